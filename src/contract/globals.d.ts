@@ -1,0 +1,10 @@
+/** The few web globals that the pure rooms may use; declared here because they compile without Node's or the DOM's types. */
+declare class TextDecoder {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
+  decode(input?: Uint8Array, options?: { stream?: boolean }): string
+}
+declare class TextEncoder {
+  encode(input?: string): Uint8Array<ArrayBuffer>
+  encodeInto(source: string, destination: Uint8Array): { read: number; written: number }
+}
+declare const performance: { now(): number }

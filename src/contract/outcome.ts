@@ -1,0 +1,119 @@
+/** What came of a request: one value for every way a command can end, be refused, or still be running. */
+import type { Verdict } from './verdict.js'
+
+/** How the process itself ended. One union instead of many flags. */
+export type End =
+  | { readonly kind: 'exit'; readonly code: number }
+  | { readonly kind: 'signal'; readonly signal: string }
+  | { readonly kind: 'timeout'; readonly afterMs: number; readonly forced: boolean }
+  | { readonly kind: 'kill'; readonly forced: boolean; readonly by: 'caller' | 'close' | 'limit' }
+  | { readonly kind: 'lost'; readonly reason: string }
+
+export type Status = 'completed' | 'failed' | 'timeout' | 'killed' | 'running' | 'refused' | 'dry_run' | 'error'
+
+export interface Refusal {
+  readonly rule: string
+  readonly reason: string
+  readonly guidance: string
+}
+
+/** What the engine would do, as plain data: printed by a dry run, logged, never holding a resolved secret. */
+export interface PlanSummary {
+  readonly command: string
+  readonly cwd: string
+  readonly session: string | null
+  readonly background: boolean
+  readonly pty: boolean
+  readonly timeoutMs: number | null
+  readonly droppedEnv: readonly string[]
+  readonly addedEnv: readonly string[]
+  readonly verdict: Verdict
+}
+
+export interface Outcome {
+  readonly status: Status
+  /** Null while running, and when nothing ran. */
+  readonly end: End | null
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+  /** Set instead of stdout/stderr when the streams were merged or a terminal was used; null otherwise. */
+  readonly output: string | null
+  readonly truncated: boolean
+  readonly omittedBytes: number
+  readonly outputFile: string | null
+  readonly durationMs: number
+  /** The session's directory after the command; for a fresh run the directory it ran in. */
+  readonly cwd: string
+  readonly pid: number | null
+  readonly pgid: number | null
+  /** For anything still running or kept: the job's id. */
+  readonly id: string | null
+  readonly session: string | null
+  readonly pipeStatus: readonly number[] | null
+  readonly notes: readonly string[]
+  readonly refused: Refusal | null
+  readonly plan: PlanSummary | null
+  /** Set when the command is waiting for input (a terminal or stdin prompt). */
+  readonly waitingForInput: { readonly prompt: string } | null
+  /** Approval that a person can still give for a refused `ask` verdict (`cerith approve ID`). */
+  readonly approvalId: string | null
+}
+
+/** The spec's status words from how a run ended. */
+export function statusOf(end: End): Status {
+  switch (end.kind) {
+    case 'exit':
+      return end.code === 0 ? 'completed' : 'failed'
+    case 'signal':
+    case 'lost':
+      return 'failed'
+    case 'timeout':
+      return 'timeout'
+    case 'kill':
+      return 'killed'
+    default:
+      return end satisfies never
+  }
+}
+
+/** The Outcome as it leaves a door: snake_case, every field always present. */
+export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
+  const json: Record<string, unknown> = {
+    status: outcome.status,
+    exit_code: outcome.exitCode,
+    signal: outcome.signal,
+    ...(outcome.output === null ? { stdout: outcome.stdout, stderr: outcome.stderr } : { output: outcome.output }),
+    truncated: outcome.truncated,
+    omitted_bytes: outcome.omittedBytes,
+    output_file: outcome.outputFile,
+    duration_ms: outcome.durationMs,
+    cwd: outcome.cwd,
+    pid: outcome.pid,
+    pgid: outcome.pgid,
+    id: outcome.id,
+    session: outcome.session,
+    pipe_status: outcome.pipeStatus,
+    notes: outcome.notes,
+  }
+  if (outcome.refused) json['refused'] = outcome.refused
+  if (outcome.approvalId) json['approval_id'] = outcome.approvalId
+  if (outcome.waitingForInput) json['waiting_for_input'] = outcome.waitingForInput
+  if (outcome.plan) {
+    json['dry_run'] = {
+      command: outcome.plan.command,
+      cwd: outcome.plan.cwd,
+      session: outcome.plan.session,
+      background: outcome.plan.background,
+      pty: outcome.plan.pty,
+      timeout_ms: outcome.plan.timeoutMs,
+      added_env: outcome.plan.addedEnv,
+      dropped_env: outcome.plan.droppedEnv,
+      decision: outcome.plan.verdict.decision,
+      rule: outcome.plan.verdict.rule,
+      commands: outcome.plan.verdict.commands,
+    }
+  }
+  return json
+}
