@@ -1,0 +1,74 @@
+/** The face of the engine that every door and dialect speaks to. */
+import type { Job, JobEvent, JobInfo } from './job.js'
+import type { Outcome, PlanSummary } from './outcome.js'
+import type { OutputChunk } from './output.js'
+import type { AskFunction, RunRequest, StartRequest } from './request.js'
+import type { Verdict } from './verdict.js'
+
+/** A running foreground command: follow it, interrupt it, or turn it into a job. */
+export interface RunHandle extends AsyncIterable<OutputChunk> {
+  readonly pid: number | null
+  readonly outcome: Promise<Outcome>
+  /** What Ctrl-C would do. */
+  interrupt(): void
+  kill(): void
+  /** Turns it into a job without losing a byte; resolves when `outcome` has settled as `running`. */
+  toBackground(): Promise<Outcome>
+}
+
+export interface SessionInfo {
+  readonly name: string
+  readonly pid: number | null
+  readonly cwd: string
+  readonly busy: boolean
+  readonly startedAt: number
+  readonly calls: number
+  readonly restarts: number
+  /** Processes that earlier calls left running. */
+  readonly leftovers: readonly { readonly pid: number; readonly command: string }[]
+}
+
+export interface Session {
+  readonly name: string
+  /** The shell's directory after the last command. */
+  readonly cwd: string
+  run(request: RunRequest): Promise<Outcome>
+  stream(request: RunRequest): RunHandle
+  info(): Promise<SessionInfo>
+  /** Starts over: a new shell without the old state. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Engine {
+  readonly id: string
+  readonly cwd: string
+  /** The resolved bash and its version, for descriptions. */
+  readonly shell: { readonly path: string; readonly version: string }
+  /** A fresh shell per call. */
+  run(request: RunRequest): Promise<Outcome>
+  stream(request: RunRequest): RunHandle
+  /** A shell that remembers; the same name gives the same session. Default name `main`. */
+  session(name?: string): Promise<Session>
+  sessions(): Promise<readonly SessionInfo[]>
+  start(request: StartRequest): Promise<Job>
+  /** Any job in the state directory; throws JOB_NOT_FOUND with the ids that exist. */
+  job(id: string): Promise<Job>
+  jobs(options?: { readonly all?: boolean }): Promise<readonly JobInfo[]>
+  clean(options?: { readonly olderThanMs?: number }): Promise<{ readonly removed: readonly string[] }>
+  /** What the guard says, without running anything. */
+  check(command: string | readonly string[], options?: { readonly session?: string; readonly cwd?: string }): Promise<Verdict>
+  plan(request: RunRequest & { readonly session?: string }): Promise<PlanSummary>
+  readonly secrets: {
+    set(name: string, value: string | Uint8Array): void
+    setDecrypted(id: string, value: string | Uint8Array): void
+    delete(name: string): void
+    clear(): void
+    /** Masks every known value in a text that is about to leave through a door. */
+    mask(text: string): string
+  }
+  /** Events of all jobs. Returns the unsubscribe function. */
+  onJobEvent(listener: (event: JobEvent) => void): () => void
+  setAsk(ask: AskFunction | null): void
+  close(): Promise<void>
+}

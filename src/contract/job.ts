@@ -1,0 +1,135 @@
+/** Words for runs that are kept: what a job tells, how it is read, waited for and ended. */
+import type { StreamName } from './output.js'
+import type { JobOwner } from './request.js'
+import type { End } from './outcome.js'
+
+/** The six status words of the requirements, plus `lost` (the machine restarted, or its keeper was destroyed). */
+export type JobStatus = 'pending' | 'running' | 'completed' | 'failed' | 'timeout' | 'killed' | 'lost'
+
+export interface JobInfo {
+  readonly id: string
+  readonly status: JobStatus
+  readonly isRunning: boolean
+  /** As asked for, secret tokens unresolved. */
+  readonly command: string
+  readonly description: string | null
+  readonly cwd: string
+  readonly owner: JobOwner
+  readonly pid: number | null
+  readonly pgid: number | null
+  readonly end: End | null
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly durationMs: number
+  readonly outputFile: string
+  readonly streams: 'separate' | 'merged'
+  readonly pty: boolean
+  readonly bytes: { readonly total: number; readonly omitted: number }
+  /** False when output could not be stored (disk full). */
+  readonly outputComplete: boolean
+  readonly notes: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+}
+
+export interface ReadOptions {
+  /** Byte offset to read from; default 0. For separate streams see `stream`. */
+  readonly since?: number
+  readonly maxBytes?: number
+  /** Default: `output` when merged, else `stdout`. */
+  readonly stream?: StreamName
+  /** Regular expression; keeps whole matching lines. */
+  readonly filter?: string
+  readonly before?: number
+  readonly after?: number
+  /** Only the last so many lines of the range. */
+  readonly tail?: number
+  readonly ansi?: 'keep' | 'strip'
+}
+
+export interface ReadResult {
+  readonly text: string
+  /** Pass as `since` to read what comes next. */
+  readonly cursor: number
+  readonly start: number
+  /** Bytes between `since` and `start` that are no longer kept. */
+  readonly omittedBytes: number
+  readonly totalBytes: number
+  /** With a filter: how many lines matched. */
+  readonly matches: number | null
+}
+
+export interface WaitOptions {
+  /** Wait for the end of the job (also when nothing else is asked). */
+  readonly exit?: boolean
+  /** Wait until a line (new since `since`) matches. */
+  readonly until?: RegExp | string
+  readonly port?: number
+  readonly idleMs?: number
+  readonly file?: string
+  readonly since?: number
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+export interface WaitResult {
+  /** What came true first. */
+  readonly reason: 'exit' | 'until' | 'port' | 'idle' | 'file' | 'timeout' | 'aborted' | 'input'
+  readonly match: string | null
+  readonly info: JobInfo
+}
+
+export interface KillOptions {
+  readonly signal?: string
+  readonly graceMs?: number
+}
+
+export interface KillResult {
+  readonly info: JobInfo
+  readonly alreadyStopped: boolean
+  readonly forced: boolean
+  /** Processes that could not be ended, and other things worth telling. */
+  readonly notes: readonly string[]
+}
+
+export type JobEvent =
+  | { readonly kind: 'started'; readonly info: JobInfo }
+  | { readonly kind: 'output'; readonly id: string; readonly stream: StreamName; readonly totalBytes: number }
+  | { readonly kind: 'ended'; readonly info: JobInfo }
+
+/** What a person would see on the job's terminal. */
+export interface Screen {
+  readonly text: string
+  readonly cursor: { readonly row: number; readonly col: number }
+  readonly title: string
+  readonly size: { readonly cols: number; readonly rows: number }
+  readonly version: number
+  /** Rows that changed since the version asked for. */
+  readonly changedRows: readonly number[]
+  readonly alternate: boolean
+}
+
+/** Input for a running command: text (secret tokens are resolved), keys by name, or the end of input. */
+export interface SendOptions {
+  readonly text?: string
+  readonly keys?: readonly string[]
+  readonly enter?: boolean
+  readonly eof?: boolean
+  /** Who types, for the transcript of a shared terminal. */
+  readonly by?: string
+}
+
+export interface Job {
+  readonly id: string
+  info(): Promise<JobInfo>
+  read(options?: ReadOptions): Promise<ReadResult>
+  wait(options?: WaitOptions): Promise<WaitResult>
+  kill(options?: KillOptions): Promise<KillResult>
+  send(options: SendOptions): Promise<void>
+  resize(size: { cols: number; rows: number }): Promise<void>
+  screen(options?: { since?: number }): Promise<Screen>
+  /** Output and end of this job as they come; ends with the job. */
+  events(): AsyncIterable<JobEvent>
+}

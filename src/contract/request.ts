@@ -1,0 +1,103 @@
+/** What a caller may ask for. One flat object per verb; every field optional but `command`; defaults live in limits.ts. */
+import type { AnsiMode, Clip, OutputChunk, ProgressMode, StreamsMode } from './output.js'
+import type { Verdict } from './verdict.js'
+
+/** Which door a request came through, for the audit log and for texts. */
+export type Door = 'library' | 'cli' | 'mcp' | 'tools'
+
+export interface PtySize {
+  readonly cols: number
+  readonly rows: number
+}
+
+/** Asks whoever can answer; `null` means that nobody could be asked. */
+export type AskFunction = (question: ApprovalQuestion) => Promise<ApprovalAnswer | null>
+
+export interface ApprovalQuestion {
+  readonly id: string
+  readonly command: string
+  readonly cwd: string
+  readonly session: string | null
+  readonly verdict: Verdict
+}
+
+export type ApprovalAnswer = 'once' | 'session' | 'deny'
+
+export interface RunRequest {
+  /** A bash command line, or an argv that cerith quotes itself. */
+  readonly command: string | readonly string[]
+  /** Absolute, or relative to the engine's (in a session: to the session's) directory. */
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** `replace` starts from an empty environment plus `env`. Default `merge`. */
+  readonly envMode?: 'merge' | 'replace'
+  /** Null = no limit. Default 120,000. */
+  readonly timeoutMs?: number | null
+  /** Between the polite signal and SIGKILL. Default 2,000. */
+  readonly graceMs?: number
+  readonly signal?: AbortSignal
+  /** Text or bytes for stdin; without it stdin is empty. */
+  readonly input?: string | Uint8Array
+  /** `merged` gives stdout and stderr the same pipe: true order, one `output`. Default `separate`. */
+  readonly streams?: StreamsMode
+  readonly ansi?: AnsiMode
+  readonly progress?: ProgressMode
+  readonly clip?: Clip
+  readonly dryRun?: boolean
+  readonly pty?: boolean | PtySize
+  /** Called with each piece of (masked, decoded) output as it comes. */
+  readonly onOutput?: (chunk: OutputChunk) => void
+  /** After so long a command still running becomes a job and the Outcome says `running`. Default: never. */
+  readonly yieldMs?: number
+  /** What a timeout does. Default `kill`. */
+  readonly onTimeout?: 'kill' | 'background'
+  /** Tell within about a second of silence when the command waits for input, instead of waiting for the timeout. */
+  readonly reportInput?: boolean
+  readonly description?: string
+  /** Kept with the run, e.g. by a tool layer; returned in JobInfo. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Makes the id of a job that this run becomes. Default `shell_` + 8 hex. */
+  readonly newId?: () => string
+  readonly door?: Door
+  /** Overrides the engine's ask function for this call. */
+  readonly ask?: AskFunction
+  /** Skips the ask step with an approval that was given for exactly this command, cwd and environment. */
+  readonly approvalId?: string
+  /** Program guards of the calling dialect (own automation), added to the engine's. */
+  readonly automation?: readonly AutomationRule[]
+}
+
+export type JobOwner = 'manager' | 'detached'
+
+export interface StartRequest extends Omit<RunRequest, 'yieldMs' | 'onTimeout' | 'clip' | 'timeoutMs'> {
+  /** `manager` jobs end with their engine; `detached` ones live on. Default `manager`. */
+  readonly owner?: JobOwner
+  /** Hard wall-clock limit kept by the job's keeper, also without an engine. Default none. */
+  readonly timeoutMs?: number | null
+  /** Bytes of output kept on disk (head + tail). */
+  readonly maxStoredBytes?: number
+  /** Keep stdin open for `job.send`. Default false: stdin is empty. */
+  readonly openStdin?: boolean
+  /** Start it with the state (cwd, variables, functions) of this session. */
+  readonly session?: string
+  readonly limits?: ResourceLimits
+}
+
+/** Kernel limits for one command; what the kernel cannot enforce is said in the job's notes. */
+export interface ResourceLimits {
+  readonly cpuSeconds?: number
+  readonly memoryBytes?: number
+  readonly processes?: number
+  readonly fileBytes?: number
+}
+
+/** A program whose subcommands are to be used through built-in tools, not through the shell. */
+export interface AutomationRule {
+  readonly program: string
+  /** Empty = every invocation. */
+  readonly subcommands: readonly string[]
+  /** The tools to use instead, as text for the model. */
+  readonly tools: string
+  readonly feature: string
+  readonly enabled: boolean
+}
