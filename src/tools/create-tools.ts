@@ -1,0 +1,92 @@
+/** Binds a dialect to an engine: every call is read, run, rendered and masked here, and none of them throws. */
+import type { Engine } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
+import type { Facts, ToolSpec } from './dialect.js'
+import { DIALECTS, isDialectName, type DialectName } from './dialects/index.js'
+import { formatTool, type Format, type FormattedTool } from './formats.js'
+import { readInput } from './input.js'
+import type { ToolOptions } from './options.js'
+import type { CallOptions, Tool, ToolDefinition, ToolResult, ToolSet } from './tool.js'
+import { Toolbox } from './toolbox.js'
+
+export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet {
+  const dialect = dialectNamed(options.dialect)
+  const box = new Toolbox(engine, dialect.policy, options)
+  const facts: Facts = { cwd: box.cwd, shell: shellWords(engine.shell.version), timeouts: box.timeouts, yieldMs: options.yieldMs ?? null }
+  const tools = dialect.tools.map((spec): Tool => ({ ...define(spec, facts), execute: (input, call) => execute(spec, box, facts, input, call ?? {}) }))
+  const get = (name: string): Tool | undefined => tools.find((tool) => tool.name === name)
+  return {
+    dialect: dialect.name as DialectName,
+    list: () => tools,
+    get,
+    execute: async (name, input, call) => {
+      const tool = get(name)
+      if (tool) return tool.execute(input, call)
+      const message = `Tool not found: ${name}. The tools are ${tools.map((known) => known.name).join(', ')}.`
+      return { text: message, structured: { error: message }, isError: true }
+    },
+    schemas: (format) => tools.map((tool) => formatTool(tool, format)),
+    [Symbol.iterator]: () => tools[Symbol.iterator](),
+  }
+}
+
+/** The definitions alone, for `cerith schema` and for whoever executes elsewhere. Needs no engine. */
+export function toolSchemas(dialect: DialectName, format: Format, options: { cwd?: string; shell?: string; yieldMs?: number } = {}): readonly FormattedTool[] {
+  return toolDefinitions(dialect, options).map((tool) => formatTool(tool, format))
+}
+
+export function toolDefinitions(dialect: DialectName, options: { cwd?: string; shell?: string; yieldMs?: number } = {}): readonly ToolDefinition[] {
+  const { policy, tools } = dialectNamed(dialect)
+  const facts: Facts = { cwd: options.cwd ?? '.', shell: shellWords(options.shell ?? ''), timeouts: policy.timeouts, yieldMs: options.yieldMs ?? null }
+  return tools.map((spec) => define(spec, facts))
+}
+
+function dialectNamed(name: string = 'house') {
+  if (isDialectName(name)) return DIALECTS[name]
+  throw new TypeError(`Unknown dialect ${JSON.stringify(name)}. The dialects are ${Object.keys(DIALECTS).join(', ')}.`)
+}
+
+function define(spec: ToolSpec, facts: Facts): ToolDefinition {
+  return {
+    name: spec.name,
+    category: 'execution',
+    title: spec.title,
+    description: spec.describe(facts),
+    inputSchema: spec.inputSchema(facts),
+    outputSchema: spec.outputSchema,
+    annotations: spec.annotations,
+    ...(spec.native ? { native: spec.native } : {}),
+  }
+}
+
+async function execute(spec: ToolSpec, box: Toolbox, facts: Facts, raw: unknown, call: CallOptions): Promise<ToolResult> {
+  let result: ToolResult
+  try {
+    const { name: tool, aliases, argv, ids, maps } = spec
+    const input = readInput(raw, { tool, schema: spec.inputSchema(facts), ...(aliases ? { aliases } : {}), ...(argv ? { argv } : {}), ...(ids ? { ids } : {}), ...(maps ? { maps } : {}) })
+    result = await spec.call(box, input, call)
+  } catch (error) {
+    result = spec.fail(asShellError(error))
+  }
+  const { mask } = box.engine.secrets
+  return { text: mask(result.text), structured: maskDeep(result.structured, mask) as Record<string, unknown>, isError: result.isError }
+}
+
+function asShellError(error: unknown): ShellError {
+  if (ShellError.is(error)) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new ShellError('SPAWN_FAILED', `Failed to execute: ${message}`, 'This is not a fault of the command; try again, or tell a person.', { cause: error })
+}
+
+function maskDeep(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value)
+  if (Array.isArray(value)) return value.map((item) => maskDeep(item, mask))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskDeep(inner, mask)]))
+}
+
+/** "bash 5.2 (linux)". */
+function shellWords(version: string): string {
+  const [number] = /\d+\.\d+/.exec(version) ?? []
+  return `bash${number ? ` ${number}` : ''} (${process.platform})`
+}

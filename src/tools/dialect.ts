@@ -1,0 +1,82 @@
+/** What a dialect is: data about names, limits and policies, plus one small function per tool that asks the engine and renders the answer. */
+import type { ShellError } from '../contract/errors.js'
+import type { AnsiMode, Clip, StreamsMode } from '../contract/output.js'
+import type { AutomationRule, JobOwner } from '../contract/request.js'
+import type { Format } from './formats.js'
+import type { ToolInput } from './input.js'
+import type { ObjectSchema, OutputSchema } from './schema.js'
+import type { CallOptions, ToolAnnotations, ToolResult } from './tool.js'
+import type { Toolbox } from './toolbox.js'
+
+export interface Timeouts {
+  readonly defaultMs: number
+  readonly maxMs: number
+  /** The long mode of dialects that have modes. */
+  readonly slowMs: number
+}
+
+/** What a dialect asks of the engine. */
+export interface Policy {
+  readonly state: 'session' | 'fresh'
+  readonly streams: StreamsMode
+  /** Background jobs read best in true order, unless the document wants the streams apart. */
+  readonly jobStreams: StreamsMode
+  readonly clip: Clip
+  readonly ansi: AnsiMode
+  readonly timeouts: Timeouts
+  readonly graceMs: number
+  readonly owner: JobOwner
+  /** Makes job ids; `taken` are the ids that exist. Null: the engine's own `shell_` + 8 hex. */
+  readonly newId: ((taken: ReadonlySet<string>) => string) | null
+  /** Programs of the dialect's own automation, and whether each feature is on. */
+  readonly automation: (features: Readonly<Record<string, boolean>>) => readonly AutomationRule[]
+}
+
+/** Facts a description may tell. */
+export interface Facts {
+  readonly cwd: string
+  /** "bash 5.2 on linux" */
+  readonly shell: string
+  readonly timeouts: Timeouts
+  /** A foreground command becomes a job after so long; null: never. */
+  readonly yieldMs: number | null
+}
+
+export interface ToolSpec {
+  readonly name: string
+  readonly title: string
+  readonly annotations: ToolAnnotations
+  describe(facts: Facts): string
+  inputSchema(facts: Facts): ObjectSchema
+  readonly outputSchema: OutputSchema
+  readonly native?: Readonly<Partial<Record<Format, Readonly<Record<string, unknown>>>>>
+  readonly aliases?: Readonly<Record<string, string>>
+  readonly argv?: readonly string[]
+  readonly ids?: readonly string[]
+  readonly maps?: readonly string[]
+  call(box: Toolbox, input: ToolInput, call: CallOptions): Promise<ToolResult>
+  /** Could not start, no such id, or wrong input: the same shape as any other result of this tool. */
+  fail(error: ShellError): ToolResult
+}
+
+export interface Dialect {
+  readonly name: string
+  /** One line for people who choose. */
+  readonly summary: string
+  readonly policy: Policy
+  readonly tools: readonly ToolSpec[]
+}
+
+/** Every read and kill tool understands the id names of its siblings; its schema shows only its own. */
+export function idAliases(own: string): Record<string, string> {
+  const names = ['bash_id', 'shell_id', 'task_id', 'session_id', 'id']
+  return Object.fromEntries(names.filter((name) => name !== own).map((name) => [name, own]))
+}
+
+export const ANNOTATIONS = {
+  runs: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  reads: { readOnlyHint: true, openWorldHint: false },
+  /** May do anything, as the protocol assumes when the other hints are missing. */
+  types: { readOnlyHint: false, openWorldHint: true },
+  stops: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+} as const satisfies Record<string, ToolAnnotations>

@@ -1,0 +1,81 @@
+/** Anthropic's typed tool `bash_20250124`: one persistent session, `{command}` or `{restart: true}`. */
+import { ShellError } from '../../../contract/errors.js'
+import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
+import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
+import { bodyOf, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import type { ToolResult } from '../../tool.js'
+import type { Ran } from '../../toolbox.js'
+import * as descriptions from './descriptions.js'
+
+const bash: ToolSpec = {
+  name: 'bash',
+  title: 'Run a command',
+  annotations: ANNOTATIONS.runs,
+  describe: descriptions.bash,
+  inputSchema: () => inputOf({ command: text('The bash command to run; required unless restart'), restart: flag('Start over with a new shell') }),
+  outputSchema: outputOf({ output: text(), exit_code: orNull(whole()), status: text(), error: text() }, ['output', 'status']),
+  // The model knows this tool by heart; the API takes no schema for it.
+  native: { anthropic: { type: 'bash_20250124', name: 'bash' } },
+  argv: ['command'],
+  fail: (error) => ({ text: errorText(error), structured: { output: '', exit_code: null, status: 'error', error: errorText(error) }, isError: true }),
+  call: async (box, input, call) => {
+    const { command, restart } = input as { command?: string; restart?: boolean }
+    if (restart === true) {
+      await (await box.session()).restart()
+      if (command === undefined) return said('The shell was restarted.', { output: '', exit_code: null, status: 'restarted' })
+    }
+    if (command === undefined) throw new ShellError('BAD_REQUEST', "Missing required field: 'command' (string) in bash.", "Give 'command', or restart: true.")
+    return renderRan(await box.foreground({ command }, call))
+  },
+}
+
+function renderRan(ran: Ran): ToolResult {
+  const { outcome } = ran
+  const output = bodyOf(outcome, '')
+  const structured = { output, exit_code: outcome.exitCode, status: outcome.status }
+  const body = lines(noteLines(outcome.notes), output)
+  switch (outcome.status) {
+    case 'completed':
+      return said(body, structured)
+    case 'dry_run':
+      return said(dryRunText(ran.command), { ...structured, output: dryRunText(ran.command) })
+    case 'refused':
+      return wrong(refusalText(outcome, ran.command), structured)
+    case 'timeout':
+      return wrong(lines(`[timed out after ${ran.timeoutMs}ms and was ended; the shell and its state are kept]`, body), structured)
+    case 'killed':
+      return wrong(lines('[interrupted; the shell and its state are kept]', body), structured)
+    case 'running':
+      return said(lines(`[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]`, body), { ...structured, id: outcome.id })
+    default: {
+      const text = lines(body, `[${endWords(outcome)}]`)
+      return ran.meaning === null ? wrong(text, structured) : said(text, structured)
+    }
+  }
+}
+
+function said(text: string, structured: Record<string, unknown>): ToolResult {
+  return { text: text === '' ? '(no output)' : text, structured, isError: false }
+}
+
+function wrong(text: string, structured: Record<string, unknown>): ToolResult {
+  return { text, structured: { ...structured, error: text }, isError: true }
+}
+
+export const anthropic: Dialect = {
+  name: 'anthropic',
+  summary: "Anthropic's bash_20250124: command or restart, one persistent session.",
+  policy: {
+    state: 'session',
+    streams: 'separate',
+    jobStreams: 'merged',
+    clip: { kind: 'ends', maxChars: 30_000 },
+    ansi: 'strip',
+    timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
+    graceMs: 2_000,
+    owner: 'manager',
+    newId: null,
+    automation: () => [],
+  },
+  tools: [bash],
+}

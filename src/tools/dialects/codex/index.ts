@@ -1,0 +1,130 @@
+/** Codex's unified exec: `exec_command` yields, `write_stdin` types and polls; what is alive after the yield has a session id. */
+import type { ShellError } from '../../../contract/errors.js'
+import type { Job } from '../../../contract/job.js'
+import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
+import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
+import { bodyOf, bodyOfParts, dryRunText, errorText, noteLines, lines, refusalText } from '../../texts.js'
+import type { CallOptions, ToolResult } from '../../tool.js'
+import type { Toolbox } from '../../toolbox.js'
+import * as descriptions from './descriptions.js'
+
+const EXEC_YIELD_MS = 10_000
+const WRITE_YIELD_MS = 250
+const POLL_YIELD_MS = 5_000
+const MAX_YIELD_MS = 30_000
+const MAX_POLL_MS = 300_000
+const MIN_YIELD_MS = 250
+const DEFAULT_TOKENS = 10_000
+/** What the model's own tool takes a token to be. */
+const CHARS_PER_TOKEN = 4
+
+const YIELD_FIELDS = {
+  yield_time_ms: whole('How long to wait for output before yielding; yielding never kills', { minimum: 0 }),
+  max_output_tokens: whole('More output than this is cut in the middle', { minimum: 1 }),
+}
+const OUTPUT = outputOf({ output: text(), exit_code: whole(), session_id: whole(), wall_time_seconds: { type: 'number' }, original_token_count: whole(), error: text() }, ['output'])
+
+const execCommand: ToolSpec = {
+  name: 'exec_command',
+  title: 'Run a command',
+  annotations: ANNOTATIONS.runs,
+  describe: descriptions.execCommand,
+  inputSchema: () =>
+    inputOf({ cmd: text('Shell command to execute'), workdir: text('Directory to run in'), tty: flag('Give it a terminal; needed to write to it'), ...YIELD_FIELDS }, ['cmd']),
+  outputSchema: OUTPUT,
+  aliases: { command: 'cmd', cwd: 'workdir', dir_path: 'workdir', pty: 'tty' },
+  argv: ['cmd'],
+  fail: failed,
+  call: async (box, input, call) => {
+    const { cmd, workdir, tty } = input as { cmd: string; workdir?: string; tty?: boolean }
+    const started = await box.background({ command: cmd, ...(workdir === undefined ? {} : { cwd: workdir }), ...(tty === true ? { pty: true } : {}) }, call)
+    if (started.kind === 'started') return collect(box, started.job, yieldOf(input['yield_time_ms'], EXEC_YIELD_MS, MAX_YIELD_MS), input['max_output_tokens'], call)
+    const { outcome, command } = started.ran
+    if (outcome.refused) return { text: refusalText(outcome, command), structured: { output: '', error: refusalText(outcome, command) }, isError: true }
+    const output = outcome.status === 'dry_run' ? dryRunText(command) : bodyOf(outcome)
+    return { text: output, structured: { output }, isError: false }
+  },
+}
+
+const writeStdin: ToolSpec = {
+  name: 'write_stdin',
+  title: 'Type into a session',
+  annotations: ANNOTATIONS.runs,
+  describe: () => descriptions.writeStdin,
+  inputSchema: () => inputOf({ session_id: whole('The id that exec_command returned'), chars: text('What to type; empty to poll'), ...YIELD_FIELDS }, ['session_id']),
+  outputSchema: OUTPUT,
+  aliases: idAliases('session_id'),
+  ids: ['session_id'],
+  fail: failed,
+  call: async (box, input, call) => {
+    const { session_id, chars = '' } = input as { session_id: string; chars?: string }
+    const job = await box.job(session_id)
+    if (chars === '\u0003') await box.send(session_id, { keys: ['C-c'] })
+    else if (chars !== '') await job.send({ text: chars })
+    const yieldMs = chars === '' ? yieldOf(input['yield_time_ms'], POLL_YIELD_MS, MAX_POLL_MS) : yieldOf(input['yield_time_ms'], WRITE_YIELD_MS, MAX_YIELD_MS)
+    return collect(box, job, yieldMs, input['max_output_tokens'], call)
+  },
+}
+
+/** Waits for the end or the yield, whichever is first, and reads what is new. */
+async function collect(box: Toolbox, job: Job, yieldMs: number, maxTokens: unknown, call: CallOptions): Promise<ToolResult> {
+  const begun = performance.now()
+  await job.wait({ exit: true, timeoutMs: box.patience(yieldMs), ...(call.signal ? { signal: call.signal } : {}) })
+  const tokens = typeof maxTokens === 'number' ? maxTokens : DEFAULT_TOKENS
+  const reading = await box.read(job.id, { maxChars: tokens * CHARS_PER_TOKEN, ansi: box.options.ansi ?? box.policy.ansi })
+  const { info } = reading
+  const output = bodyOfParts(reading.parts)
+  const seconds = (performance.now() - begun) / 1_000
+  const original = reading.omittedBytes > 0 ? Math.ceil((reading.omittedBytes + output.length) / CHARS_PER_TOKEN) : null
+  // A process that a signal ended has no code of its own; 128 + n is what a shell would report.
+  const exitCode = info.isRunning ? null : (info.exitCode ?? 128)
+  return {
+    text: lines(
+      `Wall time: ${seconds.toFixed(4)} seconds`,
+      info.isRunning ? `Process running with session ID ${info.id}` : `Process exited with ${info.signal === null ? `code ${exitCode}` : `signal ${info.signal}`}`,
+      original === null ? '' : `Original token count: ${original}`,
+      noteLines(info.notes),
+      `Output:\n${output}`,
+    ),
+    structured: {
+      output,
+      ...(exitCode === null ? { session_id: Number(info.id) || 0 } : { exit_code: exitCode }),
+      wall_time_seconds: seconds,
+      ...(original === null ? {} : { original_token_count: original }),
+    },
+    isError: false,
+  }
+}
+
+function yieldOf(wanted: unknown, usualMs: number, mostMs: number): number {
+  return Math.min(mostMs, Math.max(MIN_YIELD_MS, typeof wanted === 'number' ? wanted : usualMs))
+}
+
+function failed(error: ShellError): ToolResult {
+  return { text: errorText(error), structured: { output: '', error: errorText(error) }, isError: true }
+}
+
+function nextId(taken: ReadonlySet<string>): string {
+  for (;;) {
+    const id = String(1_000 + Math.floor(Math.random() * 99_000))
+    if (!taken.has(id)) return id
+  }
+}
+
+export const codex: Dialect = {
+  name: 'codex',
+  summary: "Codex's exec_command and write_stdin: everything yields, nothing is killed by waiting.",
+  policy: {
+    state: 'fresh',
+    streams: 'merged',
+    jobStreams: 'merged',
+    clip: { kind: 'ends', maxChars: DEFAULT_TOKENS * CHARS_PER_TOKEN },
+    ansi: 'strip',
+    timeouts: { defaultMs: EXEC_YIELD_MS, maxMs: MAX_POLL_MS, slowMs: MAX_POLL_MS },
+    graceMs: 2_000,
+    owner: 'manager',
+    newId: nextId,
+    automation: () => [],
+  },
+  tools: [execCommand, writeStdin],
+}

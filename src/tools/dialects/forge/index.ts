@@ -1,0 +1,165 @@
+/** Documents 002 and 003: Bash, BashOutput, KillShell with `{success, output, error, metadata}`. */
+import type { ShellError } from '../../../contract/errors.js'
+import type { JobInfo, KillResult } from '../../../contract/job.js'
+import { clipHead } from '../../../output/clip.js'
+import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
+import type { Reading } from '../../reading.js'
+import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
+import { bodyOf, bodyOfParts, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import type { ToolResult } from '../../tool.js'
+import type { Ran } from '../../toolbox.js'
+import * as descriptions from './descriptions.js'
+
+const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text()), metadata: { type: 'object' } }, ['success', 'output', 'error', 'metadata'])
+
+const bash: ToolSpec = {
+  name: 'Bash',
+  title: 'Run a command',
+  annotations: ANNOTATIONS.runs,
+  describe: descriptions.bash,
+  inputSchema: ({ timeouts }) =>
+    inputOf(
+      {
+        command: text('The command to execute'),
+        description: text('Clear, concise description of what this command does (5-10 words)'),
+        timeout: whole(`Timeout in milliseconds (max ${timeouts.maxMs})`, { minimum: 1_000, maximum: timeouts.maxMs }),
+        run_in_background: flag('Run command in background, use BashOutput to read output'),
+      },
+      ['command'],
+    ),
+  outputSchema: OUTPUT,
+  argv: ['command'],
+  fail: failed,
+  call: async (box, input, call) => {
+    const { command, description, timeout } = input as { command: string; description?: string; timeout?: number }
+    const wish = { command, ...(description === undefined ? {} : { description }), ...(timeout === undefined ? {} : { timeoutMs: timeout }) }
+    if (input['run_in_background'] !== true) return renderRan(await box.foreground(wish, call))
+    // The timeout is for what one waits for; a background shell runs until it ends or is killed.
+    const started = await box.background({ ...wish, timeoutMs: null }, call)
+    return started.kind === 'started' ? renderStarted(started.info) : renderRan(started.ran)
+  },
+}
+
+const bashOutput: ToolSpec = {
+  name: 'BashOutput',
+  title: 'Read a shell',
+  annotations: ANNOTATIONS.reads,
+  describe: () => descriptions.bashOutput,
+  inputSchema: () => inputOf({ bash_id: text('The ID of the background shell to retrieve output from'), filter: text('Optional regex to filter output lines') }, ['bash_id']),
+  outputSchema: OUTPUT,
+  aliases: idAliases('bash_id'),
+  ids: ['bash_id'],
+  fail: failed,
+  call: async (box, { bash_id, filter }) => renderReading(await box.read(bash_id as string, filter === undefined ? {} : { filter: filter as string })),
+}
+
+const killShell: ToolSpec = {
+  name: 'KillShell',
+  title: 'End a shell',
+  annotations: ANNOTATIONS.stops,
+  describe: () => descriptions.killShell,
+  inputSchema: () => inputOf({ shell_id: text('The ID of the background shell to kill') }, ['shell_id']),
+  outputSchema: OUTPUT,
+  aliases: idAliases('shell_id'),
+  ids: ['shell_id'],
+  fail: failed,
+  call: async (box, { shell_id }) => renderKilled(await box.kill(shell_id as string)),
+}
+
+function renderRan(ran: Ran): ToolResult {
+  const { outcome } = ran
+  const clipped = clipHead(bodyOf(outcome), { maxChars: 30_000 })
+  const truncated = clipped.truncated || outcome.truncated
+  const output = lines(clipped.text, noteLines(outcome.notes))
+  const metadata: Record<string, unknown> = { command: ran.command, exit_code: outcome.exitCode, truncated, duration_ms: outcome.durationMs, cwd: outcome.cwd }
+  if (ran.description !== null) metadata['description'] = ran.description
+  if (truncated && outcome.outputFile !== null) metadata['output_file'] = outcome.outputFile
+  switch (outcome.status) {
+    case 'completed':
+      return ok(output, metadata)
+    case 'dry_run':
+      return ok(dryRunText(ran.command), { ...metadata, dry_run: true })
+    case 'refused':
+      return no(refusalText(outcome, ran.command), '', { ...metadata, rule: outcome.refused?.rule })
+    case 'timeout': {
+      const afterMs = outcome.end?.kind === 'timeout' ? outcome.end.afterMs : ran.timeoutMs
+      return no(lines(`Command timed out after ${afterMs}ms`, output), output, { ...metadata, timeout_ms: afterMs, status: 'timeout' })
+    }
+    case 'killed':
+      return no(lines('Command was interrupted', output), output, { ...metadata, status: 'killed' })
+    case 'running':
+      return ok(lines(`Command is still running as background shell: ${outcome.id}`, output), { ...metadata, bash_id: outcome.id, status: 'running', is_running: true })
+    default:
+      return no(lines(`Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`, output), output, {
+        ...metadata,
+        ...(outcome.signal === null ? {} : { signal: outcome.signal }),
+      })
+  }
+}
+
+function renderStarted(info: JobInfo): ToolResult {
+  return ok(`Started background shell: ${info.id}\nCommand: ${info.command}\nUse BashOutput tool with bash_id='${info.id}' to read output.`, {
+    bash_id: info.id,
+    command: info.command,
+    ...(info.description === null ? {} : { description: info.description }),
+    status: info.status,
+    is_running: info.isRunning,
+  })
+}
+
+function renderReading(reading: Reading): ToolResult {
+  const { info } = reading
+  const body = bodyOfParts(reading.parts)
+  const exit = info.isRunning ? '' : `, ${info.exitCode === null ? endWords(info) : `Exit code: ${info.exitCode}`}`
+  const state = `Status: ${info.status}${exit}, Duration: ${Math.round(info.durationMs)}ms\n\n`
+  return ok(`${state}${body === '' ? '(no new output since last check)' : body}`, {
+    bash_id: info.id,
+    status: info.status,
+    exit_code: info.exitCode,
+    is_running: info.isRunning,
+    duration_ms: info.durationMs,
+    ...(reading.omittedBytes > 0 ? { truncated: true, output_file: info.outputFile } : {}),
+  })
+}
+
+function renderKilled({ info, alreadyStopped, notes }: KillResult): ToolResult {
+  const said = alreadyStopped ? `Shell ${info.id} already stopped (status: ${info.status})` : `Shell ${info.id} terminated`
+  return ok(lines(said, noteLines(notes)), {
+    shell_id: info.id,
+    command: info.command,
+    duration_ms: info.durationMs,
+    status: info.status,
+    ...(alreadyStopped ? { already_stopped: true } : {}),
+  })
+}
+
+function ok(output: string, metadata: Record<string, unknown>): ToolResult {
+  return { text: output, structured: { success: true, output, error: null, metadata }, isError: false }
+}
+
+function no(error: string, output: string, metadata: Record<string, unknown>): ToolResult {
+  return { text: error, structured: { success: false, output, error, metadata }, isError: true }
+}
+
+function failed(error: ShellError): ToolResult {
+  return no(errorText(error), '', { code: error.code })
+}
+
+export const forge: Dialect = {
+  name: 'forge',
+  summary: 'Documents 002 and 003: Bash, BashOutput, KillShell with success, output, error and metadata.',
+  policy: {
+    state: 'session',
+    streams: 'separate',
+    jobStreams: 'separate',
+    // stdout and stderr share one limit, so the clip is made over both, in the renderer.
+    clip: { kind: 'none' },
+    ansi: 'keep',
+    timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
+    graceMs: 2_000,
+    owner: 'manager',
+    newId: null,
+    automation: () => [],
+  },
+  tools: [bash, bashOutput, killShell],
+}

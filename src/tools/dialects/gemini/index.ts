@@ -1,0 +1,90 @@
+/** Gemini's `run_shell_command`: a fresh shell per call, a labelled report, processes left behind named by their group. */
+import type { ShellError } from '../../../contract/errors.js'
+import type { JobInfo } from '../../../contract/job.js'
+import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
+import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
+import { bodyOf, dryRunText, errorText, lines, refusalText } from '../../texts.js'
+import type { ToolResult } from '../../tool.js'
+import type { Ran } from '../../toolbox.js'
+import * as descriptions from './descriptions.js'
+
+const runShellCommand: ToolSpec = {
+  name: 'run_shell_command',
+  title: 'Run a command',
+  annotations: ANNOTATIONS.runs,
+  describe: descriptions.runShellCommand,
+  inputSchema: () =>
+    inputOf(
+      {
+        command: text('Exact bash command to execute as `bash -c <command>`'),
+        description: text('Brief description of the command for the user'),
+        dir_path: text('Directory to run the command in; default is the project root'),
+        is_background: flag('Start it in the background and return its pid and output file'),
+      },
+      ['command'],
+    ),
+  outputSchema: outputOf({ output: text(), error: text(), exit_code: orNull(whole()), signal: orNull(text()), pid: orNull(whole()), pgid: orNull(whole()), output_file: text() }),
+  aliases: { cwd: 'dir_path', workdir: 'dir_path', directory: 'dir_path', run_in_background: 'is_background' },
+  argv: ['command'],
+  fail: (error) => failed(errorText(error)),
+  call: async (box, input, call) => {
+    const { command, description, dir_path } = input as { command: string; description?: string; dir_path?: string }
+    const wish = { command, ...(description === undefined ? {} : { description }), ...(dir_path === undefined ? {} : { cwd: dir_path }) }
+    if (input['is_background'] !== true) return renderRan(await box.foreground(wish, call))
+    const started = await box.background(wish, call)
+    return started.kind === 'started' ? renderStarted(started.info) : renderRan(started.ran)
+  },
+}
+
+function renderRan(ran: Ran): ToolResult {
+  const { outcome } = ran
+  if (outcome.refused) return failed(refusalText(outcome, ran.command))
+  if (outcome.status === 'dry_run') return { text: dryRunText(ran.command), structured: { output: dryRunText(ran.command) }, isError: false }
+  const output = bodyOf(outcome)
+  const trouble = troubleOf(ran)
+  const report = lines(
+    trouble === null ? '' : `Error: ${trouble}`,
+    outcome.status === 'running' || outcome.status === 'completed' ? '' : outcome.signal === null ? `Exit Code: ${outcome.exitCode ?? '(none)'}` : `Signal: ${outcome.signal}`,
+    outcome.status === 'running' ? `Process Group PGID: ${outcome.pgid} (still running, NOT killed; output in ${outcome.outputFile})` : '',
+    ...outcome.notes.map((note) => `Note: ${note}`),
+    `Output: ${output === '' ? '(empty)' : output}`,
+  )
+  return {
+    text: report,
+    structured: { output: report, ...(trouble === null ? {} : { error: trouble }), exit_code: outcome.exitCode, signal: outcome.signal, pid: outcome.pid, pgid: outcome.pgid },
+    isError: trouble !== null,
+  }
+}
+
+function troubleOf({ outcome, timeoutMs }: Ran): string | null {
+  if (outcome.status === 'timeout') return `Command timed out after ${timeoutMs}ms and was ended. Below is the output before that.`
+  if (outcome.status === 'killed') return 'Command was cancelled. Below is the output before that.'
+  return null
+}
+
+function renderStarted(info: JobInfo): ToolResult {
+  const text = `Command started in background, PID: ${info.pid}, Process Group PGID: ${info.pgid}. Output goes to ${info.outputFile}; stop it with: kill -- -${info.pgid}`
+  return { text, structured: { output: text, pid: info.pid, pgid: info.pgid, output_file: info.outputFile }, isError: false }
+}
+
+function failed(message: string): ToolResult {
+  return { text: message, structured: { error: message }, isError: true }
+}
+
+export const gemini: Dialect = {
+  name: 'gemini',
+  summary: "Gemini's run_shell_command: a fresh shell per call, a labelled report.",
+  policy: {
+    state: 'fresh',
+    streams: 'merged',
+    jobStreams: 'merged',
+    clip: { kind: 'ends', maxChars: 30_000 },
+    ansi: 'strip',
+    timeouts: { defaultMs: 300_000, maxMs: 600_000, slowMs: 600_000 },
+    graceMs: 2_000,
+    owner: 'manager',
+    newId: null,
+    automation: () => [],
+  },
+  tools: [runShellCommand],
+}

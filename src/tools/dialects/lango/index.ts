@@ -1,0 +1,171 @@
+/** Document 000: exec, exec_bg, exec_status, exec_stop with plain JSON results. */
+import type { ShellError } from '../../../contract/errors.js'
+import type { Outcome } from '../../../contract/outcome.js'
+import type { AutomationRule } from '../../../contract/request.js'
+import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
+import type { ToolInput } from '../../input.js'
+import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema.js'
+import { bodyOfParts, dryRunText, duration, endWords, errorText, jobWords, lines, noteLines } from '../../texts.js'
+import type { ToolResult } from '../../tool.js'
+import type { Ran, Wish } from '../../toolbox.js'
+import * as descriptions from './descriptions.js'
+
+const COMMAND_FIELDS = {
+  command: text('The shell command to execute'),
+  workdir: text('Directory to run in'),
+  env: list(inputOf({ name: text(), value: text() }, ['name', 'value']), 'Environment variables for this command'),
+  pty: flag('Allocate a terminal'),
+}
+const COMMAND_RULES = { argv: ['command'], maps: ['env'], aliases: { cwd: 'workdir', cmd: 'command', dir_path: 'workdir', tty: 'pty' } }
+
+const exec: ToolSpec = {
+  name: 'exec',
+  title: 'Run a command',
+  annotations: ANNOTATIONS.runs,
+  describe: descriptions.exec,
+  inputSchema: ({ timeouts }) => inputOf({ ...COMMAND_FIELDS, timeout: whole('Milliseconds', { minimum: 1, maximum: timeouts.maxMs }) }, ['command']),
+  outputSchema: outputOf({ exitCode: orNull(whole()), stdout: text(), stderr: text(), timedOut: flag(), blocked: flag(), message: text(), error: text() }),
+  ...COMMAND_RULES,
+  fail: failed,
+  call: async (box, input, call) => renderRan(await box.foreground(wishOf(input), call)),
+}
+
+const execBg: ToolSpec = {
+  name: 'exec_bg',
+  title: 'Start a command',
+  annotations: ANNOTATIONS.runs,
+  describe: () => descriptions.execBg,
+  inputSchema: () => inputOf(COMMAND_FIELDS, ['command']),
+  outputSchema: outputOf({ id: text(), blocked: flag(), message: text(), error: text() }),
+  ...COMMAND_RULES,
+  fail: failed,
+  call: async (box, input, call) => {
+    const started = await box.background(wishOf(input), call)
+    if (started.kind === 'not') return renderRan(started.ran)
+    const { id } = started.info
+    return { text: `Started background process ${id}. Ask with exec_status, stop with exec_stop.`, structured: { id }, isError: false }
+  },
+}
+
+const execStatus: ToolSpec = {
+  name: 'exec_status',
+  title: 'State of a process',
+  annotations: ANNOTATIONS.reads,
+  describe: () => descriptions.execStatus,
+  inputSchema: () => inputOf({ id: text('The id that exec_bg returned') }, ['id']),
+  outputSchema: outputOf({ id: text(), command: text(), done: flag(), exitCode: orNull(whole()), output: text(), startTime: text(), error: text() }),
+  aliases: idAliases('id'),
+  ids: ['id'],
+  fail: failed,
+  call: async (box, { id }) => {
+    const reading = await box.readAll(id as string, { ansi: box.options.ansi ?? box.policy.ansi, maxChars: STATUS_CHARS })
+    const { info } = reading
+    const output = bodyOfParts(reading.parts)
+    return {
+      text: lines(`${info.id} ${jobWords(info)}: ${info.command}`, noteLines(info.notes), output === '' ? '(no output)' : output),
+      structured: {
+        id: info.id,
+        command: info.command,
+        done: !info.isRunning,
+        exitCode: info.isRunning ? null : (info.exitCode ?? -1),
+        output,
+        startTime: new Date(info.startedAt).toISOString(),
+        ...(info.signal === null ? {} : { error: `ended by ${endWords(info)}` }),
+      },
+      isError: false,
+    }
+  },
+}
+
+/** The whole output as far as one message can carry it; beyond that both ends and the file's name. */
+const STATUS_CHARS = 1_000_000
+
+const execStop: ToolSpec = {
+  name: 'exec_stop',
+  title: 'Stop a process',
+  annotations: ANNOTATIONS.stops,
+  describe: () => descriptions.execStop,
+  inputSchema: () => inputOf({ id: text('The id that exec_bg returned') }, ['id']),
+  outputSchema: outputOf({ id: text(), stopped: flag(), error: text() }),
+  aliases: idAliases('id'),
+  ids: ['id'],
+  fail: failed,
+  call: async (box, { id }) => {
+    const { info, alreadyStopped, notes } = await box.kill(id as string)
+    const said = alreadyStopped ? `${info.id} had already stopped (${endWords(info)})` : `${info.id} stopped after ${duration(info.durationMs)}`
+    return { text: lines(said, noteLines(notes)), structured: { id: info.id, stopped: true }, isError: false }
+  },
+}
+
+function wishOf(input: ToolInput): Wish {
+  const { command, workdir, env, pty, timeout } = input as { command: string; workdir?: string; env?: { name: string; value: string }[]; pty?: boolean; timeout?: number }
+  return {
+    command,
+    ...(workdir === undefined ? {} : { cwd: workdir }),
+    ...(env === undefined ? {} : { env: Object.fromEntries(env.map((pair) => [pair.name, pair.value])) }),
+    ...(pty === true ? { pty: true } : {}),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+  }
+}
+
+function renderRan(ran: Ran): ToolResult {
+  const { outcome } = ran
+  if (outcome.refused) {
+    const message = [outcome.refused.reason, outcome.refused.guidance].filter((part) => part !== '').join(' ')
+    return { text: `Command blocked: ${message}`, structured: { blocked: true, message }, isError: true }
+  }
+  if (outcome.status === 'dry_run') return { text: dryRunText(ran.command), structured: { ...streamsOf(outcome), exitCode: 0, timedOut: false, dryRun: true }, isError: false }
+  const timedOut = outcome.status === 'timeout'
+  const streams = streamsOf(outcome)
+  const both = lines(streams.stdout, streams.stderr)
+  const notes = noteLines(outcome.notes)
+  const structured = { exitCode: outcome.exitCode ?? -1, ...streams, timedOut, ...(outcome.signal === null || timedOut ? {} : { signal: outcome.signal }) }
+  if (timedOut) return { text: lines(`Command timed out after ${ran.timeoutMs}ms`, notes, 'Output:', both), structured, isError: true }
+  if (outcome.status === 'running') return { text: lines(`Command still running, NOT stopped, as ${outcome.id}`, notes, both), structured: { ...structured, id: outcome.id }, isError: false }
+  if (outcome.status === 'completed') return { text: lines(notes, both), structured, isError: false }
+  const how = outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)
+  return { text: lines(`Command failed with ${how}`, notes, 'Output:', both), structured, isError: false }
+}
+
+function streamsOf(outcome: Outcome): { stdout: string; stderr: string } {
+  return { stdout: outcome.output ?? outcome.stdout, stderr: outcome.stderr }
+}
+
+function failed(error: ShellError): ToolResult {
+  return { text: errorText(error), structured: { error: errorText(error) }, isError: true }
+}
+
+const AUTOMATION = [
+  { subcommands: ['cron'], feature: 'cron', tools: 'cron_add, cron_list, cron_pause, cron_resume, cron_remove, cron_history' },
+  { subcommands: ['bg', 'background'], feature: 'background', tools: 'bg_submit, bg_status, bg_list, bg_result, bg_cancel' },
+  { subcommands: ['workflow'], feature: 'workflow', tools: 'workflow_run, workflow_status, workflow_list, workflow_cancel, workflow_save' },
+] as const
+
+function automation(features: Readonly<Record<string, boolean>>): readonly AutomationRule[] {
+  return AUTOMATION.map((row) => ({ program: 'lango', ...row, enabled: features[row.feature] ?? true }))
+}
+
+/** `bg-` and digits: the time, and a number that keeps two of one millisecond apart. */
+function nextId(taken: ReadonlySet<string>): string {
+  for (let number = Date.now() * 1_000; ; number += 1) {
+    if (!taken.has(`bg-${number}`)) return `bg-${number}`
+  }
+}
+
+export const lango: Dialect = {
+  name: 'lango',
+  summary: 'Document 000: exec, exec_bg, exec_status, exec_stop; secret tokens; its own automation is blocked.',
+  policy: {
+    state: 'fresh',
+    streams: 'separate',
+    jobStreams: 'merged',
+    clip: { kind: 'none' },
+    ansi: 'keep',
+    timeouts: { defaultMs: 30_000, maxMs: 600_000, slowMs: 600_000 },
+    graceMs: 2_000,
+    owner: 'manager',
+    newId: nextId,
+    automation,
+  },
+  tools: [exec, execBg, execStatus, execStop],
+}

@@ -1,0 +1,94 @@
+/** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
+import type { ShellError } from '../../../contract/errors.js'
+import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
+import { inputOf, list, outputOf, text, whole } from '../../schema.js'
+import { clipEnds } from '../../../output/clip.js'
+import { dryRunText, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import type { Ran } from '../../toolbox.js'
+import * as descriptions from './descriptions.js'
+
+/** As the Responses API wants it back, one per command. */
+export interface ShellOutput {
+  readonly stdout: string
+  readonly stderr: string
+  readonly outcome: { readonly type: 'exit'; readonly exit_code: number } | { readonly type: 'timeout' }
+}
+
+const shell: ToolSpec = {
+  name: 'shell',
+  title: 'Run commands',
+  annotations: ANNOTATIONS.runs,
+  describe: descriptions.shell,
+  inputSchema: ({ timeouts }) =>
+    inputOf(
+      {
+        commands: list(text(), 'Commands to run, in order'),
+        timeout_ms: whole('For each command', { minimum: 1, maximum: timeouts.maxMs }),
+        max_output_length: whole('Characters per stream', { minimum: 1 }),
+      },
+      ['commands'],
+    ),
+  outputSchema: outputOf({ output: list({ type: 'object' }), max_output_length: whole(), error: text() }, ['output']),
+  native: {
+    'openai-responses': { type: 'shell', environment: { type: 'local' } },
+    'openai-responses-strict': { type: 'shell', environment: { type: 'local' } },
+  },
+  aliases: { timeoutMs: 'timeout_ms', maxOutputLength: 'max_output_length' },
+  fail: (error: ShellError) => ({ text: errorText(error), structured: { output: [], error: errorText(error) }, isError: true }),
+  call: async (box, input, call) => {
+    const { commands, timeout_ms, max_output_length } = input as { commands: string[]; timeout_ms?: number; max_output_length?: number }
+    const output: ShellOutput[] = []
+    for (const command of commands) {
+      const ran = await box.foreground({ command, ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }) }, call)
+      output.push(entryOf(ran, max_output_length))
+      // After an interrupt the rest was not meant to run either.
+      if (call.signal?.aborted) break
+    }
+    return {
+      text: output.map((entry, index) => textOf(commands[index]!, entry, commands.length > 1)).join('\n'),
+      structured: { output, ...(max_output_length === undefined ? {} : { max_output_length }) },
+      isError: false,
+    }
+  },
+}
+
+function entryOf(ran: Ran, maxChars: number | undefined): ShellOutput {
+  const { outcome } = ran
+  const clip = (stream: string): string => (maxChars === undefined ? stream : clipEnds(stream, { maxChars, wholeAt: outcome.outputFile }).text)
+  const stdout = outcome.status === 'dry_run' ? dryRunText(ran.command) : clip(outcome.output ?? outcome.stdout)
+  const remark = outcome.refused ? refusalText(outcome, ran.command) : outcome.status === 'running' ? `[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]` : ''
+  const stderr = lines(clip(outcome.stderr), remark, noteLines(outcome.notes))
+  if (outcome.status === 'timeout') return { stdout, stderr, outcome: { type: 'timeout' } }
+  return { stdout, stderr, outcome: { type: 'exit', exit_code: exitCodeOf(ran) } }
+}
+
+/** The action knows only numbers: 126 says "not allowed to run", 130 "interrupted", 128 and more a signal, as shells do. */
+function exitCodeOf({ outcome }: Ran): number {
+  if (outcome.refused) return 126
+  if (outcome.exitCode !== null) return outcome.exitCode
+  if (outcome.status === 'dry_run' || outcome.status === 'running') return 0
+  return outcome.status === 'killed' ? 130 : 128
+}
+
+function textOf(command: string, entry: ShellOutput, showsCommand: boolean): string {
+  const how = entry.outcome.type === 'timeout' ? 'timed out' : `exit ${entry.outcome.exit_code}`
+  return lines(`[${how}]${showsCommand ? ` ${command}` : ''}`, entry.stdout, entry.stderr === '' ? '' : `[stderr]\n${entry.stderr}`)
+}
+
+export const openaiShell: Dialect = {
+  name: 'openai-shell',
+  summary: "OpenAI's shell action: commands[], one stdout, stderr and outcome for each.",
+  policy: {
+    state: 'session',
+    streams: 'separate',
+    jobStreams: 'merged',
+    clip: { kind: 'ends', maxChars: 30_000 },
+    ansi: 'strip',
+    timeouts: { defaultMs: 120_000, maxMs: 900_000, slowMs: 900_000 },
+    graceMs: 2_000,
+    owner: 'manager',
+    newId: null,
+    automation: () => [],
+  },
+  tools: [shell],
+}

@@ -1,0 +1,114 @@
+/** Document 001: one tool `bash` with modes; combined output; background jobs that outlive the agent. */
+import type { ShellError } from '../../../contract/errors.js'
+import type { JobInfo } from '../../../contract/job.js'
+import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
+import { flag, inputOf, oneOf, orNull, outputOf, text, whole } from '../../schema.js'
+import { bodyOf, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import type { ToolResult } from '../../tool.js'
+import type { Ran } from '../../toolbox.js'
+import * as descriptions from './descriptions.js'
+
+const bash: ToolSpec = {
+  name: 'bash',
+  title: 'Run a command',
+  annotations: ANNOTATIONS.runs,
+  describe: descriptions.bash,
+  inputSchema: () =>
+    inputOf(
+      {
+        command: text('The shell command to execute'),
+        mode: oneOf(['default', 'slow', 'background'], 'Execution mode'),
+      },
+      ['command'],
+    ),
+  outputSchema: outputOf({
+    output: text(),
+    exit_code: orNull(whole()),
+    timed_out: flag(),
+    truncated: flag(),
+    pid: whole(),
+    pgid: whole(),
+    output_file: text(),
+    error: outputOf({ kind: text(), message: text() }, ['kind', 'message']),
+  }),
+  aliases: { cmd: 'command' },
+  argv: ['command'],
+  fail: (error) => failed('system', errorText(error)),
+  call: async (box, input, call) => {
+    const { command, mode } = input as { command: string; mode?: 'default' | 'slow' | 'background' }
+    if (mode !== 'background') {
+      const timeoutMs = mode === 'slow' ? box.timeouts.slowMs : box.timeouts.defaultMs
+      return renderRan(await box.foreground({ command, timeoutMs }, call))
+    }
+    const started = await box.background({ command, timeoutMs: null }, call)
+    return started.kind === 'started' ? renderStarted(started.info) : renderRan(started.ran)
+  },
+}
+
+function renderRan(ran: Ran): ToolResult {
+  const { outcome } = ran
+  if (outcome.status === 'refused') return failed('blocked', refusalText(outcome, ran.command))
+  const output = bodyOf(outcome)
+  const structured = {
+    output,
+    exit_code: outcome.exitCode,
+    timed_out: outcome.status === 'timeout',
+    truncated: outcome.truncated,
+    ...(outcome.truncated && outcome.outputFile !== null ? { output_file: outcome.outputFile } : {}),
+    ...(outcome.signal === null ? {} : { signal: outcome.signal }),
+    ...(outcome.notes.length === 0 ? {} : { notes: outcome.notes }),
+  }
+  const body = lines(noteLines(outcome.notes), output)
+  switch (outcome.status) {
+    case 'completed':
+      return { text: body === '' ? '[no output]' : body, structured, isError: false }
+    case 'dry_run':
+      return { text: dryRunText(ran.command), structured: { ...structured, output: dryRunText(ran.command), dry_run: true }, isError: false }
+    case 'timeout':
+      return { text: lines(`[command timed out after ${seconds(ran.timeoutMs)}, showing output until timeout]`, body), structured, isError: true }
+    case 'killed':
+      return { text: lines('[command cancelled]', body), structured, isError: true }
+    case 'running':
+      return { text: lines(`[command still running, NOT killed: pid ${outcome.pid}, stop it with kill -9 -${outcome.pgid}]`, body), structured: { ...structured, ...background(outcome) }, isError: false }
+    default:
+      return { text: lines(`[command failed: ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}]`, body), structured, isError: false }
+  }
+}
+
+function renderStarted(info: JobInfo): ToolResult {
+  const text = `<pid>${info.pid}</pid>\n<output_file>${info.outputFile}</output_file>\n<reminder>To stop: kill -9 -${info.pgid}</reminder>`
+  return { text, structured: background(info), isError: false }
+}
+
+function background(of: { pid: number | null; pgid: number | null; outputFile: string | null }): Record<string, unknown> {
+  return { pid: of.pid ?? 0, pgid: of.pgid ?? 0, output_file: of.outputFile ?? '' }
+}
+
+/** `system` when it could not run, `blocked` when it was not allowed to: neither is a command that failed. */
+function failed(kind: 'system' | 'blocked', message: string): ToolResult {
+  const words = kind === 'system' ? `[system error, the command did not run] ${message}` : message
+  return { text: words, structured: { error: { kind, message } }, isError: true }
+}
+
+function seconds(ms: number | null): string {
+  return ms !== null && ms >= 1_000 && ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`
+}
+
+export const phoenix: Dialect = {
+  name: 'phoenix',
+  summary: 'Document 001: one tool bash with modes default, slow and background; fresh shells, combined output.',
+  policy: {
+    state: 'fresh',
+    streams: 'merged',
+    jobStreams: 'merged',
+    clip: { kind: 'middle', maxBytes: 131_072, endBytes: 4_096 },
+    ansi: 'keep',
+    timeouts: { defaultMs: 30_000, maxMs: 900_000, slowMs: 900_000 },
+    // Together with the drain of the pipes this stays under the 15 seconds of the document.
+    graceMs: 10_000,
+    owner: 'detached',
+    newId: null,
+    automation: () => [],
+  },
+  tools: [bash],
+}

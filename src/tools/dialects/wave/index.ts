@@ -1,0 +1,140 @@
+/** Document 004: Bash, BashOutput, KillBash with `{success, content, error, bash_id}`. */
+import type { ShellError } from '../../../contract/errors.js'
+import { clipHead } from '../../../output/clip.js'
+import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
+import type { Reading } from '../../reading.js'
+import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
+import { bodyOf, bodyOfParts, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import type { ToolResult } from '../../tool.js'
+import type { Ran } from '../../toolbox.js'
+import * as descriptions from './descriptions.js'
+
+const OUTPUT = outputOf({ success: flag(), content: text(), error: text(), bash_id: text() }, ['success', 'content'])
+
+const bash: ToolSpec = {
+  name: 'Bash',
+  title: 'Run a command',
+  annotations: ANNOTATIONS.runs,
+  describe: descriptions.bash,
+  inputSchema: ({ timeouts }) =>
+    inputOf(
+      {
+        command: text('The command to execute'),
+        timeout: whole(`Timeout in milliseconds (max ${timeouts.maxMs})`, { minimum: 1, maximum: timeouts.maxMs }),
+        description: text('What the command does, in 5-10 words'),
+        run_in_background: flag('Return a bash_id at once; read with BashOutput'),
+      },
+      ['command'],
+    ),
+  outputSchema: OUTPUT,
+  argv: ['command'],
+  fail: failed,
+  call: async (box, input, call) => {
+    const { command, description, timeout } = input as { command: string; description?: string; timeout?: number }
+    const wish = { command, ...(description === undefined ? {} : { description }), ...(timeout === undefined ? {} : { timeoutMs: timeout }) }
+    if (input['run_in_background'] !== true) return renderRan(await box.foreground(wish, call))
+    const started = await box.background({ ...wish, timeoutMs: null }, call)
+    if (started.kind === 'not') return renderRan(started.ran)
+    const { id } = started.info
+    return ok(`Command started in background with ID: ${id}. Use BashOutput tool with bash_id="${id}" to monitor output.`, { bash_id: id })
+  },
+}
+
+const bashOutput: ToolSpec = {
+  name: 'BashOutput',
+  title: 'Read a shell',
+  annotations: ANNOTATIONS.reads,
+  describe: () => descriptions.bashOutput,
+  inputSchema: () => inputOf({ bash_id: text('The ID of the background shell'), filter: text('Regular expression; only matching lines are returned') }, ['bash_id']),
+  outputSchema: OUTPUT,
+  aliases: idAliases('bash_id'),
+  ids: ['bash_id'],
+  fail: failed,
+  call: async (box, { bash_id, filter }) =>
+    renderReading(await box.readAll(bash_id as string, { ansi: box.options.ansi ?? box.policy.ansi, ...(filter === undefined ? {} : { filter: filter as string }) })),
+}
+
+const killBash: ToolSpec = {
+  name: 'KillBash',
+  title: 'End a shell',
+  annotations: ANNOTATIONS.stops,
+  describe: () => descriptions.killBash,
+  inputSchema: () => inputOf({ shell_id: text('The ID of the background shell') }, ['shell_id']),
+  outputSchema: OUTPUT,
+  aliases: idAliases('shell_id'),
+  ids: ['shell_id'],
+  fail: failed,
+  call: async (box, { shell_id }) => {
+    const { info, alreadyStopped, notes } = await box.kill(shell_id as string)
+    if (alreadyStopped) return no(`Background shell ${info.id} is not running (status: ${info.status})`, '', { bash_id: info.id })
+    return ok(lines(`Background shell ${info.id} has been killed`, noteLines(notes)), { bash_id: info.id })
+  },
+}
+
+function renderRan(ran: Ran): ToolResult {
+  const { outcome } = ran
+  const clipped = clipHead(bodyOf(outcome, ''), { maxChars: 30_000, marker: '\n\n... (output truncated)' })
+  const content = lines(clipped.text, noteLines(outcome.notes))
+  switch (outcome.status) {
+    case 'completed':
+      return ok(content === '' ? 'Command executed with exit code: 0' : content)
+    case 'dry_run':
+      return ok(dryRunText(ran.command))
+    case 'refused':
+      return no(refusalText(outcome, ran.command), '')
+    case 'timeout':
+      return no('Command timed out', content)
+    case 'killed':
+      return no('Command execution was aborted', content)
+    case 'running':
+      return ok(lines(`Command is still running in background with ID: ${outcome.id}`, content), { bash_id: outcome.id ?? '' })
+    default:
+      return no(`Command failed with ${outcome.signal === null ? `exit code: ${outcome.exitCode}` : endWords(outcome)}`, content)
+  }
+}
+
+function renderReading(reading: Reading): ToolResult {
+  const { info } = reading
+  const body = bodyOfParts(reading.parts, '')
+  const state = info.isRunning ? `${info.id}: ${info.status}` : `${info.id}: ${info.status} (${info.exitCode ?? endWords(info)})`
+  return {
+    text: lines(state, body === '' ? 'No output available' : body),
+    structured: { success: true, content: body === '' ? 'No output available' : body, bash_id: info.id, status: info.status, exit_code: info.exitCode },
+    isError: false,
+  }
+}
+
+function ok(content: string, more: Record<string, unknown> = {}): ToolResult {
+  return { text: content, structured: { success: true, content, ...more }, isError: false }
+}
+
+function no(error: string, content: string, more: Record<string, unknown> = {}): ToolResult {
+  return { text: lines(error, content), structured: { success: false, content, error, ...more }, isError: true }
+}
+
+function failed(error: ShellError): ToolResult {
+  return no(errorText(error), '')
+}
+
+function nextId(taken: ReadonlySet<string>): string {
+  const numbers = [...taken].map((id) => Number(/^bash_(\d+)$/.exec(id)?.[1] ?? 0))
+  return `bash_${Math.max(0, ...numbers) + 1}`
+}
+
+export const wave: Dialect = {
+  name: 'wave',
+  summary: 'Document 004: Bash, BashOutput (accumulated), KillBash with success, content and error.',
+  policy: {
+    state: 'session',
+    streams: 'separate',
+    jobStreams: 'separate',
+    clip: { kind: 'none' },
+    ansi: 'strip',
+    timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
+    graceMs: 2_000,
+    owner: 'manager',
+    newId: nextId,
+    automation: () => [],
+  },
+  tools: [bash, bashOutput, killBash],
+}

@@ -1,0 +1,10 @@
+/** `cerith/tools`: the dialects, bound to an engine; their schemas; the registry. Adapters to SDKs have files of their own. */
+export { createTools, toolDefinitions, toolSchemas } from './create-tools.js'
+export { DIALECTS, isDialectName, type DialectName } from './dialects/index.js'
+export type { Dialect, Facts, Policy, Timeouts, ToolSpec } from './dialect.js'
+export { FORMATS, formatTool, type Format, type FormattedTool } from './formats.js'
+export type { ToolOptions } from './options.js'
+export { quote } from './quote.js'
+export { registerExecutionTools, ToolRegistry } from './registry.js'
+export type { JsonSchema, ObjectSchema, OutputSchema } from './schema.js'
+export type { CallOptions, Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolSet } from './tool.js'

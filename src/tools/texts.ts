@@ -1,0 +1,76 @@
+/** Sentences and small formats that every dialect shares, so that a fact reads the same everywhere. */
+import type { ShellError } from '../contract/errors.js'
+import type { JobInfo } from '../contract/job.js'
+import type { Outcome } from '../contract/outcome.js'
+import type { Part } from './reading.js'
+
+/** 12ms, 3.4s, 2m 5s: what a person would say. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`
+  if (ms < 60_000) return `${trim(ms / 1_000)}s`
+  return `${Math.floor(ms / 60_000)}m ${Math.round((ms % 60_000) / 1_000)}s`
+}
+
+function trim(seconds: number): string {
+  return seconds.toFixed(seconds < 10 ? 1 : 0).replace(/\.0$/, '')
+}
+
+/** Both words are asked for: "blocked" and, for what can never be undone, "dangerous". */
+export function refusalText(outcome: Outcome, command: string): string {
+  const refused = outcome.refused ?? { rule: 'policy', reason: 'refused', guidance: '' }
+  const shown = command.length > 200 ? `${command.slice(0, 200)}...` : command
+  const head = outcome.approvalId
+    ? `Command blocked until a person approves it (rule: ${refused.rule}): ${shown}`
+    : `Command blocked for security reasons (dangerous pattern: ${refused.rule}): ${shown}`
+  const approve = outcome.approvalId ? `A person can approve it with: cerith approve ${outcome.approvalId}` : ''
+  return [head, refused.reason, refused.guidance, approve].filter((line) => line !== '').join('\n')
+}
+
+export function errorText(error: ShellError): string {
+  return error.hint ? `${error.message} ${error.hint}` : error.message
+}
+
+export function dryRunText(command: string): string {
+  return `[Dry Run] Would execute: ${command}`
+}
+
+/** The last line of a stream may lack its newline; whatever follows must still begin on a line of its own. */
+export function lines(...parts: readonly string[]): string {
+  let joined = ''
+  for (const part of parts) {
+    if (part === '') continue
+    joined += joined === '' || joined.endsWith('\n') ? part : `\n${part}`
+  }
+  return joined
+}
+
+/** stdout, then stderr under its marker. */
+export function withStderr(stdout: string, stderr: string, marker = '[stderr]'): string {
+  return stderr === '' ? stdout : lines(stdout, marker === '' ? '' : `${marker}\n`, stderr)
+}
+
+/** Everything a finished or yielded command printed, as one text. */
+export function bodyOf(outcome: Outcome, marker = '[stderr]'): string {
+  return outcome.output ?? withStderr(outcome.stdout, outcome.stderr, marker)
+}
+
+export function bodyOfParts(parts: readonly Part[], marker = '[stderr]'): string {
+  const of = (stream: Part['stream']): string => parts.find((part) => part.stream === stream)?.text ?? ''
+  return of('output') === '' ? withStderr(of('stdout'), of('stderr'), marker) : of('output')
+}
+
+/** How a process ended in two or three words: "exit 1", "signal SIGSEGV". */
+export function endWords(of: { exitCode: number | null; signal: string | null }): string {
+  if (of.signal !== null) return `signal ${of.signal}`
+  return of.exitCode === null ? 'no exit code' : `exit ${of.exitCode}`
+}
+
+export function noteLines(notes: readonly string[]): string {
+  return notes.map((note) => `[note: ${note}]`).join('\n')
+}
+
+/** "running for 3s" or "completed (exit 0) after 3s". */
+export function jobWords(info: JobInfo): string {
+  if (info.isRunning) return `${info.status} for ${duration(info.durationMs)}`
+  return `${info.status} (${endWords(info)}) after ${duration(info.durationMs)}`
+}

@@ -1,0 +1,55 @@
+/** What a tool is to whoever calls it: a name, a description, two schemas, and one function that never throws. */
+import type { AskFunction, Door } from '../contract/request.js'
+import type { Format } from './formats.js'
+import type { DialectName } from './dialects/index.js'
+import type { ObjectSchema, OutputSchema } from './schema.js'
+
+/** `text` is complete on its own, and so is `structured`: hosts show the model only one of the two. */
+export interface ToolResult {
+  readonly text: string
+  readonly structured: Record<string, unknown>
+  readonly isError: boolean
+}
+
+export interface CallOptions {
+  /** Aborting is what Ctrl-C is to a person: the command's whole process group is ended. */
+  readonly signal?: AbortSignal
+  /** Called with each piece of output of a foreground command as it comes. */
+  readonly onProgress?: (text: string) => void
+  readonly ask?: AskFunction
+  readonly door?: Door
+}
+
+/** For a read-only tool the protocol gives the destructive and idempotent hints no meaning, so they are left out there. */
+export interface ToolAnnotations {
+  readonly readOnlyHint: boolean
+  readonly destructiveHint?: boolean
+  readonly idempotentHint?: boolean
+  readonly openWorldHint: boolean
+}
+
+/** A tool as a vendor or a host wants to see it, before anything can run. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly category: 'execution'
+  readonly title: string
+  readonly description: string
+  readonly inputSchema: ObjectSchema
+  readonly outputSchema: OutputSchema
+  readonly annotations: ToolAnnotations
+  /** What a vendor's own typed tool looks like in that vendor's format, when there is one. */
+  readonly native?: Readonly<Partial<Record<Format, Readonly<Record<string, unknown>>>>>
+}
+
+export interface Tool extends ToolDefinition {
+  execute(input: unknown, options?: CallOptions): Promise<ToolResult>
+}
+
+/** The tools of one dialect, bound to one engine; owns the read cursors. */
+export interface ToolSet extends Iterable<Tool> {
+  readonly dialect: DialectName
+  list(): readonly Tool[]
+  get(name: string): Tool | undefined
+  execute(name: string, input: unknown, options?: CallOptions): Promise<ToolResult>
+  schemas(format: Format): readonly Record<string, unknown>[]
+}

@@ -1,0 +1,215 @@
+/** The engine as a dialect's tools use it: policies filled in, sessions found, one read cursor per job. */
+import type { Engine, Session } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
+import type { Job, JobInfo, KillResult, SendOptions } from '../contract/job.js'
+import type { Outcome } from '../contract/outcome.js'
+import type { AutomationRule, RunRequest, StartRequest } from '../contract/request.js'
+import { JobReader } from './cursors.js'
+import type { Policy, Timeouts } from './dialect.js'
+import { explain } from './explain.js'
+import type { ToolOptions } from './options.js'
+import { readJob, type Reading, type ReadWish } from './reading.js'
+import { quote } from './quote.js'
+import type { CallOptions } from './tool.js'
+
+/** What one call wants; everything else comes from the dialect's policy and the host's options. */
+export interface Wish extends Pick<RunRequest, 'command' | 'cwd' | 'env' | 'timeoutMs' | 'description' | 'pty' | 'streams' | 'clip'> {
+  readonly session?: string
+  readonly yieldMs?: number
+  readonly openStdin?: boolean
+}
+
+/** A finished (or yielded, or refused) foreground command, with what a reader should know besides. */
+export interface Ran {
+  readonly command: string
+  readonly outcome: Outcome
+  /** The directory before the command; differs from `outcome.cwd` when it moved. */
+  readonly cwdBefore: string
+  /** What exit 1 means when the last command says "no" with it ("no match"); null when the command failed. */
+  readonly meaning: string | null
+  readonly description: string | null
+  readonly timeoutMs: number | null
+}
+
+/** A job that was started, or the Outcome that says why nothing was. */
+export type Started = { readonly kind: 'started'; readonly job: Job; readonly info: JobInfo } | { readonly kind: 'not'; readonly ran: Ran }
+
+export class Toolbox {
+  readonly #readers = new Map<string, JobReader>()
+  readonly #placed = new Set<string>()
+  readonly timeouts: Timeouts
+
+  constructor(
+    readonly engine: Engine,
+    readonly policy: Policy,
+    readonly options: ToolOptions,
+  ) {
+    this.timeouts = { ...policy.timeouts, ...options.timeouts }
+  }
+
+  get cwd(): string {
+    return this.options.cwd ?? this.engine.cwd
+  }
+
+  async foreground(wish: Wish, call: CallOptions): Promise<Ran> {
+    const request = { ...this.#request(wish, call), ...(await this.#foregroundOnly(wish, call)) }
+    const session = this.policy.state === 'session' ? await this.session(wish.session) : null
+    const cwdBefore = session?.cwd ?? wish.cwd ?? this.cwd
+    const outcome = await (session ? session.run(request) : this.engine.run(request))
+    const { meaning, notes } = await explain(this.engine, outcome, wish.command, session?.name)
+    return {
+      command: commandText(wish.command),
+      outcome: notes.length > 0 ? { ...outcome, notes: [...outcome.notes, ...notes] } : outcome,
+      cwdBefore,
+      meaning,
+      description: wish.description ?? null,
+      timeoutMs: request.timeoutMs ?? null,
+    }
+  }
+
+  async background(wish: Wish, call: CallOptions): Promise<Started> {
+    if (this.options.background === false) {
+      throw new ShellError('BAD_REQUEST', 'Background commands are not allowed here.', 'Run it in the foreground, with a timeout that is long enough.')
+    }
+    const session = this.policy.state === 'session' ? await this.session(wish.session) : null
+    const request: StartRequest = {
+      ...this.#request(wish, call),
+      streams: wish.streams ?? this.policy.jobStreams,
+      owner: this.policy.owner,
+      ...(wish.timeoutMs === undefined ? {} : { timeoutMs: wish.timeoutMs }),
+      ...(wish.openStdin ? { openStdin: true } : {}),
+      ...(session ? { session: session.name } : {}),
+      ...(await this.#newId()),
+    }
+    const started = await this.engine.start(request)
+    return { kind: 'started', job: started, info: await started.info() }
+  }
+
+  /** A session of the host's engine, moved to the host's directory the first time these tools use it. */
+  async session(name = this.options.session ?? 'main'): Promise<Session> {
+    const session = await this.engine.session(name)
+    const { cwd } = this.options
+    if (cwd !== undefined && !this.#placed.has(name)) {
+      this.#placed.add(name)
+      const { calls } = await session.info()
+      if (calls === 0 && session.cwd !== cwd) await session.run({ command: ['cd', '--', cwd] })
+    }
+    return session
+  }
+
+  async job(id: string): Promise<Job> {
+    try {
+      return await this.engine.job(id)
+    } catch (error) {
+      if (!ShellError.is(error) || error.code !== 'JOB_NOT_FOUND') throw error
+      throw notFound(id, await this.engine.jobs({ all: true }))
+    }
+  }
+
+  /** New output since the last read of this job through these tools; any range with `since`. */
+  async read(id: string, wish: ReadWish & { readonly since?: number } = {}): Promise<Reading> {
+    const job = await this.job(id)
+    const reader = this.#readers.get(job.id) ?? new JobReader()
+    this.#readers.set(job.id, reader)
+    return reader.inTurn(async () => {
+      const from = wish.since === undefined ? reader.last : reader.positionOf(wish.since)
+      const reading = await readJob(job, from, wish)
+      reader.note(reading.position)
+      return reading
+    })
+  }
+
+  /** Everything that is kept, whatever was read before. */
+  async readAll(id: string, wish: ReadWish = {}): Promise<Reading> {
+    return readJob(await this.job(id), {}, wish)
+  }
+
+  async kill(id: string): Promise<KillResult> {
+    const job = await this.job(id)
+    return job.kill({ graceMs: this.options.graceMs ?? this.policy.graceMs })
+  }
+
+  /** How far this job was read; where a wait for new lines begins. */
+  cursorOf(id: string): number {
+    const { output, stdout } = this.#readers.get(id)?.last ?? {}
+    return output ?? stdout ?? 0
+  }
+
+  /** Types into a job and gives it a moment to react. Without a terminal C-c is what the kernel would have made of it: SIGINT. */
+  async send(id: string, input: SendOptions): Promise<void> {
+    const job = await this.job(id)
+    const { pty } = await job.info()
+    if (!pty && input.text === undefined && input.keys?.length === 1 && /^(?:C-c|ctrl[-+]c)$/i.test(input.keys[0]!)) {
+      await job.kill({ signal: 'SIGINT' })
+      return
+    }
+    await job.send(input)
+    await job.wait({ exit: true, idleMs: 150, timeoutMs: this.patience(2_000) })
+  }
+
+  /** How long a tool may block: no longer than the host's own patience. */
+  patience(wantedMs: number): number {
+    return Math.min(wantedMs, this.options.yieldMs ?? Number.POSITIVE_INFINITY, this.timeouts.maxMs)
+  }
+
+  #request(wish: Wish, call: CallOptions): RunRequest {
+    const { options, policy } = this
+    const ask = call.ask ?? options.ask
+    const env = wish.env || options.env ? { ...options.env, ...wish.env } : undefined
+    const automation: readonly AutomationRule[] = [...policy.automation(options.features ?? {}), ...(options.automation ?? [])]
+    const cwd = policy.state === 'session' ? wish.cwd : (wish.cwd ?? options.cwd)
+    return {
+      command: wish.command,
+      graceMs: options.graceMs ?? policy.graceMs,
+      ansi: options.ansi ?? policy.ansi,
+      door: call.door ?? options.door ?? 'tools',
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env ? { env } : {}),
+      ...(options.envMode ? { envMode: options.envMode } : {}),
+      ...(options.dryRun ? { dryRun: true } : {}),
+      ...(wish.description === undefined ? {} : { description: wish.description }),
+      ...(wish.pty ? { pty: wish.pty, reportInput: true } : {}),
+      ...(call.signal ? { signal: call.signal } : {}),
+      ...(ask ? { ask } : {}),
+      ...(automation.length > 0 ? { automation } : {}),
+    }
+  }
+
+  async #foregroundOnly(wish: Wish, call: CallOptions): Promise<Partial<RunRequest>> {
+    const { onProgress } = call
+    const yieldMs = wish.yieldMs ?? this.options.yieldMs
+    return {
+      timeoutMs: wish.timeoutMs === undefined ? this.timeouts.defaultMs : wish.timeoutMs,
+      streams: wish.streams ?? this.policy.streams,
+      clip: wish.clip ?? this.policy.clip,
+      ...(onProgress ? { onOutput: (chunk) => onProgress(chunk.text) } : {}),
+      ...(yieldMs === undefined ? {} : { yieldMs, ...(await this.#newId()) }),
+    }
+  }
+
+  async #newId(): Promise<{ newId?: () => string }> {
+    const make = this.policy.newId
+    if (!make) return {}
+    const taken = new Set((await this.engine.jobs({ all: true })).map((info) => info.id))
+    return {
+      newId: () => {
+        const id = make(taken)
+        taken.add(id)
+        return id
+      },
+    }
+  }
+}
+
+export function commandText(command: string | readonly string[]): string {
+  return typeof command === 'string' ? command : quote(command)
+}
+
+function notFound(id: string, jobs: readonly JobInfo[]): ShellError {
+  const known = jobs.slice(-20).map((info) => `${info.id} (${info.status})`)
+  return new ShellError(
+    'JOB_NOT_FOUND',
+    `Shell not found: ${id.slice(0, 80)}.`,
+    known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no background shells.',
+  )
+}
