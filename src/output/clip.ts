@@ -10,14 +10,25 @@ export interface Clipped {
   readonly omittedBytes: number
 }
 
+/** Counts the bytes left out when the first and the last so many UTF-16 units are kept; for callers that hold the bytes, which text with replaced bytes cannot tell. */
+export type CountOmitted = (firstUnits: number, lastUnits: number) => number
+
 /** The first `maxChars` UTF-16 units, then the marker. */
 export function clipHead(
   text: string,
-  { maxChars = LIMITS.clipChars, marker = `\n\n[Output truncated at ${maxChars} characters]` }: { maxChars?: number; marker?: string } = {},
+  {
+    maxChars = LIMITS.clipChars,
+    marker = headMarker(maxChars),
+    count = (first) => utf8Length(text.slice(first)),
+  }: { maxChars?: number; marker?: string; count?: CountOmitted } = {},
 ): Clipped {
   if (text.length <= maxChars) return whole(text)
   const kept = takeFirst(text, maxChars)
-  return { text: kept + marker, truncated: true, omittedBytes: utf8Length(text.slice(kept.length)) }
+  return { text: kept + marker, truncated: true, omittedBytes: count(kept.length, 0) }
+}
+
+export function headMarker(maxChars: number): string {
+  return `\n\n[Output truncated at ${maxChars} characters]`
 }
 
 /** The first and the last `endBytes` of more than `maxBytes`, each cut at a character border. */
@@ -46,6 +57,7 @@ export interface ClipEndsOptions {
   readonly headShare?: number
   /** Show error-looking lines of the omitted middle. */
   readonly troubles?: boolean
+  readonly count?: CountOmitted
 }
 
 /** The house clip: beginning and end within `maxChars` all told, with the error-looking lines of what is left out. */
@@ -61,6 +73,10 @@ export function clipEnds(text: string, options: ClipEndsOptions = {}): Clipped {
  */
 export function joinEnds(first: string, last: string, options: ClipEndsOptions & { hole: number | null }): Clipped {
   const { maxChars = LIMITS.clipChars, wholeAt = null, headShare = 0.4, troubles = true, hole } = options
+  if (maxChars < MIN_CHARS) {
+    const start = takeFirst(first, maxChars)
+    return { text: start, truncated: true, omittedBytes: options.count?.(start.length, 0) ?? utf8Length(first.slice(start.length)) + (hole === null ? 0 : hole + utf8Length(last)) }
+  }
   const reserve = Math.min(MARKER_CHARS + (wholeAt?.length ?? 0), Math.floor(maxChars / 2))
   const troubleChars = troubles ? Math.floor((maxChars - reserve) * TROUBLE_SHARE) : 0
   const budget = maxChars - reserve - troubleChars
@@ -68,7 +84,7 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
   const tail = tailAtLine(last, budget - Math.floor(budget * headShare))
 
   const middle = hole === null ? [first.slice(head.length, first.length - tail.length)] : [first.slice(head.length), last.slice(0, last.length - tail.length)]
-  const omittedBytes = middle.reduce((sum, part) => sum + utf8Length(part), hole ?? 0)
+  const omittedBytes = options.count?.(head.length, tail.length) ?? middle.reduce((sum, part) => sum + utf8Length(part), hole ?? 0)
   const found = troubles ? findTroubles(middle, { firstLine: countLines(head) + 1, hole: hole !== null, maxChars: troubleChars }) : ''
   const lines = hole === null ? `, ${plural(countLines(middle[0]!), 'line')}` : ''
   const where = wholeAt === null ? '' : `; whole output: ${wholeAt}`
@@ -79,6 +95,8 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
 /** Room for the marker with its numbers and for the line breaks around it. */
 const MARKER_CHARS = 90
 const TROUBLE_SHARE = 0.2
+/** Below this there is no room to say anything about a cut. */
+const MIN_CHARS = 200
 
 function whole(text: string): Clipped {
   return { text, truncated: false, omittedBytes: 0 }

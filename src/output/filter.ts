@@ -1,0 +1,107 @@
+/** Keeps the lines that match a pattern, with lines around them, while text streams by. Whole lines, linear time, bounded memory. */
+import { compilePattern, type PatternOptions } from './pattern.js'
+import { takeFirst } from './utf8.js'
+import type { TextStage } from './chunks.js'
+
+export interface LineFilterOptions extends PatternOptions {
+  /** Lines to show before and after each match; groups that do not touch are parted by `--`, as grep does. */
+  readonly before?: number
+  readonly after?: number
+  /** Show only the first so many matches; all are counted. */
+  readonly max?: number
+}
+
+export interface LineFilter extends TextStage {
+  /** Lines that matched so far, shown or not. */
+  readonly matches: number
+  /** Lines seen so far. */
+  readonly lines: number
+}
+
+/** Throws a ShellError whose message has "Invalid filter regex" before anything is read, so a bad filter consumes nothing. */
+export async function createLineFilter(pattern: string, { before = 0, after = 0, max = Number.POSITIVE_INFINITY, ...options }: LineFilterOptions = {}): Promise<LineFilter> {
+  const matcher = await compilePattern(pattern, options)
+  const context = before > 0 || after > 0
+  let unfinished = ''
+  let cut = false
+  let matches = 0
+  let lines = 0
+  let earlier: string[] = []
+  let toShowAfter = 0
+  let lastShown = 0
+
+  /** `ended` are lines with their line breaks; the last one of a stream may have none. */
+  function judge(ended: readonly string[]): string {
+    const verdicts = matcher(ended.map((line) => line.replace(/\r?\n$/, '')))
+    let out = ''
+    for (const [index, line] of ended.entries()) {
+      lines++
+      const matched = verdicts[index] === true
+      if (matched) matches++
+      if (matched && matches <= max) {
+        if (context && lastShown > 0 && lines - earlier.length > lastShown + 1) out += '--\n'
+        out += earlier.join('') + line
+        earlier = []
+        lastShown = lines
+        toShowAfter = after
+      } else if (toShowAfter > 0) {
+        out += line
+        lastShown = lines
+        toShowAfter--
+      } else if (before > 0) {
+        earlier.push(line)
+        if (earlier.length > before) earlier.shift()
+      }
+    }
+    return out
+  }
+
+  /** A line without end must not fill the memory: its beginning is judged and shown for it. */
+  function hold(text: string): void {
+    if (cut) return
+    unfinished += text
+    if (unfinished.length <= MAX_LINE) return
+    unfinished = `${takeFirst(unfinished, MAX_LINE)}${CUT_NOTE}`
+    cut = true
+  }
+
+  return {
+    push(text) {
+      const parts = text.split(/(?<=\n)/)
+      const ended: string[] = []
+      for (const part of parts) {
+        if (!part.endsWith('\n')) {
+          hold(part)
+          continue
+        }
+        hold(part.slice(0, -1))
+        ended.push(`${unfinished}\n`)
+        unfinished = ''
+        cut = false
+      }
+      return ended.length > 0 ? judge(ended) : ''
+    },
+    flush() {
+      const last = unfinished
+      unfinished = ''
+      cut = false
+      return last === '' ? '' : judge([last])
+    },
+    get matches() {
+      return matches
+    },
+    get lines() {
+      return lines
+    },
+  }
+}
+
+/** Filters a whole text. */
+export async function filterLines(text: string, pattern: string, options: LineFilterOptions = {}): Promise<{ text: string; matches: number }> {
+  const filter = await createLineFilter(pattern, options)
+  const kept = filter.push(text) + filter.flush()
+  return { text: kept, matches: filter.matches }
+}
+
+const MAX_LINE = 1_048_576
+const CUT_NOTE = ' [... line cut here]'

@@ -1,0 +1,91 @@
+/** Compiles a user's regular expression so that matching takes linear time, or says plainly that it cannot. */
+import { ShellError } from '../contract/errors.js'
+
+/** Tells for each line whether it matches. Throws when that takes too long. */
+export type LineMatcher = (lines: readonly string[]) => readonly boolean[]
+
+/** Compiles a pattern that needs backtracking (lookaround, backreferences) to a matcher that is stopped from outside; the pure rooms have no clock to stop it with. */
+export type BoundedCompiler = (source: string, flags: string) => LineMatcher
+
+export interface PatternOptions {
+  readonly ignoreCase?: boolean
+  readonly bounded?: BoundedCompiler
+}
+
+/** JavaScript syntax, and the spellings of other languages that RE2 knows: `(?i)`, `(?P<name>...)`, `[[:alpha:]]`. */
+export async function compilePattern(source: string, { ignoreCase = false, bounded }: PatternOptions = {}): Promise<LineMatcher> {
+  if (typeof source !== 'string') throw badFilter(String(source), 'not a string')
+  if (source.length > MAX_PATTERN) throw badFilter(`${source.slice(0, 60)}...`, `longer than ${MAX_PATTERN} characters`)
+  const { RE2JS } = await import('re2js')
+  const compileLinear = (text: string): ((line: string) => boolean) | null => {
+    // RE2JS takes `\k<name>` for letters and would never match, in silence.
+    if (BACKREFERENCE.test(text)) return null
+    try {
+      const pattern = RE2JS.compile(RE2JS.translateRegExp(text), RE2JS.LOOKBEHINDS | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0))
+      return (line) => pattern.test(line)
+    } catch {
+      return null
+    }
+  }
+  const linear = compileLinear(source) ?? peeled(source, compileLinear)
+  if (linear) return (lines) => lines.map(linear)
+  const problem = nativeProblem(source)
+  if (problem !== null) throw badFilter(source, problem)
+  if (!bounded) throw badFilter(source, 'lookaround and backreferences are not supported here')
+  return bounded(source, ignoreCase ? 'i' : '')
+}
+
+function badFilter(source: string, why: string): ShellError {
+  return new ShellError('BAD_FILTER', `Invalid filter regex ${JSON.stringify(source)}: ${why}`, 'Give a regular expression such as "error|warn"; escape ( [ { * + ? . \\ to match them literally.')
+}
+
+function nativeProblem(source: string): string | null {
+  try {
+    void new RegExp(source)
+    return null
+  } catch (error) {
+    return (error as Error).message.replace(/^Invalid regular expression: /, '')
+  }
+}
+
+/**
+ * `^(?!.*DEBUG).*item` is the usual way to leave lines out. Lookaheads at the very beginning need no backtracking:
+ * each is a pattern of its own that does or does not match at the beginning of the line.
+ */
+function peeled(source: string, compile: (text: string) => ((line: string) => boolean) | null): ((line: string) => boolean) | null {
+  if (!source.startsWith('^') || BACKREFERENCE.test(source)) return null
+  const tests: ((line: string) => boolean)[] = []
+  let rest = source.slice(1)
+  while (rest.startsWith('(?!') || rest.startsWith('(?=')) {
+    const end = closingParenthesis(rest)
+    const test = end === -1 ? null : compile(`^(?:${rest.slice(3, end)})`)
+    if (!test) return null
+    tests.push(rest[2] === '=' ? test : (line) => !test(line))
+    rest = rest.slice(end + 1)
+    // A quantified lookahead is something else.
+    if (/^[*+?{]/.test(rest)) return null
+  }
+  // In `^(?!a)b|c` the lookahead guards only one of two branches.
+  if (tests.length === 0 || closingParenthesis(`(${rest}`, '|') !== -1) return null
+  const last = compile(`^(?:${rest})`)
+  return last && ((line) => tests.every((test) => test(line)) && last(line))
+}
+
+/** The index of the parenthesis that closes the one at 0 (or of the first other `wanted` at that depth), or -1. Knows escapes and classes. */
+function closingParenthesis(text: string, wanted = ')'): number {
+  let depth = 0
+  let inClass = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '\\') at++
+    else if (inClass) inClass = char !== ']'
+    else if (char === '[') inClass = true
+    else if (char === '(') depth++
+    else if (char === wanted && depth === 1) return at
+    else if (char === ')') depth--
+  }
+  return -1
+}
+
+const MAX_PATTERN = 10_000
+const BACKREFERENCE = /(?:^|[^\\])(?:\\\\)*\\(?:[1-9]|k<)/

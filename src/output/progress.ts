@@ -1,0 +1,102 @@
+/** Collapses lines that were rewritten in place (progress bars, spinners, overstrikes) to what a terminal would show at the end. */
+import type { TextStage } from './chunks.js'
+
+/**
+ * Goes before the ANSI stripper: `ESC[K` says what of the old line is gone. Lines that were not rewritten pass unchanged, and at once
+ * up to their last line break. Movement to other lines (`ESC[A`) is a screen, not a line, and is left to a terminal.
+ */
+export function createProgressCollapser(): TextStage {
+  let line = ''
+  // A line too long to be a progress bar was already given away; its rest passes as it is.
+  let tooLong = false
+
+  function push(text: string): string {
+    const last = text.lastIndexOf('\n') + 1
+    let out = ''
+    if (last > 0) {
+      const whole = line + text.slice(0, last)
+      const from = tooLong ? whole.indexOf('\n') + 1 : 0
+      out = whole.slice(0, from) + (REWRITES.test(whole.slice(from)) ? collapseLines(whole.slice(from)) : whole.slice(from))
+      line = ''
+      tooLong = false
+    }
+    line += text.slice(last)
+    if (!tooLong && line.length > MAX_LINE) compact()
+    if (!tooLong) return out
+    out += line
+    line = ''
+    return out
+  }
+
+  /** A bar that runs for hours without a line break: what its rewriting left behind is enough to go on from. */
+  function compact(): void {
+    const rewritten = line.lastIndexOf('\r')
+    if (rewritten > 0) line = `${collapseLine(line.slice(0, rewritten))}${line.slice(rewritten)}`
+    tooLong = line.length > MAX_LINE
+  }
+
+  function flush(): string {
+    const rest = tooLong ? line : collapseLine(line.replace(/\r+$/, ''))
+    line = ''
+    tooLong = false
+    return rest
+  }
+
+  return { push, flush }
+}
+
+/** Collapses a whole text. */
+export function collapseProgress(text: string): string {
+  const collapser = createProgressCollapser()
+  return collapser.push(text) + collapser.flush()
+}
+
+const MAX_LINE = 65_536
+/** A backspace, or a carriage return that is not just the first half of a line break. */
+const REWRITES = /[\b]|\r(?!\r*\n)/
+
+function collapseLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const content = line.replace(/\r+$/, '')
+      return REWRITES.test(content) ? collapseLine(content) + line.slice(content.length) : line
+    })
+    .join('\n')
+}
+
+/** Plays one line on a row of cells. A sequence that only colours belongs to the cell behind it and goes with it. */
+function collapseLine(line: string): string {
+  if (!REWRITES.test(line)) return line
+  let cells: string[] = []
+  let cursor = 0
+  let pending = ''
+  for (const piece of line.matchAll(PIECES)) {
+    const [whole, parameter, command] = piece
+    if (whole === '\r') cursor = 0
+    else if (whole === '\b') cursor = Math.max(0, cursor - 1)
+    else if (command !== undefined && MOVES.has(command)) {
+      const count = Math.min(Number(parameter) || 0, MAX_LINE)
+      if (command === 'K' || command === 'J') cells = erase(cells, cursor, count)
+      else if (command === 'G') cursor = Math.max(0, count - 1)
+      else cursor = Math.max(0, cursor + (command === 'C' ? 1 : -1) * Math.max(1, count))
+    } else if (whole.startsWith('\x1b')) pending += whole
+    else {
+      while (cells.length < cursor) cells.push(' ')
+      cells[cursor++] = pending + whole
+      pending = ''
+    }
+  }
+  // Bars are padded with blanks to cover what was there before.
+  return cells.join('').replace(/ +$/, '') + pending
+}
+
+function erase(cells: string[], cursor: number, mode: number): string[] {
+  if (mode === 2) return []
+  if (mode === 1) return cells.map((cell, at) => (at <= cursor ? ' ' : cell))
+  return cells.slice(0, cursor)
+}
+
+const MOVES = new Set(['K', 'J', 'G', 'C', 'D'])
+/** A CSI (its parameter and command), an OSC, another escape, or one character. */
+const PIECES = /\x1b\[([0-?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|[^]/gu
