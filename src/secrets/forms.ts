@@ -1,0 +1,172 @@
+/** All the shapes a value takes in output without being decoded first: itself, its lines, base64, hex, quoted for a shell. */
+
+/** A byte string to look for. Runs of white space are one blank in it. `dense` ones may be wrapped: white space between their bytes does not count. */
+export interface Needle {
+  readonly bytes: Uint8Array
+  readonly dense: boolean
+}
+
+/** Shorter values are not masked: they would blank out ordinary words. */
+export const SHORTEST_MASKED = 6
+/** A single line of a longer value must be at least this long to be looked for alone. */
+const SHORTEST_LINE = 8
+/** Long values are looked for in overlapping pieces, so that a stream never has to hold back more than a piece. */
+const PIECE = 512
+const OVERLAP = 32
+
+/** Whether output can be searched for this value at all; `secret set` warns when not. */
+export function isMaskable(value: Uint8Array): boolean {
+  return collapse(trim(value)).length >= SHORTEST_MASKED
+}
+
+/** Everything to look for on behalf of one value, without duplicates. Percent, backslash and entity escapes and ANSI codes are undone in the text instead (see projections). */
+export function formsOf(value: Uint8Array): readonly Needle[] {
+  const whole = trim(value)
+  if (collapse(whole).length < SHORTEST_MASKED) return []
+  const needles = new Map<string, Needle>()
+  const add = (bytes: Uint8Array, dense = false) => {
+    if (bytes.length < SHORTEST_MASKED) return
+    needles.set(latin1(bytes), { bytes, dense: dense || needles.get(latin1(bytes))?.dense === true })
+  }
+  for (const unit of unitsOf(whole)) {
+    for (const plain of plainForms(unit)) add(collapse(plain))
+    for (const encoded of encodedForms(unit)) {
+      add(encoded, true)
+      // Too short for two disjoint search windows: a line break inside is looked for place by place.
+      if (encoded.length < 2 * SHORTEST_MASKED) for (let at = 1; at < encoded.length; at++) add(concat(encoded.subarray(0, at), BLANK, encoded.subarray(at)))
+    }
+    for (const dump of dumpForms(unit)) add(dump)
+  }
+  return [...needles.values()]
+}
+
+/** The parts of a value that are secret on their own: the whole in pieces, its lines, the lines joined, other spellings of its characters. */
+function unitsOf(whole: Uint8Array): Uint8Array[] {
+  const units = piecesOf(whole)
+  const lines = linesOf(whole)
+  if (lines.length > 1) {
+    for (const line of lines) if (line.length >= SHORTEST_LINE && isTelling(line)) units.push(...piecesOf(line))
+    units.push(...piecesOf(concat(...lines)))
+  }
+  if (whole.some((byte) => byte > 0x7f)) {
+    const text = new TextDecoder().decode(whole)
+    if (!text.includes('\ufffd')) for (const form of ['NFC', 'NFD']) units.push(...piecesOf(new TextEncoder().encode(text.normalize(form))))
+  }
+  return units
+}
+
+function piecesOf(bytes: Uint8Array): Uint8Array[] {
+  if (bytes.length <= 2 * PIECE) return [bytes]
+  const pieces: Uint8Array[] = []
+  for (let at = 0; at < bytes.length - OVERLAP; at += PIECE - OVERLAP) pieces.push(bytes.subarray(at, at + PIECE))
+  return pieces
+}
+
+/** The frame of a PEM block and rulers of one or two characters are not secret; looked for alone they would blank out harmless text. */
+function isTelling(line: Uint8Array): boolean {
+  return new Set(line).size > 2 && !/^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/.test(latin1(line))
+}
+
+function plainForms(unit: Uint8Array): Uint8Array[] {
+  const forms = [unit]
+  const text = latin1(unit)
+  // 'it'\''s' is what bash and most quoters write, 'it'"'"'s' is Python's; the third is the first with its backslash undone.
+  if (text.includes("'")) for (const quote of [`'\\''`, `'"'"'`, `'''`]) forms.push(bytesOf(text.replaceAll("'", () => quote)))
+  if (text.includes('\x1b')) forms.push(bytesOf(text.replace(/\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\^_])/g, '')))
+  return forms
+}
+
+/** Base64 at the three places a value can have in a group of three bytes, without the characters that its neighbours decide; and hex. */
+function encodedForms(unit: Uint8Array): Uint8Array[] {
+  const forms: Uint8Array[] = []
+  for (let shift = 0; shift < 3; shift++) {
+    const core = base64Core(unit, shift)
+    forms.push(bytesOf(core))
+    if (/[+/]/.test(core)) forms.push(bytesOf(core.replaceAll('+', '-').replaceAll('/', '_')))
+  }
+  const hex = hexPairs(unit).join('')
+  forms.push(bytesOf(hex), bytesOf(hex.toUpperCase()))
+  return forms
+}
+
+/** Dumps byte by byte, as od, xxd and openssl print them. */
+function dumpForms(unit: Uint8Array): Uint8Array[] {
+  const pairs = hexPairs(unit)
+  return [' ', ':'].flatMap((separator) => {
+    const dump = pairs.join(separator)
+    return [bytesOf(dump), bytesOf(dump.toUpperCase())]
+  })
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+function base64Core(bytes: Uint8Array, shift: number): string {
+  const bit = (index: number) => ((bytes[(index >> 3) - shift] ?? 0) >> (7 - (index & 7))) & 1
+  const end = (shift + bytes.length) * 8
+  let core = ''
+  for (let at = Math.ceil((shift * 8) / 6) * 6; at + 6 <= end; at += 6) {
+    let sextet = 0
+    for (let index = at; index < at + 6; index++) sextet = (sextet << 1) | bit(index)
+    core += ALPHABET[sextet]
+  }
+  return core
+}
+
+function hexPairs(bytes: Uint8Array): string[] {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
+}
+
+const BLANK = Uint8Array.of(0x20)
+
+/** Blank, tab, newline, vertical tab, form feed, carriage return. */
+export function isSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
+}
+
+function trim(bytes: Uint8Array): Uint8Array {
+  let start = 0
+  let end = bytes.length
+  while (start < end && isSpace(bytes[start] as number)) start++
+  while (end > start && isSpace(bytes[end - 1] as number)) end--
+  return bytes.subarray(start, end)
+}
+
+/** Every run of white space becomes one blank, as in the text that is searched; a needle neither begins nor ends with one. */
+function collapse(bytes: Uint8Array): Uint8Array {
+  return trim(bytes.map((byte) => (isSpace(byte) ? 0x20 : byte)).filter((byte, index, all) => byte !== 0x20 || all[index - 1] !== 0x20))
+}
+
+function linesOf(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = []
+  let start = 0
+  for (let at = 0; at <= bytes.length; at++) {
+    if (at < bytes.length && bytes[at] !== 0x0a && bytes[at] !== 0x0d) continue
+    const line = trim(bytes.subarray(start, at))
+    if (line.length > 0) lines.push(line)
+    start = at + 1
+  }
+  return lines
+}
+
+function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** Bytes as a string of the same length, for keys and patterns. */
+function latin1(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096))
+  return text
+}
+
+function bytesOf(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length)
+  for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index)
+  return bytes
+}

@@ -1,0 +1,223 @@
+/** Replaces every known value in output by `[secret:NAME]`, also when it comes in pieces, encoded, wrapped, coloured or re-indented. */
+import { formsOf } from './forms.js'
+import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
+import { createView, PROJECTIONS } from './projections.js'
+
+/** All known values of an engine. Streams that are already open follow every change from their next chunk on. */
+export interface Masker {
+  /** A second value under the same name is masked as well: after a rotation the old one may still be printed. */
+  add(name: string, value: Uint8Array): void
+  /** Forgets all values of a name. */
+  remove(name: string): void
+  /** How many values are looked for; values that are too short to be masked do not count. */
+  readonly size: number
+  stream(): MaskStream
+  maskBytes(whole: Uint8Array): Uint8Array
+  maskText(whole: string): string
+}
+
+/** One stream of output. Concatenated results are the masked stream. */
+export interface MaskStream {
+  /** What is safe to show now; the same array when there is nothing to mask and nothing to hold back. */
+  push(chunk: Uint8Array): Uint8Array
+  /** The end of the stream: everything that was still held back. */
+  flush(): Uint8Array
+  /**
+   * For a reader who has waited long enough (a prompt may end like a secret begins): shows what is held back, unless that could be half of a value.
+   * The shown bytes still count: when the rest of the value comes, the rest is masked.
+   */
+  release(): Uint8Array
+  /** Bytes held back and not shown. */
+  readonly pending: number
+}
+
+interface Span {
+  start: number
+  end: number
+  owner: number
+  length: number
+}
+
+/** Bytes are looked at in blocks of this size, so that the working memory is small and stays in the processor's cache. */
+const BLOCK = 65_536
+/** No more than this is ever held back beyond the longest needle: filler between the bytes of a value ends somewhere. */
+const PATIENCE = 16_384
+const NOTHING = new Uint8Array(0)
+
+export function createMasker(): Masker {
+  const values = new Map<string, { value: Uint8Array; needles: ReturnType<typeof formsOf> }[]>()
+  const view = createView()
+  let size = 0
+  let compiled: { index: NeedleIndex; labels: Uint8Array[] } | undefined
+
+  const recount = () => {
+    size = [...values.values()].reduce((sum, list) => sum + list.filter(({ needles }) => needles.length > 0).length, 0)
+    compiled = undefined
+  }
+
+  function compile(): { index: NeedleIndex; labels: Uint8Array[] } {
+    if (compiled) return compiled
+    const needles = new Map<string, NamedNeedle>()
+    const names = [...values.keys()]
+    names.forEach((name, owner) => {
+      for (const entry of values.get(name) ?? []) {
+        for (const needle of entry.needles) {
+          const key = String.fromCharCode(...needle.bytes.subarray(0, 8192))
+          if (!needles.has(key)) needles.set(key, { ...needle, owner })
+        }
+      }
+    })
+    const index = createNeedleIndex([...needles.values()])
+    compiled = { index, labels: names.map((name) => new TextEncoder().encode(`[secret:${name}]`)) }
+    // A label that contains a value (a secret called like its value) would show it.
+    compiled.labels = compiled.labels.map((label) => (findSpans(index, label).spans.length > 0 ? new TextEncoder().encode('[***]') : label))
+    return compiled
+  }
+
+  /** All places to mask, merged and in order, and the earliest byte that may still become part of one. */
+  function findSpans(index: NeedleIndex, raw: Uint8Array): { spans: Span[]; hold: number } {
+    const spans: Span[] = []
+    let hold = raw.length
+    for (const { applies, project } of PROJECTIONS) {
+      if (!applies(raw)) continue
+      project(raw, view)
+      const { bytes, from, to, length, cut } = view
+      index.search(bytes, length, (start, end, { owner }) => {
+        spans.push({ start: from[start] as number, end: to[end - 1] as number, owner, length: end - start })
+      })
+      const held = index.holdFrom(bytes, length)
+      if (held < length) hold = Math.min(hold, from[held] as number)
+      if (cut >= 0) hold = Math.min(hold, cut)
+    }
+    return { spans: mergeSpans(spans), hold }
+  }
+
+  function stream(): MaskStream {
+    let held: Uint8Array = NOTHING
+    /** How many of the held bytes were shown by `release`, and how many belong to a value whose label is already out. */
+    let shown = 0
+    let covered = 0
+
+    function advance(raw: Uint8Array, isLast: boolean, out: Uint8Array[]): void {
+      const { index, labels } = compile()
+      const found = findSpans(index, raw)
+      const patience = PATIENCE + 8 * index.longest
+      const hold = isLast || raw.length - found.hold > patience ? raw.length : found.hold
+      let at = 0
+      let cover = covered
+      const show = (end: number) => {
+        const start = Math.max(at, shown, cover)
+        if (end > start) out.push(raw.subarray(start, end))
+        at = Math.max(at, end)
+      }
+      for (const span of found.spans) {
+        if (span.start >= hold) break
+        if (span.start < cover) {
+          cover = Math.max(cover, span.end)
+          continue
+        }
+        show(span.start)
+        if (span.end > shown) out.push(labels[span.owner] as Uint8Array)
+        cover = span.end
+      }
+      show(hold)
+      held = hold === raw.length ? NOTHING : raw.slice(hold)
+      shown = Math.max(0, shown - hold)
+      covered = Math.max(0, cover - hold)
+    }
+
+    return {
+      push(chunk) {
+        if (size === 0 && held.length === 0) return chunk
+        const out: Uint8Array[] = []
+        if (size === 0) return joinCompact([this.flush(), chunk])
+        for (let at = 0; at < chunk.length; at += BLOCK) {
+          const block = chunk.length <= BLOCK ? chunk : chunk.subarray(at, at + BLOCK)
+          advance(held.length > 0 ? join([held, block]) : block, false, out)
+        }
+        return joinCompact(out)
+      },
+      flush() {
+        const out: Uint8Array[] = []
+        if (held.length > 0) advance(held, true, out)
+        shown = covered = 0
+        return joinCompact(out)
+      },
+      release() {
+        if (held.length === 0 || held.length <= Math.max(shown, covered)) return NOTHING
+        if (2 * held.length >= compile().index.shortest) return NOTHING
+        const out = held.slice(Math.max(shown, covered))
+        shown = held.length
+        return out
+      },
+      get pending() {
+        return held.length - Math.max(shown, covered)
+      },
+    }
+  }
+
+  function maskBytes(whole: Uint8Array): Uint8Array {
+    if (size === 0) return whole
+    const one = stream()
+    return joinCompact([one.push(whole), one.flush()])
+  }
+
+  return {
+    add(name, value) {
+      const list = values.get(name) ?? []
+      if (list.some((entry) => sameBytes(entry.value, value))) return
+      values.set(name, [...list, { value: value.slice(), needles: formsOf(value) }])
+      recount()
+    },
+    remove(name) {
+      if (values.delete(name)) recount()
+    },
+    get size() {
+      return size
+    },
+    stream,
+    maskBytes,
+    maskText(whole) {
+      if (size === 0) return whole
+      const bytes = new TextEncoder().encode(whole)
+      const masked = maskBytes(bytes)
+      return sameBytes(masked, bytes) ? whole : new TextDecoder('utf-8', { ignoreBOM: true }).decode(masked)
+    },
+  }
+}
+
+/** Overlapping spans become one, called after the longest of them. Spans that only touch stay two. */
+function mergeSpans(spans: Span[]): Span[] {
+  if (spans.length < 2) return spans
+  spans.sort((a, b) => a.start - b.start || b.end - a.end)
+  const merged: Span[] = []
+  for (const span of spans) {
+    const last = merged.at(-1)
+    if (!last || span.start >= last.end) merged.push({ ...span })
+    else {
+      if (span.length > last.length) Object.assign(last, { owner: span.owner, length: span.length })
+      last.end = Math.max(last.end, span.end)
+    }
+  }
+  return merged
+}
+
+/** Neighbouring slices of one buffer are handed on without a copy. */
+function joinCompact(parts: readonly Uint8Array[]): Uint8Array {
+  const filled = parts.filter(({ length }) => length > 0)
+  return filled.length === 0 ? NOTHING : filled.length === 1 ? (filled[0] as Uint8Array) : join(filled)
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}
