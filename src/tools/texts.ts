@@ -27,7 +27,8 @@ export function refusalText(outcome: Outcome, command: string): string {
 }
 
 export function errorText(error: ShellError): string {
-  return error.hint ? `${error.message} ${error.hint}` : error.message
+  if (!error.hint) return error.message
+  return `${error.message}${/[.!?:]$/.test(error.message) ? '' : '.'} ${error.hint}`
 }
 
 export function dryRunText(command: string): string {

@@ -6,7 +6,6 @@ import type { Outcome } from '../contract/outcome.js'
 import type { AutomationRule, RunRequest, StartRequest } from '../contract/request.js'
 import { JobReader } from './cursors.js'
 import type { Policy, Timeouts } from './dialect.js'
-import { explain } from './explain.js'
 import type { ToolOptions } from './options.js'
 import { readJob, type Reading, type ReadWish } from './reading.js'
 import { quote } from './quote.js'
@@ -23,16 +22,17 @@ export interface Wish extends Pick<RunRequest, 'command' | 'cwd' | 'env' | 'time
 export interface Ran {
   readonly command: string
   readonly outcome: Outcome
-  /** The directory before the command; differs from `outcome.cwd` when it moved. */
-  readonly cwdBefore: string
-  /** What exit 1 means when the last command says "no" with it ("no match"); null when the command failed. */
-  readonly meaning: string | null
+  /** Exit 1 of a program that answers "no" with it (grep found nothing): news, not a failure. The notes say what it means. */
+  readonly answeredNo: boolean
   readonly description: string | null
   readonly timeoutMs: number | null
 }
 
 /** A job that was started, or the Outcome that says why nothing was. */
 export type Started = { readonly kind: 'started'; readonly job: Job; readonly info: JobInfo } | { readonly kind: 'not'; readonly ran: Ran }
+
+/** How the engine begins the note that explains such an exit code. */
+const ANSWERS_NO = /^Exit code 1 of \S+ means: /
 
 export class Toolbox {
   readonly #readers = new Map<string, JobReader>()
@@ -56,12 +56,11 @@ export class Toolbox {
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
     const cwdBefore = session?.cwd ?? wish.cwd ?? this.cwd
     const outcome = await (session ? session.run(request) : this.engine.run(request))
-    const { meaning, notes } = await explain(this.engine, outcome, wish.command, session?.name)
+    const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== cwdBefore
     return {
       command: commandText(wish.command),
-      outcome: notes.length > 0 ? { ...outcome, notes: [...outcome.notes, ...notes] } : outcome,
-      cwdBefore,
-      meaning,
+      outcome: moved ? { ...outcome, notes: [`cwd is now ${outcome.cwd}`, ...outcome.notes] } : outcome,
+      answeredNo: outcome.exitCode === 1 && outcome.notes.some((note) => ANSWERS_NO.test(note)),
       description: wish.description ?? null,
       timeoutMs: request.timeoutMs ?? null,
     }

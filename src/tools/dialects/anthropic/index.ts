@@ -49,7 +49,7 @@ function renderRan(ran: Ran): ToolResult {
       return said(lines(`[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]`, body), { ...structured, id: outcome.id })
     default: {
       const text = lines(body, `[${endWords(outcome)}]`)
-      return ran.meaning === null ? wrong(text, structured) : said(text, structured)
+      return ran.answeredNo ? said(text, structured) : wrong(text, structured)
     }
   }
 }

@@ -134,7 +134,7 @@ function renderKilled({ info, alreadyStopped, notes }: KillResult): ToolResult {
 }
 
 function ok(output: string, metadata: Record<string, unknown>): ToolResult {
-  return { text: output, structured: { success: true, output, error: null, metadata }, isError: false }
+  return { text: output === '' ? '(no output)' : output, structured: { success: true, output, error: null, metadata }, isError: false }
 }
 
 function no(error: string, output: string, metadata: Record<string, unknown>): ToolResult {

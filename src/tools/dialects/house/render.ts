@@ -13,7 +13,7 @@ export function renderRan(ran: Ran): ToolResult {
   const structured = outcomeToJson(outcome)
   if (ran.description !== null) structured['description'] = ran.description
   // Exit 1 of a grep that found nothing is news, not a failure of the tool.
-  const isError = !['completed', 'running', 'dry_run'].includes(outcome.status) && ran.meaning === null
+  const isError = !['completed', 'running', 'dry_run'].includes(outcome.status) && !ran.answeredNo
   return { text: ranText(ran), structured, isError }
 }
 
@@ -22,10 +22,9 @@ function ranText(ran: Ran): string {
   if (outcome.status === 'refused') return refusalText(outcome, ran.command)
   if (outcome.status === 'dry_run') return lines(dryRunText(ran.command), `[cwd: ${outcome.plan?.cwd ?? outcome.cwd}]`)
   const body = bodyOf(outcome)
-  const moved = outcome.cwd !== ran.cwdBefore && outcome.session !== null ? `[cwd: ${outcome.cwd}]` : ''
   // A clip of the head-and-tail kind names the file inside the text; this line is for output that was cut elsewhere.
   const cut = outcome.truncated && outcome.outputFile !== null && !body.includes(outcome.outputFile) ? `[clipped, whole output: ${outcome.outputFile}]` : ''
-  return lines(headline(ran), moved, cut, noteLines(outcome.notes), body === '' ? noOutput(ran) : body)
+  return lines(headline(ran), cut, noteLines(outcome.notes), body === '' ? noOutput(ran) : body)
 }
 
 function headline({ outcome, timeoutMs }: Ran): string {
@@ -38,7 +37,7 @@ function headline({ outcome, timeoutMs }: Ran): string {
     case 'killed':
       return `[stopped after ${took}${outcome.end?.kind === 'kill' && outcome.end.by === 'limit' ? ', over a limit' : ''}]`
     default:
-      return `[${outcome.end?.kind === 'lost' ? `lost: ${outcome.end.reason}` : endWords(outcome)}${stages(outcome.pipeStatus, outcome.exitCode)}, ${took}]`
+      return `[${outcome.end?.kind === 'lost' ? `lost: ${outcome.end.reason}` : endWords(outcome)}, ${took}]`
   }
 }
 
@@ -46,12 +45,6 @@ function runningLine(id: string | null, pid: number | null, took: string, prompt
   const who = `${id ?? 'no id'}, pid ${pid ?? 'unknown'}, ${took}`
   if (prompt !== null) return `[waiting for input: ${JSON.stringify(prompt)}; ${who}; answer with SendInput, stop with KillShell]`
   return `[running, NOT killed: ${who}; read with BashOutput, stop with KillShell]`
-}
-
-/** Only worth a word when an earlier stage failed and the last one hides it. */
-function stages(pipeStatus: readonly number[] | null, exitCode: number | null): string {
-  if (!pipeStatus || pipeStatus.length < 2 || pipeStatus.every((code) => code === exitCode)) return ''
-  return `, pipeline ${pipeStatus.join('|')}`
 }
 
 function noOutput({ outcome }: Ran): string {

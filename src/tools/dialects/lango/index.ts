@@ -5,7 +5,7 @@ import type { AutomationRule } from '../../../contract/request.js'
 import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
 import type { ToolInput } from '../../input.js'
 import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema.js'
-import { bodyOfParts, dryRunText, duration, endWords, errorText, jobWords, lines, noteLines } from '../../texts.js'
+import { bodyOfParts, dryRunText, duration, endWords, errorText, jobWords, lines, noteLines, refusalText } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran, Wish } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -111,8 +111,8 @@ function wishOf(input: ToolInput): Wish {
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran
   if (outcome.refused) {
-    const message = [outcome.refused.reason, outcome.refused.guidance].filter((part) => part !== '').join(' ')
-    return { text: `Command blocked: ${message}`, structured: { blocked: true, message }, isError: true }
+    const message = refusalText(outcome, ran.command)
+    return { text: message, structured: { blocked: true, message }, isError: true }
   }
   if (outcome.status === 'dry_run') return { text: dryRunText(ran.command), structured: { ...streamsOf(outcome), exitCode: 0, timedOut: false, dryRun: true }, isError: false }
   const timedOut = outcome.status === 'timeout'
@@ -122,9 +122,9 @@ function renderRan(ran: Ran): ToolResult {
   const structured = { exitCode: outcome.exitCode ?? -1, ...streams, timedOut, ...(outcome.signal === null || timedOut ? {} : { signal: outcome.signal }) }
   if (timedOut) return { text: lines(`Command timed out after ${ran.timeoutMs}ms`, notes, 'Output:', both), structured, isError: true }
   if (outcome.status === 'running') return { text: lines(`Command still running, NOT stopped, as ${outcome.id}`, notes, both), structured: { ...structured, id: outcome.id }, isError: false }
-  if (outcome.status === 'completed') return { text: lines(notes, both), structured, isError: false }
-  const how = outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)
-  return { text: lines(`Command failed with ${how}`, notes, 'Output:', both), structured, isError: false }
+  if (outcome.status === 'completed') return { text: lines(notes, both) || '(no output)', structured, isError: false }
+  const how = outcome.status === 'killed' ? 'Command was stopped' : `Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`
+  return { text: lines(how, notes, 'Output:', both === '' ? '(no output)' : both), structured, isError: outcome.status === 'killed' }
 }
 
 function streamsOf(outcome: Outcome): { stdout: string; stderr: string } {
