@@ -1,0 +1,87 @@
+/* Shared words of the cerith helper: one small process that starts commands for an engine and never loses sight of their children. */
+#ifndef CERITH_HELPER_H
+#define CERITH_HELPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define HELPER_VERSION "1"
+
+/* ---- text.c: fields, events, small files ---- */
+long long now_ms(void);                 /* monotonic */
+long long wall_ms(void);
+void say(int fd, char kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool write_all(int fd, const void *data, size_t length);
+int write_file_atomically(int dir_fd, const char *name, const char *text);
+unsigned long long start_time_of(pid_t pid);   /* field 22 of /proc/PID/stat; 0 when unknown */
+void close_from(int lowest);
+
+/* ---- request.c: what the engine asks for ---- */
+typedef struct {
+  char *payload; size_t payload_length;
+  long id;
+  char *cwd, *path, *dir;
+  char **argv, **envp;
+  int in_slot, out_slot, err_slot;      /* -1 = not a slot */
+  bool in_fifo, keep, merge, detached, pty;
+  int cols, rows;
+  int extra_in_fd, extra_in_slot;       /* child descriptor fed by a slot, e.g. secret values */
+  int extra_out_fd, extra_out_slot;     /* child descriptor written to by a session shell */
+  int extra2_in_fd, extra2_in_slot;
+  long long deadline_ms, head_bytes, tail_bytes;
+  int oom;
+  long long cpu_seconds, memory_bytes, processes, file_bytes;
+} Request;
+bool parse_request(char *payload, size_t length, Request *request);
+void free_request(Request *request);
+long long field_number(const char *payload, size_t length, const char *key, long long fallback);
+const char *field_text(const char *payload, size_t length, const char *key);
+
+/* ---- tree.c: every descendant of a process ---- */
+typedef struct { pid_t *pids; size_t count, room; } PidList;
+void collect_descendants(pid_t root, PidList *list);
+int signal_descendants(pid_t root, int signal_number);   /* how many were signalled */
+
+/* ---- store.c: output on disk, bounded, with offsets in the names ---- */
+typedef struct {
+  int dir_fd, fd;
+  const char *name;                     /* output.log or stderr.log */
+  long long head_max, tail_max, segment_max;
+  long long total, segment_start, segment_size, lost;
+  bool failed_once, in_head;
+  long long retry_at;
+  char last_byte;
+  struct { long long start, size; } segments[64];
+  int segment_count;
+} Store;
+bool store_open(Store *store, int dir_fd, const char *name, long long head_max, long long tail_max, long long start_at);
+void store_write(Store *store, const char *data, size_t length);
+long long store_omitted(const Store *store);
+void store_finish(Store *store, const char *completion_line);   /* joins head, gap and tail in the head file, then the line */
+
+/* ---- mask.c: known values never reach the disk ---- */
+typedef struct Mask Mask;
+Mask *mask_new(void);
+void mask_add(Mask *mask, const char *name, size_t name_length, const unsigned char *needle, size_t length);
+bool mask_empty(const Mask *mask);
+typedef void (*MaskSink)(void *context, const char *data, size_t length);
+typedef struct { char *held; size_t held_length, held_room; } MaskState;
+void mask_push(Mask *mask, MaskState *state, const char *data, size_t length, MaskSink sink, void *context);
+void mask_flush(Mask *mask, MaskState *state, MaskSink sink, void *context);
+
+/* ---- warden.c: one per command ---- */
+typedef struct {
+  Request *request;
+  int events, lifeline, control;        /* descriptors of this warden */
+  int in_read, out_write, err_write;    /* the command's ends, -1 = /dev/null or none */
+  int out_read, err_read;               /* reading ends kept for a later move to the background, -1 = none */
+  int extra_in, extra_out, extra2_in;
+} WardenLink;
+void run_warden(WardenLink link) __attribute__((noreturn));
+
+/* ---- launcher.c ---- */
+int run_launcher(void);
+
+#endif

@@ -1,0 +1,187 @@
+/* The launcher: one small process per engine. It makes pipes ahead of need, forks a warden per command (so that starting one costs
+   the same whatever the engine's memory), and passes orders on. When the engine is gone it ends, and every warden notices. */
+#define _GNU_SOURCE
+#include "helper.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SLOTS = 4096 };
+static struct { int ends[2]; bool used; } slots[SLOTS];
+typedef struct { long id; pid_t pid; int control; } Ward;
+static Ward *wards;
+static size_t ward_count, ward_room;
+static int lifeline[2];
+
+/* The engine opens its end through /proc/PID/fd/N: no round trip is spent on pipes when a command starts. */
+static void make_slots(int wanted) {
+  for (int slot = 0; slot < SLOTS && wanted > 0; slot++) {
+    if (slots[slot].used) continue;
+    if (pipe2(slots[slot].ends, O_CLOEXEC) != 0) {
+      say(1, 'q', "errno=%d", errno);
+      return;
+    }
+    slots[slot].used = true;
+    wanted--;
+    say(1, 'p', "slot=%d\nread=%d\nwrite=%d", slot, slots[slot].ends[0], slots[slot].ends[1]);
+  }
+}
+
+static void free_slot(int slot) {
+  if (slot < 0 || slot >= SLOTS || !slots[slot].used) return;
+  close(slots[slot].ends[0]);
+  close(slots[slot].ends[1]);
+  slots[slot].used = false;
+}
+
+static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS && slots[slot].used ? slots[slot].ends[end] : -1; }
+
+/* In the forked warden: put what it needs at low numbers and close the rest, above all the other runs' pipe ends. */
+static void settle_descriptors(WardenLink *link) {
+  int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in};
+  enum { KEPT = sizeof kept / sizeof kept[0] };
+  int lifted[KEPT];
+  for (int at = 0; at < KEPT; at++) lifted[at] = *kept[at] < 0 ? -1 : fcntl(*kept[at], F_DUPFD_CLOEXEC, 64);
+  close(0);
+  open("/dev/null", O_RDONLY | O_CLOEXEC);
+  int next = 3;
+  for (int at = 0; at < KEPT; at++) {
+    if (lifted[at] < 0) { *kept[at] = -1; continue; }
+    dup3(lifted[at], next, O_CLOEXEC);
+    *kept[at] = next++;
+  }
+  link->events = 1;
+  close_from(next);
+}
+
+static void start(char *payload, size_t length) {
+  static Request request;
+  if (!parse_request(payload, length, &request)) {
+    say(1, 'f', "id=%ld\nerrno=%d\nwhat=request", request.id, EINVAL);
+    free_request(&request);
+    return;
+  }
+  int control[2];
+  if (pipe2(control, O_CLOEXEC) != 0) {
+    say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, errno);
+    free_request(&request);
+    return;
+  }
+  WardenLink link = {.request = &request, .lifeline = lifeline[0], .control = control[0],
+    .in_read = slot_end(request.in_slot, 0), .out_write = slot_end(request.out_slot, 1), .err_write = slot_end(request.err_slot, 1),
+    .out_read = slot_end(request.out_slot, 0), .err_read = slot_end(request.err_slot, 0),
+    .extra_in = slot_end(request.extra_in_slot, 0), .extra_out = slot_end(request.extra_out_slot, 1), .extra2_in = slot_end(request.extra2_in_slot, 0)};
+  pid_t pid = fork();
+  if (pid == 0) {
+    signal(SIGCHLD, SIG_DFL);
+    settle_descriptors(&link);
+    run_warden(link);
+  }
+  close(control[0]);
+  if (pid < 0) {
+    say(1, 'f', "id=%ld\nerrno=%d\nwhat=fork", request.id, errno);
+    close(control[1]);
+  } else {
+    if (ward_count == ward_room) {
+      size_t room = ward_room ? ward_room * 2 : 64;
+      Ward *grown = realloc(wards, room * sizeof *wards);
+      if (grown) { wards = grown; ward_room = room; }
+    }
+    if (ward_count < ward_room) wards[ward_count++] = (Ward){request.id, pid, control[1]};
+    else close(control[1]);
+  }
+  int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot, request.extra_out_slot, request.extra2_in_slot};
+  int freed = 0;
+  for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
+  free_request(&request);
+  make_slots(freed);
+}
+
+/* Kinds in lower case go to the launcher itself, the others to the warden named by `id`. */
+static void obey(char kind, char *payload, size_t length) {
+  if (kind == 'S') { start(payload, length); return; }
+  if (kind == 'p') { make_slots((int)field_number(payload, length, "count", 1)); return; }
+  if (kind == 'r') { free_slot((int)field_number(payload, length, "slot", -1)); return; }
+  long id = (long)field_number(payload, length, "id", -1);
+  for (size_t at = 0; at < ward_count; at++) {
+    if (wards[at].id != id) continue;
+    uint32_t size = (uint32_t)length + 1;
+    write_all(wards[at].control, &size, 4);
+    write_all(wards[at].control, &kind, 1);
+    write_all(wards[at].control, payload, length);
+    return;
+  }
+}
+
+static void reap_wardens(void) {
+  pid_t pid;
+  int status;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    for (size_t at = 0; at < ward_count; at++) {
+      if (wards[at].pid != pid) continue;
+      /* A warden that was itself killed can tell nothing any more; say so, or a run would never settle. */
+      if (WIFSIGNALED(status)) say(1, 'l', "id=%ld\nsignal=%d", wards[at].id, WTERMSIG(status));
+      close(wards[at].control);
+      wards[at] = wards[--ward_count];
+      break;
+    }
+  }
+}
+
+static void on_child(int number) { (void)number; }
+
+int run_launcher(void) {
+  setsid();   /* the engine's terminal must not reach it */
+  prctl(PR_SET_NAME, "cerith-launch");
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  struct sigaction act = {.sa_handler = on_child};
+  sigaction(SIGCHLD, &act, NULL);
+  sigset_t child, none;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, &none);
+  sigdelset(&none, SIGCHLD);
+  if (pipe2(lifeline, O_CLOEXEC) != 0) return 1;
+  size_t room = 1 << 16, have = 0;
+  char *buffer = malloc(room);
+  if (!buffer) return 1;
+  say(1, 'v', "version=%s\npid=%d", HELPER_VERSION, (int)getpid());
+  for (;;) {
+    struct pollfd set = {0, POLLIN, 0};
+    int ready = ppoll(&set, 1, NULL, &none);
+    reap_wardens();
+    if (ready <= 0 || !set.revents) continue;
+    if (have == room) {
+      char *grown = realloc(buffer, room * 2);
+      if (!grown) return 1;
+      buffer = grown;
+      room *= 2;
+    }
+    ssize_t got = read(0, buffer + have, room - have);
+    if (got == 0) return 0;
+    if (got < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      return 0;
+    }
+    have += (size_t)got;
+    size_t at = 0;
+    uint32_t length;
+    while (have - at >= 5 && (memcpy(&length, buffer + at, 4), have - at >= 4 + (size_t)length)) {
+      obey(buffer[at + 4], buffer + at + 5, length - 1);
+      at += 4 + (size_t)length;
+    }
+    /* Start requests may hold values to be masked: nothing of them stays behind. */
+    memmove(buffer, buffer + at, have - at);
+    explicit_bzero(buffer + (have - at), at);
+    have -= at;
+  }
+}

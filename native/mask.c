@@ -1,0 +1,107 @@
+/* Replaces known values in a byte stream by their names, also when they are split across reads. The engine sends every form of
+   a value that it wants hidden (plain, base64, hex, ...) as a needle of its own; the values live in this process's memory only. */
+#include "helper.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Needle { struct Needle *next; unsigned char *bytes; size_t length; char *label; size_t label_length; } Needle;
+struct Mask { Needle *by_first[256]; bool pair[65536]; size_t count; };
+
+Mask *mask_new(void) { return calloc(1, sizeof(Mask)); }
+bool mask_empty(const Mask *mask) { return !mask || mask->count == 0; }
+
+void mask_add(Mask *mask, const char *name, size_t name_length, const unsigned char *bytes, size_t length) {
+  if (!mask || length < 2) return;
+  Needle *needle = calloc(1, sizeof *needle);
+  if (!needle) return;
+  needle->bytes = malloc(length);
+  needle->label = malloc(name_length + 10);
+  if (!needle->bytes || !needle->label) { free(needle->bytes); free(needle->label); free(needle); return; }
+  memcpy(needle->bytes, bytes, length);
+  needle->length = length;
+  memcpy(needle->label, "[secret:", 8);
+  memcpy(needle->label + 8, name, name_length);
+  needle->label[8 + name_length] = ']';
+  needle->label_length = name_length + 9;
+  mask->pair[bytes[0] << 8 | bytes[1]] = true;
+  /* Longest first, so that the name shown is that of the whole value, not of a part. */
+  Needle **at = &mask->by_first[bytes[0]];
+  while (*at && (*at)->length >= length) at = &(*at)->next;
+  needle->next = *at;
+  *at = needle;
+  mask->count++;
+}
+
+static bool keep(MaskState *state, const char *data, size_t length) {
+  if (length > state->held_room) {
+    char *grown = realloc(state->held, length * 2);
+    if (!grown) return false;
+    state->held = grown;
+    state->held_room = length * 2;
+  }
+  memmove(state->held, data, length);
+  state->held_length = length;
+  return true;
+}
+
+/* Scans `text`; everything before the returned position has been handed on. `last` = nothing more will come. */
+static size_t scan(Mask *mask, const unsigned char *text, size_t length, bool last, MaskSink sink, void *context) {
+  size_t clean = 0, cover_start = 0, cover_end = 0;
+  const Needle *cover = NULL;
+  for (size_t at = 0; at < length; at++) {
+    if (cover && at >= cover_end) {
+      if (cover_start > clean) sink(context, (const char *)text + clean, cover_start - clean);
+      sink(context, cover->label, cover->label_length);
+      clean = cover_end;
+      cover = NULL;
+    }
+    if (at + 1 < length && !mask->pair[text[at] << 8 | text[at + 1]]) continue;
+    size_t left = length - at;
+    for (const Needle *needle = mask->by_first[text[at]]; needle; needle = needle->next) {
+      if (needle->length > left) {
+        if (!last && memcmp(needle->bytes, text + at, left) == 0) {
+          /* May still become a match: hand on what is certain, keep the rest. */
+          size_t from = cover ? cover_start : at;
+          if (from > clean) sink(context, (const char *)text + clean, from - clean);
+          return from;
+        }
+        continue;
+      }
+      if (memcmp(needle->bytes, text + at, needle->length) != 0) continue;
+      if (!cover) { cover = needle; cover_start = at; cover_end = at + needle->length; }
+      else if (at + needle->length > cover_end) cover_end = at + needle->length;
+      break;
+    }
+  }
+  if (cover) {
+    if (cover_start > clean) sink(context, (const char *)text + clean, cover_start - clean);
+    sink(context, cover->label, cover->label_length);
+    clean = cover_end;
+  }
+  if (length > clean) sink(context, (const char *)text + clean, length - clean);
+  return length;
+}
+
+void mask_push(Mask *mask, MaskState *state, const char *data, size_t length, MaskSink sink, void *context) {
+  if (mask_empty(mask)) { sink(context, data, length); return; }
+  char *joined = NULL;
+  if (state->held_length > 0) {
+    joined = malloc(state->held_length + length);
+    if (!joined) { sink(context, data, length); return; }
+    memcpy(joined, state->held, state->held_length);
+    memcpy(joined + state->held_length, data, length);
+    data = joined;
+    length += state->held_length;
+    state->held_length = 0;
+  }
+  size_t done = scan(mask, (const unsigned char *)data, length, false, sink, context);
+  if (done < length && !keep(state, data + done, length - done)) sink(context, data + done, length - done);
+  free(joined);
+}
+
+void mask_flush(Mask *mask, MaskState *state, MaskSink sink, void *context) {
+  if (state->held_length == 0) return;
+  size_t length = state->held_length;
+  state->held_length = 0;
+  scan(mask, (const unsigned char *)state->held, length, true, sink, context);
+}

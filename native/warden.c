@@ -1,0 +1,496 @@
+/* A warden watches one command: it is the child subreaper of everything the command starts, tells the engine how the leader ended,
+   ends the whole tree when asked (or when the engine is gone), and, for a job, keeps its output and records its end on disk. */
+#define _GNU_SOURCE
+#include "helper.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, LIFT_BASE = 110 };
+
+typedef struct { int fd; Store store; MaskState held; bool used; } Source;
+
+static WardenLink link_;
+static pid_t leader;
+static bool leader_gone, everything_gone, recorded;
+static int leader_status;
+static long long leader_gone_at, kill_deadline, give_up_at, deadline;
+static bool killing, forced;
+static char kill_why[16];
+static Source sources[2];
+static Source late;
+static int source_count, dir_fd = -1, job_control = -1, job_stdin = -1, master = -1;
+static Mask *mask;
+static char pending_input[65536];
+static size_t pending_length;
+static long long told_at;
+static bool untold;
+static int child_pipe[2];
+static struct rusage leader_usage;
+
+static void on_child(int signal_number) {
+  (void)signal_number;
+  int saved = errno;
+  ssize_t ignored = write(child_pipe[1], "c", 1);
+  (void)ignored;
+  errno = saved;
+}
+
+/* ---- starting the command ---- */
+
+static void limit(int what, long long value) {
+  if (value <= 0) return;
+  struct rlimit both = {(rlim_t)value, (rlim_t)value};
+  setrlimit(what, &both);
+}
+
+static void fail_child(int report, const char *what) {
+  char text[64];
+  int length = snprintf(text, sizeof text, "%d %s", errno, what);
+  write_all(report, text, (size_t)length);
+  _exit(127);
+}
+
+/* Runs in the forked child. The order matters: a new session first, so that no terminal of the engine can be reached. */
+static void become_command(Request *request, int report, const char *terminal) {
+  setsid();
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  if (!request->detached) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == 1) _exit(127);
+  }
+  if (request->oom >= 0) {
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    char text[16];
+    int length = snprintf(text, sizeof text, "%d", request->oom);
+    if (fd >= 0) { write_all(fd, text, (size_t)length); close(fd); }
+  }
+  if (terminal) {
+    int slave = open(terminal, O_RDWR);
+    if (slave < 0) fail_child(report, "pty");
+    ioctl(slave, TIOCSCTTY, 0);
+    struct winsize size = {.ws_row = (unsigned short)request->rows, .ws_col = (unsigned short)request->cols};
+    ioctl(slave, TIOCSWINSZ, &size);
+    link_.in_read = link_.out_write = link_.err_write = slave;
+  }
+  /* Lift everything that is needed above the numbers it will be given, then put each in its place. */
+  int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  int ends[6] = {link_.in_read, link_.out_write, request->merge ? link_.out_write : link_.err_write, link_.extra_in, link_.extra_out, link_.extra2_in};
+  int places[6] = {0, 1, 2, request->extra_in_fd, request->extra_out_fd, request->extra2_in_fd};
+  report = fcntl(report, F_DUPFD_CLOEXEC, LIFT_BASE);
+  for (int at = 0; at < 6; at++) {
+    int source = ends[at] >= 0 ? ends[at] : (at < 3 ? nothing : -1);
+    ends[at] = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, LIFT_BASE);
+  }
+  for (int at = 0; at < 6; at++) if (ends[at] >= 0 && places[at] >= 0) dup2(ends[at], places[at]);
+  for (int fd = 3; fd < LIFT_BASE; fd++) if (fd != places[3] && fd != places[4] && fd != places[5]) close(fd);
+  limit(RLIMIT_CPU, request->cpu_seconds);
+  limit(RLIMIT_AS, request->memory_bytes);
+  limit(RLIMIT_FSIZE, request->file_bytes);
+  limit(RLIMIT_NPROC, request->processes);
+  limit(RLIMIT_CORE, 0);
+  if (request->cwd && chdir(request->cwd) != 0) fail_child(report, "cwd");
+  execve(request->path, request->argv, request->envp);
+  fail_child(report, "exec");
+}
+
+static void start_failed(int error, const char *what) {
+  say(link_.events, 'f', "id=%ld\nerrno=%d\nwhat=%s", link_.request->id, error, what);
+  _exit(0);
+}
+
+static void close_end(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+/* ---- keeping a job's output ---- */
+
+static void into_store(void *context, const char *data, size_t length) { store_write(context, data, length); }
+
+static void keep_bytes(Source *source, const char *data, size_t length) {
+  mask_push(mask, &source->held, data, length, into_store, &source->store);
+  untold = true;
+}
+
+static void open_job(const char *dir, bool merged, long long head, long long tail, long long out_at, long long err_at) {
+  dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (dir_fd < 0) return;
+  if (head <= 0) head = 32 << 20;
+  if (tail <= 0) tail = 32 << 20;
+  source_count = merged ? 1 : 2;
+  store_open(&sources[0].store, dir_fd, "output.log", head, tail, out_at);
+  sources[0].used = true;
+  if (!merged) {
+    store_open(&sources[1].store, dir_fd, "stderr.log", head, tail, err_at);
+    sources[1].used = true;
+  }
+  mkfifoat(dir_fd, "control", 0600);
+  /* Reading and writing: the FIFO then never reports end of file while writers come and go. */
+  job_control = openat(dir_fd, "control", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void record_start(void) {
+  char text[256];
+  snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\n", (int)leader, (int)leader, (int)getpid(),
+           start_time_of(getpid()), start_time_of(leader));
+  if (dir_fd >= 0) write_file_atomically(dir_fd, "started", text);
+}
+
+static void read_source(Source *source, int most_rounds) {
+  char block[65536];
+  while (source->fd >= 0 && most_rounds-- > 0) {
+    ssize_t got = read(source->fd, block, sizeof block);
+    if (got > 0) {
+      if (recorded) {
+        if (!late.used) { store_open(&late.store, dir_fd, "late.log", 1 << 20, 1 << 20, 0); late.used = true; }
+        keep_bytes(&late, block, (size_t)got);
+      } else keep_bytes(source, block, (size_t)got);
+      continue;
+    }
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    /* 0 = every writer is gone; EIO = the same, said by a terminal. */
+    close(source->fd);
+    if (source->fd == master) master = -1;
+    source->fd = -1;
+  }
+}
+
+static void record_end(void) {
+  recorded = true;
+  long long total[2] = {0, 0}, omitted[2] = {0, 0};
+  bool incomplete = false;
+  for (int at = 0; at < source_count; at++) {
+    mask_flush(mask, &sources[at].held, into_store, &sources[at].store);
+    total[at] = sources[at].store.total;
+    omitted[at] = store_omitted(&sources[at].store);
+    incomplete |= sources[at].store.failed_once;
+  }
+  int code = WIFEXITED(leader_status) ? WEXITSTATUS(leader_status) : -1;
+  int number = WIFSIGNALED(leader_status) ? WTERMSIG(leader_status) : 0;
+  char text[640], line[160];
+  snprintf(text, sizeof text,
+           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\nout_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\n",
+           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete, leader_usage.ru_maxrss);
+  if (number) snprintf(line, sizeof line, "[background process %s: signal %d]\n", strcmp(kill_why, "timeout") == 0 ? "timed out" : "killed", number);
+  else if (code) snprintf(line, sizeof line, "[background process failed: exit code %d]\n", code);
+  else snprintf(line, sizeof line, "[background process completed: exit code 0]\n");
+  /* The record comes first: a reader that finds no record knows that the file holds nothing but output. */
+  if (write_file_atomically(dir_fd, "status", text) != 0) {
+    /* A full disk: the space was set aside at the start. */
+    int fd = openat(dir_fd, "status.reserve", O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0) {
+      write_all(fd, text, strlen(text));
+      close(fd);
+      renameat(dir_fd, "status.reserve", dir_fd, "status");
+    }
+  } else unlinkat(dir_fd, "status.reserve", 0);
+  for (int at = 0; at < source_count; at++) store_finish(&sources[at].store, at == 0 ? line : NULL);
+  say(link_.events, 'e', "id=%ld", link_.request->id);
+}
+
+static void reserve_status(void) {
+  char blank[700];
+  memset(blank, '\n', sizeof blank);
+  int fd = openat(dir_fd, "status.reserve", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return;
+  write_all(fd, blank, sizeof blank);
+  close(fd);
+}
+
+/* ---- ending it ---- */
+
+static void begin_kill(int number, long long grace, const char *why) {
+  if (!leader_gone && !kill_why[0]) snprintf(kill_why, sizeof kill_why, "%s", why);
+  if (number == SIGKILL || grace <= 0) {
+    forced = true;
+    signal_descendants(getpid(), SIGKILL);
+    kill_deadline = now_ms();
+  } else {
+    signal_descendants(getpid(), number);
+    /* A stopped process cannot act on the polite signal before it is continued. */
+    signal_descendants(getpid(), SIGCONT);
+    long long until = now_ms() + grace;
+    if (!killing || until < kill_deadline) kill_deadline = until;
+  }
+  if (!killing) give_up_at = kill_deadline + GIVE_UP_MS;
+  killing = true;
+}
+
+static void advance_kill(void) {
+  if (!killing || now_ms() < kill_deadline) return;
+  int left = signal_descendants(getpid(), SIGKILL);
+  if (left > 0 && !leader_gone) forced = true;
+  kill_deadline = now_ms() + KILL_TICK_MS;
+  if (now_ms() > give_up_at) {
+    say(link_.events, 'k', "id=%ld\nleft=%d", link_.request->id, left);
+    give_up_at = now_ms() + 60000;
+  }
+}
+
+/* ---- orders ---- */
+
+static void set_size(int cols, int rows) {
+  struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
+  if (master >= 0) ioctl(master, TIOCSWINSZ, &size);
+}
+
+static void end_input(void) {
+  if (master >= 0) { if (pending_length < sizeof pending_input) pending_input[pending_length++] = 4; }
+  else close_end(&job_stdin);
+}
+
+static void move_to_background(const char *payload, size_t length) {
+  const char *dir = field_text(payload, length, "dir");
+  if (!dir || dir_fd >= 0) return;
+  bool merged = link_.err_read < 0;
+  open_job(dir, merged, field_number(payload, length, "head", 0), field_number(payload, length, "tail", 0),
+           field_number(payload, length, "out_at", 0), field_number(payload, length, "err_at", 0));
+  link_.request->detached = field_number(payload, length, "detached", 0) != 0;
+  if (dir_fd < 0) return;
+  reserve_status();
+  sources[0].fd = link_.out_read;
+  sources[1].fd = merged ? -1 : link_.err_read;
+  for (int at = 0; at < source_count; at++) fcntl(sources[at].fd, F_SETFL, O_NONBLOCK);
+  record_start();
+  say(link_.events, 'b', "id=%ld", link_.request->id);
+}
+
+static void add_needle(const char *text) {
+  const char *colon = strchr(text, ':');
+  if (!colon) return;
+  size_t digits = strlen(colon + 1);
+  unsigned char *bytes = malloc(digits / 2 + 1);
+  if (!bytes) return;
+  size_t length = 0;
+  for (const char *at = colon + 1; at[0] && at[1]; at += 2) {
+    unsigned value;
+    if (sscanf(at, "%2x", &value) != 1) break;
+    bytes[length++] = (unsigned char)value;
+  }
+  if (!mask) mask = mask_new();
+  mask_add(mask, text, (size_t)(colon - text), bytes, length);
+  free(bytes);
+}
+
+static void obey(char kind, const char *payload, size_t length) {
+  if (kind == 'K') {
+    const char *why = field_text(payload, length, "why");
+    begin_kill((int)field_number(payload, length, "sig", SIGTERM), field_number(payload, length, "grace", 2000), why ? why : "caller");
+  } else if (kind == 'B') move_to_background(payload, length);
+  else if (kind == 'Z') set_size((int)field_number(payload, length, "cols", 80), (int)field_number(payload, length, "rows", 24));
+  else if (kind == 'M') for (const char *at = payload; at < payload + length; at += strlen(at) + 1) add_needle(at);
+  else if (kind == 'D') link_.request->detached = field_number(payload, length, "detached", 0) != 0;
+}
+
+static void read_orders(void) {
+  static char *buffer;
+  static size_t have, room;
+  if (have + 65536 > room) {
+    char *grown = realloc(buffer, have + 131072);
+    if (!grown) return;
+    buffer = grown;
+    room = have + 131072;
+  }
+  ssize_t got = read(link_.control, buffer + have, room - have);
+  if (got == 0) { close_end(&link_.control); return; }
+  if (got < 0) return;
+  have += (size_t)got;
+  size_t at = 0;
+  uint32_t length;
+  while (have - at >= 5 && (memcpy(&length, buffer + at, 4), have - at >= 4 + (size_t)length)) {
+    obey(buffer[at + 4], buffer + at + 5, length - 1);
+    at += 4 + length;
+  }
+  memmove(buffer, buffer + at, have - at);
+  have -= at;
+}
+
+/* Lines that any later process may write into the job's control FIFO. */
+static void read_job_control(void) {
+  char text[4096];
+  ssize_t got = read(job_control, text, sizeof text - 1);
+  if (got <= 0) return;
+  text[got] = 0;
+  for (char *save, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    int a = 0, b = 0;
+    char why[16] = "caller";
+    if (sscanf(line, "kill %d %d %15s", &a, &b, why) >= 2) begin_kill(a, b, why);
+    else if (sscanf(line, "signal %d", &a) == 1) { if (!leader_gone) kill(-leader, a); }
+    else if (sscanf(line, "size %d %d", &a, &b) == 2) set_size(a, b);
+    else if (strcmp(line, "eof") == 0) end_input();
+  }
+}
+
+static void reap(void) {
+  for (;;) {
+    int status;
+    struct rusage usage;
+    pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+    if (pid == 0) return;
+    if (pid < 0) {
+      if (errno == EINTR) continue;
+      if (errno == ECHILD) everything_gone = true;
+      return;
+    }
+    if (pid != leader) continue;
+    leader_gone = true;
+    leader_status = status;
+    leader_usage = usage;
+    leader_gone_at = now_ms();
+    say(link_.events, 'x', "id=%ld\nstatus=%d\nwhy=%s\nforced=%d\nmaxrss=%ld", link_.request->id, status, kill_why, forced, usage.ru_maxrss);
+  }
+}
+
+static int wait_time(void) {
+  long long next = -1, now = now_ms();
+  if (killing) next = kill_deadline;
+  if (deadline && !killing && !leader_gone && (next < 0 || deadline < next)) next = deadline;
+  if (dir_fd >= 0 && leader_gone && !recorded && (next < 0 || leader_gone_at + DRAIN_MS < next)) next = leader_gone_at + DRAIN_MS;
+  if (untold && (next < 0 || told_at + TOLD_EVERY_MS < next)) next = told_at + TOLD_EVERY_MS;
+  if (next < 0) return -1;
+  return next <= now ? 0 : (int)(next - now);
+}
+
+static void watch(void) {
+  for (;;) {
+    struct pollfd set[8];
+    int count = 0, at_child, at_life = -1, at_control = -1, at_job = -1, at_source[2] = {-1, -1}, at_stdin = -1, at_master_out = -1;
+    set[at_child = count++] = (struct pollfd){child_pipe[0], POLLIN, 0};
+    if (link_.lifeline >= 0) set[at_life = count++] = (struct pollfd){link_.lifeline, POLLIN, 0};
+    if (link_.control >= 0) set[at_control = count++] = (struct pollfd){link_.control, POLLIN, 0};
+    if (job_control >= 0) set[at_job = count++] = (struct pollfd){job_control, POLLIN, 0};
+    for (int at = 0; at < source_count; at++) if (sources[at].fd >= 0) set[at_source[at] = count++] = (struct pollfd){sources[at].fd, POLLIN, 0};
+    if (master >= 0 && job_stdin >= 0 && pending_length == 0) set[at_stdin = count++] = (struct pollfd){job_stdin, POLLIN, 0};
+    if (master >= 0 && pending_length > 0) set[at_master_out = count++] = (struct pollfd){master, POLLOUT, 0};
+    poll(set, (nfds_t)count, wait_time());
+
+    if (set[at_child].revents) { char drop[64]; while (read(child_pipe[0], drop, sizeof drop) > 0) {} reap(); }
+    if (at_life >= 0 && set[at_life].revents) {
+      /* The engine is gone, however it went. What was not asked to outlive it ends now. */
+      close_end(&link_.lifeline);
+      if (!link_.request->detached) begin_kill(SIGTERM, ORPHANED_GRACE_MS, "close");
+    }
+    if (at_control >= 0 && set[at_control].revents) read_orders();
+    if (at_job >= 0 && set[at_job].revents) read_job_control();
+    for (int at = 0; at < source_count; at++) if (at_source[at] >= 0 && set[at_source[at]].revents) read_source(&sources[at], 16);
+    if (at_stdin >= 0 && (set[at_stdin].revents & POLLIN)) {
+      ssize_t got = read(job_stdin, pending_input, sizeof pending_input);
+      if (got > 0) pending_length = (size_t)got;
+    }
+    if (at_master_out >= 0 && set[at_master_out].revents) {
+      ssize_t wrote = write(master, pending_input, pending_length);
+      if (wrote > 0) { memmove(pending_input, pending_input + wrote, pending_length - (size_t)wrote); pending_length -= (size_t)wrote; }
+      else if (wrote < 0 && errno != EAGAIN && errno != EINTR) pending_length = 0;
+    }
+
+    if (deadline && !killing && !leader_gone && now_ms() >= deadline) begin_kill(SIGTERM, 2000, "timeout");
+    advance_kill();
+    if (dir_fd >= 0 && leader_gone && !recorded) {
+      for (int at = 0; at < source_count; at++) read_source(&sources[at], 1024);
+      bool drained = true;
+      for (int at = 0; at < source_count; at++) drained &= sources[at].fd < 0;
+      if (drained || everything_gone || now_ms() >= leader_gone_at + DRAIN_MS) record_end();
+    }
+    if (untold && now_ms() >= told_at + TOLD_EVERY_MS) {
+      untold = false;
+      told_at = now_ms();
+      if (link_.lifeline >= 0) say(link_.events, 'o', "id=%ld\nout=%lld\nerr=%lld", link_.request->id, sources[0].store.total, sources[1].store.total);
+    }
+    if (everything_gone && leader_gone && (dir_fd < 0 || recorded)) {
+      if (late.used) { mask_flush(mask, &late.held, into_store, &late.store); store_finish(&late.store, NULL); }
+      if (dir_fd >= 0) { unlinkat(dir_fd, "control", 0); unlinkat(dir_fd, "stdin", 0); }
+      say(link_.events, 'g', "id=%ld", link_.request->id);
+      _exit(0);
+    }
+  }
+}
+
+void run_warden(WardenLink link) {
+  link_ = link;
+  Request *request = link_.request;
+  setsid();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_NAME, "cerith-warden");
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  if (pipe2(child_pipe, O_CLOEXEC | O_NONBLOCK) != 0) start_failed(errno, "pipe");
+  struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
+  sigaction(SIGCHLD, &act, NULL);
+
+  sources[0].fd = sources[1].fd = late.fd = -1;
+  for (const char *at = request->payload, *end = at + request->payload_length; at < end; at += strlen(at) + 1)
+    if (strncmp(at, "mask=", 5) == 0) add_needle(at + 5);
+  char terminal[128] = "";
+  if (request->pty) {
+    master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 || ptsname_r(master, terminal, sizeof terminal) != 0) start_failed(errno, "pty");
+    fcntl(master, F_SETFL, O_NONBLOCK);
+  }
+  if (request->keep) {
+    open_job(request->dir, request->merge || request->pty, request->head_bytes, request->tail_bytes, 0, 0);
+    if (dir_fd < 0) start_failed(errno, "dir");
+    reserve_status();
+    if (request->in_fifo) {
+      if (mkfifoat(dir_fd, "stdin", 0600) != 0 && errno != EEXIST) start_failed(errno, "stdin");
+      job_stdin = openat(dir_fd, "stdin", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+      if (!request->pty) link_.in_read = openat(dir_fd, "stdin", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    }
+    if (request->pty) sources[0].fd = master;
+    else for (int at = 0; at < source_count; at++) {
+      int ends[2];
+      if (pipe2(ends, O_CLOEXEC) != 0) start_failed(errno, "pipe");
+      fcntl(ends[0], F_SETFL, O_NONBLOCK);
+      sources[at].fd = ends[0];
+      if (at == 0) link_.out_write = ends[1];
+      else link_.err_write = ends[1];
+    }
+  }
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) start_failed(errno, "pipe");
+  leader = fork();
+  if (leader < 0) start_failed(errno, "fork");
+  if (leader == 0) {
+    close(report[0]);
+    become_command(request, report[1], request->pty ? terminal : NULL);
+  }
+  close(report[1]);
+  close_end(&link_.in_read);
+  close_end(&link_.out_write);
+  close_end(&link_.err_write);
+  close_end(&link_.extra_in);
+  close_end(&link_.extra_out);
+  close_end(&link_.extra2_in);
+  char text[64] = "";
+  ssize_t got;
+  do got = read(report[0], text, sizeof text - 1); while (got < 0 && errno == EINTR);
+  close(report[0]);
+  if (got > 0) {
+    char *space = strchr(text, ' ');
+    waitpid(leader, NULL, 0);
+    start_failed(atoi(text), space ? space + 1 : "exec");
+  }
+  if (request->deadline_ms > 0) deadline = now_ms() + request->deadline_ms;
+  record_start();
+  say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu", request->id, (int)leader, (int)getpid(),
+      start_time_of(getpid()), start_time_of(leader));
+  watch();
+  _exit(0);
+}

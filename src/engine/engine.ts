@@ -1,0 +1,173 @@
+/** Puts an engine together: one launcher, many runs, sessions and jobs; after `close` nothing it started is left. */
+import { randomBytes } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import type { Engine, RunHandle } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
+import { LIMITS } from '../contract/limits.js'
+import type { Outcome } from '../contract/outcome.js'
+import type { AutomationRule, RunRequest } from '../contract/request.js'
+import { findBash } from '../os/bash.js'
+import { startLauncher } from '../os/tier.js'
+import { loginPath } from '../os/login-path.js'
+import { checkDirectory, realRoots } from '../os/paths.js'
+import { bootId, processFacts } from '../os/proc.js'
+import { SpillFile } from '../os/spill.js'
+import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
+import { sweepDeadEngines } from '../os/sweep.js'
+import { auditOutcome } from './audit.js'
+import { Call } from './call.js'
+import { notStarted, runFresh } from './fresh.js'
+import { passGate } from './gate.js'
+import { createJobs } from './jobs.js'
+import type { EngineLimits, EngineOptions } from './options.js'
+import { planRun } from './plan.js'
+import { runOnTerminal } from './pty-run.js'
+import { checkRequest } from './request.js'
+import { SecretStore } from './secret-store.js'
+import type { Services } from './services.js'
+import { createSessions } from './sessions.js'
+
+/** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
+const OWN_AUTOMATION: AutomationRule = {
+  program: 'cerith',
+  subcommands: ['approve', 'attach', 'clean', 'kill', 'mcp', 'run', 'secret', 'send', 'serve'],
+  tools: 'the shell tools you already have',
+  feature: 'cerith',
+  enabled: true,
+}
+
+export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
+  const services = await createServices(options)
+  const remembered = new Set<string>()
+  const jobs = createJobs(services, remembered)
+  const sessions = createSessions(services, remembered, jobs)
+
+  const launch = (request: RunRequest): Call => {
+    const call = new Call()
+    void (async () => {
+      const plan = await planRun(request, { session: null, cwd: services.cwd }, services)
+      const stopped = await passGate(plan, services, remembered)
+      if (stopped) return call.settle(stopped)
+      if (request.pty) return runOnTerminal(plan, call, services, jobs)
+      return runFresh(plan, call, services, jobs.promote)
+    })().catch((error: unknown) => call.fail(notStarted(error)))
+    auditOutcome(services, request, 'run', null, call.outcome)
+    return call
+  }
+
+  let closing: Promise<void> | null = null
+  const close = async (): Promise<void> => {
+    services.state.closed = true
+    await Promise.all([...services.live].map((life) => life.end()))
+    await sessions.close()
+    await jobs.close()
+    await services.launcher.close()
+    await services.audit?.close?.()
+    rmSync(services.runDir, { recursive: true, force: true })
+  }
+
+  return {
+    id: services.id,
+    cwd: services.cwd,
+    shell: services.bash,
+    run: (request): Promise<Outcome> => launch(request).outcome,
+    stream: (request): RunHandle => launch(request),
+    session: (name) => sessions.open(name),
+    sessions: () => sessions.list(),
+    start: (request) => jobs.start(request, sessions),
+    job: (id) => jobs.get(id),
+    jobs: (which) => jobs.list(which),
+    clean: (which) => jobs.clean(which),
+    async check(command, where) {
+      const text = checkRequest({ command }, services.limits)
+      const around = where?.session ? await sessions.surroundings(where.session) : { session: null, cwd: services.cwd }
+      return services.judge(text, { ...around, cwd: checkDirectory(where?.cwd, around.cwd, services.roots) })
+    },
+    async plan({ session, ...request }) {
+      const around = session ? await sessions.surroundings(session) : { session: null, cwd: services.cwd }
+      return (await planRun(request, around, services)).summary
+    },
+    secrets: {
+      set: (name, value) => services.secrets.set({ kind: 'secret', name }, bytesOf(value)),
+      setDecrypted: (name, value) => services.secrets.set({ kind: 'decrypt', name }, bytesOf(value)),
+      delete: (name) => services.secrets.refs.delete(name),
+      clear: () => services.secrets.refs.clear(),
+      mask: (text) => services.secrets.mask(text),
+    },
+    onJobEvent: (listener) => jobs.onEvent(listener),
+    setAsk: (ask) => void (services.ask = ask),
+    close: () => (closing ??= close()),
+  }
+}
+
+async function createServices(options: EngineOptions): Promise<Services> {
+  const cwd = checkDirectory(options.cwd, process.cwd(), null)
+  const roots = options.roots ? realRoots(options.roots, cwd) : null
+  if (roots) checkDirectory(cwd, cwd, roots)
+  const stateDir = ensurePrivateDirectory(options.stateDir ?? stateDirectory())
+  const id = randomBytes(5).toString('hex')
+  const baseEnv: Record<string, string | undefined> = { ...(options.env ?? process.env) }
+  const [bash, launcher, path] = await Promise.all([findBash(options.bash), startLauncher(options.tier ?? 'auto'), options.pathFromLoginShell ? loginPath() : null])
+  if (path) baseEnv['PATH'] = path
+  ensurePrivateDirectory(join(stateDir, 'run'))
+  ensurePrivateDirectory(join(stateDir, 'jobs'))
+  sweepDeadEngines(stateDir)
+  const runDir = ensurePrivateDirectory(join(stateDir, 'run', id))
+  writeFileSync(join(runDir, 'engine.json'), JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }), { mode: 0o600 })
+  const limits: EngineLimits = { ...LIMITS, ...options.limits }
+  let number = 0
+  let policy: import('../guard/policy.js').Policy | undefined
+  const own = { pids: [process.pid, process.ppid, launcher.pid], names: [basename(process.execPath), process.title.split(' ')[0] ?? 'node', 'cerith', 'cerith-launch', 'cerith-warden'] }
+  const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
+  const services: Services = {
+    id,
+    options,
+    limits,
+    cwd,
+    roots,
+    baseEnv,
+    bash,
+    launcher,
+    stateDir,
+    runDir,
+    secrets: new SecretStore(options.secretSources ?? []),
+    audit: options.audit ?? null,
+    door: options.door ?? 'library',
+    scratch: new Uint8Array(64 * 1024),
+    async judge(command, context, automation = []) {
+      // The guard and its parser are loaded by the first command that needs them.
+      const { inspect } = await import('../guard/inspect.js')
+      if (!policy && options.policy) policy = (await import('../guard/policy.js')).compilePolicy(options.policy)
+      return inspect(command, {
+        ...context,
+        home: baseEnv['HOME'] ?? homedir(),
+        tmp: baseEnv['TMPDIR'] ?? tmpdir(),
+        ...(policy ? { policy } : {}),
+        ...(roots ? { roots } : {}),
+        own,
+        protectedPaths,
+        automation: [...automation, ...(options.automation ?? []), OWN_AUTOMATION],
+      })
+    },
+    ask: options.ask ?? null,
+    nextNumber: () => ++number,
+    openSpill(label) {
+      try {
+        const dir = ensurePrivateDirectory(join(stateDir, 'outputs'))
+        return new SpillFile(join(dir, `${id}-${++number}-${label}.log`), limits.storedBytes)
+      } catch {
+        return null // A full or read-only disk costs the file, not the run.
+      }
+    },
+    live: new Set(),
+    state: { closed: false },
+  }
+  return services
+}
+
+function bytesOf(value: string | Uint8Array): Uint8Array {
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw new ShellError('BAD_REQUEST', 'A secret must be text or bytes', 'Pass a string or a Uint8Array.')
+  return typeof value === 'string' ? new TextEncoder().encode(value) : value
+}

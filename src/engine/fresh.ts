@@ -1,0 +1,255 @@
+/** Runs one command in a shell of its own: start, follow, stop when told, settle exactly once. */
+import { ShellError } from '../contract/errors.js'
+import type { End, Outcome } from '../contract/outcome.js'
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { feedPipe } from '../os/feed.js'
+import type { LaunchSpec, Pipe, Ward } from '../os/launcher.js'
+import { closeQuietly } from '../os/native-launcher.js'
+import { readPipe, type PipeReader } from '../os/pipe-reader.js'
+import { commandLine, descendantsOf } from '../os/proc.js'
+import { signalName } from '../os/signals.js'
+import type { Call } from './call.js'
+import type { Capture } from './capture.js'
+import { deliverCommand, isRefusal, type DeliveredCommand } from './delivery.js'
+import { adviceFor } from './advice.js'
+import { abortedOutcome, endedOutcome, refusedOutcome } from './outcomes.js'
+import type { Plan } from './plan.js'
+import { quoteWord } from './quote.js'
+import type { Services } from './services.js'
+
+/** The descriptor on which a fresh shell finds its script; closed before the first word of it runs. */
+const SCRIPT_FD = 9
+/** Larger scripts go through a file: bash reads a pipe one byte at a time. */
+const MAX_PIPED_SCRIPT = 4_096
+const SETTLE_LIMIT_MS = 10_000
+
+/** How a foreground run becomes a job; the jobs part of the engine provides it. */
+export type Promote = (run: { plan: Plan; ward: Ward; out: Capture; err: Capture | null; readers: readonly PipeReader[]; startedAt: number; reason: string }) => Promise<Outcome>
+
+export async function runFresh(plan: Plan, call: Call, services: Services, promote: Promote | null): Promise<void> {
+  const { request } = plan
+  if (request.signal?.aborted) return call.settle(abortedOutcome(plan))
+  const delivered = await deliverCommand(plan.command, services)
+  if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
+  const release = services.launcher.hold()
+  try {
+    await supervise(plan, delivered, call, services, promote)
+  } finally {
+    release()
+  }
+}
+
+async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, services: Services, promote: Promote | null): Promise<void> {
+  const { request } = plan
+  const { launcher, limits } = services
+  const merged = request.streams === 'merged'
+  const statusFile = plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground ? join(services.runDir, `p${services.nextNumber()}`) : null
+
+  const script = freshScript(delivered, statusFile)
+  const scriptPipe = await takePipe(services)
+  const outPipe = await takePipe(services)
+  const errPipe = merged ? null : await takePipe(services)
+  const inPipe = request.input === undefined ? null : await takePipe(services)
+  let scriptFile: string | null = null
+
+  const out = call.capture(merged ? 'output' : 'stdout', plan, services)
+  const err = merged ? null : call.capture('stderr', plan, services)
+  const readers: PipeReader[] = [readPipe(outPipe.readEnd(), services.scratch, (chunk) => out.push(chunk))]
+  if (err && errPipe) readers.push(readPipe(errPipe.readEnd(), services.scratch, (chunk) => err.push(chunk)))
+
+  let bootstrap: string
+  if (Buffer.byteLength(script) <= MAX_PIPED_SCRIPT) {
+    feedPipe(scriptPipe.writeEnd(), Buffer.concat([Buffer.from(`${script}\0`), delivered.payload ?? Buffer.alloc(0)]))
+    bootstrap = `IFS= \\builtin read -r -d '' -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
+  } else {
+    feedPipe(scriptPipe.writeEnd(), delivered.payload ?? Buffer.alloc(0))
+    scriptFile = join(services.runDir, `c${services.nextNumber()}`)
+    writeFileSync(scriptFile, script, { mode: 0o600, flag: 'wx' })
+    bootstrap = `IFS= \\builtin read -r -d '' __cerith_c <${quoteWord(scriptFile)}; \\builtin eval "$__cerith_c"`
+  }
+  const input = inPipe?.writeEnd()
+
+  const spec: LaunchSpec = {
+    path: services.bash.path,
+    argv: ['bash', '--norc', '--noprofile', '-c', bootstrap],
+    env: { ...plan.env, CERITH_ENGINE: services.id },
+    cwd: plan.cwd,
+    stdout: outPipe,
+    ...(errPipe ? { stderr: errPipe } : { merge: true }),
+    ...(inPipe ? { stdin: inPipe } : {}),
+    extraIn: { fd: SCRIPT_FD, pipe: scriptPipe },
+    oomScore: 300,
+  }
+  const startedAt = performance.now()
+  let ward: Ward
+  try {
+    ward = await launcher.start(spec)
+  } catch (error) {
+    for (const reader of readers) reader.close()
+    if (input !== undefined) closeQuietly(input)
+    if (scriptFile) removeQuietly(scriptFile)
+    throw error
+  }
+  call.pid = ward.pid
+  if (input !== undefined && request.input !== undefined) feedPipe(input, typeof request.input === 'string' ? Buffer.from(request.input) : request.input)
+
+  // ---- from here on it runs ----
+  let stop: { why: 'timeout' | 'caller' | 'close' | 'interrupt' } | null = null
+  let promoted = false
+  const killed = (why: 'timeout' | 'caller' | 'close'): void => {
+    if (stop && stop.why !== 'interrupt') return
+    stop = { why }
+    ward.kill({ graceMs: plan.graceMs, why })
+  }
+  const moveOut = (reason: string): Promise<Outcome> => {
+    if (promoted || stop || ward.state.exited || !promote) return call.outcome
+    promoted = true
+    stopTimers()
+    void promote({ plan, ward, out, err, readers, startedAt, reason }).then(
+      (outcome) => call.settle(outcome),
+      (error: unknown) => call.fail(error),
+    )
+    return call.outcome
+  }
+  const timers: NodeJS.Timeout[] = []
+  if (plan.timeoutMs !== null) timers.push(setTimeout(() => (request.onTimeout === 'background' && promote ? void moveOut('timeout') : killed('timeout')), plan.timeoutMs))
+  if (request.yieldMs !== undefined && promote) timers.push(setTimeout(() => void moveOut('yield'), request.yieldMs))
+  const onAbort = (): void => killed('caller')
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  if (request.signal?.aborted) onAbort()
+  const stopTimers = (): void => {
+    for (const timer of timers) clearTimeout(timer)
+    request.signal?.removeEventListener('abort', onAbort)
+  }
+  const life = { end: async () => { killed('close'); await ward.gone } }
+  services.live.add(life)
+  call.takeControl({
+    interrupt: () => {
+      if (stop) return
+      stop = { why: 'interrupt' }
+      ward.kill({ signal: 2, graceMs: plan.graceMs, why: 'caller' })
+    },
+    kill: (by) => killed(by),
+    toBackground: () => moveOut('asked'),
+  })
+
+  const exit = await ward.exited
+  if (scriptFile) removeQuietly(scriptFile)
+  if (promoted) {
+    services.live.delete(life)
+    return
+  }
+  stopTimers()
+  // After a kill nothing may be left: wait until the last process is gone. Otherwise a background child may hold the pipe for ever,
+  // so the drain has a window of its own.
+  if (stop) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
+  await within(Promise.all(readers.map((reader) => reader.end)), limits.drainMs)
+  for (const reader of readers) reader.drainNow()
+  const durationMs = Math.round(performance.now() - startedAt)
+
+  const notes: string[] = []
+  const held = readers.some((reader) => !reader.ended)
+  const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
+  if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
+  if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)
+  const end = endOf(exit, (stop as { why: string } | null)?.why ?? null, plan)
+  const pipeStatus = statusFile ? readPipeStatus(statusFile) : null
+  if (!held) {
+    out.end()
+    err?.end()
+  }
+  const clipped = { out: out.text(plan.clip), err: err?.text(plan.clip) ?? null }
+  if (held) {
+    // Output that comes later is kept with this run, in its file, and never reaches another run's result.
+    void Promise.all(readers.map((reader) => reader.end)).then(() => {
+      out.end()
+      err?.end()
+    })
+  }
+  const stdout = clipped.out.text
+  const stderr = clipped.err?.text ?? ''
+  notes.push(...adviceFor({ end, plan, stderr: merged ? stdout : stderr, pipeStatus }))
+  void ward.gone.then(() => {
+    services.live.delete(life)
+    for (const reader of readers) reader.close()
+  })
+  call.settle(
+    endedOutcome({
+      end,
+      stdout: merged ? '' : stdout,
+      stderr: merged ? '' : stderr,
+      output: merged ? stdout : null,
+      truncated: clipped.out.truncated || (clipped.err?.truncated ?? false),
+      omittedBytes: clipped.out.omittedBytes + (clipped.err?.omittedBytes ?? 0),
+      outputFile: out.spillPath ?? err?.spillPath ?? null,
+      durationMs,
+      cwd: plan.cwd,
+      pid: ward.pid,
+      pgid: ward.pgid,
+      id: null,
+      session: null,
+      pipeStatus,
+      notes,
+    }),
+  )
+}
+
+/** What bash reads: our one line is closed before the command's first word, and line numbers stay those of the command. */
+function freshScript(delivered: DeliveredCommand, statusFile: string | null): string {
+  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\builtin exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+  if (!statusFile) return `${head}${delivered.script}`
+  // The stages' statuses go to a file of ours, then the shell leaves with the status it had.
+  return `${head}${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); \\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(statusFile)}; } 2>/dev/null; \\builtin exit "\${__cerith_p[0]}"`
+}
+
+function readPipeStatus(file: string): number[] | null {
+  try {
+    const codes = readFileSync(file, 'latin1').trim().split(/\s+/).map(Number)
+    unlinkSync(file)
+    return codes.length > 1 && codes.every(Number.isInteger) ? codes : null
+  } catch {
+    return null // It exited before its end, or was killed.
+  }
+}
+
+export function endOf(exit: { code: number | null; signal: number | null; forced: boolean; lost: boolean }, why: string | null, plan: Pick<Plan, 'timeoutMs'>): End {
+  if (why === 'timeout') return { kind: 'timeout', afterMs: plan.timeoutMs ?? 0, forced: exit.forced }
+  if (why === 'caller' || why === 'close') return { kind: 'kill', forced: exit.forced, by: why }
+  if (exit.lost) return { kind: 'lost', reason: 'its watcher was destroyed' }
+  if (exit.signal !== null) return { kind: 'signal', signal: signalName(exit.signal) }
+  return { kind: 'exit', code: exit.code ?? -1 }
+}
+
+function leftoverNote(pids: readonly number[], held: boolean): string {
+  const shown = pids.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ')
+  const more = pids.length > 5 ? ` and ${pids.length - 5} more` : ''
+  return `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`
+}
+
+export async function takePipe(services: Services): Promise<Pipe> {
+  return services.launcher.pipeNow() ?? services.launcher.pipe()
+}
+
+function removeQuietly(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch {
+    // Gone with its folder.
+  }
+}
+
+/** Waits for the promise, but not longer. */
+export async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
+  try {
+    return await Promise.race([promise.then(() => true as const), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export function notStarted(error: unknown): ShellError {
+  return ShellError.is(error) ? error : new ShellError('SPAWN_FAILED', `Could not start the command: ${String((error as Error)?.message ?? error)}`, 'This is a problem of the machine, not of the command; try again.', { cause: error })
+}

@@ -1,0 +1,58 @@
+/** Makes Outcomes: one place that knows what every field means for every way a request can come out. */
+import type { End, Outcome, PlanSummary, Refusal } from '../contract/outcome.js'
+import { statusOf } from '../contract/outcome.js'
+
+const NOTHING: Outcome = {
+  status: 'error',
+  end: null,
+  exitCode: null,
+  signal: null,
+  stdout: '',
+  stderr: '',
+  output: null,
+  truncated: false,
+  omittedBytes: 0,
+  outputFile: null,
+  durationMs: 0,
+  cwd: '',
+  pid: null,
+  pgid: null,
+  id: null,
+  session: null,
+  pipeStatus: null,
+  notes: [],
+  refused: null,
+  plan: null,
+  waitingForInput: null,
+  approvalId: null,
+}
+
+export function refusedOutcome(refused: Refusal, about: { cwd: string; session: string | null; approvalId?: string | null }): Outcome {
+  return { ...NOTHING, status: 'refused', refused, cwd: about.cwd, session: about.session, approvalId: about.approvalId ?? null }
+}
+
+export function dryRunOutcome(plan: PlanSummary): Outcome {
+  return { ...NOTHING, status: 'dry_run', plan, cwd: plan.cwd, session: plan.session, stdout: `[Dry Run] Would execute: ${plan.command}` }
+}
+
+export function abortedOutcome(about: { cwd: string; session: string | null }): Outcome {
+  return { ...NOTHING, status: 'killed', end: { kind: 'kill', forced: false, by: 'caller' }, cwd: about.cwd, session: about.session, notes: ['The request was cancelled before it started; nothing was run.'] }
+}
+
+export type Ran = Omit<Outcome, 'status' | 'exitCode' | 'signal' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput'> & { readonly end: End; readonly waitingForInput?: Outcome['waitingForInput'] }
+
+export function endedOutcome(ran: Ran): Outcome {
+  const { end } = ran
+  return {
+    ...NOTHING,
+    ...ran,
+    status: statusOf(end),
+    exitCode: end.kind === 'exit' ? end.code : null,
+    signal: end.kind === 'signal' ? end.signal : null,
+    waitingForInput: ran.waitingForInput ?? null,
+  }
+}
+
+export function runningOutcome(running: Omit<Ran, 'end'>): Outcome {
+  return { ...NOTHING, ...running, status: 'running', end: null, waitingForInput: running.waitingForInput ?? null }
+}

@@ -1,0 +1,41 @@
+/** The engine's own knowledge of secrets: values by name, the sources behind them, and the masker every text goes through. */
+import { createMasker, type Masker } from '../secrets/masker.js'
+import { RefStore } from '../secrets/ref-store.js'
+import { fetchValues, firstOf, type SecretSource } from '../secrets/sources.js'
+import { findTokens, type Token } from '../secrets/tokens.js'
+
+export class SecretStore {
+  readonly refs = new RefStore()
+  readonly masker: Masker = createMasker()
+  readonly #source: SecretSource
+
+  constructor(sources: readonly SecretSource[]) {
+    this.#source = firstOf([this.refs, ...sources])
+  }
+
+  /** The masker, or null while there is nothing to hide: masking then costs nothing. */
+  get activeMasker(): Masker | null {
+    return this.masker.size > 0 ? this.masker : null
+  }
+
+  set(ref: { kind: 'secret' | 'decrypt'; name: string }, value: Uint8Array): void {
+    this.refs.set(`{{${ref.kind}:${ref.name}}}`, value)
+    this.masker.add(ref.name, value)
+  }
+
+  /** Values for the tokens of one text; whatever is resolved is masked from then on. */
+  async valuesFor(text: string): Promise<((token: Token) => Uint8Array | undefined) | null> {
+    const tokens = findTokens(text)
+    if (tokens.length === 0) return null
+    const lookup = await fetchValues(text, this.#source)
+    for (const token of tokens) {
+      const value = lookup(token)
+      if (value) this.masker.add(token.name, value)
+    }
+    return lookup
+  }
+
+  mask(text: string): string {
+    return this.masker.size > 0 ? this.masker.maskText(text) : text
+  }
+}

@@ -1,0 +1,12 @@
+/** The root entry of cerith: the engine and its words. Exports are chosen by hand; each one is a promise. */
+export { createEngine } from './engine/engine.js'
+export type { EngineOptions } from './engine/options.js'
+export { ShellError, type ShellErrorCode } from './contract/errors.js'
+export { outcomeToJson, statusOf, type End, type Outcome, type Status, type Refusal, type PlanSummary } from './contract/outcome.js'
+export type { Engine, RunHandle, Session, SessionInfo } from './contract/engine.js'
+export type { Job, JobEvent, JobInfo, JobStatus, KillResult, ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from './contract/job.js'
+export type { ApprovalAnswer, ApprovalQuestion, AskFunction, RunRequest, StartRequest } from './contract/request.js'
+export type { Clip, OutputChunk, StreamName } from './contract/output.js'
+export type { Verdict, Decision } from './contract/verdict.js'
+export { quoteArgv as quote } from './engine/quote.js'
+export { LIMITS } from './contract/limits.js'

@@ -1,0 +1,335 @@
+/** The launcher on top of the native helper: pipes made ahead, a warden per command that is the subreaper of all it starts. */
+import { spawn } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { getSystemErrorName } from 'node:util'
+import { ShellError } from '../contract/errors.js'
+import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
+import { startError, type Launcher, type LaunchSpec, type LeaderExit, type Pipe, type Ward } from './launcher.js'
+
+const READY_PIPES = 6
+const START_LIMIT_MS = 10_000
+
+interface Waiting {
+  readonly spec: LaunchSpec
+  resolve(ward: Ward): void
+  reject(error: Error): void
+}
+
+interface LiveWard extends Ward {
+  settleExit(exit: LeaderExit): void
+  settleGone(): void
+  settleRecorded(): void
+  settleMoved(): void
+}
+
+export async function startNativeLauncher(helper: string): Promise<Launcher> {
+  const child = spawn(helper, ['serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
+  const orders = child.stdin as unknown as Socket
+  const ready: NativePipe[] = []
+  const pipeWaiters: ((pipe: Pipe) => void)[] = []
+  const waiting = new Map<number, Waiting>()
+  const wards = new Map<number, LiveWard>()
+  let nextId = 1
+  let closed = false
+  let launcherPid = child.pid ?? -1
+
+  const send = (kind: string, fields: readonly (readonly [string, string | number])[]): void => {
+    if (!closed) orders.write(encodeFrame(kind, fields))
+  }
+
+  // Only work in flight keeps the host's event loop alive; an idle engine, its sessions and its jobs do not.
+  let holds = 0
+  const updateHold = (): void => {
+    if (waiting.size > 0 || holds > 0 || pipeWaiters.length > 0) (child.stdout as unknown as Socket).ref()
+    else (child.stdout as unknown as Socket).unref()
+  }
+
+  class NativePipe implements Pipe {
+    #read = -1
+    #write = -1
+    constructor(
+      readonly slot: number,
+      readonly readFd: number,
+      readonly writeFd: number,
+    ) {}
+    get writePath(): string {
+      return `/proc/${launcherPid}/fd/${this.writeFd}`
+    }
+    readEnd(): number {
+      // O_NONBLOCK on our own open file description only: the command's end stays an ordinary blocking pipe.
+      if (this.#read < 0) this.#read = openSync(`/proc/${launcherPid}/fd/${this.readFd}`, constants.O_RDONLY | constants.O_NONBLOCK)
+      return this.#read
+    }
+    writeEnd(): number {
+      if (this.#write < 0) this.#write = openSync(`/proc/${launcherPid}/fd/${this.writeFd}`, constants.O_WRONLY | constants.O_NONBLOCK)
+      return this.#write
+    }
+    release(): void {
+      send('r', [['slot', this.slot]])
+      send('p', [['count', 1]])
+    }
+  }
+
+  let announce: ((error?: Error) => void) | null = null
+  const announced = new Promise<void>((resolve, reject) => {
+    announce = (error) => (error ? reject(error) : resolve())
+  })
+
+  const wardOf = (event: HelperEvent): LiveWard | undefined => wards.get(Number(event.fields['id']))
+
+  const handle = (event: HelperEvent): void => {
+    const { fields } = event
+    const id = Number(fields['id'])
+    switch (event.kind) {
+      case 'v':
+        launcherPid = Number(fields['pid'])
+        announce?.()
+        break
+      case 'p': {
+        const pipe = new NativePipe(Number(fields['slot']), Number(fields['read']), Number(fields['write']))
+        const waiter = pipeWaiters.shift()
+        if (waiter) waiter(pipe)
+        else ready.push(pipe)
+        break
+      }
+      case 's': {
+        const waiter = waiting.get(id)
+        waiting.delete(id)
+        const ward = createWard(id, fields, send)
+        wards.set(id, ward)
+        waiter?.resolve(ward)
+        break
+      }
+      case 'f': {
+        const waiter = waiting.get(id)
+        waiting.delete(id)
+        waiter?.reject(startError(errnoName(Number(fields['errno'])), fields['what'] ?? 'start', waiter.spec))
+        break
+      }
+      case 'x': {
+        const status = Number(fields['status'])
+        const signal = status & 0x7f
+        wardOf(event)?.settleExit({ code: signal === 0 ? (status >> 8) & 0xff : null, signal: signal === 0 ? null : signal, forced: fields['forced'] === '1', lost: false })
+        break
+      }
+      case 'o':
+        wardOf(event)?.onOutput?.(Number(fields['out']), Number(fields['err']))
+        break
+      case 'e':
+        wardOf(event)?.settleRecorded()
+        break
+      case 'b':
+        wardOf(event)?.settleMoved()
+        break
+      case 'l':
+        // The warden was destroyed: PDEATHSIG ended the leader, nobody can say how.
+        lose(id)
+        break
+      case 'g':
+        wardOf(event)?.settleGone()
+        wards.delete(id)
+        break
+    }
+    updateHold()
+  }
+
+  const lose = (id: number): void => {
+    const waiter = waiting.get(id)
+    waiting.delete(id)
+    waiter?.reject(new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.'))
+    const ward = wards.get(id)
+    wards.delete(id)
+    ward?.settleExit({ code: null, signal: null, forced: false, lost: true })
+    ward?.settleRecorded()
+    ward?.settleGone()
+  }
+
+  child.stdout?.on('data', createFrameReader(handle))
+  child.stdout?.on('error', () => {})
+  orders.on('error', () => {})
+  child.once('error', (error) => announce?.(error))
+  child.once('exit', () => {
+    closed = true
+    announce?.(new Error('the helper ended at once'))
+    for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
+    updateHold()
+  })
+  const timer = setTimeout(() => announce?.(new Error('the helper did not answer')), START_LIMIT_MS)
+  try {
+    await announced
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  send('p', [['count', READY_PIPES]])
+  child.unref()
+  orders.unref()
+  updateHold()
+
+  const pipe = (): Promise<Pipe> => {
+    const at = ready.shift()
+    if (at) return Promise.resolve(at)
+    if (closed) return Promise.reject(closedError())
+    send('p', [['count', 1]])
+    return new Promise((resolve) => {
+      pipeWaiters.push(resolve)
+      updateHold()
+    })
+  }
+
+  return {
+    tier: 'native',
+    get pid() {
+      return launcherPid
+    },
+    pipe,
+    pipeNow: () => ready.shift() ?? null,
+    start(spec) {
+      if (closed) return Promise.reject(closedError())
+      const id = nextId++
+      return new Promise((resolve, reject) => {
+        waiting.set(id, { spec, resolve, reject })
+        updateHold()
+        send('S', describeStart(id, spec))
+      })
+    },
+    hold() {
+      holds += 1
+      updateHold()
+      let held = true
+      return () => {
+        if (!held) return
+        held = false
+        holds -= 1
+        updateHold()
+      }
+    },
+    close() {
+      if (closed) return Promise.resolve()
+      ;(child.stdout as unknown as Socket).ref()
+      child.ref()
+      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+      orders.end()
+      for (const one of ready.splice(0)) void one
+      return gone
+    },
+  }
+}
+
+function describeStart(id: number, spec: LaunchSpec): (readonly [string, string | number])[] {
+  const fields: (readonly [string, string | number])[] = [
+    ['id', id],
+    ['path', spec.path],
+    ['cwd', spec.cwd],
+  ]
+  for (const argument of spec.argv) fields.push(['arg', argument])
+  for (const [name, value] of Object.entries(spec.env)) fields.push(['env', `${name}=${value}`])
+  if (spec.stdin) fields.push(['in', spec.stdin.slot])
+  if (spec.stdout) fields.push(['out', spec.stdout.slot])
+  if (spec.stderr) fields.push(['err', spec.stderr.slot])
+  if (spec.merge) fields.push(['merge', 1])
+  if (spec.extraIn) fields.push(['xin', `${spec.extraIn.fd}:${spec.extraIn.pipe.slot}`])
+  if (spec.extraIn2) fields.push(['xin2', `${spec.extraIn2.fd}:${spec.extraIn2.pipe.slot}`])
+  if (spec.extraOut) fields.push(['xout', `${spec.extraOut.fd}:${spec.extraOut.pipe.slot}`])
+  if (spec.detached) fields.push(['detached', 1])
+  if (spec.oomScore !== undefined) fields.push(['oom', spec.oomScore])
+  if (spec.limits?.cpuSeconds) fields.push(['cpu', spec.limits.cpuSeconds])
+  if (spec.limits?.memoryBytes) fields.push(['memory', spec.limits.memoryBytes])
+  if (spec.limits?.processes) fields.push(['processes', spec.limits.processes])
+  if (spec.limits?.fileBytes) fields.push(['filesize', spec.limits.fileBytes])
+  const { keep } = spec
+  if (keep) {
+    fields.push(['dir', keep.dir], ['head', keep.headBytes], ['tail', keep.tailBytes])
+    if (keep.openStdin || keep.pty) fields.push(['fifo', 1])
+    if (keep.pty) fields.push(['pty', `${keep.pty.cols},${keep.pty.rows}`])
+    if (keep.deadlineMs) fields.push(['deadline', Math.ceil(keep.deadlineMs)])
+    for (const mask of keep.masks ?? []) fields.push(['mask', `${mask.name.replaceAll(/[:\0\n]/g, '_')}:${Buffer.from(mask.bytes).toString('hex')}`])
+  }
+  return fields
+}
+
+function createWard(id: number, fields: Readonly<Record<string, string>>, send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void): LiveWard {
+  let settleExit!: (exit: LeaderExit) => void
+  let settleGone!: () => void
+  let settleRecorded!: () => void
+  let settleMoved: () => void = () => {}
+  const state: Ward['state'] = { exited: null, gone: false }
+  const exited = new Promise<LeaderExit>((resolve) => (settleExit = resolve))
+  const gone = new Promise<void>((resolve) => (settleGone = resolve))
+  const recorded = new Promise<void>((resolve) => (settleRecorded = resolve))
+  return {
+    pid: Number(fields['pid']),
+    pgid: Number(fields['pid']),
+    wardenPid: Number(fields['warden']),
+    wardenStart: fields['warden_start'] ?? '',
+    leaderStart: fields['leader_start'] ?? '',
+    exited,
+    gone,
+    recorded,
+    state,
+    onOutput: null,
+    settleExit(exit) {
+      state.exited ??= exit
+      settleExit(exit)
+    },
+    settleGone() {
+      state.gone = true
+      settleGone()
+    },
+    settleRecorded: () => settleRecorded(),
+    settleMoved: () => settleMoved(),
+    kill({ signal = 15, graceMs, why }) {
+      send('K', [
+        ['id', id],
+        ['sig', signal],
+        ['grace', Math.ceil(graceMs)],
+        ['why', why],
+      ])
+    },
+    moveToBackground(spec) {
+      return new Promise((resolve) => {
+        settleMoved = resolve
+        send('B', [
+          ['id', id],
+          ['dir', spec.dir],
+          ['head', spec.headBytes],
+          ['tail', spec.tailBytes],
+          ['out_at', spec.outAt],
+          ['err_at', spec.errAt],
+          ['detached', spec.detached ? 1 : 0],
+        ])
+      })
+    },
+    resize(size) {
+      send('Z', [
+        ['id', id],
+        ['cols', size.cols],
+        ['rows', size.rows],
+      ])
+    },
+  }
+}
+
+function errnoName(errno: number): string {
+  try {
+    return getSystemErrorName(-errno)
+  } catch {
+    return `error ${errno}`
+  }
+}
+
+function closedError(): ShellError {
+  return new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
+}
+
+/** Closes a descriptor that may already be closed. */
+export function closeQuietly(fd: number): void {
+  try {
+    closeSync(fd)
+  } catch {
+    // Somebody was quicker.
+  }
+}

@@ -1,0 +1,52 @@
+/** Checks a working directory before anything starts: four different things can be wrong with it, and each is said. */
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { dirname, resolve, sep } from 'node:path'
+import { ShellError } from '../contract/errors.js'
+
+/** The absolute directory to run in, symbolic links resolved for the check against `roots` only. */
+export function checkDirectory(wanted: string | undefined, base: string, roots: readonly string[] | null): string {
+  if (wanted !== undefined && (typeof wanted !== 'string' || wanted === '')) throw new ShellError('BAD_REQUEST', `cwd must be a non-empty string, got ${JSON.stringify(wanted)}`, 'Pass an absolute path, or leave cwd out.')
+  if (wanted?.includes('\0')) throw new ShellError('BAD_REQUEST', 'cwd must not contain NUL bytes', 'Remove the NUL byte from the path.')
+  const cwd = resolve(base, wanted ?? '.')
+  let stat
+  try {
+    stat = statSync(cwd)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw notAccessible(cwd)
+    throw new ShellError('CWD_NOT_FOUND', `Working directory not found: ${cwd}`, 'Create it, or pass an existing cwd.')
+  }
+  if (!stat.isDirectory()) throw new ShellError('CWD_NOT_DIRECTORY', `Not a directory: ${cwd}`, 'Pass a directory as cwd, not a file.')
+  try {
+    accessSync(cwd, constants.X_OK)
+  } catch {
+    throw notAccessible(cwd)
+  }
+  if (roots && !isWithin(realpathSync(cwd), roots)) throw new ShellError('CWD_OUTSIDE_ROOT', `Working directory outside the allowed roots: ${cwd}`, `Use a directory within: ${roots.join(', ')}`)
+  return cwd
+}
+
+/** True when `path` (already real) is one of the roots or below one. */
+export function isWithin(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
+}
+
+/** The roots as they really are, for comparison with real paths. */
+export function realRoots(roots: readonly string[], base: string): string[] {
+  return roots.map((root) => checkDirectory(root, base, null)).map((root) => realpathSync(root))
+}
+
+/** The directory itself, or its nearest ancestor that still exists. */
+export function nearestExisting(path: string): string {
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      if (statSync(at).isDirectory()) return at
+    } catch {
+      // Go one up.
+    }
+    if (at === dirname(at)) return at
+  }
+}
+
+function notAccessible(cwd: string): ShellError {
+  return new ShellError('CWD_NOT_ACCESSIBLE', `Working directory may not be entered: ${cwd}`, 'Check its permissions, or pass another cwd.')
+}

@@ -1,0 +1,140 @@
+/** Looks at processes through /proc. A pid is only ours together with its start time; a zombie is not alive. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+export interface ProcessFacts {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly session: number
+  /** Ticks since boot: pid + start time name one process for ever. */
+  readonly start: string
+  /** R, S, D, T, Z, X ... */
+  readonly state: string
+  readonly name: string
+}
+
+/** False where there is no /proc (macOS): callers fall back to signals and groups. */
+export const hasProc: boolean = (() => {
+  try {
+    readFileSync('/proc/self/stat')
+    return true
+  } catch {
+    return false
+  }
+})()
+
+export function processFacts(pid: number): ProcessFacts | null {
+  let text: string
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  } catch {
+    return null
+  }
+  // The name may hold spaces and brackets: the last bracket ends it.
+  const close = text.lastIndexOf(')')
+  const fields = text.slice(close + 2).split(' ')
+  return { pid, name: text.slice(text.indexOf('(') + 1, close), state: fields[0] ?? '?', parent: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]), start: fields[19] ?? '' }
+}
+
+/** Alive means: it exists, it is the same process, and it is not a zombie. */
+export function isAlive(pid: number, start?: string): boolean {
+  if (!hasProc) {
+    try {
+      process.kill(pid, 0)
+      return true
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EPERM'
+    }
+  }
+  const facts = processFacts(pid)
+  return facts !== null && facts.state !== 'Z' && facts.state !== 'X' && (start === undefined || facts.start === start)
+}
+
+export function childrenOf(pid: number): number[] {
+  const found: number[] = []
+  try {
+    for (const task of readdirSync(`/proc/${pid}/task`)) {
+      // Children stand under the thread that forked them.
+      for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ')) if (child) found.push(Number(child))
+    }
+  } catch {
+    // It ended while we looked.
+  }
+  return found
+}
+
+/** Children of a single-threaded process, in one read: the common case on a hot path. */
+export function hasChildren(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').length > 0
+  } catch {
+    return false
+  }
+}
+
+export function descendantsOf(pid: number): number[] {
+  const found = childrenOf(pid)
+  for (let at = 0; at < found.length; at++) found.push(...childrenOf(found[at] as number))
+  return found
+}
+
+export function allProcesses(): ProcessFacts[] {
+  const found: ProcessFacts[] = []
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const facts = processFacts(Number(entry))
+    if (facts) found.push(facts)
+  }
+  return found
+}
+
+/** Processes whose environment holds `NAME=value`, e.g. a run's mark; finds daemons that left group, session and parent behind. */
+export function processesMarked(mark: string): ProcessFacts[] {
+  return allProcesses().filter(({ pid, state }) => {
+    if (state === 'Z' || state === 'X' || pid === process.pid) return false
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark)
+    } catch {
+      return false
+    }
+  })
+}
+
+/** The command line as `ps` shows it, or the name in brackets. */
+export function commandLine(pid: number): string {
+  try {
+    const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+    if (text) return text
+  } catch {
+    // Gone.
+  }
+  return `[${processFacts(pid)?.name ?? '?'}]`
+}
+
+export function linkOf(pid: number, what: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/${what}`)
+  } catch {
+    return null
+  }
+}
+
+/** Differs after every boot: pids and start times of another boot mean nothing. */
+export function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** Sends a signal to exactly this process, or to nobody. */
+export function signalProcess(pid: number, signal: NodeJS.Signals | number, start?: string): boolean {
+  if (start !== undefined && hasProc && processFacts(pid)?.start !== start) return false
+  try {
+    process.kill(pid, signal)
+    return true
+  } catch {
+    return false
+  }
+}

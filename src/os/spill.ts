@@ -1,0 +1,57 @@
+/** The whole of a long output in a file: bounded, private, never through a link. A full disk costs the file, not the run. */
+import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs'
+
+export class SpillFile {
+  readonly path: string
+  #fd: number
+  #room: number
+  /** Bytes that did not fit or could not be written. */
+  lost = 0
+
+  constructor(path: string, maxBytes: number) {
+    this.path = path
+    this.#room = maxBytes
+    this.#fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
+  }
+
+  write(bytes: Uint8Array): void {
+    const part = bytes.length <= this.#room ? bytes : bytes.subarray(0, this.#room)
+    this.lost += bytes.length - part.length
+    let at = 0
+    while (at < part.length && this.#fd >= 0) {
+      try {
+        at += writeSync(this.#fd, part, at, part.length - at)
+      } catch {
+        this.lost += part.length - at
+        this.#room = 0
+        return
+      }
+    }
+    this.#room -= part.length
+  }
+
+  /** Ends the file; what was lost is said in it, followed by the last bytes that are known. */
+  finish(tail: Uint8Array): void {
+    if (this.#fd < 0) return
+    if (this.lost > 0) {
+      try {
+        const shown = tail.subarray(Math.max(0, tail.length - this.lost))
+        writeSync(this.#fd, `\n[... ${this.lost - shown.length} bytes omitted ...]\n`)
+        writeSync(this.#fd, shown)
+      } catch {
+        // The disk is full; the file ends early and `lost` says so.
+      }
+    }
+    closeSync(this.#fd)
+    this.#fd = -1
+  }
+
+  remove(): void {
+    this.finish(new Uint8Array(0))
+    try {
+      unlinkSync(this.path)
+    } catch {
+      // Already gone.
+    }
+  }
+}

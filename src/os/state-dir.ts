@@ -1,0 +1,38 @@
+/** The directory that remembers: private to its user, never a link, and refused when it belongs to somebody else. */
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { ShellError } from '../contract/errors.js'
+
+/** `$CERITH_HOME`, else `$XDG_STATE_HOME/cerith`, else `~/.local/state/cerith`. */
+export function stateDirectory(env: NodeJS.ProcessEnv = process.env): string {
+  if (env['CERITH_HOME']) return resolve(env['CERITH_HOME'])
+  if (env['XDG_STATE_HOME']) return resolve(env['XDG_STATE_HOME'], 'cerith')
+  return join(env['HOME'] || homedir(), '.local', 'state', 'cerith')
+}
+
+/** Makes (or checks) a private directory and gives its path back. */
+export function ensurePrivateDirectory(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, `cannot be created (${(error as NodeJS.ErrnoException).code})`, error)
+  }
+  const stat = lstatSync(path)
+  if (stat.isSymbolicLink()) throw unwritable(path, 'is a symbolic link')
+  if (!stat.isDirectory()) throw unwritable(path, 'is not a directory')
+  if (process.getuid && stat.uid !== process.getuid()) throw unwritable(path, `belongs to another user (uid ${stat.uid})`)
+  // mkdir's mode is cut by the umask and an older directory may have been opened up: 0700 whatever happened.
+  if ((stat.mode & 0o777) !== 0o700) {
+    try {
+      chmodSync(path, 0o700)
+    } catch (error) {
+      throw unwritable(path, 'may be read by others and cannot be made private', error)
+    }
+  }
+  return path
+}
+
+function unwritable(path: string, why: string, cause?: unknown): ShellError {
+  return new ShellError('STATE_UNWRITABLE', `State directory ${path} ${why}`, 'Set CERITH_HOME to a directory of your own.', { cause })
+}
