@@ -15,6 +15,7 @@ export function isSecretName(name: string, value = ''): boolean {
 /** Upper-case words of a name in any spelling: `npm_config__authToken` is NPM CONFIG AUTH TOKEN. Trailing numbers (`API_KEY_2`, `PASSWORD1`) do not count. */
 function wordsOf(name: string): string[] {
   const words = name
+    .slice(-MAX_NAME)
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toUpperCase()
     .split(/[^A-Z0-9]+/)
@@ -23,6 +24,9 @@ function wordsOf(name: string): string[] {
   while (words.length > 1 && /^(?:\d+|OLD|NEW|NEXT|PREV|PREVIOUS|CURRENT|BACKUP|B64|BASE64|ENC|ENCODED|PROD|PRODUCTION|STAGING|DEV|TEST|LIVE|VALUE|RAW)$/.test(words.at(-1)!)) words.pop()
   return words
 }
+
+/** Nobody reads a longer name; a hostile one must not cost time. */
+const MAX_NAME = 256
 
 /** The last word decides for the short and common words. */
 function endsAsSecret(words: readonly string[], value: string): boolean {

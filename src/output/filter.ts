@@ -32,7 +32,7 @@ export async function createLineFilter(pattern: string, { before = 0, after = 0,
 
   /** `ended` are lines with their line breaks; the last one of a stream may have none. */
   function judge(ended: readonly string[]): string {
-    const verdicts = matcher(ended.map((line) => line.replace(/\r?\n$/, '')))
+    const verdicts = matcher(ended.map(withoutLineEnd))
     let out = ''
     for (const [index, line] of ended.entries()) {
       lines++
@@ -67,18 +67,19 @@ export async function createLineFilter(pattern: string, { before = 0, after = 0,
 
   return {
     push(text) {
-      const parts = text.split(/(?<=\n)/)
       const ended: string[] = []
-      for (const part of parts) {
-        if (!part.endsWith('\n')) {
-          hold(part)
-          continue
+      let start = 0
+      for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+        if (unfinished === '' && end - start <= MAX_LINE) ended.push(text.slice(start, end + 1))
+        else {
+          hold(text.slice(start, end))
+          ended.push(`${unfinished}\n`)
+          unfinished = ''
+          cut = false
         }
-        hold(part.slice(0, -1))
-        ended.push(`${unfinished}\n`)
-        unfinished = ''
-        cut = false
+        start = end + 1
       }
+      if (start < text.length) hold(start === 0 ? text : text.slice(start))
       return ended.length > 0 ? judge(ended) : ''
     },
     flush() {
@@ -101,6 +102,12 @@ export async function filterLines(text: string, pattern: string, options: LineFi
   const filter = await createLineFilter(pattern, options)
   const kept = filter.push(text) + filter.flush()
   return { text: kept, matches: filter.matches }
+}
+
+/** Patterns see the line without its end, also without the carriage return of a DOS file, so that `$` means what it says. */
+function withoutLineEnd(line: string): string {
+  if (!line.endsWith('\n')) return line
+  return line.slice(0, line.endsWith('\r\n') ? -2 : -1)
 }
 
 const MAX_LINE = 1_048_576

@@ -17,22 +17,44 @@ export async function compilePattern(source: string, { ignoreCase = false, bound
   if (typeof source !== 'string') throw badFilter(String(source), 'not a string')
   if (source.length > MAX_PATTERN) throw badFilter(`${source.slice(0, 60)}...`, `longer than ${MAX_PATTERN} characters`)
   const { RE2JS } = await import('re2js')
-  const compileLinear = (text: string): ((line: string) => boolean) | null => {
+  const flags = RE2JS.LOOKBEHINDS | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)
+  const compileLinear = (text: string, more = 0): LineTest | null => {
     // RE2JS takes `\k<name>` for letters and would never match, in silence.
     if (BACKREFERENCE.test(text)) return null
     try {
-      const pattern = RE2JS.compile(RE2JS.translateRegExp(text), RE2JS.LOOKBEHINDS | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0))
+      const pattern = RE2JS.compile(RE2JS.translateRegExp(text), flags | more)
       return (line) => pattern.test(line)
     } catch {
       return null
     }
   }
-  const linear = compileLinear(source) ?? peeled(source, compileLinear)
-  if (linear) return (lines) => lines.map(linear)
+  const linear = compileLinear(source)
+  if (linear) return inBlocks(linear, NOT_IN_BLOCKS.test(source) ? null : compileLinear(source, RE2JS.MULTILINE))
+  const guarded = peeled(source, compileLinear)
+  if (guarded) return (lines) => lines.map(guarded)
   const problem = nativeProblem(source)
   if (problem !== null) throw badFilter(source, problem)
   if (!bounded) throw badFilter(source, 'lookaround and backreferences are not supported here')
   return bounded(source, ignoreCase ? 'i' : '')
+}
+
+type LineTest = (line: string) => boolean
+
+/**
+ * Most lines match nothing, and one look at a block of them costs a fraction of one look at each. With `^` and `$` meaning
+ * lines, whatever matches in a line also matches in the block; a match across lines only costs the second look.
+ */
+function inBlocks(matchesLine: LineTest, matchesBlock: LineTest | null): LineMatcher {
+  if (!matchesBlock) return (lines) => lines.map(matchesLine)
+  return (lines) => {
+    const verdicts: boolean[] = Array.from({ length: lines.length }, () => false)
+    for (let from = 0; from < lines.length; from += BLOCK_LINES) {
+      const block = lines.slice(from, from + BLOCK_LINES)
+      if (block.length > 1 && !matchesBlock(block.join('\n'))) continue
+      for (const [index, line] of block.entries()) verdicts[from + index] = matchesLine(line)
+    }
+    return verdicts
+  }
 }
 
 function badFilter(source: string, why: string): ShellError {
@@ -52,9 +74,9 @@ function nativeProblem(source: string): string | null {
  * `^(?!.*DEBUG).*item` is the usual way to leave lines out. Lookaheads at the very beginning need no backtracking:
  * each is a pattern of its own that does or does not match at the beginning of the line.
  */
-function peeled(source: string, compile: (text: string) => ((line: string) => boolean) | null): ((line: string) => boolean) | null {
+function peeled(source: string, compile: (text: string) => LineTest | null): LineTest | null {
   if (!source.startsWith('^') || BACKREFERENCE.test(source)) return null
-  const tests: ((line: string) => boolean)[] = []
+  const tests: LineTest[] = []
   let rest = source.slice(1)
   while (rest.startsWith('(?!') || rest.startsWith('(?=')) {
     const end = closingParenthesis(rest)
@@ -88,4 +110,7 @@ function closingParenthesis(text: string, wanted = ')'): number {
 }
 
 const MAX_PATTERN = 10_000
+const BLOCK_LINES = 64
+/** What a line's neighbours could change: anchors of the whole text, looks behind the line's beginning, flags that switch `^` and `$`. */
+const NOT_IN_BLOCKS = /\\[AzZ]|\(\?<[=!]|\(\?[a-zA-Z]*(?:m|-)/
 const BACKREFERENCE = /(?:^|[^\\])(?:\\\\)*\\(?:[1-9]|k<)/

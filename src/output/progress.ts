@@ -16,7 +16,7 @@ export function createProgressCollapser(): TextStage {
     if (last > 0) {
       const whole = line + text.slice(0, last)
       const from = tooLong ? whole.indexOf('\n') + 1 : 0
-      out = whole.slice(0, from) + (REWRITES.test(whole.slice(from)) ? collapseLines(whole.slice(from)) : whole.slice(from))
+      out = whole.slice(0, from) + collapseLines(whole.slice(from))
       line = ''
       tooLong = false
     }
@@ -36,7 +36,7 @@ export function createProgressCollapser(): TextStage {
   }
 
   function flush(): string {
-    const rest = tooLong ? line : collapseLine(line.replace(/\r+$/, ''))
+    const rest = tooLong ? line : collapseLine(withoutEnd(line, '\r'))
     line = ''
     tooLong = false
     return rest
@@ -52,15 +52,16 @@ export function collapseProgress(text: string): string {
 }
 
 const MAX_LINE = 65_536
-/** A backspace, or a carriage return that is not just the first half of a line break. */
-const REWRITES = /[\b]|\r(?!\r*\n)/
+const REWRITES = /[\b\r]/
 
 function collapseLines(text: string): string {
+  if (!REWRITES.test(text)) return text
   return text
     .split('\n')
     .map((line) => {
-      const content = line.replace(/\r+$/, '')
-      return REWRITES.test(content) ? collapseLine(content) + line.slice(content.length) : line
+      // Carriage returns right before the line break rewrite nothing.
+      const content = withoutEnd(line, '\r')
+      return collapseLine(content) + line.slice(content.length)
     })
     .join('\n')
 }
@@ -68,6 +69,7 @@ function collapseLines(text: string): string {
 /** Plays one line on a row of cells. A sequence that only colours belongs to the cell behind it and goes with it. */
 function collapseLine(line: string): string {
   if (!REWRITES.test(line)) return line
+  if (!/[\x1b\ud800-\udfff]/.test(line)) return collapsePlain(line)
   let cells: string[] = []
   let cursor = 0
   let pending = ''
@@ -88,7 +90,29 @@ function collapseLine(line: string): string {
     }
   }
   // Bars are padded with blanks to cover what was there before.
-  return cells.join('').replace(/ +$/, '') + pending
+  return withoutEnd(cells.join(''), ' ') + pending
+}
+
+/** The same without sequences and pairs, where a cell is a character and whole runs can be laid over the row. */
+function collapsePlain(line: string): string {
+  let row = ''
+  let cursor = 0
+  for (const [run] of line.matchAll(/[\r\b]|[^\r\b]+/g)) {
+    if (run === '\r') cursor = 0
+    else if (run === '\b') cursor = Math.max(0, cursor - 1)
+    else {
+      row = row.slice(0, cursor) + run + row.slice(cursor + run.length)
+      cursor += run.length
+    }
+  }
+  return withoutEnd(row, ' ')
+}
+
+/** Not a regular expression: `/ +$/` takes quadratic time on blanks in the middle. */
+function withoutEnd(text: string, char: string): string {
+  let end = text.length
+  while (end > 0 && text[end - 1] === char) end--
+  return text.slice(0, end)
 }
 
 function erase(cells: string[], cursor: number, mode: number): string[] {

@@ -14,17 +14,31 @@ export function findTroubles(parts: readonly string[], { firstLine, hole, maxCha
   const counts = { 1: 0, 2: 0 }
   for (const [index, part] of parts.entries()) {
     let line = firstLine
-    for (let start = 0; start < part.length; line++) {
-      const newline = part.indexOf('\n', start)
-      const end = newline === -1 ? part.length : newline
-      const text = part.slice(start, Math.min(end, start + MAX_SCAN)).trimEnd()
-      const weight = weigh(text)
-      // Noise must not crowd out a verdict that comes after it, so each weight has its own room.
-      if (weight > 0 && counts[weight as 1 | 2]++ < MAX_CANDIDATES) found.push({ line: hole && index > 0 ? null : line, text: shorten(text), weight })
-      start = end + 1
+    for (const block of blocksOf(part)) {
+      const lines = block.split('\n')
+      if (block.endsWith('\n')) lines.pop()
+      // One look at a block is cheaper than one at each of its lines, and most blocks hold nothing.
+      if (WORDS.test(block) || SHAPES.test(block))
+        for (const [at, whole] of lines.entries()) {
+          const text = whole.slice(0, MAX_SCAN).trimEnd()
+          const weight = weigh(text)
+          // Noise must not crowd out a verdict that comes after it, so each weight has its own room.
+          if (weight > 0 && counts[weight as 1 | 2]++ < MAX_CANDIDATES) found.push({ line: hole && index > 0 ? null : line + at, text: shorten(text), weight })
+        }
+      line += lines.length
     }
   }
   return fit(found, counts[1] + counts[2], maxChars)
+}
+
+/** Pieces of whole lines. */
+function* blocksOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start + BLOCK_CHARS)
+    const end = newline === -1 ? text.length : newline + 1
+    yield text.slice(start, end)
+    start = end
+  }
 }
 
 interface Trouble {
@@ -63,6 +77,7 @@ function shorten(text: string): string {
   return text.length <= MAX_LINE ? text : `${text.slice(0, MAX_LINE)}...`
 }
 
+const BLOCK_CHARS = 4_096
 const MAX_CANDIDATES = 500
 const MAX_LINE = 300
 /** Minified files and binary have lines of megabytes: only their beginning is looked at. */
@@ -70,7 +85,7 @@ const MAX_SCAN = 2_000
 
 const WORDS =
   /\b(?:errors?|failed|failures?|fail|fatal|panic|panicked|traceback|exception|assert|assertion|segfault|segmentation fault|abort|aborted|undefined reference|cannot find|not found|no such file|permission denied|unhandled|uncaught|core dumped|killed|out of memory|timed out)\b/i
-const SHAPES = /[a-z](?:Error|Exception)\b|^E {3}|[✗✘✖×❌]|^\s*not ok\b/
+const SHAPES = /[a-z](?:Error|Exception)\b|^E {3}|[✗✘✖×❌]|^\s*not ok\b/m
 const VERDICT =
   /\bFAIL(?:ED|URE)?\b|^\s*(?:error|fatal|panic)(?:\[\w+\])?:|: (?:fatal )?error:|\bpanicked at\b|^Traceback |AssertionError|^[\w.]*(?:Error|Exception)\b|^E {3}|[✗✘✖❌]|^\s*not ok\b|Segmentation fault|core dumped|\berror TS\d|\*\*\*/
 /** Counts of nothing and names of files that only speak of errors. */

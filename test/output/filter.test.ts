@@ -113,6 +113,19 @@ describe('spellings', () => {
   })
 })
 
+describe('many lines at once', () => {
+  const alphabet = fc.constantFrom('a', 'b', 'ab', ' ', '', 'é')
+  test.each(['a$', '^b', '^$', '[^a]b', '\\s', 'a\\sb', '\\Bb', '\\bb', '(?s)a.b', '\\Aa', 'b\\z', '(?<![^a])b', '(?<=a)b', 'a.*b|^ '])('%s gives each line what it would get alone', async (pattern) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(alphabet, { maxLength: 4 }).map((parts) => parts.join('')), { minLength: 1, maxLength: 100 }), async (lines) => {
+        const alone = await Promise.all(lines.map(async (line) => (await filterLines(`${line}\n`, pattern)).text))
+        expect((await filterLines(lines.map((line) => `${line}\n`).join(''), pattern)).text).toBe(alone.join(''))
+      }),
+      { numRuns: 15 },
+    )
+  })
+})
+
 describe('time', () => {
   test.each(['(a+)+$', '^(a|a)*$', '(.*a){12}$', '^(\\w+\\s?)*$', '(a*)*b', '^(?!(a+)+$)x'])('hostile lines cannot make %s slow', async (pattern) => {
     const started = performance.now()

@@ -45,6 +45,15 @@ test('any pieces give what the whole gives', () => {
   )
 })
 
+test('a line shows the same whether or not a sequence is in it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('10%', 'long text', '\r', '\b', ' ', 'é', 'x'), { maxLength: 20 }), (parts) => {
+      const text = parts.join('')
+      expect(collapseProgress(`${E}[0m${text}\n`).replace(`${E}[0m`, '')).toBe(collapseProgress(`${text}\n`))
+    }),
+  )
+})
+
 describe('memory', () => {
   test('a bar that never ends its line is kept as one line', () => {
     const collapser = createProgressCollapser()
@@ -60,6 +69,12 @@ describe('memory', () => {
     for (let i = 0; i < 1_000; i++) given += collapser.push('x'.repeat(1_000)).length
     expect(given).toBeGreaterThan(900_000)
     expect(given + collapser.push('\n1\r2\n').length + collapser.flush().length).toBe(1_000_003)
+  })
+
+  test('hostile lines take linear time', () => {
+    const started = performance.now()
+    for (const piece of ['\r', '\b', ' ', 'a\r', ' \b', `${E}[`, `${E}[K`, `${E}]`]) collapseProgress(`x\r${piece.repeat(60_000 / piece.length)}y\n${piece.repeat(400_000 / piece.length)}\n`)
+    expect(performance.now() - started).toBeLessThan(5_000)
   })
 
   test('a column beyond all bounds is no way to fill the memory', () => {
