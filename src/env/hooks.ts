@@ -77,8 +77,9 @@ const REDIRECTS = names(`
     TERMINFO TERMINFO_DIRS TERMPATH TERMCAP KRB5_KTNAME MALLOC_CHECK_ VAR_ACE USR_ACE DLC_ACE SSLKEYLOGFILE
   shells
     CDPATH GLOBIGNORE EXECIGNORE TMOUT
-  git pointed elsewhere; make's flags, which name descriptors of a make that is not there; build flags that can name programs
+  git pointed elsewhere or asking a person; make's flags, which name descriptors of a make that is not there; build flags that can name programs
     GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE
+    GIT_EDITOR GIT_SEQUENCE_EDITOR
     MAKEFLAGS MFLAGS GNUMAKEFLAGS GOFLAGS
 `)
 

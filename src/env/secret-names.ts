@@ -3,7 +3,7 @@
 /** True when the name alone is reason enough. `value` only ever acquits (a number, a path, a yes or no). */
 export function isSecretName(name: string, value = ''): boolean {
   if (ALWAYS.test(name)) return true
-  if (NEVER.has(name)) return false
+  if (NEVER.has(name) || name.startsWith('XDG_')) return false
   const words = wordsOf(name)
   if (words.some((word) => /PASSPHRASE$/.test(word))) return true
   const last = words.at(-1) ?? ''
@@ -32,12 +32,12 @@ const MAX_NAME = 256
 function endsAsSecret(words: readonly string[], value: string): boolean {
   const last = words.at(-1) ?? ''
   const before = words.at(-2) ?? ''
-  if (/^(?:TOKEN|APITOKEN|AUTHTOKEN|ACCESSTOKEN|BEARER|JWT|OTP|MNEMONIC|PAT)$/.test(last)) return !(last === 'PAT' && words.length === 1)
+  if (/^(?:TOKEN|APITOKEN|AUTHTOKEN|ACCESSTOKEN|BEARER|JWT|OTP|MNEMONIC|SALT|PEPPER|PAT)$/.test(last)) return !(last === 'PAT' && words.length === 1)
   if (/[A-Z]TOKEN$/.test(last)) return true
   if (last === 'TOKENS') return !/^\d*$/.test(value) && !words.some((word) => COUNTING.has(word))
-  if (last === 'PASS') return !isFlag(value)
+  if (last === 'PASS' || JOINED_PASS.test(last)) return !isFlag(value)
   if (last === 'PWD') return words.length > 1 && !value.startsWith('/')
-  if (last === 'KEY') return !PUBLIC_KEYS.has(before) && words.length > 1
+  if (last === 'KEY') return !PUBLIC_KEYS.has(before)
   if (last === 'KEYS') return SECRET_KEYS.has(before)
   if (last === 'AUTH') return !isFlag(value) && !SWITCHES.has(words[0]!)
   return false
@@ -55,7 +55,7 @@ function isFlag(value: string): boolean {
 }
 
 /** The model providers' and the agents' own settings go as a whole: an agent's shell has no business with them. */
-const ALWAYS = /^(?:ANTHROPIC|OPENAI|GEMINI|LANGO|PHOENIX)_|^(?:SSHPASS|REDISCLI_AUTH|BW_SESSION|MYSQL_PWD|LPASS_AGENT_TOKEN)$|^OP_SESSION_/i
+const ALWAYS = /^(?:ANTHROPIC|OPENAI|GEMINI|LANGO|PHOENIX)_|^(?:SSHPASS|REDISCLI_AUTH|BW_SESSION|MYSQL_PWD|LPASS_AGENT_TOKEN)$|^OP_SESSION_|^FASTLANE_SESSION$|^TF_TOKEN_|^POETRY_(?:PYPI_TOKEN|HTTP_BASIC)_|_AUTH_IDENT$/i
 
 /** Handles that give access without holding a secret, and names that only look like one. */
 const NEVER = new Set(['PWD', 'OLDPWD', 'SSH_AUTH_SOCK', 'SSH_AGENT_PID', 'GPG_TTY', 'GPG_AGENT_INFO', 'XAUTHORITY', 'PASSWORD_STORE_DIR', 'GIT_TERMINAL_PROMPT'])
@@ -87,11 +87,14 @@ const ANYWHERE = new RegExp(
   ].join('|'),
 )
 
+/** DBPASS is one, COMPASS and BYPASS are not: only what a password is commonly joined to. */
+const JOINED_PASS = /^(?:DB|DATABASE|USER|ROOT|ADMIN|SSH|PG|MYSQL|POSTGRES|SMTP|FTP|MAIL|EMAIL|SUDO|LDAP|PROXY|APP|HTTP|REDIS|MONGO|KEY|STORE|KEYSTORE)PASS$/
+
 /** A name that ends like this holds the place of a thing, not the thing. */
 const PLACE = new Set(['FILE', 'FILENAME', 'PATH', 'DIR', 'DIRECTORY', 'FOLDER', 'SOCK', 'SOCKET', 'STORE'])
 
 const SETTING = new Set(
-  'TTL EXPIRY EXPIRATION EXPIRES EXPIRE LENGTH SIZE LIMIT COUNT MAX MIN TYPE KIND MODE METHOD ALGORITHM ALG POLICY ROTATION ENABLED DISABLED REQUIRED TIMEOUT NAME NAMESPACE PREFIX SUFFIX VERSION FORMAT REGION HEADERNAME ISSUER AUDIENCE ENDPOINT MANAGER PROVIDER BACKEND PROMPT STRENGTH FIELD PARAM PLACEHOLDER FINGERPRINT LAYOUT MAP'.split(' '),
+  'TTL EXPIRY EXPIRATION EXPIRES EXPIRE LENGTH SIZE LIMIT COUNT MAX MIN TYPE KIND MODE METHOD ALGORITHM ALG POLICY ROTATION ENABLED DISABLED REQUIRED TIMEOUT NAME NAMESPACE PREFIX SUFFIX VERSION FORMAT REGION HEADERNAME ISSUER AUDIENCE ENDPOINT MANAGER PROVIDER BACKEND PROMPT STRENGTH FIELD PARAM PLACEHOLDER FINGERPRINT LAYOUT MAP HELPER HASHER PROJECT URL URI HOST PORT ARN'.split(' '),
 )
 
 const COUNTING = new Set('MAX MIN NUM COUNT LIMIT BUDGET OUTPUT INPUT CONTEXT TOTAL THINKING PROMPT COMPLETION'.split(' '))
