@@ -1,0 +1,138 @@
+// Bundles the package into dist/: five entries with shared chunks, the native helper, types, the config schema.
+//   node scripts/build.mjs [--if-stale] [--no-types] [--clean]
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { takeLock } from './lock.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const dist = join(root, 'dist')
+const stamp = join(dist, '.built')
+
+/** What `import 'cerith...'` and the command line start from; each one is listed in package.json. */
+const ENTRIES = {
+  index: 'src/index.ts',
+  tools: 'src/tools/index.ts',
+  mcp: 'src/mcp/index.ts',
+  testing: 'src/testing.ts',
+  cli: 'src/cli/main.ts',
+}
+
+/** Found at run time where they are installed, and done without where they are not. */
+const OPTIONAL = ['@opentelemetry/api', '@xterm/headless', '@napi-rs/keyring']
+
+const wants = new Set(process.argv.slice(2))
+mkdirSync(dist, { recursive: true })
+const release = await takeLock(join(dist, '.lock'))
+try {
+  if (!wants.has('--if-stale') || isStale()) await build()
+} catch (error) {
+  console.error(`cerith: the build failed. ${String(error.message).replace(/\x1b\[[\d;]*m/g, '')}`)
+  process.exitCode = 1
+} finally {
+  release()
+}
+
+async function build() {
+  const startedAt = new Date()
+  run(process.execPath, ['scripts/build-native.mjs'])
+  const staging = mkdtempSync(join(dist, '.staging-'))
+  try {
+    await bundle(staging)
+    install(staging)
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
+  }
+  await publishConfigSchema()
+  if (!wants.has('--no-types')) writeTypes()
+  writeFileSync(stamp, '')
+  // A source saved while the bundler ran must count as newer than what it made.
+  utimesSync(stamp, startedAt, startedAt)
+}
+
+async function bundle(outDir) {
+  const { rolldown } = await import('rolldown')
+  const input = Object.fromEntries(Object.entries(ENTRIES).filter(([, file]) => existsSync(join(root, file))))
+  const build = await rolldown({
+    cwd: root,
+    input,
+    platform: 'node',
+    tsconfig: false,
+    external: (id) => id.startsWith('node:') || OPTIONAL.some((name) => id === name || id.startsWith(`${name}/`)),
+    transform: { target: 'node20' },
+    onLog(level, log, handle) {
+      // Dependencies carry annotations and circles of their own; ours are checked by the tests.
+      if (log.code !== 'CIRCULAR_DEPENDENCY' && log.code !== 'INVALID_ANNOTATION') handle(level, log)
+    },
+  })
+  await build.write({
+    dir: outDir,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    banner: (chunk) => (chunk.name === 'cli' && chunk.isEntry ? '#!/usr/bin/env node' : ''),
+  })
+  await build.close()
+}
+
+/** Moves the new files in one by one: a command line that is running keeps finding the chunks it was built with. */
+function install(staging) {
+  const made = filesBelow(staging).map((file) => relative(staging, file))
+  // Chunks first: an entry never names one that is not there yet.
+  for (const file of made.sort((a, b) => depth(b) - depth(a))) {
+    const target = join(dist, file)
+    mkdirSync(dirname(target), { recursive: true })
+    if (file === 'cli.js') chmodSync(join(staging, file), 0o755)
+    renameSync(join(staging, file), target)
+  }
+  const keepMs = wants.has('--clean') ? 0 : 15 * 60_000
+  const chunks = join(dist, 'chunks')
+  for (const name of existsSync(chunks) ? readdirSync(chunks) : []) {
+    const file = join(chunks, name)
+    if (!made.includes(join('chunks', name)) && Date.now() - statSync(file).mtimeMs > keepMs) rmSync(file, { force: true })
+  }
+}
+
+/** The JSON Schema that editors use for cerith.config.json comes from the same source as the checks at run time. */
+async function publishConfigSchema() {
+  const chunk = join(dist, 'index.js')
+  if (!existsSync(join(root, 'src/os/config-schema.ts')) || !existsSync(chunk)) return
+  const { rolldown } = await import('rolldown')
+  const build = await rolldown({ cwd: root, input: 'src/os/config-schema.ts', platform: 'node', tsconfig: false, external: /^node:/ })
+  const { output } = await build.generate({ format: 'esm' })
+  await build.close()
+  const module = await import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString('base64')}`)
+  writeFileSync(join(dist, 'cerith.schema.json'), `${JSON.stringify(module.CONFIG_JSON_SCHEMA, null, 2)}\n`)
+}
+
+function writeTypes() {
+  const types = join(dist, 'types')
+  rmSync(types, { recursive: true, force: true })
+  const result = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root, encoding: 'utf8' })
+  if (result.status !== 0) throw new Error(`tsc found mistakes:\n${result.stdout}${result.stderr}`)
+  const globals = join(root, 'src/contract/pure-globals.d.ts')
+  if (existsSync(globals)) copyFileSync(globals, join(types, 'contract/pure-globals.d.ts'))
+}
+
+/** True when any source is newer than the last complete build. */
+export function isStale() {
+  const built = statSync(stamp, { throwIfNoEntry: false })
+  if (!built || Object.keys(ENTRIES).some((name) => existsSync(join(root, ENTRIES[name])) && !existsSync(join(dist, `${name}.js`)))) return true
+  const sources = [...filesBelow(join(root, 'src')), ...filesBelow(join(root, 'native')), join(root, 'package.json'), fileURLToPath(import.meta.url)]
+  return sources.some((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs > built.mtimeMs)
+}
+
+function filesBelow(dir) {
+  if (!existsSync(dir)) return []
+  return readdirSync(dir, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+}
+
+function depth(file) {
+  return file.split('/').length
+}
+
+function run(command, args) {
+  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+  if (result.status !== 0) throw new Error(`${args.join(' ')} failed with ${result.status ?? result.signal}`)
+}

@@ -1,0 +1,2 @@
+/** The `cerith` program. */
+console.log('cerith')
