@@ -108,11 +108,10 @@ function findInvalid(given: Readonly<Record<string, string>>): EnvironmentProble
 
 /** The kernel refuses a single string beyond 128 KiB (name, "=", value and NUL) and too much of them together, with an E2BIG that names nothing. */
 function findTooLarge(env: ReadonlyMap<string, string>): EnvironmentProblem | null {
-  const encoder = new TextEncoder()
   let total = 0
   let largest = { name: '', bytes: 0 }
   for (const [name, value] of env) {
-    const bytes = (value.length < 1024 ? value.length * 3 : encoder.encode(value).length) + encoder.encode(name).length + 2
+    const bytes = utf8Bytes(name) + utf8Bytes(value) + 2
     total += bytes
     if (bytes > largest.bytes) largest = { name, bytes }
   }
@@ -122,4 +121,9 @@ function findTooLarge(env: ReadonlyMap<string, string>): EnvironmentProblem | nu
   if (total > LIMITS.maxEnvironmentBytes)
     return { variable: largest.name, message: `The environment is too large: ${total} bytes of ${LIMITS.maxEnvironmentBytes}; the largest variable is ${largest.name} with ${largest.bytes}`, hint }
   return null
+}
+
+function utf8Bytes(text: string): number {
+  // oxlint-disable-next-line no-control-regex -- ASCII is the usual case and needs no encoding to be counted
+  return /^[\x00-\x7f]*$/.test(text) ? text.length : new TextEncoder().encode(text).length
 }

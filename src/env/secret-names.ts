@@ -3,9 +3,9 @@
 /** True when the name alone is reason enough. `value` only ever acquits (a number, a path, a yes or no). */
 export function isSecretName(name: string, value = ''): boolean {
   if (ALWAYS.test(name)) return true
-  if (NEVER.has(name) || name.startsWith('XDG_')) return false
+  if (!HINTS.test(name) || NEVER.has(name) || name.startsWith('XDG_')) return false
   const words = wordsOf(name)
-  if (words.some((word) => /PASSPHRASE$/.test(word))) return true
+  if (words.some((word) => word.endsWith('PASSPHRASE'))) return true
   const last = words.at(-1) ?? ''
   if (words.length > 1 && PLACE.has(last)) return false
   if (isSetting(words, value)) return false
@@ -53,6 +53,9 @@ function isSetting(words: readonly string[], value: string): boolean {
 function isFlag(value: string): boolean {
   return /^(?:true|false|yes|no|on|off|[01])$/i.test(value)
 }
+
+/** What every name holds that the words below could convict. */
+const HINTS = /SECRET|PASS|PWD|TOKEN|KEY|AUTH|CRED|CONN|BEARER|JWT|OTP|MNEMONIC|SALT|PEPPER|PAT|SEED|COOKIE|PRIV/i
 
 /** The model providers' and the agents' own settings go as a whole: an agent's shell has no business with them. */
 const ALWAYS = /^(?:ANTHROPIC|OPENAI|GEMINI|LANGO|PHOENIX)_|^(?:SSHPASS|REDISCLI_AUTH|BW_SESSION|MYSQL_PWD|LPASS_AGENT_TOKEN)$|^OP_SESSION_|^FASTLANE_SESSION$|^TF_TOKEN_|^POETRY_(?:PYPI_TOKEN|HTTP_BASIC)_|_AUTH_IDENT$/i

@@ -142,8 +142,10 @@ const ST = 0x9c
 /** A doubtful string longer than this is one: clipboards and pictures are long, misread quotes are not. */
 const MAX_HELD = 4096
 
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const COMPLETE_CSI = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/y
 /** Also the shifts between character sets (SO, SI), which print nothing. */
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const CONTROL = /[\x0e\x0f\x1b\x80-\x9f]/g
 
 function nextControl(text: string, from: number): number {

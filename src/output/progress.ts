@@ -69,6 +69,7 @@ function collapseLines(text: string): string {
 /** Plays one line on a row of cells. A sequence that only colours belongs to the cell behind it and goes with it. */
 function collapseLine(line: string): string {
   if (!REWRITES.test(line)) return line
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   if (!/[\x1b\ud800-\udfff]/.test(line)) return collapsePlain(line)
   let cells: string[] = []
   let cursor = 0
@@ -123,4 +124,5 @@ function erase(cells: string[], cursor: number, mode: number): string[] {
 
 const MOVES = new Set(['K', 'J', 'G', 'C', 'D'])
 /** A CSI (its parameter and command), an OSC, another escape, or one character. */
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const PIECES = /\x1b\[([0-?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|[^]/gu
