@@ -1,0 +1,106 @@
+/** Folds arithmetic to a number where it is constant; judges every substitution inside it in any case. */
+import type { ArithmeticExpression } from 'unbash'
+import type { ShellState } from './state.js'
+import { type Alternatives, ANYTHING } from './text.js'
+import { expandPart, type Runner } from './words.js'
+
+export function arithmetic(expression: ArithmeticExpression | undefined, shell: ShellState, runner: Runner): Alternatives {
+  if (!expression) return ['0']
+  const value = evaluate(expression, shell, runner)
+  return value === undefined ? ANYTHING : [String(value)]
+}
+
+function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner): bigint | undefined {
+  runner.step()
+  switch (node.type) {
+    case 'ArithmeticGroup':
+      return evaluate(node.expression, shell, runner)
+    case 'ArithmeticWord': {
+      let values: Alternatives | undefined
+      for (const part of node.parts ?? []) values = expandPart(part, shell, runner)
+      return numberOf(node.parts && node.parts.length === 1 && values?.length === 1 ? (values[0] ?? '') : node.value, shell)
+    }
+    case 'ArithmeticCommandExpansion': {
+      const [only, ...others] = runner.output(node.script, shell)
+      return others.length === 0 ? numberOf((only ?? '').trim(), shell) : undefined
+    }
+    case 'ArithmeticUnary': {
+      const value = evaluate(node.operand, shell, runner)
+      if (value === undefined) return undefined
+      if (node.operator === '-') return -value
+      if (node.operator === '+') return value
+      if (node.operator === '~') return ~value
+      if (node.operator === '!') return value === 0n ? 1n : 0n
+      return undefined
+    }
+    case 'ArithmeticTernary': {
+      const test = evaluate(node.test, shell, runner)
+      const yes = evaluate(node.consequent, shell, runner)
+      const no = evaluate(node.alternate, shell, runner)
+      return test === undefined ? undefined : test === 0n ? no : yes
+    }
+    case 'ArithmeticBinary': {
+      const left = evaluate(node.left, shell, runner)
+      const right = evaluate(node.right, shell, runner)
+      if (left === undefined || right === undefined) return undefined
+      return binary(node.operator, left, right)
+    }
+    default:
+      return node satisfies never
+  }
+}
+
+function binary(operator: string, a: bigint, b: bigint): bigint | undefined {
+  const flag = (yes: boolean): bigint => (yes ? 1n : 0n)
+  switch (operator) {
+    case '+':
+      return BigInt.asIntN(64, a + b)
+    case '-':
+      return BigInt.asIntN(64, a - b)
+    case '*':
+      return BigInt.asIntN(64, a * b)
+    case '/':
+      return b === 0n ? undefined : a / b
+    case '%':
+      return b === 0n ? undefined : a % b
+    case '&':
+      return a & b
+    case '|':
+      return a | b
+    case '^':
+      return a ^ b
+    case '<':
+      return flag(a < b)
+    case '>':
+      return flag(a > b)
+    case '<=':
+      return flag(a <= b)
+    case '>=':
+      return flag(a >= b)
+    case '==':
+      return flag(a === b)
+    case '!=':
+      return flag(a !== b)
+    case '&&':
+      return flag(a !== 0n && b !== 0n)
+    case '||':
+      return flag(a !== 0n || b !== 0n)
+    case ',':
+      return b
+    default:
+      return undefined
+  }
+}
+
+function numberOf(text: string, shell: ShellState): bigint | undefined {
+  const word = text.trim()
+  if (/^0[0-7]{1,18}$/.test(word)) return BigInt(`0o${word.slice(1)}`)
+  if (/^(\d{1,18}|0[xX][0-9a-fA-F]{1,15})$/.test(word)) return BigInt(word)
+  if (/^-\d{1,18}$/.test(word)) return -BigInt(word.slice(1))
+  if (/^[A-Za-z_]\w*$/.test(word)) {
+    const { values } = shell.get(word)
+    const only = values.length === 1 ? (values[0] ?? '') : undefined
+    if (only !== undefined && /^-?\d{1,18}$/.test(only) && !/^-?0\d/.test(only)) return BigInt(only)
+  }
+  return undefined
+}

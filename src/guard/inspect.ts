@@ -1,0 +1,131 @@
+/** The guard's one question: may this command run? Parses it, follows it, and answers with a verdict that says why. */
+import type { AndOr, CommandNode, ParsedScript, Pipeline, Statement } from 'unbash'
+import type { ShellMutations, Verdict } from '../contract/verdict.js'
+import { type AutomationRule, watchAutomation } from './automation.js'
+import { type Finding, strictest } from './findings.js'
+import { GuardLimit } from './limits.js'
+import { OPEN_POLICY, type Policy } from './policy.js'
+import { watchPolicy } from './policy-watch.js'
+import { functionFromText } from './programs/builtins.js'
+import { ShellState } from './state.js'
+import { parseScript } from './syntax.js'
+import { isConstant, withoutMarks } from './text.js'
+import { watchProtected } from './protect.js'
+import { type Observer, Walker } from './walk.js'
+
+export interface GuardContext {
+  readonly cwd: string
+  readonly home: string
+  readonly tmp?: string
+  /** What the session's shell is known to hold. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Function name to its text, as `declare -f` prints it or only the body. */
+  readonly functions?: Readonly<Record<string, string>>
+  readonly aliases?: Readonly<Record<string, string>>
+  /** Compiled with compilePolicy; the preset `open` when absent. */
+  readonly policy?: Policy
+  /** Directories in which the preset `careful` lets a command write; cwd when absent. */
+  readonly roots?: readonly string[]
+  /** Our own processes and our host's: killing them is refused. */
+  readonly own?: { readonly pids: readonly number[]; readonly names: readonly string[] }
+  /** Configuration, state and vault: never a target of writing. */
+  readonly protectedPaths?: readonly string[]
+  /** Programs whose own tools should be used instead of their command line. */
+  readonly automation?: readonly AutomationRule[]
+  /** The real path behind symbolic links, where the engine can say so cheaply. */
+  readonly resolveSymlink?: (path: string) => string | undefined
+}
+
+export type { AutomationRule } from './automation.js'
+
+/** Judges a command without running any of it. Never throws; what it cannot read it refuses. */
+export function inspect(command: string, context: GuardContext): Verdict {
+  const text = withoutMarks(command)
+  const policy = context.policy ?? OPEN_POLICY
+  const walker = new Walker({
+    resolveSymlink: context.resolveSymlink,
+    own: context.own ?? { pids: [], names: [] },
+    observer: observers([watchAutomation(context.automation ?? []), watchProtected(context), watchPolicy(policy, context)]),
+  })
+  const shell = new ShellState({ home: context.home, tmp: context.tmp ?? '/tmp', variables: context.variables ?? {} }, [context.cwd])
+  for (const [name, body] of Object.entries(context.aliases ?? {})) shell.aliases.set(name, body)
+  let script: ParsedScript | undefined
+  let refused: Finding | undefined
+  try {
+    for (const [name, body] of Object.entries(context.functions ?? {})) {
+      const definition = functionFromText(name, withoutMarks(body))
+      if (definition) shell.functions.set(name, definition)
+    }
+    script = parseScript(text)
+    walker.script(text, shell)
+  } catch (error) {
+    refused = refusal(error)
+    walker.add(refused)
+  }
+  const decisive = strictest(walker.findings)
+  const { mutations, facts } = { mutations: mutationsOf(shell, context), facts: factsOf(script) }
+  return {
+    decision: decisive?.decision ?? 'allow',
+    rule: decisive?.rule ?? null,
+    reason: decisive?.reason ?? null,
+    guidance: decisive?.guidance ?? null,
+    words: decisive?.words ?? [],
+    commands: walker.commands,
+    dangerous: decisive?.dangerous ?? false,
+    tree: walker.tree.build(command, decisive),
+    mutations,
+    facts: { ...facts, parsedOk: refused === undefined },
+  }
+}
+
+function observers(all: readonly Observer[]): Observer {
+  return {
+    command: (argv, shell, walker) => all.forEach((one) => one.command(argv, shell, walker)),
+    effect: (effect, walker, argv) => all.forEach((one) => one.effect(effect, walker, argv)),
+    opaque: (what, walker, words) => all.forEach((one) => one.opaque(what, walker, words)),
+  }
+}
+
+function refusal(error: unknown): Finding {
+  const limit = error instanceof GuardLimit ? error.limit : 'depth'
+  const detail = error instanceof GuardLimit ? error.message : 'the command is nested too deeply'
+  const syntax = limit === 'syntax'
+  return {
+    decision: 'deny',
+    rule: syntax ? 'unreadable' : `too-${limit === 'size' ? 'large' : limit === 'depth' ? 'deep' : 'complex'}`,
+    reason: syntax ? `bash cannot read this command: ${detail}` : `The guard cannot check this command: ${detail}`,
+    guidance: syntax ? 'Check quotes, brackets and here-document ends, then send it again.' : 'Write it as a script file and run that, or split it into several commands.',
+    words: [],
+    dangerous: false,
+  }
+}
+
+/** What the command leaves in its shell, for the guard of the next one. */
+function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
+  const variables: Record<string, string | null> = {}
+  for (const [name, { values, items }] of shell.variables) {
+    const constant = values.find((value) => isConstant(value) && value !== '')
+    variables[name] = items ? (items.every(isConstant) ? items.join(' ') : null) : (constant ?? null)
+  }
+  const aliases: Record<string, string | null> = Object.fromEntries(Object.keys(context.aliases ?? {}).filter((name) => !shell.aliases.has(name)).map((name) => [name, null]))
+  for (const [name, text] of shell.aliases) if (context.aliases?.[name] !== text) aliases[name] = text
+  const functions: Record<string, string | null> = {}
+  for (const [name, { source }] of shell.functions) if (context.functions?.[name] === undefined || !source.includes(context.functions[name] ?? '\0')) functions[name] = source
+  for (const name of Object.keys(context.functions ?? {})) if (!shell.functions.has(name)) functions[name] = null
+  return { variables, aliases, functions }
+}
+
+function factsOf(script: ParsedScript | undefined): Omit<Verdict['facts'], 'parsedOk'> {
+  const last = script?.commands[script.commands.length - 1]
+  const command = last && lastOf(last)
+  return { lastPipelineStages: command?.stages ?? 1, finalCommand: command?.name ?? null, endsInBackground: last?.background ?? false }
+}
+
+function lastOf(statement: Statement): { stages: number; name: string | null } {
+  let node: CommandNode | Pipeline | AndOr | undefined = statement.command
+  if (node.type === 'AndOr') node = node.commands[node.commands.length - 1]
+  const stages = node?.type === 'Pipeline' ? node.commands.length : 1
+  if (node?.type === 'Pipeline') node = node.commands[node.commands.length - 1]
+  const name = node?.type === 'Command' && node.name && !node.name.parts ? node.name.value : null
+  return { stages, name }
+}

@@ -1,0 +1,27 @@
+/** What the guard is willing to read. Beyond these it refuses; it never guesses and never gets slow. */
+export const GUARD_LIMITS = {
+  /** UTF-16 units of one command. A larger script belongs into a file. */
+  maxChars: 1_000_000,
+  /** Shells inside shells, wrappers inside wrappers, functions calling functions. */
+  maxDepth: 24,
+  /** Simple commands, words and expansions looked at for one verdict. */
+  maxSteps: 60_000,
+  /** Fields one word may expand to (`{1..99999}`). */
+  maxFields: 4_096,
+  /** Different values a word may have when something in it is not known. */
+  maxAlternatives: 64,
+  /** Curly braces in one unbroken run of characters: the parser's time grows with their square. */
+  maxBracesPerWord: 400,
+} as const
+
+export type LimitName = 'size' | 'depth' | 'steps' | 'syntax'
+
+/** Thrown inside the guard only, and always turned into a refusal. */
+export class GuardLimit extends Error {
+  constructor(
+    readonly limit: LimitName,
+    message: string,
+  ) {
+    super(message)
+  }
+}

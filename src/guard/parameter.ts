@@ -1,0 +1,165 @@
+/** Parameter expansion: `$x`, `"$@"`, `${x:-y}`, `${x%p}`, `${x:1}`, `${x,,}`, `${!x}`, `${x@P}` and their family. */
+import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart } from 'unbash'
+import { trimMatch } from './glob.js'
+import type { ShellState, Variable } from './state.js'
+import { type Alternatives, ANYTHING, BREAK, hasUnknown, isConstant, MAYBE_UNSET, map, plain, QUOTES, UNKNOWN, unique } from './text.js'
+import { expandOperand, expandSingle, type Runner, unsplit } from './words.js'
+
+export function expandParameter(part: SimpleExpansionPart | ParameterExpansionPart, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
+  if (part.type === 'SimpleExpansion') return present(lookup(part.text.slice(1), undefined, shell), part.text === '$@', quoted, shell)
+  const indexes = part.index ? expandSingle(part.index, shell, runner) : undefined
+  const index = indexes?.[0]
+  let found = lookup(part.parameter, index, shell)
+  if (part.prefix === '!') {
+    if (part.operation?.type === 'Names' || index === '@' || index === '*') return ANYTHING
+    const targets = found.values
+    found = targets.length === 1 && /^[A-Za-z_]\w*$/.test(targets[0] ?? '') ? shell.get(targets[0] ?? '') : { values: MAYBE_UNSET }
+  }
+  if (part.prefix === '#') return measure(found, index === '@' || index === '*' || part.parameter === '@' || part.parameter === '*')
+  const changed = part.operation ? operate(found, part.operation, part.parameter, quoted, shell, runner) : { variable: found, split: true }
+  const all = index === '@' || part.parameter === '@'
+  if (!changed.split) return changed.variable.values
+  return present(changed.variable, all, quoted, shell)
+}
+
+/** The value(s) of a parameter, positional and special ones included. */
+function lookup(name: string, index: string | undefined, shell: ShellState): Variable {
+  if (/^[0-9]+$/.test(name)) {
+    if (name === '0') return { values: [shell.arg0] }
+    if (!shell.positional) return { values: MAYBE_UNSET }
+    return { values: [shell.positional[Number(name) - 1] ?? ''] }
+  }
+  switch (name) {
+    case '@':
+    case '*':
+      return shell.positional ? { values: [shell.positional.join(' ')], items: shell.positional } : { values: MAYBE_UNSET }
+    case '#':
+      return shell.positional ? { values: [String(shell.positional.length)] } : { values: ANYTHING }
+    case '?':
+    case '$':
+    case '!':
+    case '-':
+    case '_':
+      return { values: ANYTHING }
+  }
+  const variable = shell.get(name)
+  if (index === undefined || index === '@' || index === '*') return variable
+  if (!variable.items) return /^0$/.test(index) ? variable : { values: MAYBE_UNSET }
+  if (!/^-?\d+$/.test(index)) return { values: unique([...variable.items, '']) }
+  return { values: [variable.items.at(Number(index)) ?? ''] }
+}
+
+/** Turns a value into what stands in the word: fields stay apart for `"$@"`, unquoted text is split. */
+function present(variable: Variable, all: boolean, quoted: boolean, shell: ShellState): Alternatives {
+  if (variable.items && all) {
+    const items = quoted ? variable.items.map((item) => QUOTES + item) : variable.items
+    const joined = [items.join(BREAK)]
+    return quoted ? joined : unsplit(joined, shell)
+  }
+  const values = variable.items && !all && variable.values.length === 0 ? [''] : variable.values
+  return quoted ? values : unsplit(values, shell)
+}
+
+function measure(variable: Variable, all: boolean): Alternatives {
+  if (all) return variable.items ? [String(variable.items.length)] : ANYTHING
+  return map(variable.values, (text) => (isConstant(text) ? String([...text].length) : UNKNOWN))
+}
+
+interface Changed {
+  readonly variable: Variable
+  /** False when the value already carries its own field breaks. */
+  readonly split: boolean
+}
+
+function operate(variable: Variable, operation: ParameterOperation, name: string, quoted: boolean, shell: ShellState, runner: Runner): Changed {
+  const each = (change: (text: string) => string): Changed => ({
+    variable: { values: map(variable.values, change), items: variable.items?.map(change) },
+    split: true,
+  })
+  switch (operation.type) {
+    case 'Default':
+      return byDefault(variable, operation.operator, expandOperand(operation.operand, quoted, shell, runner), name, quoted, shell)
+    case 'Remove': {
+      const patterns = expandSingle(operation.operand, shell, runner)
+      const end = operation.operator.startsWith('#') ? 'start' : 'end'
+      const longest = operation.operator.length === 2
+      return each((text) => (text.length > 2_000 || hasUnknown(text) ? (text.length > 2_000 ? UNKNOWN : text) : trimMatch(text, patterns[0] ?? '', end, longest)))
+    }
+    case 'Replace': {
+      const pattern = expandSingle(operation.pattern, shell, runner)[0] ?? ''
+      const replacement = expandSingle(operation.replacement, shell, runner)[0] ?? ''
+      return each((text) => replaced(text, pattern, plain(replacement), operation.operator))
+    }
+    case 'Slice': {
+      const offset = integer(expandSingle(operation.offset, shell, runner), shell)
+      const length = operation.length ? integer(expandSingle(operation.length, shell, runner), shell) : undefined
+      if (offset === undefined || (operation.length && length === undefined)) return { variable: { values: ANYTHING }, split: true }
+      if (variable.items) {
+        const list = name === '@' || name === '*' ? [shell.arg0, ...variable.items] : variable.items
+        const items = slice(list, offset, length)
+        return { variable: { values: [items.join(' ')], items }, split: true }
+      }
+      return each((text) => (isConstant(text) ? slice([...text], offset, length).join('') : UNKNOWN))
+    }
+    case 'CaseModification':
+      return each((text) => recased(text, operation.operator))
+    case 'Transform':
+      return transformed(variable, operation.operand.value, shell, runner)
+    default:
+      return { variable: { values: ANYTHING }, split: true }
+  }
+}
+
+function byDefault(variable: Variable, operator: string, operand: Alternatives, name: string, quoted: boolean, shell: ShellState): Changed {
+  const full = variable.values.filter((text) => text !== '')
+  const mayBeEmpty = full.length < variable.values.length && (operator.startsWith(':') || variable.values !== shell.variables.get(name)?.values)
+  const kept = quoted ? full : unsplit(full, shell)
+  if (operator.endsWith('+')) return { variable: { values: full.length === 0 ? [''] : mayBeEmpty ? unique([...operand, '']) : operand }, split: false }
+  if (operator.endsWith('?')) return { variable: { values: kept.length > 0 ? kept : ANYTHING }, split: false }
+  if (operator.endsWith('=') && mayBeEmpty) shell.set(name, unique([...full, ...operand.map((text) => plain(text).trim())]))
+  if (variable.items && full.length > 0) return { variable, split: true }
+  return { variable: { values: mayBeEmpty ? unique([...kept, ...operand]) : kept.length > 0 ? kept : [''] }, split: false }
+}
+
+function replaced(text: string, pattern: string, replacement: string, operator: string): string {
+  if (hasUnknown(text) || text.length > 10_000) return UNKNOWN
+  if (!isConstant(pattern)) {
+    // A wildcard pattern: only the whole-value case matters often enough to fold.
+    const rest = trimMatch(text, pattern, 'start', true)
+    return rest === '' ? replacement : UNKNOWN
+  }
+  if (pattern === '') return text
+  if (operator === '//') return text.replaceAll(pattern, () => replacement)
+  if (operator === '/#') return text.startsWith(pattern) ? replacement + text.slice(pattern.length) : text
+  if (operator === '/%') return text.endsWith(pattern) ? text.slice(0, text.length - pattern.length) + replacement : text
+  return text.replace(pattern, () => replacement)
+}
+
+function recased(text: string, operator: string): string {
+  const change = operator.startsWith('^') ? (part: string) => part.toUpperCase() : (part: string) => part.toLowerCase()
+  return operator.length === 2 ? change(text) : change(text.slice(0, 1)) + text.slice(1)
+}
+
+function transformed(variable: Variable, operator: string, shell: ShellState, runner: Runner): Changed {
+  if (operator === 'P') return { variable: { values: unique(variable.values.flatMap((text) => [...runner.prompt(text, shell)])) }, split: true }
+  if (operator === 'U') return { variable: { values: map(variable.values, (text) => text.toUpperCase()) }, split: true }
+  if (operator === 'L') return { variable: { values: map(variable.values, (text) => text.toLowerCase()) }, split: true }
+  if (operator === 'u') return { variable: { values: map(variable.values, (text) => recased(text, '^')) }, split: true }
+  if (operator === 'E' && variable.values.every((text) => !text.includes('\\'))) return { variable, split: true }
+  return { variable: { values: ANYTHING }, split: true }
+}
+
+function slice<T>(list: readonly T[], offset: number, length: number | undefined): T[] {
+  const start = offset < 0 ? list.length + offset : offset
+  if (start < 0) return []
+  const end = length === undefined ? list.length : length < 0 ? list.length + length : start + length
+  return list.slice(start, Math.max(start, end))
+}
+
+function integer(values: Alternatives, shell: ShellState): number | undefined {
+  const text = (values[0] ?? '').trim().replace(/^\((.*)\)$/, '$1').trim()
+  if (text === '') return 0
+  if (/^-?\d{1,9}$/.test(text)) return Number(text)
+  const named = /^[A-Za-z_]\w*$/.test(text) ? shell.get(text).values : []
+  return named.length === 1 && /^-?\d{1,9}$/.test(named[0] ?? '') ? Number(named[0]) : undefined
+}

@@ -1,0 +1,255 @@
+/** Shell builtins that change what later words mean: directories, variables, aliases, traps, code from text. */
+import { parseScript } from '../syntax.js'
+import { type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../text.js'
+import { resolvePath } from '../paths.js'
+import { type Call, fieldsOf, options, type Program } from './call.js'
+import { formatted } from './printing.js'
+
+/** Variables whose value some program runs as a command line. */
+const COMMAND_VARIABLES = new Set('PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE BROWSER SUDO_EDITOR RSYNC_RSH GIT_PROXY_COMMAND CVS_RSH FZF_DEFAULT_COMMAND MAKEFLAGS'.split(' '))
+
+/** A value that will be run as a command is judged where it is assigned. */
+export function judgeVariable(name: string, values: Alternatives, call: Call): void {
+  if (COMMAND_VARIABLES.has(name)) for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
+  if (name === 'BASH_ENV' || name === 'ENV') {
+    for (const value of values) {
+      for (const text of call.walker.contents(value, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+      if (value.includes('$(') || value.includes('`')) call.walker.prompt(plain(value), call.shell)
+    }
+  }
+}
+
+const cd: Program = ({ argv, shell }) => {
+  const { operands } = options(argv.slice(1))
+  const target = argv[1] === '-' ? '-' : operands[0]
+  const before = shell.cwd
+  if (target === undefined) shell.cwd = shell.home
+  else if (target === '-') shell.cwd = shell.previousCwd
+  else shell.cwd = unique(before.map((cwd) => (target === '' ? cwd : resolvePath(plain(target), cwd))))
+  shell.previousCwd = before
+  return NOTHING
+}
+
+const pushd: Program = (call) => {
+  const operands = call.argv.slice(1).filter((arg) => !/^[-+]/.test(arg))
+  if (operands.length === 0) return NOTHING
+  call.shell.directoryStack.push(call.shell.cwd)
+  cd({ ...call, argv: ['cd', ...operands] }, 'cd')
+  return ANYTHING
+}
+
+const popd: Program = ({ shell }) => {
+  shell.cwd = shell.directoryStack.pop() ?? ANYTHING
+  return ANYTHING
+}
+
+const declare: Program = (call) => {
+  for (const assignment of call.declared) {
+    call.walker.assign(assignment, call.shell, call.shell)
+    judgeVariable(assignment.name, call.shell.get(assignment.name).values, call)
+  }
+  // `export "D=/"` and `declare $x` arrive as plain words.
+  for (const word of call.argv.slice(1)) {
+    const text = /^([A-Za-z_]\w*)(\+?=)(.*)$/s.exec(word)
+    if (!text || call.declared.some((assignment) => assignment.name === text[1])) continue
+    const before = text[2] === '+=' ? (call.shell.get(text[1] ?? '').values[0] ?? '') : ''
+    call.shell.set(text[1] ?? '', [before + plain(text[3] ?? '')])
+  }
+  // `declare -n ref=name`: reading ref reads name.
+  if (call.argv.some((arg) => /^-\w*n/.test(arg))) {
+    for (const { name } of call.declared) {
+      const target = call.shell.get(name).values[0] ?? ''
+      if (/^[A-Za-z_]\w*$/.test(target)) call.shell.variables.set(name, call.shell.get(target))
+    }
+  }
+  for (const { name } of call.declared) {
+    const recase = call.argv.some((arg) => /^-\w*l/.test(arg)) ? 'toLowerCase' : call.argv.some((arg) => /^-\w*u/.test(arg)) ? 'toUpperCase' : undefined
+    if (recase && call.argv[0] !== 'export') call.shell.set(name, call.shell.get(name).values.map((value) => value[recase]()))
+  }
+  return NOTHING
+}
+
+const unset: Program = ({ argv, shell }) => {
+  for (const name of argv.slice(1)) {
+    if (name.startsWith('-')) continue
+    if (!argv.includes('-f')) shell.unset(name)
+    if (!argv.includes('-v')) shell.functions.delete(name)
+  }
+  return NOTHING
+}
+
+const read: Program = ({ argv, shell, stdin }) => {
+  const given = options(argv.slice(1), { short: 'adeinNptu', stop: true })
+  const array = given.get('a')
+  const names = given.operands.filter((name) => /^[A-Za-z_]\w*$/.test(name))
+  const delimiter = given.get('d')
+  const lines = unique((stdin ?? ANYTHING).flatMap((text) => (delimiter === undefined ? text.replace(/\n$/, '').split('\n') : text.split(delimiter === '' ? '\0' : delimiter))).slice(0, 64))
+  if (array) shell.set(array, [fieldsOf(lines[0] ?? '')[0] ?? ''], fieldsOf(lines[0] ?? ''))
+  else if (names.length === 0) shell.set('REPLY', lines)
+  else {
+    for (const [i, name] of names.entries()) {
+      shell.set(name, unique(lines.map((line) => (names.length === 1 ? line.trim() : i === names.length - 1 ? fieldsOf(line).slice(i).join(' ') : (fieldsOf(line)[i] ?? (hasUnknown(line) ? UNKNOWN : ''))))))
+    }
+  }
+  return NOTHING
+}
+
+const mapfile: Program = ({ argv, shell, stdin }) => {
+  const given = options(argv.slice(1), { short: 'dnOsuCc' })
+  const name = given.operands[0] ?? 'MAPFILE'
+  const text = (stdin ?? ANYTHING)[0] ?? ''
+  const items = text.replace(/\n$/, '').split(given.get('d') === '' ? '\0' : '\n').slice(0, 1_000)
+  shell.set(name, [items[0] ?? ''], items)
+  return NOTHING
+}
+
+const set: Program = ({ argv, shell }) => {
+  const at = argv.indexOf('--')
+  if (at >= 0) shell.positional = argv.slice(at + 1)
+  else {
+    const operands = options(argv.slice(1), { short: 'o', stop: true }).operands.filter((arg) => !arg.startsWith('+'))
+    if (operands.length > 0) shell.positional = operands
+  }
+  return NOTHING
+}
+
+const shift: Program = ({ argv, shell }) => {
+  if (shell.positional) shell.positional = shell.positional.slice(Number(argv[1] ?? 1) || 1)
+  return NOTHING
+}
+
+const alias: Program = ({ argv, shell }) => {
+  for (const word of argv.slice(1)) {
+    const text = /^([^=]+)=(.*)$/s.exec(word)
+    if (text) shell.aliases.set(text[1] ?? '', plain(text[2] ?? ''))
+  }
+  return argv.length > 1 ? NOTHING : ANYTHING
+}
+
+const unalias: Program = ({ argv, shell }) => {
+  if (argv.includes('-a')) shell.aliases.clear()
+  for (const name of argv.slice(1)) shell.aliases.delete(name)
+  return NOTHING
+}
+
+/** The body of a trap runs later in this shell: judged now. */
+const trap: Program = ({ argv, shell, walker }) => {
+  const { operands, flags } = options(argv.slice(1))
+  const [body] = operands
+  if (flags.includes('p') || flags.includes('l') || operands.length < 2 || body === undefined || body === '' || body === '-') return ANYTHING
+  walker.script(plain(body), shell.fork())
+  return NOTHING
+}
+
+const evaluate: Program = ({ argv, shell, walker, stdin }) => {
+  const words = argv[1] === '--' ? argv.slice(2) : argv.slice(1)
+  const text = words.map(plain).join(' ')
+  if (text === UNKNOWN) walker.settings.observer.opaque('eval runs text that is not known here', walker, argv)
+  return walker.script(text, shell, stdin)
+}
+
+/** `. FILE`: runs a file in this shell, when its text is known. */
+const source: Program = ({ argv, shell, walker, stdin }) => {
+  const [file, ...args] = argv.slice(1).filter((arg, i) => !(i === 0 && arg === '--'))
+  if (file === undefined) return NOTHING
+  const texts = /^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file) ? (stdin ?? ANYTHING) : walker.contents(file, shell)
+  const before = shell.positional
+  if (args.length > 0) shell.positional = args
+  const out = unique(texts.flatMap((text) => (text === UNKNOWN ? [UNKNOWN] : [...walker.frame(`script ${file}`, () => walker.script(text, shell, null))])))
+  shell.positional = before
+  if (texts.includes(UNKNOWN)) walker.settings.observer.opaque('runs a script that is not known here', walker, argv)
+  return out
+}
+
+const stop: Program = ({ walker }) => {
+  walker.mayStop()
+  return NOTHING
+}
+
+const printf: Program = (call) => {
+  const [first, target, ...rest] = call.argv.slice(1)
+  if (first !== '-v' || target === undefined) return formatted(first === '--' ? call.argv.slice(2) : call.argv.slice(1))
+  call.shell.set(target, formatted(rest[0] === '--' ? rest.slice(1) : rest))
+  return NOTHING
+}
+
+/** `hash -p /bin/rm ls` gives a command another meaning. */
+const hash: Program = ({ argv, shell }) => {
+  const given = options(argv.slice(1), { short: 'p' })
+  const path = given.get('p')
+  if (path) for (const name of given.operands) shell.aliases.set(name, path)
+  return NOTHING
+}
+
+const history: Program = ({ argv, walker }) => {
+  if (argv.slice(1).some((arg) => /^-\w*c/.test(arg))) walker.report('wipe-history', argv)
+  return ANYTHING
+}
+
+/** `complete -C cmd`, `bind -x '"k":cmd'`, `compgen -C cmd`: text that is run later. */
+const readlineHook: Program = ({ argv, shell, walker }) => {
+  const given = options(argv.slice(1), { short: 'CxFGPSXWAo' })
+  for (const text of [...given.all('C'), ...given.all('x')]) walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
+  return ANYTHING
+}
+
+const silent: Program = () => NOTHING
+
+export const BUILTINS: Readonly<Record<string, Program>> = {
+  cd,
+  pushd,
+  popd,
+  export: declare,
+  declare,
+  typeset: declare,
+  local: declare,
+  readonly: declare,
+  unset,
+  read,
+  mapfile,
+  readarray: mapfile,
+  set,
+  shift,
+  alias,
+  unalias,
+  trap,
+  eval: evaluate,
+  '.': source,
+  source,
+  return: stop,
+  exit: stop,
+  break: stop,
+  logout: stop,
+  printf,
+  hash,
+  history,
+  complete: readlineHook,
+  compgen: readlineHook,
+  bind: readlineHook,
+  ':': silent,
+  true: silent,
+  false: silent,
+  test: silent,
+  '[': silent,
+  shopt: silent,
+  let: silent,
+  wait: silent,
+  disown: silent,
+  umask: silent,
+  continue: silent,
+  ulimit: silent,
+  getopts: silent,
+}
+
+/** The body of a function given as text, in any of the forms a session may report it. */
+export function functionFromText(name: string, text: string): { body: import('unbash').Function['body']; source: string } | undefined {
+  for (const source of [text, `${name}() ${text}`, `${name}() { ${text}\n}`]) {
+    try {
+      const first = parseScript(source).commands[0]?.command
+      if (first?.type === 'Function' && first.name.value === name) return { body: first.body, source }
+    } catch {
+      // Not in this form.
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,124 @@
+/** Finds out which program an effective argv starts, and asks the tables what it does. */
+import { globMatches } from '../glob.js'
+import { resolvePath } from '../paths.js'
+import { type Alternatives, ANYTHING, hasWildcard, isConstant, NOTHING, plain, UNKNOWN, unique } from '../text.js'
+import { BUILTINS, judgeVariable } from './builtins.js'
+import { basename, type Call, type Program } from './call.js'
+import { DEVELOPER_PROGRAMS } from './developer.js'
+import { FILE_PROGRAMS } from './files.js'
+import { INTERPRETER_PROGRAMS, interpret, interpreterName } from './interpreters.js'
+import { MACHINE_PROGRAMS } from './machine.js'
+import { PRINTING } from './printing.js'
+import { runFile, SHELL_PROGRAMS } from './shells.js'
+import { WRAPPING } from './wrappers.js'
+
+/** Later tables add to what earlier ones say; the first known output counts. */
+const TABLES: readonly Readonly<Record<string, Program>>[] = [BUILTINS, SHELL_PROGRAMS, WRAPPING, FILE_PROGRAMS, MACHINE_PROGRAMS, INTERPRETER_PROGRAMS, DEVELOPER_PROGRAMS, PRINTING]
+
+export function dispatch(call: Call): Alternatives {
+  const head = call.argv[0] ?? ''
+  if (head === '') return NOTHING
+  if (call.prefix) for (const name of call.prefix.names) judgeVariable(name, call.prefix.shell.get(name).values, call)
+  if (head.includes(UNKNOWN) && basename(head).includes(UNKNOWN)) {
+    call.walker.settings.observer.command(call.argv, call.shell, call.walker)
+    call.walker.settings.observer.opaque('the program is not known here', call.walker, call.argv)
+    return ANYTHING
+  }
+  if (hasWildcard(head)) return byPattern(call, head)
+  const bare = plain(head)
+  if (!bare.includes('/')) {
+    const defined = call.shell.functions.has(bare)
+    if (defined) return call.walker.call(bare, call.argv.slice(1), inPrefix(call), call.stdin)
+    const alias = call.shell.aliases.get(bare)
+    if (alias !== undefined) return expandAlias(call, bare, alias)
+    return runProgram(call, bare)
+  }
+  return unique(call.shell.cwd.flatMap((cwd) => [...byPath(call, resolvePath(bare, cwd))]))
+}
+
+function inPrefix(call: Call): Call['shell'] {
+  for (const name of call.prefix?.names ?? []) call.shell.variables.set(name, call.prefix?.shell.get(name) ?? { values: ANYTHING })
+  return call.shell
+}
+
+/** An alias is text in front of the arguments. Inside its own expansion it means the command again. */
+function expandAlias(call: Call, name: string, text: string): Alternatives {
+  const before = call.shell.positional
+  call.shell.aliases.delete(name)
+  call.shell.positional = call.argv.slice(1)
+  try {
+    return call.walker.script(`${text} "$@"`, call.shell, call.stdin)
+  } finally {
+    call.shell.positional = before
+    if (!call.shell.aliases.has(name)) call.shell.aliases.set(name, text)
+  }
+}
+
+/** `/???/rm`, `/bin/r?`: every program of the tables that the pattern can mean. */
+function byPattern(call: Call, head: string): Alternatives {
+  const pattern = basename(head)
+  if (isConstant(pattern)) return runProgram({ ...call, argv: [pattern, ...call.argv.slice(1)] }, pattern)
+  const names = new Set(TABLES.flatMap((table) => Object.keys(table)).filter((name) => globMatches(pattern, name)))
+  for (const name of [...names].slice(0, 40)) runProgram({ ...call, argv: [name, ...call.argv.slice(1)] }, name)
+  return ANYTHING
+}
+
+const SYSTEM_PROGRAMS = /^\/(?:usr\/(?:local\/)?)?(?:s?bin|libexec(?:\/[\w.-]+)*|games)\/[^/]+$|^\/(?:opt|snap|nix|home\/linuxbrew|usr\/lib|lib)\/.*bin\/[^/]+$|^\/(?:usr\/)?lib\/[\w./-]+$|\/node_modules\/\.bin\/[^/]+$/
+
+function byPath(call: Call, path: string): Alternatives {
+  const stands = call.walker.meaning(path)
+  if (stands !== undefined && stands !== path) return byPath({ ...call, argv: [stands, ...call.argv.slice(1)] }, stands)
+  if (call.shell.files.has(path)) {
+    call.walker.settings.observer.command(call.argv, call.shell, call.walker)
+    const [text] = call.shell.files.get(path) ?? []
+    const shebang = /^#!\s*(\S+)(?:[ \t]+(\S+))?/.exec(text ?? '')
+    const language = shebang ? interpreterName(basename(shebang[1] === '/usr/bin/env' ? (shebang[2] ?? '') : (shebang[1] ?? ''))) : undefined
+    if (language !== undefined) return interpret({ ...call, argv: [language, path] }, language) ?? ANYTHING
+    return runFile(call, path, call.argv.slice(1)) ?? ANYTHING
+  }
+  // `/lib64/ld-linux-x86-64.so.2 /bin/rm ...`: the loader runs its first operand.
+  if (/^\/(?:usr\/)?lib\w*\/(?:[\w-]+\/)?ld-(?:linux|musl)[\w.-]*$/.test(path)) {
+    const at = call.argv.findIndex((word, i) => i > 0 && !word.startsWith('-'))
+    return at > 0 ? call.walker.argv(call.argv.slice(at), call.shell, call.stdin) : ANYTHING
+  }
+  const name = basename(path)
+  // A project's own `./shutdown` is not the machine's; `./rm -rf /` says what it means all the same.
+  if (!SYSTEM_PROGRAMS.test(path) && Object.hasOwn(MACHINE_PROGRAMS, name)) {
+    call.walker.settings.observer.command(call.argv, call.shell, call.walker)
+    return ANYTHING
+  }
+  return runProgram(call, name)
+}
+
+function runProgram(call: Call, name: string): Alternatives {
+  call.walker.settings.observer.command(call.argv, call.shell, call.walker)
+  let known = false
+  let out: Alternatives | undefined
+  for (const table of TABLES) {
+    const program = Object.hasOwn(table, name) ? table[name] : undefined
+    if (!program) continue
+    known = true
+    const printed = program(call, name)
+    if (out === undefined && printed !== undefined) out = printed as Alternatives
+    if (table === BUILTINS || table === SHELL_PROGRAMS) break
+  }
+  if (name.startsWith('mkfs.') && !known) {
+    known = true
+    MACHINE_PROGRAMS['mkfs']?.(call, 'mkfs')
+  }
+  if (!known && interpreterName(name) !== undefined) return (interpret(call, name) as Alternatives | undefined) ?? ANYTHING
+  if (!known) unknownWrapper(call, name)
+  return out ?? ANYTHING
+}
+
+/** Programs that only talk about the words they are given. */
+const TALKERS = new Set('man info apropos whatis which type whereis help tldr cheat locate logger wall write notify-send say espeak cowsay figlet toilet banner expr jq yq xq gh glab code subl nano pico micro less more bat diff cmp comm wc md5sum sha256sum stat file du df test export ag ack alias dialog whiptail zenity lolcat strings shellcheck shfmt history fc ls dir tree exa eza lsd mail mutt sendmail telegram slack discord rustc go cargo mvn gradle bazel pytest jest vitest mocha tsc eslint prettier pip pip3 gem brew composer helm terraform vagrant aws az'.split(' '))
+
+/** A destructive command after the name of a program that is not known here: most likely that program runs it. */
+const GIVEN_AWAY = /^(?:\/(?:usr\/)?s?bin\/)?(?:rm|mkfs(?:\.\w+)?|dd|shred|wipefs|blkdiscard|sudo|bash|sh|rimraf)$/
+
+function unknownWrapper(call: Call, name: string): void {
+  if (TALKERS.has(name)) return
+  const at = call.argv.findIndex((word, i) => i > 0 && GIVEN_AWAY.test(plain(word)))
+  if (at > 0 && at < call.argv.length - 1) call.walker.argv(call.argv.slice(at), call.shell.fork(), null)
+}

@@ -1,0 +1,207 @@
+/** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
+import { plain, UNKNOWN } from '../text.js'
+import { type Call, onlyTalks, options, type Program } from './call.js'
+import { judgeCode } from './code.js'
+
+interface Interpreter {
+  /** Short options whose value is code. */
+  readonly code: string
+  readonly long?: readonly string[]
+  /** Other short options with a value. */
+  readonly short?: string
+  /** With this option the operands are files edited in place. */
+  readonly inPlace?: string
+}
+
+const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
+  python: { code: 'c', short: 'mWXQ' },
+  perl: { code: 'eE', short: 'IMmFl', inPlace: 'i' },
+  ruby: { code: 'e', short: 'IrCEFKT', inPlace: 'i' },
+  node: { code: 'ep', long: ['eval', 'print'], short: 'rC' },
+  deno: { code: '', long: [] },
+  bun: { code: 'ep', long: ['eval', 'print'] },
+  php: { code: 'rRB', short: 'dcfgESFz' },
+  lua: { code: 'e', short: 'l' },
+  Rscript: { code: 'e' },
+  julia: { code: 'eE', long: ['eval', 'print'], short: 'pLtJ' },
+  groovy: { code: 'e' },
+  scala: { code: 'e' },
+  osascript: { code: 'e', short: 'ls' },
+  tclsh: { code: '' },
+  guile: { code: 'c', short: 'els' },
+  racket: { code: 'e', short: 'tlr' },
+  elixir: { code: 'e', long: ['eval'] },
+  erl: { code: '', long: ['eval'] },
+  ghc: { code: 'e' },
+  raku: { code: 'e' },
+  pwsh: { code: 'c', long: ['Command', 'EncodedCommand'] },
+  swipl: { code: 'gt' },
+  emacs: { code: '', long: ['eval', 'execute'] },
+  sqlite3: { code: '' },
+  gnuplot: { code: 'e' },
+  octave: { code: '', long: ['eval'] },
+  mongo: { code: '', long: ['eval'] },
+  mongosh: { code: '', long: ['eval'] },
+  jshell: { code: '' },
+  irb: { code: 'e' },
+  pry: { code: 'e' },
+  ts: { code: 'ep' },
+}
+
+/** `python3.12`, `perl5.36`, `lua5.4`, `ruby3.1` are the same languages. */
+export function interpreterName(name: string): string | undefined {
+  const bare = name.replace(/-?[\d.]+$/, '')
+  const alias: Readonly<Record<string, string>> = { pypy: 'python', nodejs: 'node', luajit: 'lua', jruby: 'ruby', 'ts-node': 'ts', tsx: 'ts', ipython: 'python', micropython: 'python', powershell: 'pwsh', guile: 'guile', 'perl': 'perl', texlua: 'lua', wish: 'tclsh', expect: 'tclsh' }
+  const found = alias[bare] ?? bare
+  return Object.hasOwn(INTERPRETERS, found) ? found : undefined
+}
+
+export const interpret: Program = (call, name) => {
+  const language = interpreterName(name)
+  const spec = language === undefined ? undefined : INTERPRETERS[language]
+  if (!spec || language === undefined) return undefined
+  const args = call.argv.slice(1)
+  if (onlyTalks(args)) return undefined
+  const perlish = language === 'perl' || language === 'ruby'
+  const given = options(args, { short: spec.code + (spec.short ?? ''), long: [...(spec.long ?? [])], stop: !perlish, singleDash: language === 'erl' })
+  const codes = [...[...spec.code].flatMap((letter) => given.all(letter)), ...(spec.long ?? []).flatMap((option) => given.all(option))]
+  // `perl -pi.bak -e`, `perl -lane`: letters bundled before the one that takes the code.
+  if (language === 'perl') for (const [i, arg] of args.entries()) if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? '')) codes.push(args[i + 1] ?? '')
+  if (language === 'deno' && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
+  for (const code of codes) judgeCode(plain(code), language, call)
+  if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
+    for (const file of given.operands.filter((word) => !codes.includes(word))) call.walker.effect('edit', file, call.shell, call.argv)
+  }
+  if (codes.length > 0) return undefined
+  const [file] = given.operands
+  const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
+  const texts = readsStdin ? (call.stdin ?? []) : call.walker.contents(file, call.shell)
+  for (const text of texts) if (text !== UNKNOWN) judgeCode(plain(text), language, call)
+  return undefined
+}
+
+const awk: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'Ffvieom', long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'], stop: true })
+  const programs = [...given.all('e', 'source'), ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined ? given.operands.slice(0, 1) : [])]
+  for (const file of given.all('f', 'file')) for (const text of call.walker.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
+  for (const program of programs) judgeCode(plain(program), 'awk', call)
+  if (given.all('i').includes('inplace')) for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
+  return undefined
+}
+
+const sed: Program = (call) => {
+  const given = options(call.argv.slice(1).map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)), { short: 'efl', long: ['expression', 'file', 'line-length'] })
+  const scripts = [...given.all('e', 'expression')]
+  const files = given.get('e', 'expression') === undefined && given.get('f', 'file') === undefined ? given.operands.slice(1) : given.operands
+  if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined) scripts.push(given.operands[0])
+  for (const script of scripts) sedScript(plain(script), call)
+  if (given.has('i', 'in-place')) {
+    const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
+    for (const file of files) call.walker.effect(empties ? 'overwrite' : 'edit', file, call.shell, call.argv)
+    return undefined
+  }
+  return sedOutput(scripts.map(plain), call, files)
+}
+
+/** `e CMD` and the e flag of s/// run a command, `w FILE` writes one. */
+function sedScript(script: string, call: Call): void {
+  for (const line of script.split(/\n/)) {
+    const command = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*!?\s*\{?\s*e(?:\s+(.+))?$/s.exec(line)
+    if (command?.[1]) call.walker.script(command[1].replace(/\}\s*$/, ''), call.shell.fork())
+    else if (command && call.stdin) for (const text of call.stdin) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    for (const found of substitutions(line)) {
+      if (/e/.test(found.flags.replace(/w.*/s, ''))) {
+        call.walker.tryScript(found.replacement.replace(/\\(.)/g, '$1'), call.shell)
+        for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(applied(text, found), call.shell)
+      }
+      const file = /w\s*(\S+)\s*$/.exec(found.flags)?.[1]
+      if (file !== undefined) call.walker.effect('overwrite', file, call.shell, call.argv)
+    }
+    const writes = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*[wW]\s+(\S+)\s*$/.exec(line)
+    if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
+  }
+}
+
+interface Substitution {
+  readonly pattern: string
+  readonly replacement: string
+  readonly flags: string
+}
+
+function substitutions(script: string): Substitution[] {
+  const found: Substitution[] = []
+  const start = /(?:^|[;{\s\d$/])s([^\w\s\\;])/g
+  for (let match = start.exec(script); match && found.length < 50; match = start.exec(script)) {
+    const mark = match[1] ?? '/'
+    const parts: string[] = ['']
+    let i = match.index + match[0].length
+    for (; i < script.length && parts.length < 3; i++) {
+      if (script[i] === '\\' && i + 1 < script.length) parts[parts.length - 1] += script.slice(i, ++i + 1)
+      else if (script[i] === mark) parts.push('')
+      else parts[parts.length - 1] += script[i] ?? ''
+    }
+    if (parts.length < 3) break
+    const flags = /^[gpiImMe\d]*(?:w.*)?/s.exec(script.slice(i))?.[0] ?? ''
+    found.push({ pattern: parts[0] ?? '', replacement: parts[1] ?? '', flags })
+    start.lastIndex = i + flags.length
+  }
+  return found
+}
+
+/** Applies a substitution with a plain or simple pattern. */
+function applied(text: string, { pattern, replacement, flags }: Substitution): string {
+  const literal = pattern.replace(/\\([/.*[\]^$|])/g, '$1')
+  const to = replacement.replace(/\\(?![&\d])(.)/g, '$1')
+  if (/^[\w /\\.-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, ''))) return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
+  if (pattern === '.*' || pattern === '^.*$') return text.replace(/^.*$/gm, () => to)
+  if (pattern === '^') return text.replace(/^/gm, () => to)
+  if (pattern === '$') return text.replace(/$/gm, () => to)
+  return UNKNOWN
+}
+
+function sedOutput(scripts: readonly string[], call: Call, files: readonly string[]): readonly string[] | undefined {
+  if (files.length > 0 || !call.stdin) return undefined
+  return call.stdin.map((text) => {
+    let out = text
+    for (const script of scripts) {
+      const found = substitutions(script)
+      if (found.length === 0) return UNKNOWN
+      for (const one of found) out = out === UNKNOWN ? UNKNOWN : applied(out, one)
+    }
+    return out
+  })
+}
+
+/** vim -c '!cmd', +'!cmd', ex scripts on stdin. */
+const editor: Program = (call) => {
+  const words = call.argv.slice(1).map(plain)
+  const lines = words.flatMap((word, i) => (/^(-c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : []))
+  if (words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(ex|ed)$/.test(call.argv[0] ?? '')) for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
+  for (const line of lines) {
+    const shell = /^:?\s*(?:sil(?:ent)?!?\s*)?(?:exec?(?:ute)?\s*["'])?(?:[%\d,$.]*|r(?:ead)?\s*|w(?:rite)?\s*|term(?:inal)?\s*|te\s*)!\s*(.+?)["']?$/s.exec(line)
+    if (shell?.[1]) call.walker.tryScript(shell[1], call.shell)
+    const writes = /^:?\s*(?:w|write|wq|sav(?:eas)?|x)!?\s+(\/\S+)/.exec(line)
+    if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
+    if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete)\s*\(/.test(line)) judgeCode(line.replace(/^:?\s*(call|lua|py3?|python3?)\s+/, ''), 'vim', call)
+    const rust = /^:?\s*(?:py3?|python3?|perl|ruby|lua)\s+(.*)$/s.exec(line)
+    if (rust?.[1]) judgeCode(rust[1], 'python', call)
+  }
+  return undefined
+}
+
+const emacs: Program = (call) => {
+  for (const [i, word] of call.argv.entries()) if (/^--?(eval|execute)$/.test(word)) judgeCode(plain(call.argv[i + 1] ?? ''), 'lisp', call)
+  for (const word of call.argv) {
+    const code = /^--(?:eval|execute)=(.*)$/s.exec(plain(word))?.[1]
+    if (code) judgeCode(code, 'lisp', call)
+  }
+  return undefined
+}
+
+export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
+  ...Object.fromEntries(['awk', 'gawk', 'mawk', 'nawk', 'original-awk', 'goawk'].map((name) => [name, awk])),
+  ...Object.fromEntries(['sed', 'gsed', 'ssed'].map((name) => [name, sed])),
+  ...Object.fromEntries(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red'].map((name) => [name, editor])),
+  emacs,
+  emacsclient: emacs,
+}

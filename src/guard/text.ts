@@ -1,0 +1,101 @@
+/**
+ * Text as the guard knows it: ordinary characters, plus marks for what only the running shell could know.
+ *
+ * A folded word is a plain string in which a few Unicode noncharacters (never valid in text) stand for an
+ * unknown piece, an active wildcard, or a place where the shell splits fields. Quoted wildcards stay ordinary
+ * characters, so `'*'` and `*` can be told apart after quote removal.
+ */
+
+/** Some text that is not known here; it is not empty. */
+export const UNKNOWN = '\uFDD0'
+/** An unquoted `*`. */
+export const STAR = '\uFDD1'
+/** An unquoted `?`. */
+export const QUESTION = '\uFDD2'
+/** The ends of an unquoted `[...]`. */
+export const OPEN = '\uFDD3'
+export const CLOSE = '\uFDD4'
+/** After a path: the path and everything below it (what `find /` prints). */
+export const TREE = '\uFDD5'
+/** Where field splitting cuts a word. */
+export const BREAK = '\uFDD6'
+/** Quotes were here: keeps an empty field alive. */
+export const QUOTES = '\uFDD7'
+/** Somewhere below a directory, but only what a name test selected. */
+export const SELECTED = '\uFDD8'
+
+const MARKS = /[\uFDD0-\uFDDF]/g
+const WILD = /[\uFDD1-\uFDD4]/
+
+/** Alternatives that a piece of text may have at run time; bounded, never empty. */
+export type Alternatives = readonly string[]
+
+export const NOTHING: Alternatives = ['']
+export const ANYTHING: Alternatives = [UNKNOWN]
+/** A variable nobody assigned: most likely unset, perhaps something else. */
+export const MAYBE_UNSET: Alternatives = [UNKNOWN, '']
+
+const MAX_ALTERNATIVES = 64
+const MAX_TEXT = 1_000_000
+
+/** Input must not be able to forge marks. */
+export function withoutMarks(text: string): string {
+  return text.replace(MARKS, '\uFFFD')
+}
+
+export function isConstant(text: string): boolean {
+  return text.search(MARKS) < 0
+}
+
+export function hasWildcard(text: string): boolean {
+  return WILD.test(text)
+}
+
+export function hasUnknown(text: string): boolean {
+  return text.includes(UNKNOWN) || text.includes(SELECTED)
+}
+
+/** Quoted or printed wildcards are ordinary characters again. */
+export function plain(text: string): string {
+  if (isConstant(text)) return text
+  return text.replaceAll(STAR, '*').replaceAll(QUESTION, '?').replaceAll(OPEN, '[').replaceAll(CLOSE, ']').replaceAll(QUOTES, '').replaceAll(BREAK, ' ')
+}
+
+/** For people: unknown pieces become an ellipsis. */
+export function readable(text: string): string {
+  if (isConstant(text)) return text
+  return plain(text).replaceAll(TREE, '').replaceAll(UNKNOWN, '…').replaceAll(SELECTED, '…')
+}
+
+/** Makes the wildcards of an unquoted expansion active again, as the shell does. */
+export function activate(text: string): string {
+  if (!/[*?[]/.test(text)) return text
+  return text.replaceAll('*', STAR).replaceAll('?', QUESTION).replace(/\[([^\]/]+)\]/g, `${OPEN}$1${CLOSE}`)
+}
+
+export function unique(values: readonly string[]): Alternatives {
+  if (values.length < 2) return values
+  const set = [...new Set(values)]
+  if (set.length <= MAX_ALTERNATIVES) return set
+  return [...set.slice(0, MAX_ALTERNATIVES - 1), UNKNOWN]
+}
+
+/** Every left followed by every right, bounded. */
+export function concat(left: Alternatives, right: Alternatives): Alternatives {
+  if (left.length === 1 && right.length === 1) {
+    const joined = (left[0] ?? '') + (right[0] ?? '')
+    return joined.length > MAX_TEXT ? ANYTHING : [joined]
+  }
+  const all: string[] = []
+  for (const a of left) {
+    for (const b of right) {
+      if (all.length >= MAX_ALTERNATIVES * 2) return unique([...all, UNKNOWN])
+      if (a.length + b.length <= MAX_TEXT) all.push(a + b)
+    }
+  }
+  return unique(all)
+}
+
+export function map(values: Alternatives, change: (text: string) => string): Alternatives {
+  return unique(values.map(change))
+}
