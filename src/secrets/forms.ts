@@ -1,10 +1,15 @@
 /** All the shapes a value takes in output without being decoded first: itself, its lines, base64, hex, quoted for a shell. */
 
-/** A byte string to look for. Runs of white space are one blank in it. `dense` ones may be wrapped: white space between their bytes does not count. */
+/**
+ * A byte string to look for. A blank in it stands for any run of white space. In a `dense` one (base64, hex) white space between the bytes does not count,
+ * because such text gets wrapped; a `dump` has a separator after every byte and gets wrapped there.
+ */
 export interface Needle {
   readonly bytes: Uint8Array
-  readonly dense: boolean
+  readonly kind: NeedleKind
 }
+
+export type NeedleKind = 'plain' | 'dense' | 'dump'
 
 /** Shorter values are not masked: they would blank out ordinary words. */
 export const SHORTEST_MASKED = 6
@@ -24,18 +29,18 @@ export function formsOf(value: Uint8Array): readonly Needle[] {
   const whole = trim(value)
   if (collapse(whole).length < SHORTEST_MASKED) return []
   const needles = new Map<string, Needle>()
-  const add = (bytes: Uint8Array, dense = false) => {
-    if (bytes.length < SHORTEST_MASKED) return
-    needles.set(latin1(bytes), { bytes, dense: dense || needles.get(latin1(bytes))?.dense === true })
+  const add = (bytes: Uint8Array, kind: NeedleKind) => {
+    if (bytes.length < SHORTEST_MASKED || needles.get(latin1(bytes))?.kind === 'dense') return
+    needles.set(latin1(bytes), { bytes, kind })
   }
   for (const unit of unitsOf(whole)) {
-    for (const plain of plainForms(unit)) add(collapse(plain))
+    for (const plain of plainForms(unit)) add(collapse(plain), 'plain')
     for (const encoded of encodedForms(unit)) {
-      add(encoded, true)
+      add(encoded, 'dense')
       // Too short for two disjoint search windows: a line break inside is looked for place by place.
-      if (encoded.length < 2 * SHORTEST_MASKED) for (let at = 1; at < encoded.length; at++) add(concat(encoded.subarray(0, at), BLANK, encoded.subarray(at)))
+      if (encoded.length < 2 * SHORTEST_MASKED) for (let at = 1; at < encoded.length; at++) add(concat(encoded.subarray(0, at), BLANK, encoded.subarray(at)), 'dump')
     }
-    for (const dump of dumpForms(unit)) add(dump)
+    for (const dump of dumpForms(unit)) add(dump, 'dump')
   }
   return [...needles.values()]
 }

@@ -1,7 +1,7 @@
 /** Replaces every known value in output by `[secret:NAME]`, also when it comes in pieces, encoded, wrapped, coloured or re-indented. */
 import { formsOf } from './forms.js'
 import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
-import { createView, PROJECTIONS } from './projections.js'
+import { createView, endOf, findEscapes, project, PROJECTIONS, startOf, type Projection } from './projections.js'
 
 /** All known values of an engine. Streams that are already open follow every change from their next chunk on. */
 export interface Masker {
@@ -77,18 +77,26 @@ export function createMasker(): Masker {
   /** All places to mask, merged and in order, and the earliest byte that may still become part of one. */
   function findSpans(index: NeedleIndex, raw: Uint8Array): { spans: Span[]; hold: number } {
     const spans: Span[] = []
-    let hold = raw.length
-    for (const { applies, project } of PROJECTIONS) {
-      if (!applies(raw)) continue
-      project(raw, view)
-      const { bytes, from, to, length, cut } = view
-      index.search(bytes, length, (start, end, { owner }) => {
-        spans.push({ start: from[start] as number, end: to[end - 1] as number, owner, length: end - start })
-      })
-      const held = index.holdFrom(bytes, length)
-      if (held < length) hold = Math.min(hold, from[held] as number)
-      if (cut >= 0) hold = Math.min(hold, cut)
-    }
+    index.search(raw, raw.length, (start, end, { owner }) => spans.push({ start, end, owner, length: end - start }))
+    let hold = index.holdFrom(raw, raw.length)
+    // A match that only a projection shows contains an escape, so only the surroundings of escapes are projected.
+    const reach = index.longest + 256
+    findEscapes(raw, index.alphabet).forEach((places, number) => {
+      const projection = PROJECTIONS[number] as Projection
+      for (let next = 0; next < places.length; ) {
+        const start = Math.max(0, (places[next] as number) - reach)
+        let end = start
+        while (next < places.length && (places[next] as number) <= end + reach) end = Math.min(raw.length, (places[next++] as number) + reach)
+        project(projection, raw, start, end, view)
+        index.search(view.bytes, view.length, (from, to, { owner }) => {
+          spans.push({ start: startOf(view, from), end: endOf(projection, raw, view, to - 1), owner, length: to - from })
+        })
+        if (end < raw.length) continue
+        const held = index.holdFrom(view.bytes, view.length)
+        if (held < view.length) hold = Math.min(hold, startOf(view, held))
+        if (view.cut >= 0) hold = Math.min(hold, view.cut)
+      }
+    })
     return { spans: mergeSpans(spans), hold }
   }
 

@@ -1,172 +1,223 @@
-/** Finds any of thousands of byte strings at a cost that hardly depends on how many there are: it looks at every third or fourth position only. */
-import type { Needle } from './forms.js'
+/** Finds any of thousands of byte strings at a cost that hardly depends on how many there are: most bytes of the text are never looked at. */
+import { isSpace, type Needle } from './forms.js'
+import { createPrefixes } from './prefixes.js'
 
-/** A needle and what its match is called. */
+/** A needle and the number of the secret that it belongs to. */
 export interface NamedNeedle extends Needle {
   readonly owner: number
 }
 
-/** Where a needle was found in the searched bytes. */
+/** Told of every occurrence; `end` is exclusive. */
 export type Found = (start: number, end: number, needle: NamedNeedle) => void
 
 export interface NeedleIndex {
   readonly longest: number
   readonly shortest: number
+  /** 1 for every byte that occurs in a needle; white space counts when a value has some. */
+  readonly alphabet: Uint8Array
   /** Reports every occurrence, in no particular order; occurrences may overlap. */
   search(text: Uint8Array, length: number, found: Found): void
-  /** The earliest position from which the rest of the text is the beginning of a needle, or `length`. */
+  /** The earliest position from which the rest of the text may be the beginning of a needle, or `length`. */
   holdFrom(text: Uint8Array, length: number): number
 }
 
-// Every needle has at least WINDOW bytes. One window of it (two for a dense one) is entered into the tables;
-// a gram of the text that is in no window lets the search jump, as in the algorithm of Wu and Manber.
-const WINDOW = 6
-const GRAM = 3
-const FURTHEST = WINDOW - GRAM + 1
-const GRAM_BITS = 16
+// The search looks at the four bytes (a gram) at the end of a window of the text. A table says how far the window may move on
+// before a gram of any needle could stand at its end; only distance 0 needs a closer look. This is the algorithm of Wu and Manber.
+const GRAM = 4
+const SMALLEST_WINDOW = 6
+const LARGEST_WINDOW = 14
+const GRAM_BITS = 18
 const BLANK = 0x20
 
 export function createNeedleIndex(needles: readonly NamedNeedle[]): NeedleIndex {
-  const anchors = chooseAnchors(needles)
-  const jump = new Uint8Array(1 << GRAM_BITS).fill(FURTHEST)
+  // A few values have no six bytes without white space. Their text is searched with its white space collapsed, at an extra cost.
+  const firm = needles.filter((needle) => usableLength(needle) >= SMALLEST_WINDOW)
+  const loose = needles.filter((needle) => usableLength(needle) < SMALLEST_WINDOW)
+  const searchFirm = createSearch(firm, Math.min(LARGEST_WINDOW, ...firm.map(usableLength)))
+  const searchLoose = loose.length > 0 ? createSearch(loose, SMALLEST_WINDOW) : undefined
+  const prefixes = createPrefixes(needles)
+  return {
+    longest: prefixes.longest,
+    shortest: needles.reduce((least, { bytes }) => Math.min(least, bytes.length), Infinity),
+    alphabet: alphabetOf(needles),
+    search(text, length, found) {
+      searchFirm(text, length, found)
+      if (!searchLoose) return
+      const { bytes, from, size } = collapseInto(text, length)
+      searchLoose(bytes, size, (start, end, needle) => found(from[start] as number, (from[end - 1] as number) + 1, needle))
+    },
+    holdFrom: prefixes.holdFrom,
+  }
+}
+
+function alphabetOf(needles: readonly NamedNeedle[]): Uint8Array {
+  const alphabet = new Uint8Array(256)
+  for (const { bytes, kind } of needles) if (kind !== 'dump') for (const byte of bytes) alphabet[byte] = 1
+  if (alphabet[BLANK] === 1) for (let byte = 0; byte < 256; byte++) if (isSpace(byte)) alphabet[byte] = 1
+  return alphabet
+}
+
+/** How long a window of this needle may be: it must not hold white space that could be a longer run, and wrapped text needs two disjoint ones. */
+function usableLength({ bytes, kind }: NamedNeedle): number {
+  if (kind !== 'plain') return bytes.length < 2 * SMALLEST_WINDOW ? SMALLEST_WINDOW : bytes.length >> 1
+  let longest = 0
+  for (let at = 0, run = 0; at < bytes.length; at++) {
+    run = bytes[at] === BLANK ? 0 : run + 1
+    longest = Math.max(longest, run)
+  }
+  return longest
+}
+
+function createSearch(needles: readonly NamedNeedle[], window: number): (text: Uint8Array, length: number, found: Found) => void {
+  const anchors = chooseAnchors(needles, window)
+  const furthest = window - GRAM + 1
+  const jump = new Uint8Array(1 << GRAM_BITS).fill(furthest)
   const bucketBits = Math.max(8, Math.ceil(Math.log2(anchors.length * 2 + 1)))
   const buckets = new Int32Array(1 << bucketBits).fill(-1)
   const hashes = new Int32Array(anchors.length)
   const next = new Int32Array(anchors.length)
   anchors.forEach(({ needle, offset }, index) => {
-    for (let at = 0; at < FURTHEST; at++) {
+    for (let at = 0; at < furthest; at++) {
       const gram = gramAt(needle.bytes, offset + at + GRAM - 1)
-      jump[gram] = Math.min(jump[gram] as number, FURTHEST - 1 - at)
+      jump[gram] = Math.min(jump[gram] as number, furthest - 1 - at)
     }
-    const hash = windowHash(needle.bytes, offset)
+    const hash = tailHash(needle.bytes, offset + window - 1)
     const bucket = hash >>> (32 - bucketBits)
     hashes[index] = hash
     next[index] = buckets[bucket] as number
     buckets[bucket] = index
   })
-  const prefixes = createPrefixes(needles)
-  const densePrefixes = createPrefixes(needles.filter(({ dense }) => dense))
-  const despaced = { bytes: new Uint8Array(2 * densePrefixes.longest), from: new Int32Array(2 * densePrefixes.longest) }
-  const lastStart = new Int32Array(needles.length)
-  const periods = needles.map(({ bytes }) => (bytes.length > 2 * WINDOW ? smallestPeriod(bytes) : bytes.length))
-  const numbers = new Map(needles.map((needle, index) => [needle, index]))
-  const anchorNeedle = anchors.map(({ needle }) => numbers.get(needle) as number)
 
-  function verify(text: Uint8Array, length: number, window: number, anchor: number, found: Found): void {
-    const { needle, offset } = anchors[anchor] as Anchor
-    if (needle.dense) {
-      const start = matchDenseBackward(text, window - 1, needle.bytes, offset - 1)
-      const end = start < 0 ? -1 : matchDenseForward(text, length, window, needle.bytes, offset)
-      if (end >= 0) found(start, end, needle)
-      return
+  return (text, length, found) => {
+    for (const anchor of anchors) anchor.lastStart = -1e9
+    let at = window - 1
+    while (at < length) {
+      const distance = jump[gramAt(text, at)] as number
+      if (distance > 0) {
+        at += distance
+        continue
+      }
+      const hash = tailHash(text, at)
+      for (let index = buckets[hash >>> (32 - bucketBits)] as number; index >= 0; index = next[index] as number) {
+        if (hashes[index] === hash) verify(anchors[index] as Anchor, text, length, at - window + 1, found)
+      }
+      at++
     }
-    const start = window - offset
-    const end = start + needle.bytes.length
-    if (start < 0 || end > length) return
-    const { bytes } = needle
-    const number = anchorNeedle[anchor] as number
-    // Overlapping occurrences of one needle repeat by its period: the common part need not be compared again.
-    const distance = start - (lastStart[number] as number)
-    const period = periods[number] as number
-    if (distance < period) return
-    for (let at = distance === period ? bytes.length - period : 0; at < bytes.length; at++) if (text[start + at] !== bytes[at]) return
-    lastStart[number] = start
-    found(start, end, needle)
-  }
-
-  return {
-    longest: prefixes.longest,
-    shortest: needles.reduce((least, { bytes }) => Math.min(least, bytes.length), Infinity),
-    search(text, length, found) {
-      lastStart.fill(-1 << 30)
-      let at = WINDOW - 1
-      while (at < length) {
-        const gram = (((text[at - 2] as number) << 8) ^ ((text[at - 1] as number) << 4) ^ (text[at] as number)) & 0xffff
-        const distance = jump[gram] as number
-        if (distance > 0) {
-          at += distance
-          continue
-        }
-        const window = at - WINDOW + 1
-        const hash = windowHash(text, window)
-        for (let anchor = buckets[hash >>> (32 - bucketBits)] as number; anchor >= 0; anchor = next[anchor] as number) {
-          if (hashes[anchor] === hash) verify(text, length, window, anchor, found)
-        }
-        at++
-      }
-    },
-    holdFrom(text, length) {
-      const plain = prefixes.earliest(text, Math.max(0, length - prefixes.longest + 1), length)
-      const start = Math.max(0, length - despaced.bytes.length)
-      if (densePrefixes.longest === 0 || text.indexOf(BLANK, start) < 0) return plain
-      let size = 0
-      for (let at = start; at < length; at++) {
-        if (text[at] === BLANK) continue
-        despaced.bytes[size] = text[at] as number
-        despaced.from[size++] = at
-      }
-      const dense = densePrefixes.earliest(despaced.bytes, Math.max(0, size - densePrefixes.longest + 1), size)
-      return dense < size ? Math.min(plain, despaced.from[dense] as number) : plain
-    },
   }
 }
 
+/** A window of a needle under which it is entered in the tables. */
 interface Anchor {
   readonly needle: NamedNeedle
   readonly offset: number
+  /** The shortest shift under which the needle agrees with itself; 0 when it has to be compared with an eye on white space. */
+  readonly period: number
+  lastStart: number
 }
 
-/** Picks the window of each needle that fewest others share, so that a thousand keys with a common prefix do not meet in one bucket. */
-function chooseAnchors(needles: readonly NamedNeedle[]): Anchor[] {
+/** Picks windows that few other needles share, so that a thousand keys with a common prefix do not meet in one bucket. */
+function chooseAnchors(needles: readonly NamedNeedle[], window: number): Anchor[] {
   const crowd = new Map<number, number>()
   const choose = (needle: NamedNeedle, first: number, last: number): Anchor => {
-    let best = first
-    for (let offset = first; offset <= last; offset++) {
-      if ((crowd.get(windowHash(needle.bytes, offset)) ?? 0) < (crowd.get(windowHash(needle.bytes, best)) ?? 0)) best = offset
-      if (!crowd.has(windowHash(needle.bytes, best))) break
+    const isPlain = needle.kind === 'plain'
+    const hasBlank = needle.bytes.includes(BLANK)
+    let best = -1
+    let bestCrowd = Infinity
+    for (let offset = first; offset <= last && bestCrowd > 0; offset++) {
+      if (isPlain && hasBlank && window > 0 && last > first && needle.bytes.subarray(offset, offset + window).includes(BLANK)) continue
+      const others = crowd.get(tailHash(needle.bytes, offset + window - 1)) ?? 0
+      if (others < bestCrowd) {
+        best = offset
+        bestCrowd = others
+      }
     }
-    const hash = windowHash(needle.bytes, best)
+    if (best < 0) best = first // a loose needle: its windows hold blanks, and so does the collapsed text
+    const hash = tailHash(needle.bytes, best + window - 1)
     crowd.set(hash, (crowd.get(hash) ?? 0) + 1)
-    return { needle, offset: best }
+    return { needle, offset: best, period: isPlain && !hasBlank ? smallestPeriod(needle.bytes) : 0, lastStart: 0 }
   }
   return needles.flatMap((needle) => {
-    const last = needle.bytes.length - WINDOW
-    if (!needle.dense || last < WINDOW) return [choose(needle, 0, Math.min(last, 48))]
+    const last = needle.bytes.length - window
+    if (needle.kind === 'plain' || last < window) return [choose(needle, 0, last)]
     // A line break can fall into one window of a wrapped encoding, not into both.
-    const first = choose(needle, 0, Math.min(last - WINDOW, 24))
-    return [first, choose(needle, first.offset + WINDOW, Math.min(last, first.offset + WINDOW + 24))]
+    const first = choose(needle, 0, Math.min(last - window, 24))
+    return [first, choose(needle, first.offset + window, Math.min(last, first.offset + window + 24))]
   })
 }
 
 function gramAt(bytes: Uint8Array, end: number): number {
-  return (((bytes[end - 2] as number) << 8) ^ ((bytes[end - 1] as number) << 4) ^ (bytes[end] as number)) & 0xffff
+  const gram = (bytes[end - 3] as number) | ((bytes[end - 2] as number) << 8) | ((bytes[end - 1] as number) << 16) | ((bytes[end] as number) << 24)
+  return Math.imul(gram, 0x9e3779b1) >>> (32 - GRAM_BITS)
 }
 
-function windowHash(bytes: Uint8Array, at: number): number {
-  const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16)
-  const high = (bytes[at + 3] as number) | ((bytes[at + 4] as number) << 8) | ((bytes[at + 5] as number) << 16)
+/** A hash of the last six bytes of a window. */
+function tailHash(bytes: Uint8Array, end: number): number {
+  const low = (bytes[end - 5] as number) | ((bytes[end - 4] as number) << 8) | ((bytes[end - 3] as number) << 16)
+  const high = (bytes[end - 2] as number) | ((bytes[end - 1] as number) << 8) | ((bytes[end] as number) << 16)
   return Math.imul(Math.imul(low, 0x9e3779b1) ^ high, 0x85ebca6b) | 0
 }
 
-function matchDenseForward(text: Uint8Array, length: number, start: number, bytes: Uint8Array, from: number): number {
+function verify(anchor: Anchor, text: Uint8Array, length: number, at: number, found: Found): void {
+  const { needle, offset, period } = anchor
+  const { bytes, kind } = needle
+  if (period === 0) {
+    const start = matchBackward(text, at - 1, bytes, offset - 1, kind === 'dense')
+    const end = start < 0 ? -1 : matchForward(text, length, at, bytes, offset, kind === 'dense')
+    if (end >= 0) found(start, end, needle)
+    return
+  }
+  const start = at - offset
+  const end = start + bytes.length
+  if (start < 0 || end > length) return
+  // Overlapping occurrences repeat by the period, and what they have in common need not be compared again:
+  // a long value of equal characters would otherwise cost its length at every byte.
+  const distance = start - anchor.lastStart
+  if (distance < period) return
+  for (let index = distance === period ? bytes.length - period : 0; index < bytes.length; index++) if (text[start + index] !== bytes[index]) return
+  anchor.lastStart = start
+  found(start, end, needle)
+}
+
+/** Compares from the window to the needle's end; a blank of the needle takes a whole run of white space. */
+function matchForward(text: Uint8Array, length: number, start: number, bytes: Uint8Array, from: number, dense: boolean): number {
   let at = start
-  for (let index = from; index < bytes.length; index++, at++) {
-    while (at < length && text[at] === BLANK) at++
-    if (at >= length || text[at] !== bytes[index]) return -1
+  for (let index = from; index < bytes.length; index++) {
+    if (dense) while (at < length && isSpace(text[at] as number)) at++
+    if (at >= length) return -1
+    if (bytes[index] === BLANK) {
+      if (!isSpace(text[at] as number)) return -1
+      while (at < length && isSpace(text[at] as number)) at++
+    } else if (text[at++] !== bytes[index]) return -1
   }
   return at
 }
 
-function matchDenseBackward(text: Uint8Array, start: number, bytes: Uint8Array, from: number): number {
+function matchBackward(text: Uint8Array, start: number, bytes: Uint8Array, from: number, dense: boolean): number {
   let at = start
-  for (let index = from; index >= 0; index--, at--) {
-    while (at >= 0 && text[at] === BLANK) at--
-    if (at < 0 || text[at] !== bytes[index]) return -1
+  for (let index = from; index >= 0; index--) {
+    if (dense) while (at >= 0 && isSpace(text[at] as number)) at--
+    if (at < 0) return -1
+    if (bytes[index] === BLANK) {
+      if (!isSpace(text[at] as number)) return -1
+      while (at >= 0 && isSpace(text[at] as number)) at--
+    } else if (text[at--] !== bytes[index]) return -1
   }
   return at + 1
 }
 
-/** The shortest shift under which the bytes agree with themselves. */
+function collapseInto(text: Uint8Array, length: number): { bytes: Uint8Array; from: Int32Array; size: number } {
+  const bytes = new Uint8Array(length)
+  const from = new Int32Array(length)
+  let size = 0
+  for (let at = 0; at < length; at++) {
+    const space = isSpace(text[at] as number)
+    if (space && size > 0 && bytes[size - 1] === BLANK) continue
+    bytes[size] = space ? BLANK : (text[at] as number)
+    from[size++] = at
+  }
+  return { bytes, from, size }
+}
+
 function smallestPeriod(bytes: Uint8Array): number {
   const border = new Int32Array(bytes.length)
   for (let at = 1, length = 0; at < bytes.length; at++) {
@@ -175,62 +226,4 @@ function smallestPeriod(bytes: Uint8Array): number {
     border[at] = length
   }
   return bytes.length - (border[bytes.length - 1] ?? 0)
-}
-
-interface Prefixes {
-  readonly longest: number
-  /** The first position in [start, end) from which the text up to `end` is a proper beginning of a needle, else `end`. */
-  earliest(text: Uint8Array, start: number, end: number): number
-}
-
-function createPrefixes(needles: readonly Needle[]): Prefixes {
-  const sorted = needles.map(({ bytes }) => bytes).sort(compareBytes)
-  const longest = sorted.reduce((most, bytes) => Math.max(most, bytes.length), 0)
-  const firstBytes = new Uint8Array(256)
-  const firstPairs = new Uint8Array(65_536)
-  for (const bytes of sorted) {
-    firstBytes[bytes[0] as number] = 1
-    firstPairs[((bytes[0] as number) << 8) | (bytes[1] as number)] = 1
-  }
-  const begins = (text: Uint8Array, start: number, end: number): boolean => {
-    let low = 0
-    let high = sorted.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (compareSlice(sorted[middle] as Uint8Array, text, start, end) < 0) low = middle + 1
-      else high = middle
-    }
-    // The needles that begin with the slice come right after it, except one that equals it: that is a whole match, not a beginning.
-    for (; low < sorted.length; low++) {
-      const bytes = sorted[low] as Uint8Array
-      if (bytes.length < end - start || compareSlice(bytes.subarray(0, end - start), text, start, end) !== 0) return false
-      if (bytes.length > end - start) return true
-    }
-    return false
-  }
-  return {
-    longest,
-    earliest(text, start, end) {
-      for (let at = start; at < end; at++) {
-        const first = text[at] as number
-        if (firstBytes[first] === 0) continue
-        if (at + 1 < end && firstPairs[(first << 8) | (text[at + 1] as number)] === 0) continue
-        if (begins(text, at, end)) return at
-      }
-      return end
-    },
-  }
-}
-
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  return compareSlice(a, b, 0, b.length)
-}
-
-function compareSlice(bytes: Uint8Array, text: Uint8Array, start: number, end: number): number {
-  const length = Math.min(bytes.length, end - start)
-  for (let at = 0; at < length; at++) {
-    const difference = (bytes[at] as number) - (text[start + at] as number)
-    if (difference !== 0) return difference
-  }
-  return bytes.length - (end - start)
 }
