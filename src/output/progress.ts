@@ -28,11 +28,14 @@ export function createProgressCollapser(): TextStage {
     return out
   }
 
-  /** A bar that runs for hours without a line break: what its rewriting left behind is enough to go on from. */
+  /** A bar that runs for hours without a line break: the row it left and the place of its cursor are enough to go on from. */
   function compact(): void {
-    const rewritten = line.lastIndexOf('\r')
-    if (rewritten > 0) line = `${collapseLine(line.slice(0, rewritten))}${line.slice(rewritten)}`
-    tooLong = line.length > MAX_LINE
+    tooLong = !REWRITES.test(line)
+    if (tooLong) return
+    const unfinished = unfinishedAt(line)
+    const { row, cursor } = play(line.slice(0, unfinished))
+    line = `${row}\x1b[${cursor + 1}G${line.slice(unfinished)}`
+    tooLong = line.length > MAX_LINE / 2
   }
 
   function flush(): string {
@@ -52,7 +55,10 @@ export function collapseProgress(text: string): string {
 }
 
 const MAX_LINE = 65_536
-const REWRITES = /[\b\r]/
+const MAX_SEQUENCE = 64
+/** Back to the beginning, elsewhere on the line, or what was written erased: the line is not what was printed. */
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const REWRITES = /[\b\r]|\x1b\[\d*[CDG]|\x1b\[[12]K/
 
 function collapseLines(text: string): string {
   if (!REWRITES.test(text)) return text
@@ -66,19 +72,26 @@ function collapseLines(text: string): string {
     .join('\n')
 }
 
-/** Plays one line on a row of cells. A sequence that only colours belongs to the cell behind it and goes with it. */
 function collapseLine(line: string): string {
-  if (!REWRITES.test(line)) return line
+  return REWRITES.test(line) ? play(line).row : line
+}
+
+interface Played {
+  readonly row: string
+  readonly cursor: number
+}
+
+/** Plays one line on a row of cells. A sequence that only colours belongs to the cell behind it and goes with it. */
+function play(line: string): Played {
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-  if (!/[\x1b\ud800-\udfff]/.test(line)) return collapsePlain(line)
+  if (!/[\x1b\ud800-\udfff]/.test(line)) return playPlain(line)
   let cells: string[] = []
   let cursor = 0
   let pending = ''
-  for (const piece of line.matchAll(PIECES)) {
-    const [whole, parameter, command] = piece
+  for (const [whole, parameter, command] of line.matchAll(PIECES)) {
     if (whole === '\r') cursor = 0
     else if (whole === '\b') cursor = Math.max(0, cursor - 1)
-    else if (command !== undefined && MOVES.has(command)) {
+    else if (command !== undefined && MOVES.has(command) && !(command === 'J' && Number(parameter) > 0)) {
       const count = Math.min(Number(parameter) || 0, MAX_LINE)
       if (command === 'K' || command === 'J') cells = erase(cells, cursor, count)
       else if (command === 'G') cursor = Math.max(0, count - 1)
@@ -90,12 +103,11 @@ function collapseLine(line: string): string {
       pending = ''
     }
   }
-  // Bars are padded with blanks to cover what was there before.
-  return withoutEnd(cells.join(''), ' ') + pending
+  return { row: shown(cells.join('')) + pending, cursor }
 }
 
 /** The same without sequences and pairs, where a cell is a character and whole runs can be laid over the row. */
-function collapsePlain(line: string): string {
+function playPlain(line: string): Played {
   let row = ''
   let cursor = 0
   for (const [run] of line.matchAll(/[\r\b]|[^\r\b]+/g)) {
@@ -106,6 +118,11 @@ function collapsePlain(line: string): string {
       cursor += run.length
     }
   }
+  return { row: shown(row), cursor }
+}
+
+/** Bars are padded with blanks to cover what was there before. */
+function shown(row: string): string {
   return withoutEnd(row, ' ')
 }
 
@@ -114,6 +131,14 @@ function withoutEnd(text: string, char: string): string {
   let end = text.length
   while (end > 0 && text[end - 1] === char) end--
   return text.slice(0, end)
+}
+
+/** Where a sequence or a pair begins that may not be all there yet. */
+function unfinishedAt(line: string): number {
+  const escape = line.indexOf('\x1b', line.length - MAX_SEQUENCE)
+  if (escape !== -1) return escape
+  const last = line.charCodeAt(line.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? line.length - 1 : line.length
 }
 
 function erase(cells: string[], cursor: number, mode: number): string[] {

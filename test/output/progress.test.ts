@@ -14,8 +14,8 @@ describe('a rewritten line becomes what a terminal would show', () => {
     ['covered with blanks', 'Downloading\rDone       \n', 'Done\n'],
     ['backspaces of a spinner', 'wait |\b/\b-\b\\\b done\n', 'wait  done\n'],
     ['overstruck bold and underline', 'N\bNA\bAM\bME\bE _\bx\n', 'NAME x\n'],
-    ['cursor columns', `0%${E}[1G50%${E}[3D99%\n\r`, '0%\x1b[1G50%\x1b[3D99%\n'],
-    ['cursor columns of a rewritten line', `0%\r50%${E}[1G99%\n`, '99%\n'],
+    ['cursor columns', `0%${E}[1G50%${E}[3D99%\n`, '99%\n'],
+    ['a spinner that goes to column 1 and erases', `⠋ load${E}[1G${E}[0K⠙ load${E}[1G${E}[0K✔ done\n`, '✔ done\n'],
     ['colours stay with their letters', `${E}[31m10%${E}[0m\r${E}[32m99%${E}[0m\n`, `${E}[0m${E}[32m99%${E}[0m\n`],
     ['characters beyond ASCII', '🔑🔑🔑\ré\n', 'é🔑🔑\n'],
     ['the end without a line break', '1/2\r2/2', '2/2'],
@@ -61,6 +61,16 @@ describe('memory', () => {
     for (let i = 0; i <= 200_000; i++) out += collapser.push(`\rprogress ${i}`)
     expect(out).toBe('')
     expect(collapser.flush()).toBe('progress 200000')
+  })
+
+  test('a spinner of backspaces or columns that never ends its line too', () => {
+    for (const frame of ['\b/\b-', `${E}[1G${E}[0K⠙ load 🔑`]) {
+      const collapser = createProgressCollapser()
+      let out = collapser.push('start')
+      for (let i = 0; i <= 60_000; i++) out += collapser.push(frame)
+      expect(out).toBe('')
+      expect(collapser.flush()).toBe(collapseProgress(`start${frame}`))
+    }
   })
 
   test('a line too long to be a bar is given away, not collected', () => {
