@@ -49,7 +49,7 @@ typedef struct {
   int dir_fd, fd;
   const char *name;                     /* output.log or stderr.log */
   long long head_max, tail_max, segment_max;
-  long long total, segment_start, segment_size, lost;
+  long long total, head_size, segment_start, segment_size, lost;
   bool failed_once, in_head;
   long long retry_at;
   char last_byte;
@@ -59,6 +59,7 @@ typedef struct {
 bool store_open(Store *store, int dir_fd, const char *name, long long head_max, long long tail_max, long long start_at);
 void store_write(Store *store, const char *data, size_t length);
 long long store_omitted(const Store *store);
+void store_map(const Store *store, char *text, size_t size);
 void store_finish(Store *store, const char *completion_line);   /* joins head, gap and tail in the head file, then the line */
 
 /* ---- mask.c: known values never reach the disk ---- */
@@ -70,6 +71,14 @@ typedef void (*MaskSink)(void *context, const char *data, size_t length);
 typedef struct { char *held; size_t held_length, held_room; } MaskState;
 void mask_push(Mask *mask, MaskState *state, const char *data, size_t length, MaskSink sink, void *context);
 void mask_flush(Mask *mask, MaskState *state, MaskSink sink, void *context);
+
+/* ---- terminal.c: the command's terminal ---- */
+typedef struct { int master, held; char path[64]; } Terminal;
+bool terminal_open(Terminal *terminal, int cols, int rows);
+void terminal_let_go(Terminal *terminal);   /* from now on the last program that closes it ends it */
+void terminal_size(Terminal *terminal, int cols, int rows);
+char terminal_eof_key(const Terminal *terminal);
+void terminal_describe(const Terminal *terminal, char *text, size_t size);
 
 /* ---- warden.c: one per command ---- */
 typedef struct {

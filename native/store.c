@@ -2,13 +2,16 @@
    so the disk never fills; what is missing is known exactly from the names. A failed write loses bytes, never the job. */
 #define _GNU_SOURCE
 #include "helper.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { RETRY_MS = 1000 };
+enum { RETRY_MS = 1000, SEGMENTS = 64 };
 
 static void segment_name(const Store *store, long long start, char *name, size_t size) {
   snprintf(name, size, "%s.%lld", store->name, start);
@@ -25,15 +28,36 @@ static bool open_segment(Store *store) {
   store->in_head = false;
   store->segment_start = store->total;
   store->segment_size = 0;
-  if (store->segment_count == 64) {   /* cannot happen with eight segments of tail, but never overrun */
+  if (store->segment_count == SEGMENTS) {   /* cannot happen with eight segments of tail, but never overrun */
     segment_name(store, store->segments[0].start, name, sizeof name);
     unlinkat(store->dir_fd, name, 0);
-    memmove(store->segments, store->segments + 1, 63 * sizeof store->segments[0]);
+    memmove(store->segments, store->segments + 1, (SEGMENTS - 1) * sizeof store->segments[0]);
     store->segment_count--;
   }
   store->segments[store->segment_count].start = store->segment_start;
   store->segments[store->segment_count++].size = 0;
   return true;
+}
+
+/* Segments that an engine wrote before this keeper took over: they count, are joined at the end and dropped when they are old. */
+static void find_segments(Store *store) {
+  int fd = openat(store->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+  if (!dir) return;
+  size_t length = strlen(store->name);
+  struct dirent *entry;
+  while ((entry = readdir(dir)) && store->segment_count < SEGMENTS) {
+    if (strncmp(entry->d_name, store->name, length) != 0 || entry->d_name[length] != '.') continue;
+    char *end;
+    long long start = strtoll(entry->d_name + length + 1, &end, 10);
+    struct stat facts;
+    if (*end || fstatat(store->dir_fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(facts.st_mode)) continue;
+    int at = store->segment_count++;
+    for (; at > 0 && store->segments[at - 1].start > start; at--) store->segments[at] = store->segments[at - 1];
+    store->segments[at].start = start;
+    store->segments[at].size = facts.st_size;
+  }
+  closedir(dir);
 }
 
 /* Removes the oldest segments while the others still hold the promised tail. */
@@ -65,7 +89,12 @@ bool store_open(Store *store, int dir_fd, const char *name, long long head_max, 
   store->fd = openat(dir_fd, name, flags, 0600);
   if (store->fd < 0 && errno == EEXIST) store->fd = openat(dir_fd, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   if (store->fd < 0) store->failed_once = true;
-  if (start_at >= head_max) open_segment(store);
+  struct stat facts;
+  if (start_at > 0) {
+    store->head_size = store->fd >= 0 && fstat(store->fd, &facts) == 0 ? facts.st_size : 0;
+    find_segments(store);
+    if (store->segment_count > 0 || start_at > store->head_size) open_segment(store);
+  }
   return store->fd >= 0;
 }
 
@@ -76,6 +105,12 @@ static void note_loss(Store *store, size_t length) {
   if (store->fd >= 0) close(store->fd);
   store->fd = -1;
   store->retry_at = now_ms() + RETRY_MS;
+  /* An empty segment holds nothing but a place in the list, and a full disk would fill that too. */
+  if (!store->in_head && store->segment_count > 0 && store->segments[store->segment_count - 1].size == 0) {
+    char name[96];
+    segment_name(store, store->segments[--store->segment_count].start, name, sizeof name);
+    unlinkat(store->dir_fd, name, 0);
+  }
 }
 
 void store_write(Store *store, const char *data, size_t length) {
@@ -108,7 +143,8 @@ void store_write(Store *store, const char *data, size_t length) {
     data += wrote;
     length -= (size_t)wrote;
     store->total += wrote;
-    if (!store->in_head) {
+    if (store->in_head) store->head_size += wrote;
+    else {
       store->segment_size += wrote;
       store->segments[store->segment_count - 1].size += wrote;
     }
@@ -116,35 +152,53 @@ void store_write(Store *store, const char *data, size_t length) {
 }
 
 long long store_omitted(const Store *store) {
-  if (store->segment_count == 0) return store->lost;
-  long long kept = store->total < store->head_max ? store->total : store->head_max;
-  if (store->failed_once && store->segments[0].start < store->head_max) kept = store->segments[0].start - store->lost > 0 ? store->segments[0].start - store->lost : 0;
+  long long kept = store->head_size;
   for (int at = 0; at < store->segment_count; at++) kept += store->segments[at].size;
-  long long omitted = store->total - kept;
-  return omitted > store->lost ? omitted : store->lost;
+  return store->total - kept;
 }
 
-/* The head file is what people open: at the end it gets the kept tail and the completion line. Readers that count offsets use
-   the recorded total and never look past the head there. */
+static int gap_text(long long bytes, char *text, size_t size) { return bytes > 0 ? snprintf(text, size, "\n[... %lld bytes omitted ...]\n", bytes) : 0; }
+
+/* Says where every kept byte will be in the joined file: `start:size@place` for the head and each segment. */
+void store_map(const Store *store, char *text, size_t size) {
+  char gap[64];
+  size_t used = 0;
+  if (store->head_size > 0) used += (size_t)snprintf(text, size, "0:%lld@0", store->head_size);
+  long long place = store->head_size, end = store->head_size;
+  for (int at = 0; at < store->segment_count && used < size; at++) {
+    long long start = store->segments[at].start, length = store->segments[at].size;
+    place += gap_text(start - end, gap, sizeof gap);
+    used += (size_t)snprintf(text + used, size - used, "%s%lld:%lld@%lld", used ? " " : "", start, length, place);
+    place += length;
+    end = start + length;
+  }
+  if (used == 0) text[0] = 0;
+}
+
+/* The head file is what people open: at the end it gets the kept tail and the completion line. A segment goes away when all of it
+   has been joined, so a full disk costs the convenience, not the bytes: readers look for the segment first. */
 void store_finish(Store *store, const char *completion_line) {
   if (store->fd >= 0) close(store->fd);
   store->fd = -1;
   int head = openat(store->dir_fd, store->name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   if (head < 0) return;
-  if (store->segment_count > 0) {
-    char text[160];
-    int length = snprintf(text, sizeof text, "\n[... %lld bytes omitted ...]\n", store_omitted(store));
-    bool room = write_all(head, text, (size_t)length);
-    for (int at = 0; room && at < store->segment_count; at++) {
-      char name[96], block[65536];
-      segment_name(store, store->segments[at].start, name, sizeof name);
-      int fd = openat(store->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-      if (fd < 0) continue;
-      ssize_t got;
-      while (room && (got = read(fd, block, sizeof block)) > 0) room = write_all(head, block, (size_t)got);
-      close(fd);
-    }
+  char gap[64];
+  bool room = true;
+  long long end = store->head_size;
+  for (int at = 0; room && at < store->segment_count; at++) {
+    char name[96], block[65536];
+    int length = gap_text(store->segments[at].start - end, gap, sizeof gap);
+    room = write_all(head, gap, (size_t)length);
+    segment_name(store, store->segments[at].start, name, sizeof name);
+    int fd = openat(store->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) break;
+    ssize_t got;
+    while (room && (got = read(fd, block, sizeof block)) > 0) room = write_all(head, block, (size_t)got);
+    close(fd);
+    if (room) unlinkat(store->dir_fd, name, 0);
+    end = store->segments[at].start + store->segments[at].size;
   }
+  if (room) write_all(head, gap, (size_t)gap_text(store->total - end, gap, sizeof gap));
   if (completion_line) {
     if (store->last_byte != '\n') write_all(head, "\n", 1);
     write_all(head, completion_line, strlen(completion_line));

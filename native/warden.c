@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, LIFT_BASE = 110 };
+enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, LIFT_BASE = 110, RECORD_BYTES = 8192 };
 
 typedef struct { int fd; Store store; MaskState held; bool used; } Source;
 
@@ -30,7 +30,8 @@ static bool killing, forced;
 static char kill_why[16];
 static Source sources[2];
 static Source late;
-static int source_count, dir_fd = -1, job_control = -1, job_stdin = -1, master = -1;
+static int source_count, dir_fd = -1, job_control = -1, job_stdin = -1;
+static Terminal terminal = {-1, -1, ""};
 static Mask *mask;
 static char pending_input[65536];
 static size_t pending_length;
@@ -63,7 +64,7 @@ static void fail_child(int report, const char *what) {
 }
 
 /* Runs in the forked child. The order matters: a new session first, so that no terminal of the engine can be reached. */
-static void become_command(Request *request, int report, const char *terminal) {
+static void become_command(Request *request, int report) {
   setsid();
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   sigset_t none;
@@ -79,12 +80,10 @@ static void become_command(Request *request, int report, const char *terminal) {
     int length = snprintf(text, sizeof text, "%d", request->oom);
     if (fd >= 0) { write_all(fd, text, (size_t)length); close(fd); }
   }
-  if (terminal) {
-    int slave = open(terminal, O_RDWR);
+  if (request->pty) {
+    int slave = open(terminal.path, O_RDWR);
     if (slave < 0) fail_child(report, "pty");
     ioctl(slave, TIOCSCTTY, 0);
-    struct winsize size = {.ws_row = (unsigned short)request->rows, .ws_col = (unsigned short)request->cols};
-    ioctl(slave, TIOCSWINSZ, &size);
     link_.in_read = link_.out_write = link_.err_write = slave;
   }
   /* Lift everything that is needed above the numbers it will be given, then put each in its place. */
@@ -146,8 +145,8 @@ static void open_job(const char *dir, bool merged, long long head, long long tai
 
 static void record_start(void) {
   char text[256];
-  snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\n", (int)leader, (int)leader, (int)getpid(),
-           start_time_of(getpid()), start_time_of(leader));
+  snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\nat=%lld\n", (int)leader, (int)leader, (int)getpid(),
+           start_time_of(getpid()), start_time_of(leader), wall_ms());
   if (dir_fd >= 0) write_file_atomically(dir_fd, "started", text);
 }
 
@@ -166,7 +165,7 @@ static void read_source(Source *source, int most_rounds) {
     if (got < 0 && errno == EAGAIN) return;
     /* 0 = every writer is gone; EIO = the same, said by a terminal. */
     close(source->fd);
-    if (source->fd == master) master = -1;
+    if (source->fd == terminal.master) terminal.master = -1;
     source->fd = -1;
   }
 }
@@ -183,10 +182,12 @@ static void record_end(void) {
   }
   int code = WIFEXITED(leader_status) ? WEXITSTATUS(leader_status) : -1;
   int number = WIFSIGNALED(leader_status) ? WTERMSIG(leader_status) : 0;
-  char text[640], line[160];
+  char text[RECORD_BYTES], line[160], maps[2][RECORD_BYTES / 2 - 512] = {"", ""};
+  for (int at = 0; at < source_count; at++) store_map(&sources[at].store, maps[at], sizeof maps[at]);
   snprintf(text, sizeof text,
-           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\nout_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\n",
-           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete, leader_usage.ru_maxrss);
+           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\nout_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\n"
+           "out_map=%s\nerr_map=%s\nwhole=1\n",
+           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete, leader_usage.ru_maxrss, maps[0], maps[1]);
   if (number) snprintf(line, sizeof line, "[background process %s: signal %d]\n", strcmp(kill_why, "timeout") == 0 ? "timed out" : "killed", number);
   else if (code) snprintf(line, sizeof line, "[background process failed: exit code %d]\n", code);
   else snprintf(line, sizeof line, "[background process completed: exit code 0]\n");
@@ -205,7 +206,7 @@ static void record_end(void) {
 }
 
 static void reserve_status(void) {
-  char blank[700];
+  char blank[RECORD_BYTES];
   memset(blank, '\n', sizeof blank);
   int fd = openat(dir_fd, "status.reserve", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return;
@@ -245,14 +246,21 @@ static void advance_kill(void) {
 
 /* ---- orders ---- */
 
-static void set_size(int cols, int rows) {
-  struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
-  if (master >= 0) ioctl(master, TIOCSWINSZ, &size);
+/* What was typed before the end of input comes before it. */
+static void end_input(void) {
+  if (terminal.master < 0) { close_end(&job_stdin); return; }
+  ssize_t got = read(job_stdin, pending_input + pending_length, sizeof pending_input - pending_length);
+  if (got > 0) pending_length += (size_t)got;
+  if (pending_length < sizeof pending_input) pending_input[pending_length++] = terminal_eof_key(&terminal);
 }
 
-static void end_input(void) {
-  if (master >= 0) { if (pending_length < sizeof pending_input) pending_input[pending_length++] = 4; }
-  else close_end(&job_stdin);
+/* Answers `look N`: the state of the terminal and of the input, in a file that carries the number. Whoever waits for the number also
+   knows that every order before it has been obeyed. */
+static void answer_look(int number) {
+  char modes[256], text[400];
+  terminal_describe(&terminal, modes, sizeof modes);
+  snprintf(text, sizeof text, "look=%d\nunsent=%zu\n%s", number, pending_length, modes);
+  write_file_atomically(dir_fd, "terminal", text);
 }
 
 static void move_to_background(const char *payload, size_t length) {
@@ -293,7 +301,7 @@ static void obey(char kind, const char *payload, size_t length) {
     const char *why = field_text(payload, length, "why");
     begin_kill((int)field_number(payload, length, "sig", SIGTERM), field_number(payload, length, "grace", 2000), why ? why : "caller");
   } else if (kind == 'B') move_to_background(payload, length);
-  else if (kind == 'Z') set_size((int)field_number(payload, length, "cols", 80), (int)field_number(payload, length, "rows", 24));
+  else if (kind == 'Z') terminal_size(&terminal, (int)field_number(payload, length, "cols", 80), (int)field_number(payload, length, "rows", 24));
   else if (kind == 'M') for (const char *at = payload; at < payload + length; at += strlen(at) + 1) add_needle(at);
   else if (kind == 'D') link_.request->detached = field_number(payload, length, "detached", 0) != 0;
 }
@@ -323,18 +331,28 @@ static void read_orders(void) {
 
 /* Lines that any later process may write into the job's control FIFO. */
 static void read_job_control(void) {
-  char text[4096];
-  ssize_t got = read(job_control, text, sizeof text - 1);
+  static char text[16384];
+  static size_t have;
+  ssize_t got = read(job_control, text + have, sizeof text - 1 - have);
   if (got <= 0) return;
-  text[got] = 0;
+  have += (size_t)got;
+  text[have] = 0;
+  /* A read may end in the middle of a line; a line that never ends is dropped. */
+  char *rest = strrchr(text, '\n');
+  if (!rest) { if (have == sizeof text - 1) have = 0; return; }
+  *rest++ = 0;
   for (char *save, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
     int a = 0, b = 0;
     char why[16] = "caller";
     if (sscanf(line, "kill %d %d %15s", &a, &b, why) >= 2) begin_kill(a, b, why);
     else if (sscanf(line, "signal %d", &a) == 1) { if (!leader_gone) kill(-leader, a); }
-    else if (sscanf(line, "size %d %d", &a, &b) == 2) set_size(a, b);
+    else if (sscanf(line, "size %d %d", &a, &b) == 2) terminal_size(&terminal, a, b);
     else if (strcmp(line, "eof") == 0) end_input();
+    else if (sscanf(line, "look %d", &a) == 1) answer_look(a);
+    else if (strncmp(line, "mask ", 5) == 0) add_needle(line + 5);
   }
+  have -= (size_t)(rest - text);
+  memmove(text, rest, have);
 }
 
 static void reap(void) {
@@ -353,6 +371,7 @@ static void reap(void) {
     leader_status = status;
     leader_usage = usage;
     leader_gone_at = now_ms();
+    terminal_let_go(&terminal);
     say(link_.events, 'x', "id=%ld\nstatus=%d\nwhy=%s\nforced=%d\nmaxrss=%ld", link_.request->id, status, kill_why, forced, usage.ru_maxrss);
   }
 }
@@ -376,8 +395,8 @@ static void watch(void) {
     if (link_.control >= 0) set[at_control = count++] = (struct pollfd){link_.control, POLLIN, 0};
     if (job_control >= 0) set[at_job = count++] = (struct pollfd){job_control, POLLIN, 0};
     for (int at = 0; at < source_count; at++) if (sources[at].fd >= 0) set[at_source[at] = count++] = (struct pollfd){sources[at].fd, POLLIN, 0};
-    if (master >= 0 && job_stdin >= 0 && pending_length == 0) set[at_stdin = count++] = (struct pollfd){job_stdin, POLLIN, 0};
-    if (master >= 0 && pending_length > 0) set[at_master_out = count++] = (struct pollfd){master, POLLOUT, 0};
+    if (terminal.master >= 0 && job_stdin >= 0 && pending_length == 0) set[at_stdin = count++] = (struct pollfd){job_stdin, POLLIN, 0};
+    if (terminal.master >= 0 && pending_length > 0) set[at_master_out = count++] = (struct pollfd){terminal.master, POLLOUT, 0};
     poll(set, (nfds_t)count, wait_time());
 
     if (set[at_child].revents) { char drop[64]; while (read(child_pipe[0], drop, sizeof drop) > 0) {} reap(); }
@@ -394,7 +413,7 @@ static void watch(void) {
       if (got > 0) pending_length = (size_t)got;
     }
     if (at_master_out >= 0 && set[at_master_out].revents) {
-      ssize_t wrote = write(master, pending_input, pending_length);
+      ssize_t wrote = write(terminal.master, pending_input, pending_length);
       if (wrote > 0) { memmove(pending_input, pending_input + wrote, pending_length - (size_t)wrote); pending_length -= (size_t)wrote; }
       else if (wrote < 0 && errno != EAGAIN && errno != EINTR) pending_length = 0;
     }
@@ -438,12 +457,7 @@ void run_warden(WardenLink link) {
   sources[0].fd = sources[1].fd = late.fd = -1;
   for (const char *at = request->payload, *end = at + request->payload_length; at < end; at += strlen(at) + 1)
     if (strncmp(at, "mask=", 5) == 0) add_needle(at + 5);
-  char terminal[128] = "";
-  if (request->pty) {
-    master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 || ptsname_r(master, terminal, sizeof terminal) != 0) start_failed(errno, "pty");
-    fcntl(master, F_SETFL, O_NONBLOCK);
-  }
+  if (request->pty && !terminal_open(&terminal, request->cols, request->rows)) start_failed(errno, "pty");
   if (request->keep) {
     open_job(request->dir, request->merge || request->pty, request->head_bytes, request->tail_bytes, 0, 0);
     if (dir_fd < 0) start_failed(errno, "dir");
@@ -453,7 +467,7 @@ void run_warden(WardenLink link) {
       job_stdin = openat(dir_fd, "stdin", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
       if (!request->pty) link_.in_read = openat(dir_fd, "stdin", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     }
-    if (request->pty) sources[0].fd = master;
+    if (request->pty) sources[0].fd = terminal.master;
     else for (int at = 0; at < source_count; at++) {
       int ends[2];
       if (pipe2(ends, O_CLOEXEC) != 0) start_failed(errno, "pipe");
@@ -469,7 +483,7 @@ void run_warden(WardenLink link) {
   if (leader < 0) start_failed(errno, "fork");
   if (leader == 0) {
     close(report[0]);
-    become_command(request, report[1], request->pty ? terminal : NULL);
+    become_command(request, report[1]);
   }
   close(report[1]);
   close_end(&link_.in_read);
