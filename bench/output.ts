@@ -1,4 +1,4 @@
-/** How fast output is kept and shaped: GB/s of the transcript, the decoder, the stripper and the filter, and the memory they grow by. Run with `node bench/output.ts` on Node 22.18 or later, or bundled. */
+/** How fast output is kept and shaped: GB/s of the transcript, the decoder, the stripper and the filter, and the memory they grow by. Bundled before it runs: `npx rolldown bench/output.ts --platform node -d DIR`. */
 import { stripVTControlCharacters } from 'node:util'
 import { createAnsiStripper } from '../src/output/ansi.js'
 import { clipEnds } from '../src/output/clip.js'

@@ -25,7 +25,7 @@ export interface EnvironmentInput extends JudgeOptions {
   readonly mode?: 'merge' | 'replace'
   /** The non-interactive defaults; on when merging, off when replacing. */
   readonly defaults?: boolean
-  /** HOME where none is inherited or given. */
+  /** HOME where none is inherited or given; a replaced environment stays exactly as given. */
   readonly home?: string
 }
 
@@ -61,7 +61,7 @@ export function buildEnvironment(input: EnvironmentInput): Environment {
   const settings = defaults ? nonInteractiveDefaults(inherited, given) : {}
   for (const [name, value] of Object.entries(settings)) env.set(name, value)
   take(given, 'explicit')
-  if (home !== undefined && !env.has('HOME')) env.set('HOME', home)
+  if (mode === 'merge' && home !== undefined && !env.has('HOME')) env.set('HOME', home)
   return { env: Object.fromEntries(env), dropped, added: Object.keys(settings), problem: findInvalid(given) ?? findTooLarge(env) }
 }
 

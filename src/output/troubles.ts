@@ -85,7 +85,7 @@ const MAX_SCAN = 2_000
 
 const WORDS =
   /\b(?:errors?|failed|failures?|fail|fatal|panic|panicked|traceback|exception|assert|assertion|segfault|segmentation fault|abort|aborted|undefined reference|cannot find|not found|no such file|permission denied|unhandled|uncaught|core dumped|killed|out of memory|timed out)\b/i
-const SHAPES = /[a-z](?:Error|Exception)\b|^E {3}|[✗✘✖×❌]|^\s*not ok\b/m
+const SHAPES = /[a-z](?:Error|Exception)\b|^E {3}|[✗✘✖×❌]|^[ \t]*not ok\b/m
 const VERDICT =
   /\bFAIL(?:ED|URE)?\b|^\s*(?:error|fatal|panic)(?:\[\w+\])?:|: (?:fatal )?error:|\bpanicked at\b|^Traceback |AssertionError|^[\w.]*(?:Error|Exception)\b|^E {3}|[✗✘✖❌]|^\s*not ok\b|Segmentation fault|core dumped|\berror TS\d|\*\*\*/
 /** Counts of nothing and names of files that only speak of errors. */

@@ -53,7 +53,8 @@ describe('names that are not in the corpus', () => {
       accessToken npm_config_//registry.npmjs.org/:_password HTTP_AUTHORIZATION PROXY_AUTH SUPABASE_SERVICE_ROLE_KEY
       ALGOLIA_ADMIN_KEY NPM_AUTH OPENAI_ORG_ID PHOENIX_ANYTHING LANGO_HOME TF_VAR_db_password SECRET_TOKEN REFRESH_TOKEN
       BOT_TOKENS API_KEYS DBPASS USERPASS HASH_SALT KEY TF_TOKEN_app_terraform_io POETRY_PYPI_TOKEN_PYPI YARN_NPM_AUTH_IDENT
-      GITHUB_PAT BW_CLIENTSECRET RCLONE_CONFIG_PASS COMPOSER_AUTH SYSTEM_ACCESSTOKEN
+      GITHUB_PAT BW_CLIENTSECRET RCLONE_CONFIG_PASS COMPOSER_AUTH SYSTEM_ACCESSTOKEN AWS_CONTAINER_CREDENTIALS_FULL_URI
+      AWS_CONTAINER_CREDENTIALS_RELATIVE_URI SLACK_WEBHOOK_URL
     `))('%s is a secret', (name) => {
     expect(judgeVariable(name, 'x', 'inherited')).toMatchObject({ keep: false, why: 'secret-name' })
   })
@@ -70,7 +71,7 @@ describe('names that are not in the corpus', () => {
       GITHUB_REPOSITORY POSTGRES_PASSWORD_FILE PASSWORD_MIN_LENGTH SORT_KEY CACHE_KEY OLDPWD PWD HTTP_PROXY NO_PROXY SSL_CERT_FILE
       DOCKER_CONFIG COMPOSE_PROJECT_NAME TZ EDITOR PAGER BROWSER CREDENTIAL_HELPER PASSWORD_HASHER SECRET_MANAGER_PROJECT
       PASS_RATE MULTIPASS_INSTANCE KMS_KEY_ARN SIGNING_KEY_ID TOKEN_URL SECRETS_DIR VAULT_ADDR XDG_SESSION_COOKIE
-      TOKENS_PER_MINUTE AUTH0_DOMAIN USE_AUTH
+      TOKENS_PER_MINUTE AUTH0_DOMAIN USE_AUTH ACCESS_TOKEN_URL OAUTHLIB_RELAX_TOKEN_SCOPE DATABASE_URL
     `))('%s is neither', (name) => {
     expect(judgeVariable(name, '1', 'inherited')).toEqual({ keep: true })
   })
@@ -209,6 +210,7 @@ describe('ENV-01: building', () => {
   test('gives a home where there is none', () => {
     expect(buildEnvironment({ base: {}, home: '/home/x', defaults: false }).env).toEqual({ HOME: '/home/x' })
     expect(buildEnvironment({ base, home: '/home/x' }).env['HOME']).toBe('/home/u')
+    expect(buildEnvironment({ base, home: '/home/x', mode: 'replace' }).env).toEqual({})
   })
 
   test('names like those of an object are names like any other', () => {

@@ -139,6 +139,12 @@ describe('the house clip', () => {
     expect(omittedBytes).toBeGreaterThan(5_000_000)
   })
 
+  test('hostile text takes linear time', () => {
+    const started = performance.now()
+    for (const piece of ['\n', ' ', ' \n', 'error\n', 'error ', '✗', 'Error', 'not ok', '\t\n', 'e', '0 errors\n', '🔑']) clipEnds(piece.repeat(1_000_000 / piece.length))
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+
   test('a line of megabytes is cut in the middle, quickly', () => {
     const { text } = clipEnds(`error ${'x'.repeat(5_000_000)} end`)
     expect(text.startsWith('error xxx')).toBe(true)
