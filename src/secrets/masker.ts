@@ -140,10 +140,13 @@ export function createMasker(): Masker {
         const out: Uint8Array[] = []
         if (size === 0) return joinCompact([this.flush(), chunk])
         for (let at = 0; at < chunk.length; at += BLOCK) {
-          const block = chunk.length <= BLOCK ? chunk : chunk.subarray(at, at + BLOCK)
+          // A plain array, whatever kind the caller uses: the hot loops stay fast only as long as they see one kind.
+          const block = new Uint8Array(chunk.buffer, chunk.byteOffset + at, Math.min(BLOCK, chunk.length - at))
           advance(held.length > 0 ? join([held, block]) : block, false, out)
         }
-        return joinCompact(out)
+        const [first] = out
+        const isUntouched = out.length === 1 && first?.buffer === chunk.buffer && first.byteOffset === chunk.byteOffset && first.length === chunk.length
+        return isUntouched ? chunk : joinCompact(out)
       },
       flush() {
         const out: Uint8Array[] = []

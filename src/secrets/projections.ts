@@ -61,9 +61,11 @@ function tableOf(...bytes: readonly number[]): Uint8Array {
 export function findEscapes(raw: Uint8Array, alphabet: Uint8Array): readonly (readonly number[])[] {
   const places: number[][] = PROJECTIONS.map(() => [])
   const escape: Escape = { width: 0, code: 0, isByte: true }
-  for (let at = 0; at < raw.length; at++) {
+  const { length } = raw
+  for (let at = 0; ; at++) {
+    while (at < length && TRIGGERS[raw[at] as number] === 0) at++
+    if (at >= length) return places
     const kind = TRIGGERS[raw[at] as number] as number
-    if (kind === 0) continue
     if (kind === 1) {
       const next = raw[skipAnsi(raw, at)]
       const isBetween = at > 0 && alphabet[raw[at - 1] as number] === 1 && (next === undefined || next === ESC || alphabet[next] === 1)
@@ -74,8 +76,8 @@ export function findEscapes(raw: Uint8Array, alphabet: Uint8Array): readonly (re
     if (answer === 0) continue
     const isWanted = answer === -1 || alphabet[escape.code & 0xff] === 1 || (!escape.isByte && escape.code >= 0x80)
     if (isWanted) places[kind - 1]?.push(at)
+    if (raw[at] === BACKSLASH && raw[at + 1] === BACKSLASH) at++ // the second one escapes nothing
   }
-  return places
 }
 
 export function createView(): View {
