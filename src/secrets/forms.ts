@@ -1,4 +1,5 @@
 /** All the shapes a value takes in output without being decoded first: itself, its lines, base64, hex, quoted for a shell. */
+import { stripAnsi } from './projections.js'
 
 /**
  * A byte string to look for. A blank in it stands for any run of white space. In a `dense` one (base64, hex) white space between the bytes does not count,
@@ -77,7 +78,7 @@ function plainForms(unit: Uint8Array): Uint8Array[] {
   const text = latin1(unit)
   // 'it'\''s' is what bash and most quoters write, 'it'"'"'s' is Python's; the third is the first with its backslash undone.
   if (text.includes("'")) for (const quote of [`'\\''`, `'"'"'`, `'''`]) forms.push(bytesOf(text.replaceAll("'", () => quote)))
-  if (text.includes('\x1b')) forms.push(bytesOf(text.replace(/\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\^_])/g, '')))
+  if (text.includes('\x1b')) forms.push(stripAnsi(unit))
   return forms
 }
 

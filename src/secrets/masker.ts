@@ -87,7 +87,7 @@ export function createMasker(): Masker {
         const start = Math.max(0, (places[next] as number) - reach)
         let end = start
         while (next < places.length && (places[next] as number) <= end + reach) end = Math.min(raw.length, (places[next++] as number) + reach)
-        project(projection, raw, start, end, view)
+        project(projection, raw, start, end, index.alphabet, view)
         index.search(view.bytes, view.length, (from, to, { owner }) => {
           spans.push({ start: startOf(view, from), end: endOf(projection, raw, view, to - 1), owner, length: to - from })
         })

@@ -84,8 +84,9 @@ export function createView(): View {
   return { bytes: new Uint8Array(0), length: 0, viewAt: new Int32Array(0), rawAt: new Int32Array(0), stretches: 0, cut: -1 }
 }
 
-/** Fills the view with the raw bytes from `start` to `end`, decoded. */
-export function project({ decode, special }: Projection, raw: Uint8Array, start: number, end: number, view: View): void {
+/** Fills the view with the raw bytes from `start` to `end`, decoded. Terminal codes are left out as well, unless a value holds an escape character itself. */
+export function project({ trigger, decode, special }: Projection, raw: Uint8Array, start: number, end: number, alphabet: Uint8Array, view: View): void {
+  const keepsCodes = trigger !== ESC && alphabet[ESC] === 1
   if (view.bytes.length < end - start) {
     view.bytes = new Uint8Array(end - start)
     view.viewAt = new Int32Array(end - start + 1)
@@ -103,7 +104,7 @@ export function project({ decode, special }: Projection, raw: Uint8Array, start:
     rawAt[stretches++] = at
     while (at < end && special[raw[at] as number] === 0) bytes[size++] = raw[at++] as number
     if (at >= end) break
-    if (raw[at] === ESC) {
+    if (raw[at] === ESC && !keepsCodes) {
       at = skipAnsi(raw, at)
       continue
     }
@@ -152,6 +153,13 @@ function utf8(code: number): number[] {
   if (code < 0x800) return [0xc0 | (code >> 6), 0x80 | (code & 0x3f)]
   if (code < 0x10000) return [0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)]
   return [0xf0 | (code >> 18), 0x80 | ((code >> 12) & 0x3f), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)]
+}
+
+/** The bytes without terminal codes. */
+export function stripAnsi(raw: Uint8Array): Uint8Array {
+  const view = createView()
+  project(PROJECTIONS[0] as Projection, raw, 0, raw.length, new Uint8Array(256), view)
+  return view.bytes.slice(0, view.length)
 }
 
 /** Past the control sequence that begins here. Strings (titles, links) longer than 4 kB are not believed. */
