@@ -453,6 +453,9 @@ void run_warden(WardenLink link) {
   if (pipe2(child_pipe, O_CLOEXEC | O_NONBLOCK) != 0) start_failed(errno, "pipe");
   struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
   sigaction(SIGCHLD, &act, NULL);
+  sigset_t none;   /* the launcher keeps SIGCHLD blocked outside its wait */
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
 
   sources[0].fd = sources[1].fd = late.fd = -1;
   for (const char *at = request->payload, *end = at + request->payload_length; at < end; at += strlen(at) + 1)

@@ -51,7 +51,9 @@ export interface Engine {
   /** A shell that remembers; the same name gives the same session. Default name `main`. */
   session(name?: string): Promise<Session>
   sessions(): Promise<readonly SessionInfo[]>
+  /** Throws REFUSED when the guard, a person or a dry run kept it from starting; `begin` says so with a value. */
   start(request: StartRequest): Promise<Job>
+  begin(request: StartRequest): Promise<{ readonly job: Job } | { readonly outcome: Outcome }>
   /** Any job in the state directory; throws JOB_NOT_FOUND with the ids that exist. */
   job(id: string): Promise<Job>
   jobs(options?: { readonly all?: boolean }): Promise<readonly JobInfo[]>

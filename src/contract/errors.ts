@@ -15,6 +15,7 @@ export type ShellErrorCode =
   | 'BAD_FILTER'
   | 'BAD_CONFIG'
   | 'TOO_MANY_RUNS'
+  | 'REFUSED'
   | 'STATE_UNWRITABLE'
   | 'SECRET_REFUSED'
   | 'VAULT'

@@ -70,6 +70,8 @@ export interface WaitOptions {
   readonly idleMs?: number
   readonly file?: string
   readonly since?: number
+  /** Where lines of stderr count from when the streams are apart. Default: 0, or with `since` what comes from now on. */
+  readonly sinceStderr?: number
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }

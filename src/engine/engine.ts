@@ -60,10 +60,12 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
     services.state.closed = true
+    const release = services.launcher.hold()
     await Promise.all([...services.live].map((life) => life.end()))
     await sessions.close()
     await jobs.close()
     await services.launcher.close()
+    release()
     await services.audit?.close?.()
     rmSync(services.runDir, { recursive: true, force: true })
   }
@@ -77,6 +79,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     session: (name) => sessions.open(name),
     sessions: () => sessions.list(),
     start: (request) => jobs.start(request, sessions),
+    begin: (request) => jobs.begin(request, sessions),
     job: (id) => jobs.get(id),
     jobs: (which) => jobs.list(which),
     clean: (which) => jobs.clean(which),
@@ -152,6 +155,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
       })
     },
     ask: options.ask ?? null,
+    usualEnvironment: null,
     nextNumber: () => ++number,
     openSpill(label) {
       try {

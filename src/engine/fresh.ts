@@ -197,7 +197,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
 
 /** What bash reads: our one line is closed before the command's first word, and line numbers stay those of the command. */
 function freshScript(delivered: DeliveredCommand, statusFile: string | null): string {
-  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\builtin exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
   if (!statusFile) return `${head}${delivered.script}`
   // The stages' statuses go to a file of ours, then the shell leaves with the status it had.
   return `${head}${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); \\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(statusFile)}; } 2>/dev/null; \\builtin exit "\${__cerith_p[0]}"`

@@ -6,10 +6,16 @@ import { requestApproval, takeApproval } from '../os/approvals.js'
 import { dryRunOutcome, refusedOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
+import { syntaxErrorOutcome } from './syntax-check.js'
 
 /** Null = go. The guard looks before the dry run: what is denied stays denied in one. */
 export async function passGate(plan: Plan, services: Services, remembered: Set<string>): Promise<Outcome | null> {
   const { verdict, request } = plan
+  if (verdict.rule === 'unreadable' && verdict.decision !== 'allow') {
+    // The shell's own message is worth more than a refusal; what bash would accept and the guard cannot read stays refused.
+    const failed = await syntaxErrorOutcome(plan, services)
+    if (failed) return failed
+  }
   if (verdict.decision === 'deny') return refusedOutcome(refusalOf(verdict, plan.command), plan)
   if (request.dryRun) return dryRunOutcome(plan.summary)
   if (verdict.decision === 'allow') return null

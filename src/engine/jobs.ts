@@ -1,13 +1,28 @@
-/** Jobs of an engine: runs that are kept. */
+/** Jobs of an engine: runs that are kept. Everything about one is in its directory, so this file only starts, finds, lists and removes. */
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../contract/job.js'
+import type { Outcome } from '../contract/outcome.js'
 import type { StartRequest } from '../contract/request.js'
+import { findJobDirectory, jobIds } from '../os/job-dir.js'
+import { auditOutcome } from './audit.js'
+import { deliverCommand, isRefusal } from './delivery.js'
 import type { Promote } from './fresh.js'
+import { passGate } from './gate.js'
+import { cleanJobs } from './job-clean.js'
+import { JobHandle } from './job-handle.js'
+import { infoOf, jobState } from './job-info.js'
+import { followJob, JobNews, type LiveJob } from './job-live.js'
+import { promoteRun } from './job-promote.js'
+import { startJob, type StartedJob } from './job-start.js'
+import { abortedOutcome, refusedOutcome, runningOutcome } from './outcomes.js'
+import { planRun } from './plan.js'
 import type { Services } from './services.js'
 import type { Sessions } from './sessions.js'
 
 export interface Jobs {
+  /** Throws REFUSED where `begin` returns an outcome. */
   start(request: StartRequest, sessions: Sessions): Promise<Job>
+  begin(request: StartRequest, sessions: Sessions): Promise<{ readonly job: Job } | { readonly outcome: Outcome }>
   get(id: string): Promise<Job>
   list(which?: { readonly all?: boolean }): Promise<readonly JobInfo[]>
   clean(which?: { readonly olderThanMs?: number }): Promise<{ readonly removed: readonly string[] }>
@@ -16,9 +31,109 @@ export interface Jobs {
   close(): Promise<void>
 }
 
-export function createJobs(_services: Services, _remembered: Set<string>): Jobs {
-  const missing = (): never => {
-    throw new ShellError('JOB_NOT_FOUND', 'Jobs are not there yet', 'Wait for them.')
+export function createJobs(services: Services, remembered: Set<string>): Jobs {
+  const live = new Map<string, LiveJob>()
+  const news = new JobNews()
+  const { stateDir, limits } = services
+  let starting = 0
+
+  const infoNow = (id: string, dir: string): JobInfo | null => {
+    const state = jobState(dir, id)
+    return state && infoOf(dir, state)
   }
-  return { start: async () => missing(), get: async () => missing(), list: async () => [], clean: async () => ({ removed: [] }), onEvent: () => () => {}, promote: null, close: async () => {} }
+
+  const adopt = ({ record, dir, ward }: StartedJob): LiveJob => {
+    const { id } = record
+    const job = followJob({ id, dir, ward, apart: record.streams === 'separate', owner: record.owner, command: record.command }, news, () => infoNow(id, dir))
+    live.set(id, job)
+    void ward.gone.then(async () => {
+      await job.ended
+      live.delete(id)
+    })
+    const info = infoNow(id, dir)
+    if (info) news.tell({ kind: 'started', info })
+    return job
+  }
+
+  const handle = (id: string, dir: string): Job => new JobHandle(id, dir, services, news, live.get(id) ?? null)
+
+  const running = (): LiveJob[] => [...live.values()].filter(({ ward }) => !ward.state.exited)
+
+  const begin: Jobs['begin'] = async (request, sessions) => {
+    const around = request.session === undefined ? { session: null, cwd: services.cwd } : await sessions.surroundings(request.session)
+    const plan = await planRun(request, around, services, true)
+    const stopped = await passGate(plan, services, remembered)
+    if (stopped) return { outcome: stopped }
+    if (request.signal?.aborted) return { outcome: abortedOutcome(plan) }
+    const delivered = await deliverCommand(plan.command, services)
+    if (isRefusal(delivered)) return { outcome: refusedOutcome(delivered, plan) }
+    const restore = request.session === undefined ? '' : await sessions.restoreScript(request.session)
+    const taken = running()
+    if (taken.length + starting >= limits.maxRunningJobs) throw tooMany(taken, limits.maxRunningJobs)
+    starting += 1
+    try {
+      const started = await startJob(plan, delivered, restore, services)
+      adopt(started)
+      return { job: handle(started.record.id, started.dir) }
+    } finally {
+      starting -= 1
+    }
+  }
+
+  const audited: Jobs['begin'] = (request, sessions) => {
+    const result = begin(request, sessions)
+    if (services.audit) auditOutcome(services, request, 'start', request.session ?? null, result.then(async (begun) => ('outcome' in begun ? begun.outcome : startedOutcome(await begun.job.info()))))
+    return result
+  }
+
+  return {
+    begin: audited,
+    async start(request, sessions) {
+      const begun = await audited(request, sessions)
+      if ('job' in begun) return begun.job
+      throw notStarted(begun.outcome)
+    },
+    async get(id) {
+      const found = findJobDirectory(stateDir, id)
+      if (found && jobState(found.dir, id)) return handle(id, found.dir)
+      throw notFound(id, await this.list({ all: true }))
+    },
+    async list({ all = false } = {}) {
+      const infos: JobInfo[] = []
+      for (const id of jobIds(stateDir)) {
+        const found = findJobDirectory(stateDir, id)
+        const info = found && infoNow(id, found.dir)
+        if (info && (all || info.isRunning)) infos.push(info)
+      }
+      return infos.sort((a, b) => a.startedAt - b.startedAt)
+    },
+    clean: async (which) => cleanJobs(stateDir, which?.olderThanMs ?? 0),
+    onEvent: (listener) => news.subscribe(listener),
+    promote: (run) => promoteRun(run, services, (job) => void adopt(job)),
+    async close() {
+      const ending = [...live.values()].filter(({ owner }) => owner === 'manager')
+      for (const { ward } of ending) ward.kill({ graceMs: limits.graceMs, why: 'close' })
+      await Promise.all(ending.map(({ ward, ended }) => Promise.all([ward.gone, ended])))
+    },
+  }
+}
+
+function startedOutcome(info: JobInfo): Outcome {
+  return runningOutcome({ stdout: '', stderr: '', output: null, truncated: false, omittedBytes: 0, outputFile: info.outputFile, durationMs: 0, cwd: info.cwd, pid: info.pid, pgid: info.pgid, id: info.id, session: null, pipeStatus: null, notes: [] })
+}
+
+function notStarted(outcome: Outcome): ShellError {
+  if (outcome.refused) return new ShellError('REFUSED', outcome.refused.reason, outcome.refused.guidance)
+  if (outcome.status === 'dry_run') return new ShellError('REFUSED', outcome.stdout, 'This was a dry run; use `begin` to get its plan, or leave dryRun out.')
+  return new ShellError('REFUSED', 'The request was cancelled before it started; nothing was run.', 'Start it again without the aborted signal.')
+}
+
+function tooMany(jobs: readonly LiveJob[], limit: number): ShellError {
+  const listed = jobs.slice(0, 20).map(({ id, command }) => `${id} (${command.slice(0, 40)})`)
+  return new ShellError('TOO_MANY_RUNS', `There are already ${jobs.length} running jobs (the limit is ${limit}): ${listed.join(', ')}${jobs.length > 20 ? ', ...' : ''}`, 'Kill or wait for one of them, or raise limits.maxRunningJobs.')
+}
+
+function notFound(id: string, jobs: readonly JobInfo[]): ShellError {
+  const known = jobs.slice(-20).map((info) => `${info.id} (${info.status})`)
+  return new ShellError('JOB_NOT_FOUND', `Job not found: ${String(id).slice(0, 80)}`, known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no jobs.')
 }

@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly ask?: AskFunction
   readonly limits?: Partial<EngineLimits>
   readonly audit?: AuditSink
+  /** Save named sessions in the state directory when the engine closes, and begin with what was saved. Default false. */
+  readonly persistSessions?: boolean
   readonly door?: Door
   /** Use the launcher without native code (the lower tier), e.g. in tests. */
   readonly tier?: 'auto' | 'plain'

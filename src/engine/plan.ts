@@ -38,7 +38,8 @@ export async function planRun(request: RunRequest, around: Surroundings, service
   if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
   const command = checkRequest(request, limits)
   const cwd = checkDirectory(request.cwd, around.cwd, services.roots)
-  const built = buildEnvironment({
+  const usual = request.env === undefined && (request.envMode ?? 'merge') === 'merge'
+  const built = (usual ? services.usualEnvironment : null) ?? buildEnvironment({
     base: services.baseEnv,
     ...(request.env ? { given: request.env } : {}),
     mode: request.envMode ?? 'merge',
@@ -47,6 +48,7 @@ export async function planRun(request: RunRequest, around: Surroundings, service
     keep: options.keepEnv ?? [],
     drop: options.dropEnv ?? [],
   })
+  if (usual) services.usualEnvironment = built
   if (built.problem) throw new ShellError('BAD_REQUEST', `Bad request: ${built.problem.message}`, built.problem.hint)
   const verdict = await services.judge(command, { cwd, ...(around.variables ? { variables: { ...around.variables } } : {}), ...(around.functions ? { functions: around.functions } : {}), ...(around.aliases ? { aliases: around.aliases } : {}) }, request.automation)
   const timeoutMs = request.timeoutMs === undefined ? limits.timeoutMs : request.timeoutMs

@@ -2,6 +2,7 @@
 import type { AuditSink } from './audit-sink.js'
 import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
 import type { Verdict } from '../contract/verdict.js'
+import type { Environment } from '../env/filter.js'
 import type { GuardContext } from '../guard/inspect.js'
 import type { Bash } from '../os/bash.js'
 import type { Launcher } from '../os/launcher.js'
@@ -28,6 +29,8 @@ export interface Services {
   readonly scratch: Uint8Array
   judge(command: string, context: Pick<GuardContext, 'cwd' | 'variables' | 'functions' | 'aliases'>, automation?: readonly AutomationRule[]): Promise<Verdict>
   ask: AskFunction | null
+  /** The environment of a request that asks for nothing special, built once. */
+  usualEnvironment: Environment | null
   nextNumber(): number
   openSpill(label: string): SpillFile | null
   /** Foreground work that must be ended with the engine. */

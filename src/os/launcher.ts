@@ -9,6 +9,8 @@ export interface Pipe {
   writeEnd(): number
   /** How a shell of ours can open the writing end while the launcher still holds it. */
   readonly writePath: string
+  /** The same for the reading end. */
+  readonly readPath: string
   /** The launcher lets go of both ends (a pipe given to a command is let go of by itself). */
   release(): void
 }

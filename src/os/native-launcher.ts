@@ -56,6 +56,9 @@ export async function startNativeLauncher(helper: string): Promise<Launcher> {
     get writePath(): string {
       return `/proc/${launcherPid}/fd/${this.writeFd}`
     }
+    get readPath(): string {
+      return `/proc/${launcherPid}/fd/${this.readFd}`
+    }
     readEnd(): number {
       // O_NONBLOCK on our own open file description only: the command's end stays an ordinary blocking pipe.
       if (this.#read < 0) this.#read = openSync(`/proc/${launcherPid}/fd/${this.readFd}`, constants.O_RDONLY | constants.O_NONBLOCK)

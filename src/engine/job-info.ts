@@ -1,0 +1,133 @@
+/** What a job is and how it is doing, from its directory alone: any process gets the same answer, days later too. */
+import type { JobInfo, JobStatus } from '../contract/job.js'
+import type { End } from '../contract/outcome.js'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { storedSize } from '../os/job-output.js'
+import { readEndRecord, readJobRecord, readStartRecord, type EndRecord, type JobRecord, type StartRecord } from '../os/job-record.js'
+import { bootId, isAlive } from '../os/proc.js'
+import { signalName } from '../os/signals.js'
+
+/** Everything the files say, and what the process table says about them. */
+export interface JobState {
+  readonly record: JobRecord
+  readonly started: StartRecord | null
+  readonly ended: EndRecord | null
+  /** The keeper is there: the job runs, or something that it left behind does. */
+  readonly keeperAlive: boolean
+  readonly lost: string | null
+}
+
+/** Null when the directory holds nothing that is a job. */
+export function jobState(dir: string, id: string): JobState | null {
+  const written = readJobRecord(dir, id)
+  const started = readStartRecord(dir)
+  let ended = readEndRecord(dir)
+  if (!written && !started && !ended) return null
+  const record = written ?? damagedRecord(dir, id)
+  const sameBoot = !written || written.boot === bootId()
+  const keeperAlive = started !== null && sameBoot && isAlive(started.warden, started.wardenStart)
+  if (ended) return { record, started, ended, keeperAlive, lost: null }
+  if (keeperAlive) return { record, started, ended, keeperAlive, lost: null }
+  // The keeper may have recorded the end and left between our two looks.
+  ended = readEndRecord(dir)
+  if (ended) return { record, started, ended, keeperAlive, lost: null }
+  return { record, started, ended, keeperAlive, lost: lossOf(record, started, sameBoot) }
+}
+
+function lossOf(record: JobRecord, started: StartRecord | null, sameBoot: boolean): string | null {
+  if (!sameBoot) return started ? 'the machine was restarted while it ran' : 'the machine was restarted before it was started'
+  if (started) return 'its keeper was destroyed; nobody can say how it ended'
+  return isAlive(record.engine.pid, record.engine.start || undefined) ? null : 'its engine ended before it was started'
+}
+
+/** A job whose record was torn still has its output, its end and its processes. */
+function damagedRecord(dir: string, id: string): JobRecord {
+  let createdAt = 0
+  try {
+    createdAt = statSync(dir).birthtimeMs
+  } catch {
+    // Gone meanwhile.
+  }
+  const apart = statSync(join(dir, 'stderr.log'), { throwIfNoEntry: false }) !== undefined
+  return { id, command: '(unknown: the record of this job is damaged)', description: null, cwd: '/', owner: 'manager', labels: {}, boot: bootId(), engine: { id: '', pid: -1, start: '' }, streams: apart ? 'separate' : 'merged', pty: false, openStdin: false, createdAt, timeoutMs: null, session: null, notes: ['The record of this job is damaged.'] }
+}
+
+export function endOfJob({ record, ended, lost }: JobState): End | null {
+  if (lost !== null) return { kind: 'lost', reason: lost }
+  if (!ended) return null
+  if (ended.why === 'timeout') return { kind: 'timeout', afterMs: record.timeoutMs ?? 0, forced: ended.forced }
+  if (ended.why === 'caller' || ended.why === 'close' || ended.why === 'limit') return { kind: 'kill', forced: ended.forced, by: ended.why }
+  if (ended.signal > 0) return { kind: 'signal', signal: signalName(ended.signal) }
+  return { kind: 'exit', code: ended.code }
+}
+
+export function jobStatusOf(end: End | null, started: boolean): JobStatus {
+  if (!end) return started ? 'running' : 'pending'
+  switch (end.kind) {
+    case 'exit':
+      return end.code === 0 ? 'completed' : 'failed'
+    case 'signal':
+      return 'failed'
+    case 'timeout':
+      return 'timeout'
+    case 'kill':
+      return 'killed'
+    case 'lost':
+      return 'lost'
+    default:
+      return end satisfies never
+  }
+}
+
+export function infoOf(dir: string, state: JobState): JobInfo {
+  const { record, started, ended } = state
+  const end = endOfJob(state)
+  const status = jobStatusOf(end, started !== null)
+  const startedAt = started?.at ?? record.createdAt
+  const endedAt = ended?.endedAt ?? (state.lost === null ? null : lastSign(dir, startedAt))
+  const apart = record.streams === 'separate' && !record.pty
+  const out = ended ? ended.out : storedSize(dir, 'output.log')
+  const err = apart ? (ended ? ended.err : storedSize(dir, 'stderr.log')) : { total: 0, omitted: 0 }
+  return {
+    id: record.id,
+    status,
+    isRunning: end === null,
+    command: record.command,
+    description: record.description,
+    cwd: record.cwd,
+    owner: record.owner,
+    pid: started?.pid ?? null,
+    pgid: started?.pgid ?? null,
+    end,
+    exitCode: end?.kind === 'exit' ? end.code : null,
+    signal: end?.kind === 'signal' ? end.signal : null,
+    startedAt,
+    endedAt,
+    durationMs: Math.max(0, (endedAt ?? Date.now()) - startedAt),
+    outputFile: join(dir, 'output.log'),
+    streams: apart ? 'separate' : 'merged',
+    pty: record.pty,
+    bytes: { total: out.total + err.total, omitted: out.omitted + err.omitted },
+    outputComplete: ended ? !ended.incomplete : true,
+    notes: notesOf(state, end),
+    labels: record.labels,
+  }
+}
+
+function notesOf({ record, ended, keeperAlive, lost }: JobState, end: End | null): string[] {
+  const notes = [...record.notes]
+  if (lost !== null) notes.push(`Lost: ${lost}.`)
+  if (ended?.incomplete) notes.push('Some output could not be stored (disk full or not writable).')
+  if (ended && keeperAlive && end) notes.push('Processes that it started are still running; kill the job to end them.')
+  if (ended?.signal && (end?.kind === 'signal' || ended.why === '')) {
+    if (ended.signal === 24) notes.push('It used up its CPU time limit (SIGXCPU).')
+    if (ended.signal === 25) notes.push('It wrote a file larger than its limit (SIGXFSZ).')
+  }
+  return notes
+}
+
+/** Nobody saw the end: the last change of its output is the last that is known. */
+function lastSign(dir: string, startedAt: number): number {
+  return Math.max(startedAt, ...['output.log', 'stderr.log'].map((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0))
+}

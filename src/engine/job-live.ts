@@ -1,0 +1,82 @@
+/** The jobs that this engine started and still watches, and the news about them: told as it comes, the end exactly once. */
+import type { JobEvent, JobInfo } from '../contract/job.js'
+import type { Ward } from '../os/launcher.js'
+
+export interface LiveJob {
+  readonly id: string
+  readonly dir: string
+  readonly ward: Ward
+  readonly apart: boolean
+  readonly owner: 'manager' | 'detached'
+  readonly command: string
+  /** The end is on disk and every byte before it can be read. */
+  readonly ended: Promise<void>
+}
+
+export class JobNews {
+  readonly #listeners = new Set<(event: JobEvent) => void>()
+  readonly #changes = new Map<string, Set<() => void>>()
+
+  subscribe(listener: (event: JobEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  tell(event: JobEvent): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(event)
+      } catch {
+        // A listener's mistake must not cost the others their news.
+      }
+    }
+    this.#wake(event.kind === 'output' ? event.id : event.info.id)
+  }
+
+  /** Resolves at the next news about a job, or after so long. */
+  next(id: string, ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#changes.get(id) ?? new Set()
+      this.#changes.set(id, waiting)
+      const done = (): void => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        waiting.delete(done)
+        if (waiting.size === 0 && this.#changes.get(id) === waiting) this.#changes.delete(id)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal?.addEventListener('abort', done, { once: true })
+      waiting.add(done)
+      if (signal?.aborted) done()
+    })
+  }
+
+  #wake(id: string): void {
+    for (const wake of [...(this.#changes.get(id) ?? [])]) wake()
+  }
+}
+
+/** Follows a job of ours until its end is recorded. */
+export function followJob(job: Omit<LiveJob, 'ended'>, news: JobNews, readInfo: () => JobInfo | null): LiveJob {
+  const { ward, id, apart } = job
+  let out = 0
+  let err = 0
+  const grown = (outTotal: number, errTotal: number): void => {
+    if (outTotal > out) {
+      out = outTotal
+      news.tell({ kind: 'output', id, stream: apart ? 'stdout' : 'output', totalBytes: outTotal })
+    }
+    if (errTotal > err) {
+      err = errTotal
+      news.tell({ kind: 'output', id, stream: 'stderr', totalBytes: errTotal })
+    }
+  }
+  ward.onOutput = grown
+  const ended = ward.recorded.then(() => {
+    const info = readInfo()
+    ward.onOutput = null
+    if (info && !info.isRunning) news.tell({ kind: 'ended', info })
+  })
+  return { ...job, ended }
+}

@@ -1,0 +1,164 @@
+/** Turns a range of a job's bytes into text for one reader: masked, decoded, filtered; the cursor never stands inside a character or a secret. */
+import { ShellError } from '../contract/errors.js'
+import type { ReadOptions, ReadResult } from '../contract/job.js'
+import type { StreamName } from '../contract/output.js'
+import { readStored, type OutputName } from '../os/job-output.js'
+import { stripAnsi } from '../output/ansi.js'
+import { createLineFilter, type LineFilter } from '../output/filter.js'
+import { characterEnd, characterStart, decodeUtf8 } from '../output/utf8.js'
+import type { Masker } from '../secrets/masker.js'
+
+/** So much is read and shaped between two turns of the event loop. */
+const BLOCK_BYTES = 1024 * 1024
+/** A secret may begin before the offset that a reader asks for: so much before it is looked at too. */
+const LOOK_BACK_BYTES = 4_096
+
+export interface Readable {
+  readonly dir: string
+  readonly apart: boolean
+}
+
+export async function readJob({ dir, apart }: Readable, options: ReadOptions, masker: Masker | null): Promise<ReadResult> {
+  const name = fileOf(options.stream, apart)
+  const since = offset('since', options.since ?? 0)
+  const maxBytes = options.maxBytes === undefined ? Number.POSITIVE_INFINITY : Math.max(4, offset('maxBytes', options.maxBytes))
+  const filter = options.filter === undefined ? null : await createLineFilter(options.filter, { before: options.before ?? 0, after: options.after ?? 0 })
+  if (options.tail !== undefined) offset('tail', options.tail)
+  if (filter || options.tail !== undefined) return readAcross(dir, name, since, maxBytes, options, filter, masker)
+  const piece = await readOne(dir, name, since, maxBytes, masker)
+  return { text: shape(piece.text, options), cursor: piece.cursor, start: piece.start, omittedBytes: piece.start - Math.min(since, piece.start), totalBytes: piece.total, matches: null }
+}
+
+export function fileOf(stream: StreamName | undefined, apart: boolean): OutputName {
+  if (stream === undefined) return 'output.log'
+  if (!['stdout', 'stderr', 'output'].includes(stream)) throw new ShellError('BAD_REQUEST', `Bad request: no such stream ${JSON.stringify(stream)}`, 'Use stdout, stderr or output.')
+  if (stream === 'output' && apart) throw new ShellError('BAD_REQUEST', 'Bad request: this job keeps stdout and stderr apart', 'Read stdout and stderr one after the other.')
+  if (stream === 'stderr' && !apart) throw new ShellError('BAD_REQUEST', 'Bad request: the streams of this job were merged', 'Read output: it has both, in true order.')
+  return stream === 'stderr' ? 'stderr.log' : 'output.log'
+}
+
+interface Piece {
+  readonly text: string
+  readonly start: number
+  readonly cursor: number
+  readonly total: number
+}
+
+/** One contiguous range, in blocks. */
+async function readOne(dir: string, name: OutputName, since: number, maxBytes: number, masker: Masker | null): Promise<Piece> {
+  const texts: string[] = []
+  let start: number | null = null
+  let cursor = since
+  for (let room = maxBytes; ; ) {
+    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker)
+    // The next range lies behind a hole: it belongs to the next read.
+    if (start !== null && part.start > cursor) return { text: texts.join(''), start, cursor, total: part.total }
+    start ??= part.start
+    texts.push(part.text)
+    const taken = part.cursor - part.start
+    cursor = part.cursor
+    room -= taken
+    if (taken === 0 || room <= 3 || cursor >= part.total) return { text: texts.join(''), start, cursor, total: part.total }
+    await turn()
+  }
+}
+
+/** Filters and "the last lines" look at the whole range, holes or not: what is gone is counted, not waited for. */
+async function readAcross(dir: string, name: OutputName, since: number, maxBytes: number, options: ReadOptions, filter: LineFilter | null, masker: Masker | null): Promise<ReadResult> {
+  const texts: string[] = []
+  const lines = new LastLines(options.tail ?? Number.POSITIVE_INFINITY)
+  const keep = (text: string): void => {
+    if (options.tail === undefined) texts.push(text)
+    else lines.push(text)
+  }
+  let start: number | null = null
+  let cursor = since
+  let omitted = 0
+  let total = 0
+  for (let room = maxBytes; room > 3; ) {
+    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker)
+    total = part.total
+    omitted += part.start - Math.min(cursor, part.start)
+    start ??= part.start
+    const text = options.ansi === 'strip' ? stripAnsi(part.text) : part.text
+    keep(filter ? filter.push(text) : text)
+    const taken = part.cursor - part.start
+    cursor = part.cursor
+    room -= taken
+    if (taken === 0 || cursor >= total) break
+    await turn()
+  }
+  if (filter) keep(filter.flush())
+  return { text: options.tail === undefined ? texts.join('') : lines.text(), cursor, start: start ?? since, omittedBytes: omitted, totalBytes: total, matches: filter?.matches ?? null }
+}
+
+/** At most so many bytes from one offset on, up to the next hole, ending where a character and no secret ends. */
+function readPart(dir: string, name: OutputName, since: number, maxBytes: number, masker: Masker | null): Piece {
+  const range = readStored(dir, name, since, maxBytes)
+  const { start, total } = range
+  // After a hole a character may have lost its beginning.
+  const skipped = range.lostBefore > 0 ? characterStart(range.bytes) : 0
+  const isLast = range.ended && start + range.bytes.length >= total
+  let bytes = range.bytes.subarray(skipped)
+  if (!isLast) bytes = bytes.subarray(0, characterEnd(bytes))
+  let end = start + skipped + bytes.length
+  let masked: Uint8Array = bytes
+  if (masker && bytes.length > 0) {
+    const stream = masker.stream()
+    const before = start > 0 && range.lostBefore === 0 ? readStored(dir, name, Math.max(0, start - LOOK_BACK_BYTES), Math.min(start, LOOK_BACK_BYTES)) : null
+    const adjacent = before && before.start + before.bytes.length === start ? before.bytes : new Uint8Array(0)
+    stream.push(adjacent)
+    // Bytes before the offset that may begin a secret come out with the next push: raw when they did not, as a label when they did.
+    const open = stream.pending
+    masked = stream.push(bytes)
+    if (isLast) masked = join(masked, stream.flush())
+    else if (stream.pending < bytes.length) end -= stream.pending
+    else masked = join(masked, stream.flush())
+    const held = adjacent.subarray(adjacent.length - open)
+    if (open > 0 && startsWith(masked, held)) masked = masked.subarray(open)
+  }
+  return { text: decodeUtf8(masked), start: start, cursor: end, total }
+}
+
+/** The last lines of a text that streams by. */
+class LastLines {
+  readonly #most: number
+  #text = ''
+  constructor(most: number) {
+    this.#most = most
+  }
+  push(text: string): void {
+    this.#text = this.text(this.#text + text)
+  }
+  text(whole: string = this.#text): string {
+    if (this.#most === 0) return ''
+    let at = whole.endsWith('\n') ? whole.length - 1 : whole.length
+    for (let lines = 0; lines < this.#most; lines++) {
+      at = whole.lastIndexOf('\n', at - 1)
+      if (at <= 0) return at === 0 && lines + 1 >= this.#most ? whole.slice(1) : whole
+    }
+    return whole.slice(at + 1)
+  }
+}
+
+function shape(text: string, { ansi }: ReadOptions): string {
+  return ansi === 'strip' ? stripAnsi(text) : text
+}
+
+function offset(field: string, value: unknown): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShellError('BAD_REQUEST', `Bad request: ${field} must be a whole number of bytes, 0 or more (got ${String(value).slice(0, 60)})`, `Pass the cursor of an earlier read, or leave ${field} out.`)
+  return value
+}
+
+function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  return bytes.length >= prefix.length && prefix.every((byte, index) => bytes[index] === byte)
+}
+
+function join(first: Uint8Array, second: Uint8Array): Uint8Array {
+  return second.length === 0 ? first : first.length === 0 ? second : Buffer.concat([first, second])
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+

@@ -1,0 +1,132 @@
+/** Every setting of cerith.config.json, one row each: its type, its default, who may set it, and what it is for. */
+import { LIMITS } from '../contract/limits.js'
+
+export type SettingType = 'boolean' | 'number' | 'string' | 'path' | 'names' | 'paths' | 'flags' | 'texts' | 'commands' | 'object' | 'objects'
+
+/**
+ * What happens when the project's file, which may come with a cloned repository, sets it too:
+ * `override` replaces the user's value, `add` extends the list, `within` must lie inside the user's, `never` is an error.
+ */
+export type ProjectRule = 'override' | 'add' | 'within' | 'never' | 'stricter'
+
+export interface Setting {
+  readonly key: string
+  readonly type: SettingType
+  readonly default: unknown
+  readonly about: string
+  readonly project: ProjectRule
+  /** The environment variable of the same meaning. */
+  readonly variable?: string
+  readonly choices?: readonly string[]
+  readonly min?: number
+  readonly max?: number
+}
+
+const DAY_MS = 24 * 60 * 60_000
+
+const limit = (name: keyof typeof LIMITS, about: string, min: number, max: number): Setting => ({ key: `limits.${name}`, type: 'number', default: LIMITS[name], about, project: 'override', variable: `CERITH_${snake(name)}`, min, max })
+
+export const SETTINGS: readonly Setting[] = [
+  { key: 'policy.preset', type: 'string', default: 'open', about: 'What the guard lets through: `open` denies only the catastrophic, `careful` asks before writes elsewhere, network and installs, `readonly` allows only what reads.', project: 'stricter', variable: 'CERITH_POLICY_PRESET', choices: ['open', 'careful', 'readonly'] },
+  { key: 'policy.rules', type: 'objects', default: [], about: 'Rules on argv: {decision, commands, directories?, reason?, guidance?, match?, notMatch?}. See docs/safety.md.', project: 'stricter' },
+  { key: 'policy.protected', type: 'object', default: null, about: 'Paths whose change is asked about or denied: {paths, decision?}.', project: 'stricter' },
+  { key: 'policy.roots', type: 'paths', default: [], about: 'Directories in which `careful` lets commands write; the working directory when empty.', project: 'within' },
+  { key: 'roots', type: 'paths', default: [], about: 'Commands may only be started in these directories or below; anywhere when empty.', project: 'within', variable: 'CERITH_ROOTS' },
+  { key: 'protectedPaths', type: 'paths', default: [], about: 'Further paths that no command may change; the configuration and the state directory always are.', project: 'add', variable: 'CERITH_PROTECTED_PATHS' },
+  { key: 'bash', type: 'path', default: null, about: 'A particular bash; the first real one on PATH when absent.', project: 'never', variable: 'CERITH_BASH' },
+  { key: 'env.defaults', type: 'boolean', default: true, about: 'Set pagers, prompts and colours to values that never wait for a person.', project: 'override', variable: 'CERITH_ENV_DEFAULTS' },
+  { key: 'env.keep', type: 'names', default: [], about: 'Variables (or prefixes ending in *) that commands inherit although they look like secrets.', project: 'never', variable: 'CERITH_ENV_KEEP' },
+  { key: 'env.drop', type: 'names', default: [], about: 'Further variables that commands do not inherit.', project: 'add', variable: 'CERITH_ENV_DROP' },
+  { key: 'env.allowDangerous', type: 'boolean', default: false, about: 'Let loader and interpreter hooks (LD_PRELOAD, NODE_OPTIONS ...) through.', project: 'never', variable: 'CERITH_ALLOW_DANGEROUS_ENV' },
+  { key: 'env.pathFromLoginShell', type: 'boolean', default: false, about: 'Take PATH from your login shell once (nvm, pyenv).', project: 'never', variable: 'CERITH_LOGIN_PATH' },
+  limit('timeoutMs', 'How long a foreground command may run unless the call says otherwise.', 1, 7 * DAY_MS),
+  limit('maxTimeoutMs', 'The longest time limit a call may ask for.', 1, 7 * DAY_MS),
+  limit('graceMs', 'Between the polite signal and SIGKILL.', 0, 600_000),
+  limit('yieldMs', 'After so long a command of an MCP client becomes a job (clients give up after 60 s).', 100, DAY_MS),
+  limit('clipChars', 'Characters of output that a result shows.', 200, 10_000_000),
+  limit('memoryBytes', 'Bytes of a foreground stream kept in memory.', 4_096, 1 << 30),
+  limit('storedBytes', 'Bytes of output kept on disk per run or job (head + tail).', 4_096, 2 ** 40),
+  limit('totalStoredBytes', 'Bytes of output kept on disk for all finished jobs together.', 4_096, 2 ** 50),
+  limit('keepFinishedMs', 'How long finished jobs are kept.', 0, 3_650 * DAY_MS),
+  limit('maxRunningJobs', 'Jobs that may run at once.', 1, 100_000),
+  limit('maxSessions', 'Sessions that may live at once.', 1, 100_000),
+  { key: 'secrets.vault', type: 'boolean', default: true, about: 'Resolve {{secret:NAME}} from the vault (`cerith secret`).', project: 'never', variable: 'CERITH_VAULT' },
+  { key: 'secrets.keyFile', type: 'path', default: null, about: 'A file, 0600, that opens the vault instead of a pass phrase.', project: 'never', variable: 'CERITH_KEY_FILE' },
+  { key: 'secrets.environment', type: 'texts', default: {}, about: 'Secret name to variable of the host: {"DEPLOY_TOKEN": "CI_DEPLOY_TOKEN"}.', project: 'never' },
+  { key: 'secrets.commands', type: 'commands', default: {}, about: 'Secret name to a program that prints it: {"NPM": ["pass", "show", "npm"]}.', project: 'never' },
+  { key: 'audit.enabled', type: 'boolean', default: true, about: 'Write every decision and run to audit.jsonl in the state directory.', project: 'never', variable: 'CERITH_AUDIT' },
+  { key: 'audit.maxBytes', type: 'number', default: 16 * 1024 * 1024, about: 'Size at which audit.jsonl is rotated.', project: 'never', variable: 'CERITH_AUDIT_MAX_BYTES', min: 4_096, max: 2 ** 40 },
+  { key: 'audit.keepFiles', type: 'number', default: 8, about: 'Rotated audit files that are kept.', project: 'never', variable: 'CERITH_AUDIT_KEEP_FILES', min: 1, max: 10_000 },
+  { key: 'dialect', type: 'string', default: 'house', about: 'The tool dialect of `cerith mcp` and `cerith serve`.', project: 'override', variable: 'CERITH_DIALECT' },
+  { key: 'features', type: 'flags', default: {}, about: 'Features of the host whose command line is blocked in favour of its tools: {"cron": true}.', project: 'override' },
+  { key: 'automation', type: 'objects', default: [], about: 'Programs to be used through tools, not through the shell: {program, subcommands, tools, feature, enabled}.', project: 'add' },
+]
+
+/** For editors; the package publishes it as `cerith/cerith.schema.json`. */
+export const CONFIG_JSON_SCHEMA: Record<string, unknown> = jsonSchema()
+
+function jsonSchema(): Record<string, unknown> {
+  const properties: Record<string, Record<string, unknown>> = { $schema: { type: 'string' } }
+  for (const setting of SETTINGS) {
+    const [group, name] = setting.key.split('.') as [string, string?]
+    if (name === undefined) properties[group] = property(setting)
+    else {
+      const parent = (properties[group] ??= { type: 'object', additionalProperties: false, properties: {} })
+      ;(parent['properties'] as Record<string, unknown>)[name] = property(setting)
+    }
+  }
+  return { $schema: 'http://json-schema.org/draft-07/schema#', title: 'cerith.config.json', type: 'object', additionalProperties: false, properties }
+}
+
+const SHAPES: Record<SettingType, Record<string, unknown>> = {
+  boolean: { type: 'boolean' },
+  number: { type: 'integer' },
+  string: { type: 'string' },
+  path: { type: 'string', minLength: 1 },
+  names: { type: 'array', items: { type: 'string', minLength: 1 } },
+  paths: { type: 'array', items: { type: 'string', minLength: 1 } },
+  flags: { type: 'object', additionalProperties: { type: 'boolean' } },
+  texts: { type: 'object', additionalProperties: { type: 'string' } },
+  commands: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 } },
+  object: { type: 'object' },
+  objects: { type: 'array', items: { type: 'object' } },
+}
+
+function property({ type, about, choices, min, max, default: value, key }: Setting): Record<string, unknown> {
+  return {
+    description: about,
+    ...SHAPES[type],
+    ...(choices ? { enum: choices } : {}),
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+    ...(value === null ? {} : { default: value }),
+    ...(POLICY_SHAPES[key] ?? {}),
+  }
+}
+
+const TEXTS = { type: 'array', items: { type: 'string', minLength: 1 } }
+
+/** The parts of the policy that editors should complete; the guard checks them in full when it loads them. */
+const POLICY_SHAPES: Record<string, Record<string, unknown>> = {
+  'policy.rules': {
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['decision', 'commands'],
+      properties: { decision: { enum: ['allow', 'ask', 'deny'] }, commands: TEXTS, directories: TEXTS, reason: { type: 'string' }, guidance: { type: 'string' }, match: TEXTS, notMatch: TEXTS },
+    },
+  },
+  'policy.protected': { additionalProperties: false, required: ['paths'], properties: { paths: TEXTS, decision: { enum: ['ask', 'deny'] } } },
+  automation: {
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['program', 'subcommands', 'tools', 'feature', 'enabled'],
+      properties: { program: { type: 'string' }, subcommands: TEXTS, tools: { type: 'string' }, feature: { type: 'string' }, enabled: { type: 'boolean' } },
+    },
+  },
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+}

@@ -1,0 +1,44 @@
+/** Opens the vault of a state directory with what this process was given: a pass phrase, a key file, or a person to ask. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SecretSource } from '../secrets/sources.js'
+import { openVault, type Vault, VaultError } from './vault.js'
+
+export interface VaultKeys {
+  readonly stateDir: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly keyFile: string | null
+  readonly askPassphrase?: () => Promise<string | null>
+}
+
+export function vaultFile(stateDir: string): string {
+  return join(stateDir, 'vault')
+}
+
+/** The key file that `cerith secret key` makes, found without any setting. */
+export function defaultKeyFile(stateDir: string): string {
+  return join(stateDir, 'vault.key')
+}
+
+export async function openVaultWith(keys: VaultKeys): Promise<Vault> {
+  const file = vaultFile(keys.stateDir)
+  const passphrase = keys.env['CERITH_PASSPHRASE'] || keys.env['LANGO_PASSPHRASE']
+  if (passphrase) return openVault({ file, passphrase })
+  const keyFile = keys.keyFile ?? (existsSync(defaultKeyFile(keys.stateDir)) ? defaultKeyFile(keys.stateDir) : null)
+  if (keyFile) return openVault({ file, keyFile })
+  const typed = await keys.askPassphrase?.()
+  if (typed) return openVault({ file, passphrase: typed })
+  throw new VaultError('VAULT_NO_KEY', 'The vault is locked: there is no pass phrase and no key file', 'Set CERITH_PASSPHRASE for cerith itself, or make a key file with `cerith secret key`.')
+}
+
+/** Knows nothing while there is no vault. One that is there and cannot be opened is an error: a token must not reach a program as text. */
+export async function vaultSource(keys: VaultKeys): Promise<SecretSource> {
+  let vault: Vault | null = null
+  return {
+    async lookup(kind, name) {
+      if (!vault && !existsSync(vaultFile(keys.stateDir))) return undefined
+      vault ??= await openVaultWith(keys)
+      return vault.lookup(kind, name)
+    },
+  }
+}
