@@ -26,7 +26,7 @@ export class ToolRegistry {
     return this.#tools.size
   }
 
-  getAllSchemas(format: Format): readonly FormattedTool[] {
+  getAllSchemas(format: Format): FormattedTool[] {
     return this.list().map((tool) => formatTool(tool, format))
   }
 }

@@ -15,15 +15,12 @@ function trim(seconds: number): string {
   return seconds.toFixed(seconds < 10 ? 1 : 0).replace(/\.0$/, '')
 }
 
-/** Both words are asked for: "blocked" and, for what can never be undone, "dangerous". */
+/** Says that it was blocked, by which rule, and what to do instead. For what can never be undone the engine's own reason says "dangerous". */
 export function refusalText(outcome: Outcome, command: string): string {
-  const refused = outcome.refused ?? { rule: 'policy', reason: 'refused', guidance: '' }
+  const { rule, reason, guidance } = outcome.refused ?? { rule: 'policy', reason: '', guidance: '' }
   const shown = command.length > 200 ? `${command.slice(0, 200)}...` : command
-  const head = outcome.approvalId
-    ? `Command blocked until a person approves it (rule: ${refused.rule}): ${shown}`
-    : `Command blocked for security reasons (dangerous pattern: ${refused.rule}): ${shown}`
-  const approve = outcome.approvalId ? `A person can approve it with: cerith approve ${outcome.approvalId}` : ''
-  return [head, refused.reason, refused.guidance, approve].filter((line) => line !== '').join('\n')
+  const head = /\bblocked\b/.test(reason) ? '' : `Command blocked (rule: ${rule}): ${shown}`
+  return [head, reason, guidance].filter((line) => line !== '').join('\n')
 }
 
 export function errorText(error: ShellError): string {

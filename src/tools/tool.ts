@@ -51,5 +51,5 @@ export interface ToolSet extends Iterable<Tool> {
   list(): readonly Tool[]
   get(name: string): Tool | undefined
   execute(name: string, input: unknown, options?: CallOptions): Promise<ToolResult>
-  schemas(format: Format): readonly Record<string, unknown>[]
+  schemas(format: Format): Record<string, unknown>[]
 }

@@ -11,7 +11,8 @@ export interface AgentsShellAction {
   readonly maxOutputLength?: number
 }
 
-export interface AgentsShellOutput {
+/** A type, not an interface: only a type fits the SDK's open record. */
+export type AgentsShellOutput = {
   stdout: string
   stderr: string
   outcome: { type: 'exit'; exitCode: number } | { type: 'timeout' }
