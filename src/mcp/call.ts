@@ -1,0 +1,125 @@
+/** One `tools/call`: run it once, tell how it goes, ask when there is doubt, stop it when the client says so. */
+import { CLIENT_CAPABILITIES_META_KEY, inputRequired, inputResponse, ProtocolError, ProtocolErrorCode, type CallToolRequestParams, type ClientCapabilities, type Server, type ServerContext } from '@modelcontextprotocol/server'
+import { ShellError } from '../contract/errors.js'
+import type { ApprovalQuestion } from '../contract/request.js'
+import { formFor, QUESTION, replyOf, type CallApprovals, type OpenedState, type Reply } from './approvals.js'
+import type { Answer, Client } from './client.js'
+import { reportProgress } from './progress.js'
+import { toProtocol } from './results.js'
+import { KEY_IN_META } from './retries.js'
+
+/** How long a command with an idempotency key outlives a dropped stream, so that the same request can be sent again. */
+const RETURN_MS = 10_000
+
+export interface CallSite {
+  readonly client: Client
+  readonly server: Server
+  readonly era: 'legacy' | 'modern'
+}
+
+export async function callTool(site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
+  const { client } = site
+  if (!client.tools.get(params.name)) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool not found: ${params.name.slice(0, 80)}. The tools are ${client.listed.map(({ name }) => name).join(', ')}.`)
+  }
+  const key = keyOf(context)
+  const about = [params.name, params.arguments ?? {}]
+  if (key === null) return perform(site, params, context, context.mcpReq.signal)
+  try {
+    return await client.retries.once(key, about, (signal) => perform(site, params, context, signal), {
+      signal: context.mcpReq.signal,
+      // A closed stream is how 2026 clients cancel over HTTP, but also how a network fails; only the second comes back.
+      returnMs: site.era === 'modern' && context.http ? RETURN_MS : 0,
+      isFinal: (answer) => answer.resultType !== 'input_required',
+    })
+  } catch (error) {
+    if (!ShellError.is(error)) throw error
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.message}. ${error.hint}`)
+  }
+}
+
+async function perform(site: CallSite, params: CallToolRequestParams, context: ServerContext, signal: AbortSignal): Promise<Answer> {
+  const { client } = site
+  const { settings } = client
+  const state = stateOf(site, context)
+  const approvals = client.desk.open((question, call) => reply(site, params, context, state, question, call))
+  // The protocol's signal also fires after the request was answered; what is handed down goes silent with the call.
+  const stop = new AbortController()
+  const onAbort = (): void => stop.abort()
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  const token = context.mcpReq._meta?.progressToken
+  const send = (progress: number, message: string): void => {
+    if (signal.aborted || token === undefined) return
+    context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken: token, progress, message: client.engine.secrets.mask(message) } }).catch(() => {})
+  }
+  const progress = token === undefined ? null : reportProgress(send, { everyMs: settings.progressEveryMs, heartbeatMs: settings.heartbeatMs })
+  try {
+    const result = await client.tools.execute(params.name, params.arguments ?? {}, {
+      signal: stop.signal,
+      ask: approvals.ask,
+      door: 'mcp',
+      ...(progress ? { onProgress: (text) => progress.push(text) } : {}),
+    })
+    return askLater(site, params, context, approvals) ?? toProtocol(result, settings)
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    progress?.stop()
+  }
+}
+
+/** What to tell the engine about its question, now. */
+async function reply(site: CallSite, params: CallToolRequestParams, context: ServerContext, state: OpenedState | null, question: ApprovalQuestion, call: CallApprovals): Promise<Reply> {
+  if (site.era === 'legacy') return canAsk(site, context) ? elicit(site, context, question) : null
+  if (call.runs > 1 || !state?.use(question, callOf(params))) return null
+  const given = inputResponse(context.mcpReq.inputResponses, QUESTION)
+  return given.kind === 'elicit' ? replyOf(given) : 'declined or cannot ask'
+}
+
+/** 2025: the server asks while the request waits. */
+async function elicit({ client, server }: CallSite, context: ServerContext, question: ApprovalQuestion): Promise<Reply> {
+  try {
+    const form = formFor(question, client.engine.secrets.mask)
+    return replyOf(await server.elicitInput(form, { timeout: client.settings.approvalMs, signal: context.mcpReq.signal, relatedRequestId: context.mcpReq.id }))
+  } catch (error) {
+    client.settings.log(`cerith: the client could not ask about ${question.id}: ${String((error as Error)?.message ?? error)}`)
+    return null
+  }
+}
+
+/** 2026: the request is answered with the question, and comes back with what was said to it. Nothing ran in between. */
+function askLater(site: CallSite, params: CallToolRequestParams, context: ServerContext, { question, reply: given, runs }: CallApprovals): Answer | null {
+  if (site.era !== 'modern' || question === null || given !== null || runs > 1 || !canAsk(site, context)) return null
+  const { client } = site
+  return inputRequired({
+    inputRequests: { [QUESTION]: inputRequired.elicit(formFor(question, client.engine.secrets.mask)) },
+    requestState: client.states.seal(question, callOf(params)),
+  })
+}
+
+function stateOf({ client, era }: CallSite, context: ServerContext): OpenedState | null {
+  const state = context.mcpReq.requestState()
+  if (era !== 'modern' || typeof state !== 'string') return null
+  try {
+    return client.states.open(state)
+  } catch {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', { reason: 'invalid_request_state' })
+  }
+}
+
+function canAsk({ server, era }: CallSite, context: ServerContext): boolean {
+  const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
+  const declared = era === 'modern' ? (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined) : server.getClientCapabilities()
+  const elicitation = declared?.elicitation
+  // An empty object is how clients that know only forms say so.
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+}
+
+function callOf(params: CallToolRequestParams): unknown {
+  return [params.name, params.arguments ?? {}]
+}
+
+function keyOf(context: ServerContext): string | null {
+  const key = context.mcpReq._meta?.[KEY_IN_META] ?? context.http?.req?.headers.get('idempotency-key')
+  return typeof key === 'string' && key !== '' ? key : null
+}

@@ -1,0 +1,97 @@
+/** The engine as one client may see it: its own jobs and sessions, nobody else's. A handle is a name, not a permission. */
+import type { Engine, Session, SessionInfo } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
+import type { Job, JobEvent, JobInfo } from '../contract/job.js'
+import type { Outcome } from '../contract/outcome.js'
+import type { RunRequest, StartRequest } from '../contract/request.js'
+
+/** The client that sees what nobody else owns: the only one on stdio, the first token's over HTTP. */
+export const FIRST_CLIENT = 'default'
+
+const LABEL = 'mcp_client'
+
+/** Looks at every run of a client's tools: before it starts, and at its Outcome. */
+export interface RunWatcher {
+  began(request: RunRequest): void
+  ended(request: RunRequest, outcome: Outcome): Outcome
+}
+
+/** `alone`: there are no other clients to keep apart (stdio), so nothing is hidden and every session name is free. */
+export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { alone }: { alone: boolean }): Engine {
+  const first = client === FIRST_CLIENT
+  const mine = (info: JobInfo): boolean => alone || (info.labels[LABEL] ?? FIRST_CLIENT) === client
+  const inside = (name = 'main'): string => (first ? name : `${client}@${name}`)
+  const outside = (name: string): string => (first ? name : name.slice(client.length + 1))
+  // The first client must not reach another one's session by writing its full name.
+  const isOthers = (name: string): boolean => !alone && name.includes('@')
+  const labelled = <T extends RunRequest | StartRequest>(request: T): T => ({ ...request, labels: { ...request.labels, [LABEL]: client } })
+  const known = new Map<string, boolean>()
+
+  const job = async (id: string): Promise<Job> => {
+    const found = await engine.job(id)
+    if (mine(await found.info())) return found
+    throw new ShellError('JOB_NOT_FOUND', `Shell not found: ${id}`, 'List the shells to see which ids exist.')
+  }
+  const jobs = async (which?: { readonly all?: boolean }): Promise<readonly JobInfo[]> => (await engine.jobs(which)).filter(mine)
+
+  const run = async (start: (request: RunRequest) => Promise<Outcome>, request: RunRequest): Promise<Outcome> => {
+    watcher.began(request)
+    const outcome = watcher.ended(request, await start(labelled(request)))
+    return outcome.session === null ? outcome : { ...outcome, session: outside(outcome.session) }
+  }
+
+  const sessionOf = (session: Session): Session => ({
+    name: outside(session.name),
+    get cwd() {
+      return session.cwd
+    },
+    run: (request) => run((labelledRequest) => session.run(labelledRequest), request),
+    stream: (request) => session.stream(labelled(request)),
+    info: async () => ({ ...(await session.info()), name: outside(session.name) }),
+    restart: () => session.restart(),
+    close: () => session.close(),
+  })
+
+  return {
+    id: engine.id,
+    cwd: engine.cwd,
+    shell: engine.shell,
+    run: (request) => run((labelledRequest) => engine.run(labelledRequest), request),
+    stream: (request) => engine.stream(labelled(request)),
+    session: async (name) => {
+      if (name !== undefined && isOthers(name)) throw new ShellError('BAD_REQUEST', `A session cannot be called ${JSON.stringify(name.slice(0, 80))} here`, 'Use a name without @.')
+      return sessionOf(await engine.session(inside(name)))
+    },
+    sessions: async () => (await engine.sessions()).filter(({ name }) => (first ? !isOthers(name) : name.startsWith(`${client}@`))).map((info): SessionInfo => ({ ...info, name: outside(info.name) })),
+    start: async (request) => {
+      watcher.began(request)
+      const started = await engine.start(labelled({ ...request, ...(request.session === undefined ? {} : { session: inside(request.session) }) }))
+      known.set(started.id, true)
+      return started
+    },
+    job,
+    jobs,
+    clean: (which) => engine.clean(which),
+    check: (command, where) => engine.check(command, where?.session === undefined ? where : { ...where, session: inside(where.session) }),
+    plan: (request) => engine.plan(request.session === undefined ? request : { ...request, session: inside(request.session) }),
+    secrets: engine.secrets,
+    onJobEvent: (listener) => engine.onJobEvent((event) => void passOn(event)(listener)),
+    setAsk: (ask) => engine.setAsk(ask),
+    // The engine is shared: whoever made it closes it.
+    close: async () => {},
+  }
+
+  function passOn(event: JobEvent): (listener: (event: JobEvent) => void) => Promise<void> {
+    return async (listener) => {
+      if (event.kind !== 'output') known.set(event.info.id, mine(event.info))
+      const id = event.kind === 'output' ? event.id : event.info.id
+      if (!known.has(id)) {
+        const owned = await job(id).then(() => true, () => false)
+        known.set(id, owned)
+      }
+      const owned = known.get(id) === true
+      if (event.kind === 'ended') known.delete(id)
+      if (owned) listener(event)
+    }
+  }
+}

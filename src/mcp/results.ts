@@ -1,0 +1,65 @@
+/** Makes the protocol's result of a tool's: both channels complete, and never larger than a reader accepts. */
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { clipEnds } from '../output/clip.js'
+import type { ToolResult } from '../tools/tool.js'
+import type { Settings } from './options.js'
+
+export function toProtocol(result: ToolResult, settings: Settings): CallToolResult {
+  const isError = result.isError && (settings.failedIsError || !merelyFailed(result.structured))
+  const make = (text: string, structured: Record<string, unknown>): CallToolResult => ({
+    content: [{ type: 'text', text }],
+    ...(settings.structured ? { structuredContent: structured } : {}),
+    ...(isError ? { isError: true } : {}),
+  })
+  const whole = make(result.text, result.structured)
+  if (surelyFits(result, settings.maxResultBytes) || bytesOf(whole) <= settings.maxResultBytes) return whole
+  return shrink(result, make, settings.maxResultBytes)
+}
+
+/** It ran to its own end and only its exit code was not 0. */
+function merelyFailed(structured: Record<string, unknown>): boolean {
+  const nested = structured['metadata'] as Record<string, unknown> | undefined
+  const code = structured['exit_code'] ?? structured['exitCode'] ?? nested?.['exit_code']
+  const stopped = structured['timed_out'] === true || structured['timedOut'] === true || ['timeout', 'killed', 'refused', 'error'].includes(String(structured['status'] ?? ''))
+  return typeof code === 'number' && code > 0 && !stopped
+}
+
+/** One UTF-16 unit becomes at most six bytes of JSON (\u0000); most results are far below and need no counting. */
+function surelyFits(result: ToolResult, maxBytes: number): boolean {
+  return (result.text.length + unitsOf(result.structured)) * 6 + 1_024 <= maxBytes
+}
+
+function unitsOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 24
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + unitsOf(item) + 1, 2)
+  return Object.entries(value).reduce((sum, [key, inner]) => sum + key.length + 4 + unitsOf(inner), 2)
+}
+
+/** Shortens every long text and list alike until the whole fits; what was cut says so in its own place. */
+function shrink(result: ToolResult, make: (text: string, structured: Record<string, unknown>) => CallToolResult, maxBytes: number): CallToolResult {
+  let maxChars = Math.floor(maxBytes / 4)
+  for (let items = 1_000; ; items = Math.max(5, Math.floor(items / 2)), maxChars = Math.max(500, Math.floor(maxChars / 2))) {
+    const structured = shorten(result.structured, maxChars, items) as Record<string, unknown>
+    for (const [key, value] of Object.entries(result.structured)) if (Array.isArray(value) && value.length > items) structured[`${key}_omitted`] = value.length - items
+    if ('truncated' in structured) structured['truncated'] = true
+    const smaller = make(clip(result.text, maxChars), structured)
+    if (bytesOf(smaller) <= maxBytes || (maxChars === 500 && items === 5)) return smaller
+  }
+}
+
+function shorten(value: unknown, maxChars: number, items: number): unknown {
+  if (typeof value === 'string') return clip(value, maxChars)
+  if (typeof value !== 'object' || value === null) return value
+  // The newest of a list are at its end.
+  if (Array.isArray(value)) return value.slice(-items).map((item) => shorten(item, maxChars, items))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shorten(inner, maxChars, items)]))
+}
+
+function clip(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : clipEnds(text, { maxChars }).text
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}

@@ -1,0 +1,73 @@
+/** The protocol server of one connection (or, over HTTP, of one request): tools, resources, instructions. */
+import { Server } from '@modelcontextprotocol/server'
+import type { Engine } from '../contract/engine.js'
+import { callTool } from './call.js'
+import { createClient, type Client } from './client.js'
+import { IDENTITY } from './identity.js'
+import { settingsOf, type McpOptions } from './options.js'
+import { parse, serveResources } from './resources.js'
+import { followUpdates } from './updates.js'
+
+export interface Connection {
+  readonly era: 'legacy' | 'modern'
+  /** True when the server outlives a request, so that it can tell about changes by itself. */
+  readonly lasting: boolean
+}
+
+/** For embedding: a server over an engine of your own, to be connected to any transport of the SDK. */
+export function createMcpServer(engine: Engine, options: McpOptions = {}, connection: Partial<Connection> = {}): Server {
+  return serverFor(createClient(engine, settingsOf(options)), { era: 'legacy', lasting: true, ...connection })
+}
+
+export function serverFor(client: Client, { era, lasting }: Connection): Server {
+  const server = new Server(IDENTITY, {
+    capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
+    instructions: client.instructions,
+    // Answers to our one form are checked where they are used; the SDK's validator costs more than all the rest of a request.
+    jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
+  })
+  server.setRequestHandler('tools/list', () => ({ tools: [...client.listed] }))
+  server.setRequestHandler('tools/call', (request, context) => callTool({ client, server, era }, request.params, context))
+  serveResources(server, client)
+  const subscribed = new Set<string>()
+  if (era === 'legacy') serveSubscriptions(server, subscribed)
+  if (lasting) tellUpdates(server, client, (uri) => era === 'modern' || subscribed.has(uri))
+  server.onerror = (error) => client.settings.log(`cerith: ${error.message}`)
+  return server
+}
+
+/** 2025 clients subscribe by request; 2026 clients hold a stream open, which the SDK looks after. */
+function serveSubscriptions(server: Server, subscribed: Set<string>): void {
+  server.setRequestHandler('resources/subscribe', ({ params }) => {
+    parse(params.uri)
+    if (subscribed.size < MAX_SUBSCRIPTIONS) subscribed.add(params.uri)
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+    subscribed.delete(params.uri)
+    return {}
+  })
+}
+
+const MAX_SUBSCRIPTIONS = 1_024
+
+function tellUpdates(server: Server, client: Client, wanted: (uri: string) => boolean): void {
+  const quietly = (sent: Promise<void>): void => void sent.catch(() => {})
+  const stop = followUpdates(
+    client.engine,
+    {
+      updated: (uri) => {
+        if (server.transport && wanted(uri)) quietly(server.sendResourceUpdated({ uri }))
+      },
+      listChanged: () => {
+        if (server.transport) quietly(server.sendResourceListChanged())
+      },
+    },
+    client.settings.updateEveryMs,
+  )
+  const before = server.onclose
+  server.onclose = () => {
+    stop()
+    before?.()
+  }
+}

@@ -1,0 +1,128 @@
+/** Starts real servers and connects the official client to them, in either era, on stdio or over HTTP. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { Client, StreamableHTTPClientTransport, type CallToolResult, type ClientOptions } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { HttpOptions } from '../../src/mcp/http.js'
+import type { StdioOptions } from '../../src/mcp/stdio.js'
+import { bundled } from './bundle.js'
+
+export type Era = 'legacy' | 'modern'
+export const ERAS: readonly Era[] = ['legacy', 'modern']
+
+const HELPER = fileURLToPath(new URL(`../../dist/native/cerith-helper-${process.platform}-${process.arch}`, import.meta.url))
+
+/** A folder for state and work that goes away with `dispose`. */
+export function scratch(): { readonly dir: string; dispose(): void } {
+  const dir = mkdtempSync(join(tmpdir(), 'cerith-mcp-'))
+  return { dir, dispose: () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }) }
+}
+
+export function serverEnv(stateDir: string, extra: Record<string, string> = {}): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: stateDir, CERITH_HOME: join(stateDir, 'state'), CERITH_HELPER: HELPER, ...extra }
+}
+
+export function clientFor(era: Era, options: ClientOptions = {}): Client {
+  return new Client({ name: 'test', version: '1' }, { ...options, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } })
+}
+
+export interface Connected {
+  readonly client: Client
+  readonly pid: number
+  call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>
+}
+
+export interface StdioWish {
+  readonly era: Era
+  readonly dir: string
+  readonly options?: StdioOptions
+  readonly env?: Record<string, string>
+  readonly client?: ClientOptions
+}
+
+export async function stdio({ era, dir, options = {}, env = {}, client: clientOptions = {} }: StdioWish): Promise<Connected> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [await bundled('stdio'), JSON.stringify(options)],
+    env: serverEnv(dir, env),
+    cwd: dir,
+    stderr: process.env['TEST_STDERR'] ? 'inherit' : 'ignore',
+  })
+  const client = clientFor(era, clientOptions)
+  await client.connect(transport)
+  return { client, pid: transport.pid!, call: (name, args = {}) => client.callTool({ name, arguments: args }) as Promise<CallToolResult> }
+}
+
+export interface HttpServerProcess {
+  readonly url: string
+  readonly tokens: Readonly<Record<string, string>>
+  readonly child: ChildProcess
+  connect(era: Era, who?: string, options?: ClientOptions): Promise<Connected>
+  stop(): Promise<void>
+}
+
+export async function http(dir: string, options: HttpOptions = {}, fixture = 'http'): Promise<HttpServerProcess> {
+  const child = spawn(process.execPath, [await bundled(fixture), JSON.stringify({ port: 0, ...options })], {
+    env: serverEnv(dir),
+    cwd: dir,
+    stdio: ['ignore', 'pipe', process.env['TEST_STDERR'] ? 'inherit' : 'ignore'],
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const [line] = (await Promise.race([
+    new Promise<string[]>((resolve) => createInterface({ input: child.stdout! }).once('line', (text) => resolve([text]))),
+    exited.then(() => Promise.reject(new Error('the server ended before it listened'))),
+  ])) as string[]
+  const { url, tokens } = JSON.parse(line!) as { url: string; tokens: Record<string, string> }
+  return {
+    url,
+    tokens,
+    child,
+    async connect(era, who = 'default', clientOptions = {}) {
+      const client = clientFor(era, clientOptions)
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${tokens[who]}` } } }))
+      return { client, pid: child.pid!, call: (name, args = {}) => client.callTool({ name, arguments: args }) as Promise<CallToolResult> }
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+export function textOf(result: CallToolResult): string {
+  return result.content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n')
+}
+
+export function structuredOf(result: CallToolResult): Record<string, unknown> {
+  return (result.structuredContent ?? {}) as Record<string, unknown>
+}
+
+/** Waits until it is true, looking often; false when that never happened. */
+export async function eventually(check: () => boolean | Promise<boolean>, withinMs = 5_000): Promise<boolean> {
+  const until = Date.now() + withinMs
+  for (;;) {
+    if (await check()) return true
+    if (Date.now() > until) return false
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Processes (not zombies) whose command line or environment holds the mark. */
+export function processesWith(mark: string): number[] {
+  const found: number[] = []
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue
+    try {
+      const text = readFileSync(`/proc/${name}/cmdline`, 'latin1')
+      const state = readFileSync(`/proc/${name}/stat`, 'latin1').split(') ')[1]?.[0]
+      if (state !== 'Z' && text.includes(mark)) found.push(Number(name))
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return found
+}
