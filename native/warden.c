@@ -263,6 +263,35 @@ static void answer_look(int number) {
   write_file_atomically(dir_fd, "terminal", text);
 }
 
+static unsigned char *from_hex(const char *text, size_t *length) {
+  unsigned char *bytes = malloc(strlen(text) / 2 + 1);
+  *length = 0;
+  for (const char *at = text; bytes && at[0] && at[1]; at += 2) {
+    unsigned value;
+    if (sscanf(at, "%2x", &value) != 1) break;
+    bytes[(*length)++] = (unsigned char)value;
+  }
+  return bytes;
+}
+
+static void add_needle(const char *text) {
+  const char *colon = strchr(text, ':');
+  if (!colon) return;
+  size_t length;
+  unsigned char *bytes = from_hex(colon + 1, &length);
+  if (!bytes) return;
+  if (!mask) mask = mask_new();
+  mask_add(mask, text, (size_t)(colon - text), bytes, length);
+  free(bytes);
+}
+
+static void keep_hex(Source *source, const char *text) {
+  size_t length;
+  unsigned char *bytes = text ? from_hex(text, &length) : NULL;
+  if (bytes && length > 0) keep_bytes(source, (const char *)bytes, length);
+  free(bytes);
+}
+
 static void move_to_background(const char *payload, size_t length) {
   const char *dir = field_text(payload, length, "dir");
   if (!dir || dir_fd >= 0) return;
@@ -275,25 +304,12 @@ static void move_to_background(const char *payload, size_t length) {
   sources[0].fd = link_.out_read;
   sources[1].fd = merged ? -1 : link_.err_read;
   for (int at = 0; at < source_count; at++) fcntl(sources[at].fd, F_SETFL, O_NONBLOCK);
+  for (const char *at = payload; at < payload + length; at += strlen(at) + 1) if (strncmp(at, "mask=", 5) == 0) add_needle(at + 5);
+  /* Bytes that the engine had read and held back, because they may begin a value that is to be masked. */
+  keep_hex(&sources[0], field_text(payload, length, "out_held"));
+  if (!merged) keep_hex(&sources[1], field_text(payload, length, "err_held"));
   record_start();
   say(link_.events, 'b', "id=%ld", link_.request->id);
-}
-
-static void add_needle(const char *text) {
-  const char *colon = strchr(text, ':');
-  if (!colon) return;
-  size_t digits = strlen(colon + 1);
-  unsigned char *bytes = malloc(digits / 2 + 1);
-  if (!bytes) return;
-  size_t length = 0;
-  for (const char *at = colon + 1; at[0] && at[1]; at += 2) {
-    unsigned value;
-    if (sscanf(at, "%2x", &value) != 1) break;
-    bytes[length++] = (unsigned char)value;
-  }
-  if (!mask) mask = mask_new();
-  mask_add(mask, text, (size_t)(colon - text), bytes, length);
-  free(bytes);
 }
 
 static void obey(char kind, const char *payload, size_t length) {

@@ -36,6 +36,7 @@ export class Capture {
   #live: { push(bytes: Uint8Array): string; flush(): string } | null = null
   #spill: SpillTarget | null = null
   #spillRefused = false
+  #spillMoved: string | null = null
   #shownAt = 0
   #ended = false
   lastByteAt = performance.now()
@@ -51,7 +52,20 @@ export class Capture {
   }
 
   get spillPath(): string | null {
-    return this.#spill?.path ?? null
+    return this.#spillMoved ?? this.#spill?.path ?? null
+  }
+
+  /** The bytes that the mask holds back, raw, for whoever keeps this stream from here on; `push` gives them back. */
+  takeHeld(): Uint8Array {
+    return this.#mask?.take() ?? new Uint8Array(0)
+  }
+
+  /** The file of the whole output is somewhere else now, and somebody else's. */
+  movedTo(path: string): void {
+    this.#spill?.finish(new Uint8Array(0))
+    this.#spill = null
+    this.#spillRefused = true
+    this.#spillMoved = path
   }
 
   push(raw: Uint8Array): void {

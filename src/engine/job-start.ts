@@ -121,8 +121,8 @@ function keepOf(plan: Plan, dir: string, record: JobRecord, services: Services):
 }
 
 function jobScript(plan: Plan, delivered: DeliveredCommand, restore: string, inputFile: string | null): string {
-  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\builtin exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
-  const input = inputFile ? `\\builtin exec 0<${quoteWord(inputFile)};` : ''
+  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+  const input = inputFile ? `\\exec 0<${quoteWord(inputFile)};` : ''
   const state = restore ? `${restore}\n\\builtin cd -- ${quoteWord(plan.cwd)}\n` : ''
   return `${head}${input}${state}${delivered.script}`
 }

@@ -82,7 +82,7 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
 
   const audited: Jobs['begin'] = (request, sessions) => {
     const result = begin(request, sessions)
-    if (services.audit) auditOutcome(services, request, 'start', request.session ?? null, result.then(async (begun) => ('outcome' in begun ? begun.outcome : startedOutcome(await begun.job.info()))))
+    if (services.audit) auditOutcome(services, request, 'job', request.session ?? null, result.then(async (begun) => ('outcome' in begun ? begun.outcome : startedOutcome(await begun.job.info()))))
     return result
   }
 

@@ -48,6 +48,15 @@ export interface KeepSpec {
   readonly masks?: readonly { readonly name: string; readonly bytes: Uint8Array }[]
 }
 
+/** Where a foreground command's output goes on: what was stored so far, and the bytes that were read but may begin a masked value. */
+export interface MoveSpec extends Pick<KeepSpec, 'dir' | 'headBytes' | 'tailBytes' | 'masks'> {
+  readonly outAt: number
+  readonly errAt: number
+  readonly outHeld?: Uint8Array
+  readonly errHeld?: Uint8Array
+  readonly detached: boolean
+}
+
 /** How the leader ended, raw: the engine decides what that means. */
 export interface LeaderExit {
   readonly code: number | null
@@ -76,7 +85,7 @@ export interface Ward {
   /** Called when a kept job's output grew. */
   onOutput: ((outTotal: number, errTotal: number) => void) | null
   /** From here on the watcher keeps the output in `dir`; resolves when it has taken over. */
-  moveToBackground(spec: { dir: string; headBytes: number; tailBytes: number; outAt: number; errAt: number; detached: boolean }): Promise<void>
+  moveToBackground(spec: MoveSpec): Promise<void>
   resize(size: { cols: number; rows: number }): void
 }
 

@@ -249,9 +249,17 @@ function describeStart(id: number, spec: LaunchSpec): (readonly [string, string 
     if (keep.openStdin || keep.pty) fields.push(['fifo', 1])
     if (keep.pty) fields.push(['pty', `${keep.pty.cols},${keep.pty.rows}`])
     if (keep.deadlineMs) fields.push(['deadline', Math.ceil(keep.deadlineMs)])
-    for (const mask of keep.masks ?? []) fields.push(['mask', `${mask.name.replaceAll(/[:\0\n]/g, '_')}:${Buffer.from(mask.bytes).toString('hex')}`])
+    for (const mask of keep.masks ?? []) fields.push(maskField(mask))
   }
   return fields
+}
+
+function maskField({ name, bytes }: { readonly name: string; readonly bytes: Uint8Array }): readonly [string, string] {
+  return ['mask', `${name.replaceAll(/[:\0\n]/g, '_')}:${hex(bytes)}`]
+}
+
+function hex(bytes: Uint8Array | undefined): string {
+  return bytes ? Buffer.from(bytes).toString('hex') : ''
 }
 
 function createWard(id: number, fields: Readonly<Record<string, string>>, send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void): LiveWard {
@@ -303,6 +311,9 @@ function createWard(id: number, fields: Readonly<Record<string, string>>, send: 
           ['out_at', spec.outAt],
           ['err_at', spec.errAt],
           ['detached', spec.detached ? 1 : 0],
+          ['out_held', hex(spec.outHeld)],
+          ['err_held', hex(spec.errHeld)],
+          ...(spec.masks ?? []).map(maskField),
         ])
       })
     },

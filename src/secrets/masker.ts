@@ -11,6 +11,8 @@ export interface Masker {
   remove(name: string): void
   /** How many values are looked for; values that are too short to be masked do not count. */
   readonly size: number
+  /** Everything that is looked for literally, with the names that stand for it: for a keeper that masks without this engine. */
+  needles(): { name: string; bytes: Uint8Array }[]
   stream(): MaskStream
   maskBytes(whole: Uint8Array): Uint8Array
   maskText(whole: string): string
@@ -29,6 +31,8 @@ export interface MaskStream {
   release(): Uint8Array
   /** Bytes held back and not shown. */
   readonly pending: number
+  /** Gives them up, raw, to whoever goes on with this stream. */
+  take(): Uint8Array
 }
 
 interface Span {
@@ -164,6 +168,12 @@ export function createMasker(): Masker {
       get pending() {
         return held.length - Math.max(shown, covered)
       },
+      take() {
+        const raw = held.slice(Math.max(shown, covered))
+        held = NOTHING
+        shown = covered = 0
+        return raw
+      },
     }
   }
 
@@ -186,6 +196,7 @@ export function createMasker(): Masker {
     get size() {
       return size
     },
+    needles: () => [...values].flatMap(([name, entries]) => entries.flatMap(({ needles }) => needles.map(({ bytes }) => ({ name, bytes })))),
     stream,
     maskBytes,
     maskText(whole) {

@@ -1,0 +1,49 @@
+/** Jobs with real processes: start, look, read, wait, kill, move from the foreground. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createEngine, type Engine } from '../../src/index.js'
+
+let stateDir: string
+let engine: Engine
+
+beforeEach(async () => {
+  stateDir = mkdtempSync(join(tmpdir(), 'cerith-jobs-'))
+  engine = await createEngine({ stateDir, cwd: '/tmp' })
+})
+
+afterEach(async () => {
+  await engine.close()
+  rmSync(stateDir, { recursive: true, force: true })
+})
+
+test('BG-01 BG-02 a job starts at once with id, pid, pgid and output file, and ends by itself', async () => {
+  const job = await engine.start({ command: 'echo hello; echo oops >&2; exit 3' })
+  expect(job.id).toMatch(/^shell_[0-9a-f]{8}$/)
+  const { reason, info } = await job.wait()
+  expect(reason).toBe('exit')
+  expect(info).toMatchObject({ status: 'failed', exitCode: 3, isRunning: false, cwd: '/tmp', owner: 'manager', streams: 'separate', bytes: { total: 11, omitted: 0 } })
+  expect(info.pid).toBe(info.pgid)
+  expect(await job.read()).toMatchObject({ text: 'hello\n', cursor: 6, start: 0, omittedBytes: 0, totalBytes: 6 })
+  expect((await job.read({ stream: 'stderr' })).text).toBe('oops\n')
+  expect(readFileSync(info.outputFile, 'utf8')).toBe('hello\n[background process failed: exit code 3]\n')
+})
+
+test('wait for a line, a kill, a second kill', async () => {
+  const job = await engine.start({ command: 'echo up; sleep 100 & sleep 100', streams: 'merged' })
+  expect(await job.wait({ until: /^up$/, timeoutMs: 5_000 })).toMatchObject({ reason: 'until', match: 'up' })
+  expect((await engine.jobs()).map(({ id }) => id)).toEqual([job.id])
+  expect(await job.kill()).toMatchObject({ alreadyStopped: false, forced: false, notes: [], info: { status: 'killed' } })
+  expect(await job.kill()).toMatchObject({ alreadyStopped: true })
+  expect(await engine.jobs()).toEqual([])
+})
+
+test('a foreground command moves to the background without losing or doubling a byte', async () => {
+  const outcome = await engine.run({ command: 'for i in 1 2 3 4 5 6; do echo line $i; sleep 0.1; done; exit 7', yieldMs: 250 })
+  expect(outcome).toMatchObject({ status: 'running', exitCode: null })
+  expect(outcome.notes[0]).toContain('NOT killed')
+  const job = await engine.job(outcome.id as string)
+  expect((await job.wait()).info).toMatchObject({ status: 'failed', exitCode: 7 })
+  expect((await job.read()).text).toBe([1, 2, 3, 4, 5, 6].map((n) => `line ${n}\n`).join(''))
+})
