@@ -34,11 +34,15 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
   }
   const jobs = async (which?: { readonly all?: boolean }): Promise<readonly JobInfo[]> => (await engine.jobs(which)).filter(mine)
 
-  const run = async (start: (request: RunRequest) => Promise<Outcome>, request: RunRequest): Promise<Outcome> => {
-    watcher.began(request)
-    const outcome = watcher.ended(request, await start(labelled(request)))
+  const seen = (request: RunRequest, ended: Outcome): Outcome => {
+    const outcome = watcher.ended(request, ended)
     return outcome.session === null ? outcome : { ...outcome, session: outside(outcome.session) }
   }
+  const run = async (start: (request: RunRequest) => Promise<Outcome>, request: RunRequest): Promise<Outcome> => {
+    watcher.began(request)
+    return seen(request, await start(labelled(request)))
+  }
+  const mineToStart = (request: StartRequest): StartRequest => labelled({ ...request, ...(request.session === undefined ? {} : { session: inside(request.session) }) })
 
   const sessionOf = (session: Session): Session => ({
     name: outside(session.name),
@@ -65,9 +69,12 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     sessions: async () => (await engine.sessions()).filter(({ name }) => (first ? !isOthers(name) : name.startsWith(`${client}@`))).map((info): SessionInfo => ({ ...info, name: outside(info.name) })),
     start: async (request) => {
       watcher.began(request)
-      const started = await engine.start(labelled({ ...request, ...(request.session === undefined ? {} : { session: inside(request.session) }) }))
-      known.set(started.id, true)
-      return started
+      return engine.start(mineToStart(request))
+    },
+    begin: async (request) => {
+      watcher.began(request)
+      const begun = await engine.begin(mineToStart(request))
+      return 'job' in begun ? begun : { outcome: seen(request, begun.outcome) }
     },
     job,
     jobs,
