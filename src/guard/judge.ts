@@ -76,6 +76,7 @@ function ownerRule(kind: EffectKind, place: Located['place'], shown: string): Ru
 function modeRule(kind: EffectKind, place: Located['place'], shown: string, mode = ''): RuleName | undefined {
   if (place === 'home') return (kind === 'mode-tree' || shown === '/home') && isExtreme(mode) ? 'open-permissions' : undefined
   if (HANDED_OUT.test(shown)) return undefined
+  if (/^\/etc\/(g?shadow|sudoers)$/.test(shown) && /[1-7]$|[oa]\+|^\+/.test(mode)) return 'open-permissions'
   if (place === 'critical-file') return isExtreme(mode) || /[2367]$|^[0-7]?[0-7][2367]|[oga]\+?.*w|^[-+=]?.*s$|^[246]\d{3}$/.test(mode) ? 'open-permissions' : undefined
   if (kind === 'mode-tree') return 'open-permissions'
   return isExtreme(mode) || closesToOthers(mode) ? 'open-permissions' : undefined

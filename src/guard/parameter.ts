@@ -7,8 +7,7 @@ import { expandOperand, expandSingle, type Runner, unsplit } from './words.js'
 
 export function expandParameter(part: SimpleExpansionPart | ParameterExpansionPart, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
   if (part.type === 'SimpleExpansion') return present(lookup(part.text.slice(1), undefined, shell), part.text === '$@', quoted, shell)
-  const indexes = part.index ? expandSingle(part.index, shell, runner) : undefined
-  const index = indexes?.[0]
+  const index = part.index && (part.index.text === '@' || part.index.text === '*' ? part.index.text : expandSingle(part.index, shell, runner)[0])
   let found = lookup(part.parameter, index, shell)
   if (part.prefix === '!') {
     if (part.operation?.type === 'Names' || index === '@' || index === '*') return ANYTHING
@@ -43,6 +42,7 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
       return { values: ANYTHING }
   }
   const variable = shell.get(name)
+  if ((index === '@' || index === '*') && variable.items) return { values: [variable.items.join(' ')], items: variable.items }
   if (index === undefined || index === '@' || index === '*') return variable
   if (!variable.items) return /^0$/.test(index) ? variable : { values: MAYBE_UNSET }
   if (!/^-?\d+$/.test(index)) return { values: unique([...variable.items, '']) }

@@ -24,6 +24,7 @@ import type { Effect, EffectKind, Finding } from './findings.js'
 import { judgeEffect } from './judge.js'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 import { resolvePath } from './paths.js'
+import type { Call } from './programs/call.js'
 import { dispatch } from './programs/dispatch.js'
 import type { ShellState } from './state.js'
 import { complete, parseScript } from './syntax.js'
@@ -262,8 +263,7 @@ export class Walker implements Runner {
       const operator = node.operators[i - 1]
       if (i === 0) out = this.node(command, shell, stdin)
       else {
-        const left = node.commands[i - 1]
-        const sure = left?.type === 'Command' && /^(true|:|sleep|echo|printf|cd|export)$/.test(left.name?.value ?? '')
+        const sure = operator === '&&' && node.commands.slice(0, i).every(surelySucceeds)
         const way = operator === '||' ? shell.fork() : shell
         const printed = this.guarded(!sure, () => this.node(command, way, stdin))
         out = operator === '||' ? unique([...out, ...printed]) : concat(out, printed)
@@ -475,14 +475,19 @@ export class Walker implements Runner {
   }
 
   /** Judges one effective argv: records it, lets policy see it, and asks the program tables what it does. */
-  argv(argv: readonly string[], shell: ShellState, stdin: Input, extra: { declared?: readonly Assignment[]; prefix?: { names: readonly string[]; shell: ShellState } | undefined } = {}): Alternatives {
+  argv(argv: readonly string[], shell: ShellState, stdin: Input, extra: Partial<Pick<Call, 'declared' | 'prefix' | 'external'>> = {}): Alternatives {
     this.step()
     return this.deeper(() =>
       this.tree.within(argv, () => {
         if (this.commands.length < 2_000) this.commands.push(argv.map(readable))
-        return dispatch({ argv, shell, stdin, walker: this, declared: extra.declared ?? [], prefix: extra.prefix })
+        return dispatch({ argv, shell, stdin, walker: this, declared: extra.declared ?? [], prefix: extra.prefix, external: extra.external ?? false })
       }),
     )
+  }
+
+  /** A program started by another program: functions and aliases of this shell do not count. */
+  external(argv: readonly string[], shell: ShellState, stdin: Input): Alternatives {
+    return this.argv(argv, shell, stdin, { external: true })
   }
 
   // --- redirections ---------------------------------------------------------------------------------------------
@@ -611,6 +616,10 @@ function combine(words: readonly (readonly string[][])[]): string[][] {
     for (const fields of ways) all.push(words.flatMap((other, j) => (j === i ? fields : (other[0] ?? []))))
   }
   return all
+}
+
+function surelySucceeds(node: CommandNode | Pipeline): boolean {
+  return node.type === 'Command' && /^(true|:|sleep|echo|printf|cd|export)$/.test(node.name?.value ?? '')
 }
 
 function isConstantlyTrue(list: CompoundList): boolean {

@@ -11,6 +11,7 @@ const COMMAND_VARIABLES = new Set('PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT
 /** A value that will be run as a command is judged where it is assigned. */
 export function judgeVariable(name: string, values: Alternatives, call: Call): void {
   if (COMMAND_VARIABLES.has(name)) for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
+  if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
   if (name === 'BASH_ENV' || name === 'ENV') {
     for (const value of values) {
       for (const text of call.walker.contents(value, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())

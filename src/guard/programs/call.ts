@@ -12,6 +12,8 @@ export interface Call {
   readonly walker: Walker
   /** Assignments given as arguments (`export A=b`), still as syntax. */
   readonly declared: readonly Assignment[]
+  /** Started by another program, so functions and aliases do not apply. */
+  readonly external: boolean
   /** Assignments in front of the command, and the shell in which they hold. */
   readonly prefix?: { readonly names: readonly string[]; readonly shell: ShellState } | undefined
 }

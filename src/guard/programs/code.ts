@@ -1,6 +1,5 @@
 /** Reads inline code of other languages for what it would do to the machine. It looks at strings and calls, not at meaning. */
 import { GuardLimit } from '../limits.js'
-import { resolvePath } from '../paths.js'
 import type { Call } from './call.js'
 import { decodeBase64, decodeHex, unescape } from './printing.js'
 
@@ -25,11 +24,24 @@ export function judgeCode(code: string, language: string, call: Call): void {
   for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
   if (forksForever(source)) call.walker.report('fork-bomb', [call.argv[0] ?? language, 'fork'])
   if (STARTS.test(source)) startedCommands(source, call)
+  if (/\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*["'`]/.test(source)) {
+    for (const { text } of strings(source)) if (/[(]/.test(text) && text.length < source.length - 4) call.walker.deeper(() => judgeCode(text, language, call))
+  }
+  if (language === 'tclsh') for (const match of source.matchAll(/\b(?:exec|spawn)\s+([^\]\n;]+)/g)) call.walker.tryScript(match[1] ?? '', call.shell)
   fileCalls(source, call)
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
   for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
-  if (/\bos\.kill\s*\(\s*-1\b|\bprocess\.kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*,\s*-1\b/.test(source)) call.walker.report('kill-everything', ['kill', '-1'])
+  if (/\bos\.kill\s*\(\s*-1\b|\bprocess\.kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(source)) call.walker.report('kill-everything', ['kill', '-1'])
   if (/\breboot\s*\(\s*(?:RB_|0x|LINUX_REBOOT)/.test(source)) call.walker.report('host-down', ['reboot()'])
+}
+
+/** What print statements with constant text would write; enough to follow `python -c "print(...)" | sh`. */
+export function printedBy(code: string): readonly string[] | undefined {
+  const source = withVariables(joined(code))
+  const printed = [...source.matchAll(/\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*\(?\s*(?="|'|`)/g)].map((match) => argument(source, match.index + match[0].length) ?? '')
+  const decoded = decodedStrings(source)
+  const all = [...printed, ...decoded].filter((text) => text !== '')
+  return all.length > 0 ? [`${all.join('\n')}\n`] : undefined
 }
 
 /** Code inside decoded text is either the same language or a shell command. */
@@ -84,12 +96,16 @@ function fileCalls(source: string, call: Call): void {
   const effect = (kind: Parameters<typeof call.walker.effect>[0], word: string | undefined, mode?: string): void => {
     if (word !== undefined && word !== '') call.walker.effect(kind, word, call.shell, call.argv, mode)
   }
+  // A loop over a list of names: the names are the arguments.
+  if (/\b(?:for|map|each|forEach)\b/.test(source) && /\b(?:remove|unlink\w*|rmtree|rmSync|rm_rf|rmdirSync|unlinkSync)\s*\(?\s*[A-Za-z_$][\w$]*\s*[,)]/.test(source)) {
+    for (const { text } of strings(source)) if (/^[/~]/.test(text)) effect('delete-tree', text)
+  }
   for (const match of source.matchAll(REMOVES_TREE)) effect('delete-tree', path(match.index + match[0].length))
   for (const match of source.matchAll(REMOVES_FILE)) effect('delete', path(match.index + match[0].length))
   for (const match of source.matchAll(WRITES)) effect('overwrite', path(match.index + match[0].length))
   for (const match of source.matchAll(OPENS)) {
     const rest = source.slice(match.index, match.index + 400)
-    const called = /^[^,]*,\s*(?:(?:flags|mode)\s*=\s*)?(?:[^)\n;]*?)(?:["'](?:r\+|[wax][bt+]*|[+]?>{1,2}[^"']*|\+<)["']|O_(?:WRONLY|RDWR|TRUNC))/.exec(rest)
+    const called = /^[^,]*,\s*(?:(?:flags|mode)\s*=\s*)?(?:[^)\n;]*?)(?:["'](?:r[bt]*\+[bt]*|[wax][bt+]*|[+]?>{1,2}[^"']*|\+<)["']|O_(?:WRONLY|RDWR|TRUNC))/.exec(rest)
     if (!called && !/^\w+\s*\(?\s*(?:my\s+)?[\w$*]+\s*,\s*["']\+?>/.test(rest)) continue
     const appends = /["']a[bt+]*["']|["']>>/.test(called?.[0] ?? rest)
     effect(appends ? 'append' : 'overwrite', path(match.index + match[0].length) ?? /["']\+?>{1,2}\s*([^"']+)["']/.exec(rest)?.[1] ?? /,\s*["'][+<>]+["']\s*,\s*["']([^"']+)["']/.exec(rest)?.[1])
@@ -151,10 +167,8 @@ function decodedStrings(source: string): string[] {
 
 /** fork in a loop that nothing ends. */
 function forksForever(source: string): boolean {
-  if (!/\bfork\b|\bProcess\.spawn\b|\bspawn\s*\(|\bsubprocess\b|\bPopen\b/.test(source)) return false
+  if (!/fork\b|\bProcess\.spawn\b|\bspawn\s*\(|\bsubprocess\b|\bPopen\b/.test(source)) return false
   if (/\bfork\b[\s();]*\bwhile\b\s*\(?\s*(?:1|true|fork)\b|\bfork\b\s*\(?\)?\s*while\s+fork/.test(source)) return true
   const endless = /\bwhile\s*\(?\s*(?:1|True|true|:)\s*\)?|\bloop\s*(?:do|\{)|\bfor\s*\(\s*;\s*;\s*\)|\buntil\s+false\b|\bitertools\.count\b|\bwhile\s*\(?\s*fork\b|\bforever\b|\bwhile\s+True\b/.test(source)
-  return endless && (/\bfork\b/.test(source) || /\b(?:spawn|Popen)\w*\s*\(\s*(?:process\.execPath|process\.argv|sys\.(?:argv|executable)|__file__|\$0|\[\s*sys\.)/.test(source)) && !/\b(?:wait|waitpid|sleep|join)\b/.test(source)
+  return endless && (/fork\b/.test(source) || /\b(?:spawn|Popen)\w*\s*\(\s*(?:process\.execPath|process\.argv|sys\.(?:argv|executable)|__file__|\$0|\[\s*sys\.)/.test(source)) && !/\b(?:wait|waitpid|sleep|join)\b/.test(source)
 }
-
-export { resolvePath }

@@ -133,20 +133,14 @@ const RUNS_OPTION: Readonly<Record<string, { readonly short?: string; readonly l
   ansible: { short: 'a', takes: 'mieulfcbKT' },
   salt: { takes: 'CGE' },
   pssh: { takes: 'hHlpotei' },
-  nmap: {},
-  journalctl: {},
-  logrotate: {},
   socat: {},
   nc: { short: 'ec', takes: 'iIpqswTXxOP' },
   ncat: { short: 'ec', long: ['exec', 'sh-exec'] },
   netcat: { short: 'ec' },
-  ldd: {},
-  start: {},
   pdsh: { takes: 'wxglfutR' },
   vagrant: { short: 'c', long: ['command'] },
   adb: {},
   wsl: { short: 'e', long: ['exec'] },
-  apt: {},
   cargo: { short: 'xs', long: ['exec', 'shell', 'config'] },
   lftp: { short: 'ec' },
   restic: { long: ['password-command'] },
@@ -154,8 +148,7 @@ const RUNS_OPTION: Readonly<Record<string, { readonly short?: string; readonly l
   mutt: { short: 'e' },
   mysql: {},
   psql: {},
-  sqlite: {},
-  xdg: {},
+  sqlite3: {},
 }
 
 const runsOption: Program = (call, name) => {
@@ -174,7 +167,7 @@ const runsOption: Program = (call, name) => {
   }
   if (name === 'adb' && given.operands[0] === 'shell') call.walker.tryScript(given.operands.slice(1).map(plain).join(' '), call.shell)
   if (name === 'pssh' || name === 'pdsh') call.walker.tryScript(plain(given.operands[given.operands.length - 1] ?? ''), call.shell)
-  if (/^(psql|mysql|sqlite)$/.test(name)) {
+  if (/^(psql|mysql|sqlite3)$/.test(name)) {
     for (const text of [...call.argv.slice(1), ...(call.stdin ?? [])]) {
       const escape = /(?:^|\n)\s*(?:\\!|\.shell|\.system|system|\\sys)\s+(.+)/.exec(plain(text))?.[1]
       if (escape) call.walker.tryScript(escape, call.shell)

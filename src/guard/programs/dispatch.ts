@@ -27,8 +27,8 @@ export function dispatch(call: Call): Alternatives {
   if (hasWildcard(head)) return byPattern(call, head)
   const bare = plain(head)
   if (!bare.includes('/')) {
-    const defined = call.shell.functions.has(bare)
-    if (defined) return call.walker.call(bare, call.argv.slice(1), inPrefix(call), call.stdin)
+    if (call.external) return runProgram(call, bare)
+    if (call.shell.functions.has(bare)) return call.walker.call(bare, call.argv.slice(1), inPrefix(call), call.stdin)
     const alias = call.shell.aliases.get(bare)
     if (alias !== undefined) return expandAlias(call, bare, alias)
     return runProgram(call, bare)

@@ -1,8 +1,8 @@
 /** What the file tools do to the paths they name: remove, move, overwrite, change modes. */
 import { resolvePath } from '../paths.js'
-import { ANYTHING, hasUnknown, hasWildcard, isConstant, NOTHING, plain, TREE, UNKNOWN } from '../text.js'
+import { activate, ANYTHING, hasUnknown, isConstant, NOTHING, plain, TREE, UNKNOWN } from '../text.js'
 import { basename, type Call, onlyTalks, options, type Program } from './call.js'
-import { foundPaths, unescape } from './printing.js'
+import { foundPaths } from './printing.js'
 
 const rm: Program = (call) => {
   const given = options(call.argv.slice(1))
@@ -16,7 +16,8 @@ const rm: Program = (call) => {
 /** Tools whose operands all disappear with what is in them. */
 const removeTrees = (spec: { short?: string; long?: string[] } = {}): Program => (call) => {
   if (onlyTalks(call.argv.slice(1))) return undefined
-  for (const word of options(call.argv.slice(1), spec).operands) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  // These tools expand wildcards themselves, quoted or not.
+  for (const word of options(call.argv.slice(1), spec).operands) call.walker.effect('delete-tree', activate(word), call.shell, call.argv)
   return undefined
 }
 
@@ -176,6 +177,7 @@ const find: Program = (call) => {
   for (; at < words.length && !/^[-(!,]/.test(words[at] ?? ''); at++) starts.push(words[at] ?? '')
   if (starts.length === 0) starts.push('.')
   let narrowed = false
+  let names: string[] = []
   let negated = false
   let prints = true
   for (; at < words.length; at++) {
@@ -184,19 +186,25 @@ const find: Program = (call) => {
       negated = !negated
       continue
     }
-    if (word === '-o' || word === '-or' || word === ',') narrowed = false
+    if (word === '-o' || word === '-or' || word === ',') {
+      narrowed = false
+      names = []
+    }
     if (NAME_TESTS.test(word)) {
       const pattern = words[at + 1] ?? ''
-      if (!negated && !/^[*?./]*$/.test(plain(pattern)) && !(hasUnknown(pattern) && pattern.length === 1)) narrowed = true
+      if (!negated && !/^[*?./]*$/.test(plain(pattern)) && !(hasUnknown(pattern) && pattern.length === 1)) {
+        narrowed = true
+        if (/^-i?name$/.test(word)) names.push(activate(pattern))
+      }
       at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++
     else if (word === '-delete') {
-      for (const start of starts) call.walker.effect('delete-tree', narrowed ? selected(start) : start, call.shell, call.argv)
+      for (const path of targets(starts, narrowed, names)) call.walker.effect('delete-tree', path.replace(TREE, ''), call.shell, call.argv)
       prints = false
     } else if (/^-(exec|execdir|ok|okdir)$/.test(word)) {
       const end = words.findIndex((other, i) => i > at && (other === ';' || (other === '+' && words[i - 1] === '{}')))
       const template = words.slice(at + 1, end < 0 ? undefined : end)
-      for (const start of starts) run(call, template, narrowed ? selected(start) : start + TREE, word)
+      for (const path of targets(starts, narrowed, names)) run(call, template, path, word)
       at = end < 0 ? words.length : end
       prints = false
     } else if (/^-(fprint|fprint0|fls)$/.test(word)) call.walker.effect('overwrite', words[++at] ?? '', call.shell, call.argv)
@@ -209,6 +217,12 @@ const find: Program = (call) => {
   if (!prints) return undefined
   const printed = foundPaths(starts, narrowed)
   return words.includes('-print0') ? printed.map((text) => text.replaceAll('\n', '\0')) : printed
+}
+
+/** What an action of find is applied to: everything, what a name test selects, and what it selects right at the start. */
+function targets(starts: readonly string[], narrowed: boolean, names: readonly string[]): string[] {
+  if (!narrowed) return starts.map((start) => start + TREE)
+  return starts.flatMap((start) => [selected(start), ...names.map((name) => `${start}/${name}`)])
 }
 
 function selected(start: string): string {
@@ -359,5 +373,3 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   mount,
   chsh,
 }
-
-export { hasWildcard, unescape }

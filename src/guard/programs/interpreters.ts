@@ -1,7 +1,7 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
-import { plain, UNKNOWN } from '../text.js'
+import { plain, TREE, UNKNOWN } from '../text.js'
 import { type Call, onlyTalks, options, type Program } from './call.js'
-import { judgeCode } from './code.js'
+import { judgeCode, printedBy } from './code.js'
 
 interface Interpreter {
   /** Short options whose value is code. */
@@ -37,7 +37,6 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   pwsh: { code: 'c', long: ['Command', 'EncodedCommand'] },
   swipl: { code: 'gt' },
   emacs: { code: '', long: ['eval', 'execute'] },
-  sqlite3: { code: '' },
   gnuplot: { code: 'e' },
   octave: { code: '', long: ['eval'] },
   mongo: { code: '', long: ['eval'] },
@@ -72,7 +71,7 @@ export const interpret: Program = (call, name) => {
   if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
     for (const file of given.operands.filter((word) => !codes.includes(word))) call.walker.effect('edit', file, call.shell, call.argv)
   }
-  if (codes.length > 0) return undefined
+  if (codes.length > 0) return printedBy(codes.map(plain).join('\n'))
   const [file] = given.operands
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
   const texts = readsStdin ? (call.stdin ?? []) : call.walker.contents(file, call.shell)
@@ -85,8 +84,10 @@ const awk: Program = (call) => {
   const programs = [...given.all('e', 'source'), ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined ? given.operands.slice(0, 1) : [])]
   for (const file of given.all('f', 'file')) for (const text of call.walker.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
   for (const program of programs) judgeCode(plain(program), 'awk', call)
+  const everything = (call.stdin ?? []).some((text) => text.includes(TREE)) && programs.every((program) => !/[/~]|==/.test(plain(program)))
+  const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'))
   if (given.all('i').includes('inplace')) for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
-  return undefined
+  return printed
 }
 
 const sed: Program = (call) => {

@@ -1,5 +1,5 @@
 /** Programs that act on the machine: disks, power, signals, firewall, scheduled jobs, packages. */
-import { ANYTHING, hasUnknown, NOTHING, plain, TREE, UNKNOWN } from '../text.js'
+import { ANYTHING, hasUnknown, hasWildcard, NOTHING, plain, TREE, UNKNOWN } from '../text.js'
 import { isRawDevice, resolvePath } from '../paths.js'
 import { basename, type Call, fieldsOf, onlyTalks, options, type Program } from './call.js'
 
@@ -143,6 +143,7 @@ const kill: Program = (call) => {
   const harmless = words.some((word) => /^(-0|-s0)$/.test(word)) || (words[0] === '-s' && words[1] === '0')
   if (harmless) return undefined
   const { own } = call.walker.settings
+  if (call.argv.slice(1).some((word) => hasWildcard(word))) call.walker.report('kill-everything', ['kill', ...words])
   for (const target of targets) {
     if (target === '-1') call.walker.report('kill-everything', ['kill', ...words])
     else if (target === '1' || target === '-0') call.walker.report('kill-everything', ['kill', ...words])
@@ -209,7 +210,7 @@ const crontab: Program = (call) => {
   for (const text of texts) {
     if (text.trim() === '') call.walker.report('wipe-cron', call.argv)
     for (const line of text.split('\n')) {
-      const job = /^\s*(?:@\w+|(?:\S+\s+){5})(.+)$/.exec(line)
+      const job = /^\s*(?:@\w+|(?:\S+\s+){5})(.+)$/.exec(line.replaceAll(UNKNOWN, ''))
       if (job && text !== UNKNOWN) call.walker.tryScript(job[1] ?? '', call.shell)
     }
   }

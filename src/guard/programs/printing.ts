@@ -1,6 +1,6 @@
 /** What text tools print for known input: echo, printf, decoders, filters. Only so far as to follow text into a shell. */
-import { basename, fieldsOf, options, type Program } from './call.js'
-import { type Alternatives, ANYTHING, hasUnknown, isConstant, NOTHING, plain, readable, SELECTED, TREE, UNKNOWN, unique } from '../text.js'
+import { basename, options, type Program } from './call.js'
+import { type Alternatives, ANYTHING, hasUnknown, isConstant, NOTHING, plain, SELECTED, TREE, UNKNOWN, unique } from '../text.js'
 import { resolvePath } from '../paths.js'
 
 /** `\n`, `\t`, `\0ooo`, `\xHH`, `\uHHHH` as echo -e and printf know them. */
@@ -99,7 +99,7 @@ const headTail: Program = (call) => {
 
 /** A decoder that worked on known text gives known text; on unknown text nobody knows. */
 function decode(texts: Alternatives, work: (text: string) => string | undefined): Alternatives {
-  return unique(texts.map((text) => (isConstant(text) ? (work(text) ?? UNKNOWN) : UNKNOWN)))
+  return unique(texts.map((text) => (isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) ? text : UNKNOWN)))
 }
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -240,7 +240,23 @@ const realpath: Program = ({ argv, shell }) => {
   return path === undefined ? ANYTHING : shell.cwd.map((cwd) => `${resolvePath(path, cwd)}\n`)
 }
 /** Names in a directory that nobody looked at. */
-const ls: Program = ({ argv }) => (argv.slice(1).some((arg) => /^-\w*d/.test(arg)) ? options(argv.slice(1)).operands.map((path) => `${path}\n`).slice(0, 1) : ANYTHING)
+const ls: Program = ({ argv }) => (argv.some((arg) => /^\/proc\/?$/.test(arg)) ? [`${TREE}\n`] : argv.slice(1).some((arg) => /^-\w*d/.test(arg)) ? options(argv.slice(1)).operands.map((path) => `${path}\n`).slice(0, 1) : ANYTHING)
+/** A pattern that lets every pid through keeps "everything" everything; any other picks something out. */
+const grep: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'ABCefmdD', long: ['regexp', 'file', 'max-count'] })
+  const pattern = given.get('e', 'regexp') ?? given.operands[0] ?? ''
+  const files = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
+  const texts = inputs(call, files)
+  if (texts.some((text) => text.includes(TREE)) && (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || given.has('v', 'invert-match'))) return texts
+  return decode(texts.map((text) => (text.includes(TREE) ? UNKNOWN : text)), (text) => matchingLines(text, plain(pattern), given.has('v', 'invert-match'), given.has('F', 'fixed-strings')))
+}
+
+function matchingLines(text: string, pattern: string, inverted: boolean, fixed: boolean): string | undefined {
+  if (!fixed && !/^[\w /=:-]*$/.test(pattern)) return undefined
+  const lines = text.replace(/\n$/, '').split('\n').filter((line) => line.includes(pattern) !== inverted)
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
+}
+
 const yes: Program = ({ argv }) => [`${argv.slice(1).map(plain).join(' ') || 'y'}\n`]
 const getent: Program = ({ argv, shell }) => {
   if (argv[1] !== 'passwd' || argv[2] === undefined) return ANYTHING
@@ -298,9 +314,9 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   fold: through('w'),
   fmt: through('w'),
   expand: through('t'),
-  grep: through('ABCefmd'),
-  egrep: through('ABCefmd'),
-  fgrep: through('ABCefmd'),
+  grep,
+  egrep: grep,
+  fgrep: grep,
   pv: through('LBs'),
   iconv: through('fto'),
   dos2unix: through(''),
@@ -318,5 +334,3 @@ export const PRINTING: Readonly<Record<string, Program>> = {
 export function foundPaths(starts: readonly string[], narrowed: boolean): Alternatives {
   return [starts.map((start) => (narrowed ? `${start.replace(/\/$/, '')}/${SELECTED}` : start + TREE)).join('\n') + '\n']
 }
-
-export { fieldsOf, readable }

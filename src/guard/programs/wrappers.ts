@@ -1,6 +1,7 @@
 /** Programs that run another program given in their arguments: each with its real option grammar, unwrapped one layer at a time. */
+import { resolvePath } from '../paths.js'
 import { NOTHING, plain, UNKNOWN, unique } from '../text.js'
-import { basename, type Call, fieldsOf, type OptionSpec, options, type Program } from './call.js'
+import { type Call, type OptionSpec, options, type Program } from './call.js'
 
 interface Wrapper extends OptionSpec {
   /** Operands in front of the command (`timeout 5`, `chroot DIR`). */
@@ -148,12 +149,12 @@ const wrap: Program = (call, name) => {
   let rest = given.operands.slice(spec.skip ?? 0)
   const inner = call.shell.fork()
   if (spec.assigns) rest = takeAssignments(rest, call, inner)
+  const directory = name === 'sudo' || name === 'run0' ? given.get('D', 'chdir') : name === 'unshare' || name === 'nsenter' ? given.get('w', 'wd') : undefined
+  if (directory !== undefined) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
   if ((name === 'sudo' || name === 'doas') && rest.length > 0 && (given.has('s') || given.has('i', 'login', 'shell'))) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
   if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
-  const out = call.walker.argv(rest, inner, call.stdin)
-  // `exec`, `command` and friends aside, a wrapped program cannot change this shell.
-  return out
+  return call.walker.external(rest, inner, call.stdin)
 }
 
 /** `unshare`, `chroot DIR` or `sudo -s` without a command start a shell that reads stdin. */
@@ -200,7 +201,7 @@ const env: Program = (call) => {
     else break
   }
   const rest = takeAssignments(words, call, inner)
-  return rest.length === 0 ? undefined : call.walker.argv(rest, inner, call.stdin)
+  return rest.length === 0 ? undefined : call.walker.external(rest, inner, call.stdin)
 }
 
 function chdir(words: readonly string[], drop: number, target: string | undefined, option: string, inner: Call['shell']): string[] {
@@ -219,7 +220,7 @@ const command: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: name === 'exec' ? 'a' : '', stop: true })
   if (name === 'command' && given.has('v', 'V')) return undefined
   if (given.operands.length === 0) return NOTHING
-  return call.walker.argv(given.operands, call.shell, call.stdin)
+  return call.walker.external(given.operands, call.shell, call.stdin)
 }
 
 const runner: Program = (call, name) => {
@@ -313,7 +314,7 @@ const bwrap: Program = (call) => {
 
 /** xargs: the words of stdin become arguments. */
 const xargs: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'adEIiLlnPsJR', long: ['arg-file', 'delimiter', 'eof', 'replace', 'max-lines', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'], stop: true })
+  const given = options(call.argv.slice(1), { short: 'adEILnPsJR', long: ['arg-file', 'delimiter', 'eof', 'replace', 'max-lines', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'], stop: true })
   const template = given.operands.length > 0 ? given.operands : ['echo']
   const file = given.get('a', 'arg-file')
   const texts = file === undefined ? (call.stdin ?? [UNKNOWN]) : call.walker.contents(file, call.shell)
@@ -411,5 +412,3 @@ export const WRAPPING: Readonly<Record<string, Program>> = {
   capsh,
   bwrap,
 }
-
-export { basename, fieldsOf }
