@@ -1,7 +1,7 @@
 /** The engine as a dialect's tools use it: policies filled in, sessions found, one read cursor per job. */
 import type { Engine, Session } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
-import type { Job, JobInfo, KillResult, SendOptions } from '../contract/job.js'
+import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { AutomationRule, RunRequest, StartRequest } from '../contract/request.js'
 import { JobReader } from './cursors.js'
@@ -80,8 +80,10 @@ export class Toolbox {
       ...(session ? { session: session.name } : {}),
       ...(await this.#newId()),
     }
-    const started = await this.engine.start(request)
-    return { kind: 'started', job: started, info: await started.info() }
+    const begun = await this.engine.begin(request)
+    if ('job' in begun) return { kind: 'started', job: begun.job, info: await begun.job.info() }
+    const { outcome } = begun
+    return { kind: 'not', ran: { command: commandText(wish.command), outcome, answeredNo: false, description: wish.description ?? null, timeoutMs: wish.timeoutMs ?? null } }
   }
 
   /** A session of the host's engine, moved to the host's directory the first time these tools use it. */
@@ -128,20 +130,17 @@ export class Toolbox {
     return job.kill({ graceMs: this.options.graceMs ?? this.policy.graceMs })
   }
 
-  /** How far this job was read; where a wait for new lines begins. */
-  cursorOf(id: string): number {
-    const { output, stdout } = this.#readers.get(id)?.last ?? {}
-    return output ?? stdout ?? 0
+  /** Waits for the end, or for a line that was not read yet. Never ends anything. */
+  async wait(id: string, wish: { readonly until?: string; readonly waitMs: number; readonly signal?: AbortSignal }): Promise<WaitResult> {
+    const job = await this.job(id)
+    const { waitMs, ...rest } = wish
+    const { output, stdout, stderr } = this.#readers.get(job.id)?.last ?? {}
+    return job.wait({ exit: true, ...rest, since: output ?? stdout ?? 0, sinceStderr: stderr ?? 0, timeoutMs: this.patience(Math.max(0, waitMs)) })
   }
 
-  /** Types into a job and gives it a moment to react. Without a terminal C-c is what the kernel would have made of it: SIGINT. */
+  /** Types into a job and gives it a moment to react. */
   async send(id: string, input: SendOptions): Promise<void> {
     const job = await this.job(id)
-    const { pty } = await job.info()
-    if (!pty && input.text === undefined && input.keys?.length === 1 && /^(?:C-c|ctrl[-+]c)$/i.test(input.keys[0]!)) {
-      await job.kill({ signal: 'SIGINT' })
-      return
-    }
     await job.send(input)
     await job.wait({ exit: true, idleMs: 150, timeoutMs: this.patience(2_000) })
   }

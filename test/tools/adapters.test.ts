@@ -1,7 +1,7 @@
 /** The examples, run against the real SDKs without a network: stub fetch or mock model on one side, a real shell on the other. */
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
-import type { Model, ModelRequest, ModelResponse, Shell } from '@openai/agents'
+import { Usage, type Model, type ModelRequest, type ModelResponse, type Shell } from '@openai/agents'
 import { streamText, stepCountIs } from 'ai'
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test'
 import OpenAI from 'openai'
@@ -147,7 +147,7 @@ describe('OpenAI Agents SDK', () => {
     const model = {
       getResponse: async (request: ModelRequest) => {
         requests.push(request)
-        return { usage: { requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 }, output: replies[requests.length - 1] } as unknown as ModelResponse
+        return { usage: new Usage(), output: replies[requests.length - 1] } as unknown as ModelResponse
       },
       getStreamedResponse: () => {
         throw new Error('not streamed')

@@ -95,9 +95,9 @@ export function scriptedEngine(script: Script = {}): Engine {
     run,
     session: async () => session,
     sessions: async () => [],
-    start: async (request: RunRequest) => {
-      await run(request)
-      return job
+    begin: async (request: RunRequest) => {
+      const outcome = await run(request)
+      return outcome.refused || outcome.status === 'dry_run' ? { outcome } : { job }
     },
     job: async (id: string) => {
       if (id !== info.id) throw new ShellError('JOB_NOT_FOUND', `no job ${id}`, '')

@@ -3,7 +3,7 @@ import { ShellError } from '../../../contract/errors.js'
 import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
 import type { ToolInput } from '../../input.js'
 import { flag, inputOf, list, outputOf, text, whole } from '../../schema.js'
-import type { Toolbox, Wish } from '../../toolbox.js'
+import type { Wish } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 import { renderError, renderKilled, renderList, renderRan, renderReading, renderStarted } from './render.js'
 
@@ -75,19 +75,14 @@ const bashOutput: ToolSpec = {
   call: async (box, input, call) => {
     const { bash_id, filter, wait_ms, until, since } = input as { bash_id: string; filter?: string; wait_ms?: number; until?: string; since?: number }
     const waits = wait_ms !== undefined || until !== undefined
-    const waited = waits ? await wait(box, bash_id, { ...(until === undefined ? {} : { until }), waitMs: wait_ms ?? UNTIL_MS, ...(call.signal ? { signal: call.signal } : {}) }) : null
+    const waited = waits ? await box.wait(bash_id, { ...(until === undefined ? {} : { until }), waitMs: wait_ms ?? UNTIL_MS, ...(call.signal ? { signal: call.signal } : {}) }) : null
     const wish = { ...(filter === undefined ? {} : { filter }), ...(since === undefined ? {} : { since: Math.max(0, since) }), ansi: box.options.ansi ?? box.policy.ansi }
     return renderReading(await box.read(bash_id, wish), waited)
   },
 }
 
+/** With `until` alone: long enough for a server to come up, short enough for any host. */
 const UNTIL_MS = 30_000
-
-async function wait(box: Toolbox, id: string, wanted: { until?: string; waitMs: number; signal?: AbortSignal }) {
-  const job = await box.job(id)
-  const { waitMs, ...rest } = wanted
-  return job.wait({ exit: true, ...rest, since: box.cursorOf(id), timeoutMs: box.patience(Math.max(0, waitMs)) })
-}
 
 const killShell: ToolSpec = {
   name: 'KillShell',
