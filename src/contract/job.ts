@@ -84,8 +84,11 @@ export interface WaitResult {
 }
 
 export interface KillOptions {
+  /** TERM (default) and KILL end the whole tree; any other signal is only delivered to the group. */
   readonly signal?: string
   readonly graceMs?: number
+  /** What the record says about the reason. Default `caller` (status killed). */
+  readonly why?: 'caller' | 'timeout'
 }
 
 export interface KillResult {

@@ -36,7 +36,7 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
 
   const before = processesUnder(started)
   const ports = portsOf(before)
-  orderKeeper(job.dir, started, `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} caller`)
+  orderKeeper(job.dir, started, `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ${options.why === 'timeout' ? 'timeout' : 'caller'}`)
   const until = performance.now() + graceMs + PATIENCE_MS
   while (isAlive(started.warden, started.wardenStart) && performance.now() < until) await job.next(10)
   state = stateOf(job)

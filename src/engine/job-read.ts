@@ -2,8 +2,8 @@
 import { ShellError } from '../contract/errors.js'
 import type { ReadOptions, ReadResult } from '../contract/job.js'
 import type { StreamName } from '../contract/output.js'
-import { readStored, type OutputName } from '../os/job-output.js'
-import { stripAnsi } from '../output/ansi.js'
+import { readStored, storedSize, type OutputName } from '../os/job-output.js'
+import { createAnsiStripper, stripAnsi } from '../output/ansi.js'
 import { createLineFilter, type LineFilter } from '../output/filter.js'
 import { characterEnd, characterStart, decodeUtf8 } from '../output/utf8.js'
 import type { Masker } from '../secrets/masker.js'
@@ -12,6 +12,7 @@ import type { Masker } from '../secrets/masker.js'
 const BLOCK_BYTES = 1024 * 1024
 /** A secret may begin before the offset that a reader asks for: so much before it is looked at too. */
 const LOOK_BACK_BYTES = 4_096
+const MAX_SEQUENCE = 4_096
 
 export interface Readable {
   readonly dir: string
@@ -25,7 +26,7 @@ export async function readJob({ dir, apart }: Readable, options: ReadOptions, ma
   const filter = options.filter === undefined ? null : await createLineFilter(options.filter, { before: options.before ?? 0, after: options.after ?? 0 })
   if (options.tail !== undefined) offset('tail', options.tail)
   if (filter || options.tail !== undefined) return readAcross(dir, name, since, maxBytes, options, filter, masker)
-  const piece = await readOne(dir, name, since, maxBytes, masker)
+  const piece = await readOne(dir, name, since, maxBytes, masker, options.ansi === 'strip')
   return { text: shape(piece.text, options), cursor: piece.cursor, start: piece.start, omittedBytes: piece.start - Math.min(since, piece.start), totalBytes: piece.total, matches: null }
 }
 
@@ -45,12 +46,12 @@ interface Piece {
 }
 
 /** One contiguous range, in blocks. */
-async function readOne(dir: string, name: OutputName, since: number, maxBytes: number, masker: Masker | null): Promise<Piece> {
+async function readOne(dir: string, name: OutputName, since: number, maxBytes: number, masker: Masker | null, strip: boolean): Promise<Piece> {
   const texts: string[] = []
   let start: number | null = null
   let cursor = since
   for (let room = maxBytes; ; ) {
-    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker)
+    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, strip)
     // The next range lies behind a hole: it belongs to the next read.
     if (start !== null && part.start > cursor) return { text: texts.join(''), start, cursor, total: part.total }
     start ??= part.start
@@ -72,11 +73,11 @@ async function readAcross(dir: string, name: OutputName, since: number, maxBytes
     else lines.push(text)
   }
   let start: number | null = null
-  let cursor = since
+  let cursor = filter || options.tail === undefined ? since : Math.max(since, tailStart(dir, name, options.tail))
   let omitted = 0
   let total = 0
   for (let room = maxBytes; room > 3; ) {
-    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker)
+    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, options.ansi === 'strip')
     total = part.total
     omitted += part.start - Math.min(cursor, part.start)
     start ??= part.start
@@ -93,7 +94,7 @@ async function readAcross(dir: string, name: OutputName, since: number, maxBytes
 }
 
 /** At most so many bytes from one offset on, up to the next hole, ending where a character and no secret ends. */
-function readPart(dir: string, name: OutputName, since: number, maxBytes: number, masker: Masker | null): Piece {
+function readPart(dir: string, name: OutputName, since: number, maxBytes: number, masker: Masker | null, strip: boolean): Piece {
   const range = readStored(dir, name, since, maxBytes)
   const { start, total } = range
   // After a hole a character may have lost its beginning.
@@ -101,6 +102,7 @@ function readPart(dir: string, name: OutputName, since: number, maxBytes: number
   const isLast = range.ended && start + range.bytes.length >= total
   let bytes = range.bytes.subarray(skipped)
   if (!isLast) bytes = bytes.subarray(0, characterEnd(bytes))
+  if (!isLast && strip) bytes = bytes.subarray(0, sequenceEnd(bytes))
   let end = start + skipped + bytes.length
   let masked: Uint8Array = bytes
   if (masker && bytes.length > 0) {
@@ -118,6 +120,28 @@ function readPart(dir: string, name: OutputName, since: number, maxBytes: number
     if (open > 0 && startsWith(masked, held)) masked = masked.subarray(open)
   }
   return { text: decodeUtf8(masked), start: start, cursor: end, total }
+}
+
+/** Where the last lines begin, at the latest: looks back from the end, twice as far each time. */
+function tailStart(dir: string, name: OutputName, lines: number): number {
+  for (let back = 65_536; ; back *= 4) {
+    const { total } = storedSize(dir, name)
+    const from = Math.max(0, total - back)
+    if (from === 0) return 0
+    const { bytes, start } = readStored(dir, name, from, back)
+    let seen = 0
+    for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) seen += 1
+    if (seen > lines || start > from || back >= BLOCK_BYTES * 64) return start
+  }
+}
+
+/** The length of `bytes` without a terminal sequence that has not ended yet: stripped in two halves it would leave its second one. */
+function sequenceEnd(bytes: Uint8Array): number {
+  const at = bytes.lastIndexOf(0x1b)
+  if (at <= 0 || bytes.length - at > MAX_SEQUENCE) return bytes.length
+  // A letter after a complete sequence is text; in an unfinished one it is swallowed.
+  const stripper = createAnsiStripper()
+  return stripper.push(`${decodeUtf8(bytes.subarray(at))}X`).endsWith('X') ? bytes.length : at
 }
 
 /** The last lines of a text that streams by. */

@@ -3,14 +3,16 @@ import { ShellError } from '../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { StartRequest } from '../contract/request.js'
-import { findJobDirectory, jobIds } from '../os/job-dir.js'
+import { findJobDirectory } from '../os/job-dir.js'
 import { auditOutcome } from './audit.js'
 import { deliverCommand, isRefusal } from './delivery.js'
 import type { Promote } from './fresh.js'
 import { passGate } from './gate.js'
-import { cleanJobs } from './job-clean.js'
+import { endLeftovers, followAdopted, infoAt } from './job-adopt.js'
+import { cleanByLimits, cleanJobs } from './job-clean.js'
 import { JobHandle } from './job-handle.js'
-import { infoOf, jobState } from './job-info.js'
+import { jobState } from './job-info.js'
+import { JobList } from './job-list.js'
 import { followJob, JobNews, type LiveJob } from './job-live.js'
 import { promoteRun } from './job-promote.js'
 import { startJob, type StartedJob } from './job-start.js'
@@ -18,6 +20,10 @@ import { abortedOutcome, refusedOutcome, runningOutcome } from './outcomes.js'
 import { planRun } from './plan.js'
 import type { Services } from './services.js'
 import type { Sessions } from './sessions.js'
+
+const TIDY_AFTER_MS = 300
+/** So many ended jobs are looked at together: the look costs a millisecond per hundred jobs. */
+const TIDY_EVERY = 64
 
 export interface Jobs {
   /** Throws REFUSED where `begin` returns an outcome. */
@@ -35,22 +41,29 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
   const live = new Map<string, LiveJob>()
   const news = new JobNews()
   const { stateDir, limits } = services
+  const list = new JobList(stateDir)
   let starting = 0
+  let unfollow: (() => void) | null = null
+  let endings = 0
 
-  const infoNow = (id: string, dir: string): JobInfo | null => {
-    const state = jobState(dir, id)
-    return state && infoOf(dir, state)
-  }
+  // Off the way of the first command: what earlier engines left, and what is too old or too much.
+  const tidy = (): void => void cleanByLimits(stateDir, limits)
+  const later = setTimeout(() => {
+    if (services.state.closed) return
+    void endLeftovers(stateDir).catch(() => {})
+    tidy()
+  }, TIDY_AFTER_MS).unref()
 
   const adopt = ({ record, dir, ward }: StartedJob): LiveJob => {
     const { id } = record
-    const job = followJob({ id, dir, ward, apart: record.streams === 'separate', owner: record.owner, command: record.command }, news, () => infoNow(id, dir))
+    const job = followJob({ id, dir, ward, apart: record.streams === 'separate', owner: record.owner, command: record.command }, news, () => infoAt(dir, id))
     live.set(id, job)
     void ward.gone.then(async () => {
       await job.ended
       live.delete(id)
+      if (++endings % TIDY_EVERY === 0) tidy()
     })
-    const info = infoNow(id, dir)
+    const info = infoAt(dir, id)
     if (info) news.tell({ kind: 'started', info })
     return job
   }
@@ -99,18 +112,18 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
       throw notFound(id, await this.list({ all: true }))
     },
     async list({ all = false } = {}) {
-      const infos: JobInfo[] = []
-      for (const id of jobIds(stateDir)) {
-        const found = findJobDirectory(stateDir, id)
-        const info = found && infoNow(id, found.dir)
-        if (info && (all || info.isRunning)) infos.push(info)
-      }
-      return infos.sort((a, b) => a.startedAt - b.startedAt)
+      const infos = list.all()
+      return all ? infos : infos.filter((info) => info.isRunning)
     },
     clean: async (which) => cleanJobs(stateDir, which?.olderThanMs ?? 0),
-    onEvent: (listener) => news.subscribe(listener),
+    onEvent(listener) {
+      unfollow ??= followAdopted(stateDir, (id) => live.has(id), news)
+      return news.subscribe(listener)
+    },
     promote: (run) => promoteRun(run, services, (job) => void adopt(job)),
     async close() {
+      clearTimeout(later)
+      unfollow?.()
       const ending = [...live.values()].filter(({ owner }) => owner === 'manager')
       for (const { ward } of ending) ward.kill({ graceMs: limits.graceMs, why: 'close' })
       await Promise.all(ending.map(({ ward, ended }) => Promise.all([ward.gone, ended])))
