@@ -1,7 +1,7 @@
 /** What the guard is willing to read. Beyond these it refuses; it never guesses and never gets slow. */
 export const GUARD_LIMITS = {
   /** UTF-16 units of one command. A larger script belongs into a file. */
-  maxChars: 1_000_000,
+  maxChars: 4_200_000,
   /** Shells inside shells, wrappers inside wrappers, functions calling functions. */
   maxDepth: 24,
   /** Simple commands, words and expansions looked at for one verdict. */
