@@ -37,10 +37,10 @@ export function bindingPrelude(bindings: readonly Binding[], from: string): stri
   if (bindings.length === 0) return ':'
   const isNumber = /^[0-9]+$/.test(from)
   const names = bindings.map(({ variable }) => variable).join(' ')
-  // `read -N` is the only reader that takes a pipe in blocks instead of a byte per system call, and it counts bytes only in the C locale.
-  // It skips the NULs. A read-only LC_ALL cannot be set for its time; then the slow reader, which stops at the NUL, does the same work.
+  // `read -N` is the only reader that takes a pipe in blocks instead of a byte per system call, but it counts bytes only in the C locale.
+  // It skips the NULs. Where LC_ALL is read-only, mapfile does the same work slowly: it stops at the NUL and knows no characters, only bytes.
   const fast = bindings.map(({ variable, value }) => (value.length > 0 ? `LC_ALL=C \\builtin read -r -N ${value.length} ${variable}` : `${variable}=`))
-  const slow = bindings.map(({ variable }) => `IFS= \\builtin read -r -d '' ${variable}`)
+  const slow = bindings.map(({ variable }) => `\\builtin mapfile -d '' -t -n 1 ${variable}`)
   // stderr is closed to this group so that `set -x` shows nothing of it. allexport would export the variables: export -n takes that back.
   const reads = `if [[ \${LC_ALL+set} && \${LC_ALL@a} == *r* ]]; then ${slow.join(' && ')}; else ${fast.join(' && ')}; fi`
   const source = isNumber ? `<&${from}` : `<${from}`

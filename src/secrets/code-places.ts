@@ -85,7 +85,8 @@ function judgeShell(words: readonly string[], at: number, places: Places): void 
   for (let index = at + 1; index < words.length; index++) {
     const word = words[index] ?? ''
     if (/^--(?:command|init-command)=/.test(word)) places.code.add(index)
-    if (/^[-+][oO]$|^--(?:rcfile|init-file)$/.test(word)) index++
+    if (/^-[A-Za-z]*c[A-Za-z]*[oO]$/.test(word)) wantsCode = true
+    if (/^[-+][A-Za-z]*[oO]$|^--(?:rcfile|init-file)$/.test(word)) index++
     else if (/^-[A-Za-z\0\x01]*[c\x01]/.test(word) || /^--?(?:command|Command)$/.test(word)) wantsCode = true
     else if (/^-[a-z]*s/.test(word)) places.stdin = true
     else if (word === '-' || word === '--' || !/^[-+]/.test(word)) {
@@ -168,10 +169,10 @@ function judgeBuiltin(name: string, words: readonly string[], at: number, places
     const evaluates = rest.some((index) => /^-[A-Za-z]*[in\0\x01]/.test(words[index] ?? '') && !(name === 'export' && words[index] === '-n'))
     for (const index of rest) if (evaluates || !isHarmlessAssignment(words[index] ?? '')) places.names.add(index)
   }
-  if (/^(?:read|unset|getopts|mapfile|readarray)$/.test(name)) for (const index of rest) if (!/^-[ptdnNiu]$/.test(words[index - 1] ?? '')) places.names.add(index)
-  if (name === 'printf' || name === 'wait' || name === 'test' || name === '[') {
-    for (const index of rest) if (/^-[vpR]/.test(words[index] ?? '') || (/^-[vpR]$/.test(words[index - 1] ?? '') && index > at + 1)) places.names.add(index)
-  }
+  if (/^(?:read|unset|getopts|mapfile|readarray)$/.test(name)) for (const index of rest) if (!/^-[A-Za-z]*[ptdnNiuC]$/.test(words[index - 1] ?? '') || /C$/.test(words[index - 1] ?? '')) places.names.add(index)
+  if (name === 'printf' && words[at + 1] === '-v') places.names.add(at + 2)
+  if (name === 'printf' && /^-v./s.test(words[at + 1] ?? '')) places.names.add(at + 1)
+  if (name === 'wait' || name === 'test' || name === '[') for (const index of rest) if (/^-[vpR]$/.test(words[index - 1] ?? '')) places.names.add(index)
 }
 
 function isHarmlessAssignment(word: string): boolean {

@@ -1,8 +1,8 @@
 /** Puts secrets into a command as data: the script names variables, the values travel beside it, and where data cannot be kept apart from code the run is refused. */
 import { bindingVariable, type Binding } from './binding.js'
-import { findCodePlaces, isCodeVariable, isFetcher } from './code-places.js'
+import { findCodePlaces, isCodeVariable, isFetcher, type CodePlaces } from './code-places.js'
 import { REFUSALS } from './refusals.js'
-import { scanCommand, type Command, type Heredoc, type Obstacle, type Pipeline, type Quoting, type Scan, type Site } from './scan.js'
+import { scanCommand, type Command, type Heredoc, type Obstacle, type Quoting, type Scan, type Site, type Word } from './scan.js'
 import { findTokens, type Token } from './tokens.js'
 
 /** What to run. `plain` is the command byte for byte; `bound` needs its variables set (see `bindingPrelude`); `refused` must not run. */
@@ -22,7 +22,8 @@ export function planDelivery(command: string, lookup: (token: Token) => Uint8Arr
   if (known.length === 0) return { kind: 'plain', script: command }
   for (const token of known) if (values.get(token.text)?.includes(0)) return refuse(token, 'nul')
 
-  const scan = scanCommand(command, known)
+  const scan = scanOrGiveUp(command, known)
+  if (!scan) return refuse(known[0] as Token, 'odd-quoting')
   const judgement = judge(scan, values)
   if (judgement.refused) return refuse(judgement.refused.token, judgement.refused.obstacle)
 
@@ -44,30 +45,74 @@ interface Judgement {
   assigned: Map<string, Token[]>
 }
 
-function judge(scan: Scan, values: Values): Judgement {
-  for (const command of scan.commands) judgeWords(command, values)
-  for (const command of scan.commands) if (findCodePlaces(textsOf(command)).stdin) judgeStdin(command, scan)
-  const assigned = new Map<string, Token[]>()
-  for (const { words } of scan.commands) {
-    for (const word of words) {
-      const name = /^([A-Za-z_]\w*)(?:\[\])?\+?=/.exec(word.text)?.[1]
-      if (!name || word.sites.length === 0) break
-      if (isCodeVariable(name)) for (const site of word.sites) site.obstacle ??= 'code'
-      assigned.set(name, [...(assigned.get(name) ?? []), ...word.sites.map((site) => site.token)])
-    }
+/** Nesting deeper than our stack is no command that anybody meant. */
+function scanOrGiveUp(command: string, known: readonly Token[]): Scan | undefined {
+  try {
+    return scanCommand(command, known)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
-  const declaresIntegers = scan.commands.some(({ words }) => /^(?:declare|typeset|local|readonly|export)$/.test(words[0]?.text ?? '') && words.some(({ text }) => /^-[A-Za-z]*[in]/.test(text)))
-  for (const site of scan.sites) {
-    if (site.obstacle) return { refused: { token: site.token, obstacle: site.obstacle }, assigned }
-    const isNumber = site.quoting === 'number'
-    if (isNumber && !isPlainNumber(values.get(site.token.text))) return { refused: { token: site.token, obstacle: 'number' }, assigned }
-  }
-  const [suspect] = declaresIntegers ? [...assigned.values()].flat().filter((token) => !isPlainNumber(values.get(token.text))) : []
-  return suspect ? { refused: { token: suspect, obstacle: 'number' }, assigned } : { assigned }
 }
 
-function judgeWords(command: Command, values: Values): void {
-  const places = findCodePlaces(textsOf(command))
+function judge(scan: Scan, values: Values): Judgement {
+  const places = new Map(scan.commands.map((command) => [command, findCodePlaces(textsOf(command))] as const))
+  const assigned = findAssignments(scan)
+  const isTainted = (word: Word) => scan.expansions.filter(({ name, at }) => assigned.has(name) && word.start <= at && at < word.end)
+  let refused: Judgement['refused']
+  const refuseName = (name: string, obstacle: Obstacle | 'number') => {
+    const token = assigned.get(name)?.find(({ text }) => obstacle !== 'number' || !isPlainNumber(values.get(text)))
+    if (token) refused ??= { token, obstacle }
+  }
+  for (const [command, place] of places) {
+    judgeWords(command, place, values)
+    command.words.forEach((word, index) => {
+      for (const { name } of isTainted(word)) {
+        if (place.code.has(index)) refuseName(name, 'code')
+        if (place.names.has(index) && !/^[A-Za-z_]\w*\+?=/.test(word.text)) refuseName(name, 'name')
+        if (place.numbers.has(index)) refuseName(name, 'number')
+      }
+      if (place.numbers.has(index)) scan.arithmetic.push(word.text)
+    })
+    if (place.stdin) judgeStdin(command, scan, (at) => {
+      for (const expansion of scan.expansions) if (expansion.at === at) refuseName(expansion.name, 'stdin-code')
+    })
+  }
+  // A bare name in arithmetic is replaced by its value, and the value is an expression again.
+  for (const text of scan.arithmetic) for (const name of text.match(/[A-Za-z_]\w*/g) ?? []) refuseName(name, 'number')
+  for (const site of scan.sites) {
+    if (site.obstacle) return { refused: { token: site.token, obstacle: site.obstacle }, assigned }
+    if (site.quoting === 'number' && !isPlainNumber(values.get(site.token.text))) return { refused: { token: site.token, obstacle: 'number' }, assigned }
+  }
+  const declaresIntegers = scan.commands.some(({ words }) => DECLARATION.test(words[0]?.text ?? '') && words.some(({ text }) => /^-[A-Za-z]*[in]/.test(text)))
+  if (declaresIntegers) for (const name of assigned.keys()) refuseName(name, 'number')
+  return { refused, assigned }
+}
+
+const DECLARATION = /^(?:declare|typeset|local|readonly|export)$/
+
+/** Which variables get a value from a token, directly or as a part of a longer text. */
+function findAssignments(scan: Scan): Judgement['assigned'] {
+  const assigned: Judgement['assigned'] = new Map()
+  for (const { words } of scan.commands) {
+    const isDeclaration = DECLARATION.test(words[0]?.text ?? '')
+    for (const [index, word] of words.entries()) {
+      const name = /^([A-Za-z_]\w*)(?:\[\])?\+?=/.exec(word.text)?.[1]
+      if (!name && !isDeclaration) {
+        const isLoop = words[0]?.raw === 'for' && index > 2
+        if (isLoop && word.sites.length > 0) assigned.set(words[1]?.text ?? '', [...(assigned.get(words[1]?.text ?? '') ?? []), ...word.sites.map(({ token }) => token)])
+        if (words[0]?.raw === 'for') continue
+        break
+      }
+      if (!name || word.sites.length === 0) continue
+      if (isCodeVariable(name)) for (const site of word.sites) site.obstacle ??= 'code'
+      assigned.set(name, [...(assigned.get(name) ?? []), ...word.sites.map(({ token }) => token)])
+    }
+  }
+  return assigned
+}
+
+function judgeWords(command: Command, places: CodePlaces, values: Values): void {
   command.words.forEach((word, index) => {
     for (const site of word.sites) {
       if (places.code.has(index)) site.obstacle ??= 'code'
@@ -79,18 +124,17 @@ function judgeWords(command: Command, values: Values): void {
   })
 }
 
-/** The command reads code from its standard input: no token may be in what is piped or fed to it. */
-function judgeStdin(reader: Command, scan: Scan): void {
-  const holds = ({ elements }: Pipeline) => elements.findIndex(({ start, end }) => start <= reader.start && reader.start < end)
-  for (const pipeline of scan.pipelines) {
-    const place = holds(pipeline)
-    if (place < 0) continue
-    pipeline.elements.forEach(({ start, end, stdin }, index) => {
+/** The command reads code from its standard input: no token, and no variable that holds one, may be in what is piped or fed to it. */
+function judgeStdin(reader: Command, scan: Scan, reportExpansion: (at: number) => void): void {
+  const fetched = new Set(scan.commands.filter((command) => isFetcher(textsOf(command))).flatMap(({ words }) => words.flatMap(({ sites }) => sites)))
+  for (const { elements } of scan.pipelines) {
+    const place = elements.findIndex(({ start, end }) => start <= reader.start && reader.start < end)
+    elements.forEach(({ start, end, stdin }, index) => {
       if (index > place) return
       for (const site of stdin) site.obstacle ??= 'stdin-code'
       if (index === place) return
-      const fetched = new Set(scan.commands.filter((command) => isFetcher(textsOf(command))).flatMap(({ words }) => words.flatMap(({ sites }) => sites)))
       for (const site of scan.sites) if (start <= site.start && site.start < end && !fetched.has(site)) site.obstacle ??= 'stdin-code'
+      for (const { at } of scan.expansions) if (start <= at && at < end) reportExpansion(at)
     })
   }
 }
@@ -144,13 +188,15 @@ function escapeHeredoc(text: string): string {
 }
 
 /**
- * Assigning to a variable that an earlier command declared as an integer or a reference would evaluate the value as an expression.
- * Such a variable takes our own variable away, and its use then fails by name.
+ * An earlier command may have declared the variable as an integer, and an assignment would evaluate the value as an expression; or as a reference
+ * without a target, and the value would become a name that is evaluated later. Such a variable takes our own variable away, and its use then fails by name.
  */
 function integerGuard(assigned: Judgement['assigned'], variableOf: (token: Token) => string): string {
   const checks = [...assigned].map(([name, tokens]) => {
     const variables = [...new Set(tokens.map(variableOf))].join(' ')
-    return `if [[ \${${name}@a} == *[in]* ]]; then \\builtin unset -v ${variables}; fi`
+    // Only `declare -p` knows a reference without a target; it costs a fork, so a variable that has a value is spared it.
+    const isReference = `[[ -z \${${name}+set} && $(\\builtin declare -p ${name}) == declare\\ -*([!\\ ])n* ]]`
+    return `if [[ \${${name}@a} == *i* ]] || ${isReference}; then \\builtin unset -v ${variables}; fi`
   })
   if (checks.length === 0) return ''
   const body = checks.join('; ')

@@ -24,6 +24,8 @@ export interface Site {
 export interface Word {
   readonly text: string
   readonly raw: string
+  readonly start: number
+  readonly end: number
   readonly sites: readonly Site[]
 }
 
@@ -49,6 +51,10 @@ export interface Scan {
   readonly sites: Site[]
   readonly commands: Command[]
   readonly pipelines: Pipeline[]
+  /** Variables that are expanded, and where: a value that was assigned from a token is followed to its uses. */
+  readonly expansions: { readonly name: string; readonly at: number }[]
+  /** Texts that are evaluated as arithmetic, where a bare name is a variable as well. */
+  readonly arithmetic: string[]
 }
 
 interface Pending {
@@ -79,7 +85,7 @@ export function scanCommand(text: string, tokens: readonly Token[]): Scan {
 }
 
 class Scanner {
-  readonly scan: Scan = { sites: [], commands: [], pipelines: [] }
+  readonly scan: Scan = { sites: [], commands: [], pipelines: [], expansions: [], arithmetic: [] }
   #at = 0
   #pending: Pending[] = []
   #pipeline: Pipeline = { elements: [] }
@@ -241,7 +247,12 @@ class Scanner {
       else words.push(word)
     }
     words.forEach((word, index) => {
-      if (NUMERIC_TESTS.has(word.text)) for (const site of [...(words[index - 1]?.sites ?? []), ...(words[index + 1]?.sites ?? [])]) site.quoting = 'number'
+      if (NUMERIC_TESTS.has(word.text)) {
+        for (const operand of [words[index - 1], words[index + 1]]) {
+          this.scan.arithmetic.push(operand?.raw ?? '')
+          for (const site of operand?.sites ?? []) site.quoting = 'number'
+        }
+      }
       if (word.text === '-v' || word.text === '-R') this.#refuse(words[index + 1]?.sites ?? [], 'name')
     })
   }
@@ -324,7 +335,7 @@ class Scanner {
         text += '[]'
       } else text += this.#bareChar(char)
     }
-    return { text, raw: this.text.slice(start, this.#at), sites: this.scan.sites.slice(first) }
+    return { text, raw: this.text.slice(start, this.#at), start, end: this.#at, sites: this.scan.sites.slice(first) }
   }
 
   /** One step through unquoted text; returns what it adds to the word. */
@@ -364,6 +375,9 @@ class Scanner {
   }
 
   #arrayLiteral(): void {
+    // The words may be run later as a command ("${array[@]}"), so they are judged like one.
+    const command: Command = { start: this.#at, words: [] }
+    this.scan.commands.push(command)
     this.#at++
     while (this.#at < this.text.length && this.#char() !== ')') {
       this.#skipSpace()
@@ -374,8 +388,9 @@ class Scanner {
         continue
       }
       const before = this.#at
-      this.#word(false)
+      const word = this.#word(false)
       if (this.#at === before) this.#at++
+      else command.words.push(word)
     }
     this.#at++
   }
@@ -479,6 +494,7 @@ class Scanner {
       return this.#double()
     } else {
       const name = /^(?:[A-Za-z_]\w*|[0-9@*#?$!-])/.exec(this.text.slice(this.#at + 1, this.#at + 256))
+      this.#expands(name?.[0])
       this.#at += 1 + (name?.[0].length ?? 0)
       if (!name) return '$'
     }
@@ -489,6 +505,7 @@ class Scanner {
   #parameter(around: Around): void {
     this.#at += 2
     const name = /^[!#]?(?:[A-Za-z_]\w*|[0-9]+|[@*#?$!-])?/.exec(this.text.slice(this.#at, this.#at + 1024))?.[0] ?? ''
+    this.#expands(name.replace(/^[!#]/, ''))
     this.#at += name.length
     if (this.#char() === '[') {
       this.#at++
@@ -519,6 +536,7 @@ class Scanner {
 
   /** Everything up to the closer is evaluated as arithmetic, where a variable's value is an expression again: only plain numbers may go there. */
   #arithmetic(closer: '))' | ']'): void {
+    const start = this.#at
     let depth = 0
     const [open, close] = closer === ']' ? ['[', ']'] : ['(', ')']
     while (this.#at < this.text.length) {
@@ -526,6 +544,7 @@ class Scanner {
       const token = this.tokens.get(this.#at)
       if (token) this.#site(token, 'number')
       else if (depth === 0 && this.text.startsWith(closer, this.#at)) {
+        this.scan.arithmetic.push(this.text.slice(start, this.#at))
         this.#at += closer.length
         return
       } else if (char === open || char === close) {
@@ -563,7 +582,9 @@ class Scanner {
       const isPlain = site.quoting !== 'after-backslash' && site.quoting !== 'quoted-heredoc' && inner.startsWith(site.token.text, site.start)
       this.scan.sites.push(Object.assign(site, { start: site.token.start, end: site.token.end, obstacle: site.obstacle ?? (isPlain ? undefined : 'odd-quoting') }))
     }
-    this.scan.commands.push(...child.scan.commands.map(({ start, words }) => ({ start: outerOf(start), words })))
+    this.scan.commands.push(...child.scan.commands.map(({ start, words }) => ({ start: outerOf(start), words: words.map((word) => ({ ...word, start: outerOf(word.start), end: outerOf(word.end) })) })))
+    this.scan.expansions.push(...child.scan.expansions.map(({ name, at }) => ({ name, at: outerOf(at) })))
+    this.scan.arithmetic.push(...child.scan.arithmetic)
     this.scan.pipelines.push(...child.scan.pipelines.map(({ elements }) => ({ elements: elements.map(({ start, end, stdin }) => ({ start: outerOf(start), end: outerOf(end), stdin })) })))
     return EXPANSION
   }
@@ -580,6 +601,10 @@ class Scanner {
     this.scan.sites.push(site)
     this.#at = start + length
     return site
+  }
+
+  #expands(name: string | undefined): void {
+    if (name && /^[A-Za-z_]/.test(name)) this.scan.expansions.push({ name, at: this.#at })
   }
 
   #refuse(sites: readonly Site[], obstacle: Obstacle): void {

@@ -35,7 +35,7 @@ export async function runScript(script: string, bindings: readonly Binding[], op
   const dir = mkdtempSync(join(tmpdir(), 'cerith-run-'))
   const file = join(dir, 'script')
   writeFileSync(file, script)
-  const body = mode === 'eval' ? `IFS= \\builtin read -r -d '' __text <'${file}'; eval "$__text"` : `source '${file}'`
+  const body = mode === 'eval' ? `IFS= \\builtin read -r -d '' __text <'${file}' || :; eval "$__text"` : `source '${file}'`
   const boot = [before, `${bindingPrelude(bindings, '3')} && { ${body}\n}`, '__code=$?', bindingEpilogue(bindings), after, 'exit "$__code"'].join('\n')
   try {
     return await new Promise<Ran>((resolve, reject) => {
