@@ -19,6 +19,10 @@ const git: Program = (call) => {
     else if (!word.startsWith('-')) break
   }
   const [verb = '', ...rest] = words.slice(i)
+  for (const [at, word] of rest.entries()) {
+    const file = /^--output=(.*)$/s.exec(word)?.[1] ?? (word === '--output' ? rest[at + 1] : undefined)
+    if (file !== undefined) call.walker.effect('overwrite', file, inner, call.argv)
+  }
   if (verb === 'clean') {
     const given = options(rest, { short: 'e', long: ['exclude'] })
     if (!given.has('n', 'dry-run') && given.has('f', 'force') && given.has('d', 'x', 'X')) for (const target of given.operands.length > 0 ? given.operands : ['.']) call.walker.effect('delete-tree', target, inner, call.argv)

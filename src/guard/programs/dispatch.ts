@@ -91,7 +91,7 @@ function byPath(call: Call, path: string): Alternatives {
 }
 
 function runProgram(call: Call, name: string): Alternatives {
-  call.walker.settings.observer.command(call.argv, call.shell, call.walker)
+  call.walker.settings.observer.command(call.argv, call.prefix?.shell ?? call.shell, call.walker)
   let known = false
   let out: Alternatives | undefined
   for (const table of TABLES) {

@@ -65,8 +65,10 @@ export function runFile(call: Call, file: string, args: readonly string[]): read
   const texts = call.walker.contents(file, call.shell)
   let out: readonly string[] = []
   for (const text of texts) {
-    if (text === UNKNOWN) out = unique([...out, UNKNOWN])
-    else if (!isReadable(text)) call.walker.report('hidden-code', call.argv)
+    if (text === UNKNOWN) {
+      out = unique([...out, UNKNOWN])
+      call.walker.settings.observer.opaque('runs a script that is not known here', call.walker, call.argv)
+    } else if (!isReadable(text)) call.walker.report('hidden-code', call.argv)
     else out = unique([...out, ...call.walker.frame(`script ${file}`, () => call.walker.child(() => call.walker.script(plain(text), child(call, [file, ...args]), null)))])
   }
   return out.length > 0 ? out : undefined
