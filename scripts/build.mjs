@@ -103,7 +103,7 @@ async function publishConfigSchema() {
   const { output } = await build.generate({ format: 'esm' })
   await build.close()
   const module = await import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString('base64')}`)
-  writeFileSync(join(dist, 'cerith.schema.json'), `${JSON.stringify(module.CONFIG_JSON_SCHEMA, null, 2)}\n`)
+  writeFileSync(join(dist, 'cerith.schema.json'), `${JSON.stringify(module.configJsonSchema(), null, 2)}\n`)
 }
 
 function writeTypes() {

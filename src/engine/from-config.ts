@@ -53,6 +53,8 @@ export async function engineOptions(config: LoadedConfig, stateDir: string, opti
     stateDir,
     env,
     door: options.door,
+    // A session of the command line outlives the process that used it; an MCP client's does not outlive the client.
+    persistSessions: options.door === 'cli',
     ...(list('roots').length > 0 ? { roots: list('roots') } : {}),
     envDefaults: values['env.defaults'] as boolean,
     allowDangerousEnv: values['env.allowDangerous'] as boolean,

@@ -62,10 +62,8 @@ export const SETTINGS: readonly Setting[] = [
   { key: 'automation', type: 'objects', default: [], about: 'Programs to be used through tools, not through the shell: {program, subcommands, tools, feature, enabled}.', project: 'add' },
 ]
 
-/** For editors; the package publishes it as `cerith/cerith.schema.json`. */
-export const CONFIG_JSON_SCHEMA: Record<string, unknown> = jsonSchema()
-
-function jsonSchema(): Record<string, unknown> {
+/** The JSON Schema for editors; the package publishes it as `cerith/cerith.schema.json`. */
+export function configJsonSchema(): Record<string, unknown> {
   const properties: Record<string, Record<string, unknown>> = { $schema: { type: 'string' } }
   for (const setting of SETTINGS) {
     const [group, name] = setting.key.split('.') as [string, string?]

@@ -1,0 +1,63 @@
+/** `cerith run --background`: starts a job and says its id at once, or why it did not start. */
+import type { Engine } from '../contract/engine.js'
+import type { JobInfo } from '../contract/job.js'
+import { outcomeToJson } from '../contract/outcome.js'
+import type { RunRequest } from '../contract/request.js'
+import { EXIT, type Io } from './io.js'
+import { exitCodeOf } from './exit-code.js'
+
+/** A command that fails at once should be told as failed, not as running; longer than this nobody waits for that. */
+const FIRST_LOOK_MS = 40
+
+interface BackgroundOptions {
+  readonly json?: boolean
+  readonly session?: string
+  readonly owner?: 'manager' | 'detached'
+  readonly openStdin?: boolean
+}
+
+export async function runInBackground(engine: Engine, request: RunRequest, options: BackgroundOptions, io: Io): Promise<number> {
+  const { clip: _clip, yieldMs: _yieldMs, onTimeout: _onTimeout, ...rest } = request
+  const begun = await engine.begin({
+    ...rest,
+    // This process ends now: a job that ended with it would be no use.
+    owner: options.owner ?? 'detached',
+    ...(options.openStdin ? { openStdin: true } : {}),
+    ...(options.session === undefined ? {} : { session: options.session }),
+  })
+  if ('outcome' in begun) {
+    const { outcome } = begun
+    if (options.json) io.out.write(`${JSON.stringify(outcomeToJson(outcome))}\n`)
+    else if (outcome.refused) io.err.write(`cerith: refused (${outcome.refused.rule}): ${outcome.refused.reason}\ncerith: ${outcome.refused.guidance}\n`)
+    return exitCodeOf(outcome)
+  }
+  const { info } = await begun.job.wait({ exit: true, timeoutMs: FIRST_LOOK_MS })
+  if (options.json) io.out.write(`${JSON.stringify(startedToJson(info, options.session ?? null))}\n`)
+  else {
+    io.out.write(`${info.id}\n`)
+    if (io.err.isTTY) io.err.write(`cerith: ${info.isRunning ? `running as process ${info.pid}` : info.status}; cerith read ${info.id} --follow, cerith wait ${info.id}, cerith kill ${info.id}\n`)
+  }
+  return EXIT.ok
+}
+
+/** The fields of an Outcome, for a job that has just begun. */
+function startedToJson(info: JobInfo, session: string | null): Record<string, unknown> {
+  return {
+    status: info.isRunning ? 'running' : info.status,
+    exit_code: info.exitCode,
+    signal: info.signal,
+    stdout: '',
+    stderr: '',
+    truncated: false,
+    omitted_bytes: 0,
+    output_file: info.outputFile,
+    duration_ms: info.durationMs,
+    cwd: info.cwd,
+    pid: info.pid,
+    pgid: info.pgid,
+    id: info.id,
+    session,
+    pipe_status: null,
+    notes: info.notes,
+  }
+}

@@ -1,0 +1,36 @@
+/** The texts of `--help`: the list of verbs, and what follows the options of one. */
+import type { Verb, VerbRow } from './verb.js'
+import { version } from './version.js'
+
+export function mainHelp(verbs: readonly VerbRow[]): string {
+  const width = Math.max(...verbs.map(({ name }) => name.length)) + 2
+  return [
+    `cerith ${version()} - the shell your agent runs in`,
+    '',
+    'Usage: cerith VERB [options]',
+    '',
+    ...verbs.map(({ name, about }) => `  ${name.padEnd(width)}${about}`),
+    '',
+    'Examples:',
+    "  cerith run 'npm test'                        a command, its output, its exit code",
+    '  cerith run --session work -- cd /srv/app     a shell that remembers',
+    "  cerith run --background 'npm run dev'        a job that outlives this terminal",
+    "  cerith check 'sudo rm -rf $HOME/'            what the guard would say",
+    '  cerith mcp                                   the tools, for any MCP client',
+    '',
+    'Exit codes of run: the command\'s own; 124 timeout, 125 error of cerith,',
+    '126 refused, 128+n signal n. More: cerith VERB --help',
+    '',
+  ].join('\n')
+}
+
+export function detailsOf(verb: Verb): string {
+  const lines = verb.details ? ['', verb.details.trimEnd()] : []
+  lines.push('', 'Examples:')
+  for (const [command, about] of verb.examples) {
+    const shown = `  ${command}`
+    if (shown.length + about.length + 3 <= 80 && shown.length < 46) lines.push(`${shown.padEnd(46)} ${about}`)
+    else lines.push(shown, `      ${about}`)
+  }
+  return lines.join('\n')
+}

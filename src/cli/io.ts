@@ -1,0 +1,43 @@
+/** What a verb may touch of the outside world; tests pass their own. */
+
+/** Somewhere to write text. */
+export interface Sink {
+  write(text: string): void
+  readonly isTTY: boolean
+  readonly columns: number
+}
+
+/** A person at a terminal, if there is one. */
+export interface Person {
+  /** One line, or null when the input ended. `hidden` keeps it off the screen. */
+  ask(prompt: string, options?: { readonly hidden?: boolean }): Promise<string | null>
+}
+
+export interface Io {
+  readonly out: Sink
+  readonly err: Sink
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  /** Null when input or output is not a terminal. */
+  readonly person: Person | null
+  /** Everything on standard input, to its end. */
+  readStdin(): Promise<Uint8Array>
+  /** Calls back for SIGINT, SIGTERM and SIGHUP until the returned function is called. */
+  onSignal(listener: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void): () => void
+  /** Calls back when whoever reads our output has gone away. */
+  onOutputClosed(listener: () => void): () => void
+}
+
+/** A mistake in how cerith was called: shown with the way to the right one. */
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    readonly hint: string | null = null,
+  ) {
+    super(message)
+    this.name = 'UsageError'
+  }
+}
+
+/** The exit codes of cerith itself; a command's own codes pass through. */
+export const EXIT = { ok: 0, timeout: 124, error: 125, refused: 126, signal: 128 } as const

@@ -1,0 +1,71 @@
+/** The real terminal, environment and signals of this process. */
+import { createInterface } from 'node:readline'
+import type { Io, Person, Sink } from './io.js'
+
+export function processIo(): Io {
+  return {
+    out: sink(process.stdout),
+    err: sink(process.stderr),
+    env: process.env,
+    cwd: process.cwd(),
+    person: process.stdin.isTTY && process.stderr.isTTY ? atTerminal() : null,
+    async readStdin() {
+      const chunks: Buffer[] = []
+      for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+      return Buffer.concat(chunks)
+    },
+    onSignal(listener) {
+      const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+      for (const name of names) process.on(name, listener)
+      return () => {
+        for (const name of names) process.off(name, listener)
+      }
+    },
+    onOutputClosed(listener) {
+      const onError = (error: NodeJS.ErrnoException): void => {
+        if (error.code === 'EPIPE') listener()
+      }
+      process.stdout.on('error', onError)
+      return () => process.stdout.off('error', onError)
+    },
+  }
+}
+
+function sink(stream: NodeJS.WriteStream): Sink {
+  // Whoever reads us may leave early (`| head`); that must not become a stack trace.
+  stream.on('error', () => {})
+  return {
+    write: (text) => void stream.write(text),
+    get isTTY() {
+      return stream.isTTY === true
+    },
+    get columns() {
+      return stream.columns ?? 80
+    },
+  }
+}
+
+/** Questions go to stderr, so that stdout stays clean for pipes. */
+function atTerminal(): Person {
+  return {
+    ask: (prompt, { hidden = false } = {}) =>
+      new Promise((resolve) => {
+        const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
+        let answered = false
+        process.stderr.write(prompt)
+        // readline echoes through this method; silencing it hides what is typed but keeps line editing.
+        if (hidden) (lines as unknown as { _writeToOutput(text: string): void })._writeToOutput = () => {}
+        lines.once('line', (line) => {
+          answered = true
+          if (hidden) process.stderr.write('\n')
+          lines.close()
+          resolve(line)
+        })
+        lines.once('SIGINT', () => lines.close())
+        lines.once('close', () => {
+          process.stdin.pause()
+          if (!answered) resolve(null)
+        })
+      }),
+  }
+}

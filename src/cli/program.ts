@@ -1,0 +1,117 @@
+/** Finds the verb, reads its options, runs it, and turns whatever goes wrong into one clear message and an exit code. */
+import { Command, CommanderError, Option } from 'commander'
+import { ShellError } from '../contract/errors.js'
+import { errorToJson } from './json.js'
+import { EXIT, UsageError, type Io } from './io.js'
+import { detailsOf, mainHelp } from './help.js'
+import { VERBS } from './verbs.js'
+import type { OptionRow, Verb } from './verb.js'
+import { version } from './version.js'
+
+/** Runs one command line (without `node` and the script) and gives the exit code. */
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  let asJson = false
+  try {
+    const name = argv[0]
+    if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && argv[1] === undefined)) {
+      io.out.write(mainHelp(VERBS))
+      return EXIT.ok
+    }
+    if (name === '--version' || name === '-V') {
+      io.out.write(`${version()}\n`)
+      return EXIT.ok
+    }
+    if (name === 'help') return await runCli([argv[1] as string, '--help'], io)
+    const row = VERBS.find((verb) => verb.name === name)
+    if (!row) throw await unknownVerb(name)
+    const { verb } = await row.load()
+    asJson = wantsJson(argv, verb)
+    const parsed = parse(verb, argv.slice(1), io)
+    return parsed === null ? EXIT.ok : await verb.run(parsed, io)
+  } catch (error) {
+    return report(error, asJson, io)
+  }
+}
+
+interface Parsed {
+  readonly words: readonly string[]
+  readonly options: Record<string, unknown>
+}
+
+/** Null when the help was asked for and has been shown. */
+function parse(verb: Verb, argv: readonly string[], io: Io): Parsed | null {
+  const command = commandFor(verb)
+  command.configureOutput({ writeOut: (text) => io.out.write(text), writeErr: () => {} }).exitOverride()
+  try {
+    command.parse([...argv], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return null
+    throw new UsageError(error.message.replace(/^error: /, ''), `See \`cerith ${verb.name} --help\`.`)
+  }
+  const words = command.args
+  const [least, most] = verb.words
+  if (words.length < least) throw new UsageError(`${verb.name} needs ${verb.usage}`, `See \`cerith ${verb.name} --help\`.`)
+  if (words.length > most) throw new UsageError(`${verb.name} does not know what to do with ${JSON.stringify(words[most])}`, `Usage: cerith ${verb.name} ${verb.usage}`.trim())
+  return { words, options: command.opts() }
+}
+
+/** The parser of one verb; also what help and completion are made from. */
+export function commandFor(verb: Verb): Command {
+  const command = new Command(verb.name)
+    .description(`${capitalised(verb.about)}.`)
+    .usage(`[options] ${verb.passThrough ? '[--] ' : ''}${verb.usage}`.trim())
+    .allowExcessArguments()
+    .argument('[words...]')
+    .helpOption('-h, --help', 'show this help')
+    .showSuggestionAfterError()
+    .configureHelp({ helpWidth: 80, visibleArguments: () => [], commandUsage: () => `cerith ${verb.name} [options] ${verb.passThrough ? '[--] ' : ''}${verb.usage}`.trim() })
+    .addHelpText('after', detailsOf(verb))
+  if (verb.passThrough) command.passThroughOptions()
+  for (const row of verb.options) command.addOption(optionFor(row))
+  return command
+}
+
+function optionFor(row: OptionRow): Option {
+  const option = new Option(row.flags, row.about)
+  if (row.choices) option.choices(row.choices)
+  const { read } = row
+  if (row.many) option.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), read ? read(text) : text])
+  else if (read) option.argParser((text: string) => read(text))
+  if (row.default !== undefined) option.default(row.default)
+  return option
+}
+
+async function unknownVerb(name: string): Promise<UsageError> {
+  const { nearest } = await import('../os/config-nearest.js')
+  const close = nearest(name, VERBS.map((verb) => verb.name))
+  if (name.startsWith('-')) return new UsageError(`unknown option ${JSON.stringify(name)}`, 'Options go after the verb: cerith VERB [options]. See `cerith --help`.')
+  return new UsageError(`there is no verb ${JSON.stringify(name)}`, close ? `Did you mean \`cerith ${close}\`? To run a command: cerith run '...'` : "To run a command: cerith run '...'; for the verbs: cerith --help")
+}
+
+/** Looks before parsing, so that a mistake in the options is told as JSON too. */
+function wantsJson(argv: readonly string[], verb: Verb): boolean {
+  const before = argv.indexOf('--')
+  const own = before === -1 ? argv : argv.slice(0, before)
+  const first = verb.passThrough ? own.findIndex((word, i) => i > 0 && !word.startsWith('-') && !takesValue(own[i - 1] as string, verb)) : -1
+  return (first === -1 ? own : own.slice(0, first)).includes('--json')
+}
+
+function takesValue(flag: string, verb: Verb): boolean {
+  return verb.options.some(({ flags }) => flags.includes('<') && flags.split(/[ ,]+/).includes(flag))
+}
+
+function report(error: unknown, asJson: boolean, io: Io): number {
+  if (asJson) {
+    io.out.write(`${JSON.stringify(errorToJson(error))}\n`)
+    return EXIT.error
+  }
+  const hint = ShellError.is(error) || error instanceof UsageError ? error.hint : null
+  io.err.write(`cerith: ${error instanceof Error ? error.message : String(error)}\n${hint ? `        ${hint}\n` : ''}`)
+  if (io.env['CERITH_DEBUG'] && error instanceof Error) io.err.write(`${error.stack}\n`)
+  return EXIT.error
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,22 @@
+/** `cerith bench`: cerith against plain spawn, on this machine, now. */
+import { EXIT } from '../io.js'
+import { JSON_OPTION } from '../option-rows.js'
+import type { Verb } from '../verb.js'
+
+export const verb: Verb = {
+  name: 'bench',
+  usage: '',
+  about: 'cerith against plain spawn, here and now',
+  words: [0, 0],
+  options: [JSON_OPTION, { flags: '--quick', about: 'fewer rounds' }],
+  examples: [
+    ['cerith bench', 'a table with ratios and bars'],
+    ['cerith bench --quick --json', 'numbers for a script'],
+  ],
+  details: 'Rounds of both are interleaved, so that a busy machine slows both alike.',
+  async run({ options }, io) {
+    const { runBench } = await import('../bench.js')
+    await runBench(options as { json?: boolean; quick?: boolean }, io)
+    return EXIT.ok
+  },
+}

@@ -1,0 +1,85 @@
+/** `cerith check`: what the guard says about a command, and why. Nothing is ever executed. */
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import type { Engine } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import type { Verdict } from '../../contract/verdict.js'
+import { EXIT, UsageError, type Io } from '../io.js'
+import { withEngine } from '../open-engine.js'
+import { CWD_OPTION, JSON_OPTION, SET_OPTION } from '../option-rows.js'
+import { hasColor } from '../paint.js'
+import type { Verb } from '../verb.js'
+
+interface CheckOptions {
+  readonly json?: boolean
+  readonly jsonl?: boolean
+  readonly cwd?: string
+  readonly session?: string
+  readonly exitCode?: boolean
+  readonly set?: readonly string[]
+}
+
+export const verb: Verb = {
+  name: 'check',
+  usage: 'COMMAND...',
+  about: 'what the guard says about a command, and why',
+  words: [0, Infinity],
+  passThrough: true,
+  options: [
+    JSON_OPTION,
+    { flags: '--jsonl', about: 'read {"cmd": "..."} lines from stdin, answer one JSON line each' },
+    CWD_OPTION,
+    { flags: '--session <NAME>', about: 'as that session would see it (its directory, variables, aliases)' },
+    { flags: '--exit-code', about: 'exit 126 when denied, 1 when a person would be asked' },
+    SET_OPTION,
+  ],
+  examples: [
+    ["cerith check 'sudo env X=1 bash -c \"rm -rf $HOME/\"'", 'a tree of what it sees, and the word that decides'],
+    ['cerith check --jsonl < commands.jsonl', 'many at once'],
+  ],
+  details: 'Nothing is executed. The exit code is 0 whatever the answer, unless --exit-code.',
+  run: async ({ words, options }, io) => check(words, options as CheckOptions, io),
+}
+
+async function check(words: readonly string[], options: CheckOptions, io: Io): Promise<number> {
+  if (options.jsonl) return withEngine(io, { flags: options.set }, (engine) => checkLines(engine, options, io))
+  if (words.length === 0) throw new UsageError('check needs COMMAND', "For example: cerith check 'rm -rf build'")
+  const command = words.length === 1 ? (words[0] as string) : words
+  return withEngine(io, { flags: options.set }, async (engine) => {
+    const verdict = await engine.check(command, whereOf(options))
+    if (options.json) io.out.write(`${JSON.stringify(verdictToJson(typeof command === 'string' ? command : command.join(' '), verdict))}\n`)
+    else io.out.write((await import('../../guard/explain.js')).explain(verdict, { color: hasColor(io.out, io.env) }))
+    return options.exitCode ? { allow: EXIT.ok, ask: 1, deny: EXIT.refused }[verdict.decision] : EXIT.ok
+  })
+}
+
+/** One answer per line, in order; a line that cannot be read gets an error as its answer, so that the two files stay aligned. */
+async function checkLines(engine: Engine, options: CheckOptions, io: Io): Promise<number> {
+  const input = Readable.from([Buffer.from(await io.readStdin())])
+  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+    if (line.trim() === '') continue
+    io.out.write(`${JSON.stringify(await answerTo(line, engine, options))}\n`)
+  }
+  return EXIT.ok
+}
+
+async function answerTo(line: string, engine: Engine, options: CheckOptions): Promise<Record<string, unknown>> {
+  let cmd: unknown
+  try {
+    const row = JSON.parse(line) as { cmd?: unknown; cwd?: unknown; id?: unknown } | null
+    cmd = row?.cmd
+    if (typeof cmd !== 'string') throw new ShellError('BAD_REQUEST', 'A line must be {"cmd": "..."}', 'One JSON object per line.')
+    return { ...(row?.id === undefined ? {} : { id: row.id }), ...verdictToJson(cmd, await engine.check(cmd, { ...whereOf(options), ...(typeof row?.cwd === 'string' ? { cwd: row.cwd } : {}) })) }
+  } catch (error) {
+    // What cannot be judged is not allowed.
+    return { cmd: cmd ?? line, decision: 'deny', rule: 'unreadable', reason: error instanceof Error ? error.message : String(error), guidance: 'Write one JSON object per line: {"cmd": "..."}.', commands: [] }
+  }
+}
+
+function whereOf({ cwd, session }: CheckOptions): { cwd?: string; session?: string } {
+  return { ...(cwd === undefined ? {} : { cwd }), ...(session === undefined ? {} : { session }) }
+}
+
+function verdictToJson(cmd: string, { decision, rule, reason, guidance, commands, words }: Verdict): Record<string, unknown> {
+  return { cmd, decision, rule, reason, guidance, commands, words }
+}

@@ -1,0 +1,32 @@
+/** `cerith kill`: ends a job and everything it started, and says what came of it. */
+import { EXIT } from '../io.js'
+import { jobToJson } from '../json.js'
+import { withEngine } from '../open-engine.js'
+import { JSON_OPTION, readDuration } from '../option-rows.js'
+import type { Verb } from '../verb.js'
+
+export const verb: Verb = {
+  name: 'kill',
+  usage: 'ID...',
+  about: 'end a job and everything it started',
+  words: [1, Infinity],
+  options: [{ flags: '--signal <NAME>', about: 'the first, polite signal (default: TERM)' }, { flags: '--grace <MS>', about: 'before SIGKILL', read: readDuration }, JSON_OPTION],
+  examples: [
+    ['cerith kill shell_1a2b3c4d', 'TERM, two seconds, KILL; then it looks again'],
+    ['cerith kill shell_1a2b3c4d --signal KILL', 'at once'],
+  ],
+  async run({ words, options }, io) {
+    const { signal, grace, json } = options as { signal?: string; grace?: number; json?: boolean }
+    return withEngine(io, {}, async (engine) => {
+      for (const id of words) {
+        const { info, alreadyStopped, forced, notes } = await (await engine.job(id)).kill({ ...(signal === undefined ? {} : { signal }), ...(grace === undefined ? {} : { graceMs: grace }) })
+        if (json) io.out.write(`${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: [...notes, ...info.notes] })}\n`)
+        else {
+          io.out.write(`${info.id}: ${alreadyStopped ? `had already ended (${info.status})` : forced ? 'killed (it ignored the polite signal)' : 'ended'}\n`)
+          for (const note of notes) io.out.write(`  ${note}\n`)
+        }
+      }
+      return EXIT.ok
+    })
+  },
+}

@@ -1,0 +1,84 @@
+/** `cerith read`: output of a job, from any byte on, filtered, or followed to its end. */
+import type { Job, ReadOptions } from '../../contract/job.js'
+import type { StreamName } from '../../contract/output.js'
+import { EXIT, type Io } from '../io.js'
+import { withEngine } from '../open-engine.js'
+import { JSON_OPTION, readWhole } from '../option-rows.js'
+import type { Verb } from '../verb.js'
+
+interface Options {
+  readonly since?: number
+  readonly maxBytes?: number
+  readonly filter?: string
+  readonly before?: number
+  readonly after?: number
+  readonly tail?: number
+  readonly stderr?: boolean
+  readonly ansi?: 'keep' | 'strip'
+  readonly follow?: boolean
+  readonly json?: boolean
+}
+
+export const verb: Verb = {
+  name: 'read',
+  usage: 'ID',
+  about: 'output of a job',
+  words: [1, 1],
+  options: [
+    { flags: '--since <BYTE>', about: 'from this byte on (the cursor of the last read)', read: readWhole },
+    { flags: '--max-bytes <N>', about: 'at most so many bytes', read: readWhole },
+    { flags: '--filter <REGEX>', about: 'only lines that match' },
+    { flags: '-B, --before <N>', about: 'and so many lines before each', read: readWhole },
+    { flags: '-A, --after <N>', about: 'and so many lines after each', read: readWhole },
+    { flags: '-n, --tail <N>', about: 'only the last so many lines', read: readWhole },
+    { flags: '--stderr', about: 'the error stream, when the two were kept apart' },
+    { flags: '--ansi <MODE>', about: 'keep or strip escape sequences (default: keep on a terminal)', choices: ['keep', 'strip'] },
+    { flags: '-f, --follow', about: 'go on until the job ends' },
+    JSON_OPTION,
+  ],
+  examples: [
+    ['cerith read shell_1a2b3c4d --follow', 'like tail -f, and ends with the job'],
+    ["cerith read shell_1a2b3c4d --filter 'error|warn' -A 2", 'matching lines with two more'],
+  ],
+  run: ({ words, options }, io) => withEngine(io, {}, async (engine) => read(await engine.job(words[0] as string), options as Options, io)),
+}
+
+async function read(job: Job, options: Options, io: Io): Promise<number> {
+  const { since, maxBytes, filter, before, after, tail, stderr, follow, json } = options
+  const stream: StreamName | undefined = stderr ? 'stderr' : undefined
+  const ansi = options.ansi ?? (io.out.isTTY ? 'keep' : 'strip')
+  const base: ReadOptions = { ansi, ...(maxBytes === undefined ? {} : { maxBytes }), ...(filter === undefined ? {} : { filter }), ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }), ...(stream ? { stream } : {}) }
+  let cursor = since ?? 0
+  let first = true
+  const show = async (): Promise<boolean> => {
+    const result = await job.read({ ...base, since: cursor, ...(first && tail !== undefined ? { tail } : {}) })
+    const moved = result.cursor > cursor
+    if (json) {
+      const info = await job.info()
+      if (moved || first) io.out.write(`${JSON.stringify({ id: job.id, status: info.status, text: result.text, cursor: result.cursor, start: result.start, omitted_bytes: result.omittedBytes, total_bytes: result.totalBytes, matches: result.matches, exit_code: info.exitCode, signal: info.signal })}\n`)
+    } else {
+      if (result.omittedBytes > 0) io.err.write(`cerith: ${result.omittedBytes} bytes before byte ${result.start} are no longer kept\n`)
+      io.out.write(result.text)
+    }
+    cursor = result.cursor
+    first = false
+    return moved
+  }
+  await show()
+  if (!follow) return EXIT.ok
+
+  const stopped = new AbortController()
+  const unlisten = [io.onSignal(() => stopped.abort()), io.onOutputClosed(() => stopped.abort())]
+  try {
+    while (!stopped.signal.aborted) {
+      // Any line is news; the end of the job is the last.
+      const { reason } = await job.wait({ exit: true, until: '', since: cursor, signal: stopped.signal })
+      const moved = await show()
+      if (reason === 'exit' && !moved) break
+      if (reason !== 'exit' && !moved) await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  } finally {
+    for (const each of unlisten) each()
+  }
+  return EXIT.ok
+}

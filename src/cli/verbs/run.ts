@@ -1,0 +1,148 @@
+/** `cerith run`: the command's output as it comes, its exit code as ours, and nothing left behind. */
+import type { Engine, RunHandle, Session } from '../../contract/engine.js'
+import { outcomeToJson, type Outcome } from '../../contract/outcome.js'
+import type { RunRequest } from '../../contract/request.js'
+import { exitCodeOf } from '../exit-code.js'
+import { EXIT, UsageError, type Io } from '../io.js'
+import { withEngine } from '../open-engine.js'
+import { CWD_OPTION, JSON_OPTION, readAssignment, readDuration, readTimeout, SET_OPTION } from '../option-rows.js'
+import type { Verb } from '../verb.js'
+
+interface RunOptions {
+  readonly json?: boolean
+  readonly cwd?: string
+  readonly env?: readonly (readonly [string, string])[]
+  readonly cleanEnv?: boolean
+  readonly timeout?: number | null
+  readonly grace?: number
+  readonly session?: string
+  readonly pty?: boolean
+  readonly merge?: boolean
+  readonly dryRun?: boolean
+  readonly background?: boolean
+  readonly owner?: 'manager' | 'detached'
+  readonly openStdin?: boolean
+  readonly input?: string
+  readonly ansi?: 'keep' | 'strip'
+  readonly description?: string
+  readonly set?: readonly string[]
+}
+
+export const verb: Verb = {
+  name: 'run',
+  usage: 'COMMAND...',
+  about: 'run a command; its output and exit code are yours',
+  words: [1, Infinity],
+  passThrough: true,
+  options: [
+    JSON_OPTION,
+    CWD_OPTION,
+    { flags: '--env <NAME=VALUE>', about: 'a variable for this command (repeatable)', many: true, read: readAssignment },
+    { flags: '--clean-env', about: 'start from an empty environment plus --env' },
+    { flags: '--timeout <MS>', about: 'end it after so long: 1500, 30s, 5m, none (default: 120 s)', read: readTimeout },
+    { flags: '--grace <MS>', about: 'between the polite signal and SIGKILL', read: readDuration },
+    { flags: '--session <NAME>', about: 'in a shell that remembers directory, variables, functions' },
+    { flags: '--pty', about: 'on a terminal of its own' },
+    { flags: '--merge', about: 'stdout and stderr as one stream, in true order' },
+    { flags: '--dry-run', about: 'say what would happen and do nothing' },
+    { flags: '--background', about: 'as a job: prints its id at once' },
+    { flags: '--owner <WHO>', about: 'a job that outlives this process (detached) or not (manager)', choices: ['detached', 'manager'] },
+    { flags: '--open-stdin', about: 'with --background: keep stdin open for `cerith send`' },
+    { flags: '--input <TEXT>', about: 'text for stdin; - passes on our own (default: empty)' },
+    { flags: '--ansi <MODE>', about: 'keep or strip colours and other escape sequences', choices: ['keep', 'strip'] },
+    { flags: '--description <TEXT>', about: 'what it is for, kept with the job' },
+    SET_OPTION,
+  ],
+  examples: [
+    ["cerith run 'npm test | tail -20'", 'one argument is a bash command line'],
+    ['cerith run -- ls -l "My Documents"', 'several are an argv; cerith quotes it'],
+    ["cerith run --session work 'cd src; x=1'", 'the next call with --session work knows'],
+    ["id=$(cerith run --background 'npm run dev')", 'then: cerith wait $id --port 3000'],
+  ],
+  details: `Exit code: the command's own; 124 when its time was up, 125 when cerith could not
+start it, 126 when the guard refused it, 128+n when signal n ended it.
+Ctrl-C interrupts the command, a second one ends it at once.`,
+  run: (args, io) => run(args.words, args.options as RunOptions, io),
+}
+
+async function run(words: readonly string[], options: RunOptions, io: Io): Promise<number> {
+  if (options.background && options.pty === undefined && options.input !== undefined) throw new UsageError('--input does not go with --background', 'Start it with --open-stdin and type with `cerith send`.')
+  const input = options.input === '-' ? await io.readStdin() : options.input
+  const request: RunRequest = {
+    command: words.length === 1 ? (words[0] as string) : words,
+    ...(options.env ? { env: Object.fromEntries(options.env) } : {}),
+    ...(options.cleanEnv ? { envMode: 'replace' as const } : {}),
+    ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
+    ...(options.grace === undefined ? {} : { graceMs: options.grace }),
+    ...(options.pty ? { pty: io.out.isTTY ? { cols: io.out.columns, rows: 40 } : true } : {}),
+    ...(options.merge ? { streams: 'merged' as const } : {}),
+    ...(options.dryRun ? { dryRun: true } : {}),
+    ...(input === undefined ? {} : { input }),
+    ...(options.ansi ? { ansi: options.ansi } : {}),
+    ...(options.description === undefined ? {} : { description: options.description }),
+  }
+  return withEngine(io, { flags: options.set }, async (engine) => {
+    // In a session the directory is relative to the session's; elsewhere to ours.
+    const placed = options.cwd === undefined ? request : { ...request, cwd: options.cwd }
+    if (options.background && !options.dryRun) {
+      const { runInBackground } = await import('../background.js')
+      return runInBackground(engine, placed, options, io)
+    }
+    const where: Engine | Session = options.session === undefined ? engine : await engine.session(options.session)
+    return follow((extra) => where.stream({ ...placed, ...extra }), options.json === true, io)
+  })
+}
+
+/** Follows one foreground command to its end. */
+async function follow(start: (extra: Partial<RunRequest>) => RunHandle, asJson: boolean, io: Io): Promise<number> {
+  let stoppedBy: string | null = null
+  let outputGone = false
+  const handle = start(asJson ? {} : { clip: { kind: 'none' }, onOutput: ({ stream, text }) => (stream === 'stderr' ? io.err : io.out).write(text) })
+  const stopListening = [
+    io.onSignal((signal) => {
+      if (signal === 'SIGINT' && stoppedBy === null) handle.interrupt()
+      else handle.kill()
+      stoppedBy ??= signal
+    }),
+    io.onOutputClosed(() => {
+      outputGone = true
+      handle.kill()
+    }),
+  ]
+  try {
+    const outcome = await handle.outcome
+    if (asJson) io.out.write(`${JSON.stringify(outcomeToJson(outcome))}\n`)
+    else tell(outcome, io)
+    return outputGone ? EXIT.signal + 13 : exitCodeOf(outcome, stoppedBy)
+  } finally {
+    for (const stop of stopListening) stop()
+  }
+}
+
+/** What the streams could not say. */
+function tell(outcome: Outcome, io: Io): void {
+  const say = (line: string): void => io.err.write(`cerith: ${line}\n`)
+  if (outcome.status === 'dry_run') io.out.write(`${outcome.stdout}\n${planLines(outcome)}`)
+  if (outcome.status === 'timeout' && outcome.end?.kind === 'timeout') say(`timed out after ${outcome.end.afterMs} ms${outcome.end.forced ? ' (had to be killed)' : ''}`)
+  if (outcome.refused) {
+    say(`refused (${outcome.refused.rule}): ${outcome.refused.reason}`)
+    say(outcome.refused.guidance)
+  }
+  if (outcome.status === 'running') say(`still running as ${outcome.id}; cerith read ${outcome.id}, cerith wait ${outcome.id}, cerith kill ${outcome.id}`)
+  // Advice is for people; a script that captures stderr wants the command's and no more.
+  if (io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed') for (const note of outcome.notes) say(note)
+}
+
+function planLines({ plan }: Outcome): string {
+  if (!plan) return ''
+  const rows: [string, string][] = [
+    ['directory', plan.cwd],
+    ['session', plan.session ?? 'none (a fresh shell)'],
+    ['timeout', plan.timeoutMs === null ? 'none' : `${plan.timeoutMs} ms`],
+    ['guard', `${plan.verdict.decision}${plan.verdict.rule ? ` (${plan.verdict.rule})` : ''}`],
+    ...plan.verdict.commands.slice(0, 12).map((argv, i): [string, string] => [i === 0 ? 'sees' : '', argv.join(' ')]),
+    ['env added', plan.addedEnv.join(' ') || 'nothing'],
+    ['env dropped', plan.droppedEnv.join(' ') || 'nothing'],
+  ]
+  return rows.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')
+}

@@ -1,0 +1,30 @@
+/** `cerith serve`: the tools over HTTP for MCP clients on this machine. */
+import { readWhole } from '../option-rows.js'
+import type { Verb } from '../verb.js'
+import { MCP_OPTIONS, mcpOptions, type McpVerbOptions } from './mcp.js'
+
+export const verb: Verb = {
+  name: 'serve',
+  usage: '',
+  about: 'MCP server over HTTP on this machine',
+  words: [0, 0],
+  options: [
+    { flags: '--port <N>', about: 'listen there; 0 takes any free port (default: 7737)', read: readWhole },
+    { flags: '--host <ADDRESS>', about: 'listen on this address (default: 127.0.0.1)' },
+    { flags: '--allow-remote', about: 'needed for an address that other machines can reach' },
+    { flags: '--client <NAME>', about: 'a client with a token and shells of its own (repeatable)', many: true },
+    ...MCP_OPTIONS,
+  ],
+  examples: [
+    ['cerith serve', 'says the address, the token and what to paste'],
+    ['cerith serve --port 0 --client alice --client bob', 'two clients, apart from each other'],
+  ],
+  details: 'Ctrl-C ends it and everything that was started through it.',
+  async run({ options }, io) {
+    const { port, host, allowRemote, client, ...rest } = options as McpVerbOptions & { port?: number; host?: string; allowRemote?: boolean; client?: string[] }
+    const { serveHttp } = await import('../../mcp/index.js')
+    const served = await serveHttp({ ...(await mcpOptions(rest, io)), ...(port === undefined ? {} : { port }), ...(host === undefined ? {} : { host }), ...(allowRemote ? { allowRemote } : {}), ...(client ? { clients: client } : {}) })
+    io.out.write(`${served.banner}\n`)
+    return (await served.ended).exitCode
+  },
+}
