@@ -1,6 +1,6 @@
 // Compiles the native helper when a C compiler is there; without one cerith still works, on its lower tier.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,10 +16,14 @@ const newest = Math.max(...sources.map((file) => statSync(file).mtimeMs), statSy
 const built = statSync(target, { throwIfNoEntry: false })
 if (built && built.mtimeMs >= newest && !process.argv.includes('--force')) process.exit(0)
 mkdirSync(dirname(target), { recursive: true })
+const staged = `${target}.${process.pid}`
 
 // A static musl binary is the smallest (about 100 KB) and runs on every distribution; glibc's static one is next best.
 for (const [compiler, ...flags] of [['musl-gcc', '-static'], ['cc', '-static'], ['gcc', '-static'], ['cc'], ['gcc']]) {
-  const result = spawnSync(compiler, ['-O2', '-Wall', '-Wextra', '-s', ...flags, '-o', target, ...sources], { encoding: 'utf8' })
-  if (result.status === 0) process.exit(0)
+  const result = spawnSync(compiler, ['-O2', '-Wall', '-Wextra', '-s', ...flags, '-o', staged, ...sources], { encoding: 'utf8' })
+  if (result.status !== 0) continue
+  // Renamed into place: an engine that starts meanwhile finds the old helper or the new one, never half of one.
+  renameSync(staged, target)
+  process.exit(0)
 }
 console.error('cerith: no C compiler found; the native helper was not built and the lower tier will be used (see `cerith doctor`).')

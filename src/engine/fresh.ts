@@ -4,7 +4,7 @@ import type { End, Outcome } from '../contract/outcome.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { feedPipe } from '../os/feed.js'
-import type { LaunchSpec, Pipe, Ward } from '../os/launcher.js'
+import { startHint, type LaunchSpec, type Pipe, type Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/native-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
 import { commandLine, descendantsOf } from '../os/proc.js'
@@ -47,10 +47,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   const statusFile = plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground ? join(services.runDir, `p${services.nextNumber()}`) : null
 
   const script = freshScript(delivered, statusFile)
-  const scriptPipe = await takePipe(services)
-  const outPipe = await takePipe(services)
-  const errPipe = merged ? null : await takePipe(services)
-  const inPipe = request.input === undefined ? null : await takePipe(services)
+  const { script: scriptPipe, out: outPipe, err: errPipe, in: inPipe } = await takePipes(services, { script: 'write', out: 'read', err: merged ? null : 'read', in: request.input === undefined ? null : 'write' })
   let scriptFile: string | null = null
 
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
@@ -227,6 +224,26 @@ function leftoverNote(pids: readonly number[], held: boolean): string {
   return `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`
 }
 
+type Ends = 'read' | 'write' | null
+
+/** Pipes with our ends open, all of them or none: out of descriptors, nothing is left half done. */
+async function takePipes<T extends Record<string, Ends>>(services: Services, wanted: T): Promise<{ [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }> {
+  const taken: Record<string, Pipe | null> = {}
+  const opened: number[] = []
+  try {
+    for (const [name, end] of Object.entries(wanted)) {
+      const pipe = end ? await takePipe(services) : null
+      taken[name] = pipe
+      if (pipe) opened.push(end === 'read' ? pipe.readEnd() : pipe.writeEnd())
+    }
+  } catch (error) {
+    for (const fd of opened) closeQuietly(fd)
+    for (const pipe of Object.values(taken)) pipe?.release()
+    throw error
+  }
+  return taken as { [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }
+}
+
 export async function takePipe(services: Services): Promise<Pipe> {
   return services.launcher.pipeNow() ?? services.launcher.pipe()
 }
@@ -251,5 +268,7 @@ export async function within(promise: Promise<unknown>, ms: number): Promise<boo
 }
 
 export function notStarted(error: unknown): ShellError {
-  return ShellError.is(error) ? error : new ShellError('SPAWN_FAILED', `Could not start the command: ${String((error as Error)?.message ?? error)}`, 'This is a problem of the machine, not of the command; try again.', { cause: error })
+  if (ShellError.is(error)) return error
+  const hint = startHint((error as NodeJS.ErrnoException)?.code ?? '')
+  return new ShellError('SPAWN_FAILED', `Could not start the command: ${String((error as Error)?.message ?? error)}`, hint, { cause: error })
 }

@@ -107,12 +107,18 @@ export interface Launcher {
 export function startError(errno: string, what: string, spec: LaunchSpec): ShellError {
   if (what === 'cwd') return new ShellError('CWD_NOT_ACCESSIBLE', `Cannot enter the working directory ${spec.cwd} (${errno})`, 'Check that it still exists and may be entered, or pass another cwd.')
   if (what === 'exec') return new ShellError('SPAWN_FAILED', `Could not execute ${spec.path} (${errno})`, errno === 'E2BIG' ? 'The environment is too large; pass fewer or smaller variables.' : 'Check that bash is installed and executable.')
-  const hints: Record<string, string> = {
-    EAGAIN: 'The machine or user is out of processes; end some jobs (`cerith ps`) and try again.',
-    EMFILE: 'Too many open files; end some jobs or sessions, or raise `ulimit -n`.',
-    ENFILE: 'The machine is out of file handles; try again later.',
-    ENOMEM: 'The machine is out of memory; end something and try again.',
-    ENOSPC: 'The disk is full; free some space (`cerith clean`) and try again.',
-  }
-  return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, hints[errno] ?? 'This is a problem of the machine, not of the command; try again.')
+  return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, startHint(errno))
+}
+
+/** What to do about a system error at a start. */
+export function startHint(errno: string): string {
+  return HINTS[errno] ?? 'This is a problem of the machine, not of the command; try again.'
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  EAGAIN: 'The machine or user is out of processes; end some jobs (`cerith ps`) and try again.',
+  EMFILE: 'Too many open files; end some jobs or sessions, or raise `ulimit -n`.',
+  ENFILE: 'The machine is out of file handles; try again later.',
+  ENOMEM: 'The machine is out of memory; end something and try again.',
+  ENOSPC: 'The disk is full; free some space (`cerith clean`) and try again.',
 }
