@@ -14,7 +14,7 @@ const CHOICES: Readonly<Record<string, ApprovalAnswer>> = {
   deny: 'deny',
 }
 
-/** What a client made of the question. Many decline without showing it to anybody, so that is not yet a no. */
+/** What a client made of the question. Many decline without showing it to anybody, so that is not yet a no. Null: it was not asked. */
 export type Reply = ApprovalAnswer | 'declined or cannot ask' | null
 
 export function formFor(question: ApprovalQuestion, mask: (text: string) => string): ElicitRequestFormParams {
@@ -33,10 +33,8 @@ export function formFor(question: ApprovalQuestion, mask: (text: string) => stri
 
 export function replyOf(result: unknown): Reply {
   const { action, content } = (typeof result === 'object' && result !== null ? result : {}) as { action?: unknown; content?: Record<string, unknown> }
-  if (action === 'decline' || action === 'cancel') return 'declined or cannot ask'
-  if (action !== 'accept') return null
-  const decision = content?.['decision']
-  return typeof decision === 'string' && Object.hasOwn(CHOICES, decision) ? CHOICES[decision]! : null
+  const decision = action === 'accept' ? content?.['decision'] : undefined
+  return typeof decision === 'string' && Object.hasOwn(CHOICES, decision) ? CHOICES[decision]! : 'declined or cannot ask'
 }
 
 /** What one tool call asked and was told; the engine's Outcome passes through it. */
