@@ -13,6 +13,8 @@
 long long now_ms(void);                 /* monotonic */
 long long wall_ms(void);
 void say(int fd, char kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+extern bool said_may_wait;              /* frames that nobody takes are kept instead of waited for */
+bool flush_said(int fd);                /* true when nothing that was said is still waiting for its reader */
 bool write_all(int fd, const void *data, size_t length);
 int write_file_atomically(int dir_fd, const char *name, const char *text);
 unsigned long long start_time_of(pid_t pid);   /* field 22 of /proc/PID/stat; 0 when unknown */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -35,6 +36,41 @@ bool write_all(int fd, const void *data, size_t length) {
   return true;
 }
 
+/* An engine that is stopped or busy must not stop a job: what it does not take now waits here, in order. */
+bool said_may_wait;
+static char *said;
+static size_t said_length;
+
+/* All or nothing: a frame this small is one message to the kernel. A reader that is gone takes everything. */
+static bool send_now(int fd, const void *data, size_t length) {
+  ssize_t sent;
+  do sent = send(fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL); while (sent < 0 && errno == EINTR);
+  if (sent >= 0) return true;
+  if (errno == ENOTSOCK) { write_all(fd, data, length); return true; }
+  return errno != EAGAIN && errno != ENOBUFS;
+}
+
+static void keep_said(const void *data, size_t length) {
+  char *grown = realloc(said, said_length + length);
+  if (!grown) return;
+  said = grown;
+  memcpy(said + said_length, data, length);
+  said_length += length;
+}
+
+bool flush_said(int fd) {
+  size_t at = 0;
+  uint32_t length;
+  while (at < said_length) {
+    memcpy(&length, said + at, 4);
+    if (!send_now(fd, said + at, 4 + (size_t)length)) break;
+    at += 4 + (size_t)length;
+  }
+  if (at > 0) memmove(said, said + at, said_length - at);
+  said_length -= at;
+  return said_length == 0;
+}
+
 /* One frame = u32 length, kind, text. Small enough that the kernel never interleaves two wardens' frames. */
 void say(int fd, char kind, const char *format, ...) {
   char frame[1024];
@@ -47,7 +83,8 @@ void say(int fd, char kind, const char *format, ...) {
   uint32_t length = (uint32_t)text + 1;
   memcpy(frame, &length, 4);
   frame[4] = kind;
-  write_all(fd, frame, (size_t)text + 5);
+  if (!said_may_wait) write_all(fd, frame, (size_t)text + 5);
+  else if (!flush_said(fd) || !send_now(fd, frame, (size_t)text + 5)) keep_said(frame, (size_t)text + 5);
 }
 
 int write_file_atomically(int dir_fd, const char *name, const char *text) {

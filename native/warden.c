@@ -19,7 +19,7 @@
 
 enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, LIFT_BASE = 110, RECORD_BYTES = 8192 };
 
-typedef struct { int fd; Store store; MaskState held; bool used; } Source;
+typedef struct { int fd; Store store; MaskState held; bool used, wide; } Source;
 
 static WardenLink link_;
 static pid_t leader;
@@ -107,9 +107,16 @@ static void become_command(Request *request, int report) {
   fail_child(report, "exec");
 }
 
+/* Nothing is left to do but to be heard. */
+static void leave(void) {
+  struct pollfd reader = {link_.events, POLLOUT, 0};
+  while (!flush_said(link_.events)) poll(&reader, 1, -1);
+  _exit(0);
+}
+
 static void start_failed(int error, const char *what) {
   say(link_.events, 'f', "id=%ld\nerrno=%d\nwhat=%s", link_.request->id, error, what);
-  _exit(0);
+  leave();
 }
 
 static void close_end(int *fd) {
@@ -151,9 +158,11 @@ static void record_start(void) {
 }
 
 static void read_source(Source *source, int most_rounds) {
-  char block[65536];
+  static char block[262144];
   while (source->fd >= 0 && most_rounds-- > 0) {
     ssize_t got = read(source->fd, block, sizeof block);
+    /* A flood: with a wider pipe it takes a quarter of the switches between the two processes. */
+    if (got == 65536 && !source->wide) { source->wide = true; fcntl(source->fd, F_SETPIPE_SZ, 1 << 20); }
     if (got > 0) {
       if (recorded) {
         if (!late.used) { store_open(&late.store, dir_fd, "late.log", 1 << 20, 1 << 20, 0); late.used = true; }
@@ -254,13 +263,14 @@ static void end_input(void) {
   if (pending_length < sizeof pending_input) pending_input[pending_length++] = terminal_eof_key(&terminal);
 }
 
-/* Answers `look N`: the state of the terminal and of the input, in a file that carries the number. Whoever waits for the number also
-   knows that every order before it has been obeyed. */
+/* Answers `look N` with the state of the terminal and of the input, in the file look.N, which whoever asked removes. When it is
+   there, every order before it has been obeyed. */
 static void answer_look(int number) {
-  char modes[256], text[400];
+  char name[32], modes[256], text[400];
   terminal_describe(&terminal, modes, sizeof modes);
-  snprintf(text, sizeof text, "look=%d\nunsent=%zu\n%s", number, pending_length, modes);
-  write_file_atomically(dir_fd, "terminal", text);
+  snprintf(name, sizeof name, "look.%d", number);
+  snprintf(text, sizeof text, "unsent=%zu\n%s", pending_length, modes);
+  write_file_atomically(dir_fd, name, text);
 }
 
 static unsigned char *from_hex(const char *text, size_t *length) {
@@ -285,6 +295,10 @@ static void add_needle(const char *text) {
   free(bytes);
 }
 
+static void add_needles(const char *payload, size_t length) {
+  for (const char *at = payload; at < payload + length; at += strlen(at) + 1) if (strncmp(at, "mask=", 5) == 0) add_needle(at + 5);
+}
+
 static void keep_hex(Source *source, const char *text) {
   size_t length;
   unsigned char *bytes = text ? from_hex(text, &length) : NULL;
@@ -304,7 +318,7 @@ static void move_to_background(const char *payload, size_t length) {
   sources[0].fd = link_.out_read;
   sources[1].fd = merged ? -1 : link_.err_read;
   for (int at = 0; at < source_count; at++) fcntl(sources[at].fd, F_SETFL, O_NONBLOCK);
-  for (const char *at = payload; at < payload + length; at += strlen(at) + 1) if (strncmp(at, "mask=", 5) == 0) add_needle(at + 5);
+  add_needles(payload, length);
   /* Bytes that the engine had read and held back, because they may begin a value that is to be masked. */
   keep_hex(&sources[0], field_text(payload, length, "out_held"));
   if (!merged) keep_hex(&sources[1], field_text(payload, length, "err_held"));
@@ -318,7 +332,7 @@ static void obey(char kind, const char *payload, size_t length) {
     begin_kill((int)field_number(payload, length, "sig", SIGTERM), field_number(payload, length, "grace", 2000), why ? why : "caller");
   } else if (kind == 'B') move_to_background(payload, length);
   else if (kind == 'Z') terminal_size(&terminal, (int)field_number(payload, length, "cols", 80), (int)field_number(payload, length, "rows", 24));
-  else if (kind == 'M') for (const char *at = payload; at < payload + length; at += strlen(at) + 1) add_needle(at);
+  else if (kind == 'M') add_needles(payload, length);
   else if (kind == 'D') link_.request->detached = field_number(payload, length, "detached", 0) != 0;
 }
 
@@ -404,7 +418,7 @@ static int wait_time(void) {
 
 static void watch(void) {
   for (;;) {
-    struct pollfd set[8];
+    struct pollfd set[9];
     int count = 0, at_child, at_life = -1, at_control = -1, at_job = -1, at_source[2] = {-1, -1}, at_stdin = -1, at_master_out = -1;
     set[at_child = count++] = (struct pollfd){child_pipe[0], POLLIN, 0};
     if (link_.lifeline >= 0) set[at_life = count++] = (struct pollfd){link_.lifeline, POLLIN, 0};
@@ -413,6 +427,7 @@ static void watch(void) {
     for (int at = 0; at < source_count; at++) if (sources[at].fd >= 0) set[at_source[at] = count++] = (struct pollfd){sources[at].fd, POLLIN, 0};
     if (terminal.master >= 0 && job_stdin >= 0 && pending_length == 0) set[at_stdin = count++] = (struct pollfd){job_stdin, POLLIN, 0};
     if (terminal.master >= 0 && pending_length > 0) set[at_master_out = count++] = (struct pollfd){terminal.master, POLLOUT, 0};
+    if (!flush_said(link_.events)) set[count++] = (struct pollfd){link_.events, POLLOUT, 0};
     poll(set, (nfds_t)count, wait_time());
 
     if (set[at_child].revents) { char drop[64]; while (read(child_pipe[0], drop, sizeof drop) > 0) {} reap(); }
@@ -443,21 +458,24 @@ static void watch(void) {
       if (drained || everything_gone || now_ms() >= leader_gone_at + DRAIN_MS) record_end();
     }
     if (untold && now_ms() >= told_at + TOLD_EVERY_MS) {
-      untold = false;
+      /* An engine that does not listen needs the newest number once, not all of them. */
+      untold = !flush_said(link_.events);
       told_at = now_ms();
-      if (link_.lifeline >= 0) say(link_.events, 'o', "id=%ld\nout=%lld\nerr=%lld", link_.request->id, sources[0].store.total, sources[1].store.total);
+      if (link_.lifeline >= 0 && !untold) say(link_.events, 'o', "id=%ld\nout=%lld\nerr=%lld", link_.request->id, sources[0].store.total, sources[1].store.total);
     }
     if (everything_gone && leader_gone && (dir_fd < 0 || recorded)) {
+      for (int at = 0; at < source_count; at++) read_source(&sources[at], 1024);
       if (late.used) { mask_flush(mask, &late.held, into_store, &late.store); store_finish(&late.store, NULL); }
       if (dir_fd >= 0) { unlinkat(dir_fd, "control", 0); unlinkat(dir_fd, "stdin", 0); }
       say(link_.events, 'g', "id=%ld", link_.request->id);
-      _exit(0);
+      leave();
     }
   }
 }
 
 void run_warden(WardenLink link) {
   link_ = link;
+  said_may_wait = true;
   Request *request = link_.request;
   setsid();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -474,8 +492,7 @@ void run_warden(WardenLink link) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 
   sources[0].fd = sources[1].fd = late.fd = -1;
-  for (const char *at = request->payload, *end = at + request->payload_length; at < end; at += strlen(at) + 1)
-    if (strncmp(at, "mask=", 5) == 0) add_needle(at + 5);
+  add_needles(request->payload, request->payload_length);
   if (request->pty && !terminal_open(&terminal, request->cols, request->rows)) start_failed(errno, "pty");
   if (request->keep) {
     open_job(request->dir, request->merge || request->pty, request->head_bytes, request->tail_bytes, 0, 0);
