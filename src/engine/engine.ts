@@ -46,6 +46,8 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
 
   const launch = (request: RunRequest): Call => {
     const call = new Call()
+    const release = services.launcher.hold()
+    call.outcome.then(release, release)
     void (async () => {
       const plan = await planRun(request, { session: null, cwd: services.cwd }, services)
       const stopped = await passGate(plan, services, remembered)

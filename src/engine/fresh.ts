@@ -32,12 +32,7 @@ export async function runFresh(plan: Plan, call: Call, services: Services, promo
   if (request.signal?.aborted) return call.settle(abortedOutcome(plan))
   const delivered = await deliverCommand(plan.command, services)
   if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
-  const release = services.launcher.hold()
-  try {
-    await supervise(plan, delivered, call, services, promote)
-  } finally {
-    release()
-  }
+  await supervise(plan, delivered, call, services, promote)
 }
 
 async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, services: Services, promote: Promote | null): Promise<void> {

@@ -87,6 +87,9 @@ export class LiveSession implements Session {
 
   stream(request: RunRequest): RunHandle {
     const call = new Call()
+    // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
+    const release = this.#services.launcher.hold()
+    call.outcome.then(release, release)
     const turn = this.#queue.then(() => this.#take(request, call))
     this.#queue = turn.catch(() => {})
     turn.catch((error: unknown) => call.fail(notStarted(error)))
@@ -177,14 +180,12 @@ export class LiveSession implements Session {
     if (request.pty) return this.#parts.onTerminal(plan, call, this)
     const delivered = await deliverCommand(plan.command, this.#services)
     if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
-    const release = this.#services.launcher.hold()
     this.#busy = true
     try {
       const shell = await this.#ready()
       await this.#execute(shell, plan, delivered, call)
     } finally {
       this.#busy = false
-      release()
     }
   }
 
