@@ -8,6 +8,8 @@ import type { Client } from './client.js'
 const PAGE = 100
 const DEFAULT_BYTES = 65_536
 const MAX_BYTES = 262_144
+/** The longest character: less could never be handed out whole. */
+const MIN_BYTES = 4
 
 export function outputUri(id: string): string {
   return `shell://${encodeURIComponent(id)}/output`
@@ -92,7 +94,7 @@ export function parse(uri: string): { id: string; options: ReadOptions } {
     id,
     options: {
       since: wholeNumber(query, 'since', 0, Number.MAX_SAFE_INTEGER) ?? 0,
-      maxBytes: wholeNumber(query, 'max_bytes', 1, MAX_BYTES) ?? DEFAULT_BYTES,
+      maxBytes: wholeNumber(query, 'max_bytes', MIN_BYTES, MAX_BYTES) ?? DEFAULT_BYTES,
       ansi: 'strip',
       ...(stream === null ? {} : { stream: stream as StreamName }),
       ...(filter === null ? {} : { filter }),
