@@ -45,6 +45,8 @@ export interface RunRequest {
   readonly clip?: Clip
   readonly dryRun?: boolean
   readonly pty?: boolean | PtySize
+  /** With `pty`: record the terminal into this file (asciicast v2, masked). */
+  readonly record?: string
   /** Called with each piece of (masked, decoded) output as it comes. */
   readonly onOutput?: (chunk: OutputChunk) => void
   /** After so long a command still running becomes a job and the Outcome says `running`. Default: never. */

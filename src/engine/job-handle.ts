@@ -1,13 +1,13 @@
 /** A job as its caller holds it: the same methods whether this engine started it, another one did, or nobody is left who did. */
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobEvent, JobInfo, KillOptions, KillResult, ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from '../contract/job.js'
-import { orderKeeper } from '../os/job-control.js'
 import { storedSize } from '../os/job-output.js'
 import { infoOf, jobState, type JobState } from './job-info.js'
 import { killJob } from './job-kill.js'
 import type { JobNews, LiveJob } from './job-live.js'
 import { readJob, type Readable } from './job-read.js'
 import { waitForJob } from './job-wait.js'
+import type { JobScreen } from './screen.js'
 import type { Services } from './services.js'
 
 /** How often a job of another engine is looked at for its followers. */
@@ -19,6 +19,7 @@ export class JobHandle implements Job {
   readonly #services: Services
   readonly #news: JobNews
   readonly #live: LiveJob | null
+  #screen: JobScreen | null = null
 
   constructor(id: string, dir: string, services: Services, news: JobNews, live: LiveJob | null) {
     this.id = id
@@ -53,19 +54,20 @@ export class JobHandle implements Job {
   }
 
   async send(options: SendOptions): Promise<void> {
-    const { sendToPipe } = await import('./job-send.js')
-    const text = options.text === undefined ? {} : { text: await this.#resolve(options.text) }
-    await sendToPipe(this.dir, this.#info(), this.#state().record.openStdin, { ...options, ...text })
+    const { sendInput } = await import('./input-send.js')
+    await sendInput(this.dir, this.#state(), options, this.#services.secrets)
   }
 
-  async resize({ cols, rows }: { cols: number; rows: number }): Promise<void> {
-    const { record, started } = this.#state()
-    if (!record.pty) throw new ShellError('BAD_REQUEST', `The job ${this.id} has no terminal`, 'Start it with pty: true.')
-    if (!started || !orderKeeper(this.dir, started, `size ${cols} ${rows}`)) throw new ShellError('NOT_RUNNING', `The job ${this.id} is not running`, 'Start it again.')
+  async resize(size: { cols: number; rows: number }): Promise<void> {
+    const { resizeTerminal } = await import('./pty-size.js')
+    await resizeTerminal(this.dir, this.#state(), size)
   }
 
-  async screen(): Promise<Screen> {
-    throw new ShellError('PTY_UNAVAILABLE', `The job ${this.id} has no screen`, 'Start it with pty: true.')
+  async screen(options: { since?: number } = {}): Promise<Screen> {
+    if (!this.#state().record.pty) throw new ShellError('BAD_REQUEST', `The job ${this.id} has no terminal, so it has no screen`, 'Start it with pty: true, or read its output.')
+    const { JobScreen } = await import('./screen.js')
+    this.#screen ??= new JobScreen({ dir: this.dir, size: this.#services.limits.pty, mask: (text) => this.#services.secrets.mask(text) })
+    return this.#screen.look(options)
   }
 
   async *events(): AsyncIterable<JobEvent> {
@@ -100,19 +102,5 @@ export class JobHandle implements Job {
   #readable(): Readable {
     const { record } = this.#state()
     return { dir: this.dir, apart: record.streams === 'separate' && !record.pty }
-  }
-
-  /** Secret tokens in typed text become their values; nothing of that is parsed by a shell. */
-  async #resolve(text: string): Promise<string> {
-    if (!text.includes('{{')) return text
-    const lookup = await this.#services.secrets.valuesFor(text)
-    if (!lookup) return text
-    const { findTokens } = await import('../secrets/tokens.js')
-    let out = text
-    for (const token of findTokens(text)) {
-      const value = lookup(token)
-      if (value) out = out.replace(token.text, () => new TextDecoder().decode(value))
-    }
-    return out
   }
 }

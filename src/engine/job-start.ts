@@ -11,6 +11,7 @@ import { bootId, processFacts } from '../os/proc.js'
 import type { DeliveredCommand } from './delivery.js'
 import { takePipe } from './fresh.js'
 import type { Plan } from './plan.js'
+import { noteTerminal, terminalSize, withTerminal } from './pty-start.js'
 import { quoteWord } from './quote.js'
 import type { Services } from './services.js'
 
@@ -32,13 +33,15 @@ export function newShellId(): string {
 }
 
 /** `restore` is bash code that gives the shell a session's state; empty for a fresh one. */
-export async function startJob(plan: Plan, delivered: DeliveredCommand, restore: string, services: Services): Promise<StartedJob> {
-  const request = plan.request as StartRequest
+export async function startJob(asked: Plan, delivered: DeliveredCommand, restore: string, services: Services): Promise<StartedJob> {
+  const request = asked.request as StartRequest
+  const plan = request.pty ? withTerminal(asked, services) : asked
   const { id, dir } = makeJobDirectory(services.stateDir, request.newId ?? newShellId)
   const detached = request.owner === 'detached'
   try {
     const record = recordOf(id, plan, services, { owner: detached ? 'detached' : 'manager', openStdin: Boolean(request.openStdin || request.pty), pty: Boolean(request.pty), streams: request.pty ? 'merged' : (request.streams ?? 'separate'), notes: limitNotes(request) })
     writeJobRecord(dir, record)
+    if (record.pty) noteTerminal(dir, terminalSize(plan, services))
     const ward = await launch(plan, delivered, restore, dir, record, services)
     return { record, dir, ward }
   } catch (error) {
@@ -109,12 +112,11 @@ async function launch(plan: Plan, delivered: DeliveredCommand, restore: string, 
 
 function keepOf(plan: Plan, dir: string, record: JobRecord, services: Services): KeepSpec {
   const request = plan.request as StartRequest
-  const size = typeof request.pty === 'object' ? request.pty : services.limits.pty
   return {
     dir,
     ...keptBytes(request.maxStoredBytes ?? services.limits.storedBytes),
     ...(record.openStdin ? { openStdin: true } : {}),
-    ...(record.pty ? { pty: size } : {}),
+    ...(record.pty ? { pty: terminalSize(plan, services) } : {}),
     ...(plan.timeoutMs === null ? {} : { deadlineMs: plan.timeoutMs }),
     masks: services.secrets.masker.needles(),
   }

@@ -34,6 +34,8 @@ export interface Jobs {
   clean(which?: { readonly olderThanMs?: number }): Promise<{ readonly removed: readonly string[] }>
   onEvent(listener: (event: JobEvent) => void): () => void
   readonly promote: Promote | null
+  /** Takes a job that another part of this engine started (a run on a terminal) into the list of its own. */
+  adopt(started: StartedJob): void
   close(): Promise<void>
 }
 
@@ -121,6 +123,7 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
       return news.subscribe(listener)
     },
     promote: (run) => promoteRun(run, services, (job) => void adopt(job)),
+    adopt: (started) => void adopt(started),
     async close() {
       clearTimeout(later)
       unfollow?.()

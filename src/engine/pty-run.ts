@@ -1,10 +1,177 @@
-/** A foreground run on a terminal. */
-import { ShellError } from '../contract/errors.js'
+/** Runs a command on a terminal and waits for it: a job from its first moment, so that people can watch it and it can go on alone at any time. */
+import { join } from 'node:path'
+import type { Outcome } from '../contract/outcome.js'
+import { writeFifo } from '../os/job-control.js'
+import { removeJobDirectory } from '../os/job-dir.js'
+import { commandLine, descendantsOf } from '../os/proc.js'
+import { createRecording, type Recording } from '../os/pty-record.js'
+import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
+import { deliverCommand, isRefusal } from './delivery.js'
+import { endOf, within } from './fresh.js'
+import { waitingNote, type Waiting } from './input-wait.js'
+import { watchInput } from './input-watch.js'
+import { startJob, type StartedJob } from './job-start.js'
 import type { Jobs } from './jobs.js'
+import { abortedOutcome, endedOutcome, refusedOutcome, runningOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
+import { createLineEnds, OutputFollower } from './pty-follow.js'
+import { recordBytes } from './pty-recorder.js'
+import { hasStages, readStages, withAfterwards } from './pty-script.js'
+import { terminalSize, withTerminal } from './pty-start.js'
 import type { Services } from './services.js'
 
-export async function runOnTerminal(_plan: Plan, _call: Call, _services: Services, _jobs: Jobs): Promise<void> {
-  throw new ShellError('PTY_UNAVAILABLE', 'Terminals are not there yet', 'Run without pty.')
+const SETTLE_LIMIT_MS = 10_000
+const END_OF_INPUT = '\x04'
+
+export interface TerminalExtras {
+  /** Bash code that is run before the command, e.g. a session's state. */
+  readonly restore?: string
+  /** Bash code that is run in the command's shell when the command has come to its end. */
+  readonly after?: string
+  /** What the ended run changes in its Outcome. */
+  readonly finish?: (outcome: Outcome) => Promise<Outcome>
+}
+
+export async function runOnTerminal(plan: Plan, call: Call, services: Services, jobs: Jobs, extras: TerminalExtras = {}): Promise<void> {
+  const ready = withTerminal(plan, services)
+  if (plan.request.signal?.aborted) return call.settle(abortedOutcome(plan))
+  const delivered = await deliverCommand(plan.command, services)
+  if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
+  const recording = plan.request.record === undefined ? null : createRecording(plan.request.record, { ...terminalSize(plan, services), command: services.secrets.mask(plan.command), env: ready.env })
+  const stagesFile = hasStages(plan) ? join(services.runDir, `p${services.nextNumber()}`) : null
+  const release = services.launcher.hold()
+  try {
+    // The limit is ours to keep: on time-out the command may go on as a job.
+    const started = await startJob({ ...ready, timeoutMs: null }, withAfterwards(delivered, stagesFile, extras.after ?? ''), extras.restore ?? '', services)
+    await supervise(ready, started, call, services, jobs, { ...extras, recording, stagesFile, release })
+  } finally {
+    recording?.close()
+    release()
+  }
+}
+
+async function supervise(plan: Plan, started: StartedJob, call: Call, services: Services, jobs: Jobs, extras: TerminalExtras & { recording: Recording | null; stagesFile: string | null; release(): void }): Promise<void> {
+  const { request } = plan
+  const { ward, dir, record } = started
+  const startedAt = performance.now()
+  const out = call.capture('output', plan, services)
+  const cast = extras.recording ? recordBytes(extras.recording, services.secrets.activeMasker) : null
+  const lineEnds = request.ansi === 'strip' ? createLineEnds() : null
+  const follower = new OutputFollower(dir, (bytes) => {
+    if (!call.settled) out.push(lineEnds ? lineEnds.push(bytes) : bytes)
+    cast?.push(bytes)
+  })
+  call.pid = ward.pid
+  ward.onOutput = () => void follower.pull()
+  void follower.pull()
+  if (request.input !== undefined) void typeAhead(dir, typeof request.input === 'string' ? Buffer.from(request.input) : Buffer.from(request.input))
+
+  let stop: 'timeout' | 'caller' | 'close' | 'interrupt' | null = null
+  let left = false
+  const timers: NodeJS.Timeout[] = []
+  const kill = (why: 'timeout' | 'caller' | 'close'): void => {
+    if (stop && stop !== 'interrupt') return
+    stop = why
+    ward.kill({ graceMs: plan.graceMs, why })
+  }
+  const life = { end: async () => { kill('close'); await ward.gone } }
+  const letGo = (): void => {
+    for (const timer of timers) clearTimeout(timer)
+    request.signal?.removeEventListener('abort', onAbort)
+  }
+  /** It goes on as the job that it already is. */
+  const leave = async (note: string, waiting: Waiting | null = null): Promise<Outcome> => {
+    if (left || stop || ward.state.exited || call.settled) return call.outcome
+    left = true
+    letGo()
+    await follower.pull()
+    const text = out.text(plan.clip)
+    jobs.adopt(started)
+    extras.release()
+    const told = ward.onOutput
+    if (cast) ward.onOutput = (outTotal, errTotal) => {
+      told?.(outTotal, errTotal)
+      void follower.pull()
+    }
+    services.live.delete(life)
+    call.settle(
+      runningOutcome({
+        stdout: '', stderr: '', output: text.text, truncated: text.truncated, omittedBytes: text.omittedBytes + follower.missed, outputFile: join(dir, 'output.log'), durationMs: Math.round(performance.now() - startedAt),
+        cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: record.id, session: plan.session, pipeStatus: null, notes: [note], waitingForInput: waiting ? { prompt: waiting.prompt } : null,
+      }),
+    ) // prettier-ignore
+    return call.outcome
+  }
+  const onAbort = (): void => kill('caller')
+  services.live.add(life)
+  if (plan.timeoutMs !== null) timers.push(setTimeout(() => (request.onTimeout === 'background' ? void leave(stillRunning(record.id, 'its time limit passed')) : kill('timeout')), plan.timeoutMs))
+  if (request.yieldMs !== undefined) timers.push(setTimeout(() => void leave(stillRunning(record.id, 'it takes longer than a call should block')), request.yieldMs))
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  if (request.signal?.aborted) onAbort()
+  call.takeControl({
+    interrupt: () => {
+      if (stop) return
+      stop = 'interrupt'
+      ward.kill({ signal: 2, graceMs: plan.graceMs, why: 'caller' })
+    },
+    kill: (by) => kill(by),
+    toBackground: () => leave(stillRunning(record.id, 'it was moved to the background')),
+  })
+  if (request.reportInput) void watchInput({ dir, lastByteAt: () => out.lastByteAt, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) }, (waiting) => leave(waitingNote(waiting, record.id), waiting))
+
+  const exit = await ward.exited
+  await within(ward.recorded, SETTLE_LIMIT_MS)
+  if (left) {
+    await follower.pull()
+    cast?.end()
+    return
+  }
+  letGo()
+  if (stop) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
+  ward.onOutput = null
+  await follower.pull()
+  cast?.end()
+  if (lineEnds) out.push(lineEnds.flush())
+  out.end()
+  const text = out.text(plan.clip)
+  const pipeStatus = extras.stagesFile ? readStages(extras.stagesFile) : null
+  const end = endOf(exit, stop, plan)
+  const notes: string[] = []
+  const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
+  if (leftovers.length > 0) notes.push(`${stop ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ')}. It ends with the engine.`)
+  if (follower.missed > 0) notes.push(`${follower.missed} bytes of output came faster than they could be kept.`)
+  notes.push(...adviceFor({ end, plan, stderr: text.text, pipeStatus }))
+  const outcome = endedOutcome({
+    end, stdout: '', stderr: '', output: text.text, truncated: text.truncated || follower.missed > 0, omittedBytes: text.omittedBytes + follower.missed, outputFile: out.spillPath, durationMs: Math.round(performance.now() - startedAt),
+    cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: null, session: plan.session, pipeStatus, notes,
+  }) // prettier-ignore
+  const finished = extras.finish ? await extras.finish(outcome) : outcome
+  // Its directory was for watchers; whatever it left behind still needs it.
+  const clean = ward.gone.then(() => {
+    services.live.delete(life)
+    removeJobDirectory(dir)
+  })
+  if (ward.state.gone) await clean
+  call.settle(finished)
+}
+
+/** Input that was given beforehand is typed, then the input is ended. */
+async function typeAhead(dir: string, input: Buffer): Promise<void> {
+  const open = input.length > 0 && input.at(-1) !== 10
+  const bytes = Buffer.concat([input, Buffer.from(END_OF_INPUT.repeat(open ? 2 : 1))])
+  for (let at = 0; at < bytes.length; ) {
+    const took = writeFifo(join(dir, 'stdin'), bytes.subarray(at))
+    if (took === null) return
+    at += took
+    if (took === 0) await pause(10)
+  }
+}
+
+function stillRunning(id: string, why: string): string {
+  return `Still running, NOT killed: ${why}; it goes on as background job ${id}. Read its output, type into it, wait for it or stop it by that id (cerith read ${id}, cerith attach ${id}, cerith kill ${id}).`
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

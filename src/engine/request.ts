@@ -5,7 +5,7 @@ import type { EngineLimits } from './options.js'
 import { quoteArgv } from './quote.js'
 
 const KNOWN = new Set([
-  'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'clip', 'dryRun', 'pty', 'onOutput', 'yieldMs', 'onTimeout',
+  'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'yieldMs', 'onTimeout',
   'reportInput', 'description', 'labels', 'newId', 'door', 'ask', 'approvalId', 'automation', 'owner', 'maxStoredBytes', 'openStdin', 'session', 'limits',
 ]) // prettier-ignore
 
@@ -25,6 +25,7 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
   if (request.timeoutMs !== undefined && request.timeoutMs !== null) milliseconds('timeoutMs', request.timeoutMs, 1, limits.maxTimeoutMs)
   if (request.graceMs !== undefined) milliseconds('graceMs', request.graceMs, 0, 600_000)
   if (request.yieldMs !== undefined) milliseconds('yieldMs', request.yieldMs, 0, limits.maxTimeoutMs)
+  if (request.record !== undefined && (typeof request.record !== 'string' || request.record === '' || !request.pty)) throw bad('record must be the path of a file, and needs pty', request.record, 'Pass { pty: true, record: "run.cast" }.')
   if (request.env !== undefined) checkEnv(request.env)
   if (request.input !== undefined && typeof request.input !== 'string' && !(request.input instanceof Uint8Array)) throw bad('input must be a string or bytes', request.input, 'Pass text or a Uint8Array.')
   for (const name of ['onOutput', 'newId', 'ask'] as const) if (request[name] !== undefined && typeof request[name] !== 'function') throw bad(`${name} must be a function`, request[name], 'Leave it out or pass a function.')

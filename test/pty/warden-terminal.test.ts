@@ -1,0 +1,172 @@
+/** The terminal that a warden gives to a command, without an engine: size, hangup, drain, backpressure, leaks. */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findHelper } from '../../src/os/helper-file.js'
+import type { Launcher, Ward } from '../../src/os/launcher.js'
+import { startNativeLauncher } from '../../src/os/native-launcher.js'
+
+const helper = findHelper()
+
+describe.skipIf(!helper)('the terminal of a warden', { timeout: 15_000 }, () => {
+  let launcher: Launcher
+  const root = mkdtempSync(join(tmpdir(), 'cerith-pty-'))
+  let number = 0
+
+  beforeAll(async () => {
+    launcher = await startNativeLauncher(helper as string)
+  })
+  afterAll(async () => {
+    await launcher.close()
+    rmSync(root, { recursive: true, force: true })
+  })
+
+  const start = async (command: string, size = { cols: 120, rows: 40 }): Promise<{ ward: Ward; dir: string }> => {
+    const dir = mkdtempSync(join(root, `${++number}-`))
+    const ward = await launcher.start({
+      path: '/bin/bash',
+      argv: ['bash', '--norc', '-c', command],
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', TERM: 'xterm-256color' },
+      cwd: root,
+      keep: { dir, headBytes: 1 << 20, tailBytes: 1 << 20, pty: size },
+    })
+    return { ward, dir }
+  }
+  const statusOf = (dir: string): Record<string, string> => Object.fromEntries(readFileSync(join(dir, 'status'), 'utf8').trim().split('\n').map((line) => line.split('=') as [string, string]))
+  const outputOf = (dir: string): string => readFileSync(join(dir, 'output.log')).subarray(0, Number(statusOf(dir)['out_total'])).toString()
+  const run = async (command: string, size?: { cols: number; rows: number }): Promise<{ output: string; status: Record<string, string>; dir: string; ward: Ward }> => {
+    const { ward, dir } = await start(command, size)
+    await ward.recorded
+    return { output: outputOf(dir), status: statusOf(dir), dir, ward }
+  }
+
+  test('F77: it has the size that was asked for, is a controlling terminal, and job control works', async () => {
+    const { output } = await run('stty size; tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; : </dev/tty && echo ctty; set -m; sleep 5 & jobs; kill %1; wait', { cols: 91, rows: 33 })
+    expect(output).toMatch(/^33 91\r\n\/dev\/pts\/\d+\r\nall\r\nctty\r\n\[1\]\+\s+Running\s+sleep 5 &\r\n/)
+  })
+
+  test('F77: a resize reaches the foreground program as SIGWINCH', async () => {
+    const { ward, dir } = await start('trap "stty size; exit" WINCH; echo ready; while :; do sleep 0.05; done')
+    await outputMatching(ward, dir, /ready/)
+    ward.resize({ cols: 70, rows: 20 })
+    await ward.recorded
+    expect(outputOf(dir)).toContain('20 70')
+  })
+
+  test('F77: C-c on the terminal reaches the foreground job only', async () => {
+    const { ward, dir } = await start('set -m; (trap "echo background-got-it" INT; while :; do sleep 0.05; done) & echo ready; (trap "echo front-got-it; exit 3" INT; while :; do sleep 0.05; done); echo "status $?"; kill -9 %1')
+    await outputMatching(ward, dir, /ready/)
+    for (let tries = 0; tries < 100 && !readFileSync(join(dir, 'output.log'), 'utf8').includes('front-got-it'); tries++) {
+      writeFileSync(join(dir, 'stdin'), '\x03')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    await ward.recorded
+    expect(outputOf(dir)).toContain('status 3')
+    expect(outputOf(dir)).not.toContain('background-got-it')
+  })
+
+  test('F76: the result comes at exit although a grandchild keeps the terminal, and its late output does not mix in', async () => {
+    const began = performance.now()
+    const { status, output, ward, dir } = await run("(trap '' HUP; sleep 0.4; echo late; sleep 30) & sleep 0.1; echo said; exit 3")
+    expect(performance.now() - began).toBeLessThan(3_000)
+    expect(status['code']).toBe('3')
+    expect(output).toBe('said\r\n')
+    await until(() => existsSync(join(dir, 'late.log')))
+    ward.kill({ graceMs: 100, why: 'caller' })
+    await ward.gone
+    expect(readFileSync(join(dir, 'late.log'), 'utf8')).toBe('late\r\n')
+  })
+
+  test('a program that closes every descriptor and opens /dev/tty again keeps its terminal', async () => {
+    const { status, output } = await run('exec </dev/null >/dev/null 2>&1; sleep 0.3; echo back >/dev/tty; exit 7')
+    expect(status['code']).toBe('7')
+    expect(output).toBe('back\r\n')
+  })
+
+  test('EIO is end of file, and nothing printed just before the end is lost', async () => {
+    for (let round = 0; round < 30; round++) {
+      const { status, output } = await run("head -c 30000 /dev/zero | tr '\\0' x; printf END")
+      expect(status['code']).toBe('0')
+      expect(output.length).toBe(30_003)
+      expect(output.endsWith('END')).toBe(true)
+    }
+  })
+
+  test('F78: a flood is stored bounded, not in memory', async () => {
+    const { status, ward } = await run('yes 0123456789abcdef | head -c 20000000')
+    expect(Number(status['out_total'])).toBeGreaterThan(20_000_000)
+    expect(Number(status['out_omitted'])).toBeGreaterThan(15_000_000)
+    expect(ward.state.exited?.code).toBe(0)
+  })
+
+  test('what is typed ahead waits, and the end of input comes after it', async () => {
+    const { ward, dir } = await start('sleep 0.3; cat; echo "[$?]"')
+    writeFileSync(join(dir, 'stdin'), 'one\ntwo\n')
+    writeFileSync(join(dir, 'control'), 'eof\n')
+    await ward.recorded
+    expect(outputOf(dir)).toContain('two\r\none\r\ntwo\r\n[0]')
+  })
+
+  test('look tells the modes of the terminal, also without echo', async () => {
+    const { ward, dir } = await start('stty -echo; printf "Password: "; read -r a; stty echo; echo; echo "got ${#a}"')
+    await outputMatching(ward, dir, /Password: /)
+    writeFileSync(join(dir, 'control'), 'look 41\n')
+    await until(() => existsSync(join(dir, 'look.41')))
+    const facts = readFileSync(join(dir, 'look.41'), 'utf8')
+    expect(facts).toContain('canonical=1\necho=0\n')
+    expect(facts).toMatch(new RegExp(`foreground=${ward.pid}\n`))
+    writeFileSync(join(dir, 'stdin'), 'hunter22\n')
+    await ward.recorded
+    expect(outputOf(dir)).toBe('Password: \r\ngot 8\r\n')
+  })
+
+  test('a value masked through the control file never reaches the disk', async () => {
+    const { ward, dir } = await start('read -r a; echo "it is $a"')
+    writeFileSync(join(dir, 'control'), `mask token:${Buffer.from('hunter2hunter2').toString('hex')}\nlook 1\n`)
+    await until(() => existsSync(join(dir, 'look.1')))
+    writeFileSync(join(dir, 'stdin'), 'hunter2hunter2\n')
+    await ward.recorded
+    expect(readFileSync(join(dir, 'output.log'), 'utf8')).toContain('[secret:token]\r\nit is [secret:token]\r\n')
+  })
+
+  test('control lines are obeyed although they come in pieces or by the thousand', async () => {
+    const { ward, dir } = await start('read -r a')
+    writeFileSync(join(dir, 'control'), 'lo')
+    writeFileSync(join(dir, 'control'), `ok 1\n${'nonsense\n'.repeat(400)}`)
+    writeFileSync(join(dir, 'control'), 'look 2\n')
+    await until(() => existsSync(join(dir, 'look.1')) && existsSync(join(dir, 'look.2')))
+    ward.kill({ graceMs: 0, why: 'caller' })
+    await ward.gone
+  })
+
+  test('pain 29: 500 terminals, ended in every way, leak no descriptor', async () => {
+    const here = readdirSync('/proc/self/fd').length
+    const there = readdirSync(`/proc/${launcher.pid}/fd`).length
+    const terminals = readdirSync('/dev/pts').length
+    for (let batch = 0; batch < 50; batch++) {
+      await Promise.all(
+        Array.from({ length: 10 }, async (_, at) => {
+          const { ward } = await start(at % 2 ? 'exit 0' : 'sleep 30')
+          if (at % 2 === 0 || at === 1) ward.kill({ graceMs: at === 0 ? 100 : 0, why: 'caller' })
+          await ward.gone
+        }),
+      )
+    }
+    await until(() => readdirSync('/dev/pts').length <= terminals)
+    expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(here + 2)
+    expect(readdirSync(`/proc/${launcher.pid}/fd`).length).toBeLessThanOrEqual(there + 2)
+  })
+
+  async function outputMatching(ward: Ward, dir: string, pattern: RegExp): Promise<void> {
+    void ward
+    await until(() => pattern.test(readFileSync(join(dir, 'output.log'), 'utf8')))
+  }
+})
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = performance.now() + 10_000; !holds(); ) {
+    if (performance.now() > end) throw new Error('it never came true')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
