@@ -19,20 +19,22 @@ const SHORTEST_LINE = 8
 /** Long values are looked for in overlapping pieces, so that a stream never has to hold back more than a piece. */
 const PIECE = 512
 const OVERLAP = 32
+/** Nobody reads a longer value byte by byte. */
+const LONGEST_DUMPED = 16_384
 
 /** Whether output can be searched for this value at all; `secret set` warns when not. */
 export function isMaskable(value: Uint8Array): boolean {
-  return collapse(trim(value)).length >= SHORTEST_MASKED
+  return collapse(trim(value).subarray(0, 4096)).length >= SHORTEST_MASKED
 }
 
 /** Everything to look for on behalf of one value, without duplicates. Percent, backslash and entity escapes and ANSI codes are undone in the text instead (see projections). */
 export function formsOf(value: Uint8Array): readonly Needle[] {
   const whole = trim(value)
-  if (collapse(whole).length < SHORTEST_MASKED) return []
+  if (!isMaskable(whole)) return []
   const needles = new Map<string, Needle>()
   const add = (bytes: Uint8Array, kind: NeedleKind) => {
-    if (bytes.length < SHORTEST_MASKED || needles.get(latin1(bytes))?.kind === 'dense') return
-    needles.set(latin1(bytes), { bytes, kind })
+    const key = latin1(bytes)
+    if (bytes.length >= SHORTEST_MASKED && needles.get(key)?.kind !== 'dense') needles.set(key, { bytes, kind })
   }
   for (const unit of unitsOf(whole)) {
     for (const plain of plainForms(unit)) add(collapse(plain), 'plain')
@@ -41,7 +43,7 @@ export function formsOf(value: Uint8Array): readonly Needle[] {
       // Too short for two disjoint search windows: a line break inside is looked for place by place.
       if (encoded.length < 2 * SHORTEST_MASKED) for (let at = 1; at < encoded.length; at++) add(concat(encoded.subarray(0, at), BLANK, encoded.subarray(at)), 'dump')
     }
-    for (const dump of dumpForms(unit)) add(dump, 'dump')
+    if (whole.length <= LONGEST_DUMPED) for (const dump of dumpForms(unit)) add(dump, 'dump')
   }
   return [...needles.values()]
 }
@@ -107,19 +109,25 @@ function dumpForms(unit: Uint8Array): Uint8Array[] {
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 function base64Core(bytes: Uint8Array, shift: number): string {
-  const bit = (index: number) => ((bytes[(index >> 3) - shift] ?? 0) >> (7 - (index & 7))) & 1
-  const end = (shift + bytes.length) * 8
+  // `shift` unknown bytes come first; the characters that contain any of their bits are dropped, and so is a last one that is not full.
   let core = ''
-  for (let at = Math.ceil((shift * 8) / 6) * 6; at + 6 <= end; at += 6) {
-    let sextet = 0
-    for (let index = at; index < at + 6; index++) sextet = (sextet << 1) | bit(index)
-    core += ALPHABET[sextet]
+  let bits = 0
+  let count = (shift * 8) % 6 === 0 ? 0 : -(6 - ((shift * 8) % 6))
+  for (let at = 0; at < bytes.length; at++) {
+    bits = ((bits << 8) | (bytes[at] as number)) & 0xffff
+    count += 8
+    while (count >= 6) {
+      count -= 6
+      core += ALPHABET[(bits >> count) & 0x3f]
+    }
   }
   return core
 }
 
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 function hexPairs(bytes: Uint8Array): string[] {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
+  return Array.from(bytes, (byte) => PAIRS[byte] as string)
 }
 
 const BLANK = Uint8Array.of(0x20)
@@ -139,7 +147,14 @@ function trim(bytes: Uint8Array): Uint8Array {
 
 /** Every run of white space becomes one blank, as in the text that is searched; a needle neither begins nor ends with one. */
 function collapse(bytes: Uint8Array): Uint8Array {
-  return trim(bytes.map((byte) => (isSpace(byte) ? 0x20 : byte)).filter((byte, index, all) => byte !== 0x20 || all[index - 1] !== 0x20))
+  const collapsed = new Uint8Array(bytes.length)
+  let size = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (!isSpace(byte)) collapsed[size++] = byte
+    else if (size > 0 && collapsed[size - 1] !== 0x20) collapsed[size++] = 0x20
+  }
+  return collapsed.subarray(0, size > 0 && collapsed[size - 1] === 0x20 ? size - 1 : size)
 }
 
 function linesOf(bytes: Uint8Array): Uint8Array[] {

@@ -26,7 +26,8 @@ export interface NeedleIndex {
 const GRAM = 4
 const SMALLEST_WINDOW = 6
 const LARGEST_WINDOW = 14
-const GRAM_BITS = 18
+/** The table of grams grows with the number of needles up to what a processor's cache holds. */
+const MOST_GRAM_BITS = 18
 const BLANK = 0x20
 
 export function createNeedleIndex(needles: readonly NamedNeedle[]): NeedleIndex {
@@ -71,14 +72,15 @@ function usableLength({ bytes, kind }: NamedNeedle): number {
 function createSearch(needles: readonly NamedNeedle[], window: number): (text: Uint8Array, length: number, found: Found) => void {
   const anchors = chooseAnchors(needles, window)
   const furthest = window - GRAM + 1
-  const jump = new Uint8Array(1 << GRAM_BITS).fill(furthest)
+  const gramShift = 32 - Math.min(MOST_GRAM_BITS, Math.max(11, Math.ceil(Math.log2(anchors.length * furthest * 16 + 1))))
+  const jump = new Uint8Array(2 ** (32 - gramShift)).fill(furthest)
   const bucketBits = Math.max(8, Math.ceil(Math.log2(anchors.length * 2 + 1)))
   const buckets = new Int32Array(1 << bucketBits).fill(-1)
   const hashes = new Int32Array(anchors.length)
   const next = new Int32Array(anchors.length)
   anchors.forEach(({ needle, offset }, index) => {
     for (let at = 0; at < furthest; at++) {
-      const gram = gramAt(needle.bytes, offset + at + GRAM - 1)
+      const gram = gramAt(needle.bytes, offset + at + GRAM - 1) >>> gramShift
       jump[gram] = Math.min(jump[gram] as number, furthest - 1 - at)
     }
     const hash = tailHash(needle.bytes, offset + window - 1)
@@ -92,7 +94,7 @@ function createSearch(needles: readonly NamedNeedle[], window: number): (text: U
     for (const anchor of anchors) anchor.lastStart = -1e9
     let at = window - 1
     while (at < length) {
-      const distance = jump[gramAt(text, at)] as number
+      const distance = jump[gramAt(text, at) >>> gramShift] as number
       if (distance > 0) {
         at += distance
         continue
@@ -147,7 +149,7 @@ function chooseAnchors(needles: readonly NamedNeedle[], window: number): Anchor[
 
 function gramAt(bytes: Uint8Array, end: number): number {
   const gram = (bytes[end - 3] as number) | ((bytes[end - 2] as number) << 8) | ((bytes[end - 1] as number) << 16) | ((bytes[end] as number) << 24)
-  return Math.imul(gram, 0x9e3779b1) >>> (32 - GRAM_BITS)
+  return Math.imul(gram, 0x9e3779b1)
 }
 
 /** A hash of the last six bytes of a window. */

@@ -19,7 +19,7 @@ export function createPrefixes(needles: readonly Needle[]): Prefixes {
 
   /** The end of the text with its white space collapsed or left out, at least as long as the longest needle. */
   function readTail(text: Uint8Array, length: number, longest: number, keepBlanks: boolean): number {
-    for (let reach = 2 * longest + 64; ; reach *= 4) {
+    for (let reach = longest + 64; ; reach *= 4) {
       const start = Math.max(0, length - Math.min(reach, FURTHEST_BACK + longest))
       if (bytes.length < length - start) {
         bytes = new Uint8Array(length - start)
@@ -62,10 +62,11 @@ interface Beginnings {
 function createBeginnings(needles: readonly Needle[]): Beginnings {
   const sorted = needles.map(({ bytes }) => bytes).sort((a, b) => compareSlice(a, b, 0, b.length))
   const firstBytes = new Uint8Array(256)
-  const firstPairs = new Uint8Array(65_536)
+  const firstPairs = new Uint32Array(2048) // a bit for each pair of bytes
   for (const bytes of sorted) {
     firstBytes[bytes[0] as number] = 1
-    firstPairs[((bytes[0] as number) << 8) | (bytes[1] as number)] = 1
+    const pair = ((bytes[0] as number) << 8) | (bytes[1] as number)
+    firstPairs[pair >> 5] = (firstPairs[pair >> 5] as number) | (1 << (pair & 31))
   }
 
   function isBeginning(text: Uint8Array, start: number, end: number): boolean {
@@ -89,7 +90,8 @@ function createBeginnings(needles: readonly Needle[]): Beginnings {
       for (let at = start; at < end; at++) {
         const first = text[at] as number
         if (firstBytes[first] === 0) continue
-        if (at + 1 < end && firstPairs[(first << 8) | (text[at + 1] as number)] === 0) continue
+        const pair = (first << 8) | (text[at + 1] as number)
+        if (at + 1 < end && ((firstPairs[pair >> 5] as number) & (1 << (pair & 31))) === 0) continue
         if (isBeginning(text, at, end)) return at
       }
       return end

@@ -34,7 +34,7 @@ describe('known values never show in output', () => {
       const stream = masker.stream()
       const given = chunksOf(row)
       const whole = Buffer.concat(given)
-      const pieces = chunking === 'as given' ? given : chunking === 'in one piece' ? [whole] : Array.from(whole.subarray(0, 40_000), (byte) => Buffer.of(byte)).concat(whole.subarray(40_000))
+      const pieces = chunking === 'as given' ? given : chunking === 'in one piece' ? [whole] : Array.from(whole.subarray(0, 4000), (byte) => Buffer.of(byte)).concat(whole.subarray(4000))
       const shown = Buffer.concat([...pieces.map((piece) => stream.push(piece)), stream.flush()])
       const text = row.stage.startsWith('truncate') ? clip(shown) : shown.toString()
       for (const forbidden of row.must_not_contain) expect(text).not.toContain(forbidden)
