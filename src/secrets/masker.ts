@@ -187,7 +187,7 @@ export function createMasker(): Masker {
     add(name, value) {
       const list = values.get(name) ?? []
       if (list.some((entry) => sameBytes(entry.value, value))) return
-      values.set(name, [...list, { value: value.slice(), needles: formsOf(value) }])
+      values.set(name, [...list, { value: new Uint8Array(value), needles: formsOf(value) }])
       recount()
     },
     remove(name) {

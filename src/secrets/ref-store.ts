@@ -7,7 +7,8 @@ export class RefStore implements SecretSource {
   readonly #values = new Map<string, Uint8Array>()
 
   set(ref: string, value: Uint8Array | string): void {
-    const copy = typeof value === 'string' ? new TextEncoder().encode(value) : value.slice()
+    // Not slice(): on a Buffer that is only another view of the same memory.
+    const copy = typeof value === 'string' ? new TextEncoder().encode(value) : new Uint8Array(value)
     const key = keyOf(ref)
     this.#values.get(key)?.fill(0)
     this.#values.set(key, copy)
