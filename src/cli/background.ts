@@ -5,6 +5,7 @@ import { outcomeToJson } from '../contract/outcome.js'
 import type { RunRequest } from '../contract/request.js'
 import { EXIT, type Io } from './io.js'
 import { exitCodeOf } from './exit-code.js'
+import { visible } from './visible.js'
 
 /** A command that fails at once should be told as failed, not as running; longer than this nobody waits for that. */
 const FIRST_LOOK_MS = 40
@@ -28,7 +29,7 @@ export async function runInBackground(engine: Engine, request: RunRequest, optio
   if ('outcome' in begun) {
     const { outcome } = begun
     if (options.json) io.out.write(`${JSON.stringify(outcomeToJson(outcome))}\n`)
-    else if (outcome.refused) io.err.write(`cerith: refused (${outcome.refused.rule}): ${outcome.refused.reason}\ncerith: ${outcome.refused.guidance}\n`)
+    else if (outcome.refused) io.err.write(visible(`cerith: refused (${outcome.refused.rule}): ${outcome.refused.reason}\ncerith: ${outcome.refused.guidance}\n`))
     return exitCodeOf(outcome)
   }
   const { info } = await begun.job.wait({ exit: true, timeoutMs: FIRST_LOOK_MS })

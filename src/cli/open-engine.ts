@@ -3,6 +3,7 @@ import type { Engine } from '../contract/engine.js'
 import type { ApprovalAnswer, ApprovalQuestion } from '../contract/request.js'
 import { openEngine } from '../engine/from-config.js'
 import type { Io } from './io.js'
+import { visible } from './visible.js'
 
 export async function withEngine<T>(io: Io, options: { readonly cwd?: string | undefined; readonly flags?: readonly string[] | undefined }, use: (engine: Engine, stateDir: string) => Promise<T>): Promise<T> {
   const { person } = io
@@ -24,13 +25,8 @@ export async function withEngine<T>(io: Io, options: { readonly cwd?: string | u
 /** `y` once, `s` for the rest of the session, anything else is no. */
 async function askPerson(question: ApprovalQuestion, io: Io): Promise<ApprovalAnswer | null> {
   if (!io.person) return null
-  io.err.write(`\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${question.verdict.reason ?? question.verdict.rule ?? 'a rule asks'}\n`)
+  io.err.write(`\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`)
   const answer = (await io.person.ask('Run it? [y]es once, [s]ession, [n]o: '))?.trim().toLowerCase()
   if (answer === undefined) return null
   return answer === 'y' || answer === 'yes' ? 'once' : answer === 's' || answer === 'session' ? 'session' : 'deny'
-}
-
-/** What is shown must be what is asked about: control characters could repaint the question. */
-export function visible(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

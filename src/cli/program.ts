@@ -7,6 +7,7 @@ import { detailsOf, mainHelp } from './help.js'
 import { VERBS } from './verbs.js'
 import type { OptionRow, Verb } from './verb.js'
 import { version } from './version.js'
+import { visible } from './visible.js'
 
 /** Runs one command line (without `node` and the script) and gives the exit code. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
@@ -107,7 +108,7 @@ function report(error: unknown, asJson: boolean, io: Io): number {
     return EXIT.error
   }
   const hint = ShellError.is(error) || error instanceof UsageError ? error.hint : null
-  io.err.write(`cerith: ${error instanceof Error ? error.message : String(error)}\n${hint ? `        ${hint}\n` : ''}`)
+  io.err.write(visible(`cerith: ${error instanceof Error ? error.message : String(error)}\n${hint ? `        ${hint}\n` : ''}`))
   if (io.env['CERITH_DEBUG'] && error instanceof Error) io.err.write(`${error.stack}\n`)
   return EXIT.error
 }

@@ -3,9 +3,9 @@ import { grantApproval, listApprovals } from '../../os/approvals.js'
 import { stateDirectory } from '../../os/state-dir.js'
 import { EXIT } from '../io.js'
 import { JSON_OPTION } from '../option-rows.js'
-import { visible } from '../open-engine.js'
 import { age } from '../table.js'
 import type { Verb } from '../verb.js'
+import { visible } from '../visible.js'
 import { ShellError } from '../../contract/errors.js'
 
 export const verb: Verb = {

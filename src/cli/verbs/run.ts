@@ -7,6 +7,7 @@ import { EXIT, UsageError, type Io } from '../io.js'
 import { withEngine } from '../open-engine.js'
 import { CWD_OPTION, JSON_OPTION, readAssignment, readDuration, readTimeout, SET_OPTION } from '../option-rows.js'
 import type { Verb } from '../verb.js'
+import { visible } from '../visible.js'
 
 interface RunOptions {
   readonly json?: boolean
@@ -121,8 +122,8 @@ async function follow(start: (extra: Partial<RunRequest>) => RunHandle, asJson: 
 
 /** What the streams could not say. */
 function tell(outcome: Outcome, io: Io): void {
-  const say = (line: string): void => io.err.write(`cerith: ${line}\n`)
-  if (outcome.status === 'dry_run') io.out.write(`${outcome.stdout}\n${planLines(outcome)}`)
+  const say = (line: string): void => io.err.write(`cerith: ${visible(line)}\n`)
+  if (outcome.status === 'dry_run') io.out.write(`${visible(outcome.stdout)}\n${planLines(outcome)}`)
   if (outcome.status === 'timeout' && outcome.end?.kind === 'timeout') say(`timed out after ${outcome.end.afterMs} ms${outcome.end.forced ? ' (had to be killed)' : ''}`)
   if (outcome.refused) {
     say(`refused (${outcome.refused.rule}): ${outcome.refused.reason}`)
@@ -140,7 +141,7 @@ function planLines({ plan }: Outcome): string {
     ['session', plan.session ?? 'none (a fresh shell)'],
     ['timeout', plan.timeoutMs === null ? 'none' : `${plan.timeoutMs} ms`],
     ['guard', `${plan.verdict.decision}${plan.verdict.rule ? ` (${plan.verdict.rule})` : ''}`],
-    ...plan.verdict.commands.slice(0, 12).map((argv, i): [string, string] => [i === 0 ? 'sees' : '', argv.join(' ')]),
+    ...plan.verdict.commands.slice(0, 12).map((argv, i): [string, string] => [i === 0 ? 'sees' : '', visible(argv.join(' '))]),
     ['env added', plan.addedEnv.join(' ') || 'nothing'],
     ['env dropped', plan.droppedEnv.join(' ') || 'nothing'],
   ]

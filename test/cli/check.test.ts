@@ -1,0 +1,69 @@
+/** `cerith check` and `cerith schema`: answers without running anything. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { makeWorld } from './harness.js'
+
+const world = makeWorld()
+const { cli } = world
+
+describe('check', () => {
+  test('shows what it sees, layer by layer, and the word that decides', async () => {
+    const { code, out } = await cli('check', 'sudo env X=1 bash -c "rm -rf $HOME/"')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^deny/)
+    expect(out).toContain('sudo')
+    expect(out).toContain('bash -c')
+    expect(out).toContain('<--')
+  })
+
+  test('as JSON has the fields of the contract', async () => {
+    const { out } = await cli('check', '--json', 'ls -l | wc -l')
+    expect(JSON.parse(out)).toMatchObject({ cmd: 'ls -l | wc -l', decision: 'allow', rule: null, reason: null, guidance: null, commands: [['ls', '-l'], ['wc', '-l']] })
+  })
+
+  test('--jsonl answers each line in order, also the ones that cannot be read', async () => {
+    const stdin = ['{"cmd": "ls"}', 'not json', '{"cmd": "mkfs.ext4 /dev/sda", "id": 7}', '', '{"cmd": 5}', '{"cmd": ""}'].join('\n')
+    const { code, out } = await world.with({ stdin })('check', '--jsonl')
+    expect(code).toBe(0)
+    const answers = out.trim().split('\n').map((line) => JSON.parse(line))
+    expect(answers.map(({ decision }) => decision)).toEqual(['allow', 'deny', 'deny', 'deny', 'deny'])
+    expect(answers[2]).toMatchObject({ id: 7, cmd: 'mkfs.ext4 /dev/sda', rule: expect.any(String) })
+  })
+
+  test('--exit-code lets a script decide', async () => {
+    expect((await cli('check', '--exit-code', 'ls')).code).toBe(0)
+    expect((await cli('check', '--exit-code', 'mkfs.ext4 /dev/sda')).code).toBe(126)
+    expect((await world.with({ env: { CERITH_POLICY_PRESET: 'careful' } })('check', '--exit-code', 'curl http://127.0.0.1:9/')).code).toBe(1)
+  })
+
+  test('never runs what it looks at', async () => {
+    await cli('check', 'touch witness; $(touch witness)')
+    expect(existsSync(join(world.dir, 'witness'))).toBe(false)
+  })
+
+  test('knows the directory and the session it is asked about', async () => {
+    expect(JSON.parse((await cli('check', '--json', '--cwd', '/', 'rm -rf *')).out).decision).toBe('deny')
+    await cli('run', '--session', 'c', "c='rm -rf /'")
+    expect(JSON.parse((await cli('check', '--json', '--session', 'c', '$c')).out).decision).toBe('deny')
+  })
+
+  test('without a command is a mistake', async () => {
+    expect((await cli('check')).code).toBe(125)
+  })
+})
+
+describe('schema', () => {
+  test('gives the tools of a dialect in the form that is asked for', async () => {
+    const house = JSON.parse((await cli('schema')).out)
+    expect(house[0]).toMatchObject({ type: 'function', function: { name: 'Bash', parameters: { type: 'object' } } })
+    const mcp = JSON.parse((await cli('schema', '--dialect', 'forge', '--format', 'mcp')).out)
+    expect(mcp[0]).toHaveProperty('inputSchema')
+  })
+
+  test('an unknown dialect names the ones there are', async () => {
+    const { code, err } = await cli('schema', '--dialect', 'hose')
+    expect(code).toBe(125)
+    expect(err).toContain('house')
+  })
+})
