@@ -19,6 +19,8 @@ const SHORTEST_LINE = 8
 /** Long values are looked for in overlapping pieces, so that a stream never has to hold back more than a piece. */
 const PIECE = 512
 const OVERLAP = 32
+/** Of a value with more lines, the rest is only found in pieces. */
+const MOST_LINES = 2048
 /** Nobody reads a longer value byte by byte. */
 const LONGEST_DUMPED = 16_384
 
@@ -41,7 +43,7 @@ export function formsOf(value: Uint8Array): readonly Needle[] {
     for (const encoded of encodedForms(unit)) {
       add(encoded, 'dense')
       // Too short for two disjoint search windows: a line break inside is looked for place by place.
-      if (encoded.length < 2 * SHORTEST_MASKED) for (let at = 1; at < encoded.length; at++) add(concat(encoded.subarray(0, at), BLANK, encoded.subarray(at)), 'dump')
+      if (encoded.length < 2 * SHORTEST_MASKED) for (let at = 1; at < encoded.length; at++) add(concat([encoded.subarray(0, at), BLANK, encoded.subarray(at)]), 'dump')
     }
     if (whole.length <= LONGEST_DUMPED) for (const dump of dumpForms(unit)) add(dump, 'dump')
   }
@@ -53,8 +55,8 @@ function unitsOf(whole: Uint8Array): Uint8Array[] {
   const units = piecesOf(whole)
   const lines = linesOf(whole)
   if (lines.length > 1) {
-    for (const line of lines) if (line.length >= SHORTEST_LINE && isTelling(line)) units.push(...piecesOf(line))
-    units.push(...piecesOf(concat(...lines)))
+    for (const line of lines.slice(0, MOST_LINES)) if (line.length >= SHORTEST_LINE && isTelling(line)) units.push(...piecesOf(line))
+    for (const piece of piecesOf(concat(lines))) units.push(piece)
   }
   if (whole.some((byte) => byte > 0x7f)) {
     const text = new TextDecoder().decode(whole)
@@ -169,7 +171,7 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines
 }
 
-function concat(...parts: readonly Uint8Array[]): Uint8Array {
+function concat(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {

@@ -2,6 +2,7 @@
 import { formsOf } from './forms.js'
 import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
 import { createView, endOf, findEscapes, project, PROJECTIONS, startOf, type Projection } from './projections.js'
+import { findShapes, SHAPE_LABELS } from './shapes.js'
 
 /** All known values of an engine. Streams that are already open follow every change from their next chunk on. */
 export interface Masker {
@@ -46,13 +47,22 @@ interface Span {
 const BLOCK = 65_536
 /** No more than this is ever held back beyond the longest needle: filler between the bytes of a value ends somewhere. */
 const PATIENCE = 16_384
+/** No well-known token is shorter. */
+const SHORTEST_SHAPE = 20
 const NOTHING = new Uint8Array(0)
 
-export function createMasker(): Masker {
+export interface MaskerOptions {
+  /** Also mask what looks like a well-known token or a private key, though nobody named it. */
+  readonly shapes?: boolean
+}
+
+export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
   const values = new Map<string, { value: Uint8Array; needles: ReturnType<typeof formsOf> }[]>()
   const view = createView()
   let size = 0
   let compiled: { index: NeedleIndex; labels: Uint8Array[] } | undefined
+
+  const isIdle = () => size === 0 && !shapes
 
   const recount = () => {
     size = [...values.values()].reduce((sum, list) => sum + list.filter(({ needles }) => needles.length > 0).length, 0)
@@ -72,7 +82,7 @@ export function createMasker(): Masker {
       }
     })
     const index = createNeedleIndex([...needles.values()])
-    compiled = { index, labels: names.map((name) => new TextEncoder().encode(`[secret:${name}]`)) }
+    compiled = { index, labels: [...names.map((name) => `[secret:${name}]`), ...(shapes ? SHAPE_LABELS : [])].map((label) => new TextEncoder().encode(label)) }
     // A label that contains a value (a secret called like its value) would show it.
     compiled.labels = compiled.labels.map((label) => (findSpans(index, label).spans.length > 0 ? new TextEncoder().encode('[***]') : label))
     return compiled
@@ -101,6 +111,11 @@ export function createMasker(): Masker {
         if (view.cut >= 0) hold = Math.min(hold, view.cut)
       }
     })
+    if (shapes) {
+      const seen = findShapes(raw)
+      for (const { start, end, shape } of seen.found) spans.push({ start, end, owner: values.size + shape, length: end - start })
+      hold = Math.min(hold, seen.hold)
+    }
     return { spans: mergeSpans(spans), hold }
   }
 
@@ -140,9 +155,9 @@ export function createMasker(): Masker {
 
     return {
       push(chunk) {
-        if (size === 0 && held.length === 0) return chunk
+        if (isIdle() && held.length === 0) return chunk
         const out: Uint8Array[] = []
-        if (size === 0) return joinCompact([this.flush(), chunk])
+        if (isIdle()) return joinCompact([this.flush(), chunk])
         for (let at = 0; at < chunk.length; at += BLOCK) {
           // A plain array, whatever kind the caller uses: the hot loops stay fast only as long as they see one kind.
           const block = new Uint8Array(chunk.buffer, chunk.byteOffset + at, Math.min(BLOCK, chunk.length - at))
@@ -160,7 +175,7 @@ export function createMasker(): Masker {
       },
       release() {
         if (held.length === 0 || held.length <= Math.max(shown, covered)) return NOTHING
-        if (2 * held.length >= compile().index.shortest) return NOTHING
+        if (2 * held.length >= Math.min(compile().index.shortest, SHORTEST_SHAPE)) return NOTHING
         const out = held.slice(Math.max(shown, covered))
         shown = held.length
         return out
@@ -178,7 +193,7 @@ export function createMasker(): Masker {
   }
 
   function maskBytes(whole: Uint8Array): Uint8Array {
-    if (size === 0) return whole
+    if (isIdle()) return whole
     const one = stream()
     return joinCompact([one.push(whole), one.flush()])
   }
@@ -200,7 +215,7 @@ export function createMasker(): Masker {
     stream,
     maskBytes,
     maskText(whole) {
-      if (size === 0) return whole
+      if (isIdle()) return whole
       const bytes = new TextEncoder().encode(whole)
       const masked = maskBytes(bytes)
       return sameBytes(masked, bytes) ? whole : new TextDecoder('utf-8', { ignoreBOM: true }).decode(masked)
