@@ -465,7 +465,7 @@ static void watch(void) {
     }
     if (everything_gone && leader_gone && (dir_fd < 0 || recorded)) {
       for (int at = 0; at < source_count; at++) read_source(&sources[at], 1024);
-      if (late.used) { mask_flush(mask, &late.held, into_store, &late.store); store_finish(&late.store, NULL); }
+      if (late.used) mask_flush(mask, &late.held, into_store, &late.store);   /* stays in pieces: nobody opens it by hand */
       if (dir_fd >= 0) { unlinkat(dir_fd, "control", 0); unlinkat(dir_fd, "stdin", 0); }
       say(link_.events, 'g', "id=%ld", link_.request->id);
       leave();

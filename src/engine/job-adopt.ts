@@ -29,10 +29,8 @@ export async function endLeftovers(stateDir: string): Promise<string[]> {
 /** Tells the end of detached jobs that an engine before us started. Runs while somebody listens, and keeps no process alive. */
 export function followAdopted(stateDir: string, isOwn: (id: string) => boolean, news: JobNews): () => void {
   const watched = new Map<string, string>()
-  let first = true
+  for (const { id, dir, state } of states(stateDir)) if (!isOwn(id) && state.record.owner === 'detached' && !state.ended && state.lost === null && !engineAlive(state)) watched.set(id, dir)
   const look = (): void => {
-    if (first) for (const { id, dir, state } of states(stateDir)) if (!isOwn(id) && state.record.owner === 'detached' && !state.ended && state.lost === null && !engineAlive(state)) watched.set(id, dir)
-    first = false
     for (const [id, dir] of watched) {
       const info = infoAt(dir, id)
       if (info?.isRunning) continue
@@ -42,7 +40,6 @@ export function followAdopted(stateDir: string, isOwn: (id: string) => boolean, 
     if (watched.size === 0) clearInterval(timer)
   }
   const timer = setInterval(look, LOOK_EVERY_MS).unref()
-  setImmediate(look).unref()
   return () => clearInterval(timer)
 }
 

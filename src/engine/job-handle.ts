@@ -49,7 +49,7 @@ export class JobHandle implements Job {
   async kill(options: KillOptions = {}): Promise<KillResult> {
     const result = await killJob({ id: this.id, dir: this.dir, next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs)
     // The end is told before the kill returns, so that a listener never learns of it later than the killer.
-    if (this.#live && !result.info.isRunning) await this.#live.ended
+    if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
     return result
   }
 

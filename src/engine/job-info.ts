@@ -110,16 +110,17 @@ export function infoOf(dir: string, state: JobState): JobInfo {
     pty: record.pty,
     bytes: { total: out.total + err.total, omitted: out.omitted + err.omitted },
     outputComplete: ended ? !ended.incomplete : true,
-    notes: notesOf(state, end),
+    notes: notesOf(dir, state, end),
     labels: record.labels,
   }
 }
 
-function notesOf({ record, ended, keeperAlive, lost }: JobState, end: End | null): string[] {
+function notesOf(dir: string, { record, ended, keeperAlive, lost }: JobState, end: End | null): string[] {
   const notes = [...record.notes]
   if (lost !== null) notes.push(`Lost: ${lost}.`)
   if (ended?.incomplete) notes.push('Some output could not be stored (disk full or not writable).')
   if (ended && keeperAlive && end) notes.push('Processes that it started are still running; kill the job to end them.')
+  if (ended && statSync(join(dir, 'late.log'), { throwIfNoEntry: false })) notes.push('Output that came after its end follows the rest of its output.')
   if (ended?.signal && (end?.kind === 'signal' || ended.why === '')) {
     if (ended.signal === 24) notes.push('It used up its CPU time limit (SIGXCPU).')
     if (ended.signal === 25) notes.push('It wrote a file larger than its limit (SIGXFSZ).')

@@ -16,7 +16,7 @@ import { quoteWord } from './quote.js'
 import type { Services } from './services.js'
 
 /** The descriptor on which the shell finds its script; closed before the first word of it runs. */
-const SCRIPT_FD = 9
+const SCRIPT_FD = 3
 /** Larger scripts go through a file: bash reads a pipe one byte at a time. */
 const MAX_PIPED_SCRIPT = 4_096
 /** What a pipe takes at once; more input is read from a file, because nobody may be there to feed it. */

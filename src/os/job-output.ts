@@ -58,8 +58,11 @@ function layoutOf(dir: string, name: OutputName, end: EndRecord | null): Layout 
   const stored = end && name !== 'late.log' ? (name === 'output.log' ? end.out : end.err) : null
   if (!stored) return growingLayout(dir, name)
   const file = join(dir, name)
-  const pieces = stored.pieces.map(({ start, size, at }, index): Piece => ({ start, size, places: index === 0 && start === 0 && at === 0 ? [{ file, at }] : [{ file: `${file}.${start}`, at: 0 }, { file, at }] }))
-  return { pieces, total: stored.total }
+  const kept = stored.pieces.map(({ start, size, at }, index): Piece => ({ start, size, places: index === 0 && start === 0 && at === 0 ? [{ file, at }] : [{ file: `${file}.${start}`, at: 0 }, { file, at }] }))
+  if (name !== 'output.log') return { pieces: kept, total: stored.total }
+  // What a process left behind printed after the end of its leader: stored apart, read on from where the output ended.
+  const late = growingLayout(dir, 'late.log')
+  return { pieces: [...kept, ...late.pieces.map((piece) => ({ ...piece, start: piece.start + stored.total }))], total: stored.total + late.total }
 }
 
 /** A file that still grows: the head, and segments whose names say where they begin. Names first, sizes after: what has a successor is complete. */
@@ -72,11 +75,8 @@ function growingLayout(dir: string, name: OutputName): Layout {
   for (const start of [null, ...segments]) {
     const file = join(dir, start === null ? name : `${name}.${start}`)
     const stat = statSync(file, { throwIfNoEntry: false })
-    if (!stat) {
-      if (start === null) continue
-      throw Object.assign(new Error(`segment ${start} is gone`), { code: 'ENOENT' })
-    }
-    if (stat.size > 0) pieces.push({ start: start ?? 0, size: stat.size, places: [{ file, at: 0 }] })
+    // The oldest segments go first: one that is gone by now is a hole, as it would be a moment later.
+    if (stat && stat.size > 0) pieces.push({ start: start ?? 0, size: stat.size, places: [{ file, at: 0 }] })
   }
   const last = pieces.at(-1)
   return { pieces, total: last ? last.start + last.size : 0 }

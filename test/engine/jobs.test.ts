@@ -47,3 +47,21 @@ test('a foreground command moves to the background without losing or doubling a 
   expect((await job.wait()).info).toMatchObject({ status: 'failed', exitCode: 7 })
   expect((await job.read()).text).toBe([1, 2, 3, 4, 5, 6].map((n) => `line ${n}\n`).join(''))
 })
+
+test('a command that ends in & ends at once; what its child prints later can be read on, and a kill ends the child', async () => {
+  const job = await engine.start({ command: '(sleep 0.2; echo later; sleep 60) & echo now', streams: 'merged' })
+  const { info } = await job.wait()
+  expect(info).toMatchObject({ status: 'completed', exitCode: 0, bytes: { total: 4 } })
+  expect(info.notes).toEqual(['Processes that it started are still running; kill the job to end them.'])
+  let text = ''
+  for (let cursor = 0; !text.includes('later'); await new Promise((resolve) => setTimeout(resolve, 10))) {
+    const read = await job.read({ since: cursor })
+    text += read.text
+    cursor = read.cursor
+  }
+  expect(text).toBe('now\nlater\n')
+  const killed = await job.kill()
+  expect(killed.alreadyStopped).toBe(true)
+  expect(killed.notes).toHaveLength(1)
+  expect((await job.info()).notes).toEqual(['Output that came after its end follows the rest of its output.'])
+})
