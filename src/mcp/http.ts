@@ -13,7 +13,7 @@ import { FIRST_CLIENT } from './owned-engine.js'
 import { howToConnect } from './paste.js'
 import { loadTokens } from './tokens.js'
 
-export const DEFAULT_PORT = 7737
+const DEFAULT_PORT = 7737
 
 export interface HttpOptions extends ServeOptions {
   /** 0 takes any free port. Default 7737. */

@@ -1,6 +1,15 @@
 /** `cerith/mcp`: the shell as an MCP server, on stdio, over HTTP, or inside a server of your own. */
+import type { HttpOptions, ServedHttp } from './http.js'
+
 export { serveStdio, type ServedStdio, type StdioOptions } from './stdio.js'
-export { DEFAULT_PORT, serveHttp, type HttpOptions, type ServedHttp } from './http.js'
+
+/** Loaded when it is called: a host that starts us on stdio waits for every module. */
+export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> {
+  const http = await import('./http.js')
+  return http.serveHttp(options)
+}
+
+export type { HttpOptions, ServedHttp } from './http.js'
 export { createMcpServer, type Connection } from './server.js'
 export type { McpOptions, ServeOptions } from './options.js'
 export type { EndReason } from './lifecycle.js'
