@@ -6,7 +6,7 @@ import { commandLine, isAlive } from '../os/proc.js'
 import { inputWaitBelow } from '../os/wait-state.js'
 import { join } from 'node:path'
 import { looksLikePrompt, openLine, promptText } from './input-prompt.js'
-import { alternateScreenAsked } from './pty-modes.js'
+import { alternateScreenAsked, lineEditorAsked } from './pty-modes.js'
 
 /** Silence before the first look, and the time between two that must agree. */
 export const SILENCE_MS = 400
@@ -44,9 +44,11 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
   const tail = new TextDecoder().decode(readStored(dir, 'output.log', Math.max(0, total - TAIL_BYTES), TAIL_BYTES).bytes)
   const hidden = terminal !== null && terminal.canonical && !terminal.echo
   const fullScreen = terminal !== null && !terminal.canonical && alternateScreenAsked(dir)
-  // A pager or an editor has its own modes; whoever edits lines and hides them wants a password.
+  // Whoever edits lines and hides them wants a password; without the kernel's line editing the program draws itself, or has an editor of its own.
   const certain = wait === 'reads' || hidden || fullScreen
-  if (!certain && !looksLikePrompt(tail) && !(wait === 'listens' && terminal !== null && !terminal.canonical && openLine(tail).trim() !== '')) return null
+  const raw = terminal !== null && !terminal.canonical
+  const asks = looksLikePrompt(tail) || (wait === 'listens' && raw && (openLine(tail).trim() !== '' || lineEditorAsked(dir)))
+  if (!certain && !asks) return null
   const program = pid === null ? '' : commandLine(pid).slice(0, 80)
   const prompt = fullScreen ? promptText(tail) || `(full-screen program: ${program})` : promptText(tail)
   return { prompt: job.mask(prompt), hidden, fullScreen, program: job.mask(program) }

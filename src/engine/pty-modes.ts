@@ -14,6 +14,11 @@ export function alternateScreenAsked(dir: string): boolean {
   return lastSwitch(dir, '\x1b[?1049h', '\x1b[?1049l')
 }
 
+/** Whether a line editor is at work: it switches pasting on while it reads a line, and off when it has one. */
+export function lineEditorAsked(dir: string): boolean {
+  return lastSwitch(dir, '\x1b[?2004h', '\x1b[?2004l')
+}
+
 function lastSwitch(dir: string, on: string, off: string): boolean {
   const { total } = storedSize(dir, 'output.log')
   // Backwards in blocks that overlap by a sequence: programs switch at their start, but the last word counts.

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findHelper } from '../../src/os/helper-file.js'
 import type { Launcher, Ward } from '../../src/os/launcher.js'
-import { startNativeLauncher } from '../../src/os/native-launcher.js'
+import { startHelper } from '../../src/os/helper-launcher.js'
 
 const helper = findHelper()
 
@@ -15,7 +15,7 @@ describe.skipIf(!helper)('the terminal of a warden', { timeout: 15_000 }, () => 
   let number = 0
 
   beforeAll(async () => {
-    launcher = await startNativeLauncher(helper as string)
+    launcher = await startHelper(helper as string, [], 'native')
   })
   afterAll(async () => {
     await launcher.close()
