@@ -2,6 +2,7 @@
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, ReadResult } from '../contract/job.js'
 import { LIMITS } from '../contract/limits.js'
+import type { Outcome } from '../contract/outcome.js'
 import type { StreamName } from '../contract/output.js'
 import { clipEnds, joinEnds } from '../output/clip.js'
 import { cursorOf, type Position } from './cursors.js'
@@ -70,6 +71,41 @@ async function readStream(job: Job, stream: StreamName, since: number, wish: Rea
   const last = await job.read({ ...shape, since: Math.max(first.cursor, first.totalBytes - WINDOW_BYTES), maxBytes: WINDOW_BYTES * 2 })
   const clipped = joinEnds(first.text, last.text, { maxChars, wholeAt, hole: Math.max(0, last.start - first.cursor) })
   return { text: clipped.text, cursor: last.cursor, omittedBytes: first.omittedBytes + clipped.omittedBytes }
+}
+
+/** Where a reader stands who was shown the output of a command that then went on as a job. */
+export async function positionAfter(job: Job, outcome: Outcome, ansi: 'keep' | 'strip'): Promise<Position> {
+  const shown: [StreamName, string][] = outcome.output === null ? [['stdout', outcome.stdout], ['stderr', outcome.stderr]] : [['output', outcome.output]]
+  const position: Partial<Record<StreamName, number>> = {}
+  for (const [stream, text] of shown) position[stream] = outcome.truncated ? await aboutOffset(job, stream, text, outcome) : await offsetAfter(job, stream, text, ansi)
+  return position
+}
+
+/**
+ * Stripping and masking change lengths, so the offset cannot be counted: it is searched.
+ * The smallest range whose text begins with what was shown ends exactly there.
+ */
+async function offsetAfter(job: Job, stream: StreamName, shown: string, ansi: 'keep' | 'strip'): Promise<number> {
+  if (shown === '') return 0
+  const upTo = async (maxBytes: number): Promise<ReadResult> => job.read({ stream, since: 0, maxBytes, ansi })
+  let high = Buffer.byteLength(shown)
+  let read = await upTo(high)
+  if (read.text === shown) return read.cursor
+  while (read.text.length < shown.length && read.cursor < read.totalBytes) read = await upTo((high *= 2))
+  if (!read.text.startsWith(shown)) return 0
+  let low = 0
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if ((await upTo(middle)).text.startsWith(shown)) high = middle
+    else low = middle
+  }
+  return (await upTo(high)).cursor
+}
+
+/** Of a long output some of the end is rather shown twice than lost. */
+async function aboutOffset(job: Job, stream: StreamName, shown: string, outcome: Outcome): Promise<number> {
+  const { totalBytes } = await job.read({ stream, since: 0, maxBytes: 4 })
+  return Math.max(0, Math.min(totalBytes, Buffer.byteLength(shown) + outcome.omittedBytes) - 4_096)
 }
 
 async function withFilter(read: () => Promise<ReadResult>): Promise<ReadResult> {

@@ -7,7 +7,7 @@ import type { AutomationRule, RunRequest, StartRequest } from '../contract/reque
 import { JobReader } from './cursors.js'
 import type { Policy, Timeouts } from './dialect.js'
 import type { ToolOptions } from './options.js'
-import { readJob, type Reading, type ReadWish } from './reading.js'
+import { positionAfter, readJob, type Reading, type ReadWish } from './reading.js'
 import { quote } from './quote.js'
 import type { CallOptions } from './tool.js'
 
@@ -33,6 +33,7 @@ export type Started = { readonly kind: 'started'; readonly job: Job; readonly in
 
 /** How the engine begins the note that explains such an exit code. */
 const ANSWERS_NO = /^Exit code 1 of \S+ means: /
+const STILL_RUNNING = /^Still running, NOT killed/
 
 export class Toolbox {
   readonly #readers = new Map<string, JobReader>()
@@ -56,10 +57,13 @@ export class Toolbox {
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
     const cwdBefore = session?.cwd ?? wish.cwd ?? this.cwd
     const outcome = await (session ? session.run(request) : this.engine.run(request))
+    if (outcome.status === 'running' && outcome.id !== null) await this.#wasShown(outcome)
     const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== cwdBefore
+    // Every dialect says in its own words that a command goes on, and names its own tools for it.
+    const notes = [...(moved ? [`cwd is now ${outcome.cwd}`] : []), ...outcome.notes.filter((note) => !STILL_RUNNING.test(note))]
     return {
       command: commandText(wish.command),
-      outcome: moved ? { ...outcome, notes: [`cwd is now ${outcome.cwd}`, ...outcome.notes] } : outcome,
+      outcome: { ...outcome, notes },
       answeredNo: outcome.exitCode === 1 && outcome.notes.some((note) => ANSWERS_NO.test(note)),
       description: wish.description ?? null,
       timeoutMs: request.timeoutMs ?? null,
@@ -110,8 +114,7 @@ export class Toolbox {
   /** New output since the last read of this job through these tools; any range with `since`. */
   async read(id: string, wish: ReadWish & { readonly since?: number } = {}): Promise<Reading> {
     const job = await this.job(id)
-    const reader = this.#readers.get(job.id) ?? new JobReader()
-    this.#readers.set(job.id, reader)
+    const reader = this.#reader(job.id)
     return reader.inTurn(async () => {
       const from = wish.since === undefined ? reader.last : reader.positionOf(wish.since)
       const reading = await readJob(job, from, wish)
@@ -148,6 +151,18 @@ export class Toolbox {
   /** How long a tool may block: no longer than the host's own patience. */
   patience(wantedMs: number): number {
     return Math.min(wantedMs, this.options.yieldMs ?? Number.POSITIVE_INFINITY, this.timeouts.maxMs)
+  }
+
+  #reader(id: string): JobReader {
+    const reader = this.#readers.get(id) ?? new JobReader()
+    this.#readers.set(id, reader)
+    return reader
+  }
+
+  /** A foreground command that goes on as a job: what its answer showed is not new any more. */
+  async #wasShown(outcome: Outcome): Promise<void> {
+    const job = await this.engine.job(outcome.id!)
+    this.#reader(job.id).note(await positionAfter(job, outcome, this.options.ansi ?? this.policy.ansi))
   }
 
   #request(wish: Wish, call: CallOptions): RunRequest {
