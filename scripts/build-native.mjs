@@ -1,12 +1,16 @@
 // Compiles the native helper when a C compiler is there; without one cerith still works, on its lower tier.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const sources = readdirSync(join(root, 'native')).filter((name) => name.endsWith('.c')).map((name) => join(root, 'native', name))
 const target = join(root, 'dist', 'native', `cerith-helper-${process.platform}-${process.arch}`)
+
+// The lower tier's helper is plain JavaScript and goes along everywhere.
+mkdirSync(dirname(target), { recursive: true })
+copyFileSync(join(root, 'native', 'plain-helper.mjs'), join(dirname(target), 'plain-helper.mjs'))
 
 if (process.platform !== 'linux') {
   console.error('cerith: the native helper is for Linux; the lower tier is used here.')
@@ -15,7 +19,6 @@ if (process.platform !== 'linux') {
 const newest = Math.max(...sources.map((file) => statSync(file).mtimeMs), statSync(join(root, 'native', 'helper.h')).mtimeMs)
 const built = statSync(target, { throwIfNoEntry: false })
 if (built && built.mtimeMs >= newest && !process.argv.includes('--force')) process.exit(0)
-mkdirSync(dirname(target), { recursive: true })
 const staged = `${target}.${process.pid}`
 
 // A static musl binary is the smallest (about 100 KB) and runs on every distribution; glibc's static one is next best.

@@ -4,8 +4,8 @@ import type { End, Outcome } from '../contract/outcome.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { feedPipe } from '../os/feed.js'
-import { startHint, type LaunchSpec, type Pipe, type Ward } from '../os/launcher.js'
-import { closeQuietly } from '../os/native-launcher.js'
+import { PLAIN_TIER_CAVEAT, startHint, type LaunchSpec, type Pipe, type Ward } from '../os/launcher.js'
+import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
 import { commandLine, descendantsOf } from '../os/proc.js'
 import { signalName } from '../os/signals.js'
@@ -19,7 +19,7 @@ import { quoteWord } from './quote.js'
 import type { Services } from './services.js'
 
 /** The descriptor on which a fresh shell finds its script; closed before the first word of it runs. */
-const SCRIPT_FD = 9
+const SCRIPT_FD = 3
 /** Larger scripts go through a file: bash reads a pipe one byte at a time. */
 const MAX_PIPED_SCRIPT = 4_096
 const SETTLE_LIMIT_MS = 10_000
@@ -145,6 +145,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
   if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
   if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)
+  if (stop && launcher.tier === 'plain') notes.push(PLAIN_TIER_CAVEAT)
   const end = endOf(exit, (stop as { why: string } | null)?.why ?? null, plan)
   const pipeStatus = statusFile ? readPipeStatus(statusFile) : null
   if (!held) {

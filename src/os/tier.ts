@@ -6,8 +6,8 @@ export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
   const helper = tier === 'auto' ? findHelper() : null
   if (helper) {
     try {
-      const { startNativeLauncher } = await import('./native-launcher.js')
-      return await startNativeLauncher(helper)
+      const { startHelper } = await import('./helper-launcher.js')
+      return await startHelper(helper, [], 'native')
     } catch {
       // It cannot be executed here (noexec, another libc, another kernel): the lower tier works everywhere.
     }

@@ -1,4 +1,4 @@
-/** The launcher on top of the native helper: pipes made ahead, a warden per command that is the subreaper of all it starts. */
+/** The launcher on top of a helper process (native, or the plain one of the lower tier): pipes made ahead, a watcher per command. */
 import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
@@ -23,10 +23,10 @@ interface LiveWard extends Ward {
   settleMoved(): void
 }
 
-export async function startNativeLauncher(helper: string): Promise<Launcher> {
-  const child = spawn(helper, ['serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
+export async function startHelper(helper: string, args: readonly string[], tier: Launcher['tier']): Promise<Launcher> {
+  const child = spawn(helper, [...args, 'serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
   const orders = child.stdin as unknown as Socket
-  const ready: NativePipe[] = []
+  const ready: HelperPipe[] = []
   const pipeWaiters: ((pipe: Pipe) => void)[] = []
   const waiting = new Map<number, Waiting>()
   const wards = new Map<number, LiveWard>()
@@ -45,27 +45,22 @@ export async function startNativeLauncher(helper: string): Promise<Launcher> {
     else (child.stdout as unknown as Socket).unref()
   }
 
-  class NativePipe implements Pipe {
+  class HelperPipe implements Pipe {
     #read = -1
     #write = -1
     constructor(
       readonly slot: number,
-      readonly readFd: number,
-      readonly writeFd: number,
+      /** Under which paths its two ends can be opened: the launcher's descriptors, or a FIFO. */
+      readonly readPath: string,
+      readonly writePath: string,
     ) {}
-    get writePath(): string {
-      return `/proc/${launcherPid}/fd/${this.writeFd}`
-    }
-    get readPath(): string {
-      return `/proc/${launcherPid}/fd/${this.readFd}`
-    }
     readEnd(): number {
       // O_NONBLOCK on our own open file description only: the command's end stays an ordinary blocking pipe.
-      if (this.#read < 0) this.#read = openSync(`/proc/${launcherPid}/fd/${this.readFd}`, constants.O_RDONLY | constants.O_NONBLOCK)
+      if (this.#read < 0) this.#read = openSync(this.readPath, constants.O_RDONLY | constants.O_NONBLOCK)
       return this.#read
     }
     writeEnd(): number {
-      if (this.#write < 0) this.#write = openSync(`/proc/${launcherPid}/fd/${this.writeFd}`, constants.O_WRONLY | constants.O_NONBLOCK)
+      if (this.#write < 0) this.#write = openSync(this.writePath, constants.O_WRONLY | constants.O_NONBLOCK)
       return this.#write
     }
     release(): void {
@@ -90,7 +85,8 @@ export async function startNativeLauncher(helper: string): Promise<Launcher> {
         announce?.()
         break
       case 'p': {
-        const pipe = new NativePipe(Number(fields['slot']), Number(fields['read']), Number(fields['write']))
+        const path = fields['path']
+        const pipe = new HelperPipe(Number(fields['slot']), path ?? `/proc/${launcherPid}/fd/${fields['read']}`, path ?? `/proc/${launcherPid}/fd/${fields['write']}`)
         const waiter = pipeWaiters.shift()
         if (waiter) waiter(pipe)
         else ready.push(pipe)
@@ -184,7 +180,7 @@ export async function startNativeLauncher(helper: string): Promise<Launcher> {
   }
 
   return {
-    tier: 'native',
+    tier,
     get pid() {
       return launcherPid
     },

@@ -1,0 +1,604 @@
+// The helper without native code: the same words as the C one, spoken by a small Node process of its own. It is the lower tier:
+// without a child subreaper, what leaves its command is found by group, session, parent chain and an environment mark.
+// Self-contained on purpose: it is copied beside the native helper and started with the host's own node.
+import { spawn, spawnSync } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, readdirSync, readFileSync, readSync, renameSync, rmSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { constants as os, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const DRAIN_MS = 100
+const LOOK_EVERY_MS = 50
+const ORPHANED_GRACE_MS = 1_000
+const GIVE_UP_MS = 5_000
+const PIPES_AT_ONCE = 8
+
+if (process.argv[2] !== 'serve') {
+  console.log('cerith-helper 1 (plain)')
+  process.exit(process.argv[2] === 'version' ? 0 : 2)
+}
+
+const home = mkdtempSync(join(tmpdir(), 'cerith-pipes-'))
+const slots = new Map()
+const wards = new Map()
+let nextSlot = 0
+let orphaned = false
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+process.on('exit', () => rmSync(home, { recursive: true, force: true }))
+
+// ---- words ----
+
+function say(kind, fields) {
+  const text = Buffer.from(Object.entries(fields).map(([key, value]) => `${key}=${value}`).join('\n'))
+  const frame = Buffer.alloc(5 + text.length)
+  frame.writeUInt32LE(text.length + 1, 0)
+  frame[4] = kind.charCodeAt(0)
+  text.copy(frame, 5)
+  if (!orphaned) process.stdout.write(frame)
+}
+
+let rest = Buffer.alloc(0)
+process.stdout.on('error', () => {})
+process.stdin.on('data', (chunk) => {
+  rest = Buffer.concat([rest, chunk])
+  while (rest.length >= 5) {
+    const length = rest.readUInt32LE(0)
+    if (rest.length < 4 + length) return
+    const kind = String.fromCharCode(rest[4])
+    const fields = rest.subarray(5, 4 + length).toString('utf8').split('\0').slice(0, -1).map((field) => [field.slice(0, field.indexOf('=')), field.slice(field.indexOf('=') + 1)])
+    rest = rest.subarray(4 + length)
+    obey(kind, fields)
+  }
+})
+process.stdin.on('end', leave)
+process.stdin.on('error', leave)
+
+function leave() {
+  if (orphaned) return
+  orphaned = true
+  // The engine is gone, however it went. What was not asked to outlive it ends now; this process stays for the rest.
+  for (const ward of wards.values()) if (!ward.detached) ward.kill(15, ORPHANED_GRACE_MS, 'close')
+  for (const slot of slots.values()) closeQuietly(slot.fd)
+  const timer = setInterval(() => {
+    if (wards.size > 0) return
+    clearInterval(timer)
+    process.exit(0)
+  }, 20)
+}
+
+function obey(kind, fields) {
+  const get = (key, fallback) => fields.find(([name]) => name === key)?.[1] ?? fallback
+  if (kind === 'p') return makeSlots(Number(get('count', 1)))
+  if (kind === 'r') return freeSlot(Number(get('slot', -1)))
+  if (kind === 'S') return start(fields)
+  const ward = wards.get(Number(get('id', -1)))
+  if (!ward) return
+  if (kind === 'K') ward.kill(Number(get('sig', 15)), Number(get('grace', 2000)), get('why', 'caller'))
+  if (kind === 'B') ward.moveToBackground(get)
+  if (kind === 'M') for (const [name, value] of fields) if (name === 'mask') ward.masks.push(needle(value))
+  if (kind === 'D') ward.detached = get('detached', '0') !== '0'
+}
+
+// ---- pipes: FIFOs, held open on both ends until they are given away ----
+
+function makeFifos(paths) {
+  const made = spawnSync('mkfifo', ['-m', '600', ...paths])
+  if (made.status !== 0) throw new Error(String(made.stderr ?? made.error))
+}
+
+const spare = []
+function makeSlots(count) {
+  while (spare.length < count) {
+    const paths = Array.from({ length: Math.max(PIPES_AT_ONCE, count) }, () => join(home, `f${nextSlot++}`))
+    makeFifos(paths)
+    spare.push(...paths)
+  }
+  for (const path of spare.splice(0, count)) {
+    const slot = nextSlot++
+    slots.set(slot, { path, fd: openSync(path, constants.O_RDWR | constants.O_NONBLOCK) })
+    say('p', { slot, path })
+  }
+}
+
+function freeSlot(number) {
+  const slot = slots.get(number)
+  if (!slot) return
+  slots.delete(number)
+  closeQuietly(slot.fd)
+  unlinkQuietly(slot.path)
+}
+
+function takeEnd(number, flags) {
+  const slot = slots.get(number)
+  return slot ? openSync(slot.path, flags) : null
+}
+
+// ---- commands ----
+
+function start(fields) {
+  const all = (key) => fields.filter(([name]) => name === key).map(([, value]) => value)
+  const get = (key, fallback) => all(key)[0] ?? fallback
+  const id = Number(get('id'))
+  if (get('pty')) return say('f', { id, errno: os.errno.ENOSYS, what: 'pty' })
+  const opened = []
+  const end = (number, flags) => {
+    const fd = takeEnd(number, flags)
+    if (fd !== null) opened.push(fd)
+    return fd
+  }
+  const used = []
+  const slotOf = (key) => {
+    const value = get(key)
+    if (value === undefined) return null
+    used.push(Number(value))
+    return Number(value)
+  }
+  try {
+    const keep = get('dir') ? { dir: get('dir'), head: Number(get('head')), tail: Number(get('tail')), fifo: get('fifo') === '1' } : null
+    const merge = get('merge') === '1'
+    const inSlot = slotOf('in')
+    const outSlot = slotOf('out')
+    const errSlot = slotOf('err')
+    let input = inSlot === null ? 'ignore' : end(inSlot, constants.O_RDONLY)
+    let output = outSlot === null ? 'ignore' : end(outSlot, constants.O_WRONLY)
+    let error = errSlot === null ? 'ignore' : end(errSlot, constants.O_WRONLY)
+    const reads = { out: outSlot === null ? null : takeEnd(outSlot, constants.O_RDONLY | constants.O_NONBLOCK), err: errSlot === null ? null : takeEnd(errSlot, constants.O_RDONLY | constants.O_NONBLOCK) }
+    const job = keep ? openJob(keep, merge) : null
+    if (job) {
+      output = job.writeEnds[0]
+      error = job.writeEnds[1] ?? 'ignore'
+      if (job.stdin) input = job.stdin
+      opened.push(...job.writeEnds, ...(job.stdin ? [job.stdin] : []))
+    }
+    if (merge) error = output
+    const stdio = [input, output, error]
+    for (const key of ['xin', 'xin2', 'xout']) {
+      const [fd, slot] = (get(key) ?? '').split(':').map(Number)
+      if (slot === undefined || Number.isNaN(slot)) continue
+      used.push(slot)
+      while (stdio.length < fd) stdio.push('ignore')
+      stdio[fd] = end(slot, key === 'xout' ? constants.O_WRONLY : constants.O_RDONLY)
+    }
+    const mark = `${process.pid}.${id}`
+    const env = Object.fromEntries(all('env').map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]))
+    const [argv0, ...args] = all('arg')
+    const child = spawn(get('path'), args, { argv0, cwd: get('cwd'), env: { ...env, CERITH_WARD: mark }, detached: true, stdio })
+    child.once('error', (failure) => {
+      const what = exists(get('cwd')) ? 'exec' : 'cwd'
+      say('f', { id, errno: Math.abs(failure.errno ?? os.errno.EIO), what })
+    })
+    if (child.pid !== undefined) {
+      const ward = new Ward({ id, child, mark, job, reads, merge, detached: get('detached') === '1', deadline: Number(get('deadline', 0)), masks: all('mask').map(needle) })
+      wards.set(id, ward)
+      ward.begin()
+    }
+  } catch (failure) {
+    say('f', { id, errno: Math.abs(failure.errno ?? os.errno.EIO), what: failure.syscall ?? 'start' })
+  } finally {
+    for (const fd of opened) closeQuietly(fd)
+    for (const number of used) freeSlot(number)
+    makeSlots(used.length)
+  }
+}
+
+class Ward {
+  constructor(parts) {
+    Object.assign(this, parts)
+    this.pid = parts.child.pid
+    this.exit = null
+    this.why = ''
+    this.forced = false
+    this.known = new Set([this.pid])
+    this.killing = null
+  }
+
+  begin() {
+    if (this.deadline > 0) this.timer = setTimeout(() => !this.exit && this.kill(15, 2_000, 'timeout'), this.deadline)
+    this.recordStart()
+    say('s', { id: this.id, pid: this.pid, warden: process.pid, warden_start: startTime(process.pid), leader_start: startTime(this.pid) })
+    this.job?.follow(this)
+    this.child.once('exit', (code, signal) => {
+      this.exit = { code, number: signal ? os.signals[signal] : 0 }
+      clearTimeout(this.timer)
+      say('x', { id: this.id, status: signal ? this.exit.number : code << 8, why: this.why, forced: this.forced ? 1 : 0, maxrss: 0 })
+      this.job?.ended(this)
+      this.look()
+    })
+  }
+
+  recordStart() {
+    this.job?.write('started', `pid=${this.pid}\npgid=${this.pid}\nwarden=${process.pid}\nwarden_start=${startTime(process.pid)}\nleader_start=${startTime(this.pid)}\nat=${Date.now()}\n`)
+  }
+
+  /** Everything that can be found: the group, the session, the tree below them, and whoever carries the mark. */
+  members() {
+    const all = processes()
+    const found = new Set()
+    for (const one of all) {
+      if (one.state === 'Z' || one.state === 'X' || one.pid === process.pid) continue
+      if (one.group === this.pid || one.session === this.pid || this.known.has(one.pid) || this.known.has(one.parent) || marked(one.pid, this.mark)) found.add(one.pid)
+    }
+    for (let grew = true; grew; ) {
+      grew = false
+      for (const one of all) if (found.has(one.parent) && !found.has(one.pid) && one.state !== 'Z') grew = Boolean(found.add(one.pid))
+    }
+    if (all.length === 0 && groupAlive(this.pid)) found.add(-this.pid)
+    for (const pid of found) if (pid > 0) this.known.add(pid)
+    return found
+  }
+
+  kill(signal, grace, why) {
+    if (!this.exit && !this.why) this.why = why
+    const polite = signal !== 9 && grace > 0
+    if (!polite) this.forced = true
+    for (const pid of this.members()) {
+      signalQuietly(pid, polite ? signal : 9)
+      if (polite) signalQuietly(pid, 'SIGCONT')
+    }
+    const until = Date.now() + (polite ? grace : 0)
+    this.killing = { until: Math.min(until, this.killing?.until ?? until), giveUp: until + GIVE_UP_MS }
+    this.look()
+  }
+
+  look() {
+    clearTimeout(this.looking)
+    const alive = this.members()
+    if (this.exit && alive.size === 0) return this.finish()
+    if (this.killing && Date.now() >= this.killing.until && alive.size > 0) {
+      if (!this.exit) this.forced = true
+      for (const pid of alive) signalQuietly(pid, 9)
+      if (Date.now() > this.killing.giveUp) {
+        say('k', { id: this.id, left: alive.size })
+        this.killing.giveUp = Date.now() + 60_000
+      }
+    }
+    this.looking = setTimeout(() => this.look(), this.killing ? 10 : LOOK_EVERY_MS)
+  }
+
+  finish() {
+    if (this.job && !this.job.recorded) {
+      this.looking = setTimeout(() => this.look(), 10)
+      return
+    }
+    this.job?.close()
+    for (const fd of [this.reads.out, this.reads.err]) if (fd !== null) closeQuietly(fd)
+    wards.delete(this.id)
+    say('g', { id: this.id })
+  }
+
+  moveToBackground(get) {
+    if (this.job) return
+    this.job = openJob({ dir: get('dir'), head: Number(get('head')), tail: Number(get('tail')), outAt: Number(get('out_at', 0)), errAt: Number(get('err_at', 0)), fifo: false }, this.reads.err === null, [this.reads.out, this.reads.err])
+    for (const [key, index] of [['out_held', 0], ['err_held', 1]]) if (get(key)) this.job.take(index, Buffer.from(get(key), 'hex'))
+    this.reads = { out: null, err: null }
+    this.detached = get('detached', '0') !== '0'
+    this.recordStart()
+    this.job.follow(this)
+    if (this.exit) this.job.ended(this)
+    say('b', { id: this.id })
+  }
+}
+
+// ---- jobs: the same files as the native keeper writes ----
+
+function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEnds = null) {
+  const stores = [new Store(dir, 'output.log', head || 32 << 20, tail || 32 << 20, outAt), ...(merged ? [] : [new Store(dir, 'stderr.log', head || 32 << 20, tail || 32 << 20, errAt)])]
+  const control = join(dir, 'control')
+  const stdinPath = join(dir, 'stdin')
+  const pipes = readEnds ? [] : stores.map((_, index) => join(dir, `.pipe${index}`))
+  makeFifos([control, ...(fifo ? [stdinPath] : []), ...pipes])
+  let stdinHold = fifo ? openSync(stdinPath, constants.O_RDWR | constants.O_NONBLOCK) : null
+  const reads = readEnds ?? pipes.map((path) => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
+  const writeEnds = pipes.map((path) => openSync(path, constants.O_WRONLY))
+  for (const path of pipes) unlinkSync(path)
+  const job = {
+    recorded: false,
+    writeEnds,
+    stdin: fifo ? openSync(stdinPath, constants.O_RDONLY) : null,
+    write(name, text) {
+      const temporary = join(dir, `.${name}.tmp`)
+      const fd = openSync(temporary, 'w', 0o600)
+      writeSync(fd, text)
+      closeSync(fd)
+      renameSync(temporary, join(dir, name))
+    },
+    take(index, bytes) {
+      stores[index]?.push(bytes, this.masks ?? [])
+    },
+    follow(ward) {
+      this.masks = ward.masks
+      this.sockets = stores.map((store, index) => {
+        const socket = new Socket({ fd: reads[index], readable: true, writable: false })
+        socket.on('data', (chunk) => {
+          if (this.recorded) this.late = (this.late ?? new Store(dir, 'late.log', 1 << 20, 1 << 20, 0)).push(chunk, ward.masks)
+          else store.push(chunk, ward.masks)
+          this.tell(ward)
+        })
+        socket.on('error', () => {})
+        return { socket, closed: new Promise((resolve) => socket.once('close', resolve)) }
+      })
+      const orders = new Socket({ fd: openSync(control, constants.O_RDWR | constants.O_NONBLOCK), readable: true, writable: false })
+      orders.on('error', () => {})
+      orders.on('data', (chunk) => {
+        for (const line of chunk.toString().split('\n')) {
+          const [word, a, b, why] = line.split(' ')
+          if (word === 'kill') ward.kill(Number(a), Number(b), why ?? 'caller')
+          if (word === 'signal' && !ward.exit) signalQuietly(-ward.pid, Number(a))
+          if (word === 'eof' && stdinHold !== null) {
+            closeQuietly(stdinHold)
+            stdinHold = null
+          }
+        }
+      })
+      this.orders = orders
+    },
+    tell(ward) {
+      if (this.telling) return
+      this.telling = setTimeout(() => {
+        this.telling = null
+        say('o', { id: ward.id, out: stores[0].total, err: stores[1]?.total ?? 0 })
+      }, 20)
+    },
+    async ended(ward) {
+      await Promise.race([Promise.all(this.sockets.map(({ closed }) => closed)), new Promise((resolve) => setTimeout(resolve, DRAIN_MS))])
+      for (const store of stores) store.flush(ward.masks)
+      const { code, number } = ward.exit
+      const [out, err] = stores
+      const status = { code: number ? -1 : code, signal: number, why: ward.why, forced: ward.forced ? 1 : 0, ended: Date.now(), out_total: out.total, out_omitted: out.omitted, err_total: err?.total ?? 0, err_omitted: err?.omitted ?? 0, incomplete: stores.some((store) => store.failed) ? 1 : 0, maxrss: 0, out_map: out.map, err_map: err?.map ?? '', whole: 1 }
+      // The record comes first: a reader that finds none knows that the file holds nothing but output.
+      try {
+        this.write('status', Object.entries(status).map(([key, value]) => `${key}=${value}\n`).join(''))
+      } catch {
+        // A full disk: the job is then lost to later readers, and the engine still hears how it ended.
+      }
+      this.recorded = true
+      out.finish(number ? `[background process ${ward.why === 'timeout' ? 'timed out' : 'killed'}: signal ${number}]\n` : code ? `[background process failed: exit code ${code}]\n` : '[background process completed: exit code 0]\n')
+      err?.finish(null)
+      say('e', { id: ward.id })
+    },
+    close() {
+      for (const { socket } of this.sockets ?? []) socket.destroy()
+      this.orders?.destroy()
+      if (stdinHold !== null) closeQuietly(stdinHold)
+      this.late?.flush([])
+      unlinkQuietly(control)
+      unlinkQuietly(stdinPath)
+    },
+  }
+  return job
+}
+
+/** A head file, then tail segments whose names carry their byte offset; the oldest are removed. */
+class Store {
+  constructor(dir, name, headMax, tailMax, startAt) {
+    Object.assign(this, { dir, name, headMax, tailMax, total: startAt, segments: [], headSize: Math.min(startAt, headMax), failed: false, held: Buffer.alloc(0), lastByte: 10 })
+    this.segmentMax = Math.max(65_536, Math.floor(tailMax / 8))
+    this.inHead = startAt < headMax
+    this.fd = this.open(this.inHead ? name : `${name}.${startAt}`)
+    if (!this.inHead) this.segments.push({ start: startAt, size: 0 })
+  }
+
+  open(name) {
+    try {
+      return openSync(join(this.dir, name), constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW, 0o600)
+    } catch {
+      this.failed = true
+      return null
+    }
+  }
+
+  push(chunk, masks) {
+    if (masks.length === 0) this.store(chunk)
+    else {
+      const text = Buffer.concat([this.held, chunk])
+      const keep = Math.min(text.length, Math.max(...masks.map(({ bytes }) => bytes.length)) - 1)
+      const { done, out } = replace(text, masks, text.length - keep)
+      this.held = text.subarray(done)
+      this.store(out)
+    }
+    return this
+  }
+
+  flush(masks) {
+    if (this.held.length > 0) this.store(replace(this.held, masks, this.held.length).out)
+    this.held = Buffer.alloc(0)
+  }
+
+  store(bytes) {
+    if (bytes.length > 0) this.lastByte = bytes[bytes.length - 1]
+    while (bytes.length > 0) {
+      let room = this.inHead ? this.headMax - this.total : this.segmentMax - (this.segments.at(-1)?.size ?? 0)
+      if (room <= 0 || this.fd === null) {
+        if (this.fd !== null) closeQuietly(this.fd)
+        this.inHead = false
+        this.fd = this.open(`${this.name}.${this.total}`)
+        this.segments.push({ start: this.total, size: 0 })
+        this.dropOld()
+        room = this.segmentMax
+      }
+      const part = bytes.subarray(0, room)
+      let wrote = part.length
+      try {
+        if (this.fd === null) throw new Error('no file')
+        wrote = writeSync(this.fd, part)
+      } catch {
+        // A full disk loses bytes, never the job; the gap shows in the names of what comes after.
+        this.failed = true
+        this.total += part.length
+        bytes = bytes.subarray(part.length)
+        closeQuietly(this.fd)
+        this.fd = null
+        this.inHead = false
+        continue
+      }
+      this.total += wrote
+      if (this.inHead) this.headSize += wrote
+      else this.segments.at(-1).size += wrote
+      bytes = bytes.subarray(wrote)
+    }
+  }
+
+  dropOld() {
+    const kept = () => this.segments.reduce((sum, { size }) => sum + size, 0)
+    while (this.segments.length > 1 && kept() - this.segments[0].size >= this.tailMax) unlinkQuietly(join(this.dir, `${this.name}.${this.segments.shift().start}`))
+  }
+
+  get omitted() {
+    return this.total - this.headSize - this.segments.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  /** Where every kept byte is in the joined file: `start:size@place`. */
+  get map() {
+    const pieces = this.headSize > 0 ? [`0:${this.headSize}@0`] : []
+    let place = this.headSize
+    let end = this.headSize
+    for (const { start, size } of this.segments) {
+      place += gap(start - end).length
+      pieces.push(`${start}:${size}@${place}`)
+      place += size
+      end = start + size
+    }
+    return pieces.join(' ')
+  }
+
+  /** The head file is what people open: at the end it gets the kept tail and the completion line. */
+  finish(line) {
+    if (this.fd !== null) closeQuietly(this.fd)
+    const head = this.open(this.name)
+    if (head === null) return
+    try {
+      let end = this.headSize
+      const block = Buffer.alloc(65_536)
+      for (const { start, size } of this.segments) {
+        writeSync(head, gap(start - end))
+        const file = join(this.dir, `${this.name}.${start}`)
+        const fd = openSync(file, 'r')
+        for (let got; (got = readSync(fd, block)) > 0; ) writeSync(head, block, 0, got)
+        closeSync(fd)
+        unlinkSync(file)
+        end = start + size
+      }
+      writeSync(head, gap(this.total - end))
+      if (line) writeSync(head, `${this.lastByte === 10 ? '' : '\n'}${line}`)
+    } catch {
+      // A full disk; the record says what is missing.
+    }
+    closeQuietly(head)
+  }
+}
+
+function gap(bytes) {
+  return bytes > 0 ? `\n[... ${bytes} bytes omitted ...]\n` : ''
+}
+
+function needle(text) {
+  const colon = text.indexOf(':')
+  return { label: Buffer.from(`[secret:${text.slice(0, colon)}]`), bytes: Buffer.from(text.slice(colon + 1), 'hex') }
+}
+
+/** Replaces needles that begin before `limit`; gives what may be shown and how much of the text that is. */
+function replace(text, masks, limit) {
+  const parts = []
+  let at = 0
+  while (at < limit) {
+    let best = null
+    for (const { bytes, label } of masks) {
+      if (bytes.length < 2) continue
+      const found = text.indexOf(bytes, at)
+      if (found < 0 || found >= limit) continue
+      if (!best || found < best.found || (found === best.found && bytes.length > best.length)) best = { found, length: bytes.length, label }
+    }
+    if (!best) break
+    parts.push(text.subarray(at, best.found), best.label)
+    at = best.found + best.length
+  }
+  if (at < limit) {
+    parts.push(text.subarray(at, limit))
+    at = limit
+  }
+  return { done: at, out: Buffer.concat(parts) }
+}
+
+// ---- processes ----
+
+function processes() {
+  let names
+  try {
+    names = readdirSync('/proc')
+  } catch {
+    return []
+  }
+  const found = []
+  for (const name of names) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, 'latin1')
+      const [state, parent, group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+      found.push({ pid: Number(name), state, parent: Number(parent), group: Number(group), session: Number(session) })
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return found
+}
+
+function marked(pid, mark) {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`CERITH_WARD=${mark}\0`)
+  } catch {
+    return false
+  }
+}
+
+function startTime(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return 0
+  }
+}
+
+function groupAlive(pid) {
+  try {
+    process.kill(-pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function signalQuietly(pid, signal) {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It is gone.
+  }
+}
+
+function closeQuietly(fd) {
+  try {
+    closeSync(fd)
+  } catch {
+    // Already closed.
+  }
+}
+
+function unlinkQuietly(path) {
+  try {
+    unlinkSync(path)
+  } catch {
+    // Already gone.
+  }
+}
+
+function exists(path) {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+say('v', { version: 1, pid: process.pid })
