@@ -86,9 +86,10 @@ export class Capture {
 
   #keep(bytes: Uint8Array): void {
     if (bytes.length === 0) return
+    // The file begins before the bytes that make it necessary push others out of memory.
+    if (!this.#spill && !this.#spillRefused && this.#options.openSpill && this.transcript.totalBytes + bytes.length > this.#options.spillAfterBytes) this.#beginSpill()
     this.transcript.write(bytes)
-    if (this.#spill) this.#spill.write(bytes)
-    else if (!this.#spillRefused && this.#options.openSpill && this.transcript.totalBytes > this.#options.spillAfterBytes) this.#beginSpill()
+    this.#spill?.write(bytes)
     if (this.#live ?? this.#options.live()) this.#show((this.#live ??= createTextStream({ ansi: this.#options.ansi, progress: this.#options.progress })).push(bytes))
   }
 

@@ -84,7 +84,8 @@ export function infoOf(dir: string, state: JobState): JobInfo {
   const { record, started, ended } = state
   const end = endOfJob(state)
   const status = jobStatusOf(end, started !== null)
-  const startedAt = started?.at ?? record.createdAt
+  // A command that was moved here from the foreground is older than its keeper's record.
+  const startedAt = Math.min(started?.at ?? Number.POSITIVE_INFINITY, record.createdAt)
   const endedAt = ended?.endedAt ?? (state.lost === null ? null : lastSign(dir, startedAt))
   const apart = record.streams === 'separate' && !record.pty
   const out = ended ? ended.out : storedSize(dir, 'output.log')

@@ -102,7 +102,7 @@ function readPart(dir: string, name: OutputName, since: number, maxBytes: number
   const isLast = range.ended && start + range.bytes.length >= total
   let bytes = range.bytes.subarray(skipped)
   if (!isLast) bytes = bytes.subarray(0, characterEnd(bytes))
-  if (!isLast && strip) bytes = bytes.subarray(0, sequenceEnd(bytes))
+  if (!isLast && strip) bytes = bytes.subarray(0, sequenceEnd(bytes) || (range.bytes.length < maxBytes ? 0 : bytes.length))
   let end = start + skipped + bytes.length
   let masked: Uint8Array = bytes
   if (masker && bytes.length > 0) {
@@ -138,7 +138,7 @@ function tailStart(dir: string, name: OutputName, lines: number): number {
 /** The length of `bytes` without a terminal sequence that has not ended yet: stripped in two halves it would leave its second one. */
 function sequenceEnd(bytes: Uint8Array): number {
   const at = bytes.lastIndexOf(0x1b)
-  if (at <= 0 || bytes.length - at > MAX_SEQUENCE) return bytes.length
+  if (at < 0 || bytes.length - at > MAX_SEQUENCE) return bytes.length
   // A letter after a complete sequence is text; in an unfinished one it is swallowed.
   const stripper = createAnsiStripper()
   return stripper.push(`${decodeUtf8(bytes.subarray(at))}X`).endsWith('X') ? bytes.length : at
@@ -158,7 +158,7 @@ class LastLines {
     if (this.#most === 0) return ''
     let at = whole.endsWith('\n') ? whole.length - 1 : whole.length
     for (let lines = 0; lines < this.#most; lines++) {
-      at = whole.lastIndexOf('\n', at - 1)
+      at = at > 0 ? whole.lastIndexOf('\n', at - 1) : -1
       if (at <= 0) return at === 0 && lines + 1 >= this.#most ? whole.slice(1) : whole
     }
     return whole.slice(at + 1)
