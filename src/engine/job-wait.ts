@@ -61,13 +61,18 @@ async function createLineSearch(job: Waited, options: WaitOptions): Promise<(isL
         one.cursor = read.cursor
         const lines = (one.rest + read.text).split('\n')
         one.rest = (lines.pop() ?? '').slice(-MAX_LINE)
-        const candidates = [...lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)), one.rest]
+        const candidates = [...lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)), one.rest].flatMap(withRewrites)
         const found = matches(candidates).indexOf(true)
         if (found >= 0) return candidates[found] as string
       }
     }
     return null
   }
+}
+
+/** A terminal's line may begin anew with a carriage return: each beginning is a line that somebody saw. */
+function withRewrites(line: string): string[] {
+  return line.includes('\r') ? [line, ...line.split('\r').filter(Boolean)] : [line]
 }
 
 async function lineTest(until: RegExp | string): Promise<(lines: readonly string[]) => readonly boolean[]> {

@@ -9,8 +9,8 @@ export interface LocalSshd {
   close(): void
 }
 
-/** Null where it cannot be started: not root, or not installed. */
-export async function startSshd(dir: string): Promise<LocalSshd | null> {
+/** Null where it cannot be started: not root, or not installed. `within` is a script that runs its arguments in another namespace. */
+export async function startSshd(dir: string, within: string | null = null): Promise<LocalSshd | null> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/sbin/sshd')) return null
   const port = await freePort()
   for (const name of ['host', 'key']) if (spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, name)]).status !== 0) return null
@@ -18,7 +18,7 @@ export async function startSshd(dir: string): Promise<LocalSshd | null> {
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const config = [`Port ${port}`, 'ListenAddress 127.0.0.1', `HostKey ${join(dir, 'host')}`, `AuthorizedKeysFile ${join(dir, 'authorized')}`, 'StrictModes no', 'UsePAM no', 'PermitRootLogin yes', 'PasswordAuthentication yes', 'PidFile none']
   writeFileSync(join(dir, 'sshd_config'), `${config.join('\n')}\n`)
-  const server: ChildProcess = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', join(dir, 'sshd_config')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const server: ChildProcess = spawn(within ? 'unshare' : '/usr/sbin/sshd', [...(within ? ['-m', within, '/usr/sbin/sshd'] : []), '-D', '-e', '-f', join(dir, 'sshd_config')], { stdio: ['ignore', 'ignore', 'pipe'] })
   const ready = await new Promise<boolean>((resolve) => {
     server.stderr?.on('data', (text: Buffer) => String(text).includes('Server listening') && resolve(true))
     server.once('exit', () => resolve(false))
