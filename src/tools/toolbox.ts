@@ -77,7 +77,8 @@ export class Toolbox {
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
     const request: StartRequest = {
       ...this.#request(wish, call),
-      streams: wish.streams ?? this.policy.jobStreams,
+      // A terminal is one stream by nature.
+      ...(wish.pty ? {} : { streams: wish.streams ?? this.policy.jobStreams }),
       owner: this.policy.owner,
       ...(wish.timeoutMs === undefined ? {} : { timeoutMs: wish.timeoutMs }),
       ...(wish.openStdin ? { openStdin: true } : {}),
@@ -193,7 +194,7 @@ export class Toolbox {
     const yieldMs = wish.yieldMs ?? this.options.yieldMs
     return {
       timeoutMs: wish.timeoutMs === undefined ? this.timeouts.defaultMs : wish.timeoutMs,
-      streams: wish.streams ?? this.policy.streams,
+      ...(wish.pty ? {} : { streams: wish.streams ?? this.policy.streams }),
       clip: wish.clip ?? this.policy.clip,
       ...(onProgress ? { onOutput: (chunk) => onProgress(chunk.text) } : {}),
       ...(yieldMs === undefined ? {} : { yieldMs, ...(await this.#newId()) }),
