@@ -138,6 +138,7 @@ function judgeUnknown(words: readonly string[], at: number, places: Places): voi
 
 /** Programs that hand all or most of their words to a shell. */
 function judgeCarrier(name: string, words: readonly string[], at: number, places: Places): void {
+  if (!/^(?:ssh|mosh|watch|parallel|entr|tmux|screen|crontab|[gbn]?make)$/.test(name)) return
   const rest = indexesAfter(words, at)
   if (name === 'ssh' || name === 'mosh') {
     const host = rest.find((index) => !words[index]?.startsWith('-') && !/^-[BbcDEeFIiJLlmOopQRSWw]$/.test(words[index - 1] ?? ''))
@@ -156,6 +157,7 @@ function judgeCarrier(name: string, words: readonly string[], at: number, places
 
 /** Builtins of bash that evaluate their words: as code, as arithmetic, or as names whose subscript is evaluated. */
 function judgeBuiltin(name: string, words: readonly string[], at: number, places: Places): void {
+  if (!BUILTINS.has(name)) return
   const rest = indexesAfter(words, at)
   if (/^(?:eval|alias|complete|compgen|compopt|bind|fc)$/.test(name)) for (const index of rest) places.code.add(index)
   if (name === 'trap') {
@@ -174,6 +176,8 @@ function judgeBuiltin(name: string, words: readonly string[], at: number, places
   if (name === 'printf' && /^-v./s.test(words[at + 1] ?? '')) places.names.add(at + 1)
   if (name === 'wait' || name === 'test' || name === '[') for (const index of rest) if (/^-[vpR]$/.test(words[index - 1] ?? '')) places.names.add(index)
 }
+
+const BUILTINS = new Set('eval alias complete compgen compopt bind fc trap source . let declare typeset local readonly export read unset getopts mapfile readarray printf wait test ['.split(' '))
 
 function isHarmlessAssignment(word: string): boolean {
   const name = NAMED_ASSIGNMENT.exec(word)

@@ -59,6 +59,7 @@ function judge(scan: Scan, values: Values): Judgement {
   const places = new Map(scan.commands.map((command) => [command, findCodePlaces(textsOf(command))] as const))
   const assigned = findAssignments(scan)
   const isTainted = (word: Word) => scan.expansions.filter(({ name, at }) => assigned.has(name) && word.start <= at && at < word.end)
+  const feeding = findFeeding(scan, assigned)
   let refused: Judgement['refused']
   const refuseName = (name: string, obstacle: Obstacle | 'number') => {
     const token = assigned.get(name)?.find(({ text }) => obstacle !== 'number' || !isPlainNumber(values.get(text)))
@@ -74,9 +75,7 @@ function judge(scan: Scan, values: Values): Judgement {
       }
       if (place.numbers.has(index)) scan.arithmetic.push(word.text)
     })
-    if (place.stdin) judgeStdin(command, scan, (at) => {
-      for (const expansion of scan.expansions) if (expansion.at === at) refuseName(expansion.name, 'stdin-code')
-    })
+    if (place.stdin) judgeStdin(command, feeding, (name) => refuseName(name, 'stdin-code'))
   }
   // A bare name in arithmetic is replaced by its value, and the value is an expression again.
   for (const text of scan.arithmetic) for (const name of text.match(/[A-Za-z_]\w*/g) ?? []) refuseName(name, 'number')
@@ -124,17 +123,36 @@ function judgeWords(command: Command, places: CodePlaces, values: Values): void 
   })
 }
 
-/** The command reads code from its standard input: no token, and no variable that holds one, may be in what is piped or fed to it. */
-function judgeStdin(reader: Command, scan: Scan, reportExpansion: (at: number) => void): void {
+interface Feeding {
+  readonly elements: readonly { readonly start: number; readonly end: number; readonly stdin: readonly Site[]; readonly sites: readonly Site[]; readonly names: readonly string[] }[]
+}
+
+/** The pipelines that carry a token, or a variable that holds one; most have none and need not be asked again for every reader. */
+function findFeeding(scan: Scan, assigned: Judgement['assigned']): Feeding[] {
   const fetched = new Set(scan.commands.filter((command) => isFetcher(textsOf(command))).flatMap(({ words }) => words.flatMap(({ sites }) => sites)))
-  for (const { elements } of scan.pipelines) {
+  const expansions = scan.expansions.filter(({ name }) => assigned.has(name))
+  return scan.pipelines
+    .map(({ elements }) => ({
+      elements: elements.map(({ start, end, stdin }) => ({
+        start,
+        end,
+        stdin,
+        sites: scan.sites.filter((site) => start <= site.start && site.start < end && !fetched.has(site)),
+        names: expansions.filter(({ at }) => start <= at && at < end).map(({ name }) => name),
+      })),
+    }))
+    .filter(({ elements }) => elements.some(({ stdin, sites, names }) => stdin.length + sites.length + names.length > 0))
+}
+
+/** The command reads code from its standard input: no token, and no variable that holds one, may be in what is piped or fed to it. */
+function judgeStdin(reader: Command, feeding: readonly Feeding[], refuseName: (name: string) => void): void {
+  for (const { elements } of feeding) {
     const place = elements.findIndex(({ start, end }) => start <= reader.start && reader.start < end)
-    elements.forEach(({ start, end, stdin }, index) => {
-      if (index > place) return
+    elements.slice(0, place + 1).forEach(({ stdin, sites, names }, index) => {
       for (const site of stdin) site.obstacle ??= 'stdin-code'
       if (index === place) return
-      for (const site of scan.sites) if (start <= site.start && site.start < end && !fetched.has(site)) site.obstacle ??= 'stdin-code'
-      for (const { at } of scan.expansions) if (start <= at && at < end) reportExpansion(at)
+      for (const site of sites) site.obstacle ??= 'stdin-code'
+      for (const name of names) refuseName(name)
     })
   }
 }
@@ -199,8 +217,9 @@ function integerGuard(assigned: Judgement['assigned'], variableOf: (token: Token
     return `if [[ \${${name}@a} == *i* ]] || ${isReference}; then \\builtin unset -v ${variables}; fi`
   })
   if (checks.length === 0) return ''
-  const body = checks.join('; ')
-  return `{ if [[ $- == *u* ]]; then \\builtin set +u; ${body}; \\builtin set -u; else ${body}; fi; } 2>/dev/null; `
+  // nounset would make the questions themselves an error.
+  const flags = '__cerith_flags'
+  return `{ ${flags}=$-; \\builtin set +u; ${checks.join('; ')}; if [[ $${flags} == *u* ]]; then \\builtin set -u; fi; \\builtin unset -v ${flags}; } 2>/dev/null; `
 }
 
 function isPlainNumber(value: Uint8Array | undefined): boolean {

@@ -87,14 +87,20 @@ export function scanCommand(text: string, tokens: readonly Token[]): Scan {
 class Scanner {
   readonly scan: Scan = { sites: [], commands: [], pipelines: [], expansions: [], arithmetic: [] }
   #at = 0
+  /** Nothing beyond is looked at: what is left open in a here-document ends with it. */
+  #limit: number
   #pending: Pending[] = []
+  /** Where `((` turned out to open no arithmetic: asked once each, or nested ones would cost double per level. */
+  readonly #notArithmetic = new Set<number>()
   #pipeline: Pipeline = { elements: [] }
   #command: Command | undefined
 
   constructor(
     readonly text: string,
     readonly tokens: ReadonlyMap<number, Token>,
-  ) {}
+  ) {
+    this.#limit = text.length
+  }
 
   // --- command level -------------------------------------------------------------------------------------------------
 
@@ -104,7 +110,7 @@ class Scanner {
     this.#startPipeline()
     // Compounds written with words ({ }, if, while) are closed by words, so they need a stack; ( ) recurses.
     const compounds: Pipeline[] = []
-    while (this.#at < this.text.length) {
+    while (this.#at < this.#limit) {
       const char = this.#char()
       if (BLANK.includes(char)) this.#at++
       else if (char === '\\' && this.#char(1) === '\n') this.#at += 2
@@ -163,11 +169,8 @@ class Scanner {
       this.#command = undefined
       return
     }
-    if (this.#char(1) === '(' && (words.length === 0 || words[0]?.raw === 'for')) {
-      this.#at += 2
-      this.#arithmetic('))')
-      return
-    }
+    const mayBeArithmetic = words.length === 0 || words[0]?.raw === 'for'
+    if (mayBeArithmetic && this.#doubleParenthesis(0)) return
     this.#at++
     this.commandList(')')
   }
@@ -219,13 +222,13 @@ class Scanner {
     this.#skipSpace()
     if (!this.#atReservedWord('in')) return
     this.#at += 'in'.length
-    while (this.#at < this.text.length) {
+    while (this.#at < this.#limit) {
       this.#skipSpace()
       if (this.#atReservedWord('esac')) {
         this.#at += 'esac'.length
         return
       }
-      while (this.#at < this.text.length && this.#char() !== ')') {
+      while (this.#at < this.#limit && this.#char() !== ')') {
         const before = this.#at
         this.#word(false)
         if (this.#at === before) this.#at++ // `(`, `|` and blanks between patterns
@@ -238,7 +241,7 @@ class Scanner {
   #doubleBracket(): void {
     const words: Word[] = []
     this.#at += 2
-    while (this.#at < this.text.length) {
+    while (this.#at < this.#limit) {
       this.#skipSpace()
       const start = this.#at
       const word = this.#word(false)
@@ -276,6 +279,8 @@ class Scanner {
       const first = this.scan.sites.length
       const [end, closing] = this.#heredocEnd(pending)
       const heredoc = { word: pending.word, body: [this.#at, end], closing } as const
+      const outerLimit = this.#limit
+      this.#limit = end
       while (this.#at < end) {
         if (pending.quoted) {
           const token = this.tokens.get(this.#at)
@@ -286,7 +291,8 @@ class Scanner {
       const found = this.scan.sites.slice(first)
       pending.stdin.push(...found)
       if (pending.quoted && closing[0] === closing[1]) this.#refuse(found, 'unterminated')
-      this.#at = Math.max(this.#at, closing[1])
+      this.#limit = outerLimit
+      this.#at = closing[1]
     }
   }
 
@@ -294,16 +300,16 @@ class Scanner {
   #heredocEnd({ delimiter, quoted, dash }: Pending): [number, readonly [number, number]] {
     let line = this.#at
     let continued = false
-    while (line < this.text.length) {
+    while (line < this.#limit) {
       const newline = this.text.indexOf('\n', line)
-      const end = newline < 0 ? this.text.length : newline
+      const end = newline < 0 || newline > this.#limit ? this.#limit : newline
       const raw = this.text.slice(line, end)
       const content = dash ? raw.replace(/^\t+/, '') : raw
       if (!continued && content === delimiter) return [line, [end - content.length, end]]
       continued = !quoted && /(^|[^\\])(\\\\)*\\$/.test(raw)
       line = end + 1
     }
-    return [this.text.length, [this.text.length, this.text.length]]
+    return [this.#limit, [this.#limit, this.#limit]]
   }
 
   // --- words ---------------------------------------------------------------------------------------------------------
@@ -313,7 +319,7 @@ class Scanner {
     const start = this.#at
     const first = this.scan.sites.length
     let text = ''
-    while (this.#at < this.text.length) {
+    while (this.#at < this.#limit) {
       const char = this.#char()
       const token = this.tokens.get(this.#at)
       if (token) {
@@ -362,7 +368,7 @@ class Scanner {
   #extendedGlob(): string {
     let text = '('
     this.#at++
-    while (this.#at < this.text.length && this.#char() !== ')') {
+    while (this.#at < this.#limit && this.#char() !== ')') {
       const token = this.tokens.get(this.#at)
       if (token) {
         this.#site(token, 'bare')
@@ -379,7 +385,7 @@ class Scanner {
     const command: Command = { start: this.#at, words: [] }
     this.scan.commands.push(command)
     this.#at++
-    while (this.#at < this.text.length && this.#char() !== ')') {
+    while (this.#at < this.#limit && this.#char() !== ')') {
       this.#skipSpace()
       if (this.#char() === ')') break
       if (this.#char() === '[') {
@@ -398,7 +404,7 @@ class Scanner {
   #single(): string {
     let text = ''
     this.#at++
-    while (this.#at < this.text.length && this.#char() !== "'") {
+    while (this.#at < this.#limit && this.#char() !== "'") {
       const token = this.tokens.get(this.#at)
       if (token) {
         this.#site(token, 'single')
@@ -415,7 +421,7 @@ class Scanner {
   #ansi(): string {
     let text = ''
     this.#at += 2
-    while (this.#at < this.text.length && this.#char() !== "'") {
+    while (this.#at < this.#limit && this.#char() !== "'") {
       const token = this.tokens.get(this.#at)
       if (token) {
         this.#site(token, 'ansi')
@@ -436,7 +442,7 @@ class Scanner {
   #double(): string {
     let text = ''
     this.#at++
-    while (this.#at < this.text.length && this.#char() !== '"') text += this.#quotedChar('double')
+    while (this.#at < this.#limit && this.#char() !== '"') text += this.#quotedChar('double')
     this.#at++
     return text
   }
@@ -477,10 +483,7 @@ class Scanner {
     }
     const next = this.#char(1)
     if (next === '(') {
-      if (this.#char(2) === '(') {
-        this.#at += 3
-        this.#arithmetic('))')
-      } else {
+      if (!this.#doubleParenthesis(1)) {
         this.#at += 2
         this.commandList(')')
       }
@@ -515,7 +518,7 @@ class Scanner {
     this.#at += operator.length
     const isWord = /[-=+?]$/.test(operator)
     const isPattern = /^[#%/^,]/.test(operator)
-    while (this.#at < this.text.length && this.#char() !== '}') {
+    while (this.#at < this.#limit && this.#char() !== '}') {
       const char = this.#char()
       const token = this.tokens.get(this.#at)
       if (token) {
@@ -534,29 +537,45 @@ class Scanner {
     this.#at++
   }
 
+  /** `((` opens arithmetic only when `))` closes it; otherwise it was a subshell in parentheses, and what was read is forgotten. */
+  #doubleParenthesis(ahead: number): boolean {
+    if (this.#char(ahead) !== '(' || this.#char(ahead + 1) !== '(') return false
+    const start = this.#at
+    if (this.#notArithmetic.has(start)) return false
+    const lists: unknown[][] = [...Object.values(this.scan as unknown as Record<string, unknown[]>), this.#pending]
+    const lengths = lists.map((list) => list.length)
+    this.#at += ahead + 2
+    if (this.#arithmetic('))')) return true
+    lists.forEach((list, index) => { list.length = lengths[index] as number })
+    this.#at = start
+    this.#notArithmetic.add(start)
+    return false
+  }
+
   /** Everything up to the closer is evaluated as arithmetic, where a variable's value is an expression again: only plain numbers may go there. */
-  #arithmetic(closer: '))' | ']'): void {
+  #arithmetic(closer: '))' | ']'): boolean {
     const start = this.#at
     let depth = 0
     const [open, close] = closer === ']' ? ['[', ']'] : ['(', ')']
-    while (this.#at < this.text.length) {
+    while (this.#at < this.#limit) {
       const char = this.#char()
       const token = this.tokens.get(this.#at)
       if (token) this.#site(token, 'number')
       else if (depth === 0 && this.text.startsWith(closer, this.#at)) {
         this.scan.arithmetic.push(this.text.slice(start, this.#at))
         this.#at += closer.length
-        return
+        return true
       } else if (char === open || char === close) {
         depth += char === open ? 1 : -1
         this.#at++
-        if (depth < 0) return
+        if (depth < 0) return false
       } else {
         const first = this.scan.sites.length
         this.#bareChar(char)
         for (const site of this.scan.sites.slice(first)) site.quoting = 'number'
       }
     }
+    return false
   }
 
   /** The old substitution: bash first removes a layer of backslashes and then reads what is left as a command. */
@@ -564,7 +583,7 @@ class Scanner {
     const offsets: number[] = []
     let inner = ''
     this.#at++
-    while (this.#at < this.text.length && this.#char() !== '`') {
+    while (this.#at < this.#limit && this.#char() !== '`') {
       if (this.#char() === '\\' && (inDoubleQuotes ? '$`\\"' : '$`\\').includes(this.#char(1) || ' ')) this.#at++
       offsets.push(this.#at)
       inner += this.#char()
@@ -592,7 +611,7 @@ class Scanner {
   // --- small steps ---------------------------------------------------------------------------------------------------
 
   #char(ahead = 0): string {
-    return this.text[this.#at + ahead] ?? ''
+    return this.#at + ahead < this.#limit ? (this.text[this.#at + ahead] ?? '') : ''
   }
 
   #site(token: Token, quoting: Quoting, start = this.#at): Site {
@@ -612,7 +631,7 @@ class Scanner {
   }
 
   #skipBlanks(): void {
-    while (this.#at < this.text.length && (BLANK.includes(this.#char()) || this.text.startsWith('\\\n', this.#at))) this.#at += this.#char() === '\\' ? 2 : 1
+    while (this.#at < this.#limit && (BLANK.includes(this.#char()) || this.text.startsWith('\\\n', this.#at))) this.#at += this.#char() === '\\' ? 2 : 1
   }
 
   #skipSpace(): void {
@@ -628,7 +647,7 @@ class Scanner {
 
   #skipComment(): void {
     const newline = this.text.indexOf('\n', this.#at)
-    this.#at = newline < 0 ? this.text.length : newline
+    this.#at = newline < 0 || newline > this.#limit ? this.#limit : newline
   }
 
   #atReservedWord(word: string): boolean {

@@ -64,12 +64,32 @@ describe('data is never put where it would be code', () => {
   })
 })
 
+describe('hostile text costs little time', () => {
+  test.each([
+    ['unclosed arithmetic', '$(('.repeat(2000)],
+    ['unclosed groups', '{ ( '.repeat(2000)],
+    ['quotes', `'"\``.repeat(20_000)],
+    ['here-documents', '<<A '.repeat(3000) + '\n'.repeat(3000)],
+    ['pipes into shells', 'echo a | bash; '.repeat(2000)],
+    ['backticks', '`\\`'.repeat(5000)],
+    ['expansions', '${a:-'.repeat(2000)],
+    ['words', 'sudo bash -c '.repeat(5000)],
+    ['array subscripts', 'a[b['.repeat(3000)],
+    ['case', 'case a in '.repeat(2000)],
+  ])('%s', (_name, text) => {
+    const start = performance.now()
+    plan(`${text} ${T}`)
+    plan(`${T} ${text}`)
+    expect(performance.now() - start).toBeLessThan(10_000)
+  })
+})
+
 describe('what only looks like code is delivered', () => {
   test.each([
     `curl -H "Authorization: Bearer ${T}" https://example.com`, `curl -u user:${T} -d '{"k":"${T}"}' -e ref url`, `git -c http.extraHeader="Authorization: ${T}" fetch`, `git commit -m ${T}`, `grep -e ${T} -c file`, `ping -c ${T} host`,
     `bash script.sh ${T}`, `bash -x script.sh "${T}"`, `bash -c 'use "$1"' _ ${T}`, `sh -euo pipefail -c 'use "$1"' _ ${T}`, `python3 script.py ${T}`, `python3 -c 'import sys' ${T}`, `python3 -m tool ${T}`, `TOKEN=${T} node app.js`, `TOKEN=${T} bash -c 'echo "$TOKEN"'`, `node script.mjs --key ${T}`,
     `echo ${T} | docker login --password-stdin`, `echo ${T} | sudo -S true`, `echo '${T}' | python3 -c 'import sys; sys.stdin.read()'`, `printf %s ${T} | bash script.sh`, `curl -H "X: ${T}" https://example.com/install | bash`, `cat > f.sh <<EOF\n${T}\nEOF`, `mysql -p${T} -e 'select 1'`, `PGPASSWORD=${T} psql -c 'select 1'`, `psql "postgres://u:${T}@h/d" -c 'select 1'`, `jq --arg t ${T} '.a = $t' f`, `awk -v t=${T} '{print t}' f`, `sshpass -p ${T} ssh host uptime`, `ssh -i ${T} host uptime`, `docker run -e TOKEN=${T} image bash -c 'echo $TOKEN'`, `kubectl create secret generic s --from-literal=k=${T}`,
-    `declare -r X=${T}`, `readonly X='${T}'`, `local X=${T}`, `printf '%s %d' -p ${T}`, `[ -n ${T} ]`, `[ ${T} -eq 1 ]`, `[[ ${T} == a* ]]`, `echo a[${T}]`, `read -rp "${T}" v <<< x`, `X=${T}; echo "$X" | cat`, `X=${T}; bash -c 'echo "$1"' _ "$X"`, `make TARGET=1 && echo ${T}`, `cmd=(curl -H "${T}"); "\${cmd[@]}"`,
+    `echo $( (echo ${T}) )`, `echo $((echo ${T}) )`, `((echo a); echo ${T})`, `declare -r X=${T}`, `readonly X='${T}'`, `local X=${T}`, `printf '%s %d' -p ${T}`, `[ -n ${T} ]`, `[ ${T} -eq 1 ]`, `[[ ${T} == a* ]]`, `echo a[${T}]`, `read -rp "${T}" v <<< x`, `X=${T}; echo "$X" | cat`, `X=${T}; bash -c 'echo "$1"' _ "$X"`, `make TARGET=1 && echo ${T}`, `cmd=(curl -H "${T}"); "\${cmd[@]}"`,
   ])('delivered: %s', (command) => {
     expect(plan(command)).toMatchObject({ kind: 'bound' })
   })
