@@ -8,6 +8,7 @@ import { ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { AutomationRule, RunRequest } from '../contract/request.js'
+import type { Policy, PolicyConfig } from '../guard/policy.js'
 import { findBash } from '../os/bash.js'
 import { startLauncher } from '../os/tier.js'
 import { loginPath } from '../os/login-path.js'
@@ -123,7 +124,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
   writeFileSync(join(runDir, 'engine.json'), JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }), { mode: 0o600 })
   const limits: EngineLimits = { ...LIMITS, ...options.limits }
   let number = 0
-  let policy: import('../guard/policy.js').Policy | undefined
+  const policy = options.policy ? await readPolicy(options.policy) : undefined
   const own = { pids: [process.pid, process.ppid, launcher.pid], names: [basename(process.execPath), process.title.split(' ')[0] ?? 'node', 'cerith', 'cerith-launch', 'cerith-warden'] }
   const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
   const services: Services = {
@@ -144,7 +145,6 @@ async function createServices(options: EngineOptions): Promise<Services> {
     async judge(command, context, automation = []) {
       // The guard and its parser are loaded by the first command that needs them.
       const { inspect } = await import('../guard/inspect.js')
-      if (!policy && options.policy) policy = (await import('../guard/policy.js')).compilePolicy(options.policy)
       return inspect(command, {
         ...context,
         home: baseEnv['HOME'] ?? homedir(),
@@ -171,6 +171,16 @@ async function createServices(options: EngineOptions): Promise<Services> {
     state: { closed: false },
   }
   return services
+}
+
+/** A policy is checked with its own examples before the first command, not with it. */
+async function readPolicy(config: PolicyConfig): Promise<Policy> {
+  const { compilePolicy } = await import('../guard/policy.js')
+  try {
+    return compilePolicy(config)
+  } catch (error) {
+    throw new ShellError('BAD_CONFIG', (error as Error).message, 'Correct the policy; docs/safety.md describes every key.', { cause: error })
+  }
 }
 
 function bytesOf(value: string | Uint8Array): Uint8Array {
