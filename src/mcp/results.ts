@@ -11,9 +11,18 @@ export function toProtocol(result: ToolResult, settings: Settings): CallToolResu
     ...(settings.structured ? { structuredContent: structured } : {}),
     ...(isError ? { isError: true } : {}),
   })
-  const whole = make(result.text, result.structured)
-  if (surelyFits(result, settings.maxResultBytes) || bytesOf(whole) <= settings.maxResultBytes) return whole
-  return shrink(result, make, settings.maxResultBytes)
+  const complete = { ...result, structured: withNews(result) }
+  const whole = make(complete.text, complete.structured)
+  if (surelyFits(complete, settings.maxResultBytes) || bytesOf(whole) <= settings.maxResultBytes) return whole
+  return shrink(complete, make, settings.maxResultBytes)
+}
+
+/** Some hosts show the model nothing but the structured half: that a command lives on, and how to go on with it, must be there too. */
+function withNews({ text, structured }: ToolResult): Record<string, unknown> {
+  const { status, notes } = structured
+  const [first] = text.split('\n', 1)
+  if (status !== 'running' || !Array.isArray(notes) || !first?.includes('NOT killed')) return structured
+  return { ...structured, notes: [first.replace(/^\[|\]$/g, ''), ...(notes as unknown[])] }
 }
 
 /** It ran to its own end and only its exit code was not 0. */

@@ -32,8 +32,9 @@ for (const door of ['stdio', 'http'] as const) {
         const yielded = await host.call('Bash', { command: 'echo early; sleep 1.5; echo late', session: `yield-${door}-${era}` })
         expect(yielded.isError).toBeFalsy()
         expect(textOf(yielded)).toMatch(/NOT killed.*BashOutput.*KillShell[^]*early/)
-        const { id, status, stdout, output } = structuredOf(yielded)
+        const { id, status, stdout, output, notes } = structuredOf(yielded)
         expect(status).toBe('running')
+        expect(String(notes)).toMatch(/NOT killed.*BashOutput.*KillShell/)
         expect(`${String(stdout ?? '')}${String(output ?? '')}`).toContain('early')
         expect(textOf(yielded)).toContain(String(id))
 

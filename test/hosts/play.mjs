@@ -1,0 +1,80 @@
+// Runs inside a private network namespace: starts the scripted model, lets a real host play the scenes against our server,
+// and checks what reached the model. Prints one JSON line.
+//   node play.mjs HOST CACHE SERVER...
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { SCENES, YIELD_MS } from './scenes.mjs'
+import { startModel } from './scripted-model.mjs'
+
+const [host, cache, ...server] = process.argv.slice(2)
+spawnSync('ip', ['link', 'set', 'lo', 'up'])
+const home = mkdtempSync(join(tmpdir(), `cerith-play-${host}-`))
+const work = join(home, 'work')
+mkdirSync(work)
+const command = process.env.PLAY_NODE ?? process.execPath
+const args = [...server, 'mcp', '--yield', String(YIELD_MS)]
+// Hosts written in JavaScript find the same node that runs this.
+const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: home, CERITH_HOME: join(home, 'state'), TERM: 'dumb', CI: '1' }
+const bin = join(cache, host, 'node_modules', '.bin')
+
+const HOSTS = {
+  claude: {
+    vendor: 'anthropic',
+    prepare() {
+      writeFileSync(join(home, 'mcp.json'), JSON.stringify({ mcpServers: { cerith: { command, args, env: { CERITH_HOME: env.CERITH_HOME } } } }))
+    },
+    run: (url) => ({
+      argv: [join(bin, 'claude'), '-p', 'run it', '--mcp-config', join(home, 'mcp.json'), '--strict-mcp-config', '--allowedTools', 'mcp__cerith__Bash', '--output-format', 'json'],
+      env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'x', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', IS_SANDBOX: '1', ENABLE_TOOL_SEARCH: 'false' },
+    }),
+  },
+  codex: {
+    vendor: 'openai',
+    prepare(url) {
+      mkdirSync(join(home, '.codex'))
+      writeFileSync(
+        join(home, '.codex', 'config.toml'),
+        `model = "fake"\nmodel_provider = "fake"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"\n[model_providers.fake]\nname = "fake"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "FAKE_KEY"\n[mcp_servers.cerith]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\nenv = { CERITH_HOME = ${JSON.stringify(env.CERITH_HOME)} }\n`,
+      )
+    },
+    run: () => ({ argv: [join(bin, 'codex'), 'exec', '--skip-git-repo-check', 'run it'], env: { FAKE_KEY: 'x' } }),
+  },
+  gemini: {
+    vendor: 'gemini',
+    prepare() {
+      mkdirSync(join(home, '.gemini'))
+      writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } }, privacy: { usageStatisticsEnabled: false }, telemetry: { enabled: false }, general: { disableAutoUpdate: true }, mcpServers: { cerith: { command, args, trust: true, env: { CERITH_HOME: env.CERITH_HOME } } } }))
+    },
+    run: (url) => ({ argv: [join(bin, 'gemini'), '-y', '-m', 'gemini-2.5-flash', '-p', 'run it'], env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'x', GEMINI_CLI_TRUST_WORKSPACE: 'true' } }),
+  },
+}
+
+const { vendor, prepare, run } = HOSTS[host]
+const model = await startModel(vendor)
+prepare(model.url)
+const { argv, env: extra } = run(model.url)
+const child = spawn(argv[0], argv.slice(1), { cwd: work, env: { ...env, ...extra }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+let output = ''
+for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output = (output + chunk).slice(-4_000)))
+const timer = setTimeout(() => {
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // It ended by itself.
+  }
+}, Number(process.env.PLAY_MS ?? 90_000))
+await new Promise((resolve) => child.once('close', resolve))
+clearTimeout(timer)
+model.close()
+
+const problems = []
+for (const [at, { what, facts }] of SCENES.entries()) {
+  const reached = model.seen[at]
+  if (reached === undefined) problems.push(`${what}: nothing reached the model`)
+  else for (const fact of facts) if (!fact.test(reached)) problems.push(`${what}: ${fact} did not reach the model, but ${reached.slice(0, 300)}`)
+}
+if (process.env.PLAY_KEEP) writeFileSync(process.env.PLAY_KEEP, JSON.stringify({ seen: model.seen, requests: model.requests, output }, null, 1))
+console.log(JSON.stringify({ ok: problems.length === 0, problems, ...(problems.length > 0 && model.seen.length === 0 ? { output: output.slice(-600) } : {}) }))
+rmSync(home, { recursive: true, force: true, maxRetries: 5 })

@@ -1,0 +1,100 @@
+// A model that always wants the same things: speaks just enough of three vendors' APIs for a host to call our tools and hand back the results.
+import { createServer } from 'node:http'
+import { SCENES } from './scenes.mjs'
+
+/** Starts it on loopback; `seen[i]` is what came back for scene i. */
+export async function startModel(vendor) {
+  const seen = []
+  const requests = []
+  const speak = { anthropic, openai, gemini }[vendor]
+  const http = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (chunk) => (text += chunk))
+    request.on('end', () => {
+      const body = text.startsWith('{') ? JSON.parse(text) : {}
+      requests.push({ method: request.method, url: request.url, body })
+      try {
+        speak({ request, response, body, seen })
+      } catch (error) {
+        response.writeHead(500).end(String(error))
+      }
+    })
+  })
+  await new Promise((resolve) => http.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${http.address().port}`, seen, requests, close: () => http.closeAllConnections() ?? http.close() }
+}
+
+/** Notes the results so far and gives the scene that is next, or null when all were played. */
+function nextScene(results, seen) {
+  results.forEach((result, at) => (seen[at] = typeof result === 'string' ? result : JSON.stringify(result)))
+  return SCENES[results.length] ?? null
+}
+
+function stream(response, events, named) {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const event of events) response.write(`${named ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+  response.end()
+}
+
+function json(response, value, status = 200) {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}
+
+function anthropic({ request, response, body, seen }) {
+  if (!request.url.startsWith('/v1/messages')) return json(response, { error: { type: 'not_found_error', message: 'no' } }, 404)
+  if (request.url.includes('count_tokens')) return json(response, { input_tokens: 10 })
+  const tool = body.tools?.find(({ name }) => /^mcp__cerith__Bash$/.test(name))
+  const results = (body.messages ?? []).flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === 'tool_result').map(({ content, is_error }) => ({ content, is_error }))
+  const scene = tool ? nextScene(results, seen) : null
+  const block = scene ? { type: 'tool_use', id: `toolu_${results.length}`, name: tool.name, input: {} } : { type: 'text', text: '' }
+  const delta = scene ? { type: 'input_json_delta', partial_json: JSON.stringify(scene.args) } : { type: 'text_delta', text: 'done' }
+  const message = { id: `msg_${Date.now()}`, type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } }
+  const stop = scene ? 'tool_use' : 'end_turn'
+  if (!body.stream) return json(response, { ...message, content: [scene ? { ...block, input: scene.args } : { type: 'text', text: 'done' }], stop_reason: stop })
+  stream(response, [
+    { type: 'message_start', message },
+    { type: 'content_block_start', index: 0, content_block: block },
+    { type: 'content_block_delta', index: 0, delta },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: 1 } },
+    { type: 'message_stop' },
+  ], true)
+}
+
+function openai({ request, response, body, seen }) {
+  if (!request.url.endsWith('/responses')) return json(response, { object: 'list', data: [], models: [] })
+  const results = (body.input ?? []).filter(({ type }) => type === 'function_call_output').map(({ output }) => output)
+  const scene = nextScene(results, seen)
+  const { name, namespace } = findTool(body.tools ?? [])
+  const item = scene && name
+    ? { type: 'function_call', id: `fc_${results.length}`, call_id: `call_${results.length}`, name, ...(namespace ? { namespace } : {}), arguments: JSON.stringify(scene.args), status: 'completed' }
+    : { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'done', annotations: [] }] }
+  const answer = { id: `resp_${results.length}`, object: 'response', status: 'completed', output: [item], usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } } }
+  stream(response, [
+    { type: 'response.created', response: { ...answer, status: 'in_progress', output: [] } },
+    { type: 'response.output_item.added', output_index: 0, item },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: answer },
+  ], true)
+}
+
+/** Codex groups the tools of a server in a namespace, or lists them flat with a prefix. */
+function findTool(tools) {
+  for (const tool of tools) {
+    if (tool.type === 'namespace' && /cerith/.test(tool.name)) return { name: tool.tools.find(({ name }) => /Bash$/.test(name))?.name, namespace: tool.name }
+    if (tool.type === 'function' && /cerith.*Bash$/.test(tool.name)) return { name: tool.name, namespace: null }
+  }
+  return { name: null, namespace: null }
+}
+
+function gemini({ request, response, body, seen }) {
+  const parts = (body.contents ?? []).flatMap(({ parts }) => parts ?? [])
+  const results = parts.filter(({ functionResponse }) => functionResponse).map(({ functionResponse }) => functionResponse.response)
+  const tool = (body.tools ?? []).flatMap(({ functionDeclarations }) => functionDeclarations ?? []).find(({ name }) => /cerith.*Bash$/.test(name) || name === 'Bash')
+  const scene = tool ? nextScene(results, seen) : null
+  const part = scene ? { functionCall: { id: `call_${results.length}`, name: tool.name, args: scene.args } } : { text: body.generationConfig?.responseMimeType === 'application/json' ? '{}' : 'done' }
+  const answer = { candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }], usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } }
+  if (request.url.includes('countTokens')) return json(response, { totalTokens: 1 })
+  if (request.url.includes('stream')) return stream(response, [answer], false)
+  json(response, answer)
+}
