@@ -2,7 +2,7 @@
 import type { WordPart } from 'unbash'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 
-/** One piece of a word: a single character, or an expansion that is not a character yet. */
+/** One piece of a word: text (a single character where it could mean something), or an expansion that is not text yet. */
 export type Token = { readonly char: string; readonly quoted: boolean } | { readonly part: WordPart; readonly quoted: boolean }
 
 export function expandBraces(tokens: readonly Token[]): Token[][] {

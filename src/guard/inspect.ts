@@ -57,7 +57,7 @@ export function inspect(command: string, context: GuardContext): Verdict {
       if (definition) shell.functions.set(name, definition)
     }
     script = parseScript(text)
-    walker.script(text, shell)
+    walker.script(text, shell, null, script)
   } catch (error) {
     refused = refusal(error)
     walker.add(refused)

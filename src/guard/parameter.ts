@@ -112,7 +112,9 @@ function operate(variable: Variable, operation: ParameterOperation, name: string
 
 function byDefault(variable: Variable, operator: string, operand: Alternatives, name: string, quoted: boolean, shell: ShellState): Changed {
   const full = variable.values.filter((text) => text !== '')
-  const mayBeEmpty = full.length < variable.values.length && (operator.startsWith(':') || variable.values !== shell.variables.get(name)?.values)
+  const surelySet = !operator.startsWith(':') && shell.variables.has(name) && !variable.unset
+  if (surelySet) return operator === '+' ? { variable: { values: operand }, split: false } : { variable, split: true }
+  const mayBeEmpty = full.length < variable.values.length
   const kept = quoted ? full : unsplit(full, shell)
   if (operator.endsWith('+')) return { variable: { values: full.length === 0 ? [''] : mayBeEmpty ? unique([...operand, '']) : operand }, split: false }
   if (operator.endsWith('?')) return { variable: { values: kept.length > 0 ? kept : ANYTHING }, split: false }

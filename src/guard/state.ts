@@ -7,6 +7,8 @@ export interface Variable {
   readonly values: Alternatives
   /** Elements of an indexed array. */
   readonly items?: readonly string[] | undefined
+  /** Taken away by `unset`. */
+  readonly unset?: boolean
 }
 
 export interface FunctionBody {
@@ -27,8 +29,10 @@ export class ShellState {
   readonly variables = new Map<string, Variable>()
   readonly functions = new Map<string, FunctionBody>()
   readonly aliases = new Map<string, string>()
-  cwd: Alternatives
   previousCwd: Alternatives
+  /** Counts changes, so that a loop knows whether a second round can differ from the first. */
+  changes = 0
+  private directory: Alternatives
   directoryStack: Alternatives[] = []
   /** `$1`, `$2`, ... or null when nobody knows them. */
   positional: readonly string[] | null = null
@@ -40,8 +44,17 @@ export class ShellState {
     /** Files that this command has written so far, by absolute path; shared by all subshells. */
     readonly files: Map<string, Alternatives> = new Map(),
   ) {
-    this.cwd = cwd
+    this.directory = cwd
     this.previousCwd = [UNKNOWN]
+  }
+
+  get cwd(): Alternatives {
+    return this.directory
+  }
+
+  set cwd(directory: Alternatives) {
+    this.directory = directory
+    this.changes++
   }
 
   /** A subshell: sees everything, changes nothing outside. */
@@ -59,7 +72,8 @@ export class ShellState {
 
   /** Joins another way the command may have gone into this one. */
   absorb(other: ShellState): void {
-    this.cwd = unique([...this.cwd, ...other.cwd])
+    const directories = unique([...this.cwd, ...other.cwd])
+    if (directories.length !== this.cwd.length) this.cwd = directories
     this.previousCwd = unique([...this.previousCwd, ...other.previousCwd])
     for (const [name, theirs] of other.variables) {
       const mine = this.variables.get(name)
@@ -78,10 +92,11 @@ export class ShellState {
 
   set(name: string, values: Alternatives, items?: readonly string[]): void {
     this.variables.set(name, { values, items })
+    this.changes++
   }
 
   unset(name: string): void {
-    this.variables.set(name, { values: [''] })
+    this.variables.set(name, { values: [''], unset: true })
   }
 
   get home(): Alternatives {

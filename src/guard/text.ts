@@ -37,6 +37,8 @@ export const MAYBE_UNSET: Alternatives = [UNKNOWN, '']
 
 const MAX_ALTERNATIVES = 64
 const MAX_TEXT = 1_000_000
+/** One of several alternatives is never longer: together they must stay small. */
+const MAX_ALTERNATIVE_TEXT = 8_192
 
 /** Input must not be able to forge marks. */
 export function withoutMarks(text: string): string {
@@ -77,23 +79,32 @@ export function unique(values: readonly string[]): Alternatives {
   if (values.length < 2) return values
   const set = [...new Set(values)]
   if (set.length <= MAX_ALTERNATIVES) return set
-  return [...set.slice(0, MAX_ALTERNATIVES - 1), UNKNOWN]
+  return [...set.slice(0, MAX_ALTERNATIVES - 2), UNKNOWN, set[set.length - 1] ?? '']
 }
 
 /** Every left followed by every right, bounded. */
 export function concat(left: Alternatives, right: Alternatives): Alternatives {
   if (left.length === 1 && right.length === 1) {
-    const joined = (left[0] ?? '') + (right[0] ?? '')
-    return joined.length > MAX_TEXT ? ANYTHING : [joined]
+    const text = joined(left[0] ?? '', right[0] ?? '')
+    return text.length > MAX_TEXT ? ANYTHING : [text]
   }
   const all: string[] = []
-  for (const a of left) {
-    for (const b of right) {
-      if (all.length >= MAX_ALTERNATIVES * 2) return unique([...all, UNKNOWN])
-      if (a.length + b.length <= MAX_TEXT) all.push(a + b)
-    }
+  const add = (a: string, b: string): void => {
+    all.push(a.length + b.length <= MAX_ALTERNATIVE_TEXT ? joined(a, b) : UNKNOWN)
+  }
+  if (left.length * right.length <= MAX_ALTERNATIVES) for (const a of left) for (const b of right) add(a, b)
+  else {
+    // Too many to pair up: each one once, and both ends, so that "everything is empty" stays among them.
+    for (const a of left) add(a, right[0] ?? '')
+    for (const b of right) add(left[0] ?? '', b)
+    add(left[left.length - 1] ?? '', right[right.length - 1] ?? '')
   }
   return unique(all)
+}
+
+/** Two unknown pieces side by side are one. */
+function joined(a: string, b: string): string {
+  return a.endsWith(UNKNOWN) && b.startsWith(UNKNOWN) ? a + b.slice(1) : a + b
 }
 
 export function map(values: Alternatives, change: (text: string) => string): Alternatives {

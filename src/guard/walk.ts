@@ -47,7 +47,8 @@ export interface Settings {
 }
 
 interface Frame {
-  readonly name: string
+  /** The body that runs: a function defined anew under an old name is another one. */
+  readonly body: unknown
   readonly conditions: number
   readonly processes: number
   mayStop: boolean
@@ -72,6 +73,8 @@ export class Walker implements Runner {
   private conditions = 0
   private processes = 0
   private unnamed = 0
+  /** How many readers wait for what is printed: output is only put together when somebody looks at it. */
+  private readers = 0
   private readonly names = new Map<string, Namesake>()
   private mounts: ReadonlyMap<string, string> | undefined
   /** Source text that positions of the current script refer to. */
@@ -83,13 +86,18 @@ export class Walker implements Runner {
     if (++this.steps > GUARD_LIMITS.maxSteps) throw new GuardLimit('steps', 'the command has too many parts to check')
   }
 
-  /** Runs an inner shell's text in the given state. */
-  script(text: string, shell: ShellState, stdin: Input = null): Alternatives {
+  /** Refuses a long list before walking into it. */
+  private affordable(parts: number): void {
+    if (this.steps + parts > GUARD_LIMITS.maxSteps) throw new GuardLimit('steps', 'the command has too many parts to check')
+  }
+
+  /** Runs a shell's text in the given state; `parsed` saves parsing it once more. */
+  script(text: string, shell: ShellState, stdin: Input = null, parsed?: ParsedScript): Alternatives {
     return this.deeper(() => {
       const before = this.source
       this.source = text
       try {
-        return this.statements(parseScript(text).commands, shell, stdin)
+        return this.statements((parsed ?? parseScript(text)).commands, shell, stdin)
       } finally {
         this.source = before
       }
@@ -148,15 +156,11 @@ export class Walker implements Runner {
   // --- lists, pipelines, control flow ---------------------------------------------------------------------------
 
   statements(list: readonly Statement[], shell: ShellState, stdin: Input): Alternatives {
+    this.affordable(list.length)
     let out: Alternatives = NOTHING
     for (const statement of list) {
-      if (!statement.background) {
-        out = concat(out, this.node(statement.command, shell, stdin))
-        continue
-      }
-      this.processes++
-      out = concat(out, this.node(statement.command, shell.fork(), stdin))
-      this.processes--
+      const printed = statement.background ? this.inProcess(() => this.node(statement.command, shell.fork(), stdin)) : this.node(statement.command, shell, stdin)
+      if (this.readers > 0) out = concat(out, printed)
     }
     return out
   }
@@ -207,9 +211,7 @@ export class Walker implements Runner {
         if (endless && isSpawnOnly(node.body)) this.report('fork-bomb', ['while', 'true', '&'])
         this.list(node.clause, shell, stdin)
         const body = shell.fork()
-        let out = this.guarded(!endless, () => this.list(node.body, body, stdin))
-        // Once more, so that what the first round assigned reaches the words of the second.
-        out = unique([...out, ...this.guarded(!endless, () => this.list(node.body, body, stdin))])
+        const out = this.guarded(!endless, () => this.rounds(node.body, body, stdin))
         shell.absorb(body)
         return out
       }
@@ -219,10 +221,9 @@ export class Walker implements Runner {
         const fields = words ? this.forWords(words, shell) : shell.positional
         shell.set(node.name.value, fields && fields.length > 0 ? unique(fields) : fields ? NOTHING : ANYTHING)
         const body = shell.fork()
-        this.list(node.body, body, stdin)
-        const out = this.list(node.body, body, stdin)
+        const out = this.rounds(node.body, body, stdin)
         shell.absorb(body)
-        return fields && fields.length === 1 ? out : map2(out)
+        return fields && fields.length === 1 ? out : severalTimes(out)
       }
       case 'ArithmeticFor': {
         for (const part of [node.initialize, node.test, node.update]) visitArithmetic(part, shell, this)
@@ -253,11 +254,19 @@ export class Walker implements Runner {
     }
   }
 
+  /** A loop's body: once more when the first round changed what the words of the second mean. */
+  private rounds(body: CompoundList, shell: ShellState, stdin: Input): Alternatives {
+    const before = shell.changes
+    const out = this.list(body, shell, stdin)
+    return shell.changes === before ? out : unique([...out, ...this.list(body, shell, stdin)])
+  }
+
   private forWords(words: readonly Word[], shell: ShellState): string[] {
     return words.flatMap((word) => expandFields(word, shell, this).flat())
   }
 
   private andOr(node: AndOr, shell: ShellState, stdin: Input): Alternatives {
+    this.affordable(node.commands.length)
     let out: Alternatives = NOTHING
     for (const [i, command] of node.commands.entries()) {
       const operator = node.operators[i - 1]
@@ -266,7 +275,7 @@ export class Walker implements Runner {
         const sure = operator === '&&' && node.commands.slice(0, i).every(surelySucceeds)
         const way = operator === '||' ? shell.fork() : shell
         const printed = this.guarded(!sure, () => this.node(command, way, stdin))
-        out = operator === '||' ? unique([...out, ...printed]) : concat(out, printed)
+        if (this.readers > 0) out = operator === '||' ? unique([...out, ...printed]) : concat(out, printed)
         if (way !== shell) shell.absorb(way)
       }
     }
@@ -274,17 +283,29 @@ export class Walker implements Runner {
   }
 
   private pipeline(node: Pipeline, shell: ShellState, stdin: Input): Alternatives {
+    this.affordable(node.commands.length)
     const single = node.commands.length === 1
     let input = stdin
-    if (!single) this.processes++
-    for (const command of node.commands) input = this.node(command, single ? shell : shell.fork(), input)
-    if (!single) this.processes--
+    if (single) return this.node(node.commands[0] as CommandNode, shell, input)
+    for (const [i, command] of node.commands.entries()) {
+      const stage = (): Alternatives => this.inProcess(() => this.node(command, shell.fork(), input))
+      input = i < node.commands.length - 1 ? this.read(stage) : stage()
+    }
     return input ?? ANYTHING
   }
 
   private coproc(node: Coproc, shell: ShellState, stdin: Input): Alternatives {
     this.inProcess(() => this.node(node.body, shell.fork(), stdin))
     return NOTHING
+  }
+
+  private read<T>(work: () => T): T {
+    this.readers++
+    try {
+      return work()
+    } finally {
+      this.readers--
+    }
   }
 
   private inProcess<T>(work: () => T): T {
@@ -336,7 +357,7 @@ export class Walker implements Runner {
   call(name: string, args: readonly string[], shell: ShellState, stdin: Input): Alternatives {
     const definition = shell.functions.get(name)
     if (!definition) return ANYTHING
-    return this.frame(`${name}()`, () => {
+    return this.frame(`${name}()`, definition.body, () => {
       const before = { positional: shell.positional, source: this.source }
       shell.positional = args
       this.source = definition.source
@@ -350,14 +371,14 @@ export class Walker implements Runner {
   }
 
   /** Guards against endless recursion of functions and of scripts that start themselves. */
-  frame(name: string, work: () => Alternatives): Alternatives {
-    const running = this.frames.find((frame) => frame.name === name)
+  frame(name: string, body: unknown, work: () => Alternatives): Alternatives {
+    const running = this.frames.find((frame) => frame.body === body)
     if (running) {
       const conditional = this.conditions > running.conditions || running.mayStop
       if (this.processes > running.processes && !conditional) this.report('fork-bomb', [name])
       return ANYTHING
     }
-    this.frames.push({ name, conditions: this.conditions, processes: this.processes, mayStop: false })
+    this.frames.push({ body, conditions: this.conditions, processes: this.processes, mayStop: false })
     try {
       return work()
     } finally {
@@ -427,6 +448,7 @@ export class Walker implements Runner {
   // --- simple commands ------------------------------------------------------------------------------------------
 
   private simple(node: Command, shell: ShellState, stdin: Input): Alternatives {
+    this.affordable(node.suffix.length + node.prefix.length)
     const words: string[][][] = []
     if (node.name) words.push(expandFields(node.name, shell, this))
     const declared = node.args.flatMap((argument) => (argument.type === 'Assignment' ? [argument] : []))
@@ -438,8 +460,11 @@ export class Walker implements Runner {
     const names = assigned.map((assignment) => assignment.name)
     const input = this.inputOf(node.redirects, shell, stdin)
     let out: Alternatives = NOTHING
+    const redirected = node.redirects.length > 0
     for (const argv of ways) {
+      if (redirected) this.readers++
       const printed = argv.length === 0 ? NOTHING : this.argv(argv, shell, input, { declared, prefix: names.length > 0 ? { names, shell: target } : undefined })
+      if (redirected) this.readers--
       out = unique([...out.filter((text) => text !== ''), ...printed])
     }
     if (out.length === 0) out = NOTHING
@@ -494,7 +519,7 @@ export class Walker implements Runner {
 
   private redirected(node: Redirected, shell: ShellState, stdin: Input): Alternatives {
     const input = this.inputOf(node.redirects, shell, stdin)
-    const out = this.node(node.command, shell, input)
+    const out = this.read(() => this.node(node.command, shell, input))
     return this.sendOutput(node.redirects, out, shell, [])
   }
 
@@ -571,7 +596,7 @@ export class Walker implements Runner {
         if (only?.type === 'Command' && !only.name && only.redirects.length === 1) return this.inputOf(only.redirects, shell, null) ?? ANYTHING
         const before = this.source
         if (whole.source !== undefined) this.source = whole.source
-        const out = this.statements(whole.commands, shell.fork(), null)
+        const out = this.read(() => this.statements(whole.commands, shell.fork(), null))
         this.source = before
         return out
       }),
@@ -581,7 +606,7 @@ export class Walker implements Runner {
   processPath(part: ProcessSubstitutionPart, shell: ShellState): string {
     const path = `/dev/fd/${63 + this.unnamed++}`
     const script = complete(part.script)
-    const out = this.inProcess(() => this.deeper(() => this.statements(script.commands, shell.fork(), null)))
+    const out = this.read(() => this.inProcess(() => this.deeper(() => this.statements(script.commands, shell.fork(), null))))
     if (part.operator === '<') shell.files.set(path, out)
     else this.sinks.set(path, script)
     return path
@@ -598,12 +623,13 @@ export class Walker implements Runner {
 }
 
 /** Several rounds of a loop print several times; two are enough to see what joins up. */
-function map2(out: Alternatives): Alternatives {
+function severalTimes(out: Alternatives): Alternatives {
   return out.every((text) => text === '') ? NOTHING : out.length === 1 && !hasUnknown(out[0] ?? '') ? [`${out[0]}`, `${out[0]}${out[0]}`] : unique([...out, UNKNOWN])
 }
 
 /** Every combination of the words' alternatives while there are few; otherwise each alternative at least once. */
 function combine(words: readonly (readonly string[][])[]): string[][] {
+  if (words.every((ways) => ways.length === 1)) return [words.flatMap((ways) => ways[0] ?? [])]
   let count = 1
   for (const ways of words) count = Math.min(count * ways.length, 1_000)
   if (count <= GUARD_LIMITS.maxAlternatives) {
@@ -611,9 +637,14 @@ function combine(words: readonly (readonly string[][])[]): string[][] {
     for (const ways of words) all = all.flatMap((argv) => ways.map((fields) => (fields.length === 0 ? argv : [...argv, ...fields])))
     return all
   }
-  const all: string[][] = []
+  const all: string[][] = [words.flatMap((ways) => ways[0] ?? []), words.flatMap((ways) => ways[ways.length - 1] ?? [])]
+  let budget = GUARD_LIMITS.maxSteps - words.length
   for (const [i, ways] of words.entries()) {
-    for (const fields of ways) all.push(words.flatMap((other, j) => (j === i ? fields : (other[0] ?? []))))
+    for (const fields of ways.slice(1)) {
+      budget -= words.length
+      if (budget < 0) return all
+      all.push(words.flatMap((other, j) => (j === i ? fields : (other[0] ?? []))))
+    }
   }
   return all
 }

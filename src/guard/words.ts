@@ -47,17 +47,25 @@ export function expandText(word: Word, shell: ShellState, runner: Runner): Alter
 
 /** The text of parts inside double quotes or an unquoted here-document. */
 export function expandQuoted(parts: readonly WordPart[], shell: ShellState, runner: Runner): Alternatives {
-  let value: Alternatives = NOTHING
-  for (const part of parts) value = concat(value, 'value' in part && part.type === 'Literal' ? [part.value] : evaluate(part, true, shell, runner))
-  return unique(value.map((text) => plain(text)))
+  const pieces = parts.map((part) => (part.type === 'Literal' ? [part.value] : evaluate(part, true, shell, runner)))
+  return unique(joinPieces(pieces).map((text) => plain(text)))
+}
+
+/** All combinations of a few uncertain pieces; of many, only the first and the last alternative of each. */
+function joinPieces(pieces: readonly Alternatives[]): Alternatives {
+  const uncertain = pieces.filter((piece) => piece.length > 1).length
+  if (uncertain <= MAX_UNCERTAIN && pieces.length <= 4 * MAX_UNCERTAIN) return pieces.reduce(concat, NOTHING)
+  const first = pieces.map((piece) => piece[0] ?? '').join('')
+  return uncertain === 0 ? [first] : unique([first, pieces.map((piece) => piece[piece.length - 1] ?? '').join('')])
 }
 
 /** Folds an operand of `${...}` in the quoting of its surroundings. */
 export function expandOperand(word: Word, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
   const tokens = tokensOf(word)
-  const inner = quoted ? tokens.map((token) => ({ ...token, quoted: true })) : tokens
-  const folded = fold(inner, shell, runner, quoted ? 'assignment' : 'command')
-  return quoted ? unique(folded.map((text) => text.replaceAll(QUOTES, ''))) : unique(folded.map((text) => text.replace(/[ \t\n]+/g, BREAK)))
+  if (quoted) return unique(fold(tokens.map((token) => ({ ...token, quoted: true })), shell, runner, 'assignment').map((text) => text.replaceAll(QUOTES, '')))
+  // Blanks of the operand separate fields, those inside its quotes do not.
+  const inner = tokens.map((token) => ('char' in token && !token.quoted ? { ...token, char: token.char.replace(/[ \t\n]+/g, BREAK) } : token))
+  return fold(inner, shell, runner, 'command')
 }
 
 export function tokensOf(word: Word): Token[] {
@@ -88,11 +96,12 @@ function tokensOfPart(part: WordPart, quoted: boolean): Token[] {
 }
 
 function quotedTokens(text: string): Token[] {
-  return [...text].map((char) => ({ char, quoted: true }))
+  return [{ char: text, quoted: true }]
 }
 
 /** Unquoted source text: a backslash quotes the next character, and removes a newline. */
 function rawTokens(text: string): Token[] {
+  if (!/[\\*?{},~:]/.test(text)) return [{ char: text, quoted: false }]
   const tokens: Token[] = []
   const chars = [...text]
   for (let i = 0; i < chars.length; i++) {
@@ -104,43 +113,51 @@ function rawTokens(text: string): Token[] {
   return tokens
 }
 
+/** Uncertain pieces in one word whose combinations are all looked at. */
+const MAX_UNCERTAIN = 64
+
 type Place = 'command' | 'assignment'
 
 function fold(tokens: readonly Token[], shell: ShellState, runner: Runner, place: Place): Alternatives {
-  let value: Alternatives = NOTHING
+  const pieces: Alternatives[] = []
   let run = ''
+  const flush = (): void => {
+    if (run !== '') pieces.push([run])
+    run = ''
+  }
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i] as Token
     if ('part' in token) {
-      value = concat(concat(value, [run]), evaluate(token.part, token.quoted, shell, runner))
-      run = ''
+      flush()
+      pieces.push(evaluate(token.part, token.quoted, shell, runner))
       continue
     }
     const afterStart = i === 0 || (place === 'assignment' && !tokens[i - 1]?.quoted && tokenChar(tokens[i - 1]) === ':')
     if (token.char === '~' && !token.quoted && afterStart) {
-      const tilde = tildePrefix(tokens, i, shell)
+      const tilde = tildePrefix(tokens, i, shell, place)
       if (tilde) {
-        value = concat(concat(value, [run]), tilde.value)
-        run = ''
+        flush()
+        pieces.push(tilde.value)
         i += tilde.length - 1
         continue
       }
     }
     run += token.char
   }
-  return run === '' ? value : concat(value, [run])
+  flush()
+  return joinPieces(pieces)
 }
 
 function tokenChar(token: Token | undefined): string {
   return token && 'char' in token ? token.char : ''
 }
 
-function tildePrefix(tokens: readonly Token[], start: number, shell: ShellState): { value: Alternatives; length: number } | undefined {
+function tildePrefix(tokens: readonly Token[], start: number, shell: ShellState, place: Place): { value: Alternatives; length: number } | undefined {
   let name = ''
   let i = start + 1
   for (; i < tokens.length; i++) {
     const token = tokens[i] as Token
-    if ('char' in token && !token.quoted && (token.char === '/' || token.char === ':')) break
+    if ('char' in token && !token.quoted && (token.char.startsWith('/') || (place === 'assignment' && token.char === ':'))) break
     if (!('char' in token) || token.quoted) return undefined
     name += token.char
   }

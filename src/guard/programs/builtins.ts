@@ -156,7 +156,7 @@ const source: Program = ({ argv, shell, walker, stdin }) => {
   const texts = /^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file) ? (stdin ?? ANYTHING) : walker.contents(file, shell)
   const before = shell.positional
   if (args.length > 0) shell.positional = args
-  const out = unique(texts.flatMap((text) => (text === UNKNOWN ? [UNKNOWN] : [...walker.frame(`script ${file}`, () => walker.script(text, shell, null))])))
+  const out = unique(texts.flatMap((text) => (text === UNKNOWN ? [UNKNOWN] : [...walker.frame(`script ${file}`, text, () => walker.script(text, shell, null))])))
   shell.positional = before
   if (texts.includes(UNKNOWN)) walker.settings.observer.opaque('runs a script that is not known here', walker, argv)
   return out

@@ -69,7 +69,7 @@ export function runFile(call: Call, file: string, args: readonly string[]): read
       out = unique([...out, UNKNOWN])
       call.walker.settings.observer.opaque('runs a script that is not known here', call.walker, call.argv)
     } else if (!isReadable(text)) call.walker.report('hidden-code', call.argv)
-    else out = unique([...out, ...call.walker.frame(`script ${file}`, () => call.walker.child(() => call.walker.script(plain(text), child(call, [file, ...args]), null)))])
+    else out = unique([...out, ...call.walker.frame(`script ${file}`, text, () => call.walker.child(() => call.walker.script(plain(text), child(call, [file, ...args]), null)))])
   }
   return out.length > 0 ? out : undefined
 }

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { type GuardContext, inspect } from '../../src/guard/inspect.js'
+
+const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }
+const nested = (open: string, inner: string, close: string, times: number): string => open.repeat(times) + inner + close.repeat(times)
+
+/** Built to be slow for a parser or for whoever follows it; measured at a tenth of this on two busy cores. */
+const ADVERSARIAL: Readonly<Record<string, string>> = {
+  '10,000 subshells': nested('(', 'rm -rf /', ')', 10_000),
+  '10,000 command substitutions': nested('$(', 'ls', ')', 10_000),
+  '10,000 groups': nested('{ ', 'ls;', '} ', 10_000),
+  '5,000 nested defaults': `echo ${nested('${x:-', 'y', '}', 5_000)}`,
+  '3,000 ifs without an end': 'if true; then '.repeat(3_000),
+  '100,000 braces': '{'.repeat(100_000),
+  '100,000 brackets': `echo ${'['.repeat(100_000)}`,
+  '100,000 backticks': '`'.repeat(100_000),
+  '1 MB of semicolons': ';'.repeat(1_000_000),
+  '1 MB of newlines': '\n'.repeat(1_000_000),
+  '1 MB of commands': 'a;'.repeat(500_000),
+  '1 MB of background commands': 'a&'.repeat(500_000),
+  '300,000 pipes': `${'a|'.repeat(300_000)}b`,
+  '300,000 ands': `${'a&&'.repeat(300_000)}b`,
+  '2^20 brace words': `echo ${'{a,b}'.repeat(20)}`,
+  'a billion numbers': 'echo {1..999999999}',
+  'a variable doubled 100 times': `${'x=$x$x;'.repeat(100)}echo $x`,
+  'a known variable doubled 60 times': `x=a;${'x=$x$x;'.repeat(60)}echo $x`,
+  '3,000 unknown operands': `rm -rf ${'$x '.repeat(3_000)}`,
+  '100,000 variables in a here-document': `cat <<E\n${'line $x\n'.repeat(100_000)}E\n`,
+  '5,000 sudos': `${'sudo '.repeat(5_000)}rm -rf /`,
+  '5,000 evals': `${'eval '.repeat(5_000)}ls`,
+  '2^30 function calls': `${Array.from({ length: 30 }, (_, i) => `f${i}(){ f${i + 1}; f${i + 1}; }`).join(';')};f0`,
+  '3^20 loop rounds': nested('for i in a b c; do ', 'ls', '; done', 20),
+  'a 900 KB word': `echo ${'a'.repeat(900_000)}`,
+  '20,000 process substitutions': `cat ${'<(ls) '.repeat(20_000)}`,
+  'a pattern of 200 stars': `x=${'a'.repeat(1_900)}; echo \${x%%${'*a'.repeat(200)}b}`,
+  'inline code of unclosed quotes': `python3 -c '${'os.system("'.repeat(20_000)}'`,
+  'a sed script of 50,000 commands': `sed '${'s/a/b/;'.repeat(50_000)}' f`,
+  'printf with a huge width': "printf '%999999999s' x | sh",
+}
+
+describe('hostile sizes are answered in bounded time', () => {
+  for (const [name, command] of Object.entries(ADVERSARIAL)) {
+    test(name, { timeout: 20_000 }, () => {
+      const verdict = inspect(command, context)
+      expect(['allow', 'deny']).toContain(verdict.decision)
+      if (/rm -rf \//.test(command)) expect(verdict.decision).toBe('deny')
+    })
+  }
+
+  test('what is beyond the limits is refused, never allowed', () => {
+    expect(inspect(nested('(', 'ls', ')', 10_000), context)).toMatchObject({ decision: 'deny', rule: 'too-deep' })
+    expect(inspect('a;'.repeat(500_000), context)).toMatchObject({ decision: 'deny', rule: 'too-complex' })
+    expect(inspect(`echo ${'a'.repeat(4_300_000)}`, context)).toMatchObject({ decision: 'deny', rule: 'too-large' })
+    expect(inspect('echo {1..999999999}', context)).toMatchObject({ decision: 'deny', rule: 'too-large' })
+  })
+
+  test('a long ordinary script is read to its end', () => {
+    const lines = Array.from({ length: 2_000 }, (_, i) => `echo "step ${i}" && test -f file${i} || touch "file${i}"`)
+    expect(inspect(lines.join('\n'), context).decision).toBe('allow')
+    expect(inspect([...lines, 'rm -rf /'].join('\n'), context).rule).toBe('wipe-root')
+  })
+
+  test('a large file written by a quoted here-document is only text', () => {
+    expect(inspect(`cat > data.txt <<'END'\n${'rm -rf / # $(rm -rf /)\n'.repeat(40_000)}END\n`, context).decision).toBe('allow')
+  })
+})
