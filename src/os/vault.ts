@@ -1,6 +1,6 @@
 /** Secrets that outlive the engine: one encrypted file, readable with a passphrase, a key file or the system's keyring. Whatever goes wrong, the file survives. */
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import type { SecretSource } from '../secrets/sources.js'

@@ -50,7 +50,7 @@ const INTERPRETERS: readonly { names: RegExp; code: RegExp; takesValue?: RegExp;
   { names: /^hyperfine$/, code: /^-[pcS]$|^--(?:prepare|setup|cleanup|conclude)(?:=|$)/, operand: 'code', stdin: false },
 ]
 
-/** Looks at the dequoted words of one simple command (`\0` is an expansion, `\x01` a token). */
+/** Looks at the dequoted words of one simple command (`\ue000` is an expansion, `\ue001` a token). */
 export function findCodePlaces(words: readonly string[]): CodePlaces {
   const places = { code: new Set<number>(), names: new Set<number>(), numbers: new Set<number>(), make: new Set<number>(), stdin: false }
   const first = words.findIndex((word) => !/^[A-Za-z_]\w*(?:\[\])?\+?=/.test(word))
@@ -63,7 +63,7 @@ export function findCodePlaces(words: readonly string[]): CodePlaces {
     if (at === first || isWrapped) {
       judgeBuiltin(name, words, at, places)
       if (SHELLS.test(name)) judgeShell(words, at, places)
-      else if (name.includes('\0')) judgeUnknown(words, at, places)
+      else if (name.includes('\ue000')) judgeUnknown(words, at, places)
       for (const interpreter of INTERPRETERS) if (interpreter.names.test(name)) judgeInterpreter(interpreter, words, at, places)
       judgeCarrier(name, words, at, places)
     }
@@ -87,13 +87,13 @@ function judgeShell(words: readonly string[], at: number, places: Places): void 
     if (/^--(?:command|init-command)=/.test(word)) places.code.add(index)
     if (/^-[A-Za-z]*c[A-Za-z]*[oO]$/.test(word)) wantsCode = true
     if (/^[-+][A-Za-z]*[oO]$|^--(?:rcfile|init-file)$/.test(word)) index++
-    else if (/^-[A-Za-z\0\x01]*[c\x01]/.test(word) || /^--?(?:command|Command)$/.test(word)) wantsCode = true
+    else if (/^-[A-Za-z\ue000\ue001]*[c\ue001]/.test(word) || /^--?(?:command|Command)$/.test(word)) wantsCode = true
     else if (/^-[a-z]*s/.test(word)) places.stdin = true
     else if (word === '-' || word === '--' || !/^[-+]/.test(word)) {
       if (wantsCode && (word === '-' || word === '--')) continue
       if (wantsCode) places.code.add(index)
       else if (word === '-' || word === '/dev/stdin') places.stdin = true
-      else if (word === '\0') places.code.add(index) // `bash <(...)`: the script comes from a substitution
+      else if (word === '\ue000') places.code.add(index) // `bash <(...)`: the script comes from a substitution
       return
     }
   }
@@ -118,7 +118,7 @@ function judgeInterpreter(interpreter: (typeof INTERPRETERS)[number], words: rea
       operands++
       if (interpreter.operand === 'code' && operands === 1 && !hasCode) places.code.add(index)
       if (interpreter.operand === 'code-from-second' && operands > 1) places.code.add(index)
-      if (interpreter.operand === 'file' && !hasCode && word === '\0') places.code.add(index)
+      if (interpreter.operand === 'file' && !hasCode && word === '\ue000') places.code.add(index)
       if (interpreter.operand === 'file') {
         if (!hasCode && (word === '-' || word === '/dev/stdin')) places.stdin = true
         return
@@ -164,14 +164,14 @@ function judgeBuiltin(name: string, words: readonly string[], at: number, places
     const handler = rest.find((index) => words[index] !== '--')
     if (handler !== undefined) places.code.add(handler)
   }
-  if (/^(?:source|\.)$/.test(name) && words[at + 1] === '\0') places.code.add(at + 1)
+  if (/^(?:source|\.)$/.test(name) && words[at + 1] === '\ue000') places.code.add(at + 1)
   if (/^(?:source|\.)$/.test(name) && words[at + 1] === '/dev/stdin') places.stdin = true
   if (name === 'let') for (const index of rest) places.numbers.add(index)
   if (/^(?:declare|typeset|local|readonly|export)$/.test(name)) {
-    const evaluates = rest.some((index) => /^-[A-Za-z]*[in\0\x01]/.test(words[index] ?? '') && !(name === 'export' && words[index] === '-n'))
+    const evaluates = rest.some((index) => /^-[A-Za-z]*[in\ue000\ue001]/.test(words[index] ?? '') && !(name === 'export' && words[index] === '-n'))
     for (const index of rest) if (evaluates || !isHarmlessAssignment(words[index] ?? '')) places.names.add(index)
   }
-  if (/^(?:read|unset|getopts|mapfile|readarray)$/.test(name)) for (const index of rest) if (!/^-[A-Za-z]*[ptdnNiuC]$/.test(words[index - 1] ?? '') || /C$/.test(words[index - 1] ?? '')) places.names.add(index)
+  if (/^(?:read|unset|getopts|mapfile|readarray)$/.test(name)) for (const index of rest) if (!/^-[A-Za-z]*[ptdnNiu]$/.test(words[index - 1] ?? '')) places.names.add(index)
   if (name === 'printf' && words[at + 1] === '-v') places.names.add(at + 2)
   if (name === 'printf' && /^-v./s.test(words[at + 1] ?? '')) places.names.add(at + 1)
   if (name === 'wait' || name === 'test' || name === '[') for (const index of rest) if (/^-[vpR]$/.test(words[index - 1] ?? '')) places.names.add(index)

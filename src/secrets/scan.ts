@@ -20,7 +20,7 @@ export interface Site {
   heredoc?: Heredoc
 }
 
-/** A word as the command will see it: quotes removed, `\0` for an expansion, `\x01` for a token. */
+/** A word as the command will see it: quotes removed, `\ue000` for an expansion, `\ue001` for a token. */
 export interface Word {
   readonly text: string
   readonly raw: string
@@ -68,8 +68,8 @@ interface Pending {
 type Closer = ')' | 'case' | undefined
 type Around = 'bare' | 'double' | 'heredoc'
 
-const EXPANSION = '\0'
-const TOKEN = '\x01'
+const EXPANSION = '\ue000'
+const TOKEN = '\ue001'
 const BLANK = ' \t'
 const META = ' \t\n;&|()<>'
 const OPENERS = new Set(['if', 'while', 'until', '{'])
