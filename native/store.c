@@ -85,9 +85,9 @@ bool store_open(Store *store, int dir_fd, const char *name, long long head_max, 
   store->in_head = true;
   store->last_byte = '\n';
   /* O_EXCL unless an engine already wrote the beginning: a link somebody planted is never followed. */
-  int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (start_at == 0 ? O_EXCL : 0);
+  int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (start_at == 0 ? O_EXCL : 0);
   store->fd = openat(dir_fd, name, flags, 0600);
-  if (store->fd < 0 && errno == EEXIST) store->fd = openat(dir_fd, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+  if (store->fd < 0 && errno == EEXIST) store->fd = openat(dir_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (store->fd < 0) store->failed_once = true;
   struct stat facts;
   if (start_at > 0) {
@@ -134,7 +134,8 @@ void store_write(Store *store, const char *data, size_t length) {
       continue;
     }
     size_t part = (long long)length < room ? length : (size_t)room;
-    ssize_t wrote = write(store->fd, data, part);
+    /* At its own place: whatever somebody else adds to the file (a command can) is written over, never counted. */
+    ssize_t wrote = pwrite(store->fd, data, part, store->in_head ? store->head_size : store->segment_size);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
       note_loss(store, length);
@@ -180,22 +181,27 @@ void store_map(const Store *store, char *text, size_t size) {
 void store_finish(Store *store, const char *completion_line) {
   if (store->fd >= 0) close(store->fd);
   store->fd = -1;
-  int head = openat(store->dir_fd, store->name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+  int head = openat(store->dir_fd, store->name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (head < 0) return;
   char gap[64];
-  bool room = true;
+  bool room = ftruncate(head, store->head_size) == 0 && lseek(head, store->head_size, SEEK_SET) >= 0;
   long long end = store->head_size;
   for (int at = 0; room && at < store->segment_count; at++) {
-    char name[96], block[65536];
-    int length = gap_text(store->segments[at].start - end, gap, sizeof gap);
-    room = write_all(head, gap, (size_t)length);
+    char name[96];
+    static char block[65536];
+    room = write_all(head, gap, (size_t)gap_text(store->segments[at].start - end, gap, sizeof gap));
     segment_name(store, store->segments[at].start, name, sizeof name);
     int fd = openat(store->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) break;
-    ssize_t got;
-    while (room && (got = read(fd, block, sizeof block)) > 0) room = write_all(head, block, (size_t)got);
+    long long left = store->segments[at].size;
+    ssize_t got = 1;
+    while (room && left > 0 && (got = read(fd, block, left < (long long)sizeof block ? (size_t)left : sizeof block)) > 0) {
+      room = write_all(head, block, (size_t)got);
+      left -= got;
+    }
     close(fd);
-    if (room) unlinkat(store->dir_fd, name, 0);
+    if (left > 0) break;
+    unlinkat(store->dir_fd, name, 0);
     end = store->segments[at].start + store->segments[at].size;
   }
   if (room) write_all(head, gap, (size_t)gap_text(store->total - end, gap, sizeof gap));

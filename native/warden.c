@@ -97,7 +97,11 @@ static void become_command(Request *request, int report) {
   }
   for (int at = 0; at < 6; at++) if (ends[at] >= 0 && places[at] >= 0) dup2(ends[at], places[at]);
   for (int fd = 3; fd < LIFT_BASE; fd++) if (fd != places[3] && fd != places[4] && fd != places[5]) close(fd);
-  limit(RLIMIT_CPU, request->cpu_seconds);
+  if (request->cpu_seconds > 0) {
+    /* The soft limit speaks first (SIGXCPU), so that the record can tell it from any other kill. */
+    struct rlimit cpu = {(rlim_t)request->cpu_seconds, (rlim_t)request->cpu_seconds + 2};
+    setrlimit(RLIMIT_CPU, &cpu);
+  }
   limit(RLIMIT_AS, request->memory_bytes);
   limit(RLIMIT_FSIZE, request->file_bytes);
   limit(RLIMIT_NPROC, request->processes);

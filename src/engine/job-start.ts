@@ -129,7 +129,11 @@ function jobScript(plan: Plan, delivered: DeliveredCommand, restore: string, inp
   return `${head}${input}${state}${delivered.script}`
 }
 
+/** A command that fails for want of memory or processes says so in its own words; the limits it ran under stand beside them. */
 function limitNotes({ limits }: StartRequest): string[] {
+  const set = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined)
+  const notes = set.length > 0 ? [`Runs with limits: ${set.map(([name, value]) => `${name} ${value}`).join(', ')}.`] : []
   // RLIMIT_NPROC does not bind root (CAP_SYS_RESOURCE).
-  return limits?.processes && process.getuid?.() === 0 ? ['The limit on processes has no effect for root.'] : []
+  if (limits?.processes && process.getuid?.() === 0) notes.push('The limit on processes has no effect for root.')
+  return notes
 }

@@ -141,6 +141,7 @@ function startedOutcome(info: JobInfo): Outcome {
 function notStarted(outcome: Outcome): ShellError {
   if (outcome.refused) return new ShellError('REFUSED', outcome.refused.reason, outcome.refused.guidance)
   if (outcome.status === 'dry_run') return new ShellError('REFUSED', outcome.stdout, 'This was a dry run; use `begin` to get its plan, or leave dryRun out.')
+  if (outcome.end?.kind === 'exit') return new ShellError('BAD_REQUEST', `The command cannot be run: ${outcome.stderr.trim() || 'bash does not accept it'}`, 'Fix its syntax; nothing of it was run.')
   return new ShellError('REFUSED', 'The request was cancelled before it started; nothing was run.', 'Start it again without the aborted signal.')
 }
 
