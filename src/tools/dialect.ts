@@ -26,10 +26,17 @@ export interface Policy {
   readonly timeouts: Timeouts
   readonly graceMs: number
   readonly owner: JobOwner
-  /** Makes job ids; `taken` are the ids that exist. Null: the engine's own `shell_` + 8 hex. */
-  readonly newId: ((taken: ReadonlySet<string>) => string) | null
+  /** Makes job ids; one that is taken is asked for again. Null: the engine's own `shell_` + 8 hex. */
+  readonly newId: IdMaker | null
   /** Programs of the dialect's own automation, and whether each feature is on. */
   readonly automation: (features: Readonly<Record<string, boolean>>) => readonly AutomationRule[]
+}
+
+export interface IdMaker {
+  /** `count` grows with every id that is asked for. */
+  make(count: number): string
+  /** Finds the number in ids of this kind, for dialects that count on from the highest there is. */
+  readonly counts?: RegExp
 }
 
 /** Facts a description may tell. */

@@ -37,7 +37,7 @@ export async function readJob(job: Job, from: Position, wish: ReadWish): Promise
   const position: Partial<Record<StreamName, number>> = {}
   let omittedBytes = 0
   for (const stream of streams) {
-    const piece = await readStream(job, stream, from[stream] ?? 0, wish, info.outputFile)
+    const piece = await readStream(job, stream, from[stream] ?? 0, wish, info)
     parts.push({ stream, text: piece.text })
     position[stream] = piece.cursor
     omittedBytes += piece.omittedBytes
@@ -54,12 +54,14 @@ interface Piece {
 /** How much of each end of a long range is looked at for the lines that say what went wrong. */
 const WINDOW_BYTES = 262_144
 
-async function readStream(job: Job, stream: StreamName, since: number, wish: ReadWish, wholeAt: string): Promise<Piece> {
+async function readStream(job: Job, stream: StreamName, since: number, wish: ReadWish, { isRunning, outputFile: wholeAt }: JobInfo): Promise<Piece> {
   const shape = wish.ansi ? { stream, ansi: wish.ansi } : { stream }
   const maxChars = wish.maxChars ?? LIMITS.clipChars
   if (wish.filter !== undefined) {
     const { filter } = wish
-    const found = await withFilter(() => job.read({ ...shape, since, filter }))
+    const maxBytes = isRunning ? await wholeLines(job, stream, since) : Number.MAX_SAFE_INTEGER
+    const found = await withFilter(() => job.read({ ...shape, since, filter, maxBytes: Math.max(4, maxBytes) }))
+    if (maxBytes === 0) return { text: '', cursor: since, omittedBytes: 0 }
     const clipped = clipEnds(found.text, { maxChars, wholeAt })
     return { text: clipped.text, cursor: found.cursor, omittedBytes: found.omittedBytes + clipped.omittedBytes }
   }
@@ -72,6 +74,17 @@ async function readStream(job: Job, stream: StreamName, since: number, wish: Rea
   const clipped = joinEnds(first.text, last.text, { maxChars, wholeAt, hole: Math.max(0, last.start - first.cursor) })
   return { text: clipped.text, cursor: last.cursor, omittedBytes: first.omittedBytes + clipped.omittedBytes }
 }
+
+/** Bytes from `since` to the end of the last whole line: half a line, judged now, would be missed when its other half comes. */
+async function wholeLines(job: Job, stream: StreamName, since: number): Promise<number> {
+  const { totalBytes } = await job.read({ stream, since: 0, maxBytes: 4 })
+  const end = await job.read({ stream, since: Math.max(since, totalBytes - LONGEST_HALF_LINE) })
+  const half = end.text.slice(end.text.lastIndexOf('\n') + 1)
+  // A line that long, or one that never ends, is judged as it is.
+  return half.length >= LONGEST_HALF_LINE ? end.cursor - since : Math.max(0, end.cursor - Buffer.byteLength(half) - since)
+}
+
+const LONGEST_HALF_LINE = 65_536
 
 /** Where a reader stands who was shown the output of a command that then went on as a job. */
 export async function positionAfter(job: Job, outcome: Outcome, ansi: 'keep' | 'strip'): Promise<Position> {

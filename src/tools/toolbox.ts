@@ -37,7 +37,9 @@ const STILL_RUNNING = /^Still running, NOT killed/
 
 export class Toolbox {
   readonly #readers = new Map<string, JobReader>()
-  readonly #placed = new Set<string>()
+  readonly #placed = new Map<string, Promise<void>>()
+  #ids = 0
+  #firstId: Promise<number> | undefined
   readonly timeouts: Timeouts
 
   constructor(
@@ -95,11 +97,12 @@ export class Toolbox {
   async session(name = this.options.session ?? 'main'): Promise<Session> {
     const session = await this.engine.session(name)
     const { cwd } = this.options
-    if (cwd !== undefined && !this.#placed.has(name)) {
-      this.#placed.add(name)
-      const { calls } = await session.info()
-      if (calls === 0 && session.cwd !== cwd) await session.run({ command: ['cd', '--', cwd] })
-    }
+    if (cwd === undefined) return session
+    const placed = this.#placed.get(name) ?? place(session, cwd)
+    this.#placed.set(name, placed)
+    // A directory that is not there yet may be there at the next call.
+    placed.catch(() => this.#placed.delete(name))
+    await placed
     return session
   }
 
@@ -202,21 +205,25 @@ export class Toolbox {
   }
 
   async #newId(): Promise<{ newId?: () => string }> {
-    const make = this.policy.newId
-    if (!make) return {}
-    const taken = new Set((await this.engine.jobs({ all: true })).map((info) => info.id))
-    return {
-      newId: () => {
-        const id = make(taken)
-        taken.add(id)
-        return id
-      },
-    }
+    const maker = this.policy.newId
+    if (!maker) return {}
+    const { counts } = maker
+    // Looked up once: from then on these tools count for themselves, and an id that is taken is asked for again.
+    if (counts) this.#firstId ??= this.engine.jobs({ all: true }).then((jobs) => Math.max(0, ...jobs.map(({ id }) => Number(counts.exec(id)?.[1] ?? 0))))
+    const first = await (this.#firstId ?? 0)
+    return { newId: () => maker.make(first + (this.#ids += 1)) }
   }
 }
 
 export function commandText(command: string | readonly string[]): string {
   return typeof command === 'string' ? command : quote(command)
+}
+
+async function place(session: Session, cwd: string): Promise<void> {
+  const { calls } = await session.info()
+  if (calls > 0 || session.cwd === cwd) return
+  const moved = await session.run({ command: ['cd', '--', cwd] })
+  if (moved.status !== 'completed') throw new ShellError('CWD_NOT_FOUND', `Working directory not found: ${cwd}`, 'Create it, or give the tools another cwd.')
 }
 
 function notFound(id: string, jobs: readonly JobInfo[]): ShellError {

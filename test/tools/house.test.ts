@@ -39,6 +39,13 @@ describe('Bash', () => {
     await call('Bash', { command: `cd '${cwd}'` })
   })
 
+  test('the directory of the options is where a session begins, also for calls at the same time; a missing one is an error', async () => {
+    const placed = house({ cwd: '/usr', session: 'placed' })
+    const both = await Promise.all([placed('Bash', { command: 'pwd' }), placed('Bash', { command: 'pwd' })])
+    expect(both.map(({ structured }) => structured['stdout'])).toEqual(['/usr\n', '/usr\n'])
+    expect(await house({ cwd: '/no/such/place', session: 'lost' })('Bash', { command: 'pwd' })).toMatchObject({ isError: true, structured: { status: 'error', error: { code: 'CWD_NOT_FOUND' } } })
+  })
+
   test('exit 1 of a final grep is an answer, not an error; exit 2 is an error', async () => {
     const none = await call('Bash', { command: 'echo a | grep b' })
     expect(none).toMatchObject({ isError: false, structured: { status: 'failed', exit_code: 1 } })
@@ -179,6 +186,28 @@ describe('background shells', () => {
     const id = started.structured['id'] as string
     expect((await call('BashOutput', { bash_id: id, wait_ms: 10_000 })).structured['text']).toBe('from lango\n')
     expect((await createTools(engine, { dialect: 'wave' }).execute('BashOutput', { task_id: id })).text).toContain('from lango')
+  })
+
+  test('a time limit of a background shell is said and kept', async () => {
+    const started = await call('Bash', { command: 'sleep 60', run_in_background: true, timeout: 300 })
+    expect(started.text).toContain('ended after 300ms')
+    expect((await call('BashOutput', { bash_id: started.structured['id'], wait_ms: 10_000 })).structured).toMatchObject({ status: 'timeout', is_running: false })
+  })
+
+  test('wave counts its ids on from the highest there is, also in another set of tools', async () => {
+    const starts = async () => (await createTools(engine, { dialect: 'wave' }).execute('Bash', { command: 'true', run_in_background: true })).structured['bash_id'] as string
+    const ids = [await starts(), await starts(), ...(await Promise.all([starts(), starts(), starts()]))].map((id) => Number(id.slice('bash_'.length)))
+    expect(ids[1]).toBe(ids[0]! + 1)
+    expect(new Set(ids).size).toBe(5)
+  })
+
+  test('ListShells stays short after a long life', async () => {
+    for (let count = 0; count < 25; count += 1) await start('true')
+    await Promise.all((await engine.jobs()).map(async ({ id }) => (await engine.job(id)).wait({ exit: true })))
+    const { text, structured } = await call('ListShells')
+    expect(structured['shells'].length).toBeLessThanOrEqual(20)
+    expect(structured['older']).toBeGreaterThanOrEqual(5)
+    expect(text).toMatch(/\d+ older ended shells not listed/)
   })
 
   test('background: false in the options forbids it', async () => {

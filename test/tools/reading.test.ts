@@ -58,3 +58,15 @@ test('a filter over a long range is clipped too', async () => {
   expect(reading.parts[0]!.text.length).toBeLessThanOrEqual(2_100)
   expect(reading.omittedBytes).toBeGreaterThan(0)
 })
+
+test('a filter waits for the rest of a line instead of judging half of it', async () => {
+  const job = await engine.start({ command: `printf 'fine\\nerr'; while [ ! -e finish-line ]; do sleep 0.02; done; echo 'or: late'; printf 'error: no newline'`, streams: 'merged' })
+  await job.wait({ until: 'fine' })
+  await expect.poll(async () => (await job.info()).bytes.total).toBe(8)
+  const early = await readJob(job, {}, { filter: 'error' })
+  expect(early).toMatchObject({ parts: [{ text: '' }], cursor: 5 })
+  writeFileSync(join(cwd, 'finish-line'), '')
+  await job.wait({ exit: true })
+  expect((await readJob(job, early.position, { filter: 'error' })).parts[0]!.text).toBe('error: late\nerror: no newline')
+  await expect(readJob(job, {}, { filter: '(' })).rejects.toThrow(/^Invalid filter regex/)
+})

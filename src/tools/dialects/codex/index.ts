@@ -116,13 +116,6 @@ function failed(error: ShellError): ToolResult {
   return { text: errorText(error), structured: { output: '', error: errorText(error) }, isError: true }
 }
 
-function nextId(taken: ReadonlySet<string>): string {
-  for (;;) {
-    const id = String(1_000 + Math.floor(Math.random() * 99_000))
-    if (!taken.has(id)) return id
-  }
-}
-
 export const codex: Dialect = {
   name: 'codex',
   summary: "Codex's exec_command and write_stdin: everything yields, nothing is killed by waiting.",
@@ -135,7 +128,7 @@ export const codex: Dialect = {
     timeouts: { defaultMs: EXEC_YIELD_MS, maxMs: MAX_POLL_MS, slowMs: MAX_POLL_MS },
     graceMs: 2_000,
     owner: 'manager',
-    newId: nextId,
+    newId: { make: () => String(1_000 + Math.floor(Math.random() * 99_000)) },
     automation: () => [],
   },
   tools: [execCommand, writeStdin],

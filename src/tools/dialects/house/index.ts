@@ -36,7 +36,7 @@ const bash: ToolSpec = {
     const wish = wishOf(input)
     if (input['run_in_background'] !== true) return renderRan(await box.foreground(wish, call))
     const started = await box.background(wish, call)
-    return started.kind === 'started' ? renderStarted(started.info) : renderRan(started.ran)
+    return started.kind === 'started' ? renderStarted(started.info, wish.timeoutMs ?? null) : renderRan(started.ran)
   },
 }
 

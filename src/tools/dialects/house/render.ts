@@ -51,8 +51,9 @@ function noOutput({ outcome }: Ran): string {
   return outcome.status === 'running' ? '' : '(no output)'
 }
 
-export function renderStarted(info: JobInfo): ToolResult {
-  const text = `[running in background: ${info.id}, pid ${info.pid ?? 'unknown'}; read with BashOutput, stop with KillShell]`
+export function renderStarted(info: JobInfo, timeoutMs: number | null): ToolResult {
+  const limit = timeoutMs === null ? '' : `, ended after ${duration(timeoutMs)}`
+  const text = `[running in background: ${info.id}, pid ${info.pid ?? 'unknown'}${limit}; read with BashOutput, stop with KillShell]`
   return { text: lines(text, noteLines(info.notes)), structured: { ...jobJson(info), truncated: false, omitted_bytes: 0 }, isError: false }
 }
 
@@ -87,16 +88,24 @@ export function renderKilled({ info, alreadyStopped, forced, notes }: KillResult
   }
 }
 
-export function renderList(jobs: readonly JobInfo[], sessions: readonly SessionInfo[]): ToolResult {
+/** Everything that runs, and the latest of what has ended: a long life must not make a long list. */
+const LISTED_ENDED = 20
+
+export function renderList(all: readonly JobInfo[], sessions: readonly SessionInfo[]): ToolResult {
+  const ended = all.filter((info) => !info.isRunning)
+  const older = Math.max(0, ended.length - LISTED_ENDED)
+  const hidden = new Set(ended.slice(0, older))
+  const jobs = all.filter((info) => !hidden.has(info))
   const rows = jobs.map((info) => `${info.id}  ${jobWords(info)}  ${oneLine(info.command)}`)
   const rooms = sessions.map(
     (session) =>
       `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
   )
   return {
-    text: lines(rows.length > 0 ? rows.join('\n') : 'No background shells.', rooms.join('\n')),
+    text: lines(rows.length > 0 ? rows.join('\n') : 'No background shells.', older > 0 ? `[${older} older ended shells not listed]` : '', rooms.join('\n')),
     structured: {
       shells: jobs.map((info) => jobJson(info)),
+      older,
       sessions: sessions.map(({ name, pid, cwd, busy, calls, restarts, leftovers }) => ({ name, pid, cwd, busy, calls, restarts, leftovers })),
     },
     isError: false,

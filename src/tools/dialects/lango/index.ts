@@ -145,13 +145,6 @@ function automation(features: Readonly<Record<string, boolean>>): readonly Autom
   return AUTOMATION.map((row) => ({ program: 'lango', ...row, enabled: features[row.feature] ?? true }))
 }
 
-/** `bg-` and digits: the time, and a number that keeps two of one millisecond apart. */
-function nextId(taken: ReadonlySet<string>): string {
-  for (let number = Date.now() * 1_000; ; number += 1) {
-    if (!taken.has(`bg-${number}`)) return `bg-${number}`
-  }
-}
-
 export const lango: Dialect = {
   name: 'lango',
   summary: 'Document 000: exec, exec_bg, exec_status, exec_stop; secret tokens; its own automation is blocked.',
@@ -164,7 +157,8 @@ export const lango: Dialect = {
     timeouts: { defaultMs: 30_000, maxMs: 600_000, slowMs: 600_000 },
     graceMs: 2_000,
     owner: 'manager',
-    newId: nextId,
+    // The time, and a number that keeps two of one millisecond apart.
+    newId: { make: (count) => `bg-${Date.now()}${String(count % 1_000).padStart(3, '0')}` },
     automation,
   },
   tools: [exec, execBg, execStatus, execStop],

@@ -116,11 +116,6 @@ function failed(error: ShellError): ToolResult {
   return no(errorText(error), '')
 }
 
-function nextId(taken: ReadonlySet<string>): string {
-  const numbers = [...taken].map((id) => Number(/^bash_(\d+)$/.exec(id)?.[1] ?? 0))
-  return `bash_${Math.max(0, ...numbers) + 1}`
-}
-
 export const wave: Dialect = {
   name: 'wave',
   summary: 'Document 004: Bash, BashOutput (accumulated), KillBash with success, content and error.',
@@ -133,7 +128,7 @@ export const wave: Dialect = {
     timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
     graceMs: 2_000,
     owner: 'manager',
-    newId: nextId,
+    newId: { make: (count) => `bash_${count}`, counts: /^bash_(\d+)$/ },
     automation: () => [],
   },
   tools: [bash, bashOutput, killBash],
