@@ -3,7 +3,8 @@
  * that is the only kind of bash in which an interrupt ends a whole command list and keeps every bit of state. The agent's commands are
  * sourced from a file, with stdin empty, so that bash behaves as in a script (no job notices, no "exit" on stderr).
  *
- * Names start with `\builtin` so that neither an alias nor a function of the agent's can stand in the way.
+ * Bash reads a pipe one byte per system call, so the lines are as short as can be and everything else is in files. Names start with
+ * `\builtin` so that neither an alias nor a function of the agent's can stand in the way; variables of ours carry a number nobody knows.
  */
 import { quoteWord } from './quote.js'
 
@@ -16,16 +17,41 @@ export interface Marks {
   readonly nonce: string
   /** Opened anew for every report, so that no descriptor of ours is ever inherited. */
   readonly report: string
-  /** Where the shell writes its state. */
-  readonly stateFile: string
+  /** All files of one shell begin like this. */
+  readonly files: string
 }
 
+/** Files of a shell: commands go in, state comes out. */
+export const fileOf = {
+  command: ({ files }: Marks) => `${files}.command`,
+  setUp: ({ files }: Marks) => `${files}.setup`,
+  /** Sourced after every command: reports the end of commands that could not do so themselves. */
+  end: ({ files }: Marks) => `${files}.end`,
+  dump: ({ files }: Marks) => `${files}.dump`,
+  /** The state as last written down. */
+  state: ({ files }: Marks) => `${files}.state`,
+  restore: ({ files }: Marks) => `${files}.restore`,
+  /** Variables as they were before a call gave them values of its own. */
+  env: ({ files }: Marks) => `${files}.env`,
+  /** Prompt variables of the agent's: set while its commands run, out of the way when bash prompts for the next line of ours. */
+  prompt: ({ files }: Marks) => `${files}.prompt`,
+  /** The agent's INT trap while an interrupt of ours is on its way. */
+  interrupt: ({ files }: Marks) => `${files}.interrupt`,
+} as const
+
+/** What makes an interactive bash say or do something at its prompt. */
+const PROMPT_NAMES = ['PS0', 'PS1', 'PS2', 'PROMPT_COMMAND', 'TMOUT', 'MAILCHECK']
+const PROMPT_IS_SET = PROMPT_NAMES.map((name) => `\${${name}+x}`).join('')
+
+/** A status that is not zero would set off an ERR trap of the agent's, except on the left side of a list. */
+const UNNOTICED = ' || \\builtin :'
+
+const own = (marks: Marks, what: string): string => `__cerith_${what}${marks.nonce.slice(0, 8)}`
+
 /** Makes the shell quiet and plain before the first command. */
-export function setUpLines(marks: Marks): string {
-  return [
-    `PS1= PS2= PS0=; \\builtin set +H +m +o history; \\builtin unset -v HISTFILE MAILCHECK PROMPT_COMMAND TMOUT PS1 PS0; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn; PS2=`,
-    installTraps(marks, null),
-  ].join('\n')
+export function setUpCode(marks: Marks): string {
+  const plain = `\\builtin set +H +m +o history; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
+  return `{ ${plain}; ${installTraps(marks, null)}; } 2>/dev/null\n`
 }
 
 /**
@@ -33,95 +59,181 @@ export function setUpLines(marks: Marks): string {
  * engine can end the running one without the next one of the list being started: the handler interrupts the shell itself.
  */
 export function installTraps(marks: Marks, userExit: string | null): string {
-  const exit = `${dumpCode(marks)}${userExit === null ? '' : `\n${userExit}`}`
-  const stop = `\\exec {__cerith_e}>&2 2>/dev/null; \\builtin trap - INT; \\builtin kill -INT $$`
-  return `\\builtin trap -- ${quoteWord(exit)} EXIT; \\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
+  const stop = `\\exec {${own(marks, 'e')}}>&2 2>/dev/null; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT; \\builtin kill -INT $$`
+  return `${installExit(marks, userExit)}; \\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
-/** For commands that look at or set traps themselves: ours are out of sight meanwhile. */
-export function hideTraps(userExit: string | null): string {
-  return `\\builtin trap - ${STOP_NAME}; ${userExit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(userExit)} EXIT`}`
+function installExit(marks: Marks, userExit: string | null): string {
+  return `\\builtin trap -- ${quoteWord(`${dumpCode(marks)}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
 }
 
 /** Everything a successor needs, NUL-separated, by builtins only: no fork. */
-export function dumpCode({ stateFile }: Marks): string {
-  const parts = ['declare -p', 'declare -f', 'declare -F', 'alias -p', 'shopt -p', 'set +o', 'umask -p', 'trap -p']
-  const body = parts.map((part) => `\\builtin ${part} || \\builtin true; \\builtin printf '\\0'`).join('; ')
-  return `{ \\builtin printf 'cerith-state\\0'; ${body}; \\builtin printf '%s\\0end\\0' "\${PWD-}"; } >|${quoteWord(stateFile)} 2>/dev/null`
+export function dumpCode(marks: Marks): string {
+  const parts = ['declare -p', 'declare -f', 'declare -F', 'alias -p', 'shopt -p', 'set +o', 'umask -p', 'trap -p', `printf '%q\\n' "$#" "$@"`, 'dirs -l -p']
+  const body = parts.map((part) => `\\builtin ${part} || \\builtin :; \\builtin printf '\\0'`).join('; ')
+  return `{ \\builtin printf 'cerith-state\\0'; ${body}; \\builtin printf '%s\\0end\\0' "\${PWD-}"; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null`
 }
 
-export interface CallLine {
+/** The agent's traps that our own lines must not set off, or that ours stand in front of. */
+export interface UserTraps {
+  readonly exit: string | null
+  readonly debug: string | null
+  readonly return: string | null
+}
+
+export interface CallText {
   readonly number: number
-  readonly file: string
-  readonly stdin: string
+  readonly script: string
+  /** False when the end of the script may swallow a line behind it (a here-document without its end). */
+  readonly whole: boolean
+  /** Null: what the shell's stdin was made by an earlier `exec <file`. */
+  readonly stdin: string | null
+  /** The command may point stdin somewhere else for good. */
+  readonly keepStdin: boolean
   readonly merged: boolean
   /** Re-point stdout and stderr first (a process of an earlier call still holds the old pipes). */
   readonly stdout: string | null
   readonly stderr: string | null
   readonly cwd: string | null
   readonly env: Readonly<Record<string, string>>
-  readonly savedEnvFile: string
   readonly secrets: { readonly prelude: string; readonly epilogue: string } | null
-  /** What `$?` and `$_` shall be at the start, when the command looks at them. */
-  readonly before: { readonly status: number; readonly last: string } | null
-  readonly traps: { readonly userExit: string | null } | null
+  /** What `$?` and `$_` shall be at the start. */
+  readonly status: number
+  /** Lines of ours came in between, or an ERR trap forbids to leave a status: `$?` has to be set again. */
+  readonly statusLost: boolean
+  readonly lastArgument: string | null
+  /** Set when the session has to do with traps; ours are then out of sight, the agent's are read afterwards. */
+  readonly traps: (UserTraps & { readonly listed: boolean }) | null
+  readonly errTrap: boolean
+  readonly prompts: boolean
+  readonly xtrace: boolean
+  readonly verbose: boolean
   readonly dumpFirst: boolean
-  /** `source` hides DEBUG and RETURN traps of earlier calls; with such a trap the command is evaluated instead. */
-  readonly evaluate: boolean
   /** The command may have shadowed or disabled the builtins we speak with. */
   readonly repairBuiltins: boolean
 }
 
-export function callLine(call: CallLine, marks: Marks): string {
+/** The file that the shell sources: what is to be prepared, the command, and a report of its end taken before anything can change it. */
+export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
   if (call.dumpFirst) before.push(dumpCode(marks))
-  if (call.traps) before.push(`{ ${hideTraps(call.traps.userExit)}; } 2>/dev/null`)
+  if (call.traps) before.push(`{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`)
+  // `builtin exec` would undo its redirections at once, so a function of that name has to go.
+  if (call.stdout || call.stderr) before.push('\\builtin unset -f exec')
   if (call.stdout) before.push(`\\exec >${call.stdout}`)
   if (call.stderr) before.push(`\\exec 2>${call.stderr}`)
-  if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null`)
+  if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
   const names = Object.keys(call.env)
   if (names.length > 0) {
-    before.push(`{ \\builtin declare -p ${names.join(' ')}; } >|${quoteWord(call.savedEnvFile)} 2>/dev/null`)
+    before.push(`{ \\builtin declare -p ${names.join(' ')} >|${quoteWord(fileOf.env(marks))} && \\builtin :; } 2>/dev/null`)
     before.push(`\\builtin export ${names.map((name) => `${name}=${quoteWord(call.env[name] as string)}`).join(' ')}`)
   }
-  if (call.before) before.push(`\\builtin : ${quoteWord(call.before.last)}`, ...(call.before.status === 0 ? [] : [`(\\builtin exit ${call.before.status})`]))
+  if (call.secrets) before.push(`{ ${call.secrets.prelude}\n} || \\builtin return 125`)
+  if (call.prompts) before.push(`{ \\builtin . ${quoteWord(fileOf.prompt(marks))}; } 2>/dev/null`)
+  if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
+  if (call.traps?.return) before.push(`\\builtin trap -- ${quoteWord(call.traps.return)} RETURN`)
+  if (call.traps?.debug) before.push(`\\builtin trap -- ${quoteWord(call.traps.debug)} DEBUG`)
+  if (call.xtrace) before.push('\\builtin set -x')
+  // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
+  if ((before.length > 0 || call.statusLost) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
+  if (call.verbose) return `${before.join('; ')}\n\\builtin set -v\n${call.script}\n`
+  // On the command's first line, so that line numbers are the command's own; what does not parse must not take it along.
+  const head = before.length > 0 ? before.join('; ') + (call.whole ? '; ' : '\n') : ''
+  return `${head}${call.script}${call.whole ? trailer(call, marks) : '\n'}`
+}
 
-  const redirect = `<${quoteWord(call.stdin)}${call.merged ? ' 2>&1' : ''}`
-  const run = call.evaluate ? `{ IFS= \\builtin read -r -d '' __cerith_c <${quoteWord(call.file)}; \\builtin eval "$__cerith_c"; } ${redirect}` : `{ \\builtin source ${quoteWord(call.file)}; } ${redirect}`
-  const guarded = call.secrets ? `if ${call.secrets.prelude}\nthen ${run}; else (\\builtin exit 125); fi` : run
+function trailer(call: CallText, marks: Marks): string {
+  const kept = own(marks, 'k')
+  const stdin = own(marks, 'i')
+  const steps = [`${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`]
+  if (call.traps) steps.push(reportTraps(call.number, marks), `${own(marks, 'x')}=${call.number}`)
+  if (call.keepStdin) steps.push(`{ [[ \${${stdin}-} ]] && \\exec {${stdin}}<&-; \\exec {${stdin}}<&0; }`)
+  steps.push(report(marks, 'T', call.number, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${kept}[@]:2}"`))
+  steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, `${own(marks, 't')}=\${${kept}[0]}`, '\\builtin return 0')
+  return `\n{ ${steps.join('; ')}; } ${call.traps ? '>/dev/null ' : ''}2>/dev/null\n`
+}
 
+/** The lines that are typed: the command with its stdin, then the end. The answer does not wait for the second one. */
+export function callLines(call: CallText, marks: Marks): string {
+  const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : quoteWord(call.stdin)
   const after: string[] = []
-  after.push(`__cerith_rc=$?`)
-  if (call.repairBuiltins) after.push(`POSIXLY_CORRECT=1; \\unset -f builtin exec unset enable printf source declare trap; \\unset POSIXLY_CORRECT; \\enable builtin printf source declare trap exec unset kill cd export`)
+  if (call.repairBuiltins) after.push(repairCode(marks))
   if (call.secrets) after.push(call.secrets.epilogue)
-  after.push(report(marks, 'E', call.number, '"$__cerith_rc" "$-" "${PWD-}" ""'))
-  if (names.length > 0) after.push(`\\builtin unset -v ${names.join(' ')}; \\builtin source ${quoteWord(call.savedEnvFile)}`)
-  if (call.traps) after.push(`{ \\builtin printf '%s\\0' @${marks.nonce} X ${call.number}; \\builtin trap -p EXIT; \\builtin printf '\\0%s\\0' ${marks.nonce}@; } >${marks.report}`)
-  // Everything after the command is out of sight of `set -x`.
-  return [...before, guarded].join('; ') + `; { ${after.join('; ')}; } 2>/dev/null\n`
+  const names = Object.keys(call.env)
+  if (names.length > 0) after.push(`\\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}`)
+  if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} == ${call.number} ]] || { ${reportTraps(call.number, marks)}; }`)
+  const first = after.length > 0 ? `${own(marks, 't')}=\${${own(marks, 't')}:-$?}; ` : ''
+  return `{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}\n{ ${first}${after.map((step) => `${step}; `).join('')}\\builtin . ${quoteWord(fileOf.end(marks))} ${call.number}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
 }
 
-/** The end of the sourced file: status, `$_` and the pipeline's stages, taken before anything can change them. */
-export function trailer(number: number, marks: Marks): string {
-  const kept = `__cerith_p${marks.nonce.slice(0, 8)}`
-  return `\n{ ${kept}=("$?" "$_" "\${PIPESTATUS[@]}"); ${report(marks, 'T', number, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "\${${kept}[@]:2}"`)}; \\builtin return "\${${kept}[0]}"; } 2>/dev/null\n`
+/** `$1` is the number of the call. The shell's `$?` stays that of the command. */
+export function endFileText(marks: Marks): string {
+  const status = own(marks, 'rc')
+  const told = own(marks, 't')
+  return [
+    `${status}=\${${told}:-$?}`,
+    `${told}=`,
+    `[[ $- != *[xv]* ]] || \\builtin set +xv`,
+    `\\builtin printf '%s\\0' @${marks.nonce} E "$1" "$${status}" "$-" "\${PWD-}" "" "${PROMPT_IS_SET}" ${marks.nonce}@ >${marks.report}`,
+    stashPrompts(marks),
+    `[[ $- == *e* ]] || \\builtin return "$${status}"`,
+    '\\builtin return 0',
+    '',
+  ].join('\n')
 }
 
-/** After an interrupt: stderr back in its place, our traps installed again, and a word that the shell is ready. */
+/** Bash acts on these before it reads the next line of ours; the next command gets them back. */
+function stashPrompts(marks: Marks): string {
+  return `[[ -z ${PROMPT_IS_SET} ]] || { \\builtin declare -p ${PROMPT_NAMES.join(' ')} >|${quoteWord(fileOf.prompt(marks))}; \\builtin unset -v ${PROMPT_NAMES.join(' ')}; }`
+}
+
+function reportTraps(number: number, marks: Marks): string {
+  return `{ \\builtin printf '%s\\0' @${marks.nonce} X ${number}; \\builtin trap -p EXIT DEBUG RETURN; \\builtin printf '\\0%s\\0' ${marks.nonce}@; } >${marks.report}; \\builtin trap - DEBUG RETURN; ${installTraps(marks, null)}`
+}
+
+/**
+ * In POSIX mode special builtins come before functions, and an assignment is enough to get there. Going back resets a few options that
+ * are then put back as they were.
+ */
+function repairCode(marks: Marks): string {
+  const options = own(marks, 'b')
+  const back = ['inherit_errexit', 'expand_aliases', 'shift_verbose', 'sourcepath', 'interactive_comments'].map((name) => `if [[ :\${${options}}: == *:${name}:* ]]; then \\builtin shopt -s ${name}; else \\builtin shopt -u ${name}; fi`)
+  return `${options}=$BASHOPTS:$SHELLOPTS; POSIXLY_CORRECT=1; \\unset -f builtin exec unset enable printf source declare trap; \\unset POSIXLY_CORRECT; \\enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read return set shopt source trap umask unset; ${back.join('; ')}; if [[ :\${${options}}: == *:posix:* ]]; then \\builtin set -o posix; fi`
+}
+
+/** After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. */
 export function recoverLine(number: number, marks: Marks, userExit: string | null): string {
-  return `{ [[ \${__cerith_e-} ]] && \\exec 2>&"$__cerith_e" {__cerith_e}>&-; } ; { \\builtin unset -v __cerith_e; ${installTraps(marks, userExit)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  const saved = own(marks, 'e')
+  return `{ [[ \${${saved}-} ]] && \\exec 2>&"$${saved}" {${saved}}>&-; } ; { \\builtin . ${quoteWord(fileOf.interrupt(marks))}; \\builtin unset -v ${saved}; ${installTraps(marks, userExit)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
-export function dumpLine(number: number, marks: Marks): string {
-  return `{ ${dumpCode(marks)}; ${report(marks, 'D', number, '""')}; } 2>/dev/null\n`
+/** The agent's EXIT trap runs after our dump, once. */
+export function exitTrapLine(marks: Marks, userExit: string | null): string {
+  return `{ ${installExit(marks, userExit)}; } 2>/dev/null\n`
 }
 
-export function restoreLine(number: number, file: string, marks: Marks): string {
-  return `{ \\builtin source ${quoteWord(file)} </dev/null >/dev/null; ${installTraps(marks, null)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+/** Sourced without arguments, so that `$@` is the shell's own; `$?` is left as it was, for the next command. */
+export function dumpFileText(marks: Marks): string {
+  const status = own(marks, 's')
+  return `{ ${status}=$?; ${dumpCode(marks)}; ${report(marks, 'D', 0, '""')}; [[ $- == *e* ]] || \\builtin return "$${status}"; } 2>/dev/null\n`
+}
+
+export function dumpLine(marks: Marks, keepStatus: boolean): string {
+  return `{ \\builtin . ${quoteWord(fileOf.dump(marks))}${keepStatus ? '' : UNNOTICED};} 2>/dev/null\n`
+}
+
+export function restoreLine(number: number, marks: Marks): string {
+  return `{ \\builtin . ${quoteWord(fileOf.restore(marks))} </dev/null >/dev/null; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+}
+
+export function setUpLine(marks: Marks): string {
+  return `\\builtin . ${quoteWord(fileOf.setUp(marks))}\n`
 }
 
 /** A shell whose command was moved to the background leaves with that command's status. */
-export const LEAVE_LINE = '\\builtin exit "$__cerith_rc"\n'
+export function leaveLine(marks: Marks): string {
+  return `\\builtin exit "$${own(marks, 'rc')}"\n`
+}
 
 function report(marks: Marks, kind: string, number: number, fields: string): string {
   return `\\builtin printf '%s\\0' @${marks.nonce} ${kind} ${number} ${fields} ${marks.nonce}@ >${marks.report}`

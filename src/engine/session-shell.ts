@@ -1,16 +1,20 @@
 /** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
 import { randomBytes } from 'node:crypto'
-import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { fstatSync, ftruncateSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Pipe, Ward } from '../os/launcher.js'
-import { closeQuietly } from '../os/native-launcher.js'
+import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
-import { childrenOf, hasChildren, linkOf } from '../os/proc.js'
+import { watchChildren, type ChildrenWatch } from '../os/children.js'
+import { hasProc } from '../os/proc.js'
 import { takePipe } from './fresh.js'
 import type { Services } from './services.js'
-import { LEAVE_LINE, dumpLine, restoreLine, setUpLines, type Marks } from './session-lines.js'
+import { dumpFileText, dumpLine, endFileText, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, type Marks } from './session-lines.js'
 import { createReportReader, type Report } from './session-report.js'
 import { parseState, restoreCode, type ShellState } from './session-state.js'
+
+/** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
+const SMALL_FILE = 4_096
 
 /** Where the bytes of the running call go; null between calls. */
 export interface Sinks {
@@ -20,16 +24,14 @@ export interface Sinks {
 
 interface Channel {
   readonly reader: PipeReader
-  /** `pipe:[123]`, as the kernel names it, to see whether the shell still has it. */
-  readonly name: string
+  /** Which file it is for the kernel, to see whether the shell still has it. */
+  readonly file: string
   owner: Sinks | null
 }
 
 export class SessionShell {
   readonly marks: Marks
   readonly ward: Ward
-  readonly commandFile: string
-  readonly savedEnvFile: string
   readonly #services: Services
   readonly #orders: number
   readonly #reportPipe: Pipe
@@ -39,17 +41,24 @@ export class SessionShell {
   #err: Channel | null = null
   #old: Channel[] = []
   #switched: Pipe[] = []
+  /** The file of commands stays open: writing it anew costs one system call instead of three. */
+  readonly #commands: number
+  #written = 0
+  readonly #children: readonly ChildrenWatch[]
+  /** Whether something that was started by an earlier call may still be there. */
+  #accompanied = false
   #waiters = new Map<string, (report: Report | null) => void>()
   #number = 0
 
-  private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe, label: string) {
+  private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe) {
     this.#services = services
     this.ward = ward
     this.marks = marks
     this.#orders = orders
     this.#reportPipe = report
-    this.commandFile = join(services.runDir, `${label}.command`)
-    this.savedEnvFile = join(services.runDir, `${label}.env`)
+    this.#commands = openSync(fileOf.command(marks), 'wx', 0o600)
+    // The warden adopts what the shell's children leave behind.
+    this.#children = [watchChildren(ward.pid), watchChildren(ward.wardenPid)]
     this.#reports = readPipe(report.readEnd(), services.scratch, createReportReader(marks.nonce, (heard) => this.#hear(heard)))
     void ward.exited.then(() => {
       // Reports written just before the end are still in the pipe.
@@ -62,21 +71,23 @@ export class SessionShell {
   }
 
   static async start(services: Services, env: Readonly<Record<string, string>>, cwd: string): Promise<SessionShell> {
-    const label = `s${services.nextNumber()}`
     const orders = await takePipe(services)
     const report = await takePipe(services)
-    const marks: Marks = { nonce: randomBytes(12).toString('hex'), report: report.writePath, stateFile: join(services.runDir, `${label}.state`) }
+    const marks: Marks = { nonce: randomBytes(12).toString('hex'), report: report.writePath, files: join(services.runDir, `s${services.nextNumber()}`) }
+    writeFileSync(fileOf.setUp(marks), setUpCode(marks), { mode: 0o600 })
+    writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
+    writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
     const ordersFd = orders.writeEnd()
     let ward: Ward
     try {
-      ward = await services.launcher.start({ path: services.bash.path, argv: ['bash', '--norc', '--noprofile', '--noediting', '-i'], env: { ...env, PS1: '', CERITH_ENGINE: services.id }, cwd, stdin: orders, oomScore: 300 })
+      ward = await services.launcher.start({ path: services.bash.path, argv: ['bash', '--norc', '--noprofile', '--noediting', '-i'], env: { ...env, CERITH_ENGINE: services.id }, cwd, stdin: orders, oomScore: 300 })
     } catch (error) {
       closeQuietly(ordersFd)
       report.release()
       throw error
     }
-    const shell = new SessionShell(services, ward, marks, ordersFd, report, label)
-    shell.type(`${setUpLines(marks)}\n`)
+    const shell = new SessionShell(services, ward, marks, ordersFd, report)
+    shell.type(setUpLine(marks))
     return shell
   }
 
@@ -102,14 +113,36 @@ export class SessionShell {
     }
   }
 
+  /** Bash reads the whole file before it runs the first line of it; what follows the end of a whole command is never reached. */
+  writeCommand(text: string, whole: boolean): void {
+    const length = Buffer.byteLength(text)
+    const padded = whole && length < this.#written && this.#written <= SMALL_FILE ? Buffer.alloc(this.#written, '\n') : Buffer.allocUnsafe(length)
+    padded.write(text)
+    if (padded.length < this.#written) ftruncateSync(this.#commands, padded.length)
+    for (let at = 0; at < padded.length; ) at += writeSync(this.#commands, padded, at, padded.length - at, at)
+    this.#written = padded.length
+  }
+
   /** The report of this kind and number; null when the shell ends first. */
   heard(kind: Report['kind'], number: number): Promise<Report | null> {
     if (!this.alive) return Promise.resolve(null)
     return new Promise((resolve) => this.#waiters.set(`${kind}${number}`, resolve))
   }
 
-  forget(kind: Report['kind'], number: number): void {
-    this.#waiters.delete(`${kind}${number}`)
+  /** Either report of a call's end; null when the shell ends first, or nobody waits any longer. */
+  answer(number: number): { readonly report: Promise<Report | null>; giveUp(): void } {
+    let settle!: (report: Report | null) => void
+    const report = new Promise<Report | null>((resolve) => (settle = resolve))
+    const finish = (heard: Report | null): void => {
+      this.#waiters.delete(`T${number}`)
+      this.#waiters.delete(`E${number}`)
+      settle(heard)
+    }
+    if (this.alive) {
+      this.#waiters.set(`T${number}`, finish)
+      this.#waiters.set(`E${number}`, finish)
+    } else finish(null)
+    return { report, giveUp: () => finish(null) }
   }
 
   #hear(report: Report): void {
@@ -129,7 +162,7 @@ export class SessionShell {
       this.#err.owner = sinks
       return { stdout: null, stderr: null }
     }
-    const ours = { out: !this.#out || linkOf(this.pid, 'fd/1') === this.#out.name, err: !this.#err || linkOf(this.pid, 'fd/2') === this.#err.name }
+    const ours = { out: !this.#out || isSame(openFile(this.pid, 1), this.#out.file), err: !this.#err || isSame(openFile(this.pid, 2), this.#err.file) }
     const renew = async (side: keyof Sinks, old: Channel | null): Promise<{ made: Channel; path: string }> => {
       const pipe = await takePipe(this.#services)
       this.#switched.push(pipe)
@@ -150,20 +183,38 @@ export class SessionShell {
     return { stdout: out?.path ?? null, stderr: err?.path ?? null }
   }
 
-  #mayShare(): boolean {
-    if (this.#services.launcher.tier !== 'native') return true
-    return hasChildren(this.pid) || childrenOf(this.ward.wardenPid).length > 1
+  /** Whether processes other than the shell were there when the last call ended. */
+  get accompanied(): boolean {
+    return this.#accompanied || this.#services.launcher.tier !== 'native'
   }
 
-  /** The call's last bytes: what is in the pipes now. Nothing that comes later is the call's. */
+  #hasCompany(): boolean {
+    const [ofShell, ofWarden] = this.#children
+    return (ofShell?.count() ?? 0) > 0 || (ofWarden?.count() ?? 0) > 1
+  }
+
+  #mayShare(): boolean {
+    if (this.#services.launcher.tier !== 'native') return true
+    return this.#accompanied && (this.#accompanied = this.#hasCompany())
+  }
+
+  /** The call's last bytes have been read; nothing that comes later is the call's. */
   detach(): { held: boolean } {
-    this.drain()
     if (this.#out) this.#out.owner = null
     if (this.#err) this.#err.owner = null
-    this.#old = this.#old.filter(({ reader }) => !reader.ended)
+    if (this.#old.length > 0) this.#old = this.#old.filter(({ reader }) => !reader.ended)
     // The shell has opened the new pipes by now; the launcher need not hold them any longer.
     for (const pipe of this.#switched.splice(0)) pipe.release()
-    return { held: hasChildren(this.pid) }
+    this.#accompanied = this.#hasCompany()
+    return { held: this.#accompanied }
+  }
+
+  /**
+   * Whatever was written before a report that just arrived has been read when this resolves: the kernel tells of all pipes that hold
+   * something at once, so what comes before the report is part of the same turn of the event loop.
+   */
+  caughtUp(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve))
   }
 
   drain(): void {
@@ -175,10 +226,9 @@ export class SessionShell {
     return [this.#out, this.#err].flatMap((one) => (one ? [one.reader] : []))
   }
 
-  async dump(): Promise<boolean> {
-    const number = this.nextNumber()
-    const done = this.heard('D', number)
-    this.type(dumpLine(number, this.marks))
+  async dump(keepStatus: boolean): Promise<boolean> {
+    const done = this.heard('D', 0)
+    this.type(dumpLine(this.marks, keepStatus))
     return (await done) !== null
   }
 
@@ -189,24 +239,23 @@ export class SessionShell {
 
   readDump(): string {
     try {
-      return readFileSync(this.marks.stateFile, 'utf8')
+      return readFileSync(fileOf.state(this.marks), 'utf8')
     } catch {
       return ''
     }
   }
 
   async restore(state: ShellState, initial: readonly string[]): Promise<void> {
-    const file = join(this.#services.runDir, `s${this.#services.nextNumber()}.restore`)
-    writeFileSync(file, restoreCode(state, initial), { mode: 0o600 })
+    writeFileSync(fileOf.restore(this.marks), restoreCode(state, initial), { mode: 0o600 })
     const number = this.nextNumber()
     const done = this.heard('R', number)
-    this.type(restoreLine(number, file, this.marks))
+    this.type(restoreLine(number, this.marks))
     await done
   }
 
   /** Its command goes on without the session: when that ends, the shell leaves with its status. */
   release(): void {
-    this.type(LEAVE_LINE)
+    this.type(leaveLine(this.marks))
     closeQuietly(this.#orders)
     void this.ward.exited.then(() => this.#closeReports())
   }
@@ -225,6 +274,8 @@ export class SessionShell {
   dispose(): void {
     closeQuietly(this.#orders)
     this.#closeReports()
+    closeQuietly(this.#commands)
+    for (const watch of this.#children) watch.close()
     for (const one of [this.#out, this.#err, ...this.#old]) one?.reader.close()
   }
 
@@ -236,8 +287,24 @@ export class SessionShell {
 
 function channel(pipe: Pipe, services: Services, side: keyof Sinks): Channel {
   const fd = pipe.readEnd()
-  const made: { reader: PipeReader; name: string; owner: Sinks | null } = { name: `pipe:[${fstatSync(fd).ino}]`, owner: null, reader: null as unknown as PipeReader }
+  const made: { reader: PipeReader; file: string; owner: Sinks | null } = { file: fileName(fstatSync(fd)), owner: null, reader: null as unknown as PipeReader }
   made.reader = readPipe(fd, services.scratch, (chunk) => made.owner?.[side](chunk))
   return made
 }
 
+function isSame(found: string | undefined, ours: string): boolean {
+  return found === undefined ? !hasProc : found === ours
+}
+
+function fileName({ dev, ino }: { dev: number; ino: number }): string {
+  return `${dev}:${ino}`
+}
+
+/** The file behind a descriptor of the shell; without /proc nobody can say, and it is taken for ours. */
+function openFile(pid: number, fd: number): string | undefined {
+  try {
+    return fileName(statSync(`/proc/${pid}/fd/${fd}`))
+  } catch {
+    return undefined
+  }
+}

@@ -12,6 +12,10 @@ export interface ShellState {
   readonly options: readonly string[]
   readonly umask: string
   readonly traps: readonly { readonly text: string; readonly signal: string }[]
+  /** `$#`, then `$1`, `$2` ... as bash quoted them. */
+  readonly positional: readonly string[]
+  /** As `dirs` lists them, the current one first. */
+  readonly directories: readonly string[]
   readonly cwd: string
 }
 
@@ -25,8 +29,8 @@ export interface Declaration {
 /** Null when the text is not a whole dump (torn by a crash, or foreign). */
 export function parseState(dump: string): ShellState | null {
   const parts = dump.split('\0')
-  if (parts[0] !== 'cerith-state' || parts.length < 12 || parts[10] !== 'end') return null
-  const [, variables, functions, functionNames, aliases, shopts, options, umask, traps, cwd] = parts as string[]
+  if (parts[0] !== 'cerith-state' || parts.length < 14 || parts[12] !== 'end') return null
+  const [, variables, functions, functionNames, aliases, shopts, options, umask, traps, positional, directories, cwd] = parts as string[]
   return {
     variables: parseDeclarations(variables as string),
     functions: functions as string,
@@ -36,51 +40,97 @@ export function parseState(dump: string): ShellState | null {
     options: lines(options),
     umask: (umask as string).trim(),
     traps: parseTraps(traps as string),
+    positional: lines(positional),
+    directories: lines(directories),
     cwd: cwd as string,
   }
 }
 
 /** Set by bash itself, or meaningless in another process. */
-const OF_THE_SHELL = /^(?:BASH|BASHOPTS|BASHPID|BASH_.*|COMP_.*|COPROC.*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OPTERR|OSTYPE|PIPESTATUS|PPID|PS1|PS4|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|POSIXLY_CORRECT|PROMPT_COMMAND|BASH_ENV|ENV|_|CERITH_ENGINE)$/
+const OF_THE_SHELL = /^(?:BASH|BASHOPTS|BASHPID|BASH_.*|COMP_.*|COPROC.*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OPTERR|OSTYPE|PIPESTATUS|PPID|PS1|PS4|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|HISTFILE|HISTFILESIZE|HISTSIZE|HISTCONTROL|MAILCHECK|TMOUT|PS0|PS2|POSIXLY_CORRECT|PROMPT_COMMAND|BASH_ENV|ENV|_|CERITH_ENGINE)$/
+/** Different at every look, and of no use to the guard. */
+const VARYING = /^(?:_|BASHPID|BASH_COMMAND|BASH_ARGV0|BASH_SUBSHELL|COLUMNS|EPOCH\w+|HISTCMD|LINENO|LINES|PWD|S?RANDOM|SECONDS|__cerith\w*)$/
 /** A restored shell must not die of what killed its predecessor, nor become interactive in other ways than ours. */
 const LEFT_OUT_OPTIONS = /\b(?:errexit|noexec|history|histexpand|emacs|vi|monitor|notify|interactive-comments|ignoreeof|onecmd|privileged|posix|xtrace|verbose)\b/
 const LEFT_OUT_SHOPTS = /\b(?:login_shell|restricted_shell|checkwinsize|huponexit|checkjobs|progcomp\w*|hostcomplete|force_fignore|complete_fullquote|cmdhist|lithist|histappend|histreedit|histverify|mailwarn|promptvars)\b/
 
 /** Bash code for the successor. `initial` names what it inherits: anything of that which is no longer set is unset. */
 export function restoreCode(state: ShellState, initial: readonly string[]): string {
-  const kept = state.variables.filter(({ name, flags, text }) => !OF_THE_SHELL.test(name) && !isBindingVariable(name) && !name.startsWith('__cerith') && (!flags.includes('x') || judgeVariable(name, valueOf(text) ?? '', 'session').keep))
+  const kept = state.variables.filter((variable) => isOurs(variable) && isCarriedOn(variable))
   const alive = new Set(state.variables.map(({ name }) => name))
   const gone = initial.filter((name) => !alive.has(name) && !OF_THE_SHELL.test(name) && /^[A-Za-z_]\w*$/.test(name))
-  return [
-    ...state.shopts.filter((line) => /^shopt -[su] \w+$/.test(line) && !LEFT_OUT_SHOPTS.test(line)).map((line) => `\\builtin ${line}`),
-    ...(gone.length > 0 ? [`\\builtin unset -v ${gone.join(' ')}`] : []),
-    ...kept.map(({ text }) => `\\builtin ${text}`),
-    state.functions,
-    ...state.exportedFunctions.map((name) => `\\builtin declare -fx ${quoteWord(name)}`),
-    ...(/^umask [0-7]+$/.test(state.umask) ? [`\\builtin ${state.umask}`] : []),
-    `\\builtin cd -- ${quoteWord(state.cwd)}`,
+  const lines = [
+    ...state.shopts.filter((line) => /^shopt -[su] \w+$/.test(line) && !LEFT_OUT_SHOPTS.test(line)),
+    ...(gone.length > 0 ? [`unset -v ${gone.join(' ')}`] : []),
+    ...kept.flatMap(restoreVariable),
+    ...(/^umask [0-7]+$/.test(state.umask) ? [state.umask] : []),
+    `cd -- ${quoteWord(state.cwd)}`,
     // OLDPWD comes from the cd above; `cd -` shall go where it would have gone.
-    ...kept.filter(({ name }) => name === 'OLDPWD').map(({ text }) => `\\builtin ${text}`),
-    ...state.options.filter((line) => /^set [-+]o [\w-]+$/.test(line) && !LEFT_OUT_OPTIONS.test(line)).map((line) => `\\builtin ${line}`),
-    state.aliases,
-    ...state.traps.filter(({ signal }) => signal !== 'EXIT' && !signal.includes('RTMIN+9')).map(({ text }) => `\\builtin ${text}`),
-    '',
-  ].join('\n')
+    ...kept.filter(({ name }) => name === 'OLDPWD').map(({ text }) => text),
+    ...state.directories.slice(1).filter((dir) => dir.startsWith('/')).toReversed().map((dir) => `pushd -n ${quoteWord(dir)}`),
+    ...(state.positional.length > 1 ? [`set -- ${state.positional.slice(1).join(' ')}`] : []),
+    ...state.options.filter((line) => /^set [-+]o [\w-]+$/.test(line) && !LEFT_OUT_OPTIONS.test(line)),
+  ].map((line) => `\\builtin ${line}`)
+  // DEBUG and RETURN would go off during the rest of this; the next command gets them from the session. EXIT has run.
+  const traps = state.traps.filter(({ signal }) => !/^(?:EXIT|DEBUG|RETURN)$/.test(signal) && !signal.includes('RTMIN+9')).map(({ text }) => `\\builtin ${text}`)
+  return [...lines, state.functions, ...state.exportedFunctions.map((name) => `\\builtin declare -fx ${quoteWord(name)}`), ...aliasLines(state.aliases), ...traps, ''].join('\n')
+}
+
+/** Exported names that a successor does not get: what the environment filter keeps from a fresh shell does not come back through a session either. */
+export function namesLeftBehind(state: ShellState): string[] {
+  return state.variables.filter((variable) => isOurs(variable) && !isCarriedOn(variable)).map(({ name }) => name)
+}
+
+/** The dump as it may lie on a disk: without what a successor does not get, and without any known secret. */
+export function withoutSecrets(dump: string, mask: (text: string) => string): string {
+  const state = parseState(dump)
+  if (!state) return ''
+  const parts = dump.split('\0')
+  parts[1] = state.variables.filter((variable) => isOurs(variable) && isCarriedOn(variable) && mask(variable.text) === variable.text).map(({ text }) => text).join('\n')
+  for (const at of [2, 4, 8, 9]) parts[at] = mask(parts[at] as string)
+  return parts.join('\0')
+}
+
+function isOurs({ name }: Declaration): boolean {
+  return !OF_THE_SHELL.test(name) && !isBindingVariable(name) && !name.startsWith('__cerith')
+}
+
+function isCarriedOn({ name, flags, text }: Declaration): boolean {
+  return !flags.includes('x') || judgeVariable(name, valueOf(text) ?? '', 'session').keep
+}
+
+/** An integer variable evaluates what it is given, and the text of an array index can be a command: the value comes first, the attribute after. */
+function restoreVariable({ name, flags, text }: Declaration): string[] {
+  if (!flags.includes('i')) return [text]
+  const others = flags.replace(/[ir-]/g, '')
+  return [text.replace(/^declare -\S+/, `declare ${others ? `-${others}` : '--'}`), `declare -i${flags.includes('r') ? 'r' : ''} ${name}`]
+}
+
+function aliasLines(text: string): string[] {
+  return aliasesOf(text).map(([name, value]) => `\\builtin alias -- ${quoteWord(`${name}=${value}`)}`)
+}
+
+function aliasesOf(text: string): [string, string][] {
+  return [...text.matchAll(/^alias (?:-- )?([^=\s]+)='((?:[^']|'\\'')*)'$/gm)].map((match) => [match[1] as string, (match[2] as string).replaceAll(String.raw`'\''`, "'")])
+}
+
+export interface Knowledge {
+  readonly variables: Record<string, string>
+  readonly functions: Record<string, string>
+  readonly aliases: Record<string, string>
 }
 
 /** What the guard may know: constant strings, functions and aliases. */
-export function knowledge(state: ShellState): { variables: Record<string, string>; functions: Record<string, string>; aliases: Record<string, string> } {
+export function knowledge(state: ShellState): Knowledge {
   const variables: Record<string, string> = {}
   for (const { name, flags, text } of state.variables) {
-    if (/[aAn]/.test(flags)) continue
+    if (/[aAn]/.test(flags) || VARYING.test(name)) continue
     const value = valueOf(text)
     if (value !== null && value.length <= 4_096 && !isBindingVariable(name)) variables[name] = value
   }
   const functions: Record<string, string> = {}
   for (const match of state.functions.matchAll(/^(\S+) \(\) ?\n([\s\S]*?)^\}$/gm)) functions[match[1] as string] = `${match[2]}}`
-  const aliases: Record<string, string> = {}
-  for (const match of state.aliases.matchAll(/^alias (?:-- )?([^=\s]+)='((?:[^']|'\\'')*)'$/gm)) aliases[match[1] as string] = (match[2] as string).replaceAll(String.raw`'\''`, "'")
-  return { variables, functions, aliases }
+  return { variables, functions, aliases: Object.fromEntries(aliasesOf(state.aliases)) }
 }
 
 function parseDeclarations(text: string): Declaration[] {
@@ -104,16 +154,19 @@ export function valueOf(text: string): string | null {
   return ansi.replaceAll(/\\(?:([0-7]{1,3})|([\s\S]))/g, (_, octal: string | undefined, letter: string | undefined) => (octal ? String.fromCharCode(Number.parseInt(octal, 8)) : (simple[letter as string] ?? (letter as string))))
 }
 
-function parseTraps(text: string): { text: string; signal: string }[] {
-  const found: { text: string; signal: string }[] = []
-  for (const match of text.matchAll(/^(trap -- '(?:[^']|'\\'')*' (\S+))$/gm)) found.push({ text: match[1] as string, signal: (match[2] as string).replace(/^SIG/, '') })
-  return found
+function parseTraps(text: string): { text: string; command: string; signal: string }[] {
+  return [...text.matchAll(/^(trap -- '((?:[^']|'\\'')*)' (\S+))$/gm)].map((match) => ({ text: match[1] as string, command: (match[2] as string).replaceAll(String.raw`'\''`, "'"), signal: (match[3] as string).replace(/^SIG/, '') }))
 }
 
-/** The command of `trap -- '...' EXIT` as the agent wrote it; null without one. */
-export function trapCommand(text: string): string | null {
-  const match = /^trap -- '((?:[^']|'\\'')*)' EXIT$/m.exec(text)
-  return match ? (match[1] as string).replaceAll(String.raw`'\''`, "'") : null
+/** The agent's traps of the kinds that concern our own lines, as it wrote them. */
+export function trapsOf(text: string): { exit: string | null; debug: string | null; return: string | null } {
+  const commands = new Map(parseTraps(text).map(({ command, signal }) => [signal, command]))
+  return { exit: commands.get('EXIT') ?? null, debug: commands.get('DEBUG') ?? null, return: commands.get('RETURN') ?? null }
+}
+
+/** Whether a shell with this state may set traps, or have an ERR trap, without a word of it in the next command. */
+export function hasTraps(state: ShellState): boolean {
+  return state.traps.length > 2 || /\btrap\b/.test(state.functions) || /\btrap\b/.test(state.aliases)
 }
 
 function lines(text: string | undefined): string[] {

@@ -49,9 +49,9 @@ export async function askPlainBash(bash: string, commands: readonly string[], di
   const script = `${dir}.sh`
   writeFileSync(output, '')
   const mark = `__oracle_mark "$_"`
-  const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; return "$__oracle_status"; }`
-  // A restored status that is not zero would fire an ERR trap or end a shell under `set -e`; it is restored only for those who look.
-  const lines = commands.map((command, at) => `${command}\n${/\$(?:\?|\{\?)/.test(commands[at + 1] ?? '') ? mark : `! ${mark}`}\n`)
+  const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; builtin return "$__oracle_status"; }`
+  // Neither side sets off an ERR trap or `set -e`; the first also leaves the status for a command that looks at it.
+  const lines = commands.map((command, at) => `${command}\n${/\$(?:\?|\{\?)/.test(commands[at + 1] ?? '') ? `${mark} && :` : `! ${mark}`}\n`)
   writeFileSync(script, `${define}\ncd '${dir}'\n${lines.join('')}${PROBE}\n`)
   const stdout = openSync(output, 'a')
   try {
@@ -96,7 +96,8 @@ function readProbe(parts: readonly string[]): Record<string, string> {
     ...state,
     variables: declarations(state['variables'] as string),
     functions: (state['functions'] as string).replace(/^__oracle_mark \(\)[\s\S]*?^\}\n/m, ''),
-    exportedFunctions: state['exportedFunctions'] as string,
+    // When finished jobs leave the table differs between shells that notify and shells that do not.
+    jobs: (state['jobs'] as string).split('\n').filter((line) => /Running|Stopped/.test(line)).join('\n'),
     shopts: (state['shopts'] as string).split('\n').filter((line) => !BY_DESIGN.test(line)).join('\n'),
     options: (state['options'] as string).split('\n').filter((line) => !BY_DESIGN.test(line)).join('\n'),
   }

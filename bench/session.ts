@@ -1,0 +1,30 @@
+/** What one call in a live session costs, against starting a bash for it. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createEngine } from '../src/index.js'
+import { compare } from './lib/ratio.js'
+
+const stateDir = mkdtempSync(join(tmpdir(), 'cerith-bench-'))
+const engine = await createEngine({ stateDir })
+const session = await engine.session()
+
+function plain(command: string): Promise<unknown> {
+  return new Promise((resolve) => {
+    const child = spawn('bash', ['-c', command])
+    child.stdout.on('data', () => {})
+    child.on('close', resolve)
+  })
+}
+
+const run = (command: string) => () => session.run({ command })
+const rounds = Number(process.env['ROUNDS'] ?? 300)
+await compare('a builtin', [['spawn bash -c :', () => plain(':')], ['session :', run(':')]], rounds)
+await compare('a program', [['spawn bash -c /bin/true', () => plain('/bin/true')], ['session /bin/true', run('/bin/true')]], rounds)
+let n = 0
+await compare('a different command each time', [['spawn bash -c', () => plain(`x=${++n}; echo $x`)], ['session', () => session.run({ command: `x=${++n}; echo $x` })]], rounds)
+await run('sleep 1000 &')()
+await compare('with a process of an earlier call', [['spawn bash -c :', () => plain(':')], ['session :', run(':')]], rounds)
+await engine.close()
+rmSync(stateDir, { recursive: true, force: true })

@@ -1,0 +1,294 @@
+/** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
+import { statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { End, Outcome } from '../contract/outcome.js'
+import { feedPipe } from '../os/feed.js'
+import type { Pipe } from '../os/launcher.js'
+import { commandLine, descendantsOf, linkOf } from '../os/proc.js'
+import { adviceFor } from './advice.js'
+import type { Call } from './call.js'
+import type { DeliveredCommand } from './delivery.js'
+import { endOf, takePipe, within, type Promote } from './fresh.js'
+import { endedOutcome } from './outcomes.js'
+import type { Plan } from './plan.js'
+import type { Services } from './services.js'
+import { callLines, commandFileText, exitTrapLine, recoverLine, STOP_SIGNAL, type CallText } from './session-lines.js'
+import type { SessionMemory } from './session-memory.js'
+import type { Report } from './session-report.js'
+import type { SessionShell } from './session-shell.js'
+import { namesLeftBehind } from './session-state.js'
+import { stopCommand } from './session-stop.js'
+
+const RECOVER_LIMIT_MS = 1_500
+
+export interface CallSite {
+  readonly name: string
+  readonly services: Services
+  readonly memory: SessionMemory
+  readonly promote: Promote | null
+  readonly notes: readonly string[]
+  /** The shell goes with its command; the session continues in another one. */
+  letGo(): void
+}
+
+type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
+type Stopped = Awaited<ReturnType<typeof stopCommand>>
+
+export async function runInShell(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, call: Call, site: CallSite): Promise<void> {
+  const { request } = plan
+  const { services, memory } = site
+  const merged = request.streams === 'merged'
+  const number = shell.nextNumber()
+  const startedAt = performance.now()
+
+  const out = call.capture(merged ? 'output' : 'stdout', plan, services)
+  const err = merged ? null : call.capture('stderr', plan, services)
+  const pipes = await shell.attach({ out: (chunk) => out.push(chunk), err: (chunk) => (err ?? out).push(chunk) })
+  const { inputFile, secretPipe, text } = await prepare(shell, plan, delivered, number, pipes, site)
+  const before = shell.accompanied ? existingDescendants(shell) : NOBODY
+  shell.writeCommand(commandFileText(text, shell.marks), text.whole)
+  const answer = shell.answer(number)
+  const trapSeen = text.traps ? shell.heard('X', number) : null
+  shell.type(callLines(text, shell.marks))
+  memory.dirty = true
+  memory.statusLost = text.errTrap
+  call.pid = shell.pid
+
+  // ---- it runs ----
+  let stop: Stop | null = null
+  let stopping: Promise<Stopped> | null = null
+  let promoted = false
+  const begin = (why: Stop): void => {
+    if (stop || promoted) return
+    stop = why
+    stopping = stopCommand({ shell: shell.pid, warden: shell.ward.wardenPid, spared: before, stopSignal: STOP_SIGNAL, polite: why === 'interrupt' ? 2 : 15, graceMs: plan.graceMs })
+    answer.giveUp()
+  }
+  const moveOut = (reason: string): Promise<Outcome> => {
+    const { promote } = site
+    if (stop || promoted || !promote || !shell.alive) return call.outcome
+    promoted = true
+    stopTimers()
+    shell.drain()
+    // The shell goes with its command; the session continues in a new one with the state from before.
+    memory.learn(shell.readState())
+    site.letGo()
+    shell.release()
+    answer.giveUp()
+    void promote({ plan, ward: shell.ward, out, err, readers: shell.readers, startedAt, reason }).then(
+      (outcome) => call.settle({ ...outcome, session: site.name, cwd: memory.cwd, notes: [...outcome.notes, ...site.notes] }),
+      (error: unknown) => call.fail(error),
+    )
+    return call.outcome
+  }
+  const timers: NodeJS.Timeout[] = []
+  if (plan.timeoutMs !== null) timers.push(setTimeout(() => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')), plan.timeoutMs))
+  if (request.yieldMs !== undefined && site.promote) timers.push(setTimeout(() => void moveOut('yield'), request.yieldMs))
+  const onAbort = (): void => begin('caller')
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  if (request.signal?.aborted) onAbort()
+  const stopTimers = (): void => {
+    for (const timer of timers) clearTimeout(timer)
+    request.signal?.removeEventListener('abort', onAbort)
+  }
+  // The engine closes only when the shell has let go of the command.
+  const life = { end: async () => { begin('close'); await call.outcome.catch(() => {}) } }
+  services.live.add(life)
+  call.takeControl({ interrupt: () => begin('interrupt'), kill: (by) => begin(by), toBackground: () => moveOut('asked') })
+
+  const report = await answer.report
+  services.live.delete(life)
+  if (promoted) {
+    await call.outcome.catch(() => {})
+    return
+  }
+  stopTimers()
+  secretPipe?.release()
+  if (inputFile) removeQuietly(inputFile)
+
+  const notes: string[] = []
+  const stopped = stopping ? await (stopping as Promise<Stopped>) : null
+  if (stopped && stopped.left.length > 0) notes.push(`Could not end every process; still there: ${stopped.left.join(', ')}.`)
+  if (stopped && shell.alive && !(await recover(shell, memory))) {
+    shell.ward.kill({ signal: 9, graceMs: 0, why: 'timeout' })
+    await shell.ward.exited
+    notes.push('The shell did not answer and was restarted with the state it had before this command.')
+  }
+  await shell.caughtUp()
+  if (!shell.alive) await within(Promise.all(shell.readers.map((reader) => reader.end)), services.limits.drainMs)
+  if (stopped || !shell.alive) shell.drain()
+  const { held } = shell.detach()
+  out.end()
+  err?.end()
+
+  const end = endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
+  remember(report, shell, plan, end, memory)
+  if (trapSeen && shell.alive) await noteTraps(trapSeen, shell, memory)
+  if (report?.kind === 'T' && text.keepStdin) memory.ownStdin = true
+  if (!shell.alive) notes.push(successorNote(end, stop, memory))
+  else if (held) notes.push(...leftoverNotes(shell, before))
+  const clipped = { out: out.text(plan.clip), err: err?.text(plan.clip) ?? null }
+  const stages = report?.kind === 'T' && plan.verdict.facts.lastPipelineStages > 1 ? report.fields.slice(5).map(Number) : []
+  const pipeStatus = stages.length > 1 ? stages : null
+  notes.push(...site.notes, ...adviceFor({ end, plan, stderr: merged ? clipped.out.text : (clipped.err?.text ?? ''), pipeStatus }))
+  call.settle(
+    endedOutcome({
+      end,
+      stdout: merged ? '' : clipped.out.text,
+      stderr: clipped.err?.text ?? '',
+      output: merged ? clipped.out.text : null,
+      truncated: clipped.out.truncated || (clipped.err?.truncated ?? false),
+      omittedBytes: clipped.out.omittedBytes + (clipped.err?.omittedBytes ?? 0),
+      outputFile: out.spillPath ?? err?.spillPath ?? null,
+      durationMs: Math.round(performance.now() - startedAt),
+      cwd: memory.cwd,
+      pid: shell.pid,
+      pgid: shell.ward.pgid,
+      id: null,
+      session: site.name,
+      pipeStatus,
+      notes,
+    }),
+  )
+}
+
+const NOBODY: ReadonlySet<number> = new Set()
+
+/** Everything the command's text and its lines need, with the files and pipes that they name. */
+async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, number: number, pipes: { stdout: string | null; stderr: string | null }, { services, memory }: CallSite): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText }> {
+  const { request } = plan
+  const care = memory.prepare(plan.command)
+  const env: Record<string, string> = {}
+  for (const name of Object.keys(request.env ?? {})) if (plan.env[name] !== undefined && /^[A-Za-z_]\w*$/.test(name)) env[name] = plan.env[name]
+  let inputFile: string | null = null
+  if (request.input !== undefined) {
+    inputFile = join(services.runDir, `i${services.nextNumber()}`)
+    writeFileSync(inputFile, request.input, { mode: 0o600, flag: 'wx' })
+  }
+  const secretPipe = delivered.payload ? await takePipe(services) : null
+  if (secretPipe && delivered.payload) feedPipe(secretPipe.writeEnd(), delivered.payload)
+  return {
+    inputFile,
+    secretPipe,
+    text: {
+      number,
+      script: delivered.script,
+      whole: plan.verdict.facts.parsedOk && !care.verbose && hereDocumentsEnd(delivered.script),
+      stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
+      keepStdin: care.keepStdin && inputFile === null,
+      merged: request.streams === 'merged',
+      ...pipes,
+      cwd: plan.cwd === memory.cwd ? null : plan.cwd,
+      env,
+      secrets: secretPipe ? { prelude: delivered.prelude(secretPipe.readPath), epilogue: delivered.epilogue } : null,
+      status: memory.last.status,
+      statusLost: memory.statusLost,
+      lastArgument: care.lastArgument,
+      traps: care.traps,
+      errTrap: memory.errTrap,
+      prompts: care.prompts,
+      xtrace: care.xtrace,
+      verbose: care.verbose,
+      dumpFirst: memory.dirty && (care.risky || request.yieldMs !== undefined || request.onTimeout === 'background'),
+      repairBuiltins: memory.repair,
+    },
+  }
+}
+
+/** After an interrupt the shell is at its prompt again; hear it say so. */
+async function recover(shell: SessionShell, memory: SessionMemory): Promise<boolean> {
+  const number = shell.nextNumber()
+  const ready = shell.heard('R', number)
+  shell.type(recoverLine(number, shell.marks, memory.traps.exit))
+  memory.statusLost = true
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), RECOVER_LIMIT_MS)))
+  const heard = await Promise.race([ready, late])
+  clearTimeout(timer)
+  return heard !== null
+}
+
+function endOfCall(report: Report | null, shell: SessionShell, stop: Stop | null, forced: boolean, plan: Plan): End {
+  switch (stop) {
+    case 'timeout':
+      return { kind: 'timeout', afterMs: plan.timeoutMs ?? 0, forced }
+    case 'caller':
+    case 'close':
+      return { kind: 'kill', forced, by: stop }
+    case 'interrupt':
+      return { kind: 'signal', signal: 'SIGINT' }
+    case null:
+  }
+  if (report) return { kind: 'exit', code: Number(report.fields[0]) }
+  const { exited } = shell.ward.state
+  return exited ? endOf(exited, null, plan) : { kind: 'lost', reason: 'the shell did not answer' }
+}
+
+function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
+  memory.last = { status: end.kind === 'exit' ? end.code : 130, argument: report?.kind === 'T' ? (report.fields[3] ?? '') : '' }
+  memory.expect(plan.verdict.mutations)
+  if (report) memory.hear(report)
+  if (shell.alive) {
+    // `$PWD` unchanged: nobody moved. (Who assigns PWD changes it.)
+    if (report?.fields[2] !== memory.cwd) memory.cwd = directoryOf(shell.pid, report?.fields[2]) ?? memory.cwd
+    return
+  }
+  memory.learn(shell.readState())
+  if (memory.state) memory.cwd = memory.state.cwd
+}
+
+/** The agent's own EXIT trap, so that it still runs once when the shell leaves, with our dump before it. */
+async function noteTraps(seen: Promise<Report | null>, shell: SessionShell, memory: SessionMemory): Promise<void> {
+  const report = await seen
+  if (!report) return
+  memory.hearTraps(report)
+  if (memory.traps.exit === null) return
+  shell.type(exitTrapLine(shell.marks, memory.traps.exit))
+  memory.statusLost = true
+}
+
+function successorNote(end: End, stop: Stop | null, { state }: SessionMemory): string {
+  const how = stop ? ' with the command' : end.kind === 'exit' ? ` with exit code ${end.code}` : end.kind === 'signal' ? ` by ${end.signal}` : ''
+  const left = state ? namesLeftBehind(state) : []
+  return `The shell ended${how}; the session goes on in a new shell with its state restored${left.length > 0 ? `, except ${left.slice(0, 10).join(', ')}` : ''}.`
+}
+
+function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string[] {
+  const left = existingDescendants(shell)
+  const fresh = [...left].filter((pid) => !before.has(pid))
+  if (fresh.length === 0) return []
+  return [`Still running in the background: ${fresh.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ')}. It ends with the session; its output is not shown here.`]
+}
+
+/** What earlier calls left running: a stop of this call spares it. */
+function existingDescendants(shell: SessionShell): Set<number> {
+  return new Set(descendantsOf(shell.ward.wardenPid).filter((pid) => pid !== shell.pid))
+}
+
+/** Whether every here-document has its end; one without would swallow a line of ours. */
+function hereDocumentsEnd(text: string): boolean {
+  if (!text.includes('<<')) return true
+  const lines = new Set(text.split('\n').map((line) => line.replace(/^\t+/, '')))
+  return [...text.matchAll(/(?<!<)<<(?!<)-?[ \t]*(?:'([^']*)'|"([^"]*)"|([^\s;&|<>()]+))/g)].every(([, single, double, bare]) => lines.has((single ?? double ?? bare ?? '').replaceAll('\\', '')))
+}
+
+/** `$PWD` when it names the directory the kernel says the shell is in (it keeps symbolic links), else the kernel's answer. */
+function directoryOf(pid: number, claimed: string | undefined): string | null {
+  const real = linkOf(pid, 'cwd')
+  if (!real || !claimed || claimed === real) return real ?? claimed ?? null
+  try {
+    const a = statSync(claimed)
+    const b = statSync(real)
+    return a.ino === b.ino && a.dev === b.dev ? claimed : real
+  } catch {
+    return real
+  }
+}
+
+function removeQuietly(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch {
+    // Gone.
+  }
+}

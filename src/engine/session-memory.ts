@@ -1,0 +1,107 @@
+/** What the engine knows about a session between two calls: where it is, what it holds, and what its shell needs special care for. */
+import type { Verdict } from '../contract/verdict.js'
+import { hasTraps, knowledge, trapsOf, type Knowledge, type ShellState } from './session-state.js'
+import type { UserTraps } from './session-lines.js'
+import type { Report } from './session-report.js'
+
+const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
+/** Words after which the shell may be gone without having said good-bye, so its state is written down first. */
+const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|suspend|enable|reboot|systemctl)\b|\$\$|BASHPID|\$PPID/
+const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
+
+export class SessionMemory {
+  cwd: string
+  state: ShellState | null
+  known: Knowledge
+  /** Grows whenever `known` changes: a verdict on the same command is the same as long as it does not. */
+  version = 0
+  /** The shell may have changed since its state was written down. */
+  dirty = false
+  last = { status: 0, argument: '' }
+  /** `$?` of the shell is no longer that of the last command. */
+  statusLost = false
+  traps: UserTraps = NO_TRAPS
+  ownStdin = false
+  #hasTraps = false
+  errTrap = false
+  repair = false
+  #prompts = false
+  #xtrace = false
+  #verbose = false
+
+  constructor(cwd: string, state: ShellState | null) {
+    this.cwd = state?.cwd ?? cwd
+    this.state = state
+    this.known = state ? knowledge(state) : { variables: {}, functions: {}, aliases: {} }
+  }
+
+  /** A new shell: what was peculiar to the old one is over. */
+  forNewShell(): void {
+    this.traps = NO_TRAPS
+    this.ownStdin = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
+    this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
+    this.statusLost = true
+  }
+
+  forget(cwd: string): void {
+    this.state = null
+    this.dirty = false
+    this.cwd = cwd
+    this.last = { status: 0, argument: '' }
+    this.#know({ variables: {}, functions: {}, aliases: {} })
+    this.forNewShell()
+  }
+
+  /** What the text of a command says about the care that it needs. */
+  prepare(text: string): { traps: (UserTraps & { listed: boolean }) | null; lastArgument: string | null; risky: boolean; keepStdin: boolean; prompts: boolean; xtrace: boolean; verbose: boolean } {
+    if (!this.#hasTraps && /\btrap\b/.test(text)) this.#hasTraps = true
+    if (!this.errTrap && /\bERR\b/i.test(text)) this.errTrap = true
+    if (!this.repair && /\b(?:builtin|enable)\b/.test(text)) this.repair = true
+    return {
+      traps: this.#hasTraps ? { ...this.traps, listed: /\btrap\b/.test(text) } : null,
+      lastArgument: LOOKS_AT_LAST.test(text) ? this.last.argument : null,
+      risky: this.#hasTraps || RISKY.test(text),
+      keepStdin: /\bexec\b[^\n]*</.test(text),
+      prompts: this.#prompts,
+      xtrace: this.#xtrace,
+      verbose: this.#verbose,
+    }
+  }
+
+  /** The report of a command's end. */
+  hear(report: Report): void {
+    const options = report.fields[1] ?? ''
+    this.#xtrace = options.includes('x')
+    this.#verbose = options.includes('v')
+    this.#prompts = report.fields[4] !== ''
+  }
+
+  hearTraps(report: Report): void {
+    this.traps = trapsOf(report.fields[0] ?? '')
+  }
+
+  learn(state: ShellState | null): void {
+    if (!state) return
+    this.state = state
+    this.dirty = false
+    this.#know(knowledge(state))
+  }
+
+  /** What the guard saw the command do; the next dump says what it really did. */
+  expect(mutations: Verdict['mutations']): void {
+    for (const kind of ['variables', 'functions', 'aliases'] as const) {
+      for (const [name, value] of Object.entries(mutations[kind])) {
+        if ((this.known[kind][name] ?? null) === value) continue
+        this.version += 1
+        if (value === null) delete this.known[kind][name]
+        else this.known[kind][name] = value
+      }
+    }
+  }
+
+  #know(known: Knowledge): void {
+    if (JSON.stringify(known) === JSON.stringify(this.known)) return
+    this.known = known
+    this.version += 1
+  }
+}
