@@ -33,7 +33,7 @@ function readSecret(name: string, [program, ...args]: readonly [string, ...strin
   return new Promise((resolve, reject) => {
     // Its own group, so that a helper of the password manager cannot outlive the time limit. No terminal and no standard input:
     // a manager that wants to ask its user must fail here instead of waiting for ever. What it writes to stderr stays unseen, it may hold the value.
-    const child = spawn(program, args, { cwd, env: { ...environment }, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+    const child = spawn(program, args, { cwd, env: withoutPassphrase(environment), stdio: ['ignore', 'pipe', 'ignore'], detached: true })
     const chunks: Buffer[] = []
     let size = 0
     let problem: string | undefined
@@ -67,6 +67,11 @@ function readSecret(name: string, [program, ...args]: readonly [string, ...strin
       else resolve(new Uint8Array(whole.at(-1) === 0x0a ? whole.subarray(0, whole.at(-2) === 0x0d ? -2 : -1) : whole))
     })
   })
+}
+
+/** The vault's passphrase is nobody else's business, not even that of another password manager. */
+function withoutPassphrase(environment: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => name !== 'CERITH_PASSPHRASE' && name !== 'LANGO_PASSPHRASE'))
 }
 
 function failed(name: string, program: string, what: string): ShellError {

@@ -1,6 +1,7 @@
 /** Lets one process at a time write a vault. A lock left behind by a process that died is taken over. */
-import { link, open, readFile, rm, stat } from 'node:fs/promises'
+import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VaultError } from './vault-error.js'
 
@@ -22,12 +23,24 @@ export async function withVaultLock<T>(file: string, waitMs: number, work: () =>
       else await sleep(20)
     }
     try {
+      await sweep(file)
       return await work()
     } finally {
       if ((await readFile(lock, 'utf8').catch(() => '')) === mine) await rm(lock, { force: true })
     }
   } finally {
     await rm(draft, { force: true })
+  }
+}
+
+/** Removes what writers that were killed left behind: half-made vaults, which only the holder of the lock makes, and lock drafts of the dead. */
+async function sweep(file: string): Promise<void> {
+  const directory = dirname(file)
+  const name = basename(file)
+  for (const entry of await readdir(directory)) {
+    const rest = entry.startsWith(`.${name}.`) ? entry.slice(name.length + 2) : entry.startsWith(`${name}.lock.`) ? entry.slice(name.length + 6) : ''
+    if (!/^[0-9a-f]{12}$/.test(rest)) continue
+    if (entry.startsWith('.') || (await isAbandoned(join(directory, entry)))) await rm(join(directory, entry), { force: true })
   }
 }
 

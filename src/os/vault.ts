@@ -54,13 +54,18 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
 
   /** Reads, changes and replaces the file under the lock, so that two writers add up instead of overwriting each other. */
   async function change<T>(edit: (items: VaultContent['items']) => { result: T; changed: boolean }): Promise<T> {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    return withVaultLock(file, lockWaitMs, async () => {
-      const content = { items: Object.assign(Object.create(null) as VaultContent['items'], (await load()).items) }
-      const { result, changed } = edit(content.items)
-      if (changed) await replaceFile(file, await sealVault(content, material, cost))
-      return result
-    })
+    try {
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      return await withVaultLock(file, lockWaitMs, async () => {
+        const content = { items: Object.assign(Object.create(null) as VaultContent['items'], (await load()).items) }
+        const { result, changed } = edit(content.items)
+        if (changed) await replaceFile(file, await sealVault(content, material, cost))
+        return result
+      })
+    } catch (error) {
+      if (error instanceof VaultError) throw error
+      throw new VaultError('VAULT_IO', `Cannot write the vault: ${(error as Error).message}`, 'The old vault is unchanged. Check space and permissions.', { cause: error })
+    }
   }
 
   const vault: Vault = {
@@ -164,8 +169,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await folder.close()
   } catch (error) {
     await rm(draft, { force: true })
-    if (error instanceof VaultError) throw error
-    throw new VaultError('VAULT_IO', `Cannot write the vault: ${(error as Error).message}`, 'The old vault is unchanged. Check space and permissions.', { cause: error })
+    throw error
   }
 }
 

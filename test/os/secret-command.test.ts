@@ -13,6 +13,13 @@ describe('a value from a command of the host', () => {
     expect(await source.lookup('decrypt', 'a')).toBeUndefined()
   })
 
+  test('ENV-03: the command never sees the passphrase of the vault', async () => {
+    const source = secretCommandSource({ commands: { a: ['env'] }, environment: { PATH: process.env.PATH, CERITH_PASSPHRASE: 'open sesame', LANGO_PASSPHRASE: 'open sesame', OTHER: 'kept' } })
+    const seen = Buffer.from((await source.lookup('secret', 'a')) ?? []).toString()
+    expect(seen).toContain('OTHER=kept')
+    expect(seen).not.toContain('sesame')
+  })
+
   test('a failing command is an error that shows nothing of what it printed', async () => {
     const source = secretCommandSource({ commands: { a: node("console.log('half-a-secret'); console.error('half-a-secret'); process.exit(3)") } })
     const error = await source.lookup('secret', 'a').catch((reason: unknown) => reason)

@@ -135,6 +135,31 @@ describe('keys', () => {
   })
 })
 
+test('F63: a writer that is killed at any moment leaves a whole vault', async () => {
+  const keyFile = join(dir, 'key')
+  await createKeyFile(keyFile)
+  await (await open({ passphrase: undefined, keyFile })).set('first', 'value')
+  const script = `import { openVault } from ${JSON.stringify(new URL('../../src/os/vault.ts', import.meta.url).href)}
+    const vault = await openVault({ file: process.env.VAULT, keyFile: process.env.KEY })
+    console.log('ready')
+    for (let n = 0; ; n++) await vault.set('n' + n % 5, 'x'.repeat(5000))`
+  const loader = join(dir, 'writer.mts')
+  writeFileSync(loader, script)
+  const { build } = await import('vite')
+  await build({ logLevel: 'silent', configFile: false, build: { ssr: loader, outDir: join(dir, 'out'), rollupOptions: { output: { entryFileNames: 'writer.mjs' } } } })
+  for (const delayMs of [3, 11, 23]) {
+    const child = spawn(process.execPath, [join(dir, 'out', 'writer.mjs')], { env: { ...process.env, VAULT: file, KEY: keyFile }, stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    const vault = await open({ passphrase: undefined, keyFile })
+    expect(Buffer.from((await vault.get('first')) ?? []).toString()).toBe('value')
+    await vault.set('after', 'works')
+  }
+  expect(readdirSync(dir).filter((name) => name.includes('vault'))).toEqual(['vault'])
+})
+
 describe('F81: two writers', () => {
   test('concurrent writes through two openings all survive', async () => {
     const vaults = [await open(), await open()]
@@ -160,5 +185,8 @@ describe('F81: two writers', () => {
     const vault = await open({ file: join(dir, 'vault', 'impossible') }).catch((error: unknown) => error)
     expect(vault).toBeInstanceOf(VaultError)
     expect(readFileSync(file)).toEqual(before)
+    const other = await open({ file: join(dir, 'later', 'vault') })
+    writeFileSync(join(dir, 'later'), '')
+    expect(await failure(other.set('a', 'value'))).toBe('VAULT_IO')
   })
 })
