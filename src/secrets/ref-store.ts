@@ -2,6 +2,8 @@
 import type { SecretSource } from './sources.js'
 import { findTokens } from './tokens.js'
 
+export type { SecretSource } from './sources.js'
+
 /** Maps references to values. A reference is a whole token (`{{decrypt:uuid-123}}`) or, for short, the name of a secret. */
 export class RefStore implements SecretSource {
   readonly #values = new Map<string, Uint8Array>()
