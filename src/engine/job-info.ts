@@ -7,6 +7,7 @@ import { storedSize } from '../os/job-output.js'
 import { readEndRecord, readJobRecord, readStartRecord, type EndRecord, type JobRecord, type StartRecord } from '../os/job-record.js'
 import { bootId, isAlive } from '../os/proc.js'
 import { signalName } from '../os/signals.js'
+import { whoTyped } from './input-who.js'
 
 /** Everything the files say, and what the process table says about them. */
 export interface JobState {
@@ -118,6 +119,8 @@ export function infoOf(dir: string, state: JobState): JobInfo {
 
 function notesOf(dir: string, { record, ended, keeperAlive, lost }: JobState, end: End | null): string[] {
   const notes = [...record.notes]
+  const typists = record.pty ? whoTyped(dir) : null
+  if (typists) notes.push(typists)
   if (lost !== null) notes.push(`Lost: ${lost}.`)
   if (ended?.incomplete) notes.push('Some output could not be stored (disk full or not writable).')
   if (ended && keeperAlive && end) notes.push('Processes that it started are still running; kill the job to end them.')

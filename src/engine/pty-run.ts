@@ -45,8 +45,10 @@ export async function runOnTerminal(plan: Plan, call: Call, services: Services, 
     // The limit is ours to keep: on time-out the command may go on as a job.
     const started = await startJob({ ...ready, timeoutMs: null }, withAfterwards(delivered, stagesFile, extras.after ?? ''), extras.restore ?? '', services)
     await supervise(ready, started, call, services, jobs, { ...extras, recording, stagesFile, release })
-  } finally {
+  } catch (error) {
     recording?.close()
+    throw error
+  } finally {
     release()
   }
 }
@@ -69,6 +71,8 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
 
   let stop: 'timeout' | 'caller' | 'close' | 'interrupt' | null = null
   let left = false
+  let hasLeft!: (nothing: null) => void
+  const leaving = new Promise<null>((resolve) => (hasLeft = resolve))
   const timers: NodeJS.Timeout[] = []
   const kill = (why: 'timeout' | 'caller' | 'close'): void => {
     if (stop && stop !== 'interrupt') return
@@ -88,7 +92,6 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
     await follower.pull()
     const text = out.text(plan.clip)
     jobs.adopt(started)
-    extras.release()
     const told = ward.onOutput
     if (cast) ward.onOutput = (outTotal, errTotal) => {
       told?.(outTotal, errTotal)
@@ -101,6 +104,7 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
         cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: record.id, session: plan.session, pipeStatus: null, notes: [note], waitingForInput: waiting ? { prompt: waiting.prompt } : null,
       }),
     ) // prettier-ignore
+    hasLeft(null)
     return call.outcome
   }
   const onAbort = (): void => kill('caller')
@@ -120,13 +124,13 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
   })
   if (request.reportInput) void watchInput({ dir, lastByteAt: () => out.lastByteAt, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) }, (waiting) => leave(waitingNote(waiting, record.id), waiting))
 
-  const exit = await ward.exited
-  await within(ward.recorded, SETTLE_LIMIT_MS)
-  if (left) {
-    await follower.pull()
-    cast?.end()
+  const exit = await Promise.race([ward.exited.then((end) => (left ? leaving : end)), leaving])
+  if (exit === null) {
+    // Nobody waits for it any more, but a recording goes on to its end.
+    if (cast) void ward.recorded.then(() => follower.pull()).then(() => cast.end())
     return
   }
+  await within(ward.recorded, SETTLE_LIMIT_MS)
   letGo()
   if (stop) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
   ward.onOutput = null

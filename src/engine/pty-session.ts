@@ -1,11 +1,52 @@
-/** A session's command on a terminal: it runs with the session's state, and its changes come back. */
-import { ShellError } from '../contract/errors.js'
+/** A session's command on a terminal: it runs in a shell of its own with the session's state, and what it changed comes back to the session. */
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Call } from './call.js'
 import type { Jobs } from './jobs.js'
 import type { Plan } from './plan.js'
+import { runOnTerminal } from './pty-run.js'
+import { quoteWord } from './quote.js'
 import type { Services } from './services.js'
 import type { LiveSession } from './session.js'
+import { dumpCode, fileOf } from './session-lines.js'
+import { restoreCode } from './session-state.js'
 
-export async function runSessionOnTerminal(_plan: Plan, _call: Call, _session: LiveSession, _services: Services, _jobs: Jobs): Promise<void> {
-  throw new ShellError('PTY_UNAVAILABLE', 'Terminals are not there yet', 'Run without pty.')
+export async function runSessionOnTerminal(plan: Plan, call: Call, session: LiveSession, services: Services, jobs: Jobs): Promise<void> {
+  const state = await session.stateInTurn()
+  const marks = { nonce: 'terminal', report: '', files: join(services.runDir, `t${services.nextNumber()}`) }
+  const file = fileOf.state(marks)
+  // The state is written down when the shell leaves, also by `exit` in the middle; after that the terminal's own variables are not part of it.
+  const writeDown = `${FORGET_TERMINAL}; ${dumpCode(marks)}`
+  const restore = `${state ? restoreCode(state, session.initialNames) : ''}\n${KNOW_TERMINAL}\n${givenVariables(plan)}\n\\builtin trap -- ${quoteWord(writeDown)} EXIT`
+  await runOnTerminal(plan, call, services, jobs, {
+    restore,
+    after: `{ ${writeDown}; } 2>/dev/null`,
+    async finish(outcome) {
+      try {
+        await session.adopt(withoutOurs(readFileSync(file, 'utf8')))
+      } catch {
+        return { ...outcome, cwd: session.cwd, notes: [...outcome.notes, 'It ended before its shell could say what it changed: the session keeps the state from before.'] }
+      } finally {
+        rmSync(file, { force: true })
+      }
+      return { ...outcome, cwd: session.cwd }
+    },
+  })
+}
+
+/** Sessions have TERM=dumb, because they have no terminal. This shell has one. */
+const KNOW_TERMINAL = '__cerith_t="${TERM-}" __cerith_n="${NO_COLOR-}"; \\builtin export TERM=xterm-256color; \\builtin unset -v NO_COLOR LINES COLUMNS'
+const FORGET_TERMINAL = '\\builtin export TERM="${__cerith_t-dumb}"; [[ -z ${__cerith_n-} ]] || \\builtin export NO_COLOR="$__cerith_n"; \\builtin unset -v __cerith_t __cerith_n LINES COLUMNS'
+
+/** Variables for this call only: they win over the session's. */
+function givenVariables({ request, env }: Plan): string {
+  return Object.keys(request.env ?? {})
+    .filter((name) => /^[A-Za-z_]\w*$/.test(name) && env[name] !== undefined)
+    .map((name) => `\\builtin export ${name}=${quoteWord(env[name] as string)}`)
+    .join('\n')
+}
+
+/** Our own variables and the mark of the job are not the session's. */
+function withoutOurs(dump: string): string {
+  return dump.replaceAll(/^declare -\S+ (?:__cerith_\w+|CERITH_JOB)(?:=.*)?\n/gm, '')
 }

@@ -95,7 +95,7 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   test('asciicast v2: a recording has a header and timed output that adds up to the output', async () => {
     const cast = join(root, 'plain.cast')
     const outcome = await engine.run({ command: 'echo a; sleep 0.2; printf "\\033[1mé\\033[0m"', pty: { cols: 61, rows: 17 }, record: cast })
-    const [header, ...events] = readFileSync(cast, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as never) as [Record<string, unknown>, ...[number, string, string][]]
+    const [header, ...events] = readFileSync(cast, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as unknown) as [Record<string, unknown>, ...[number, string, string][]]
     expect(header).toMatchObject({ version: 2, width: 61, height: 17, env: { TERM: 'xterm-256color' } })
     expect(events.map(([, , data]) => data).join('')).toBe(outcome.output)
     expect((events.at(-1) as [number, string, string])[0]).toBeGreaterThan(0.15)
