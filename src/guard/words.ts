@@ -132,9 +132,8 @@ function fold(tokens: readonly Token[], shell: ShellState, runner: Runner, place
       pieces.push(evaluate(token.part, token.quoted, shell, runner))
       continue
     }
-    const afterStart = i === 0 || (place === 'assignment' && !tokens[i - 1]?.quoted && tokenChar(tokens[i - 1]) === ':')
-    if (token.char === '~' && !token.quoted && afterStart) {
-      const tilde = tildePrefix(tokens, i, shell, place)
+    if (token.char === '~' && !token.quoted && (i === 0 || opensTilde(tokens, i, place))) {
+      const tilde = tildePrefix(tokens, i, shell, i === 0 ? place : 'assignment')
       if (tilde) {
         flush()
         pieces.push(tilde.value)
@@ -146,6 +145,16 @@ function fold(tokens: readonly Token[], shell: ShellState, runner: Runner, place
   }
   flush()
   return joinPieces(pieces)
+}
+
+/** A tilde also counts after the colons of an assignment, and in a word that looks like one (`dd of=~/x`). */
+function opensTilde(tokens: readonly Token[], at: number, place: Place): boolean {
+  const before = tokens.slice(0, at)
+  if (before[at - 1]?.quoted) return false
+  const last = tokenChar(before[at - 1])
+  if (place === 'assignment') return last === ':'
+  if (last !== '=' && last !== ':') return false
+  return before.every((token) => 'char' in token && !token.quoted) && /^[A-Za-z_]\w*=/.test(before.map(tokenChar).join('')) && (last === ':' || before.filter((token) => tokenChar(token) === '=').length === 1)
 }
 
 function tokenChar(token: Token | undefined): string {
@@ -161,7 +170,9 @@ function tildePrefix(tokens: readonly Token[], start: number, shell: ShellState,
     if (!('char' in token) || token.quoted) return undefined
     name += token.char
   }
-  const length = i - start
+  // Outside of assignments the whole part up to the slash must be unquoted, though the name ends at a colon.
+  name = name.replace(/:.*$/s, '')
+  const length = name.length + 1
   if (name === '') return { value: shell.home.map((home) => home || shell.around.home), length }
   if (name === '+') return { value: shell.cwd, length }
   if (name === '-') return { value: shell.previousCwd, length }

@@ -39,7 +39,7 @@ function same(lists: readonly string[], prelude = ''): void {
 
 describe('constant words fold to what bash makes of them', () => {
   test('quotes, escapes and ANSI-C strings', () => {
-    same(["a'b'\"c\"", "''", '""', "a''b", "'a b' c", '"a  b"', 'a\\ b', '\\a\\b', '"\\a\\$\\"\\\\"', "$'a\\tb'", "$'\\x41\\102\\u0043'", "$'it\\'s'", '$"loc"', "'\\n'", 'a\\\nb', '"a\\\nb"', "\\'", '\\"', "'*'", '\\*', '"[a]"', '#x', 'a#b', "''a''", '"" "" x', '$\'\'', "a=b", '\\~', "'~'", '"~"', '~', '~/x', '~/"x y"', 'a~', 'x/~'])
+    same(["a'b'\"c\"", "''", '""', "a''b", "'a b' c", '"a  b"', 'a\\ b', '\\a\\b', '"\\a\\$\\"\\\\"', "$'a\\tb'", "$'\\x41\\102\\u0043'", "$'it\\'s'", '$"loc"', "'\\n'", 'a\\\nb', '"a\\\nb"', "\\'", '\\"', "'*'", '\\*', '"[a]"', '#x', 'a#b', "''a''", '"" "" x', '$\'\'', "a=b", '\\~', "'~'", '"~"', '~', '~/x', '~/"x y"', 'a~', 'x/~', 'of=~/x', 'of=~', 'a=b:~/c', 'a-b=~/x', "a='~'", 'of="~"/x'])
   })
 
   test('brace expansion', () => {
@@ -61,7 +61,8 @@ describe('constant words fold to what bash makes of them', () => {
       fc.constantFrom("$'\\t'", "$'\\x41b'", '""', "''", '{a,b}', '{1..3}', '{x,y}z'),
     )
     const words = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''))
-    const lists = fc.sample(words, { numRuns: 1_500 })
+    // Whether `~name` is somebody's home depends on the machine; the guard takes it for one.
+    const lists = fc.sample(words, { numRuns: 1_500 }).filter((list) => !/~[\w+={-]/.test(list))
     const truth = bashFields(lists)
     const wrong = lists.flatMap((list, i) => (JSON.stringify(guardFields(list)) === JSON.stringify(truth[i]) ? [] : [{ list, bash: truth[i], guard: guardFields(list) }]))
     expect(wrong.slice(0, 10)).toEqual([])
