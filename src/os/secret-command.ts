@@ -1,8 +1,7 @@
 /** Values from a password manager: a command of the host's own configuration (`pass show x`, `op read ...`), run outside the agent's reach and never by a shell. */
 import { spawn } from 'node:child_process'
 import { ShellError } from '../contract/errors.js'
-import type { SecretSource } from '../secrets/sources.js'
-import type { TokenKind } from '../secrets/tokens.js'
+import type { SecretSource, TokenKind } from '../contract/secret.js'
 
 /** One command per secret. The argument list is taken as it is; nothing in it is ever expanded. */
 export interface SecretCommandOptions {

@@ -1,8 +1,6 @@
 /** Values held in memory for as long as the engine lives: what goes in and what comes out are copies, so nobody can change a value behind its back. */
-import type { SecretSource } from './sources.js'
+import type { SecretSource, TokenKind } from '../contract/secret.js'
 import { findTokens } from './tokens.js'
-
-export type { SecretSource } from './sources.js'
 
 /** Maps references to values. A reference is a whole token (`{{decrypt:uuid-123}}`) or, for short, the name of a secret. */
 export class RefStore implements SecretSource {
@@ -40,7 +38,7 @@ export class RefStore implements SecretSource {
     return [...this.#values.keys()]
   }
 
-  async lookup(kind: 'secret' | 'decrypt', name: string): Promise<Uint8Array | undefined> {
+  async lookup(kind: TokenKind, name: string): Promise<Uint8Array | undefined> {
     return this.#values.get(`${kind}:${name}`)?.slice()
   }
 

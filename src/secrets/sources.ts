@@ -1,11 +1,8 @@
 /** Where values come from: one small interface, asked in order, and the lookup that a single command gets. */
-import { findTokens, type Token, type TokenKind } from './tokens.js'
+import type { SecretSource } from '../contract/secret.js'
+import { findTokens, type Token } from './tokens.js'
 
-/** A place that knows values. It answers with a copy, or with undefined when it has never heard of the name. */
-export interface SecretSource {
-  lookup(kind: TokenKind, name: string): Promise<Uint8Array | undefined>
-  names?(): Promise<readonly string[]>
-}
+export type { SecretSource } from '../contract/secret.js'
 
 /** Asks each source in turn; the first that knows the name wins. */
 export function firstOf(sources: readonly SecretSource[]): SecretSource {

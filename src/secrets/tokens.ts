@@ -1,4 +1,7 @@
 /** Finds the reference tokens `{{secret:NAME}}` and `{{decrypt:ID}}`; whatever is not exactly of this form is ordinary text. */
+import { SECRET_NAME, type TokenKind } from '../contract/secret.js'
+
+export { isSecretName, type TokenKind } from '../contract/secret.js'
 
 /** One reference in a command or in text, with its place as UTF-16 offsets: `text.slice(start, end) === token.text`. */
 export interface Token {
@@ -9,12 +12,7 @@ export interface Token {
   readonly end: number
 }
 
-export type TokenKind = 'secret' | 'decrypt'
-
-// Every character of a name means nothing to a shell, quoted or not: an unknown token can stay where it is and nothing moves.
-const NAME = '[A-Za-z0-9_][A-Za-z0-9_.:/@+=-]{0,254}'
-const TOKEN = new RegExp(`\\{\\{(secret|decrypt):(${NAME})\\}\\}`, 'g')
-const WHOLE_NAME = new RegExp(`^${NAME}$`)
+const TOKEN = new RegExp(`\\{\\{(secret|decrypt):(${SECRET_NAME})\\}\\}`, 'g')
 
 /** All tokens from left to right. They never overlap. */
 export function findTokens(command: string): readonly Token[] {
@@ -26,9 +24,4 @@ export function findTokens(command: string): readonly Token[] {
     start: match.index,
     end: match.index + match[0].length,
   }))
-}
-
-/** Whether a secret may be called this: `secret set` refuses a name that no token could reach. */
-export function isSecretName(name: string): boolean {
-  return WHOLE_NAME.test(name)
 }

@@ -1,0 +1,18 @@
+/** What the rooms say to each other about secrets: how one is called and where its value comes from. */
+
+export type TokenKind = 'secret' | 'decrypt'
+
+/** A place that knows values. It answers with a copy, or with undefined when it has never heard of the name. */
+export interface SecretSource {
+  lookup(kind: TokenKind, name: string): Promise<Uint8Array | undefined>
+  names?(): Promise<readonly string[]>
+}
+
+// Every character of a name means nothing to a shell, quoted or not: an unknown token can stay where it is and nothing moves.
+export const SECRET_NAME = '[A-Za-z0-9_][A-Za-z0-9_.:/@+=-]{0,254}'
+const WHOLE_NAME = new RegExp(`^${SECRET_NAME}$`)
+
+/** Whether a secret may be called this: `secret set` refuses a name that no token could reach. */
+export function isSecretName(name: string): boolean {
+  return WHOLE_NAME.test(name)
+}
