@@ -105,12 +105,17 @@ function isGroup(key: string): boolean {
 }
 
 function unknownKey(key: string, where: string): ShellError {
+  return new ShellError('BAD_CONFIG', `${where}: unknown key ${JSON.stringify(key)}`, hintForKey(key))
+}
+
+/** What somebody who wrote this key probably meant. */
+export function hintForKey(key: string): string {
   const keys = SETTINGS.map((setting) => setting.key)
   const leaf = key.split('.').at(-1) as string
   const groups = [...new Set(keys.filter((known) => known.includes('.')).map((known) => known.split('.')[0] as string))]
   // A right name in the wrong group is the likeliest mistake of all.
   const close = keys.find((known) => known.split('.').at(-1)?.toLowerCase() === leaf.toLowerCase()) ?? nearest(key, [...keys, ...groups])
-  return new ShellError('BAD_CONFIG', `${where}: unknown key ${JSON.stringify(key)}`, close ? `Did you mean ${JSON.stringify(close)}?` : 'Run `cerith config` to see every key.')
+  return close ? `Did you mean ${JSON.stringify(close)}?` : 'Run `cerith config` to see every key.'
 }
 
 function parse(text: string, file: string): Record<string, unknown> {

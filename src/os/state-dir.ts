@@ -1,7 +1,7 @@
 /** The directory that remembers: private to its user, never a link, and refused when it belongs to somebody else. */
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 
 /** `$CERITH_HOME`, else `$XDG_STATE_HOME/cerith`, else `~/.local/state/cerith`. */
@@ -14,7 +14,7 @@ export function stateDirectory(env: NodeJS.ProcessEnv = process.env): string {
 /** Makes (or checks) a private directory and gives its path back. */
 export function ensurePrivateDirectory(path: string): string {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeDirectories(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, `cannot be created (${(error as NodeJS.ErrnoException).code})`, error)
   }
@@ -31,6 +31,18 @@ export function ensurePrivateDirectory(path: string): string {
     }
   }
   return path
+}
+
+/** Not mkdir's own `recursive`: in a file system that answers ENOENT for every new name, as /proc does, Node tries for ever. */
+function makeDirectories(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
+    makeDirectories(dirname(path))
+    mkdirSync(path, { mode: 0o700 })
+  }
 }
 
 function unwritable(path: string, why: string, cause?: unknown): ShellError {

@@ -1,7 +1,7 @@
 /** `cerith config`: every setting, its value, and the layer it comes from. */
-import { loadConfig } from '../../os/config-load.js'
+import { hintForKey, loadConfig } from '../../os/config-load.js'
 import { configJsonSchema, SETTINGS } from '../../os/config-schema.js'
-import { EXIT } from '../io.js'
+import { EXIT, UsageError } from '../io.js'
 import { CWD_OPTION, JSON_OPTION, SET_OPTION } from '../option-rows.js'
 import { painter } from '../paint.js'
 import type { Verb } from '../verb.js'
@@ -28,12 +28,7 @@ export const verb: Verb = {
     const { values, origins, files } = loadConfig({ cwd: resolve(io.cwd, cwd), env: io.env, ...(set ? { flags: set } : {}) })
     const key = words[0]
     const shown = SETTINGS.filter((setting) => key === undefined || setting.key === key || setting.key.startsWith(`${key}.`))
-    if (shown.length === 0) {
-      const { nearest } = await import('../../os/config-nearest.js')
-      const { UsageError } = await import('../io.js')
-      const close = nearest(key as string, SETTINGS.map((setting) => setting.key))
-      throw new UsageError(`there is no setting ${JSON.stringify(key)}`, close ? `Did you mean ${close}?` : 'Run `cerith config` to see them all.')
-    }
+    if (shown.length === 0) throw new UsageError(`there is no setting ${JSON.stringify(key)}`, hintForKey(key as string))
     if (json) {
       io.out.write(`${JSON.stringify({ files: { user: files.user, project: files.project }, settings: Object.fromEntries(shown.map(({ key: each }) => [each, { value: values[each], origin: origins[each] }])) }, null, 2)}\n`)
       return EXIT.ok
