@@ -175,7 +175,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
       },
       release() {
         if (held.length === 0 || held.length <= Math.max(shown, covered)) return NOTHING
-        if (2 * held.length >= Math.min(compile().index.shortest, SHORTEST_SHAPE)) return NOTHING
+        if (2 * held.length >= Math.min(compile().index.shortest, shapes ? SHORTEST_SHAPE : Infinity)) return NOTHING
         const out = held.slice(Math.max(shown, covered))
         shown = held.length
         return out

@@ -87,6 +87,15 @@ describe('what a stream holds back', () => {
     expect(Buffer.from(stream.push(Buffer.from('gry'))).toString()).toBe('gry')
   })
 
+  test('take hands the held bytes to another stream, which masks the value as a whole', () => {
+    const masker = maskerOf({ a: secret })
+    const [one, two] = [masker.stream(), masker.stream()]
+    one.push(Buffer.from('x hunter2-s3'))
+    const held = one.take()
+    expect([one.pending, one.flush().length]).toEqual([0, 0])
+    expect(Buffer.concat([two.push(held), two.push(Buffer.from('cr3t-Value y')), two.flush()]).toString()).toBe('[secret:a] y')
+  })
+
   test('release does not show half of a value', () => {
     const stream = maskerOf({ a: secret }).stream()
     stream.push(Buffer.from('hunter2-s3cr3'))
