@@ -1,0 +1,190 @@
+// `npm run test:hosts [NAME...]`: our MCP server with the hosts, inspectors and suites of others, offline once they are installed.
+// They are kept in a cache outside the repository. What cannot run here is skipped and says why; what fails makes the exit code 1.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = dirname(dirname(here))
+const cache = process.env.CERITH_HOSTS_CACHE ?? join(tmpdir(), `cerith-hosts-${process.getuid?.() ?? 0}`)
+const budgetMs = Number(process.env.CERITH_HOSTS_MS ?? 10 * 60_000)
+const until = Date.now() + budgetMs
+const cli = join(root, 'dist', 'cli.js')
+
+/** Versions that these checks were written against. */
+const PACKAGES = {
+  node22: ['node@22.23.3'],
+  inspector: ['@modelcontextprotocol/inspector@2.12.0'],
+  conformance: ['@modelcontextprotocol/conformance@0.2.0-alpha.12'],
+  langchain: ['@langchain/mcp-adapters@1.1.4', '@langchain/core@1'],
+  claude: ['@anthropic-ai/claude-code@2.1.197'],
+  codex: ['@openai/codex@0.166.0'],
+  gemini: ['@google/gemini-cli@0.61.0'],
+}
+
+const CHECKS = { inspector, conformance, langchain, claude: () => play('claude'), codex: () => play('codex'), gemini: () => play('gemini') }
+
+class Skip extends Error {}
+
+const wanted = process.argv.slice(2)
+const names = wanted.length > 0 ? wanted : Object.keys(CHECKS)
+for (const name of names) if (!(name in CHECKS)) fail(`There is no check ${name}. There are ${Object.keys(CHECKS).join(', ')}.`)
+const built = spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--if-stale', '--no-types'], { encoding: 'utf8' })
+if (built.status !== 0) fail(`The build failed:\n${built.stdout}${built.stderr}`)
+
+let failed = 0
+for (const name of names) {
+  const startedAt = Date.now()
+  try {
+    if (Date.now() > until) throw new Skip(`the time for all checks together (${budgetMs / 1_000} s) is over`)
+    const said = await CHECKS[name]()
+    console.log(`ok    ${name}: ${said} (${seconds(startedAt)})`)
+  } catch (error) {
+    if (!(error instanceof Skip)) failed += 1
+    console.log(`${error instanceof Skip ? 'skip ' : 'FAIL '} ${name}: ${error.message} (${seconds(startedAt)})`)
+  }
+}
+process.exit(failed > 0 ? 1 : 0)
+
+async function inspector() {
+  const node = modernNode()
+  const bin = join(installed('inspector'), 'node_modules/@modelcontextprotocol/inspector')
+  const [entry] = Object.values(JSON.parse(readFileSync(join(bin, 'package.json'), 'utf8')).bin)
+  const state = scratch()
+  const inspect = (...args) => run([node, join(bin, entry), '--cli', ...args], { timeoutMs: 60_000, env: { CERITH_HOME: state } })
+  const strict = await inspect(node, cli, 'mcp', '--method', 'tools/list', '--strict')
+  expect(strict.code === 0 && !/\b[1-9]\d* errors?\b/.test(strict.output), `--strict found mistakes in the schemas: ${strict.output.slice(-600)}`)
+  for (const era of ['legacy', 'modern']) {
+    const call = await inspect(node, cli, 'mcp', '--protocol-era', era, '--method', 'tools/call', '--tool-name', 'Bash', '--tool-args-json', '{"command":"exit 3"}', '--format', 'json')
+    expect(call.code === 5 && /"exit_code":3/.test(call.output) && /\[exit 3/.test(call.output), `${era}: exit 3 came out as ${call.code}: ${call.output.slice(-400)}`)
+  }
+  const load = await inspect(node, cli, 'mcp', '--method', 'tools/call', '--tool-name', 'Bash', '--tool-args-json', '{"command":"true"}', '--load', '--load-concurrency', '4', '--load-requests', '100', '--format', 'json')
+  expect(load.code === 0, `under load: ${load.output.slice(-400)}`)
+  rmSync(state, { recursive: true, force: true })
+  return 'strict list, both eras, 100 calls at a time of 4'
+}
+
+async function conformance() {
+  const node = modernNode()
+  const suite = join(installed('conformance'), 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
+  const out = scratch()
+  await bundle(join(here, 'conformance-server.ts'), out)
+  const server = spawn(process.execPath, [join(out, 'conformance-server.js'), join(out, 'state')], { env: { ...process.env, CERITH_HELPER: join(root, 'dist/native', `cerith-helper-${process.platform}-${process.arch}`) }, stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    const url = await new Promise((resolve, reject) => {
+      server.stdout.once('data', (line) => resolve(String(line).trim()))
+      server.once('exit', () => reject(new Error('the fixture server ended')))
+    })
+    const said = []
+    for (const revision of ['2025-11-25', '2026-07-28']) {
+      const { code, output } = await run([node, suite, 'server', '--url', url, '--requirements', revision], { timeoutMs: 180_000, cwd: out })
+      const [scored = '', rest = ''] = output.split('=== SUMMARY ===').at(-1).split('Not scored')
+      const unscored = [...rest.matchAll(/[✓✗] (\S+) \((\S+)\)/g)].map(([mark, name, reason]) => ({ name, reason, ok: mark.startsWith('✓') }))
+      const lines = [...scored.matchAll(/([✓✗]) (\S+): (\d+) passed, (\d+) failed/g)].filter(([, , name]) => !unscored.some((one) => one.name === name))
+      const broken = lines.filter(([, mark]) => mark === '✗').map(([, , name]) => name)
+      expect(code === 0 && lines.length > 20 && broken.length === 0, `${revision}: ${broken.join(', ') || output.slice(-600)}`)
+      const left = unscored.filter(({ ok }) => !ok).map(({ name, reason }) => `${name} [${reason}]`)
+      said.push(`${revision} ${lines.length} of ${lines.length} scenarios${left.length > 0 ? `, not applicable: ${left.join(', ')}` : ''}`)
+    }
+    return said.join('; ')
+  } finally {
+    server.kill('SIGTERM')
+    await new Promise((resolve) => server.once('exit', resolve))
+    rmSync(out, { recursive: true, force: true })
+  }
+}
+
+async function langchain() {
+  const state = scratch()
+  installed('langchain')
+  const result = lastJson(await run([modernNode(), join(here, 'langchain.mjs'), cache, cli], { timeoutMs: 60_000, env: { CERITH_HOME: state } }))
+  rmSync(state, { recursive: true, force: true })
+  expect(result.ok, result.problems.join('\n'))
+  return 'five scenes'
+}
+
+/** A real host, alone with a scripted model on a network of its own. */
+async function play(host) {
+  const node = modernNode()
+  installed(host)
+  const alone = [['unshare', '-n'], ['unshare', '-r', '-n']].find(([command, ...args]) => spawnSync(command, [...args, 'true']).status === 0)
+  if (!alone) throw new Skip('unshare -n is not allowed here, and hosts must not reach the network')
+  const result = lastJson(await run([...alone, node, join(here, 'play.mjs'), host, cache, cli], { timeoutMs: 120_000 }))
+  expect(result.ok, `${result.problems.join('\n')}\n${result.output ?? ''}`)
+  return 'success, failure, refusal, timeout and yield reached the model'
+}
+
+/** Some need a newer Node than we do. */
+function modernNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  return major > 22 || (major === 22 && minor >= 19) ? process.execPath : join(installed('node22'), 'node_modules/node/bin/node')
+}
+
+/** The folder where the packages are; installs them once. */
+function installed(name) {
+  const dir = join(cache, name)
+  const stamp = join(dir, '.installed')
+  const versions = PACKAGES[name].join(' ')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === versions) return dir
+  rmSync(dir, { recursive: true, force: true })
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(join(dir, 'package.json'), '{"private":true}')
+  const path = name === 'node22' ? process.env.PATH : `${dirname(modernNode())}:${process.env.PATH}`
+  const result = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...PACKAGES[name]], { cwd: dir, encoding: 'utf8', timeout: Math.max(1_000, Math.min(240_000, until - Date.now())), env: { ...process.env, PATH: path } })
+  if (result.status !== 0) throw new Skip(`${versions} could not be installed: ${(result.stderr || String(result.error ?? result.signal)).trim().split('\n').at(-1)}`)
+  writeFileSync(stamp, versions)
+  return dir
+}
+
+async function bundle(file, dir) {
+  const { rolldown } = await import('rolldown')
+  const build = await rolldown({ cwd: root, input: file, platform: 'node', tsconfig: false, external: (id) => id.startsWith('node:') || /^@(?:xterm|napi-rs|opentelemetry)\//.test(id), onLog: () => {} })
+  await build.write({ dir, format: 'esm', entryFileNames: '[name].js' })
+  await build.close()
+}
+
+/** Runs to the end or to the time limit; the whole group is ended then. */
+function run([command, ...args], { timeoutMs, env = {}, cwd = tmpdir() }) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+    const timer = setTimeout(() => {
+      output += '\n(ended: it took too long)'
+      process.kill(-child.pid, 'SIGKILL')
+    }, Math.max(1_000, Math.min(timeoutMs, until - Date.now())))
+    child.once('error', (error) => (output += String(error)))
+    child.once('close', (code) => {
+      clearTimeout(timer)
+      resolve({ code, output })
+    })
+  })
+}
+
+function lastJson({ output }) {
+  const line = output.trim().split('\n').findLast((one) => one.startsWith('{'))
+  try {
+    return JSON.parse(line)
+  } catch {
+    return { ok: false, problems: [output.slice(-800)] }
+  }
+}
+
+function scratch() {
+  return mkdtempSync(join(tmpdir(), 'cerith-hosts-run-'))
+}
+
+function expect(ok, otherwise) {
+  if (!ok) throw new Error(otherwise)
+}
+
+function seconds(since) {
+  return `${((Date.now() - since) / 1_000).toFixed(1)} s`
+}
+
+function fail(message) {
+  console.error(message)
+  process.exit(1)
+}
