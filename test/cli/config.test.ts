@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Ajv from 'ajv'
+import { Ajv } from 'ajv'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { ShellError } from '../../src/contract/errors.js'
 import { loadConfig, type LoadedConfig } from '../../src/os/config-load.js'

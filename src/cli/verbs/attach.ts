@@ -13,9 +13,12 @@ export const verb: Verb = {
     ['cerith attach shell_1a2b3c4d', 'C-] leaves; the job goes on'],
     ["cerith run --background --pty 'vim notes.txt'", 'makes a job with a terminal to attach to'],
   ],
-  async run({ words }, io) {
+  details: 'Several people can watch one job; what each of them types is noted with the job.',
+  async run({ words, options }, io) {
+    const { attach } = await import('../attach.js')
     return withEngine(io, {}, async (engine) => {
-      await engine.job(words[0] as string)
+      const { reason, info } = await attach(engine, words[0] as string, { input: process.stdin, output: process.stdout, by: io.env['USER'] ?? io.env['LOGNAME'] ?? 'somebody', readOnly: options['readOnly'] === true })
+      io.err.write(reason === 'left' ? `cerith: left ${info.id}, which goes on\n` : `cerith: ${info.id} has ended (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`})\n`)
       return EXIT.ok
     })
   },

@@ -16,6 +16,7 @@ interface Options {
   readonly stderr?: boolean
   readonly ansi?: 'keep' | 'strip'
   readonly follow?: boolean
+  readonly screen?: boolean
   readonly json?: boolean
 }
 
@@ -33,6 +34,7 @@ export const verb: Verb = {
     { flags: '-n, --tail <N>', about: 'only the last so many lines', read: readWhole },
     { flags: '--stderr', about: 'the error stream, when the two were kept apart' },
     { flags: '--ansi <MODE>', about: 'keep or strip escape sequences (default: keep on a terminal)', choices: ['keep', 'strip'] },
+    { flags: '--screen', about: 'what a person would see on the terminal of the job' },
     { flags: '-f, --follow', about: 'go on until the job ends' },
     JSON_OPTION,
   ],
@@ -44,6 +46,11 @@ export const verb: Verb = {
 }
 
 async function read(job: Job, options: Options, io: Io): Promise<number> {
+  if (options.screen) {
+    const { text, cursor: at, title, size } = await job.screen()
+    io.out.write(options.json ? `${JSON.stringify({ id: job.id, text, cursor: at, title, size })}\n` : `${text}\n`)
+    return EXIT.ok
+  }
   const { since, maxBytes, filter, before, after, tail, stderr, follow, json } = options
   const stream: StreamName | undefined = stderr ? 'stderr' : undefined
   const ansi = options.ansi ?? (io.out.isTTY ? 'keep' : 'strip')

@@ -1,4 +1,5 @@
 /** `cerith run`: the command's output as it comes, its exit code as ours, and nothing left behind. */
+import { resolve } from 'node:path'
 import type { Engine, RunHandle, Session } from '../../contract/engine.js'
 import { outcomeToJson, type Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
@@ -18,6 +19,7 @@ interface RunOptions {
   readonly grace?: number
   readonly session?: string
   readonly pty?: boolean
+  readonly record?: string
   readonly merge?: boolean
   readonly dryRun?: boolean
   readonly background?: boolean
@@ -44,6 +46,7 @@ export const verb: Verb = {
     { flags: '--grace <MS>', about: 'between the polite signal and SIGKILL', read: readDuration },
     { flags: '--session <NAME>', about: 'in a shell that remembers directory, variables, functions' },
     { flags: '--pty', about: 'on a terminal of its own' },
+    { flags: '--record <FILE>', about: 'with --pty: record the terminal (asciicast v2)' },
     { flags: '--merge', about: 'stdout and stderr as one stream, in true order' },
     { flags: '--dry-run', about: 'say what would happen and do nothing' },
     { flags: '--background', about: 'as a job: prints its id at once' },
@@ -67,6 +70,7 @@ Ctrl-C interrupts the command, a second one ends it at once.`,
 }
 
 async function run(words: readonly string[], options: RunOptions, io: Io): Promise<number> {
+  if (options.record !== undefined && !options.pty) throw new UsageError('--record needs --pty', 'There is nothing to record without a terminal.')
   if (options.background && options.pty === undefined && options.input !== undefined) throw new UsageError('--input does not go with --background', 'Start it with --open-stdin and type with `cerith send`.')
   const input = options.input === '-' ? await io.readStdin() : options.input
   const request: RunRequest = {
@@ -76,6 +80,7 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
     ...(options.grace === undefined ? {} : { graceMs: options.grace }),
     ...(options.pty ? { pty: io.out.isTTY ? { cols: io.out.columns, rows: 40 } : true } : {}),
+    ...(options.record === undefined ? {} : { record: resolve(io.cwd, options.record) }),
     ...(options.merge ? { streams: 'merged' as const } : {}),
     ...(options.dryRun ? { dryRun: true } : {}),
     ...(input === undefined ? {} : { input }),

@@ -1,0 +1,120 @@
+/** The built program as a user starts it: real processes, real signals, real pipes. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const base = mkdtempSync(join(tmpdir(), 'cerith-program-'))
+const home = join(base, 'state')
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+const env = { ...process.env, CERITH_HOME: home, HOME: base, CERITH_ENGINE: undefined }
+
+interface Ended {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly out: string
+  readonly err: string
+}
+
+function start(argv: readonly string[]): { child: ChildProcess; out: () => string; until(text: string): Promise<void>; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [cli, ...argv], { env, cwd: base, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, err] = ['', '']
+  const wakes = new Set<() => void>()
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString()
+    for (const wake of wakes) wake()
+  })
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => resolve({ code, signal, out, err })))
+  const until = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!out.includes(text)) return
+        wakes.delete(look)
+        resolve()
+      }
+      wakes.add(look)
+      look()
+    })
+  return { child, out: () => out, until, ended }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return false
+  }
+}
+
+describe('output', () => {
+  test('comes as it is printed, not at the end', async () => {
+    const { child, until, ended } = start(['run', 'echo first; read -r line < <(sleep 30)'])
+    await until('first')
+    expect(child.exitCode).toBe(null)
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(143)
+  })
+
+  test('that nobody reads any more ends the command (`| head`)', async () => {
+    const result = spawnSync('bash', ['-c', `"$0" "$1" run 'yes' | head -n 1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli], { env, encoding: 'utf8', timeout: 20_000 })
+    expect(result.stdout).toBe('y\n141\n')
+  })
+
+  test('of a flood is limited only by the time limit', async () => {
+    const { code, stderr } = spawnCli(['run', '--timeout', '500', 'yes'], '/dev/null')
+    expect(code).toBe(124)
+    expect(stderr).toContain('timed out')
+  })
+})
+
+function spawnCli(argv: readonly string[], stdout: string): { code: number | null; stderr: string } {
+  const result = spawnSync('bash', ['-c', `exec "$@" > ${stdout}`, 'bash', process.execPath, cli, ...argv], { env, encoding: 'utf8', timeout: 25_000 })
+  return { code: result.status, stderr: result.stderr }
+}
+
+describe('signals', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s ends the command and its hidden children, and the exit code says which', async (signal, code) => {
+    const { child, until, out, ended } = start(['run', '--grace', '500', 'setsid sleep 60 & echo "pids $! $$"; sleep 60'])
+    await until('\n')
+    const pids = out().match(/\d+/g)?.map(Number) ?? []
+    expect(pids).toHaveLength(2)
+    child.kill(signal)
+    expect((await ended).code).toBe(code)
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+
+  test('SIGKILL of cerith leaves no process behind', async () => {
+    const { child, until, out, ended } = start(['run', 'sleep 60 & echo "pids $! $$"; sleep 60'])
+    await until('\n')
+    const pids = out().match(/\d+/g)?.map(Number) ?? []
+    child.kill('SIGKILL')
+    await ended
+    for (let i = 0; i < 200 && pids.some(isAlive); i++) await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+})
+
+describe('processes after processes', () => {
+  test('a session and a job are picked up by the next call, and the run directory is empty at the end', async () => {
+    expect((await start(['run', '--session', 'p', 'cd /usr; n=1']).ended).code).toBe(0)
+    expect((await start(['run', '--session', 'p', 'echo $PWD $((n+1))']).ended).out).toBe('/usr 2\n')
+    const id = (await start(['run', '--background', 'sleep 0.2; echo done by itself']).ended).out.trim()
+    expect((await start(['wait', id]).ended).out).toContain('exit code 0')
+    expect((await start(['read', id]).ended).out).toBe('done by itself\n')
+    expect(readdirSync(join(home, 'run')).filter((name) => !name.startsWith('.'))).toEqual([])
+  })
+
+  test('an unknown verb and --version need no engine and leave no state', () => {
+    const clean = join(base, 'clean')
+    for (const argv of [['--version'], ['--help'], ['nonsense']]) spawnSync(process.execPath, [cli, ...argv], { env: { ...env, CERITH_HOME: clean } })
+    expect(existsSync(clean)).toBe(false)
+  })
+})
