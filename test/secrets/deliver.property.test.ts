@@ -50,7 +50,7 @@ const contexts: Record<string, [command: string, expected: string]> = {
   'compared in [[ ]]': [`[[ ${T} == "${T}" ]] && printf '[%s]' yes`, '[yes]'],
   'matched in [[ =~ ]]': [`[[ a${T}b =~ ^a${T}b$ ]] && printf '[%s]' yes`, '[yes]'],
   'for list': [`for x in a ${T}; do printf '[%s]' "$x"; done`, '[a][V]'],
-  'piped': [`printf '%s.' ${T} | { IFS= builtin read -r -d '' x || :; printf '[%s]' "$x"; }`, '[V.]'],
+  'piped': [`printf '%s.' ${T} | { IFS= \\builtin read -r -d '' x || :; printf '[%s]' "$x"; }`, '[V.]'],
   'in a process substitution': [`printf '[%s]' "$(cat <(printf '%s.' "${T}"))"`, '[V.]'],
   'argument of a nested shell': [`bash -c 'printf "[%s]" "$1"' _ ${T}`, '[V]'],
   'after a comment with a quote': [`# it's ${T}\nprintf '[%s]' ${T}`, '[V]'],
