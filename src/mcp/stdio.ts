@@ -45,9 +45,11 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
     settings.log(`cerith: cannot start: ${String((error as Error)?.message ?? error)}`)
     void end('asked', 125)
   })
-  // The SDK takes the transport's own callbacks; the end of input is seen on the stream itself.
-  process.stdin.once('end', () => void end('eof'))
-  process.stdin.once('close', () => void end('eof'))
-  wire.once('error', () => void end('eof'))
+  // The transport closes at the end of input, when nobody reads our answers, and after a message that is too long to be true.
+  const { onclose } = transport
+  transport.onclose = () => {
+    onclose?.()
+    void end('eof')
+  }
   return { ended, close: () => end('asked') }
 }

@@ -2,10 +2,13 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, describe, expect, test } from 'vitest'
+import { createEngine } from '../../src/index.js'
 import { bundled } from './bundle.js'
-import { eventually, processesWith, scratch, serverEnv, stdio, type Connected } from './harness.js'
+import { eventually, processesWith, scratch, serverEnv, stdio, structuredOf, textOf, type Connected } from './harness.js'
 
 const place = scratch()
 afterAll(() => place.dispose())
@@ -104,6 +107,67 @@ test('garbage, half a message and a forged answer on stdin do not stop the serve
   child.stdin.end()
   const [code] = (await once(child, 'exit')) as [number]
   expect(code).toBe(0)
+})
+
+test('a message that is too long to be true ends the connection and the server, not only one of them', async () => {
+  const child = spawn(process.execPath, [await bundled('stdio')], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'ignore'] })
+  child.stdin.on('error', () => {})
+  const exited = once(child, 'exit')
+  child.stdin.write('{"x":"')
+  for (let at = 0; at < 12; at++) child.stdin.write('a'.repeat(1_048_576))
+  const [code] = (await exited) as [number]
+  expect(code).toBe(0)
+})
+
+test('a client that closes only its reading end is gone', async () => {
+  const child = spawn(process.execPath, [await bundled('stdio')], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'ignore'] })
+  const exited = once(child, 'exit')
+  child.stdin.on('error', () => {})
+  child.stdout.destroy()
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })}\n`)
+  await exited
+})
+
+describe('what outlives a server', () => {
+  test('jobs of the server end with it; detached ones live on and are listed, read and ended by the next', async () => {
+    const own = scratch()
+    const [bound, free] = [mark(), mark()]
+    const engine = await createEngine({ stateDir: join(own.dir, 'state'), cwd: own.dir })
+    const detached = await engine.start({ command: `echo from before; sleep ${free}`, owner: 'detached' })
+    await engine.close()
+
+    const first = await stdio({ era: 'modern', dir: own.dir })
+    const job = structuredOf(await first.call('Bash', { command: `setsid sleep ${bound} & sleep ${bound}`, run_in_background: true }))
+    expect(await running(bound, 2)).toBe(true)
+    await first.client.close()
+    expect(await gone(bound)).toBe(true)
+    expect(processesWith(free)).toHaveLength(1)
+
+    const second = await stdio({ era: 'legacy', dir: own.dir })
+    const list = textOf(await second.call('ListShells'))
+    expect(list).toContain(`${detached.id}  running`)
+    expect(list).toMatch(new RegExp(`${String(job['id'])}  killed`))
+    expect(textOf(await second.call('BashOutput', { bash_id: detached.id }))).toContain('from before')
+    expect(textOf(await second.call('KillShell', { shell_id: detached.id }))).toContain('terminated')
+    expect(await gone(free)).toBe(true)
+    await second.client.close()
+    own.dispose()
+  })
+
+  test('the next server sweeps up behind one that was killed', async () => {
+    const own = scratch()
+    const first = await stdio({ era: 'legacy', dir: own.dir })
+    await first.call('Bash', { command: 'true' })
+    const [engineDir] = readdirSync(join(own.dir, 'state', 'run'))
+    process.kill(first.pid, 'SIGKILL')
+    expect(await eventually(() => !isAlive(first.pid))).toBe(true)
+    const second = await stdio({ era: 'legacy', dir: own.dir })
+    await second.call('Bash', { command: 'true' })
+    expect(readdirSync(join(own.dir, 'state', 'run'))).not.toContain(engineDir)
+    await second.client.close()
+    await first.client.close()
+    own.dispose()
+  })
 })
 
 function isAlive(pid: number): boolean {
