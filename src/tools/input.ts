@@ -54,11 +54,9 @@ function asObject(raw: unknown, tool: string): Record<string, unknown> {
 
 // The two say the same thing in two dialects; guessing which one was meant could kill a long build.
 function refuseModeWithTimeout(given: Record<string, unknown>): void {
-  if (given['mode'] == null || given['timeout'] == null) return
-  throw bad(
-    `'mode' and 'timeout' cannot be given together (mode ${show(given['mode'])}, timeout ${show(given['timeout'])}).`,
-    'Give only the one that is in the schema of this tool.',
-  )
+  const isGiven = (name: string): boolean => given[name] !== null && given[name] !== undefined
+  if (!isGiven('mode') || !isGiven('timeout')) return
+  throw bad(`'mode' and 'timeout' cannot be given together (mode ${show(given['mode'])}, timeout ${show(given['timeout'])}).`, 'Give only the one that is in the schema of this tool.')
 }
 
 function ownName(name: string, rules: InputRules): string {
@@ -68,10 +66,7 @@ function ownName(name: string, rules: InputRules): string {
   if (alias !== undefined && Object.hasOwn(known, alias)) return alias
   const names = Object.keys(known)
   const near = names.find((own) => isNear(own, name))
-  throw bad(
-    `Unknown field '${name.slice(0, 60)}' in ${rules.tool}.${near ? ` Did you mean '${near}'?` : ''}`,
-    names.length > 0 ? `Fields: ${names.join(', ')}.` : `${rules.tool} takes no fields.`,
-  )
+  throw bad(`Unknown field '${name.slice(0, 60)}' in ${rules.tool}.${near ? ` Did you mean '${near}'?` : ''}`, names.length > 0 ? `Fields: ${names.join(', ')}.` : `${rules.tool} takes no fields.`)
 }
 
 function readField(name: string, value: unknown, rules: InputRules): unknown {
@@ -138,10 +133,7 @@ function readMap(name: string, map: Record<string, unknown>): readonly { name: s
 
 function missing(name: string, rules: InputRules): ShellError {
   const schema = rules.schema.properties[name]
-  return bad(
-    `Missing required field: '${name}' (${schema?.type ?? 'any'}) in ${rules.tool}.`,
-    schema?.description ? `${name}: ${schema.description}` : `Call ${rules.tool} again with '${name}'.`,
-  )
+  return bad(`Missing required field: '${name}' (${schema?.type ?? 'any'}) in ${rules.tool}.`, schema?.description ? `${name}: ${schema.description}` : `Call ${rules.tool} again with '${name}'.`)
 }
 
 function expected(name: string, what: string, value: unknown): ShellError {

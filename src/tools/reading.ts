@@ -88,7 +88,13 @@ const LONGEST_HALF_LINE = 65_536
 
 /** Where a reader stands who was shown the output of a command that then went on as a job. */
 export async function positionAfter(job: Job, outcome: Outcome, ansi: 'keep' | 'strip'): Promise<Position> {
-  const shown: [StreamName, string][] = outcome.output === null ? [['stdout', outcome.stdout], ['stderr', outcome.stderr]] : [['output', outcome.output]]
+  const shown: [StreamName, string][] =
+    outcome.output === null
+      ? [
+          ['stdout', outcome.stdout],
+          ['stderr', outcome.stderr],
+        ]
+      : [['output', outcome.output]]
   const position: Partial<Record<StreamName, number>> = {}
   for (const [stream, text] of shown) position[stream] = outcome.truncated ? await aboutOffset(job, stream, text, outcome) : await offsetAfter(job, stream, text, ansi)
   return position

@@ -176,7 +176,7 @@ export class Toolbox {
     const automation: readonly AutomationRule[] = [...policy.automation(options.features ?? {}), ...(options.automation ?? [])]
     const cwd = policy.state === 'session' ? wish.cwd : (wish.cwd ?? options.cwd)
     return {
-      command: wish.command,
+      command: commandText(wish.command),
       graceMs: options.graceMs ?? policy.graceMs,
       ansi: options.ansi ?? policy.ansi,
       door: call.door ?? options.door ?? 'tools',
@@ -228,9 +228,5 @@ async function place(session: Session, cwd: string): Promise<void> {
 
 function notFound(id: string, jobs: readonly JobInfo[]): ShellError {
   const known = jobs.slice(-20).map((info) => `${info.id} (${info.status})`)
-  return new ShellError(
-    'JOB_NOT_FOUND',
-    `Shell not found: ${id.slice(0, 80)}.`,
-    known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no background shells.',
-  )
+  return new ShellError('JOB_NOT_FOUND', `Shell not found: ${id.slice(0, 80)}.`, known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no background shells.')
 }

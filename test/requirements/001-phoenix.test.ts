@@ -124,7 +124,9 @@ describe('REQ-BASH-003: Background Execution', () => {
 
 describe('REQ-BASH-004: Process Isolation', () => {
   test('WHEN command is executed THE SYSTEM SHALL create a new process group (EXEC-08)', async () => {
-    const ours = readFileSync(`/proc/${process.pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')[2]
+    const ours = readFileSync(`/proc/${process.pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')[2]
     const { output } = await bash({ command: 'ps -o pgid= -p $$' })
     expect(output.trim()).toMatch(/^\d+$/)
     expect(output.trim()).not.toBe(ours)

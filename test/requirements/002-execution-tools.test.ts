@@ -63,6 +63,7 @@ describe('FR-2.3.1: Bash Tool', () => {
     expect((await bash({ command: `cat ${quote(path)}` })).output).toBe('found\n')
     const words = ['a b', '', '*', '~', "'", '\n', '$HOME', '\\', '!', 'é', '-n', 'x=1', '#']
     expect((await bash({ command: ['printf', '%s|', ...words] })).output).toBe(`${words.join('|')}|`)
+    expect((await bash({ command: ['time', '--version'] })).error, 'a word of the grammar is a program name here').toMatch(/time: command not found|^$/)
     expect(() => quote(['a\0b'])).toThrow(TypeError)
   })
 
@@ -224,14 +225,36 @@ describe('NFR-2.3.2: Security', () => {
     expect(readFileSync(join(cwd, 'quoted'), 'utf8')).toContain('touch injected')
   })
 
-  test.each(['rm -rf /', 'rm -fr /', 'rm -r -f "/"', 'mkfs.ext4 /dev/sda1', 'dd if=/dev/zero of=/dev/sda', 'echo x > /dev/sda', 'chmod -R 777 /', ':(){ :|:& };:'])('no access to dangerous commands by default: %s (SEC-01)', async (command) => {
-    const result = await bash({ command })
-    expect(result.success).toBe(false)
-    expect(result.error).toMatch(/blocked/)
-    expect(result.error).toMatch(/dangerous/)
-  })
+  test.each(['rm -rf /', 'rm -fr /', 'rm -r -f "/"', 'mkfs.ext4 /dev/sda1', 'dd if=/dev/zero of=/dev/sda', 'echo x > /dev/sda', 'chmod -R 777 /', ':(){ :|:& };:'])(
+    'no access to dangerous commands by default: %s (SEC-01)',
+    async (command) => {
+      const result = await bash({ command })
+      expect(result.success).toBe(false)
+      expect(result.error).toMatch(/blocked/)
+      expect(result.error).toMatch(/dangerous/)
+    },
+  )
 
-  test.each(['git --version', 'npm --version', 'docker ps', 'ls', 'pwd', 'echo hi', 'cat /dev/null', 'python3 --version', 'node --version', 'make --version', 'cmake --version', 'grep -c x /dev/null', 'find . -maxdepth 0', "awk 'BEGIN{}'", "sed -n '' /dev/null", "echo 'rm -rf /'", 'yarn --version', 'pnpm --version'])('allowed without confirmation: %s (SEC-02)', async (command) => {
+  test.each([
+    'git --version',
+    'npm --version',
+    'docker ps',
+    'ls',
+    'pwd',
+    'echo hi',
+    'cat /dev/null',
+    'python3 --version',
+    'node --version',
+    'make --version',
+    'cmake --version',
+    'grep -c x /dev/null',
+    'find . -maxdepth 0',
+    "awk 'BEGIN{}'",
+    "sed -n '' /dev/null",
+    "echo 'rm -rf /'",
+    'yarn --version',
+    'pnpm --version',
+  ])('allowed without confirmation: %s (SEC-02)', async (command) => {
     expect((await engine.check(command)).decision).toBe('allow')
   })
 

@@ -132,7 +132,12 @@ describe('Functional Requirements', () => {
     const seen: unknown[] = []
     const { engine: noted } = watched(engine)
     const session = await engine.session('main')
-    const spied = new Proxy(noted, { get: (target, name) => (name === 'session' ? async () => new Proxy(session, { get: (real, key) => (key === 'run' ? (request: Meta) => (seen.push(request['timeoutMs']), real.run(request as never)) : Reflect.get(real, key, real)) }) : Reflect.get(target, name)) })
+    const spied = new Proxy(noted, {
+      get: (target, name) =>
+        name === 'session'
+          ? async () => new Proxy(session, { get: (real, key) => (key === 'run' ? (request: Meta) => (seen.push(request['timeoutMs']), real.run(request as never)) : Reflect.get(real, key, real)) })
+          : Reflect.get(target, name),
+    })
     await wave({}, spied).bash({ command: 'true' })
     await wave({}, spied).bash({ command: 'true', timeout: 5_000 })
     expect(seen).toEqual([120_000, 5_000])

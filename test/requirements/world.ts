@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Engine } from '../../src/contract/engine.js'
 import type { RunRequest } from '../../src/contract/request.js'
+import type { Loose } from '../tools/live-engine.js'
 export { liveEngine, type Live } from '../tools/live-engine.js'
 
 /** Asks until the answer is yes; the test's own time limit is the end of patience. */
@@ -47,4 +48,4 @@ export function watched(engine: Engine): { engine: Engine; requests: RunRequest[
   return { engine: noted, requests }
 }
 
-export type Meta = Record<string, any>
+export type Meta = Record<string, Loose>

@@ -13,13 +13,13 @@ import { shellTools } from '../../examples/langchain.js'
 import { askWithFunctions, askWithShell } from '../../examples/openai-agents.js'
 import { ask as askOpenAI } from '../../examples/openai-responses.js'
 import { agentsSandbox, agentsShell, aiSdkSandbox, aiSdkTools, answerToolUses, createTools } from '../../src/tools/index.js'
-import { liveEngine } from './live-engine.js'
+import { liveEngine, type Loose } from './live-engine.js'
 
 const { engine, cwd } = await liveEngine()
 
 /** Answers each request with the next reply and keeps the bodies. */
 function stubFetch(replies: readonly unknown[]) {
-  const bodies: Record<string, any>[] = []
+  const bodies: Record<string, Loose>[] = []
   const fetch = async (_url: unknown, init?: { body?: unknown }): Promise<Response> => {
     bodies.push(JSON.parse(String(init?.body)))
     return new Response(JSON.stringify(replies[bodies.length - 1]), { headers: { 'content-type': 'application/json' } })
@@ -29,7 +29,12 @@ function stubFetch(replies: readonly unknown[]) {
 
 describe('Vercel AI SDK', () => {
   const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } }
-  const call = (name: string, input: unknown) => ({ content: [{ type: 'tool-call' as const, toolCallId: 'c1', toolName: name, input: JSON.stringify(input) }], finishReason: { unified: 'tool-calls' as const, raw: undefined }, usage, warnings: [] })
+  const call = (name: string, input: unknown) => ({
+    content: [{ type: 'tool-call' as const, toolCallId: 'c1', toolName: name, input: JSON.stringify(input) }],
+    finishReason: { unified: 'tool-calls' as const, raw: undefined },
+    usage,
+    warnings: [],
+  })
   const say = (text: string) => ({ content: [{ type: 'text' as const, text }], finishReason: { unified: 'stop' as const, raw: undefined }, usage, warnings: [] })
 
   test('a model calls Bash and reads the text of the result', async () => {
@@ -37,7 +42,7 @@ describe('Vercel AI SDK', () => {
     expect(await askAiSdk(model, engine, 'Say hello')).toBe('It said hello.')
     expect(model.doGenerateCalls[0]!.tools).toHaveLength(5)
     expect(model.doGenerateCalls[0]!.tools![0]).toMatchObject({ type: 'function', name: 'Bash', inputSchema: { type: 'object', required: ['command'] } })
-    const [result] = (model.doGenerateCalls[1]!.prompt.at(-1) as any).content
+    const [result] = (model.doGenerateCalls[1]!.prompt.at(-1) as Loose).content
     expect(result.output.type).toBe('text')
     expect(result.output.value).toMatch(/^\[exit 0, .+\]\nhello\n/)
   })
@@ -45,7 +50,7 @@ describe('Vercel AI SDK', () => {
   test('a failed command is an error text, and wrong input is answered in words', async () => {
     const model = new MockLanguageModelV3({ doGenerate: [call('Bash', { command: 'echo no >&2; exit 3' }), call('Bash', { comand: 'x' }), say('ok')] })
     await askAiSdk(model, engine, 'x')
-    const outputs = model.doGenerateCalls.slice(1).map((made) => (made.prompt.at(-1) as any).content[0].output)
+    const outputs = model.doGenerateCalls.slice(1).map((made) => (made.prompt.at(-1) as Loose).content[0].output)
     expect(outputs[0]).toMatchObject({ type: 'error-text', value: expect.stringContaining('exit 3') })
     expect(outputs[1]).toMatchObject({ type: 'error-text', value: expect.stringContaining("Did you mean 'command'") })
   })
@@ -92,7 +97,15 @@ describe('Vercel AI SDK', () => {
 })
 
 describe('Anthropic SDK', () => {
-  const message = (content: unknown[]) => ({ id: 'm', type: 'message', role: 'assistant', model: 'x', content, stop_reason: content.some((block: any) => block.type === 'tool_use') ? 'tool_use' : 'end_turn', usage: { input_tokens: 1, output_tokens: 1 } })
+  const message = (content: unknown[]) => ({
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    model: 'x',
+    content,
+    stop_reason: content.some((block: Loose) => block.type === 'tool_use') ? 'tool_use' : 'end_turn',
+    usage: { input_tokens: 1, output_tokens: 1 },
+  })
   const use = (name: string, input: unknown) => message([{ type: 'tool_use', id: 'tu1', name, input }])
 
   test('the tool runner drives bash_20250124 in a session that remembers', async () => {
@@ -116,7 +129,10 @@ describe('Anthropic SDK', () => {
   test('restart gives a new shell, and a hand-written loop gets tool_result blocks', async () => {
     const tools = createTools(engine, { dialect: 'anthropic', session: 'restarted' })
     await tools.execute('bash', { command: 'X=kept' })
-    const results = await answerToolUses([{ type: 'tool_use', id: 'a', name: 'bash', input: { restart: true } } as never, { type: 'tool_use', id: 'b', name: 'bash', input: { command: 'echo "[$X]"' } } as never], tools)
+    const results = await answerToolUses(
+      [{ type: 'tool_use', id: 'a', name: 'bash', input: { restart: true } } as never, { type: 'tool_use', id: 'b', name: 'bash', input: { command: 'echo "[$X]"' } } as never],
+      tools,
+    )
     expect(results).toEqual([
       { type: 'tool_result', tool_use_id: 'a', content: 'The shell was restarted.', is_error: false },
       { type: 'tool_result', tool_use_id: 'b', content: '[]\n', is_error: false },
@@ -127,7 +143,20 @@ describe('Anthropic SDK', () => {
 describe('OpenAI Responses', () => {
   test('shell_call items are answered one output per command', async () => {
     const { bodies, fetch } = stubFetch([
-      { id: 'r1', object: 'response', output: [{ type: 'shell_call', id: 's', call_id: 'call_1', status: 'completed', environment: null, action: { commands: ['echo hello', 'sleep 30', 'exit 3'], timeout_ms: 300, max_output_length: 4_096 } }] },
+      {
+        id: 'r1',
+        object: 'response',
+        output: [
+          {
+            type: 'shell_call',
+            id: 's',
+            call_id: 'call_1',
+            status: 'completed',
+            environment: null,
+            action: { commands: ['echo hello', 'sleep 30', 'exit 3'], timeout_ms: 300, max_output_length: 4_096 },
+          },
+        ],
+      },
       { id: 'r2', object: 'response', output: [{ type: 'message', role: 'assistant', id: 'm', status: 'completed', content: [{ type: 'output_text', text: 'done', annotations: [] }] }] },
     ])
     const client = new OpenAI({ apiKey: 'none', fetch, maxRetries: 0 })
@@ -135,7 +164,7 @@ describe('OpenAI Responses', () => {
     expect(bodies[0]!['tools']).toEqual([{ type: 'shell', environment: { type: 'local' } }])
     expect(bodies[1]).toMatchObject({ previous_response_id: 'r1', input: [{ type: 'shell_call_output', call_id: 'call_1', max_output_length: 4_096 }] })
     const { output } = bodies[1]!['input'][0]
-    expect(output.map((entry: any) => entry.outcome)).toEqual([{ type: 'exit', exit_code: 0 }, { type: 'timeout' }, { type: 'exit', exit_code: 3 }])
+    expect(output.map((entry: Loose) => entry.outcome)).toEqual([{ type: 'exit', exit_code: 0 }, { type: 'timeout' }, { type: 'exit', exit_code: 3 }])
     expect(output[0].stdout).toBe('hello\n')
   })
 })
@@ -160,7 +189,7 @@ describe('OpenAI Agents SDK', () => {
   test('shellTool runs its actions through the engine', async () => {
     const { model, requests } = scripted([[{ type: 'shell_call', callId: 'c1', status: 'completed', action: { commands: ['echo hello', 'false'] } }], said('done')])
     expect(await askWithShell(model, engine, 'x')).toBe('done')
-    const answer = (requests[1]!.input as any[]).find((item) => item.type === 'shell_call_output')
+    const answer = (requests[1]!.input as Loose[]).find((item) => item.type === 'shell_call_output')
     expect(answer.output).toMatchObject([{ stdout: 'hello\n', outcome: { type: 'exit', exitCode: 0 } }, { outcome: { type: 'exit', exitCode: 1 } }])
   })
 
@@ -174,7 +203,7 @@ describe('OpenAI Agents SDK', () => {
     const { model, requests } = scripted([[{ type: 'function_call', callId: 'c1', name: 'exec_command', status: 'completed', arguments: JSON.stringify({ cmd: 'echo hello; exit 7' }) }], said('done')])
     expect(await askWithFunctions(model, engine, 'x')).toBe('done')
     expect(requests[0]!.tools.map((tool) => tool.name)).toEqual(['exec_command', 'write_stdin'])
-    const answer = (requests[1]!.input as any[]).find((item) => item.type === 'function_call_result')
+    const answer = (requests[1]!.input as Loose[]).find((item) => item.type === 'function_call_result')
     expect(JSON.stringify(answer.output)).toMatch(/Process exited with code 7.*hello/)
   })
 
@@ -202,7 +231,11 @@ describe('LangChain', () => {
 describe('Gemini', () => {
   test('function calls are answered with output or error', async () => {
     const call = (args: unknown) => ({ candidates: [{ content: { role: 'model', parts: [{ functionCall: { id: 'f', name: 'run_shell_command', args } }] } }] })
-    const { bodies, fetch } = stubFetch([call({ command: 'echo hello; exit 2', description: 'Say hello' }), call({ dir_path: '/' }), { candidates: [{ content: { role: 'model', parts: [{ text: 'done' }] } }] }])
+    const { bodies, fetch } = stubFetch([
+      call({ command: 'echo hello; exit 2', description: 'Say hello' }),
+      call({ dir_path: '/' }),
+      { candidates: [{ content: { role: 'model', parts: [{ text: 'done' }] } }] },
+    ])
     const real = globalThis.fetch
     globalThis.fetch = fetch
     try {

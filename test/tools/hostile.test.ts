@@ -39,14 +39,39 @@ describe.each(dialects)('%s', (dialect) => {
   })
 
   test('commands that are empty, blank, unfinished, binary or enormous are answered', async () => {
-    for (const command of ['', '   ', '\n', 'echo "unfinished', 'if true; then', ')', '\u0001\u0002', '# only a comment', `: ${'x'.repeat(300_000)}`, 'printf "\\xff\\xfe\\x00"', 'echo "[exit 0, 1ms]"; exit 3']) {
+    for (const command of [
+      '',
+      '   ',
+      '\n',
+      'echo "unfinished',
+      'if true; then',
+      ')',
+      '\u0001\u0002',
+      '# only a comment',
+      `: ${'x'.repeat(300_000)}`,
+      'printf "\\xff\\xfe\\x00"',
+      'echo "[exit 0, 1ms]"; exit 3',
+    ]) {
       const result = await answer(runner, asCommand(runner, command))
       expect(result.text.length).toBeLessThan(400_000)
     }
   })
 
   test('nothing typed costs the tools their shell', async () => {
-    for (const command of ['exit 3', 'exec false', 'kill -9 $$', 'exec 1>&- 2>&-', 'set -e; false', 'trap "exit 5" EXIT; exit', 'ulimit -f 0', 'cd /tmp && mkdir -p gone-$$ && cd gone-$$ && rmdir $PWD', 'unset -f echo; alias echo=false', 'stty raw </dev/null', 'readonly PATH']) await answer(runner, asCommand(runner, command))
+    for (const command of [
+      'exit 3',
+      'exec false',
+      'kill -9 $$',
+      'exec 1>&- 2>&-',
+      'set -e; false',
+      'trap "exit 5" EXIT; exit',
+      'ulimit -f 0',
+      'cd /tmp && mkdir -p gone-$$ && cd gone-$$ && rmdir $PWD',
+      'unset -f echo; alias echo=false',
+      'stty raw </dev/null',
+      'readonly PATH',
+    ])
+      await answer(runner, asCommand(runner, command))
     const result = await answer(runner, asCommand(runner, 'builtin echo still here'))
     expect(result.text).toContain('still here')
   })
@@ -72,7 +97,7 @@ test('patterns that explode elsewhere are quick here, and wrong ones are told ap
   const bash_id = structured['id']
   await tools.execute('BashOutput', { bash_id, until: 'a' })
   const begun = performance.now()
-  for (const filter of ['(a+)+$', '(a|aa)+b', '^(([a-z])+.)+[A-Z]$', '.*.*.*.*b']) expect(await tools.execute("BashOutput", { bash_id, since: 0, filter }), filter).toMatchObject({ isError: false })
+  for (const filter of ['(a+)+$', '(a|aa)+b', '^(([a-z])+.)+[A-Z]$', '.*.*.*.*b']) expect(await tools.execute('BashOutput', { bash_id, since: 0, filter }), filter).toMatchObject({ isError: false })
   expect((await tools.execute('BashOutput', { bash_id, since: 0, until: '(a+)+b', wait_ms: 50 })).isError).toBe(false)
   expect(performance.now() - begun).toBeLessThan(10_000)
   for (const filter of ['(', '*', '[z-a]', '\\', '(?<', 'a{99999999}']) expect((await tools.execute('BashOutput', { bash_id, filter })).text, filter).toContain('Invalid filter regex')
@@ -87,7 +112,15 @@ test('a closed engine is an error result in every dialect, not an exception', as
 })
 
 test('a callback that throws does not break the call', async () => {
-  const result = await createTools(engine).execute('Bash', { command: 'echo fine' }, { onProgress: () => { throw new Error('mine') } })
+  const result = await createTools(engine).execute(
+    'Bash',
+    { command: 'echo fine' },
+    {
+      onProgress: () => {
+        throw new Error('mine')
+      },
+    },
+  )
   expect(result).toMatchObject({ isError: false, structured: { stdout: 'fine\n' } })
 })
 

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { createTools, type CallOptions, type ToolOptions } from '../../src/tools/index.js'
 import { eventually, processesWith, uniqueSleep } from '../requirements/world.js'
-import { liveEngine } from './live-engine.js'
+import { liveEngine, type Loose } from './live-engine.js'
 
 const { engine, cwd } = await liveEngine()
 const ajv = new Ajv2020({ strict: false })
@@ -16,7 +16,7 @@ const house = (options: ToolOptions = {}) => {
     const result = await tools.execute(name, input, call)
     const validate = ajv.compile(tools.get(name)!.outputSchema)
     expect(validate(result.structured), JSON.stringify(validate.errors)).toBe(true)
-    return { ...result, structured: result.structured as Record<string, any> }
+    return { ...result, structured: result.structured as Record<string, Loose> }
   }
 }
 const call = house()
@@ -98,10 +98,7 @@ describe('Bash', () => {
   test('an aborted call ends the command, and calls at the same time take turns', async () => {
     const mark = uniqueSleep()
     const stop = new AbortController()
-    const [stopped, next] = await Promise.all([
-      call('Bash', { command: `echo begun; ${mark}` }, { signal: stop.signal, onProgress: () => stop.abort() }),
-      call('Bash', { command: 'echo next' }),
-    ])
+    const [stopped, next] = await Promise.all([call('Bash', { command: `echo begun; ${mark}` }, { signal: stop.signal, onProgress: () => stop.abort() }), call('Bash', { command: 'echo next' })])
     expect(stopped).toMatchObject({ isError: true, structured: { status: 'killed', stdout: 'begun\n' } })
     expect(next.structured['stdout']).toBe('next\n')
     expect(processesWith(mark)).toEqual([])

@@ -32,7 +32,7 @@ describe('wrong input names the field and what was expected', () => {
     [{ command: 'x', timeout: 1.5 }, "'timeout' must be a whole number, got 1.5."],
     [{ command: 'x', timeout: Number.NaN }, "'timeout' must be a whole number, got null."],
     [{ command: 'x', mode: 'fast' }, '\'mode\' must be one of default, slow, got "fast".'],
-    [{ command: 'x', mode: 'slow', timeout: 5 }, '\'mode\' and \'timeout\' cannot be given together (mode "slow", timeout 5).'],
+    [{ command: 'x', mode: 'slow', timeout: 5 }, "'mode' and 'timeout' cannot be given together (mode \"slow\", timeout 5)."],
     [{ command: 'x', pty: 'yes' }, '\'pty\' must be true or false, got "yes".'],
     [{ command: 'x', keys: ['a', 1] }, "'keys[1]' must be a string, got 1."],
     [{ command: 'a\0b' }, "'command' contains a NUL character."],
@@ -55,7 +55,10 @@ describe('right input is taken as it was meant', () => {
     [{ command: 'x', timeout: null, pty: undefined }, { command: 'x' }],
     [{ command: ['ls', 'a b'] }, { command: ['ls', 'a b'] }],
     ['{"command":"x"}', { command: 'x' }],
-    [{ command: 'x', id: 4242 }, { command: 'x', id: '4242' }],
+    [
+      { command: 'x', id: 4242 },
+      { command: 'x', id: '4242' },
+    ],
   ])('%j', (input, read) => expect(readInput(input, rules)).toEqual(read))
 })
 
@@ -70,16 +73,20 @@ test('names from the prototype are not fields', () => {
 test('whatever comes in, a tool answers in its own shape and never throws', async () => {
   const sets = (Object.keys(DIALECTS) as DialectName[]).map((dialect) => createTools(scriptedEngine(), { dialect }))
   await fc.assert(
-    fc.asyncProperty(fc.anything(), fc.dictionary(fc.constantFrom('command', 'cmd', 'commands', 'timeout', 'bash_id', 'shell_id', 'id', 'session_id', 'mode', 'env', 'keys', 'restart', 'filter'), fc.anything()), async (anything, fields) => {
-      for (const tools of sets)
-        for (const tool of tools)
-          for (const input of [anything, fields]) {
-            const result = await tool.execute(input)
-            expect(typeof result.text).toBe('string')
-            expect(result.text.length).toBeGreaterThan(0)
-            JSON.stringify(result.structured)
-          }
-    }),
+    fc.asyncProperty(
+      fc.anything(),
+      fc.dictionary(fc.constantFrom('command', 'cmd', 'commands', 'timeout', 'bash_id', 'shell_id', 'id', 'session_id', 'mode', 'env', 'keys', 'restart', 'filter'), fc.anything()),
+      async (anything, fields) => {
+        for (const tools of sets)
+          for (const tool of tools)
+            for (const input of [anything, fields]) {
+              const result = await tool.execute(input)
+              expect(typeof result.text).toBe('string')
+              expect(result.text.length).toBeGreaterThan(0)
+              JSON.stringify(result.structured)
+            }
+      },
+    ),
     { numRuns: 150 },
   )
 })

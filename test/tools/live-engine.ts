@@ -1,5 +1,5 @@
 /** A real engine with a state directory and a working directory of its own, gone again after the test. */
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
@@ -17,7 +17,7 @@ export async function liveEngine(options: EngineOptions = {}): Promise<Live> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'cerith-tools-')))
   const cwd = join(root, 'work')
   const stateDir = join(root, 'state')
-  await import('node:fs/promises').then((fs) => fs.mkdir(cwd))
+  await mkdir(cwd)
   const engine = await createEngine({ cwd, stateDir, ...options })
   afterAll(async () => {
     await engine.close()
@@ -25,3 +25,7 @@ export async function liveEngine(options: EngineOptions = {}): Promise<Live> {
   })
   return { engine, cwd, stateDir }
 }
+
+/** JSON whose shape is what the test is about: looked into freely, compared exactly. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Loose = any

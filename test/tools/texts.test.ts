@@ -18,10 +18,31 @@ const RUNS: Record<string, Script> = {
   'an interrupt': { outcome: { status: 'killed', end: { kind: 'kill', forced: false, by: 'caller' }, exitCode: null, stdout: 'one\n', durationMs: 90 } },
   'a yield': { outcome: { status: 'running', end: null, exitCode: null, id: 'shell_0a1b2c3d', stdout: 'compiling\n', durationMs: 45_000, outputFile: '/state/out' } },
   'a refusal': {
-    outcome: { status: 'refused', end: null, exitCode: null, stdout: '', refused: { rule: 'wipe-root', reason: 'Command blocked for security reasons (dangerous pattern: wipe-root): make. It removes the whole file system.', guidance: 'Name the folder you want to empty.' } },
+    outcome: {
+      status: 'refused',
+      end: null,
+      exitCode: null,
+      stdout: '',
+      refused: {
+        rule: 'wipe-root',
+        reason: 'Command blocked for security reasons (dangerous pattern: wipe-root): make. It removes the whole file system.',
+        guidance: 'Name the folder you want to empty.',
+      },
+    },
   },
   'a question that nobody answered': {
-    outcome: { status: 'refused', end: null, exitCode: null, stdout: '', approvalId: 'ap_1', refused: { rule: 'force-push', reason: 'Not run: it needs approval (it rewrites history). Nobody could be asked.', guidance: 'A person can allow exactly this command once with: cerith approve ap_1 - then repeat the same call.' } },
+    outcome: {
+      status: 'refused',
+      end: null,
+      exitCode: null,
+      stdout: '',
+      approvalId: 'ap_1',
+      refused: {
+        rule: 'force-push',
+        reason: 'Not run: it needs approval (it rewrites history). Nobody could be asked.',
+        guidance: 'A person can allow exactly this command once with: cerith approve ap_1 - then repeat the same call.',
+      },
+    },
   },
   'a dry run': { outcome: { status: 'dry_run', end: null, exitCode: null, stdout: '[Dry Run] Would execute: make' } },
   'a restart of the shell': { outcome: { notes: ['the shell was restarted and its state restored'] } },
@@ -139,7 +160,12 @@ for (const dialect of Object.keys(DIALECTS) as DialectName[]) {
     })
     test('descriptions (TOOL-02)', () => {
       const tools = createTools(scriptedEngine(), { dialect, ...(dialect === 'house' ? { yieldMs: 45_000 } : {}) })
-      expect(tools.list().map((tool) => `${tool.name} (${tool.title}): ${tool.description.replace(process.platform, 'linux')}`).join('\n\n')).toMatchSnapshot()
+      expect(
+        tools
+          .list()
+          .map((tool) => `${tool.name} (${tool.title}): ${tool.description.replace(process.platform, 'linux')}`)
+          .join('\n\n'),
+      ).toMatchSnapshot()
     })
   })
 }

@@ -83,7 +83,12 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
       const content = await readBinaryFile(file)
       if (content === null) return null
       const text = new TextDecoder(encoding ?? 'utf-8').decode(content)
-      return startLine === undefined && endLine === undefined ? text : text.split('\n').slice((startLine ?? 1) - 1, endLine).join('\n')
+      return startLine === undefined && endLine === undefined
+        ? text
+        : text
+            .split('\n')
+            .slice((startLine ?? 1) - 1, endLine)
+            .join('\n')
     },
     writeBinaryFile,
     writeTextFile: ({ content, encoding, ...file }) => writeBinaryFile({ ...file, content: Buffer.from(content, (encoding ?? 'utf-8') as BufferEncoding) }),

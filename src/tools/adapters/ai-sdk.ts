@@ -58,7 +58,7 @@ async function* follow(tool: Tool, input: unknown, signal?: AbortSignal): AsyncG
     result = ended
     wake()
   })
-  for (let seen = 0; result === null; ) {
+  for (let seen = 0; result === null;) {
     if (seen === shown) await new Promise<void>((resolve) => (wake = resolve))
     if (seen === shown || result !== null) continue
     seen = shown

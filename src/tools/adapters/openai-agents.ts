@@ -25,7 +25,11 @@ export function agentsShell(engine: Engine, options: ToolOptions = {}): { run(ac
     run: async ({ commands, timeoutMs, maxOutputLength }) => {
       const result = await tools.execute('shell', { commands, timeout_ms: timeoutMs, max_output_length: maxOutputLength })
       const entries = result.structured['output'] as ShellOutput[]
-      const output = entries.map(({ stdout, stderr, outcome }): AgentsShellOutput => ({ stdout, stderr, outcome: outcome.type === 'exit' ? { type: 'exit', exitCode: outcome.exit_code } : { type: 'timeout' } }))
+      const output = entries.map(({ stdout, stderr, outcome }): AgentsShellOutput => ({
+        stdout,
+        stderr,
+        outcome: outcome.type === 'exit' ? { type: 'exit', exitCode: outcome.exit_code } : { type: 'timeout' },
+      }))
       // Nothing ran: the model has to hear why, and this is the only place for it.
       if (output.length === 0) output.push({ stdout: '', stderr: result.text, outcome: { type: 'exit', exitCode: 125 } })
       return { output, ...(maxOutputLength === undefined ? {} : { maxOutputLength }) }
@@ -49,7 +53,10 @@ export interface AgentsWriteArgs {
 }
 
 /** The command half of the SDK's sandbox session: `exec_command` and `write_stdin` as its shell capability calls them. */
-export function agentsSandbox(engine: Engine, options: ToolOptions = {}): { execCommand(args: AgentsExecArgs): Promise<string>; writeStdin(args: AgentsWriteArgs): Promise<string>; supportsPty(): boolean } {
+export function agentsSandbox(
+  engine: Engine,
+  options: ToolOptions = {},
+): { execCommand(args: AgentsExecArgs): Promise<string>; writeStdin(args: AgentsWriteArgs): Promise<string>; supportsPty(): boolean } {
   const tools = createTools(engine, { ...options, dialect: 'codex' })
   return {
     execCommand: async ({ cmd, workdir, tty, yieldTimeMs, maxOutputTokens }) =>

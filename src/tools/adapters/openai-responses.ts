@@ -16,9 +16,7 @@ export interface FunctionCall {
 }
 
 /** An item to put into the next request's `input`. */
-export type CallAnswer =
-  | { type: 'shell_call_output'; call_id: string; max_output_length: number | null; output: ShellOutput[] }
-  | { type: 'function_call_output'; call_id: string; output: string }
+export type CallAnswer = { type: 'shell_call_output'; call_id: string; max_output_length: number | null; output: ShellOutput[] } | { type: 'function_call_output'; call_id: string; output: string }
 
 /** One answer per call that is ours, in order; everything else in `output` is left to the caller. */
 export async function answerResponse(output: readonly { readonly type: string }[], tools: ToolSet, options: CallOptions = {}): Promise<CallAnswer[]> {

@@ -30,8 +30,7 @@ const execCommand: ToolSpec = {
   title: 'Run a command',
   annotations: ANNOTATIONS.runs,
   describe: descriptions.execCommand,
-  inputSchema: () =>
-    inputOf({ cmd: text('Shell command to execute'), workdir: text('Directory to run in'), tty: flag('Give it a terminal; needed to write to it'), ...YIELD_FIELDS }, ['cmd']),
+  inputSchema: () => inputOf({ cmd: text('Shell command to execute'), workdir: text('Directory to run in'), tty: flag('Give it a terminal; needed to write to it'), ...YIELD_FIELDS }, ['cmd']),
   outputSchema: OUTPUT,
   aliases: { command: 'cmd', cwd: 'workdir', dir_path: 'workdir', pty: 'tty' },
   argv: ['cmd'],
@@ -79,13 +78,7 @@ async function collect(box: Toolbox, job: Job, yieldMs: number, maxTokens: unkno
   const original = reading.omittedBytes > 0 ? Math.ceil((reading.omittedBytes + output.length) / CHARS_PER_TOKEN) : null
   const exitCode = info.isRunning ? null : exitCodeOf(info)
   return {
-    text: lines(
-      `Wall time: ${seconds.toFixed(4)} seconds`,
-      stateOf(info),
-      original === null ? '' : `Original token count: ${original}`,
-      noteLines(info.notes),
-      `Output:\n${output}`,
-    ),
+    text: lines(`Wall time: ${seconds.toFixed(4)} seconds`, stateOf(info), original === null ? '' : `Original token count: ${original}`, noteLines(info.notes), `Output:\n${output}`),
     structured: {
       output,
       ...(exitCode === null ? { session_id: Number(info.id) || 0 } : { exit_code: exitCode }),

@@ -1,5 +1,4 @@
 /** Gemini's `run_shell_command`: a fresh shell per call, a labelled report, processes left behind named by their group. */
-import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo } from '../../../contract/job.js'
 import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'

@@ -121,7 +121,7 @@ const sendInput: ToolSpec = {
   call: async (box, input) => {
     const { shell_id, text, keys, enter } = input as { shell_id: string; text?: string; keys?: string[]; enter?: boolean }
     if (text === undefined && keys === undefined && enter !== true) {
-      throw new ShellError('BAD_REQUEST', "SendInput needs 'text', 'keys' or 'enter'.", "To press Return alone, give enter: true.")
+      throw new ShellError('BAD_REQUEST', "SendInput needs 'text', 'keys' or 'enter'.", 'To press Return alone, give enter: true.')
     }
     await box.send(shell_id, { ...(text === undefined ? {} : { text }), ...(keys === undefined ? {} : { keys }), ...(enter === true ? { enter } : {}) })
     return renderReading(await box.read(shell_id, { ansi: box.options.ansi ?? box.policy.ansi }))

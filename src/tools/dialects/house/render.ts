@@ -98,8 +98,7 @@ export function renderList(all: readonly JobInfo[], sessions: readonly SessionIn
   const jobs = all.filter((info) => !hidden.has(info))
   const rows = jobs.map((info) => `${info.id}  ${jobWords(info)}  ${oneLine(info.command)}`)
   const rooms = sessions.map(
-    (session) =>
-      `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
+    (session) => `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
   )
   return {
     text: lines(rows.length > 0 ? rows.join('\n') : 'No background shells.', older > 0 ? `[${older} older ended shells not listed]` : '', rooms.join('\n')),

@@ -1,5 +1,4 @@
 /** Document 001: one tool `bash` with modes; combined output; background jobs that outlive the agent. */
-import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo } from '../../../contract/job.js'
 import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
 import { flag, inputOf, oneOf, orNull, outputOf, text, whole } from '../../schema.js'
@@ -69,7 +68,11 @@ function renderRan(ran: Ran): ToolResult {
     case 'killed':
       return { text: lines('[command cancelled]', body), structured, isError: true }
     case 'running':
-      return { text: lines(`[command still running, NOT killed: pid ${outcome.pid}, stop it with kill -9 -${outcome.pgid}]`, body), structured: { ...structured, ...background(outcome) }, isError: false }
+      return {
+        text: lines(`[command still running, NOT killed: pid ${outcome.pid}, stop it with kill -9 -${outcome.pgid}]`, body),
+        structured: { ...structured, ...background(outcome) },
+        isError: false,
+      }
     default:
       return { text: lines(`[command failed: ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}]`, body), structured, isError: false }
   }
