@@ -137,12 +137,15 @@ static void keep_bytes(Source *source, const char *data, size_t length) {
   untold = true;
 }
 
-static void open_job(const char *dir, bool merged, long long head, long long tail, long long out_at, long long err_at) {
+static void open_job(const char *dir, bool merged) {
   dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (dir_fd < 0) return;
+  if (dir_fd >= 0) source_count = merged ? 1 : 2;
+}
+
+static void open_job_files(long long head, long long tail, long long out_at, long long err_at) {
+  bool merged = source_count == 1;
   if (head <= 0) head = 32 << 20;
   if (tail <= 0) tail = 32 << 20;
-  source_count = merged ? 1 : 2;
   store_open(&sources[0].store, dir_fd, "output.log", head, tail, out_at);
   sources[0].used = true;
   if (!merged) {
@@ -314,10 +317,11 @@ static void move_to_background(const char *payload, size_t length) {
   const char *dir = field_text(payload, length, "dir");
   if (!dir || dir_fd >= 0) return;
   bool merged = link_.err_read < 0;
-  open_job(dir, merged, field_number(payload, length, "head", 0), field_number(payload, length, "tail", 0),
-           field_number(payload, length, "out_at", 0), field_number(payload, length, "err_at", 0));
+  open_job(dir, merged);
   link_.request->detached = field_number(payload, length, "detached", 0) != 0;
   if (dir_fd < 0) return;
+  open_job_files(field_number(payload, length, "head", 0), field_number(payload, length, "tail", 0),
+                 field_number(payload, length, "out_at", 0), field_number(payload, length, "err_at", 0));
   reserve_status();
   sources[0].fd = link_.out_read;
   sources[1].fd = merged ? -1 : link_.err_read;
@@ -499,9 +503,8 @@ void run_warden(WardenLink link) {
   add_needles(request->payload, request->payload_length);
   if (request->pty && !terminal_open(&terminal, request->cols, request->rows)) start_failed(errno, "pty");
   if (request->keep) {
-    open_job(request->dir, request->merge || request->pty, request->head_bytes, request->tail_bytes, 0, 0);
+    open_job(request->dir, request->merge || request->pty);
     if (dir_fd < 0) start_failed(errno, "dir");
-    reserve_status();
     if (request->in_fifo) {
       if (mkfifoat(dir_fd, "stdin", 0600) != 0 && errno != EEXIST) start_failed(errno, "stdin");
       job_stdin = openat(dir_fd, "stdin", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -532,6 +535,8 @@ void run_warden(WardenLink link) {
   close_end(&link_.extra_in);
   close_end(&link_.extra_out);
   close_end(&link_.extra2_in);
+  /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as little as possible. */
+  if (request->keep) open_job_files(request->head_bytes, request->tail_bytes, 0, 0);
   char text[64] = "";
   ssize_t got;
   do got = read(report[0], text, sizeof text - 1); while (got < 0 && errno == EINTR);
@@ -542,9 +547,12 @@ void run_warden(WardenLink link) {
     start_failed(atoi(text), space ? space + 1 : "exec");
   }
   if (request->deadline_ms > 0) deadline = now_ms() + request->deadline_ms;
-  record_start();
   say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu", request->id, (int)leader, (int)getpid(),
       start_time_of(getpid()), start_time_of(leader));
+  if (request->keep) {
+    record_start();
+    reserve_status();
+  }
   watch();
   _exit(0);
 }

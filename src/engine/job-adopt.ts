@@ -2,6 +2,7 @@
 import type { JobInfo } from '../contract/job.js'
 import { endStrays, orderKeeper, strayProcesses } from '../os/job-control.js'
 import { findJobDirectory, jobIds } from '../os/job-dir.js'
+import type { StartRecord } from '../os/job-record.js'
 import { bootId, isAlive } from '../os/proc.js'
 import { infoOf, jobState, type JobState } from './job-info.js'
 import type { JobNews } from './job-live.js'
@@ -43,8 +44,8 @@ export function followAdopted(stateDir: string, isOwn: (id: string) => boolean, 
   return () => clearInterval(timer)
 }
 
-export function infoAt(dir: string, id: string): JobInfo | null {
-  const state = jobState(dir, id)
+export function infoAt(dir: string, id: string, known: StartRecord | null = null): JobInfo | null {
+  const state = jobState(dir, id, known)
   return state && infoOf(dir, state)
 }
 

@@ -4,7 +4,7 @@ import type { Job, JobEvent, JobInfo, KillOptions, KillResult, ReadOptions, Read
 import { storedSize } from '../os/job-output.js'
 import { infoOf, jobState, type JobState } from './job-info.js'
 import { killJob } from './job-kill.js'
-import type { JobNews, LiveJob } from './job-live.js'
+import { startOf, type JobNews, type LiveJob } from './job-live.js'
 import { readJob, type Readable } from './job-read.js'
 import { waitForJob } from './job-wait.js'
 import type { JobScreen } from './screen.js'
@@ -47,7 +47,7 @@ export class JobHandle implements Job {
   }
 
   async kill(options: KillOptions = {}): Promise<KillResult> {
-    const result = await killJob({ id: this.id, dir: this.dir, next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs)
+    const result = await killJob({ id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs)
     // The end is told before the kill returns, so that a listener never learns of it later than the killer.
     if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
     return result
@@ -90,7 +90,7 @@ export class JobHandle implements Job {
   }
 
   #state(): JobState {
-    const state = jobState(this.dir, this.id)
+    const state = jobState(this.dir, this.id, this.#live && startOf(this.#live))
     if (!state) throw new ShellError('JOB_NOT_FOUND', `Job not found: ${this.id} (it was cleaned up)`, 'List the jobs that exist.')
     return state
   }

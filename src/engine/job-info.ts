@@ -9,6 +9,9 @@ import { bootId, isAlive } from '../os/proc.js'
 import { signalName } from '../os/signals.js'
 import { whoTyped } from './input-who.js'
 
+/** A start takes milliseconds; its engine gives up on one after ten seconds. */
+const MAX_PENDING_MS = 30_000
+
 /** Everything the files say, and what the process table says about them. */
 export interface JobState {
   readonly record: JobRecord
@@ -19,10 +22,10 @@ export interface JobState {
   readonly lost: string | null
 }
 
-/** Null when the directory holds nothing that is a job. */
-export function jobState(dir: string, id: string): JobState | null {
+/** Null when the directory holds nothing that is a job. An engine knows the start of its own jobs before it is on disk. */
+export function jobState(dir: string, id: string, known: StartRecord | null = null): JobState | null {
   const written = readJobRecord(dir, id)
-  const started = readStartRecord(dir)
+  const started = readStartRecord(dir) ?? (written && known)
   let ended = readEndRecord(dir)
   if (!written && !started && !ended) return null
   const record = written ?? damagedRecord(dir, id)
@@ -39,7 +42,8 @@ export function jobState(dir: string, id: string): JobState | null {
 function lossOf(record: JobRecord, started: StartRecord | null, sameBoot: boolean): string | null {
   if (!sameBoot) return started ? 'the machine was restarted while it ran' : 'the machine was restarted before it was started'
   if (started) return 'its keeper was destroyed; nobody can say how it ended'
-  return isAlive(record.engine.pid, record.engine.start || undefined) ? null : 'its engine ended before it was started'
+  if (!isAlive(record.engine.pid, record.engine.start || undefined)) return 'its engine ended before it was started'
+  return Date.now() - record.createdAt > MAX_PENDING_MS ? 'its keeper was destroyed before it could write anything down' : null
 }
 
 /** A job whose record was torn still has its output, its end and its processes. */

@@ -5,7 +5,7 @@ import { endStrays, orderKeeper, processesUnder, strayProcesses } from '../os/jo
 import { listenersOn, portsOf } from '../os/job-ports.js'
 import { bootId, commandLine, isAlive } from '../os/proc.js'
 import { signalName, signalNumber } from '../os/signals.js'
-import { infoOf, jobState, type JobState } from './job-info.js'
+import { infoOf, type JobState } from './job-info.js'
 
 const SIGTERM = 15
 const SIGKILL = 9
@@ -17,6 +17,7 @@ const PORT_PATIENCE_MS = 500
 export interface Killable {
   readonly id: string
   readonly dir: string
+  state(): JobState
   next(ms: number): Promise<void>
 }
 
@@ -25,8 +26,8 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   if (signal === null) throw new ShellError('BAD_REQUEST', `Bad request: no such signal ${JSON.stringify(String(options.signal).slice(0, 60))}`, 'Use TERM, KILL, INT, HUP, USR1 ... or a number.')
   const graceMs = options.graceMs ?? defaultGraceMs
   if (typeof graceMs !== 'number' || !(graceMs >= 0)) throw new ShellError('BAD_REQUEST', 'Bad request: graceMs must be a number of milliseconds', 'Pass 0 or more.')
-  let state = stateOf(job)
-  for (const until = performance.now() + PATIENCE_MS; !state.started && !state.ended && state.lost === null && performance.now() < until; state = stateOf(job)) await job.next(10)
+  let state = job.state()
+  for (const until = performance.now() + PATIENCE_MS; !state.started && !state.ended && state.lost === null && performance.now() < until; state = job.state()) await job.next(10)
   const { started } = state
   if (state.lost !== null) return killLost(job, state, graceMs)
   if (!started) return { info: infoOf(job.dir, state), alreadyStopped: false, forced: false, notes: ['It could not be ended: it has not started yet. Try again.'] }
@@ -39,7 +40,7 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   orderKeeper(job.dir, started, `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ${options.why === 'timeout' ? 'timeout' : 'caller'}`)
   const until = performance.now() + graceMs + PATIENCE_MS
   while (isAlive(started.warden, started.wardenStart) && performance.now() < until) await job.next(10)
-  state = stateOf(job)
+  state = job.state()
   const notes: string[] = []
   if (alreadyStopped) notes.push(`It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had left running ${before.length === 1 ? 'was' : 'were'} ended.`)
   const left = processesUnder(started)
@@ -57,7 +58,7 @@ async function sendSignal(job: Killable, state: JobState, signal: number, graceM
   let now = state
   while (!now.ended && now.lost === null && performance.now() < until && ENDING.has(signal)) {
     await job.next(10)
-    now = stateOf(job)
+    now = job.state()
   }
   const info = infoOf(job.dir, now)
   return { info, alreadyStopped: false, forced: false, notes: info.isRunning ? [`${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`] : [`${signalName(signal)} was sent and it ended.`] }
@@ -71,7 +72,7 @@ async function killLost(job: Killable, state: JobState, graceMs: number): Promis
   const { forced, left } = await endStrays(find, graceMs)
   const notes = [`Its keeper was gone; ${strays.length} ${strays.length === 1 ? 'process' : 'processes'} of it ${strays.length === 1 ? 'was' : 'were'} found and ended.`]
   if (left.length > 0) notes.push(`Could not end every process; still there: ${named(left)}.`)
-  return { info: infoOf(job.dir, stateOf(job)), alreadyStopped: false, forced, notes }
+  return { info: infoOf(job.dir, job.state()), alreadyStopped: false, forced, notes }
 }
 
 async function portsStillUsed(ports: readonly number[], job: Killable): Promise<string[]> {
@@ -79,12 +80,6 @@ async function portsStillUsed(ports: readonly number[], job: Killable): Promise<
   const used = (): number[] => ports.filter((port) => listenersOn(port).length > 0)
   while (used().length > 0 && performance.now() < until) await job.next(25)
   return used().map((port) => `Port ${port} is still in use by ${named(listenersOn(port))}.`)
-}
-
-function stateOf(job: Killable): JobState {
-  const state = jobState(job.dir, job.id)
-  if (!state) throw new ShellError('JOB_NOT_FOUND', `Job not found: ${job.id} (it was cleaned up meanwhile)`, 'List the jobs that exist.')
-  return state
 }
 
 function named(pids: readonly number[]): string {

@@ -1,14 +1,17 @@
 /** Lists jobs fast: what has ended does not change any more, so its answer is remembered. */
 import type { JobInfo } from '../contract/job.js'
 import { findJobDirectory, jobIds } from '../os/job-dir.js'
+import type { StartRecord } from '../os/job-record.js'
 import { infoOf, jobState } from './job-info.js'
 
 export class JobList {
   readonly #stateDir: string
+  readonly #known: (id: string) => StartRecord | null
   readonly #ended = new Map<string, { made: string; info: JobInfo }>()
 
-  constructor(stateDir: string) {
+  constructor(stateDir: string, known: (id: string) => StartRecord | null) {
     this.#stateDir = stateDir
+    this.#known = known
   }
 
   all(): JobInfo[] {
@@ -33,7 +36,7 @@ export class JobList {
     if (known?.made === found.made) return known.info
     let info: JobInfo | null
     try {
-      const state = jobState(found.dir, id)
+      const state = jobState(found.dir, id, this.#known(id))
       info = state && infoOf(found.dir, state)
       if (state && info && !info.isRunning && !state.keeperAlive) this.#ended.set(id, { made: found.made, info })
     } catch {

@@ -1,5 +1,6 @@
 /** The jobs that this engine started and still watches, and the news about them: told as it comes, the end exactly once. */
 import type { JobEvent, JobInfo } from '../contract/job.js'
+import type { StartRecord } from '../os/job-record.js'
 import type { Ward } from '../os/launcher.js'
 
 export interface LiveJob {
@@ -13,6 +14,11 @@ export interface LiveJob {
   readonly ended: Promise<void>
 }
 
+/** What the keeper will have written down about the start. */
+export function startOf({ ward }: Pick<LiveJob, 'ward'>): StartRecord {
+  return { pid: ward.pid, pgid: ward.pgid, warden: ward.wardenPid, wardenStart: ward.wardenStart, leaderStart: ward.leaderStart, at: null }
+}
+
 export class JobNews {
   readonly #listeners = new Set<(event: JobEvent) => void>()
   readonly #changes = new Map<string, Set<() => void>>()
@@ -20,6 +26,10 @@ export class JobNews {
   subscribe(listener: (event: JobEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
+  }
+
+  get heard(): boolean {
+    return this.#listeners.size > 0
   }
 
   tell(event: JobEvent): void {

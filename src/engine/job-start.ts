@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ShellError } from '../contract/errors.js'
 import type { StartRequest } from '../contract/request.js'
 import { feedPipe } from '../os/feed.js'
+import { endStrays, strayProcesses } from '../os/job-control.js'
 import { makeJobDirectory, removeJobDirectory } from '../os/job-dir.js'
 import { writeJobRecord, type JobRecord } from '../os/job-record.js'
 import type { KeepSpec, LaunchSpec, Ward } from '../os/launcher.js'
@@ -45,9 +47,18 @@ export async function startJob(asked: Plan, delivered: DeliveredCommand, restore
     const ward = await launch(plan, delivered, restore, dir, record, services)
     return { record, dir, ward }
   } catch (error) {
+    // A command that destroyed its keeper before the start was known may have children.
+    if (ShellError.is(error) && error.code === 'SPAWN_FAILED') await endStrays(() => strayProcesses(id, null), 0)
     removeJobDirectory(dir)
-    throw error
+    throw unwritable(error, dir)
   }
+}
+
+/** A disk that cannot be written is the machine's trouble, said as such; anything else goes on as it is. */
+function unwritable(error: unknown, dir: string): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (ShellError.is(error) || !code || !syscall) return error
+  return new ShellError('STATE_UNWRITABLE', `Cannot write the record of a job in ${dir} (${code})`, code === 'ENOSPC' || code === 'EDQUOT' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.', { cause: error })
 }
 
 export function recordOf(id: string, plan: Plan, services: Services, about: Pick<JobRecord, 'owner' | 'openStdin' | 'pty' | 'streams' | 'notes'>): JobRecord {

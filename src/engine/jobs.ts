@@ -3,6 +3,7 @@ import { ShellError } from '../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { StartRequest } from '../contract/request.js'
+import { endStrays, strayProcesses } from '../os/job-control.js'
 import { findJobDirectory } from '../os/job-dir.js'
 import { auditOutcome } from './audit.js'
 import { deliverCommand, isRefusal } from './delivery.js'
@@ -13,7 +14,7 @@ import { cleanByLimits, cleanJobs } from './job-clean.js'
 import { JobHandle } from './job-handle.js'
 import { jobState } from './job-info.js'
 import { JobList } from './job-list.js'
-import { followJob, JobNews, type LiveJob } from './job-live.js'
+import { followJob, JobNews, startOf, type LiveJob } from './job-live.js'
 import { promoteRun } from './job-promote.js'
 import { startJob, type StartedJob } from './job-start.js'
 import { abortedOutcome, refusedOutcome, runningOutcome } from './outcomes.js'
@@ -43,7 +44,10 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
   const live = new Map<string, LiveJob>()
   const news = new JobNews()
   const { stateDir, limits } = services
-  const list = new JobList(stateDir)
+  const list = new JobList(stateDir, (id) => {
+    const job = live.get(id)
+    return job ? startOf(job) : null
+  })
   let starting = 0
   let unfollow: (() => void) | null = null
   let endings = 0
@@ -58,14 +62,16 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
 
   const adopt = ({ record, dir, ward }: StartedJob): LiveJob => {
     const { id } = record
-    const job = followJob({ id, dir, ward, apart: record.streams === 'separate', owner: record.owner, command: record.command }, news, () => infoAt(dir, id))
+    const job = followJob({ id, dir, ward, apart: record.streams === 'separate', owner: record.owner, command: record.command }, news, () => infoAt(dir, id, startOf({ ward })))
     live.set(id, job)
     void ward.gone.then(async () => {
       await job.ended
+      // A destroyed keeper can end nothing any more; what it kept must not outlive the engine all the same.
+      if (ward.state.exited?.lost && record.owner === 'manager' && !services.state.closed) await endStrays(() => strayProcesses(id, startOf({ ward })), 0)
       live.delete(id)
       if (++endings % TIDY_EVERY === 0) tidy()
     })
-    const info = infoAt(dir, id)
+    const info = news.heard ? infoAt(dir, id, startOf(job)) : null
     if (info) news.tell({ kind: 'started', info })
     return job
   }
@@ -110,7 +116,7 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
     },
     async get(id) {
       const found = findJobDirectory(stateDir, id)
-      if (found && jobState(found.dir, id)) return handle(id, found.dir)
+      if (found && (live.has(id) || jobState(found.dir, id))) return handle(id, found.dir)
       throw notFound(id, await this.list({ all: true }))
     },
     async list({ all = false } = {}) {

@@ -73,17 +73,15 @@ export function removeLeftAside(stateDir: string): void {
   for (const name of names(jobsDirectory(stateDir))) if (name.includes(ASIDE)) rmSync(join(jobsDirectory(stateDir), name), { recursive: true, force: true })
 }
 
-/** A small file that is there completely or not at all. */
-export function writeWhole(dir: string, name: string, text: string): void {
-  const temporary = join(dir, `.${name}.${randomBytes(4).toString('hex')}`)
-  const fd = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
+/** A small file that must not be there yet, and never through a link. */
+export function writeNew(dir: string, name: string, text: string): void {
+  const fd = openSync(join(dir, name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
   try {
     const bytes = Buffer.from(text)
     for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
   } finally {
     closeSync(fd)
   }
-  renameSync(temporary, join(dir, name))
 }
 
 /** The text of a small file, or null; never through a link, never more than it may hold. */

@@ -28,30 +28,35 @@ interface Layout {
   readonly total: number
 }
 
-const TRIES = 20
+const TRIES = 100
 
 /** One contiguous range from `since` on; what lies behind a hole comes with the next read, whose `lostBefore` counts it. */
 export function readStored(dir: string, name: OutputName, since: number, maxBytes: number): StoredRange {
-  for (let attempt = 0; ; attempt++) {
-    const end = readEndRecord(dir)
-    try {
-      const range = readLayout(dir, layoutOf(dir, name, end), since, maxBytes, end !== null)
-      // The keeper records the end before it adds anything but output to the file: still no record means that all of this is output.
-      if (end !== null || readEndRecord(dir) === null) return range
-    } catch (error) {
-      // The oldest segment was dropped, or joined to the file, while we looked.
-      if (attempt >= TRIES || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    }
-  }
+  const range = settled(dir, (end) => readLayout(layoutOf(dir, name, end), since, maxBytes, end !== null))
+  return range ?? { bytes: new Uint8Array(0), start: since, lostBefore: 0, total: since, ended: false }
 }
 
 /** How many bytes there were, and how many of them are no longer kept. */
 export function storedSize(dir: string, name: OutputName): { total: number; omitted: number } {
-  for (;;) {
+  const layout = settled(dir, (end) => layoutOf(dir, name, end)) ?? { total: 0, pieces: [] }
+  return { total: layout.total, omitted: layout.total - layout.pieces.reduce((sum, { size }) => sum + size, 0) }
+}
+
+/**
+ * Looks until the files stood still while it looked: segments are dropped in a flood and joined at the end. The keeper records the
+ * end before it adds anything but output to a file, so a look between two looks that found no record saw nothing but output.
+ */
+function settled<T>(dir: string, look: (end: EndRecord | null) => T): T | null {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
     const end = readEndRecord(dir)
-    const { total, pieces } = layoutOf(dir, name, end)
-    if (end !== null || readEndRecord(dir) === null) return { total, omitted: total - pieces.reduce((sum, { size }) => sum + size, 0) }
+    try {
+      const seen = look(end)
+      if (end !== null || readEndRecord(dir) === null) return seen
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || statSync(dir, { throwIfNoEntry: false }) === undefined) throw error
+    }
   }
+  return null
 }
 
 function layoutOf(dir: string, name: OutputName, end: EndRecord | null): Layout {
@@ -75,14 +80,15 @@ function growingLayout(dir: string, name: OutputName): Layout {
   for (const start of [null, ...segments]) {
     const file = join(dir, start === null ? name : `${name}.${start}`)
     const stat = statSync(file, { throwIfNoEntry: false })
-    // The oldest segments go first: one that is gone by now is a hole, as it would be a moment later.
+    // The oldest go first: one that is gone by now is a hole, as it would be a moment later. Without the newest nobody knows the end.
+    if (!stat && start !== null && start === segments.at(-1)) throw Object.assign(new Error('the newest segment is gone'), { code: 'ENOENT' })
     if (stat && stat.size > 0) pieces.push({ start: start ?? 0, size: stat.size, places: [{ file, at: 0 }] })
   }
   const last = pieces.at(-1)
   return { pieces, total: last ? last.start + last.size : 0 }
 }
 
-function readLayout(dir: string, { pieces, total }: Layout, since: number, maxBytes: number, ended: boolean): StoredRange {
+function readLayout({ pieces, total }: Layout, since: number, maxBytes: number, ended: boolean): StoredRange {
   const wanted = Math.min(Math.max(0, Math.trunc(since) || 0), total)
   let first = pieces.findIndex((piece) => piece.start + piece.size > wanted)
   if (first < 0 || maxBytes <= 0) return { bytes: new Uint8Array(0), start: first < 0 ? total : wanted, lostBefore: first < 0 ? total - wanted : 0, total, ended }

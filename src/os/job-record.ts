@@ -1,6 +1,6 @@
 /** What is written down about a job: by its engine before the start, by its keeper at the start and at the end. Torn files read as missing. */
 import type { JobOwner } from '../contract/request.js'
-import { readSmall, writeWhole } from './job-dir.js'
+import { readSmall, writeNew } from './job-dir.js'
 
 /** `job.json`, written once, before anything is started. Secret tokens in the command are unresolved. */
 export interface JobRecord {
@@ -54,8 +54,9 @@ export interface StoredStream {
 const MAX_RECORD_BYTES = 64 * 1024 * 1024
 const MAX_STATUS_BYTES = 65_536
 
+/** Nothing is started before this is written: a torn record belongs to a job that never was. */
 export function writeJobRecord(dir: string, record: JobRecord): void {
-  writeWhole(dir, 'job.json', JSON.stringify(record))
+  writeNew(dir, 'job.json', JSON.stringify(record))
 }
 
 export function readJobRecord(dir: string, id: string): JobRecord | null {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
-import { isAlive, processFacts } from '../../src/os/proc.js'
+import { isAlive, processesMarked, processFacts } from '../../src/os/proc.js'
 import { eventually, startHost, type EngineHost } from './engine-host.js'
 
 let stateDir: string
@@ -211,12 +211,21 @@ test('an engine that died between the record and the start leaves a job that nev
 
 test('F14 a command that kills its keeper is recorded as lost; nothing hangs, nothing is left', async () => {
   const engine = await open()
-  const job = await engine.start({ command: 'sleep 300 & kill -9 $PPID; sleep 300' })
+  const job = await engine.start({ command: 'sleep 300 & sleep 0.1; kill -9 $PPID; sleep 300' })
   expect((await job.wait({ timeoutMs: 10_000 })).info).toMatchObject({ status: 'lost' })
-  const { pid } = await job.info()
-  await job.kill({ graceMs: 0 })
-  await eventually(() => !isAlive(pid as number))
+  await eventually(() => processesMarked(`CERITH_JOB=${job.id}`).length === 0)
+  expect(await job.kill({ graceMs: 0 })).toMatchObject({ alreadyStopped: true })
   expect((await engine.run({ command: 'echo fine' })).stdout).toBe('fine\n')
+})
+
+test('F14 a command that kills its keeper in its first moment never started or is lost, and leaves nothing', async () => {
+  const engine = await open()
+  for (let round = 0; round < 8; round++) {
+    const job = await engine.start({ command: 'sleep 300 & kill -9 $PPID; sleep 300', newId: () => `early_${round}` }).catch((error: unknown) => error as Error)
+    if (job instanceof Error) expect(job).toMatchObject({ code: 'SPAWN_FAILED' })
+    else expect((await job.wait({ timeoutMs: 10_000 })).info).toMatchObject({ status: 'lost' })
+    await eventually(() => processesMarked(`CERITH_JOB=early_${round}`).length === 0)
+  }
 })
 
 test('F14 a detached job without its keeper is lost, but its processes are found by their mark and ended', async () => {

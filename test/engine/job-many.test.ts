@@ -1,0 +1,36 @@
+/** A thousand jobs at once on a small machine: all finish, nothing leaks, and asking stays fast. */
+import { readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { allProcesses, descendantsOf } from '../../src/os/proc.js'
+import { eventually } from './engine-host.js'
+import { withEngine } from './job-setup.js'
+
+const place = withEngine({ limits: { maxRunningJobs: 2_000 } })
+
+test('F58 F59 NFR-01 a thousand jobs: unique ids, all known finished, no zombie, no descriptor left, fast answers', async () => {
+  const { engine } = place
+  const ended = new Set<string>()
+  engine.onJobEvent((event) => void (event.kind === 'ended' && ended.add(event.info.id)))
+  const fds = readdirSync('/proc/self/fd').length
+  const begin = performance.now()
+  const jobs = await Promise.all(Array.from({ length: 1_000 }, () => engine.start({ command: 'sleep 1; echo done' })))
+  expect(new Set(jobs.map(({ id }) => id)).size).toBe(1_000)
+  await eventually(() => ended.size === 1_000, 60_000)
+  expect(performance.now() - begin).toBeLessThan(60_000)
+
+  const asked = performance.now()
+  const infos = await engine.jobs({ all: true })
+  const listMs = performance.now() - asked
+  expect(infos.map(({ status }) => status).filter((status) => status !== 'completed')).toEqual([])
+  const again = performance.now()
+  await engine.jobs({ all: true })
+  const againMs = performance.now() - again
+  const one = performance.now()
+  for (const job of jobs.slice(0, 100)) expect((await job.read()).text).toBe('done\n')
+  const readMs = (performance.now() - one) / 100
+  expect({ listMs: listMs < 1_000, againMs: againMs < 250, readMs: readMs < 100 }).toEqual({ listMs: true, againMs: true, readMs: true })
+
+  await eventually(() => descendantsOf(process.pid).length === 0 || allProcesses().filter(({ state, parent }) => state === 'Z' && parent === process.pid).length === 0)
+  expect(allProcesses().filter(({ state, name }) => state === 'Z' && name.startsWith('cerith')).length).toBe(0)
+  await eventually(() => readdirSync('/proc/self/fd').length <= fds + 5)
+}, 90_000)
