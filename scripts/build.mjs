@@ -1,7 +1,7 @@
 // Bundles the package into dist/: five entries with shared chunks, the native helper, types, the config schema.
 //   node scripts/build.mjs [--if-stale] [--no-types] [--clean]
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { takeLock } from './lock.mjs'
@@ -66,7 +66,7 @@ async function bundle(outDir) {
       if (log.code !== 'CIRCULAR_DEPENDENCY' && log.code !== 'INVALID_ANNOTATION') handle(level, log)
     },
   })
-  await build.write({
+  const { output } = await build.write({
     dir: outDir,
     format: 'esm',
     entryFileNames: '[name].js',
@@ -74,6 +74,18 @@ async function bundle(outDir) {
     banner: (chunk) => (chunk.name === 'cli' && chunk.isEntry ? '#!/usr/bin/env node' : ''),
   })
   await build.close()
+  writeFileSync(join(outDir, 'THIRD_PARTY.md'), licencesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)))
+}
+
+/** Whose code is inside the bundle, with their licences, which ask to be passed on. */
+function licencesOf(moduleIds) {
+  const folders = new Set(moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []))
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
+    return `## ${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : 'See its repository.'}\n`
+  })
+  return ['# Third-party code in this package', ...texts].join('\n\n')
 }
 
 /** Moves the new files in one by one: a command line that is running keeps finding the chunks it was built with. */
@@ -111,6 +123,8 @@ function writeTypes() {
   rmSync(types, { recursive: true, force: true })
   const result = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root, encoding: 'utf8' })
   if (result.status !== 0) throw new Error(`tsc found mistakes:\n${result.stdout}${result.stderr}`)
+  // Nobody imports the command line.
+  rmSync(join(types, 'cli'), { recursive: true, force: true })
   const globals = join(root, 'src/contract/pure-globals.d.ts')
   if (existsSync(globals)) copyFileSync(globals, join(types, 'contract/pure-globals.d.ts'))
 }

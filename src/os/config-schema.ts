@@ -90,7 +90,7 @@ const SHAPES: Record<SettingType, Record<string, unknown>> = {
   objects: { type: 'array', items: { type: 'object' } },
 }
 
-function property({ type, about, choices, min, max, default: value, key }: Setting): Record<string, unknown> {
+function property({ type, about, choices, min, max, default: value, key, variable, project }: Setting): Record<string, unknown> {
   return {
     description: about,
     ...SHAPES[type],
@@ -99,6 +99,8 @@ function property({ type, about, choices, min, max, default: value, key }: Setti
     ...(max === undefined ? {} : { maximum: max }),
     ...(value === null ? {} : { default: value }),
     ...(POLICY_SHAPES[key] ?? {}),
+    ...(variable ? { 'x-variable': variable } : {}),
+    'x-project': project,
   }
 }
 

@@ -1,6 +1,7 @@
 /** `cerith serve`: the tools over HTTP for MCP clients on this machine. */
 import { readWhole } from '../option-rows.js'
 import type { Verb } from '../verb.js'
+import { welcome } from '../welcome.js'
 import { MCP_OPTIONS, mcpOptions, type McpVerbOptions } from './mcp.js'
 
 export const verb: Verb = {
@@ -24,7 +25,9 @@ export const verb: Verb = {
     const { port, host, allowRemote, client, ...rest } = options as McpVerbOptions & { port?: number; host?: string; allowRemote?: boolean; client?: string[] }
     const { serveHttp } = await import('../../mcp/index.js')
     const served = await serveHttp({ ...(await mcpOptions(rest, io)), ...(port === undefined ? {} : { port }), ...(host === undefined ? {} : { host }), ...(allowRemote ? { allowRemote } : {}), ...(client ? { clients: client } : {}) })
-    io.out.write(`${served.banner}\n`)
+    // From an installed package anybody can start it by name; from a clone only by its path.
+    const program = process.argv[1]?.includes('/node_modules/') ? ['npx', 'cerith'] : ['node', process.argv[1] ?? 'cerith']
+    io.out.write(welcome({ url: served.url, tokenFile: served.tokenFile, clients: [...served.tokens.keys()], program }))
     return (await served.ended).exitCode
   },
 }
