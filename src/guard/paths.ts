@@ -132,6 +132,11 @@ function matches(pattern: readonly string[], known: readonly string[]): boolean 
   return pattern.length === known.length && pattern.every((part, i) => part === known[i] || (hasWildcard(part) && !hasUnknown(part) && globMatches(part, known[i] ?? '') && !(known[i] ?? '').startsWith('.')))
 }
 
+/** Files the system needs that lie below a directory and whose name a pattern matches. */
+export function criticalBelow(start: string, pattern: string): string[] {
+  return start.startsWith('/') ? CRITICAL_FILES.filter((file) => isWithin(file, normalise(start)) && globMatches(pattern, file.slice(file.lastIndexOf('/') + 1))) : []
+}
+
 /** Whether `path` is `root` or lies below it. */
 export function isWithin(path: string, root: string): boolean {
   return root === '/' || path === root || path.startsWith(`${root.replace(/\/+$/, '')}/`)

@@ -95,9 +95,9 @@ export class Walker implements Runner {
   script(text: string, shell: ShellState, stdin: Input = null, parsed?: ParsedScript): Alternatives {
     return this.deeper(() => {
       const before = this.source
-      this.source = text
+      this.source = plain(text)
       try {
-        return this.statements((parsed ?? parseScript(text)).commands, shell, stdin)
+        return this.statements((parsed ?? parseScript(this.source)).commands, shell, stdin)
       } finally {
         this.source = before
       }
@@ -160,7 +160,8 @@ export class Walker implements Runner {
     let out: Alternatives = NOTHING
     for (const statement of list) {
       const printed = statement.background ? this.inProcess(() => this.node(statement.command, shell.fork(), stdin)) : this.node(statement.command, shell, stdin)
-      if (this.readers > 0) out = concat(out, printed)
+      // What nobody knows ends in a newline, or the next line would seem to be part of it.
+      if (this.readers > 0) out = concat(out, list.length > 1 ? printed.map((text) => (text === UNKNOWN ? `${UNKNOWN}\n` : text)) : printed)
     }
     return out
   }

@@ -15,7 +15,7 @@ const { script }: { script: fc.Arbitrary<string> } = fc.letrec<{ script: string 
     { depthSize: 'small', withCrossShrink: true },
     simple,
     fc.tuple(tie('script'), fc.constantFrom(';', '\n', '&&', '||', '|', '&', '|&'), tie('script')).map(([a, operator, b]) => `${a} ${operator} ${b}`),
-    tie('script').map((inner) => `(${inner})`),
+    tie('script').map((inner) => `( ${inner})`),
     tie('script').map((inner) => `{ ${inner}; }`),
     tie('script').map((inner) => `$(${inner})`),
     tie('script').map((inner) => `if ${inner}; then ${inner}; else ls; fi`),
@@ -59,7 +59,7 @@ describe('any input gets a verdict', () => {
     const front = fc.constantFrom('', 'A=b ', '2>/dev/null ', 'A=b C=$(ls) ')
     const wrap = fc.constantFrom<(inner: string) => string>(
       (inner) => inner,
-      (inner) => `(${inner})`,
+      (inner) => `( ${inner})`,
       (inner) => `{ ${inner}; }`,
       (inner) => `echo "$(${inner})"`,
       (inner) => `bash -c '${inner.replaceAll("'", `'\\''`)}'`,

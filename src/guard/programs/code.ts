@@ -1,5 +1,6 @@
 /** Reads inline code of other languages for what it would do to the machine. It looks at strings and calls, not at meaning. */
 import { GuardLimit } from '../limits.js'
+import { activate } from '../text.js'
 import type { Call } from './call.js'
 import { decodeBase64, decodeHex, unescape } from './printing.js'
 
@@ -10,7 +11,9 @@ const STARTS =
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE = /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|remove)\b\s*\(?\s*/g
 const REMOVES_FILE = /\b(?:os\.(?:remove|unlink|truncate)|unlink(?:Sync)?|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
-const WRITES = /\b(?:writeFile(?:Sync)?|file_put_contents|createWriteStream|File\.write|IO\.write|write_text|write_bytes|WriteAllText|spew|openSync|copyFileSync|copyfile|copy2?|renameSync|rename|move)\b\s*\(?\s*/g
+const WRITES = /\b(?:writeFile(?:Sync)?|file_put_contents|createWriteStream|File\.write|IO\.write|write_text|write_bytes|WriteAllText|spew|openSync)\b\s*\(?\s*/g
+const COPIES = /\b(?:copyFileSync|copyFile|copyfile|copy2?|copytree|cp|cp_r|copy_file)\b\s*\(\s*[^,()]*,\s*/g
+const MOVES = /\b(?:renameSync|rename|move|moveSync)\b\s*\(?\s*/g
 const OPENS = /\b(?:open|fopen|File\.open|File\.new|io\.open|sysopen|os\.open)\b\s*\(?\s*/g
 const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*\(?\s*/g
 
@@ -21,7 +24,7 @@ export function judgeCode(code: string, language: string, call: Call): void {
   call.walker.step()
   const home = call.shell.home[0] ?? ''
   const source = withVariables(joined(code.replace(HOME_CALLS, () => `"${home}"`)))
-  for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
+  if (STARTS.test(source) || /\beval\b/.test(source)) for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
   if (forksForever(source)) call.walker.report('fork-bomb', [call.argv[0] ?? language, 'fork'])
   if (STARTS.test(source)) startedCommands(source, call)
   if (/\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*["'`]/.test(source)) {
@@ -98,10 +101,13 @@ function fileCalls(source: string, call: Call): void {
   }
   // A loop over a list of names: the names are the arguments.
   if (/\b(?:for|map|each|forEach)\b/.test(source) && /\b(?:remove|unlink\w*|rmtree|rmSync|rm_rf|rmdirSync|unlinkSync)\s*\(?\s*[A-Za-z_$][\w$]*\s*[,)]/.test(source)) {
-    for (const { text } of strings(source)) if (/^[/~]/.test(text)) effect('delete-tree', text)
+    for (const { text } of strings(source)) if (/^[/~]/.test(text)) effect('delete-tree', activate(text))
   }
   for (const match of source.matchAll(REMOVES_TREE)) effect('delete-tree', path(match.index + match[0].length))
-  for (const match of source.matchAll(REMOVES_FILE)) effect('delete', path(match.index + match[0].length))
+  for (const match of source.matchAll(COPIES)) effect('overwrite', path(match.index + match[0].length))
+  for (const match of source.matchAll(MOVES)) effect('move', path(match.index + match[0].length))
+  const recursive = /recursive\s*=\s*T(?:RUE)?\b/.test(source)
+  for (const match of source.matchAll(REMOVES_FILE)) effect(recursive ? 'delete-tree' : 'delete', path(match.index + match[0].length))
   for (const match of source.matchAll(WRITES)) effect('overwrite', path(match.index + match[0].length))
   for (const match of source.matchAll(OPENS)) {
     const rest = source.slice(match.index, match.index + 400)

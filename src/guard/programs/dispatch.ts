@@ -106,7 +106,7 @@ function runProgram(call: Call, name: string): Alternatives {
     known = true
     MACHINE_PROGRAMS['mkfs']?.(call, 'mkfs')
   }
-  if (!known && interpreterName(name) !== undefined) return (interpret(call, name) as Alternatives | undefined) ?? ANYTHING
+  if (interpreterName(name) !== undefined) return (interpret(call, name) as Alternatives | undefined) ?? out ?? ANYTHING
   if (!known) unknownWrapper(call, name)
   return out ?? ANYTHING
 }

@@ -1,5 +1,5 @@
 /** What the file tools do to the paths they name: remove, move, overwrite, change modes. */
-import { resolvePath } from '../paths.js'
+import { criticalBelow, resolvePath } from '../paths.js'
 import { activate, ANYTHING, hasUnknown, isConstant, NOTHING, plain, TREE, UNKNOWN } from '../text.js'
 import { basename, type Call, onlyTalks, options, type Program } from './call.js'
 import { foundPaths } from './printing.js'
@@ -49,6 +49,7 @@ function destination(given: ReturnType<typeof options>): { sources: string[]; ta
 
 /** The file that really appears: `cp x /etc/` writes /etc/x. */
 function landings(sources: readonly string[], target: string, intoDirectory: boolean): string[] {
+  if (/^\/dev\/\w+$/.test(target)) return [target]
   const direct = intoDirectory ? [] : [target]
   return [...direct, ...sources.map((source) => `${target}/${basename(source)}`)]
 }
@@ -199,7 +200,7 @@ const find: Program = (call) => {
       at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++
     else if (word === '-delete') {
-      for (const path of targets(starts, narrowed, names)) call.walker.effect('delete-tree', path.replace(TREE, ''), call.shell, call.argv)
+      for (const path of targets(starts, narrowed, names)) call.walker.effect('delete-tree', path, call.shell, call.argv)
       prints = false
     } else if (/^-(exec|execdir|ok|okdir)$/.test(word)) {
       const end = words.findIndex((other, i) => i > at && (other === ';' || (other === '+' && words[i - 1] === '{}')))
@@ -221,8 +222,8 @@ const find: Program = (call) => {
 
 /** What an action of find is applied to: everything, what a name test selects, and what it selects right at the start. */
 function targets(starts: readonly string[], narrowed: boolean, names: readonly string[]): string[] {
-  if (!narrowed) return starts.map((start) => start + TREE)
-  return starts.flatMap((start) => [selected(start), ...names.map((name) => `${start}/${name}`)])
+  if (!narrowed) return foundPaths(starts, false).flatMap((text) => text.trim().split('\n'))
+  return starts.flatMap((start) => [selected(start), ...names.flatMap((name) => [`${start}/${name}`, ...criticalBelow(start, name)])])
 }
 
 function selected(start: string): string {
@@ -243,7 +244,7 @@ const fd: Program = (call) => {
   const narrowed = operands.length > 0 && !/^[.*]*$/.test(plain(operands[0] ?? ''))
   const start = operands[1] ?? '.'
   const template = words.slice(at + 1)
-  const path = narrowed ? selected(start) : start + TREE
+  const path = narrowed ? selected(start) : `${start}/${TREE}`
   call.walker.argv(template.some((word) => word.includes('{}')) ? template.map((word) => word.replaceAll('{}', path)) : [...template, path], call.shell.fork(), null)
   return undefined
 }

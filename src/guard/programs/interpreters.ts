@@ -83,7 +83,12 @@ const awk: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'Ffvieom', long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'], stop: true })
   const programs = [...given.all('e', 'source'), ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined ? given.operands.slice(0, 1) : [])]
   for (const file of given.all('f', 'file')) for (const text of call.walker.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
-  for (const program of programs) judgeCode(plain(program), 'awk', call)
+  const assigned = given.all('v', 'assign').map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`)).join('')
+  for (const program of programs) {
+    judgeCode(assigned + plain(program), 'awk', call)
+    // Lines of the input that the program hands to a shell.
+    if (/system\s*\(\s*\$|\|\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program)) for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
+  }
   const everything = (call.stdin ?? []).some((text) => text.includes(TREE)) && programs.every((program) => !/[/~]|==/.test(plain(program)))
   const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'))
   if (given.all('i').includes('inplace')) for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
@@ -155,8 +160,8 @@ function applied(text: string, { pattern, replacement, flags }: Substitution): s
   const to = replacement.replace(/\\(?![&\d])(.)/g, '$1')
   if (/^[\w /\\.-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, ''))) return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
   if (pattern === '.*' || pattern === '^.*$') return text.replace(/^.*$/gm, () => to)
-  if (pattern === '^') return text.replace(/^/gm, () => to)
-  if (pattern === '$') return text.replace(/$/gm, () => to)
+  if (pattern === '^') return text.replace(/^(?=[^\n])/gm, () => to)
+  if (pattern === '$') return text.replace(/(?<=[^\n])$/gm, () => to)
   return UNKNOWN
 }
 

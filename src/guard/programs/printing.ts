@@ -1,6 +1,6 @@
 /** What text tools print for known input: echo, printf, decoders, filters. Only so far as to follow text into a shell. */
 import { basename, options, type Program } from './call.js'
-import { type Alternatives, ANYTHING, hasUnknown, isConstant, NOTHING, plain, SELECTED, TREE, UNKNOWN, unique } from '../text.js'
+import { type Alternatives, ANYTHING, hasUnknown, hasWildcard, isConstant, NOTHING, plain, SELECTED, STAR, TREE, UNKNOWN, unique } from '../text.js'
 import { resolvePath } from '../paths.js'
 
 /** `\n`, `\t`, `\0ooo`, `\xHH`, `\uHHHH` as echo -e and printf know them. */
@@ -15,7 +15,7 @@ export function unescape(text: string, octalNeedsZero = false): string {
 
 /** printf: the format is used again until the arguments are gone. */
 export function formatted(args: readonly string[]): Alternatives {
-  const [format, ...values] = args.map(plain)
+  const [format, ...values] = args
   if (format === undefined) return NOTHING
   let out = ''
   let next = 0
@@ -60,7 +60,8 @@ const echo: Program = ({ argv }) => {
     if (flags.includes('E')) escapes = false
     args = args.slice(1)
   }
-  const text = args.map(plain).join(' ')
+  // Wildcards were expanded before echo saw them: they stay marks for names.
+  const text = args.join(' ')
   return [(escapes ? unescape(text, true) : text) + (newline ? '\n' : '')]
 }
 
@@ -240,7 +241,13 @@ const realpath: Program = ({ argv, shell }) => {
   return path === undefined ? ANYTHING : shell.cwd.map((cwd) => `${resolvePath(path, cwd)}\n`)
 }
 /** Names in a directory that nobody looked at. */
-const ls: Program = ({ argv }) => (argv.some((arg) => /^\/proc\/?$/.test(arg)) ? [`${TREE}\n`] : argv.slice(1).some((arg) => /^-\w*d/.test(arg)) ? options(argv.slice(1)).operands.map((path) => `${path}\n`).slice(0, 1) : ANYTHING)
+const ls: Program = ({ argv }) => {
+  const given = options(argv.slice(1), { short: 'ITw' })
+  if (given.operands.some((path) => /^\/proc\/?$/.test(path))) return [`${TREE}\n`]
+  // Names given with wildcards or -d are printed as they are; of a directory, every name in it.
+  const named = given.has('d', 'directory') || given.operands.some(hasWildcard)
+  return [named ? given.operands.map((path) => `${path}\n`).join('') : `${STAR}\n`]
+}
 /** A pattern that lets every pid through keeps "everything" everything; any other picks something out. */
 const grep: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'ABCefmdD', long: ['regexp', 'file', 'max-count'] })
@@ -264,6 +271,8 @@ const getent: Program = ({ argv, shell }) => {
   const home = user === 'root' ? '/root' : user === shell.get('USER').values[0] ? (shell.home[0] ?? '') : `/home/${user}`
   return [`${user}:x:1000:1000::${home}:/bin/bash\n`]
 }
+/** The path a name would be found at; which one does not matter, the program does. */
+const which: Program = ({ argv }) => [options(argv.slice(1)).operands.map((name) => `${name.includes('/') ? name : `/usr/bin/${name}`}\n`).join('')]
 const mktemp: Program = () => [`/tmp/${UNKNOWN}\n`]
 
 /** Filters whose effect on text is not computed: known input becomes text that nobody has read. */
@@ -308,6 +317,8 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   yes,
   getent,
   mktemp,
+  which,
+  whereis: which,
   sort: through('kotTS'),
   uniq: through('fsw'),
   nl: through('bdfhilnpsvw'),
@@ -332,5 +343,5 @@ export const PRINTING: Readonly<Record<string, Program>> = {
 
 /** What `find` prints: its starting points and all below them, or only what a name test selects. */
 export function foundPaths(starts: readonly string[], narrowed: boolean): Alternatives {
-  return [starts.map((start) => (narrowed ? `${start.replace(/\/$/, '')}/${SELECTED}` : start + TREE)).join('\n') + '\n']
+  return [starts.map((start) => `${start.replace(/\/$/, '')}/${narrowed ? SELECTED : TREE}`).join('\n') + '\n']
 }

@@ -74,7 +74,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   i386: {},
   x86_64: {},
   'xvfb-run': { short: 'efnps', long: ['error-file', 'auth-file', 'server-num', 'server-args'] },
-  'start-stop-daemon': { short: 'xpnuNcgdrkICR', long: ['pidfile', 'name', 'user', 'chuid', 'chdir', 'chroot', 'group', 'nicelevel'], idle: ['K', 'stop', 'status', 'T'] },
+  'start-stop-daemon': { short: 'xapnuNcgdrkICR', long: ['exec', 'pidfile', 'name', 'user', 'chuid', 'chdir', 'chroot', 'group', 'nicelevel'], idle: ['K', 'stop', 'status', 'T'] },
   daemonize: { short: 'acelopuE' },
   chpst: { short: 'uUbcdfmnopqrt/e', },
   setuidgid: { skip: 1 },
@@ -152,6 +152,8 @@ const wrap: Program = (call, name) => {
   const directory = name === 'sudo' || name === 'run0' ? given.get('D', 'chdir') : name === 'unshare' || name === 'nsenter' ? given.get('w', 'wd') : undefined
   if (directory !== undefined) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
   if ((name === 'sudo' || name === 'doas') && rest.length > 0 && (given.has('s') || given.has('i', 'login', 'shell'))) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
+  const program = name === 'start-stop-daemon' ? given.get('x', 'exec', 'a') : undefined
+  if (program !== undefined) rest = [program, ...rest]
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
   if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   return call.walker.external(rest, inner, call.stdin)
@@ -218,7 +220,7 @@ function splitString(text: string): string[] {
 
 const command: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: name === 'exec' ? 'a' : '', stop: true })
-  if (name === 'command' && given.has('v', 'V')) return undefined
+  if (name === 'command' && given.has('v', 'V')) return given.operands.map((word) => `${word}\n`)
   if (given.operands.length === 0) return NOTHING
   return call.walker.external(given.operands, call.shell, call.stdin)
 }
