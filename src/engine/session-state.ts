@@ -70,15 +70,16 @@ export function restoreCode(state: ShellState, initial: readonly string[]): stri
     ...state.directories.slice(1).filter((dir) => dir.startsWith('/')).toReversed().map((dir) => `pushd -n ${quoteWord(dir)}`),
     ...(state.positional.length > 1 ? [`set -- ${state.positional.slice(1).join(' ')}`] : []),
     ...state.options.filter((line) => /^set [-+]o [\w-]+$/.test(line) && !LEFT_OUT_OPTIONS.test(line)),
-  ].map((line) => `\\builtin ${line}`)
+    // Behind another word `name=(...)` is no assignment but a syntax error, so arrays need the bare word.
+  ].map((line) => (/^declare -\w*[aA]/.test(line) ? line : `\\builtin ${line}`))
   // DEBUG and RETURN would go off during the rest of this; the next command gets them from the session. EXIT has run.
   const traps = state.traps.filter(({ signal }) => !/^(?:EXIT|DEBUG|RETURN)$/.test(signal) && !signal.includes('RTMIN+9')).map(({ text }) => `\\builtin ${text}`)
   return [...lines, state.functions, ...state.exportedFunctions.map((name) => `\\builtin declare -fx ${quoteWord(name)}`), ...aliasLines(state.aliases), ...traps, ''].join('\n')
 }
 
 /** Exported names that a successor does not get: what the environment filter keeps from a fresh shell does not come back through a session either. */
-export function namesLeftBehind(state: ShellState): string[] {
-  return state.variables.filter((variable) => isOurs(variable) && !isCarriedOn(variable)).map(({ name }) => name)
+export function namesLeftBehind(state: ShellState, initial: readonly string[]): string[] {
+  return state.variables.filter((variable) => isOurs(variable) && !isCarriedOn(variable) && !initial.includes(variable.name)).map(({ name }) => name)
 }
 
 /** The dump as it may lie on a disk: without what a successor does not get, and without any known secret. */

@@ -126,10 +126,13 @@ export class LiveSession implements Session {
 
   /** Code that gives a fresh shell this session's state. */
   async currentState(): Promise<ShellState | null> {
-    return this.#inTurn(async () => {
-      if (this.#shell?.alive && this.#memory.dirty) await this.#dump(this.#shell)
-      return this.#memory.state
-    })
+    return this.#inTurn(() => this.stateInTurn())
+  }
+
+  /** The same for whoever already has the turn (a command on a terminal). */
+  async stateInTurn(): Promise<ShellState | null> {
+    if (this.#shell?.alive && this.#memory.dirty) await this.#dump(this.#shell)
+    return this.#memory.state
   }
 
   get initialNames(): readonly string[] {
@@ -139,9 +142,11 @@ export class LiveSession implements Session {
   /** A command that ran elsewhere with this session's state (on a terminal) brings its changes back. */
   async adopt(dump: string): Promise<void> {
     const state = parseState(dump)
-    if (!state || !this.#shell?.alive) return
+    if (!state) return
     this.#memory.learn(state)
-    await this.#shell.restore(state, this.initialNames)
+    this.#memory.cwd = state.cwd
+    // A session whose shell has not been started, or is gone, gets the state with its next shell.
+    if (this.#shell?.alive) await this.#shell.restore(state, this.initialNames)
   }
 
   // ---- one call ----
@@ -174,6 +179,7 @@ export class LiveSession implements Session {
         memory,
         promote: this.#parts.promote,
         notes,
+        initialNames: this.initialNames,
         letGo: () => {
           this.#shell = null
           this.#restarts += 1

@@ -23,7 +23,7 @@ describe.skipIf(!findHelper())('a session on a terminal', () => {
     const outcome = await session.run({ command: 'tty >/dev/null && echo on a terminal; hello "$plain$MODE"; echo "${list[1]}"; echo $TERM; cd deep; plain=2; more=3; list+=(d)', pty: true })
     expect(outcome).toMatchObject({ status: 'completed', cwd: join(root, 'sub', 'deep'), session: 'both', output: 'on a terminal\r\nhello 1dev\r\nb c\r\nxterm-256color\r\n' })
     expect(session.cwd).toBe(join(root, 'sub', 'deep'))
-    const after = await session.run({ command: 'pwd; echo "$plain $more ${#list[@]} $TERM"; hello again; compgen -v | grep -c __cerith; tty' })
+    const after = await session.run({ command: 'pwd; echo "$plain $more ${#list[@]} $TERM"; hello again; compgen -v | grep -c "__cerith_[tnp]\$"; tty' })
     expect(after.stdout).toBe(`${join(root, 'sub', 'deep')}\n2 3 3 dumb\nhello again\n0\nnot a tty\n`)
   })
 
