@@ -7,7 +7,7 @@ import { stateDirectory } from '../os/state-dir.js'
 import { createClient, type Client } from './client.js'
 import { createDoor, PATH } from './http-door.js'
 import type { MakeServer } from './legacy-sessions.js'
-import { atMost, CLOSE_MS, watchLife, type EndReason } from './lifecycle.js'
+import { CLOSE_MS, leave, watchLife, within, type EndReason } from './lifecycle.js'
 import { settingsOf, type ServeOptions } from './options.js'
 import { FIRST_CLIENT } from './owned-engine.js'
 import { howToConnect } from './paste.js'
@@ -84,8 +84,9 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
   const end = (reason: EndReason): Promise<void> =>
     (ending ??= (async () => {
       unwatch()
-      await atMost(CLOSE_MS, Promise.all([door.close(), engine.close()]))
+      const closed = await within(reason === 'asked' ? null : CLOSE_MS, Promise.all([door.close(), engine.close()]))
       finish({ reason, exitCode: 0 })
+      if (!closed) leave(0)
     })())
   const unwatch = (options.watchSignals ?? true) ? watchLife((reason) => void end(reason), { watchParent: false }) : () => {}
   const banner = names.map((client) => howToConnect({ url, tokenFile: tokens.file, client, token: tokens.made.includes(client) ? tokens.byName.get(client)! : null })).join('\n\n')

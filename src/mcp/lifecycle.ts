@@ -31,11 +31,23 @@ export function watchLife(end: (reason: EndReason) => void, { watchParent }: Lif
   }
 }
 
-/** Waits for the promise, but not longer; a failure counts as done. */
-export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+/** True when the work was done within the time (null: however long it takes); a failure counts as done. */
+export async function within(ms: number | null, work: Promise<unknown>): Promise<boolean> {
+  const finished = work.then(() => true, () => true)
+  if (ms === null) return finished
   let timer: NodeJS.Timeout | undefined
-  await Promise.race([work.catch(() => {}), new Promise((resolve) => (timer = setTimeout(resolve, ms)))])
+  const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)))
+  const done = await Promise.race([finished, late])
   clearTimeout(timer)
+  return done
+}
+
+/**
+ * Something does not heed the polite signal, and only our own end makes the wardens use force at once. Whoever waits for the
+ * server's end still hears of it first.
+ */
+export function leave(exitCode: number): void {
+  setImmediate(() => process.exit(exitCode))
 }
 
 /**

@@ -2,7 +2,7 @@
 import { serveStdio as serveSdk, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createEngine } from '../engine/engine.js'
 import { createClient } from './client.js'
-import { atMost, CLOSE_MS, watchLife, type EndReason } from './lifecycle.js'
+import { CLOSE_MS, leave, watchLife, within, type EndReason } from './lifecycle.js'
 import { settingsOf, type ServeOptions } from './options.js'
 import { serverFor } from './server.js'
 import { guardStdout } from './stdout-guard.js'
@@ -33,8 +33,10 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
     if (ending) return
     ending = true
     unwatch()
-    await atMost(CLOSE_MS, Promise.all([handle.close(), engine.then((made) => made.close())]))
+    const patience = reason === 'asked' ? null : CLOSE_MS
+    const closed = await within(patience, Promise.all([handle.close(), engine.then((made) => made.close())]))
     finish({ reason, exitCode })
+    if (!closed) leave(exitCode)
   }
   const unwatch = watchLife((reason) => void end(reason), { watchParent: options.watchParent ?? true })
   const handle = serveSdk(async ({ era }) => serverFor(await client, { era, lasting: true }), {
