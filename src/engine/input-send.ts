@@ -12,7 +12,7 @@ import { applicationCursorAsked } from './pty-modes.js'
 import type { SecretStore } from './secret-store.js'
 
 /** A program that does not read its input fills the FIFO: say so instead of waiting for ever. */
-const PATIENCE_MS = 5_000
+const PATIENCE_MS = 3_000
 /** The kernel keeps this much of a line that it edits; the rest of a longer line would be thrown away without a word. */
 const LONGEST_LINE = 4_095
 /** What the keyboard would have made of these keys on a terminal. */

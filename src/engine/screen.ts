@@ -4,6 +4,7 @@ import type { Screen } from '../contract/job.js'
 import type { PtySize } from '../contract/request.js'
 import { readStored } from '../os/job-output.js'
 import { readInputNotes } from '../os/pty-control.js'
+import { createScreenGuard } from './screen-guard.js'
 import type { IBuffer, Terminal } from '@xterm/headless'
 
 /** Older output than this cannot matter for what is on the screen now, except for programs that draw a line once and never again. */
@@ -27,6 +28,7 @@ export class JobScreen {
   #rows: string[] = []
   #changedAt: number[] = []
   #busy: Promise<unknown> = Promise.resolve()
+  readonly #guard = createScreenGuard(() => Math.max(this.#terminal?.cols ?? 1, this.#terminal?.rows ?? 1))
 
   constructor(options: ScreenOptions) {
     this.#options = options
@@ -94,7 +96,7 @@ export class JobScreen {
         return
       }
       this.#offset = start + bytes.length
-      await new Promise<void>((resolve) => terminal.write(bytes, resolve))
+      await new Promise<void>((resolve) => terminal.write(this.#guard(bytes), resolve))
       this.#compare(terminal.buffer.active, terminal.rows)
     }
   }

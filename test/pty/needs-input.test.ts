@@ -11,9 +11,9 @@ import { findHelper } from '../../src/os/helper-file.js'
 import { startSshd, type LocalSshd } from './local-sshd.js'
 import { SILENT, WAITS, type Row } from './needs-input.table.js'
 
-const AT_ONCE = 8
+const AT_ONCE = 10
 /** Long enough to be reported several times over. */
-const SILENCE_LIMIT_MS = 2_500
+const SILENCE_LIMIT_MS = 2_200
 const only = process.env['NEEDS_INPUT']
 
 describe.skipIf(!findHelper())('needs input', () => {
