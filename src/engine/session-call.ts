@@ -20,6 +20,8 @@ import { namesLeftBehind } from './session-state.js'
 import { stopCommand } from './session-stop.js'
 
 const RECOVER_LIMIT_MS = 1_500
+/** A shell is at its prompt for a moment before and after every command; twice in a row this far apart means that it has nothing more to say. */
+const SILENCE_LOOK_MS = 400
 
 export interface CallSite {
   readonly name: string
@@ -27,6 +29,8 @@ export interface CallSite {
   readonly memory: SessionMemory
   readonly promote: Promote | null
   readonly notes: readonly string[]
+  /** The names of the environment that every shell of the session starts with. */
+  readonly initialNames: readonly string[]
   /** The shell goes with its command; the session continues in another one. */
   letGo(): void
 }
@@ -34,7 +38,8 @@ export interface CallSite {
 type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
 type Stopped = Awaited<ReturnType<typeof stopCommand>>
 
-export async function runInShell(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, call: Call, site: CallSite): Promise<void> {
+/** The Outcome; null when the command went on without the session, and the call is settled by who took it. */
+export async function runInShell(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, call: Call, site: CallSite): Promise<Outcome | null> {
   const { request } = plan
   const { services, memory } = site
   const merged = request.streams === 'merged'
@@ -43,7 +48,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
 
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
   const err = merged ? null : call.capture('stderr', plan, services)
-  const pipes = await shell.attach({ out: (chunk) => out.push(chunk), err: (chunk) => (err ?? out).push(chunk) })
+  const pipes = await shell.attach({ out: (chunk) => out.push(chunk), err: (chunk) => (err ?? out).push(chunk) }, memory.movedStreams)
   const { inputFile, secretPipe, text } = await prepare(shell, plan, delivered, number, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   shell.writeCommand(commandFileText(text, shell.marks), text.whole)
@@ -96,11 +101,13 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   services.live.add(life)
   call.takeControl({ interrupt: () => begin('interrupt'), kill: (by) => begin(by), toBackground: () => moveOut('asked') })
 
+  const silence = watchSilence(shell, answer.giveUp)
   const report = await answer.report
+  silence.end()
   services.live.delete(life)
   if (promoted) {
     await call.outcome.catch(() => {})
-    return
+    return null
   }
   stopTimers()
   secretPipe?.release()
@@ -114,45 +121,67 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     await shell.ward.exited
     notes.push('The shell did not answer and was restarted with the state it had before this command.')
   }
+  if (silence.noticed) {
+    shell.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
+    await shell.ward.exited
+  }
   await shell.caughtUp()
-  if (!shell.alive) await within(Promise.all(shell.readers.map((reader) => reader.end)), services.limits.drainMs)
+  if (!shell.alive) {
+    shell.releasePipes()
+    await within(Promise.all(shell.readers.map((reader) => reader.end)), services.limits.drainMs)
+  }
   if (stopped || !shell.alive) shell.drain()
   const { held } = shell.detach()
   out.end()
   err?.end()
 
-  const end = endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
+  const end: End = silence.noticed && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
   remember(report, shell, plan, end, memory)
   if (trapSeen && shell.alive) await noteTraps(trapSeen, shell, memory)
-  if (report?.kind === 'T' && text.keepStdin) memory.ownStdin = true
-  if (!shell.alive) notes.push(successorNote(end, stop, memory))
+  if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames))
   else if (held) notes.push(...leftoverNotes(shell, before))
   const clipped = { out: out.text(plan.clip), err: err?.text(plan.clip) ?? null }
-  const stages = report?.kind === 'T' && plan.verdict.facts.lastPipelineStages > 1 ? report.fields.slice(5).map(Number) : []
+  const stages = report?.kind === 'T' && plan.verdict.facts.lastPipelineStages > 1 ? report.fields.slice(6).map(Number) : []
   const pipeStatus = stages.length > 1 ? stages : null
   notes.push(...site.notes, ...adviceFor({ end, plan, stderr: merged ? clipped.out.text : (clipped.err?.text ?? ''), pipeStatus }))
-  call.settle(
-    endedOutcome({
-      end,
-      stdout: merged ? '' : clipped.out.text,
-      stderr: clipped.err?.text ?? '',
-      output: merged ? clipped.out.text : null,
-      truncated: clipped.out.truncated || (clipped.err?.truncated ?? false),
-      omittedBytes: clipped.out.omittedBytes + (clipped.err?.omittedBytes ?? 0),
-      outputFile: out.spillPath ?? err?.spillPath ?? null,
-      durationMs: Math.round(performance.now() - startedAt),
-      cwd: memory.cwd,
-      pid: shell.pid,
-      pgid: shell.ward.pgid,
-      id: null,
-      session: site.name,
-      pipeStatus,
-      notes,
-    }),
-  )
+  return endedOutcome({
+    end,
+    stdout: merged ? '' : clipped.out.text,
+    stderr: clipped.err?.text ?? '',
+    output: merged ? clipped.out.text : null,
+    truncated: clipped.out.truncated || (clipped.err?.truncated ?? false),
+    omittedBytes: clipped.out.omittedBytes + (clipped.err?.omittedBytes ?? 0),
+    outputFile: out.spillPath ?? err?.spillPath ?? null,
+    durationMs: Math.round(performance.now() - startedAt),
+    cwd: memory.cwd,
+    pid: shell.pid,
+    pgid: shell.ward.pgid,
+    id: null,
+    session: site.name,
+    pipeStatus,
+    notes,
+  })
 }
 
 const NOBODY: ReadonlySet<number> = new Set()
+
+/** Limits or missing builtins can keep the shell from reporting: then it waits for the next line, and nobody would ever know. */
+function watchSilence(shell: SessionShell, tell: () => void): { readonly noticed: boolean; end(): void } {
+  let looks = 0
+  let noticed = false
+  const timer = setInterval(() => {
+    looks = shell.isAtPrompt() ? looks + 1 : 0
+    if (looks < 3) return
+    noticed = true
+    tell()
+  }, SILENCE_LOOK_MS)
+  return {
+    get noticed() {
+      return noticed
+    },
+    end: () => clearInterval(timer),
+  }
+}
 
 /** Everything the command's text and its lines need, with the files and pipes that they name. */
 async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, number: number, pipes: { stdout: string | null; stderr: string | null }, { services, memory }: CallSite): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText }> {
@@ -247,9 +276,9 @@ async function noteTraps(seen: Promise<Report | null>, shell: SessionShell, memo
   memory.statusLost = true
 }
 
-function successorNote(end: End, stop: Stop | null, { state }: SessionMemory): string {
+function successorNote(end: End, stop: Stop | null, { state }: SessionMemory, initial: readonly string[]): string {
   const how = stop ? ' with the command' : end.kind === 'exit' ? ` with exit code ${end.code}` : end.kind === 'signal' ? ` by ${end.signal}` : ''
-  const left = state ? namesLeftBehind(state) : []
+  const left = state ? namesLeftBehind(state, initial) : []
   return `The shell ended${how}; the session goes on in a new shell with its state restored${left.length > 0 ? `, except ${left.slice(0, 10).join(', ')}` : ''}.`
 }
 

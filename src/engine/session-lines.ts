@@ -147,8 +147,8 @@ function trailer(call: CallText, marks: Marks): string {
   const stdin = own(marks, 'i')
   const steps = [`${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`]
   if (call.traps) steps.push(reportTraps(call.number, marks), `${own(marks, 'x')}=${call.number}`)
-  if (call.keepStdin) steps.push(`{ [[ \${${stdin}-} ]] && \\exec {${stdin}}<&-; \\exec {${stdin}}<&0; }`)
-  steps.push(report(marks, 'T', call.number, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${kept}[@]:2}"`))
+  if (call.keepStdin) steps.push(`{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`)
+  steps.push(report(marks, 'T', call.number, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`))
   steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, `${own(marks, 't')}=\${${kept}[0]}`, '\\builtin return 0')
   return `\n{ ${steps.join('; ')}; } ${call.traps ? '>/dev/null ' : ''}2>/dev/null\n`
 }
@@ -174,7 +174,7 @@ export function endFileText(marks: Marks): string {
     `${status}=\${${told}:-$?}`,
     `${told}=`,
     `[[ $- != *[xv]* ]] || \\builtin set +xv`,
-    `\\builtin printf '%s\\0' @${marks.nonce} E "$1" "$${status}" "$-" "\${PWD-}" "" "${PROMPT_IS_SET}" ${marks.nonce}@ >${marks.report}`,
+    `\\builtin printf '%s\\0' @${marks.nonce} E "$1" "$${status}" "$-" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
     stashPrompts(marks),
     `[[ $- == *e* ]] || \\builtin return "$${status}"`,
     '\\builtin return 0',

@@ -21,7 +21,10 @@ export class SessionMemory {
   /** `$?` of the shell is no longer that of the last command. */
   statusLost = false
   traps: UserTraps = NO_TRAPS
+  /** The shell's stdin is what an earlier `exec <file` made it. */
   ownStdin = false
+  /** The last command may have pointed stdout or stderr elsewhere, or closed them. */
+  movedStreams = false
   #hasTraps = false
   errTrap = false
   repair = false
@@ -57,6 +60,7 @@ export class SessionMemory {
     if (!this.#hasTraps && /\btrap\b/.test(text)) this.#hasTraps = true
     if (!this.errTrap && /\bERR\b/i.test(text)) this.errTrap = true
     if (!this.repair && /\b(?:builtin|enable)\b/.test(text)) this.repair = true
+    this.movedStreams = /\bexec\b/.test(text)
     return {
       traps: this.#hasTraps ? { ...this.traps, listed: /\btrap\b/.test(text) } : null,
       lastArgument: LOOKS_AT_LAST.test(text) ? this.last.argument : null,
@@ -74,6 +78,7 @@ export class SessionMemory {
     this.#xtrace = options.includes('x')
     this.#verbose = options.includes('v')
     this.#prompts = report.fields[4] !== ''
+    this.ownStdin = report.fields[5] !== ''
   }
 
   hearTraps(report: Report): void {

@@ -6,8 +6,8 @@ import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
 import { watchChildren, type ChildrenWatch } from '../os/children.js'
-import { hasProc } from '../os/proc.js'
-import { takePipe } from './fresh.js'
+import { descendantsOf, hasProc, signalProcess } from '../os/proc.js'
+import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
 import { dumpFileText, dumpLine, endFileText, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, type Marks } from './session-lines.js'
 import { createReportReader, type Report } from './session-report.js'
@@ -15,6 +15,11 @@ import { parseState, restoreCode, type ShellState } from './session-state.js'
 
 /** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
 const SMALL_FILE = 4_096
+
+/** What is still running when the session closes gets this long to end by itself. */
+const COMPANY_GRACE_MS = 1_000
+/** An idle shell that takes longer than this for a line of ours is broken. */
+const ANSWER_LIMIT_MS = 10_000
 
 /** Where the bytes of the running call go; null between calls. */
 export interface Sinks {
@@ -34,6 +39,7 @@ export class SessionShell {
   readonly ward: Ward
   readonly #services: Services
   readonly #orders: number
+  readonly #ordersFile: string
   readonly #reportPipe: Pipe
   readonly #reports: PipeReader
   /** Null before the first call: what bash itself says at its start goes nowhere. */
@@ -55,6 +61,7 @@ export class SessionShell {
     this.ward = ward
     this.marks = marks
     this.#orders = orders
+    this.#ordersFile = fileName(fstatSync(orders))
     this.#reportPipe = report
     this.#commands = openSync(fileOf.command(marks), 'wx', 0o600)
     // The warden adopts what the shell's children leave behind.
@@ -153,34 +160,41 @@ export class SessionShell {
   }
 
   /**
-   * Hands the streams to a new call. When a process of an earlier call may still write into the old pipes, the shell gets new ones,
-   * unless the agent pointed its stdout or stderr somewhere else itself.
+   * Hands the streams to a new call. When a process of an earlier call may still write into the old pipes, the shell gets new ones, unless
+   * the agent pointed its stdout or stderr somewhere else itself. A stream that it closed is opened again.
    */
-  async attach(sinks: Sinks): Promise<{ stdout: string | null; stderr: string | null }> {
-    if (this.#out && this.#err && !this.#mayShare()) {
-      this.#out.owner = sinks
-      this.#err.owner = sinks
-      return { stdout: null, stderr: null }
-    }
-    const ours = { out: !this.#out || isSame(openFile(this.pid, 1), this.#out.file), err: !this.#err || isSame(openFile(this.pid, 2), this.#err.file) }
-    const renew = async (side: keyof Sinks, old: Channel | null): Promise<{ made: Channel; path: string }> => {
-      const pipe = await takePipe(this.#services)
-      this.#switched.push(pipe)
-      const made = channel(pipe, this.#services, side)
-      // Bytes that a process of an earlier call still writes are nobody's result; the reader only keeps it from blocking.
-      if (old) {
-        old.owner = null
-        this.#old.push(old)
-      }
-      return { made, path: pipe.writePath }
-    }
-    const out = ours.out ? await renew('out', this.#out) : null
-    const err = ours.err ? await renew('err', this.#err) : null
-    if (out) this.#out = out.made
-    if (err) this.#err = err.made
+  async attach(sinks: Sinks, moved: boolean): Promise<{ stdout: string | null; stderr: string | null }> {
+    const shared = this.#mayShare()
+    const stdout = this.#out && !shared && !moved ? null : await this.#renew('out', 1, shared)
+    const stderr = this.#err && !shared && !moved ? null : await this.#renew('err', 2, shared)
     if (this.#out) this.#out.owner = sinks
     if (this.#err) this.#err.owner = sinks
-    return { stdout: out?.path ?? null, stderr: err?.path ?? null }
+    return { stdout, stderr }
+  }
+
+  async #renew(side: keyof Sinks, fd: 1 | 2, shared: boolean): Promise<string | null> {
+    const old = side === 'out' ? this.#out : this.#err
+    if (old) {
+      const now = openFile(this.pid, fd)
+      const closed = now === undefined && hasProc
+      const elsewhere = now !== undefined && now !== old.file
+      if (elsewhere || (!shared && !closed)) return null
+      // Bytes that a process of an earlier call still writes are nobody's result; the reader only keeps it from blocking.
+      old.owner = null
+      this.#old.push(old)
+    }
+    const pipe = await takePipe(this.#services)
+    this.#switched.push(pipe)
+    const made = channel(pipe, this.#services, side)
+    if (side === 'out') this.#out = made
+    else this.#err = made
+    return pipe.writePath
+  }
+
+  /** Whether the shell reads our lines: its stdin is theirs only then, every command gets another one. */
+  isAtPrompt(): boolean {
+    const now = openFile(this.pid, 0)
+    return now !== undefined && now === this.#ordersFile
   }
 
   /** Whether processes other than the shell were there when the last call ended. */
@@ -203,10 +217,14 @@ export class SessionShell {
     if (this.#out) this.#out.owner = null
     if (this.#err) this.#err.owner = null
     if (this.#old.length > 0) this.#old = this.#old.filter(({ reader }) => !reader.ended)
-    // The shell has opened the new pipes by now; the launcher need not hold them any longer.
-    for (const pipe of this.#switched.splice(0)) pipe.release()
+    this.releasePipes()
     this.#accompanied = this.#hasCompany()
     return { held: this.#accompanied }
+  }
+
+  /** The shell has opened its new pipes by now (or never will); the launcher need not hold them any longer. */
+  releasePipes(): void {
+    for (const pipe of this.#switched.splice(0)) pipe.release()
   }
 
   /**
@@ -226,10 +244,24 @@ export class SessionShell {
     return [this.#out, this.#err].flatMap((one) => (one ? [one.reader] : []))
   }
 
+  /** False when the shell did not answer in time, or is gone. */
   async dump(keepStatus: boolean): Promise<boolean> {
     const done = this.heard('D', 0)
     this.type(dumpLine(this.marks, keepStatus))
-    return (await done) !== null
+    return this.#inTime(done)
+  }
+
+  async #inTime(done: Promise<Report | null>): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), ANSWER_LIMIT_MS)))
+    const heard = await Promise.race([done, late])
+    clearTimeout(timer)
+    if (heard === null && this.alive) {
+      // It is idle and still does not answer: it never will.
+      this.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
+      await this.ward.exited
+    }
+    return heard !== null
   }
 
   /** The state as last written down by this shell, if it was written whole. */
@@ -250,7 +282,7 @@ export class SessionShell {
     const number = this.nextNumber()
     const done = this.heard('R', number)
     this.type(restoreLine(number, this.marks))
-    await done
+    await this.#inTime(done)
   }
 
   /** Its command goes on without the session: when that ends, the shell leaves with its status. */
@@ -264,7 +296,13 @@ export class SessionShell {
   async end(graceMs: number, polite: boolean): Promise<void> {
     if (polite && this.alive) {
       this.type('\\builtin exit 0\n')
-      this.ward.kill({ signal: 1, graceMs, why: 'close' })
+      await within(this.ward.exited, graceMs)
+    }
+    // What runs in the background is asked first; the shell itself would not listen to SIGTERM.
+    if (!this.ward.state.gone && this.#hasCompany()) {
+      for (const pid of descendantsOf(this.ward.wardenPid)) if (pid !== this.pid) signalProcess(pid, 'SIGTERM')
+      if (this.alive) this.ward.kill({ signal: 1, graceMs: COMPANY_GRACE_MS, why: 'close' })
+      else this.ward.kill({ signal: 15, graceMs: COMPANY_GRACE_MS, why: 'close' })
     } else this.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
     await this.ward.gone
     this.dispose()
@@ -292,15 +330,11 @@ function channel(pipe: Pipe, services: Services, side: keyof Sinks): Channel {
   return made
 }
 
-function isSame(found: string | undefined, ours: string): boolean {
-  return found === undefined ? !hasProc : found === ours
-}
-
 function fileName({ dev, ino }: { dev: number; ino: number }): string {
   return `${dev}:${ino}`
 }
 
-/** The file behind a descriptor of the shell; without /proc nobody can say, and it is taken for ours. */
+/** The file behind a descriptor of the shell. */
 function openFile(pid: number, fd: number): string | undefined {
   try {
     return fileName(statSync(`/proc/${pid}/fd/${fd}`))

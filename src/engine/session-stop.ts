@@ -17,6 +17,7 @@ export interface StopSpec {
 export async function stopCommand(spec: StopSpec): Promise<{ forced: boolean; left: readonly number[] }> {
   // Pending in the shell before its child can die: when the wait for the child returns, the handler runs and not the next command.
   signal(spec.shell, spec.stopSignal)
+  signal(spec.shell, 'SIGCONT')
   for (const pid of victims(spec)) {
     signal(pid, spec.polite)
     signal(pid, 'SIGCONT')

@@ -173,7 +173,7 @@ export class LiveSession implements Session {
     try {
       const shell = await this.#ready()
       this.#calls += 1
-      await runInShell(shell, plan, delivered, call, {
+      const outcome = await runInShell(shell, plan, delivered, call, {
         name: this.name,
         services: this.#services,
         memory,
@@ -186,6 +186,8 @@ export class LiveSession implements Session {
         },
       })
       this.#planDump()
+      this.#busy = false
+      if (outcome) call.settle(outcome)
     } finally {
       this.#busy = false
     }
