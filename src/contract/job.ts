@@ -68,6 +68,8 @@ export interface WaitOptions {
   readonly until?: RegExp | string
   readonly port?: number
   readonly idleMs?: number
+  /** Wait until it waits for somebody to type (a terminal, or an open stdin); `match` is then its prompt. */
+  readonly input?: boolean
   readonly file?: string
   readonly since?: number
   /** Where lines of stderr count from when the streams are apart. Default: 0, or with `since` what comes from now on. */

@@ -1,35 +1,48 @@
-/** Watches a foreground command on a terminal for the moment in which it waits for input. */
+/** Watches a command for the moment in which it waits for input: the kernel must have seen it twice in a row, with silence around. */
+import { storedSize } from '../os/job-output.js'
 import { readStartRecord } from '../os/job-record.js'
 import { AGREE_MS, SILENCE_MS, waitsForInput, type Waiting } from './input-wait.js'
 
-export interface WatchedRun {
+export interface WatchedJob {
   readonly dir: string
-  /** When the last byte came (performance.now). */
-  lastByteAt(): number
-  /** It ended, or somebody ends it. */
-  isOver(): boolean
+  readonly pty: boolean
+  readonly openStdin: boolean
   mask(text: string): string
 }
 
-/** Reports once the kernel has seen it wait for input twice in a row, with no output in between. */
-export async function watchInput(run: WatchedRun, report: (waiting: Waiting) => void): Promise<void> {
-  const started = readStartRecord(run.dir)
-  if (!started) return
+/** A look to be taken again and again. `again` says in how many milliseconds the next one is worth it. */
+export function createInputLook(job: WatchedJob): () => Promise<{ waiting: Waiting | null; again: number }> {
+  const size = (): number => storedSize(job.dir, 'output.log').total + storedSize(job.dir, 'stderr.log').total
   let seen = -1
-  while (!run.isOver()) {
-    const quiet = performance.now() - run.lastByteAt()
-    if (quiet < SILENCE_MS) {
-      await pause(SILENCE_MS - quiet + 1)
-      continue
+  let since = performance.now()
+  let agreed = false
+  return async () => {
+    const now = size()
+    if (now !== seen) {
+      seen = now
+      since = performance.now()
+      agreed = false
+      return { waiting: null, again: SILENCE_MS }
     }
-    const waiting = await waitsForInput({ dir: run.dir, started, pty: true, openStdin: true, mask: run.mask }).catch(() => null)
-    if (!waiting) seen = -1
-    else if (seen === run.lastByteAt()) return run.isOver() ? undefined : report(waiting)
-    else seen = run.lastByteAt()
-    await pause(AGREE_MS)
+    const quiet = performance.now() - since
+    if (quiet < SILENCE_MS) return { waiting: null, again: SILENCE_MS - quiet + 1 }
+    const started = readStartRecord(job.dir)
+    const waiting = started ? await waitsForInput({ ...job, started, mask: (text) => job.mask(text) }).catch(() => null) : null
+    // Output that came meanwhile makes it a new question.
+    const certain = waiting !== null && agreed && size() === seen
+    agreed = waiting !== null
+    since = Math.max(since, performance.now() - SILENCE_MS - 1)
+    return { waiting: certain ? waiting : null, again: AGREE_MS }
   }
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
+/** Reports once, unless it is over before. */
+export async function watchInput(job: WatchedJob & { isOver(): boolean }, report: (waiting: Waiting) => void): Promise<void> {
+  const look = createInputLook(job)
+  while (!job.isOver()) {
+    const { waiting, again } = await look()
+    if (job.isOver()) return
+    if (waiting) return report(waiting)
+    await new Promise((resolve) => setTimeout(resolve, again))
+  }
 }

@@ -29,6 +29,7 @@ export async function waitForJob(job: Waited, options: WaitOptions): Promise<Wai
   const until = options.until === undefined ? null : await createLineSearch(job, options)
   const file = options.file === undefined ? null : resolve(job.info().cwd, options.file)
   const silence = options.idleMs === undefined ? null : createSilence(job.readable, options.idleMs)
+  const asks = options.input ? await createAsking(job) : null
   const looks = !job.own || options.port !== undefined || file !== null
   for (;;) {
     // The state first: output that is complete when the state says "ended" is looked at once more below.
@@ -41,11 +42,20 @@ export async function waitForJob(job: Waited, options: WaitOptions): Promise<Wai
     if (options.signal?.aborted) return { reason: 'aborted', match: null, info }
     const quietIn = silence?.() ?? Number.POSITIVE_INFINITY
     if (quietIn <= 0) return { reason: 'idle', match: null, info }
+    const asked = asks ? await asks() : { waiting: null, again: Number.POSITIVE_INFINITY }
+    if (asked.waiting) return { reason: 'input', match: asked.waiting.prompt, info }
     const left = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : options.timeoutMs - (performance.now() - begin)
     if (left <= 0) return { reason: 'timeout', match: null, info }
     // Even an own job is looked at now and then: its engine's launcher may have died without a word.
-    await job.next(Math.max(1, Math.min(left, quietIn, looks ? LOOK_EVERY_MS : 1_000)), options.signal)
+    await job.next(Math.max(1, Math.min(left, quietIn, asked.again, looks ? LOOK_EVERY_MS : 1_000)), options.signal)
   }
+}
+
+/** Loaded only by those who want to know. */
+async function createAsking(job: Waited): Promise<() => Promise<{ waiting: { prompt: string } | null; again: number }>> {
+  const { createInputLook } = await import('./input-watch.js')
+  const { pty } = job.info()
+  return createInputLook({ dir: job.readable.dir, pty, openStdin: !pty, mask: (text) => job.masker()?.maskText(text) ?? text })
 }
 
 /** Looks at the lines that came since the last look; also at the unfinished last one, because a prompt has no line end. */

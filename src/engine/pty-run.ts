@@ -122,7 +122,7 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
     kill: (by) => kill(by),
     toBackground: () => leave(stillRunning(record.id, 'it was moved to the background')),
   })
-  if (request.reportInput) void watchInput({ dir, lastByteAt: () => out.lastByteAt, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) }, (waiting) => leave(waitingNote(waiting, record.id), waiting))
+  if (request.reportInput) void watchInput({ dir, pty: true, openStdin: true, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) }, (waiting) => leave(waitingNote(waiting, record.id), waiting))
 
   const exit = await Promise.race([ward.exited.then((end) => (left ? leaving : end)), leaving])
   if (exit === null) {

@@ -107,6 +107,18 @@ describe.skipIf(!findHelper())('input', () => {
     await job.kill({ graceMs: 0 })
   })
 
+  test('a wait for input ends with the prompt, on a terminal and on pipes, and not before', async () => {
+    const terminal = await engine.start({ command: 'sleep 0.7; read -r -p "Ready? " a; sleep 30', pty: true })
+    expect(await terminal.wait({ input: true, timeoutMs: 10_000 })).toMatchObject({ reason: 'input', match: 'Ready?' })
+    await terminal.send({ text: 'yes', enter: true })
+    expect(await terminal.wait({ input: true, timeoutMs: 1_200 })).toMatchObject({ reason: 'timeout' })
+    const pipe = await engine.start({ command: 'printf "Name: "; read -r a; sleep 30', openStdin: true })
+    expect(await pipe.wait({ input: true, timeoutMs: 10_000 })).toMatchObject({ reason: 'input', match: 'Name:' })
+    await pipe.send({ text: 'x', enter: true })
+    expect(await pipe.wait({ input: true, timeoutMs: 1_200 })).toMatchObject({ reason: 'timeout' })
+    await Promise.all([terminal.kill({ graceMs: 0 }), pipe.kill({ graceMs: 0 })])
+  })
+
   test('arrows follow the mode that the program asked for', async () => {
     const job = await engine.start({ command: String.raw`stty raw -echo; printf '\033[?1hready'; head -c 3 | od -c; printf '\033[?1lagain'; head -c 3 | od -c`, pty: true })
     await job.wait({ until: /ready/, timeoutMs: 10_000 })
