@@ -1,23 +1,23 @@
 /** Folds arithmetic to a number where it is constant; judges every substitution inside it in any case. */
 import type { ArithmeticExpression } from 'unbash'
+import type { Folding, Runner } from './folding.js'
 import type { ShellState } from './state.js'
 import { type Alternatives, ANYTHING } from './text.js'
-import { expandPart, type Runner } from './words.js'
 
-export function arithmetic(expression: ArithmeticExpression | undefined, shell: ShellState, runner: Runner): Alternatives {
+export function arithmetic(expression: ArithmeticExpression | undefined, shell: ShellState, runner: Runner, folding: Folding): Alternatives {
   if (!expression) return ['0']
-  const value = evaluate(expression, shell, runner)
+  const value = evaluate(expression, shell, runner, folding)
   return value === undefined ? ANYTHING : [String(value)]
 }
 
-function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner): bigint | undefined {
+function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner, folding: Folding): bigint | undefined {
   runner.step()
   switch (node.type) {
     case 'ArithmeticGroup':
-      return evaluate(node.expression, shell, runner)
+      return evaluate(node.expression, shell, runner, folding)
     case 'ArithmeticWord': {
       let values: Alternatives | undefined
-      for (const part of node.parts ?? []) values = expandPart(part, shell, runner)
+      for (const part of node.parts ?? []) values = folding.part(part, shell, runner)
       return numberOf(node.parts && node.parts.length === 1 && values?.length === 1 ? (values[0] ?? '') : node.value, shell)
     }
     case 'ArithmeticCommandExpansion': {
@@ -25,7 +25,7 @@ function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner)
       return others.length === 0 ? numberOf((only ?? '').trim(), shell) : undefined
     }
     case 'ArithmeticUnary': {
-      const value = evaluate(node.operand, shell, runner)
+      const value = evaluate(node.operand, shell, runner, folding)
       if (value === undefined) return undefined
       if (node.operator === '-') return -value
       if (node.operator === '+') return value
@@ -34,14 +34,14 @@ function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner)
       return undefined
     }
     case 'ArithmeticTernary': {
-      const test = evaluate(node.test, shell, runner)
-      const yes = evaluate(node.consequent, shell, runner)
-      const no = evaluate(node.alternate, shell, runner)
+      const test = evaluate(node.test, shell, runner, folding)
+      const yes = evaluate(node.consequent, shell, runner, folding)
+      const no = evaluate(node.alternate, shell, runner, folding)
       return test === undefined ? undefined : test === 0n ? no : yes
     }
     case 'ArithmeticBinary': {
-      const left = evaluate(node.left, shell, runner)
-      const right = evaluate(node.right, shell, runner)
+      const left = evaluate(node.left, shell, runner, folding)
+      const right = evaluate(node.right, shell, runner, folding)
       if (left === undefined || right === undefined) return undefined
       return binary(node.operator, left, right)
     }

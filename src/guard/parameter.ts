@@ -1,13 +1,13 @@
 /** Parameter expansion: `$x`, `"$@"`, `${x:-y}`, `${x%p}`, `${x:1}`, `${x,,}`, `${!x}`, `${x@P}` and their family. */
 import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart } from 'unbash'
+import { type Folding, type Runner, unsplit } from './folding.js'
 import { trimMatch } from './glob.js'
 import type { ShellState, Variable } from './state.js'
 import { type Alternatives, ANYTHING, BREAK, hasUnknown, isConstant, MAYBE_UNSET, map, plain, QUOTES, UNKNOWN, unique } from './text.js'
-import { expandOperand, expandSingle, type Runner, unsplit } from './words.js'
 
-export function expandParameter(part: SimpleExpansionPart | ParameterExpansionPart, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
+export function expandParameter(part: SimpleExpansionPart | ParameterExpansionPart, quoted: boolean, shell: ShellState, runner: Runner, folding: Folding): Alternatives {
   if (part.type === 'SimpleExpansion') return present(lookup(part.text.slice(1), undefined, shell), part.text === '$@', quoted, shell)
-  const index = part.index && (part.index.text === '@' || part.index.text === '*' ? part.index.text : expandSingle(part.index, shell, runner)[0])
+  const index = part.index && (part.index.text === '@' || part.index.text === '*' ? part.index.text : folding.single(part.index, shell, runner)[0])
   let found = lookup(part.parameter, index, shell)
   if (part.prefix === '!') {
     if (part.operation?.type === 'Names' || index === '@' || index === '*') return ANYTHING
@@ -15,7 +15,7 @@ export function expandParameter(part: SimpleExpansionPart | ParameterExpansionPa
     found = targets.length === 1 && /^[A-Za-z_]\w*$/.test(targets[0] ?? '') ? shell.get(targets[0] ?? '') : { values: MAYBE_UNSET }
   }
   if (part.prefix === '#') return measure(found, index === '@' || index === '*' || part.parameter === '@' || part.parameter === '*')
-  const changed = part.operation ? operate(found, part.operation, part.parameter, quoted, shell, runner) : { variable: found, split: true }
+  const changed = part.operation ? operate(found, part.operation, part.parameter, quoted, shell, runner, folding) : { variable: found, split: true }
   const all = index === '@' || part.parameter === '@'
   if (!changed.split) return changed.variable.values
   return present(changed.variable, all, quoted, shell)
@@ -71,28 +71,28 @@ interface Changed {
   readonly split: boolean
 }
 
-function operate(variable: Variable, operation: ParameterOperation, name: string, quoted: boolean, shell: ShellState, runner: Runner): Changed {
+function operate(variable: Variable, operation: ParameterOperation, name: string, quoted: boolean, shell: ShellState, runner: Runner, folding: Folding): Changed {
   const each = (change: (text: string) => string): Changed => ({
     variable: { values: map(variable.values, change), items: variable.items?.map(change) },
     split: true,
   })
   switch (operation.type) {
     case 'Default':
-      return byDefault(variable, operation.operator, expandOperand(operation.operand, quoted, shell, runner), name, quoted, shell)
+      return byDefault(variable, operation.operator, folding.operand(operation.operand, quoted, shell, runner), name, quoted, shell)
     case 'Remove': {
-      const patterns = expandSingle(operation.operand, shell, runner)
+      const patterns = folding.single(operation.operand, shell, runner)
       const end = operation.operator.startsWith('#') ? 'start' : 'end'
       const longest = operation.operator.length === 2
       return each((text) => (text.length > 2_000 || hasUnknown(text) ? (text.length > 2_000 ? UNKNOWN : text) : trimMatch(text, patterns[0] ?? '', end, longest)))
     }
     case 'Replace': {
-      const pattern = expandSingle(operation.pattern, shell, runner)[0] ?? ''
-      const replacement = expandSingle(operation.replacement, shell, runner)[0] ?? ''
+      const pattern = folding.single(operation.pattern, shell, runner)[0] ?? ''
+      const replacement = folding.single(operation.replacement, shell, runner)[0] ?? ''
       return each((text) => replaced(text, pattern, plain(replacement), operation.operator))
     }
     case 'Slice': {
-      const offset = integer(expandSingle(operation.offset, shell, runner), shell)
-      const length = operation.length ? integer(expandSingle(operation.length, shell, runner), shell) : undefined
+      const offset = integer(folding.single(operation.offset, shell, runner), shell)
+      const length = operation.length ? integer(folding.single(operation.length, shell, runner), shell) : undefined
       if (offset === undefined || (operation.length && length === undefined)) return { variable: { values: ANYTHING }, split: true }
       if (variable.items) {
         const list = name === '@' || name === '*' ? [shell.arg0, ...variable.items] : variable.items

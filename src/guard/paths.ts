@@ -110,6 +110,7 @@ export function locate(path: string, homes: readonly string[]): Located | undefi
   const bare = `/${parts.join('/')}`
   const shown = plain(bare).replaceAll(UNKNOWN, '…')
   if (parts.length === 0) return { place: 'root', shown: '/', contents }
+  if (parts.length === 1 && /^[\uFDD1\uFDD2]+$/.test(parts[0] ?? '')) return { place: 'root', shown, contents: true }
   if (parts.length === 1 && parts[0] === UNKNOWN) return { place: 'root', shown: '/…', contents }
   if (KERNEL_SWITCHES.test(bare)) return { place: 'kernel-switch', shown, contents }
   if (isRawDevice(bare)) return { place: 'device', shown, contents }

@@ -12,7 +12,7 @@ const verbs = (pattern: RegExp, ...forbidden: readonly RegExp[]): Check => (args
   const at = args.findIndex((word) => !word.startsWith('-'))
   return at >= 0 && pattern.test(args.slice(at).join(' ')) && without(...forbidden)(args)
 }
-const only = (pattern: RegExp): Check => (args) => args.length > 0 && args.some((word) => pattern.test(word))
+const only = (pattern: RegExp): Check => (args) => args.some((word) => pattern.test(word))
 
 /** git runs helpers named by options and by configuration given on the command line. */
 const git: Check = (args) => {

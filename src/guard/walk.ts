@@ -21,6 +21,7 @@ import type {
 } from 'unbash'
 import { catastrophe, type RuleName } from './catastrophe.js'
 import type { Effect, EffectKind, Finding } from './findings.js'
+import type { Runner } from './folding.js'
 import { judgeEffect } from './judge.js'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 import { resolvePath } from './paths.js'
@@ -30,7 +31,7 @@ import type { ShellState } from './state.js'
 import { complete, parseScript } from './syntax.js'
 import { type Alternatives, ANYTHING, concat, hasUnknown, NOTHING, plain, readable, UNKNOWN, unique } from './text.js'
 import { TreeBuilder } from './tree.js'
-import { expandFields, expandQuoted, expandSingle, expandText, type Runner, visitArithmetic } from './words.js'
+import { expandFields, expandQuoted, expandSingle, expandText, visitArithmetic } from './words.js'
 
 /** What policy wants to see of every effective command and every effect. */
 export interface Observer {

@@ -1,22 +1,12 @@
 /** Folds a word of the syntax tree to the fields bash would make of it, as far as they can be known without running anything. */
-import type { ArithmeticExpression, ParsedScript, ProcessSubstitutionPart, Word, WordPart } from 'unbash'
+import type { ArithmeticExpression, Word, WordPart } from 'unbash'
 import { arithmetic } from './arithmetic.js'
 import { expandBraces, type Token } from './braces.js'
+import { type Folding, type Runner, unsplit } from './folding.js'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 import { expandParameter } from './parameter.js'
 import type { ShellState } from './state.js'
-import { type Alternatives, activate, BREAK, CLOSE, concat, NOTHING, OPEN, plain, QUESTION, QUOTES, STAR, UNKNOWN, unique } from './text.js'
-
-/** What folding needs from whoever walks the tree: the output of substitutions, and a budget. */
-export interface Runner {
-  step(): void
-  /** Judges a command substitution and says what it would print. */
-  output(script: ParsedScript | undefined, shell: ShellState): Alternatives
-  /** Judges a process substitution and gives the path that stands for it. */
-  processPath(part: ProcessSubstitutionPart, shell: ShellState): string
-  /** Judges the substitutions of text that bash expands once more (`${x@P}`). */
-  prompt(text: string, shell: ShellState): Alternatives
-}
+import { type Alternatives, BREAK, CLOSE, concat, NOTHING, OPEN, plain, QUESTION, QUOTES, STAR, unique } from './text.js'
 
 /** The fields of a word; several lists when its value depends on what is not known. */
 export function expandFields(word: Word, shell: ShellState, runner: Runner): string[][] {
@@ -60,7 +50,7 @@ function joinPieces(pieces: readonly Alternatives[]): Alternatives {
 }
 
 /** Folds an operand of `${...}` in the quoting of its surroundings. */
-export function expandOperand(word: Word, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
+function expandOperand(word: Word, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
   const tokens = tokensOf(word)
   if (quoted) return unique(fold(tokens.map((token) => ({ ...token, quoted: true })), shell, runner, 'assignment').map((text) => text.replaceAll(QUOTES, '')))
   // Blanks of the operand separate fields, those inside its quotes do not.
@@ -181,18 +171,21 @@ function tildePrefix(tokens: readonly Token[], start: number, shell: ShellState,
   return undefined
 }
 
+/** How words inside `${ }` and `$(( ))` fold: handed down, so that those files need not know this one. */
+const FOLDING: Folding = { single: expandSingle, operand: expandOperand, part: (part, shell, runner) => evaluate(part, true, shell, runner) }
+
 function evaluate(part: WordPart, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
   runner.step()
   switch (part.type) {
     case 'SimpleExpansion':
     case 'ParameterExpansion':
-      return expandParameter(part, quoted, shell, runner)
+      return expandParameter(part, quoted, shell, runner, FOLDING)
     case 'CommandExpansion': {
       const text = runner.output(part.script, shell).map((out) => out.replace(/\n+$/, ''))
       return quoted ? unique(text) : unsplit(text, shell)
     }
     case 'ArithmeticExpansion':
-      return arithmetic(part.expression, shell, runner)
+      return arithmetic(part.expression, shell, runner, FOLDING)
     case 'ProcessSubstitution':
       return [runner.processPath(part, shell)]
     case 'ExtendedGlob': {
@@ -205,14 +198,6 @@ function evaluate(part: WordPart, quoted: boolean, shell: ShellState, runner: Ru
   }
 }
 
-/** Field splitting and pathname expansion of an unquoted expansion: separators become breaks, wildcards become active. */
-export function unsplit(values: Alternatives, shell: ShellState): Alternatives {
-  const ifs = shell.get('IFS').values[0] ?? ' \t\n'
-  if (ifs === '') return unique(values.map(activate))
-  const separators = new Set(ifs.includes(UNKNOWN) ? ' \t\n' : ifs)
-  return unique(values.map((text) => activate([...text].map((char) => (separators.has(char) ? BREAK : char)).join(''))))
-}
-
 function splitFields(text: string): string[] {
   if (!text.includes(BREAK)) return text === '' ? [] : [text.replaceAll(QUOTES, '')]
   return text
@@ -223,9 +208,5 @@ function splitFields(text: string): string[] {
 
 /** Judges the substitutions inside an arithmetic expression whose value does not matter. */
 export function visitArithmetic(expression: ArithmeticExpression | undefined, shell: ShellState, runner: Runner): void {
-  if (expression) arithmetic(expression, shell, runner)
-}
-
-export function expandPart(part: WordPart, shell: ShellState, runner: Runner): Alternatives {
-  return evaluate(part, true, shell, runner)
+  if (expression) arithmetic(expression, shell, runner, FOLDING)
 }

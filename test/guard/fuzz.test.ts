@@ -61,12 +61,12 @@ describe('any input gets a verdict', () => {
       (inner) => inner,
       (inner) => `( ${inner})`,
       (inner) => `{ ${inner}; }`,
-      (inner) => `echo "$(${inner})"`,
+      (inner) => `echo "$( ${inner} )"`,
       (inner) => `bash -c '${inner.replaceAll("'", `'\\''`)}'`,
       (inner) => `eval '${inner.replaceAll("'", `'\\''`)}'`,
       (inner) => `f(){ ${inner}\n}; f`,
       (inner) => `if true; then ${inner}\nfi`,
-      (inner) => `cat <(${inner})`,
+      (inner) => `cat <( ${inner} )`,
       (inner) => `trap '${inner.replaceAll("'", `'\\''`)}' EXIT`,
     )
     fc.assert(

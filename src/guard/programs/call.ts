@@ -74,7 +74,7 @@ export function options(args: readonly string[], spec: OptionSpec = {}): Options
       else if (long.some((known) => known === name || (name.length > 2 && known.startsWith(name)))) value(name, args[++i])
       else found.flags.push(name)
     } else if (arg.length > 1 && arg.startsWith('-')) {
-      const letters = [...arg.slice(1)]
+      const letters = Array.from(arg.slice(1))
       for (let j = 0; j < letters.length; j++) {
         const letter = letters[j] ?? ''
         if (!short.includes(letter)) {

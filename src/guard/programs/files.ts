@@ -273,7 +273,7 @@ const tar: Program = (call) => {
   for (const line of [...given.all('to-command'), ...given.all('use-compress-program', 'I'), ...given.all('rsh-command'), ...given.all('info-script', 'new-volume-script', 'F')]) call.walker.tryScript(plain(line), call.shell)
   if (given.has('c', 'create')) for (const file of given.all('f', 'file')) if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
   if (given.has('remove-files')) for (const word of given.operands) call.walker.effect('delete-tree', word, call.shell, call.argv)
-  if (given.has('recursive-unlink')) for (const word of [...given.all('C', 'directory')]) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  if (given.has('recursive-unlink')) for (const word of given.all('C', 'directory')) call.walker.effect('delete-tree', word, call.shell, call.argv)
   return undefined
 }
 

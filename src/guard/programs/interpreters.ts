@@ -181,12 +181,12 @@ function sedOutput(scripts: readonly string[], call: Call, files: readonly strin
 /** vim -c '!cmd', +'!cmd', ex scripts on stdin. */
 const editor: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
-  const lines = words.flatMap((word, i) => (/^(-c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : []))
+  const lines = words.flatMap((word, i) => (/^(-\w*c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : []))
   if (words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(ex|ed)$/.test(call.argv[0] ?? '')) for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
   for (const line of lines) {
     const shell = /^:?\s*(?:sil(?:ent)?!?\s*)?(?:exec?(?:ute)?\s*["'])?(?:[%\d,$.]*|r(?:ead)?\s*|w(?:rite)?\s*|term(?:inal)?\s*|te\s*)!\s*(.+?)["']?$/s.exec(line)
     if (shell?.[1]) call.walker.tryScript(shell[1], call.shell)
-    const writes = /^:?\s*(?:w|write|wq|sav(?:eas)?|x)!?\s+(\/\S+)/.exec(line)
+    const writes = /^:?\s*(?:w|write|wq|sav(?:eas)?|x)!?\s+(\/[^\s|]+)/.exec(line)
     if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
     if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete)\s*\(/.test(line)) judgeCode(line.replace(/^:?\s*(call|lua|py3?|python3?)\s+/, ''), 'vim', call)
     const rust = /^:?\s*(?:py3?|python3?|perl|ruby|lua)\s+(.*)$/s.exec(line)

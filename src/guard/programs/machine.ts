@@ -248,7 +248,7 @@ const firewall: Program = (call, name) => {
   return undefined
 }
 
-const PHYSICAL = /^(eth\d+|en[opsx]\w+|wl\w+|bond\d+|ib\d+|em\d+|venet\d+|ens\d+|enp\w+|wwan\d+|lo)$/
+const PHYSICAL = /^(eth\d+|en\d+|en[opsx]\w+|wl\w+|bond\d+|ib\d+|em\d+|venet\d+|ens\d+|enp\w+|wwan\d+|lo)$/
 
 const ip: Program = (call) => {
   const words = options(call.argv.slice(1), { short: 'n', long: ['netns'] }).operands.map(plain)

@@ -226,7 +226,9 @@ const tee: Program = (call) => {
 const seq: Program = ({ argv }) => {
   const numbers = argv.slice(1).filter((arg) => /^-?\d+$/.test(arg)).map(Number)
   const [from, to] = numbers.length === 1 ? [1, numbers[0] ?? 0] : [numbers[0] ?? 0, numbers[numbers.length - 1] ?? 0]
-  if (numbers.length === 0 || to - from > 1_000) return ANYTHING
+  // More numbers than anybody means one by one: as pids, that is every process.
+  if (numbers.length > 0 && to - from > 1_000) return [`${TREE}\n`]
+  if (numbers.length === 0) return ANYTHING
   return [Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => `${from + i}\n`).join('')]
 }
 

@@ -184,7 +184,7 @@ function judgeEnvironment(name: string, value: string, call: Call): void {
 
 const env: Program = (call) => {
   const inner = call.shell.fork()
-  let words = [...call.argv.slice(1)]
+  let words = call.argv.slice(1)
   for (let guard = 0; guard < 100; guard++) {
     const word = words[0] ?? ''
     if (word === '-' || /^(-i|-0|-v|--ignore-environment|--null|--debug|--list-signal-handling)$/.test(word)) words.shift()
