@@ -1,6 +1,6 @@
 /** Puts an engine together: one launcher, many runs, sessions and jobs; after `close` nothing it started is left. */
 import { randomBytes } from 'node:crypto'
-import { rmSync, writeFileSync } from 'node:fs'
+import { realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Engine, RunHandle } from '../contract/engine.js'
@@ -153,6 +153,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
         ...(roots ? { roots } : {}),
         own,
         protectedPaths,
+        resolveSymlink,
         automation: [...automation, ...(options.automation ?? []), OWN_AUTOMATION],
       })
     },
@@ -171,6 +172,14 @@ async function createServices(options: EngineOptions): Promise<Services> {
     state: { closed: false },
   }
   return services
+}
+
+function resolveSymlink(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 /** A policy is checked with its own examples before the first command, not with it. */
