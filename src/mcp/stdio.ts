@@ -1,8 +1,9 @@
 /** `cerith mcp`: one client on stdin and stdout. When the client is gone, so is everything that was started for it. */
-import { serveStdio as serveSdk, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { serveStdio as serveSdk } from '@modelcontextprotocol/server/stdio'
 import { createEngine } from '../engine/engine.js'
 import { createClient } from './client.js'
 import { CLOSE_MS, leave, watchLife, within, type EndReason } from './lifecycle.js'
+import { LineTransport } from './line-transport.js'
 import { settingsOf, type ServeOptions } from './options.js'
 import { serverFor } from './server.js'
 import { guardStdout } from './stdout-guard.js'
@@ -24,7 +25,7 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
   // The engine starts while the client still says hello; nothing that needs it is answered before.
   const engine = createEngine({ door: 'mcp', ...options.engine })
   const client = engine.then((made) => createClient(made, settings))
-  const transport = new StdioServerTransport(process.stdin, wire)
+  const transport = new LineTransport(process.stdin, wire)
 
   let finish!: (ended: { reason: EndReason; exitCode: number }) => void
   const ended = new Promise<{ reason: EndReason; exitCode: number }>((resolve) => (finish = resolve))
@@ -48,9 +49,9 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
     void end('asked', 125)
   })
   // The transport closes at the end of input, when nobody reads our answers, and after a message that is too long to be true.
-  const { onclose } = transport
+  const tellSdk = transport.onclose
   transport.onclose = () => {
-    onclose?.()
+    tellSdk?.()
     void end('eof')
   }
   return { ended, close: () => end('asked') }

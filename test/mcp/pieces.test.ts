@@ -1,8 +1,10 @@
 /** The small parts of the MCP door, each on its own. */
 import { readFileSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ApprovalStates, formFor, replyOf } from '../../src/mcp/approvals.js'
 import { VERSION } from '../../src/mcp/identity.js'
+import { LineTransport, mended } from '../../src/mcp/line-transport.js'
 import { settingsOf } from '../../src/mcp/options.js'
 import { lastLine, reportProgress } from '../../src/mcp/progress.js'
 import { toProtocol } from '../../src/mcp/results.js'
@@ -24,6 +26,35 @@ describe('the last line', () => {
 
   test('is cut when it is long', () => {
     expect(lastLine('x'.repeat(5_000)).length).toBe(200)
+  })
+})
+
+describe('messages', () => {
+  test.each([
+    ['params null', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: null }, { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+    ['_meta null', { jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1, _meta: null } }, { jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1 } }],
+    ['a progress token that is none', { jsonrpc: '2.0', id: 1, method: 'm', params: { _meta: { progressToken: null, x: 1 } } }, { jsonrpc: '2.0', id: 1, method: 'm', params: { _meta: { x: 1 } } }],
+  ])('%s is put right', (_what, given, mendedMessage) => expect(mended(given).message).toEqual(mendedMessage))
+
+  test.each([[null], [[]], ['x'], [{}], [{ jsonrpc: '1.0', method: 'm' }], [{ jsonrpc: '2.0', id: 1 }], [{ jsonrpc: '2.0', id: null, method: 'm' }], [{ jsonrpc: '2.0', id: 1.5, method: 'm' }], [{ jsonrpc: '2.0', id: 1, method: 'm', params: [] }]])('%j is none', (given) => {
+    expect(mended(given).problem).toBeTypeOf('string')
+  })
+
+  test('are found however the bytes arrive, and a request that cannot be read is answered', async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    const transport = new LineTransport(input, output)
+    const seen: unknown[] = []
+    transport.onmessage = (message) => seen.push(message)
+    await transport.start()
+    const text = '{"jsonrpc":"2.0","id":1,"method":"é😀"}\r\n\n[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]\nnot json\n{"jsonrpc":"2.0","id":"q","method":"m","params":[]}\n'
+    for (const byte of Buffer.from(text)) input.write(Buffer.from([byte]))
+    input.write(text)
+    input.end()
+    await new Promise<void>((resolve) => (transport.onclose = resolve))
+    const once = [{ jsonrpc: '2.0', id: 1, method: 'é😀' }, { jsonrpc: '2.0', method: 'a' }, { jsonrpc: '2.0', method: 'b' }]
+    expect(seen).toEqual([...once, ...once])
+    expect(JSON.parse(String(output.read()).split('\n')[0]!)).toMatchObject({ id: 'q', error: { code: -32600 } })
+    await expect(transport.send({ jsonrpc: '2.0', method: 'late' })).rejects.toThrow('closed')
   })
 })
 
