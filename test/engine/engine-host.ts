@@ -46,6 +46,8 @@ export async function startHost(stateDir: string, env: Record<string, string> = 
   let ready!: () => void
   const isReady = new Promise<void>((resolve) => (ready = resolve))
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+    // The last line of an engine that was killed may be half a line.
+    if (!line.endsWith('}')) return
     const answer = JSON.parse(line) as { n?: number; ready?: number; value?: unknown; error?: { code: string; message: string } }
     if (answer.ready) return ready()
     const call = waiting.get(answer.n ?? 0)
@@ -53,7 +55,9 @@ export async function startHost(stateDir: string, env: Record<string, string> = 
     if (answer.error) call?.reject(Object.assign(new Error(answer.error.message), { code: answer.error.code }))
     else call?.resolve(answer.value)
   })
+  let gone = false
   void exited.then(() => {
+    gone = true
     for (const { reject } of waiting.values()) reject(new Error('the engine is gone'))
     waiting.clear()
   })
@@ -65,6 +69,7 @@ export async function startHost(stateDir: string, env: Record<string, string> = 
     exited,
     call: (name: string, ...args: unknown[]): Promise<never> =>
       new Promise((resolve, reject) => {
+        if (gone) return reject(new Error('the engine is gone'))
         const n = next++
         waiting.set(n, { resolve: resolve as (value: unknown) => void, reject })
         child.stdin?.write(`${JSON.stringify({ n, call: name, args })}\n`)
