@@ -28,7 +28,7 @@ const limit = (name: keyof typeof LIMITS, about: string, min: number, max: numbe
 
 export const SETTINGS: readonly Setting[] = [
   { key: 'policy.preset', type: 'string', default: 'open', about: 'What the guard lets through: `open` denies only the catastrophic, `careful` asks before writes elsewhere, network and installs, `readonly` allows only what reads.', project: 'stricter', variable: 'CERITH_POLICY_PRESET', choices: ['open', 'careful', 'readonly'] },
-  { key: 'policy.rules', type: 'objects', default: [], about: 'Rules on argv: {decision, commands, directories?, reason?, guidance?, match?, notMatch?}. See docs/safety.md.', project: 'stricter' },
+  { key: 'policy.rules', type: 'objects', default: [], about: 'Rules on argv: {name?, decision, commands, directories?, reason?, guidance?, match?, notMatch?}. See docs/safety.md.', project: 'stricter' },
   { key: 'policy.protected', type: 'object', default: null, about: 'Paths whose change is asked about or denied: {paths, decision?}.', project: 'stricter' },
   { key: 'policy.roots', type: 'paths', default: [], about: 'Directories in which `careful` lets commands write; the working directory when empty.', project: 'within' },
   { key: 'roots', type: 'paths', default: [], about: 'Commands may only be started in these directories or below; anywhere when empty.', project: 'within', variable: 'CERITH_ROOTS' },
@@ -113,7 +113,7 @@ const POLICY_SHAPES: Record<string, Record<string, unknown>> = {
       type: 'object',
       additionalProperties: false,
       required: ['decision', 'commands'],
-      properties: { decision: { enum: ['allow', 'ask', 'deny'] }, commands: TEXTS, directories: TEXTS, reason: { type: 'string' }, guidance: { type: 'string' }, match: TEXTS, notMatch: TEXTS },
+      properties: { name: { type: 'string' }, decision: { enum: ['allow', 'ask', 'deny'] }, commands: TEXTS, directories: TEXTS, reason: { type: 'string' }, guidance: { type: 'string' }, match: TEXTS, notMatch: TEXTS },
     },
   },
   'policy.protected': { additionalProperties: false, required: ['paths'], properties: { paths: TEXTS, decision: { enum: ['ask', 'deny'] } } },

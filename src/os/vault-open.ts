@@ -1,7 +1,7 @@
 /** Opens the vault of a state directory with what this process was given: a pass phrase, a key file, or a person to ask. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SecretSource } from '../secrets/sources.js'
+import type { SecretSource } from '../contract/secret.js'
 import { openVault, type Vault, VaultError } from './vault.js'
 
 export interface VaultKeys {

@@ -1,0 +1,109 @@
+/**
+ * README and docs tell the truth: every `js` snippet runs (and prints the `text` block right behind it), every `console` snippet
+ * gives what it shows, every `json` snippet that is a configuration is a valid one. `...` in a shown output stands for anything.
+ */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Ajv } from 'ajv'
+import { afterAll, describe, expect, test } from 'vitest'
+import { compilePolicy, type PolicyConfig } from '../../src/guard/policy.js'
+import { configJsonSchema } from '../../src/os/config-schema.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const base = mkdtempSync(join(tmpdir(), 'cerith-docs-'))
+afterAll(() => {
+  // Jobs of the examples outlive the calls that made them, as they should; not this test.
+  for (const page of pages) spawnSync('cerith', ['ps', '--json'], { env: envFor(page), encoding: 'utf8' }).stdout?.match(/shell_[0-9a-f]{8}/g)?.forEach((id) => spawnSync('cerith', ['kill', id], { env: envFor(page) }))
+  rmSync(base, { recursive: true, force: true })
+})
+
+mkdirSync(join(base, 'bin'))
+mkdirSync(join(base, 'node_modules'))
+symlinkSync(root, join(base, 'node_modules', 'cerith'))
+writeFileSync(join(base, 'bin', 'cerith'), `#!/bin/sh\nexec ${process.execPath} ${join(root, 'dist/cli.js')} "$@"\n`)
+chmodSync(join(base, 'bin', 'cerith'), 0o755)
+
+interface Fence {
+  readonly kind: string
+  readonly body: string
+  readonly line: number
+  /** The block that follows directly, as the output of a script. */
+  readonly shows: string | null
+}
+
+const pages = ['README.md', 'AGENTS.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter((name) => name.endsWith('.md'))
+
+function envFor(page: string): NodeJS.ProcessEnv {
+  const name = page.replaceAll(/\W/g, '-')
+  return { ...process.env, PATH: `${join(base, 'bin')}:${process.env['PATH']}`, HOME: '/home/u', CERITH_HOME: join(base, `state-${name}`), CERITH_PASSPHRASE: 'correct horse battery staple', NO_COLOR: '1', CERITH_ENGINE: undefined }
+}
+
+function fencesOf(page: string): Fence[] {
+  let text: string
+  try {
+    text = readFileSync(join(root, page), 'utf8')
+  } catch {
+    return []
+  }
+  const found = [...text.matchAll(/^```(\w*)[^\n]*\n([^]*?)^```\n?/gm)].map((match) => ({ kind: match[1] as string, body: match[2] as string, from: match.index, to: match.index + match[0].length }))
+  return found.map(({ kind, body, from, to }, i) => {
+    const next = found[i + 1]
+    const shows = next && next.kind === 'text' && text.slice(to, next.from).trim() === '' ? next.body : null
+    return { kind, body, line: text.slice(0, from).split('\n').length, shows }
+  })
+}
+
+/** Compares as a reader would: `...` is anything, trailing blanks are nothing. */
+function expectLike(actual: string, shown: string, what: string): void {
+  const tidy = (text: string): string => text.replace(/[ \t]+$/gm, '').trim()
+  const pattern = tidy(shown).split('...').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^]*?')
+  expect(tidy(actual), what).toMatch(new RegExp(`^${pattern}$`))
+}
+
+describe.each(pages)('%s', (page) => {
+  const fences = fencesOf(page)
+  const work = join(base, `work-${page.replaceAll(/\W/g, '-')}`)
+  mkdirSync(work, { recursive: true })
+  symlinkSync(join(base, 'node_modules'), join(work, 'node_modules'))
+
+  test.each(fences.filter(({ kind }) => kind === 'js'))('the script at line $line runs', ({ body, line, shows }) => {
+    const file = join(work, `line-${line}.mjs`)
+    writeFileSync(file, body)
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: work, env: envFor(page), encoding: 'utf8', timeout: 25_000 })
+    expect(status, stderr).toBe(0)
+    if (shows !== null) expectLike(stdout, shows, `${page}:${line}`)
+  })
+
+  test.each(fences.filter(({ kind }) => kind === 'console'))('the terminal at line $line shows what it says', ({ body, line }) => {
+    for (const step of body.split(/^(?=\$ )/m)) {
+      const [command = '', ...shown] = step.replace(/^\$ /, '').split('\n')
+      const { stdout } = spawnSync('bash', ['--norc', '-c', `exec 2>&1\n[ ! -f .vars ] || . ./.vars\n${command.replace(/\s+# .*$/, '')}\ndeclare -p id > .vars 2>/dev/null || :`], { cwd: work, env: envFor(page), encoding: 'utf8', timeout: 25_000 })
+      expectLike(stdout, shown.join('\n'), `${page}:${line}: ${command}`)
+    }
+  })
+
+  test.each(fences.filter(({ kind }) => kind === 'json'))('the JSON at line $line is right', ({ body }) => {
+    const value = JSON.parse(body) as Record<string, unknown>
+    if (!['policy', 'limits', 'env', 'secrets', 'audit', 'roots'].some((key) => key in value)) return
+    const validate = new Ajv({ strict: false }).compile(configJsonSchema())
+    expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
+    if (value['policy']) compilePolicy(value['policy'] as PolicyConfig)
+  })
+})
+
+test('the pages that are made from the product are up to date', () => {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/docs.mjs'), '--check'], { cwd: root, encoding: 'utf8' })
+  expect(status, stderr).toBe(0)
+})
+
+test('every page is in the index of the README, and every link of ours leads somewhere', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  for (const page of pages.filter((name) => name.startsWith('docs/'))) expect(readme, page).toContain(page)
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8')
+    for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)) expect(() => readFileSync(join(root, page, '..', target as string)), `${page} links to ${target}`).not.toThrow(/ENOENT/)
+  }
+})

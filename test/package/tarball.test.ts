@@ -1,0 +1,116 @@
+/** The package as it is published: packed, installed into an empty folder, and used there. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const base = mkdtempSync(join(tmpdir(), 'cerith-package-'))
+const folder = join(base, 'empty')
+const installed = join(folder, 'node_modules', 'cerith')
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+let tarball = ''
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+const env = { ...process.env, CERITH_HOME: join(base, 'state'), npm_config_update_notifier: 'false' }
+const run = (command: string, args: readonly string[], cwd = folder) => spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: 90_000 })
+
+beforeAll(() => {
+  // The suite has built dist/ already; --ignore-scripts keeps `npm pack` from doing it again under the feet of the other tests.
+  const types = run(process.execPath, [join(root, 'scripts/build.mjs'), '--clean'], root)
+  expect(types.stderr + types.stdout).not.toContain('failed')
+  const packed = run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', base], root)
+  tarball = join(base, packed.stdout.trim().split('\n').at(-1) as string)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}')
+  // Everything that runs is bundled, so an installation needs no network.
+  const offline = Object.keys(manifest.dependencies ?? {}).length === 0 ? '--offline' : '--prefer-offline'
+  const install = run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--omit=optional', '--omit=peer', offline, tarball])
+  expect(install.status, install.stderr).toBe(0)
+}, 120_000)
+
+describe('in an empty folder', () => {
+  test('npx cerith runs', () => {
+    expect(run('npx', ['--no-install', 'cerith', 'run', 'echo hi; exit 3'])).toMatchObject({ status: 3, stdout: 'hi\n' })
+    expect(run('npx', ['--no-install', 'cerith', '--version']).stdout.trim()).toBe(manifest.version)
+  })
+
+  test('every entry can be imported, and the library runs a command', () => {
+    writeFileSync(
+      join(folder, 'use.mjs'),
+      `import { createEngine } from 'cerith'
+import { createTools } from 'cerith/tools'
+import * as mcp from 'cerith/mcp'
+import { withTestEngine } from 'cerith/testing'
+import schema from 'cerith/cerith.schema.json' with { type: 'json' }
+const engine = await createEngine()
+const { stdout } = await engine.run({ command: 'echo "from $BASH_VERSINFO"' })
+const tools = [...createTools(engine)].length
+await engine.close()
+console.log(stdout.slice(0, 4), tools, typeof mcp.serveStdio, await withTestEngine(async (one) => one.stateDir !== undefined), schema.title)
+`,
+    )
+    expect(run(process.execPath, ['--no-warnings', 'use.mjs'])).toMatchObject({ status: 0, stdout: 'from 5 function true cerith.config.json\n' })
+  })
+
+  test('holds what it promises: the helper, types, docs, licences; and no sources, tests or build leftovers', () => {
+    for (const file of ['dist/cli.js', 'dist/types/index.d.ts', 'dist/cerith.schema.json', 'dist/THIRD_PARTY.md', 'README.md', 'LICENSE', 'AGENTS.md']) expect(existsSync(join(installed, file)), file).toBe(true)
+    expect(statSync(join(installed, 'dist/cli.js')).mode & 0o111).not.toBe(0)
+    if (process.platform === 'linux') for (const name of readdirSync(join(installed, 'dist/native'))) expect(statSync(join(installed, 'dist/native', name)).mode & 0o111).not.toBe(0)
+    const all = readdirSync(installed, { recursive: true, encoding: 'utf8' })
+    expect(all.filter((name) => /^(?:src|test|bench|native|scripts|node_modules)\b/.test(name) || name.split('/').some((part) => part.startsWith('.')))).toEqual([])
+    expect(manifest.scripts).not.toHaveProperty('postinstall')
+    expect(manifest.scripts).not.toHaveProperty('install')
+  })
+
+  test('the tarball stays small', () => {
+    expect(statSync(tarball).size).toBeLessThan(2 * 1024 * 1024)
+  })
+})
+
+describe('the entry `cerith`', () => {
+  /** Files that are loaded with it, without those that are fetched when needed. */
+  const loadedWith = (entry: string): Set<string> => {
+    const seen = new Set<string>()
+    const visit = (file: string): void => {
+      if (seen.has(file)) return
+      seen.add(file)
+      for (const [, next] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)[^'"]*["'](\.[^"']+)["']/gm)) visit(join(file, '..', next as string))
+    }
+    visit(join(root, 'dist', entry))
+    return seen
+  }
+
+  test('loads no third-party module', () => {
+    const loaded = loadedWith('index.js')
+    expect(loaded.size).toBeGreaterThan(1)
+    for (const file of loaded) expect(readFileSync(file, 'utf8').match(/^\/\/ node_modules\/.*/gm) ?? [], file).toEqual([])
+  })
+
+  test('imports from node: and from itself only', () => {
+    for (const file of loadedWith('index.js')) for (const [, target] of readFileSync(file, 'utf8').matchAll(/^import[^'"]*["']([^"']+)["']/gm)) expect(target).toMatch(/^(?:node:|\.)/)
+  })
+
+  test('costs little to import', () => {
+    // Processor time: the clock on the wall says more about the neighbours.
+    const script = `const before = process.cpuUsage(); await import(${JSON.stringify(join(root, 'dist/index.js'))}); const { user, system } = process.cpuUsage(before); console.log((user + system) / 1000)`
+    const times = Array.from({ length: 5 }, () => Number(run(process.execPath, ['--input-type=module', '-e', script], root).stdout)).sort((a, b) => a - b)
+    console.info(`import 'cerith': ${times[0]?.toFixed(1)} ms of processor time (best of 5)`)
+    expect(times[0]).toBeLessThan(500)
+  })
+})
+
+describe('the linters of packages', () => {
+  test('publint has nothing to say', async () => {
+    const { publint } = await import('publint')
+    const { messages } = await publint({ pkgDir: installed, strict: true, pack: false })
+    expect(messages).toEqual([])
+  })
+
+  test('the types of every entry resolve', () => {
+    const { status, stdout, stderr } = run(process.execPath, [join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only', '--no-color', '--no-emoji'], root)
+    expect(status, stdout + stderr).toBe(0)
+  }, 60_000)
+})
