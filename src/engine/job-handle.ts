@@ -47,10 +47,16 @@ export class JobHandle implements Job {
   }
 
   async kill(options: KillOptions = {}): Promise<KillResult> {
-    const result = await killJob({ id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs)
-    // The end is told before the kill returns, so that a listener never learns of it later than the killer.
-    if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
-    return result
+    // The news of the end alone would not keep the host alive until it is here.
+    const release = this.#services.launcher.hold()
+    try {
+      const result = await killJob({ id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs)
+      // The end is told before the kill returns, so that a listener never learns of it later than the killer.
+      if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
+      return result
+    } finally {
+      release()
+    }
   }
 
   async send(options: SendOptions): Promise<void> {
