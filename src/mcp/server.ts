@@ -15,8 +15,8 @@ export interface Connection {
 }
 
 /** For embedding: a server over an engine of your own, to be connected to any transport of the SDK. */
-export function createMcpServer(engine: Engine, options: McpOptions = {}, connection: Partial<Connection> = {}): Server {
-  return serverFor(createClient(engine, settingsOf(options)), { era: 'legacy', lasting: true, ...connection })
+export function createMcpServer(engine: Engine, options: McpOptions = {}): Server {
+  return serverFor(createClient(engine, settingsOf(options)), { era: 'legacy', lasting: true })
 }
 
 export function serverFor(client: Client, { era, lasting }: Connection): Server {

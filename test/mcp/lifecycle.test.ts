@@ -109,6 +109,15 @@ test('garbage, half a message and a forged answer on stdin do not stop the serve
   expect(code).toBe(0)
 })
 
+test('a server that cannot start says why on stderr and ends', async () => {
+  const child = spawn(process.execPath, [await bundled('stdio'), JSON.stringify({ engine: { bash: '/nowhere/bash' } })], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk))
+  const [code] = (await once(child, 'exit')) as [number]
+  expect(code).toBe(125)
+  expect(said).toContain('/nowhere/bash')
+})
+
 test('a message that is too long to be true ends the connection and the server, not only one of them', async () => {
   const child = spawn(process.execPath, [await bundled('stdio')], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'ignore'] })
   child.stdin.on('error', () => {})
