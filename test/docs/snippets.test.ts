@@ -63,7 +63,9 @@ function expectLike(actual: string, shown: string, what: string): void {
   expect(tidy(actual), what).toMatch(new RegExp(`^${pattern}$`))
 }
 
-describe.each(pages)('%s', (page) => {
+const RUNNABLE = ['js', 'console', 'json']
+
+describe.each(pages.filter((page) => fencesOf(page).some(({ kind }) => RUNNABLE.includes(kind))))('%s', (page) => {
   const fences = fencesOf(page)
   const work = join(base, `work-${page.replaceAll(/\W/g, '-')}`)
   mkdirSync(work, { recursive: true })
