@@ -176,7 +176,7 @@ int run_launcher(void) {
     size_t at = 0;
     uint32_t length;
     while (have - at >= 5 && (memcpy(&length, buffer + at, 4), have - at >= 4 + (size_t)length)) {
-      obey(buffer[at + 4], buffer + at + 5, length - 1);
+      if (length > 0) obey(buffer[at + 4], buffer + at + 5, length - 1);
       at += 4 + (size_t)length;
     }
     /* Start requests may hold values to be masked: nothing of them stays behind. */

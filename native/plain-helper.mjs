@@ -269,6 +269,8 @@ class Ward {
 
   moveToBackground(get) {
     if (this.job) return
+    // A session's shell was given its pipes after the start: the engine names its own ends.
+    for (const key of ['out', 'err']) if (this.reads[key] === null && get(`${key}_path`)) this.reads[key] = openSync(get(`${key}_path`), constants.O_RDONLY | constants.O_NONBLOCK)
     this.job = openJob({ dir: get('dir'), head: Number(get('head')), tail: Number(get('tail')), outAt: Number(get('out_at', 0)), errAt: Number(get('err_at', 0)), fifo: false }, this.reads.err === null, [this.reads.out, this.reads.err])
     for (const [key, index] of [['out_held', 0], ['err_held', 1]]) if (get(key)) this.job.take(index, Buffer.from(get(key), 'hex'))
     this.reads = { out: null, err: null }
@@ -325,6 +327,8 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
           const [word, a, b, why] = line.split(' ')
           if (word === 'kill') ward.kill(Number(a), Number(b), why ?? 'caller')
           if (word === 'signal' && !ward.exit) signalQuietly(-ward.pid, Number(a))
+          if (word === 'mask') ward.masks.push(needle(line.slice(5)))
+          if (word === 'look' && /^\d+$/.test(a)) this.write(`look.${a}`, 'unsent=0\n')
           if (word === 'eof' && stdinHold !== null) {
             closeQuietly(stdinHold)
             stdinHold = null

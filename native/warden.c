@@ -152,6 +152,9 @@ static void open_job_files(long long head, long long tail, long long out_at, lon
     store_open(&sources[1].store, dir_fd, "stderr.log", head, tail, err_at);
     sources[1].used = true;
   }
+}
+
+static void open_job_control(void) {
   mkfifoat(dir_fd, "control", 0600);
   /* Reading and writing: the FIFO then never reports end of file while writers come and go. */
   job_control = openat(dir_fd, "control", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -316,12 +319,17 @@ static void keep_hex(Source *source, const char *text) {
 static void move_to_background(const char *payload, size_t length) {
   const char *dir = field_text(payload, length, "dir");
   if (!dir || dir_fd >= 0) return;
+  /* A session's shell was given its pipes after the start, so this warden never had their reading ends: the engine names its own. */
+  const char *out_path = field_text(payload, length, "out_path"), *err_path = field_text(payload, length, "err_path");
+  if (link_.out_read < 0 && out_path) link_.out_read = open(out_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (link_.err_read < 0 && err_path) link_.err_read = open(err_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   bool merged = link_.err_read < 0;
   open_job(dir, merged);
   link_.request->detached = field_number(payload, length, "detached", 0) != 0;
   if (dir_fd < 0) return;
   open_job_files(field_number(payload, length, "head", 0), field_number(payload, length, "tail", 0),
                  field_number(payload, length, "out_at", 0), field_number(payload, length, "err_at", 0));
+  open_job_control();
   reserve_status();
   sources[0].fd = link_.out_read;
   sources[1].fd = merged ? -1 : link_.err_read;
@@ -360,7 +368,7 @@ static void read_orders(void) {
   size_t at = 0;
   uint32_t length;
   while (have - at >= 5 && (memcpy(&length, buffer + at, 4), have - at >= 4 + (size_t)length)) {
-    obey(buffer[at + 4], buffer + at + 5, length - 1);
+    if (length > 0) obey(buffer[at + 4], buffer + at + 5, length - 1);
     at += 4 + length;
   }
   memmove(buffer, buffer + at, have - at);
@@ -536,7 +544,7 @@ void run_warden(WardenLink link) {
   close_end(&link_.extra_out);
   close_end(&link_.extra2_in);
   /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as little as possible. */
-  if (request->keep) open_job_files(request->head_bytes, request->tail_bytes, 0, 0);
+  if (request->keep) open_job_control();
   char text[64] = "";
   ssize_t got;
   do got = read(report[0], text, sizeof text - 1); while (got < 0 && errno == EINTR);
@@ -550,6 +558,7 @@ void run_warden(WardenLink link) {
   say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu", request->id, (int)leader, (int)getpid(),
       start_time_of(getpid()), start_time_of(leader));
   if (request->keep) {
+    open_job_files(request->head_bytes, request->tail_bytes, 0, 0);
     record_start();
     reserve_status();
   }

@@ -23,7 +23,7 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
     writeJobRecord(dir, record)
     const outAt = storeSoFar(out, join(dir, 'output.log'), services.limits.storedBytes)
     const errAt = err ? storeSoFar(err, join(dir, 'stderr.log'), services.limits.storedBytes) : 0
-    const moved = ward.moveToBackground({ dir, ...keptBytes(services.limits.storedBytes), outAt, errAt, outHeld: held.out, errHeld: held.err, masks: services.secrets.masker.needles(), detached: false })
+    const moved = ward.moveToBackground({ dir, ...keptBytes(services.limits.storedBytes), outAt, errAt, ...(readers[0] ? { outPath: readers[0].path } : {}), ...(err && readers[1] ? { errPath: readers[1].path } : {}), outHeld: held.out, errHeld: held.err, masks: services.secrets.masker.needles(), detached: false })
     if (!(await Promise.race([moved.then(() => true), ward.gone.then(() => false)]))) {
       removeJobDirectory(dir)
       return settleEnded(run, held)

@@ -71,7 +71,8 @@ function installExit(marks: Marks, userExit: string | null): string {
 export function dumpCode(marks: Marks): string {
   const parts = ['declare -p', 'declare -f', 'declare -F', 'alias -p', 'shopt -p', 'set +o', 'umask -p', 'trap -p', `printf '%q\\n' "$#" "$@"`, 'dirs -l -p']
   const body = parts.map((part) => `\\builtin ${part} || \\builtin :; \\builtin printf '\\0'`).join('; ')
-  return `{ \\builtin printf 'cerith-state\\0'; ${body}; \\builtin printf '%s\\0end\\0' "\${PWD-}"; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null`
+  // Beyond a file size limit a write would end the shell, unless the signal is ignored.
+  return `\\builtin trap '' XFSZ; { \\builtin printf 'cerith-state\\0'; ${body}; \\builtin printf '%s\\0end\\0' "\${PWD-}"; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
 }
 
 /** The agent's traps that our own lines must not set off, or that ours stand in front of. */
@@ -118,10 +119,8 @@ export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
   if (call.dumpFirst) before.push(dumpCode(marks))
   if (call.traps) before.push(`{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`)
-  // `builtin exec` would undo its redirections at once, so a function of that name has to go.
-  if (call.stdout || call.stderr) before.push('\\builtin unset -f exec')
-  if (call.stdout) before.push(`\\exec >${call.stdout}`)
-  if (call.stderr) before.push(`\\exec 2>${call.stderr}`)
+  // With merged streams that is done outside: what surrounds the command puts stderr back where it was before.
+  if (!call.merged) before.push(...repoint(call))
   if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
   const names = Object.keys(call.env)
   if (names.length > 0) {
@@ -135,11 +134,17 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.traps?.debug) before.push(`\\builtin trap -- ${quoteWord(call.traps.debug)} DEBUG`)
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
-  if ((before.length > 0 || call.statusLost) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
+  if ((before.length > 0 || call.statusLost || call.merged) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
   if (call.verbose) return `${before.join('; ')}\n\\builtin set -v\n${call.script}\n`
   // On the command's first line, so that line numbers are the command's own; what does not parse must not take it along.
   const head = before.length > 0 ? before.join('; ') + (call.whole ? '; ' : '\n') : ''
   return `${head}${call.script}${call.whole ? trailer(call, marks) : '\n'}`
+}
+
+function repoint({ stdout, stderr }: CallText): string[] {
+  if (!stdout && !stderr) return []
+  // `builtin exec` would undo its redirections at once, so a function of that name has to go.
+  return ['\\builtin unset -f exec', ...(stdout ? [`\\exec >${stdout}`] : []), ...(stderr ? [`\\exec 2>${stderr}`] : [])]
 }
 
 function trailer(call: CallText, marks: Marks): string {
@@ -163,7 +168,8 @@ export function callLines(call: CallText, marks: Marks): string {
   if (names.length > 0) after.push(`\\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}`)
   if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} == ${call.number} ]] || { ${reportTraps(call.number, marks)}; }`)
   const first = after.length > 0 ? `${own(marks, 't')}=\${${own(marks, 't')}:-$?}; ` : ''
-  return `{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}\n{ ${first}${after.map((step) => `${step}; `).join('')}\\builtin . ${quoteWord(fileOf.end(marks))} ${call.number}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
+  const before = call.merged ? repoint(call).map((step) => `${step}; `).join('') : ''
+  return `${before}{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}\n{ ${first}${after.map((step) => `${step}; `).join('')}\\builtin . ${quoteWord(fileOf.end(marks))} ${call.number}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
 }
 
 /** `$1` is the number of the call. The shell's `$?` stays that of the command. */

@@ -307,6 +307,8 @@ function createWard(id: number, fields: Readonly<Record<string, string>>, send: 
           ['out_at', spec.outAt],
           ['err_at', spec.errAt],
           ['detached', spec.detached ? 1 : 0],
+          ...(spec.outPath ? [['out_path', spec.outPath] as const] : []),
+          ...(spec.errPath ? [['err_path', spec.errPath] as const] : []),
           ['out_held', hex(spec.outHeld)],
           ['err_held', hex(spec.errHeld)],
           ...(spec.masks ?? []).map(maskField),

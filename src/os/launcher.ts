@@ -52,6 +52,9 @@ export interface KeepSpec {
 export interface MoveSpec extends Pick<KeepSpec, 'dir' | 'headBytes' | 'tailBytes' | 'masks'> {
   readonly outAt: number
   readonly errAt: number
+  /** Where the engine's own reading ends can be opened, for pipes that the watcher was not given at the start. */
+  readonly outPath?: string
+  readonly errPath?: string
   readonly outHeld?: Uint8Array
   readonly errHeld?: Uint8Array
   readonly detached: boolean

@@ -8,6 +8,8 @@ export interface PipeReader {
   pause(): void
   resume(): void
   close(): void
+  /** Under which another process of the same user can open this end of the pipe. */
+  readonly path: string
   readonly ended: boolean
   /** Every writer has closed the pipe (or we closed our end). */
   readonly end: Promise<void>
@@ -67,5 +69,6 @@ export function readPipe(fd: number, scratch: Uint8Array, onChunk: (chunk: Uint8
       return ended
     },
     end,
+    path: `/proc/${process.pid}/fd/${fd}`,
   }
 }
