@@ -12,6 +12,8 @@ bool mask_empty(const Mask *mask) { return !mask || mask->count == 0; }
 
 void mask_add(Mask *mask, const char *name, size_t name_length, const unsigned char *bytes, size_t length) {
   if (!mask || length < 2) return;
+  /* Every line that is typed names its secrets anew: what is already known costs nothing. */
+  for (const Needle *known = mask->by_first[bytes[0]]; known; known = known->next) if (known->length == length && memcmp(known->bytes, bytes, length) == 0) return;
   Needle *needle = calloc(1, sizeof *needle);
   if (!needle) return;
   needle->bytes = malloc(length);

@@ -58,7 +58,7 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
   const { ward, dir, record } = started
   const startedAt = performance.now()
   const out = call.capture('output', plan, services)
-  const cast = extras.recording ? recordBytes(extras.recording, services.secrets.activeMasker) : null
+  const cast = extras.recording ? recordBytes(extras.recording, dir, services.secrets.activeMasker) : null
   const lineEnds = request.ansi === 'strip' ? createLineEnds() : null
   const follower = new OutputFollower(dir, (bytes) => {
     if (!call.settled) out.push(lineEnds ? lineEnds.push(bytes) : bytes)

@@ -27,6 +27,7 @@ export interface KeeperAnswer {
 }
 
 const ANSWER_LIMIT_MS = 2_000
+const LISTEN_LIMIT_MS = 500
 
 /** Asks and waits for the answer; when it is there, every order given before has been obeyed. Null when the keeper is gone. */
 export async function askKeeper(dir: string, started: StartRecord): Promise<KeeperAnswer | null> {
@@ -117,8 +118,9 @@ async function order(dir: string, started: StartRecord, line: string): Promise<b
   for (let at = 0, waited = 0; at < bytes.length; ) {
     if (!isAlive(started.warden, started.wardenStart)) return false
     const took = writeFifo(join(dir, 'control'), bytes.subarray(at))
-    if (took === null || waited > ANSWER_LIMIT_MS) return false
-    at += took
+    // A keeper that has just begun may not listen yet.
+    if (waited > (took === null ? LISTEN_LIMIT_MS : ANSWER_LIMIT_MS)) return false
+    at += took ?? 0
     if (at >= bytes.length) break
     await pause(5)
     waited += 5

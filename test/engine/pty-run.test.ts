@@ -106,9 +106,64 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   })
 
   test('input given beforehand is typed, then ended', async () => {
-    const outcome = await engine.run({ command: 'stty -echo; cat', pty: true, input: 'one\ntwo' })
-    expect(outcome.output?.replace('one\r\ntwo', '')).toContain('one\r\ntwo')
+    const outcome = await engine.run({ command: 'tr a-z A-Z', pty: true, input: 'one\ntwo' })
+    expect(outcome.output).toContain('ONE\r\nTWO')
     expect(outcome.exitCode).toBe(0)
+  })
+
+  test('a resize by somebody else is in the recording', async () => {
+    const cast = join(root, 'resized.cast')
+    const handle = engine.stream({ command: 'trap "stty size; exit" WINCH; echo up; while :; do sleep 0.05; done', pty: { cols: 50, rows: 10 }, record: cast })
+    for await (const { text } of handle) {
+      if (!text.includes('up')) continue
+      const [info] = (await engine.jobs()).filter(({ command }) => command.includes('WINCH'))
+      await (await engine.job(info?.id as string)).resize({ cols: 66, rows: 22 })
+    }
+    expect((await handle.outcome).output).toContain('22 66')
+    expect(readFileSync(cast, 'utf8')).toMatch(/\[[\d.]+,"r","66x22"\]\n\[[\d.]+,"o","22 66/)
+  })
+
+  test('pain 29: runs that end, are killed and are left leak neither descriptors nor directories', async () => {
+    const own = await createEngine({ cwd: root, stateDir: join(root, 'leaks') })
+    try {
+      await own.run({ command: 'true', pty: true })
+      const before = readdirSync('/proc/self/fd').length
+      for (let batch = 0; batch < 10; batch++) {
+        const outcomes = await Promise.all(['exit 0', 'exit 1', 'sleep 30', 'echo x; kill -9 $$', 'sleep 30 & exit 0'].map((command, at) => own.run({ command, pty: true, graceMs: 0, ...(at === 2 ? { timeoutMs: 40 } : {}) })))
+        expect(outcomes.map(({ status }) => status)).toEqual(['completed', 'failed', 'timeout', 'failed', 'completed'])
+      }
+      expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 3)
+      expect(readdirSync(join(root, 'leaks', 'jobs'))).toEqual([])
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('closing the engine ends what runs on terminals, and settles it', async () => {
+    const own = await createEngine({ cwd: root, stateDir: join(root, 'closes') })
+    let pid = 0
+    const running = own.run({ command: 'echo $$; exec sleep 60', pty: true, onOutput: ({ text }) => (pid = Number(text.trim()) || pid) })
+    while (pid === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    await own.close()
+    expect((await running).end).toMatchObject({ kind: 'kill', by: 'close' })
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('on the lower tier a terminal is refused with how to get one, and everything else works', async () => {
+    const plain = await createEngine({ cwd: root, stateDir: join(root, 'plain'), tier: 'plain' })
+    try {
+      const refused = { code: 'PTY_UNAVAILABLE', hint: expect.stringContaining('npm run build') }
+      await expect(plain.run({ command: 'true', pty: true })).rejects.toMatchObject(refused)
+      await expect(plain.start({ command: 'true', pty: true })).rejects.toMatchObject(refused)
+      expect((await plain.run({ command: 'echo fine' })).stdout).toBe('fine\n')
+      plain.secrets.set('low', 'value-of-the-lower-tier')
+      const job = await plain.start({ command: 'read -r a; echo "it is $a"', openStdin: true })
+      await job.send({ text: '{{secret:low}}', enter: true })
+      await job.wait({ timeoutMs: 10_000 })
+      expect((await job.read()).text).toBe('it is [secret:low]\n')
+    } finally {
+      await plain.close()
+    }
   })
 
   test('mistakes are told before anything starts', async () => {
