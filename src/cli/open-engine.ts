@@ -1,14 +1,25 @@
 /** Opens the engine for a verb, with the person at the terminal as the one to ask, and closes it whatever happens. */
+import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
 import type { ApprovalAnswer, ApprovalQuestion } from '../contract/request.js'
 import { openEngine } from '../engine/from-config.js'
+import { takeLockFile } from '../os/lock-file.js'
+import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
 import type { Io } from './io.js'
 import { visible } from './visible.js'
 
-export async function withEngine<T>(io: Io, options: { readonly cwd?: string | undefined; readonly flags?: readonly string[] | undefined }, use: (engine: Engine, stateDir: string) => Promise<T>): Promise<T> {
+export interface EngineUse {
+  readonly flags?: readonly string[] | undefined
+  /** The session that will be used: its saved state is ours alone from before it is read until it is written back. */
+  readonly session?: string | undefined
+}
+
+export async function withEngine<T>(io: Io, options: EngineUse, use: (engine: Engine, stateDir: string) => Promise<T>): Promise<T> {
   const { person } = io
-  const { engine, stateDir } = await openEngine({
-    cwd: options.cwd ?? io.cwd,
+  const release = options.session === undefined ? () => {} : await lockSession(options.session, io)
+  const opening = openEngine({
+    cwd: io.cwd,
     door: 'cli',
     env: io.env,
     ...(options.flags ? { flags: options.flags } : {}),
@@ -16,9 +27,30 @@ export async function withEngine<T>(io: Io, options: { readonly cwd?: string | u
     onProblem: (message) => io.err.write(`cerith: ${message}\n`),
   })
   try {
-    return await use(engine, stateDir)
+    const { engine, stateDir } = await opening
+    try {
+      return await use(engine, stateDir)
+    } finally {
+      await engine.close()
+    }
   } finally {
-    await engine.close()
+    release()
+  }
+}
+
+/** Calls to one session run in order, also when they come from two terminals. */
+async function lockSession(name: string, io: Io): Promise<() => void> {
+  // A name that cannot be a file is refused by the engine, with a better message.
+  if (!/^[\w@:-][\w.@:-]{0,63}$/.test(name)) return () => {}
+  const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDirectory(io.env)), 'sessions'))
+  const given = new AbortController()
+  const unlisten = io.onSignal(() => given.abort())
+  try {
+    const lock = await takeLockFile(join(dir, `.${name}.lock`), { signal: given.signal, onWait: (owner) => io.err.write(`cerith: waiting for session ${name}, which process ${owner} is using\n`) })
+    if (!lock.held) throw new ShellError('SESSION_LOST', `Gave up waiting for session ${name}`, 'Another process is using it; try again, or use another name.')
+    return lock.release
+  } finally {
+    unlisten()
   }
 }
 

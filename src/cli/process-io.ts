@@ -7,7 +7,7 @@ export function processIo(): Io {
     out: sink(process.stdout),
     err: sink(process.stderr),
     env: process.env,
-    cwd: process.cwd(),
+    cwd: currentDirectory(),
     person: process.stdin.isTTY && process.stderr.isTTY ? atTerminal() : null,
     async readStdin() {
       const chunks: Buffer[] = []
@@ -28,6 +28,16 @@ export function processIo(): Io {
       process.stdout.on('error', onError)
       return () => process.stdout.off('error', onError)
     },
+  }
+}
+
+/** A directory that was removed under us still has a name, which the message should say; Node itself cannot go on in it. */
+function currentDirectory(): string {
+  try {
+    return process.cwd()
+  } catch {
+    process.chdir('/')
+    return process.env['PWD'] ?? '/'
   }
 }
 

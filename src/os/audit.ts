@@ -3,7 +3,7 @@ import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, rename
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { auditFiles, chainHash, START_OF_CHAIN } from './audit-chain.js'
-import { takeAuditLock } from './audit-lock.js'
+import { takeLockFile } from './lock-file.js'
 import { ensurePrivateDirectory } from './state-dir.js'
 
 export interface AuditLogOptions {
@@ -34,7 +34,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     // One turn later, so that a burst of entries shares one lock.
     await new Promise((resolve) => setImmediate(resolve))
     ensurePrivateDirectory(dirname(file))
-    const lock = await takeAuditLock(`${file}.lock`)
+    const lock = await takeLockFile(`${file}.lock`, { waitMs: 1_000, heldAtMostMs: 10_000 })
     let fd: number | null = null
     try {
       fd = openLog(file)

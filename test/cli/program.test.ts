@@ -112,6 +112,33 @@ describe('processes after processes', () => {
     expect(readdirSync(join(home, 'run')).filter((name) => !name.startsWith('.'))).toEqual([])
   })
 
+  test('calls to one session run in order, also from several processes at once', async () => {
+    const numbers = [1, 2, 3, 4]
+    const ended = await Promise.all(numbers.map((n) => start(['run', '--session', 'shared', `v${n}=${n}; sleep 0.3`]).ended))
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0])
+    expect((await start(['run', '--session', 'shared', 'echo $v1$v2$v3$v4']).ended).out).toBe('1234\n')
+  })
+
+  test('a session whose user was killed is free again', async () => {
+    const { child, until, ended } = start(['run', '--session', 'left', 'echo in; sleep 60'])
+    await until('in')
+    child.kill('SIGKILL')
+    await ended
+    expect((await start(['run', '--session', 'left', 'echo free']).ended).out).toBe('free\n')
+  })
+
+  test('a working directory that is gone is an error with its name, not a stack', () => {
+    const result = spawnSync('bash', ['-c', 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', 'bash', process.execPath, cli, 'run', 'echo hi'], { env, cwd: base, encoding: 'utf8' })
+    expect(result).toMatchObject({ status: 125, stderr: expect.stringMatching(/^cerith: Working directory not found: .*gone\n/) })
+  })
+
+  test('closed streams are survived', () => {
+    for (const closed of ['>&-', '2>&-', '<&-', '>/dev/full']) {
+      const result = spawnSync('bash', ['-c', `exec "$@" ${closed}`, 'bash', process.execPath, cli, 'run', 'echo out; exit 5'], { env, cwd: base, encoding: 'utf8', timeout: 20_000 })
+      expect(result.status, closed).toBe(5)
+    }
+  })
+
   test('an unknown verb and --version need no engine and leave no state', () => {
     const clean = join(base, 'clean')
     for (const argv of [['--version'], ['--help'], ['nonsense']]) spawnSync(process.execPath, [cli, ...argv], { env: { ...env, CERITH_HOME: clean } })

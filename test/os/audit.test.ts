@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { auditFiles, readAudit, verifyAudit } from '../../src/os/audit-chain.js'
-import { takeAuditLock } from '../../src/os/audit-lock.js'
+import { takeLockFile } from '../../src/os/lock-file.js'
 import { withSpans } from '../../src/os/audit-spans.js'
 import { openAuditLog } from '../../src/os/audit.js'
 
@@ -89,7 +89,7 @@ describe('writing', () => {
 
   test('a lock that is held too long costs the lock, not the line', async () => {
     const file = place()
-    const lock = await takeAuditLock(`${file}.lock`)
+    const lock = await takeLockFile(`${file}.lock`)
     await write(file, 1)
     lock.release()
     expect(JSON.parse(lines(file)[0] as string)).toMatchObject({ at: 1, unlocked: true })

@@ -42,10 +42,10 @@ export const verb: Verb = {
 }
 
 async function check(words: readonly string[], options: CheckOptions, io: Io): Promise<number> {
-  if (options.jsonl) return withEngine(io, { flags: options.set }, (engine) => checkLines(engine, options, io))
+  if (options.jsonl) return withEngine(io, { flags: options.set, session: options.session }, (engine) => checkLines(engine, options, io))
   if (words.length === 0) throw new UsageError('check needs COMMAND', "For example: cerith check 'rm -rf build'")
   const command = words.length === 1 ? (words[0] as string) : words
-  return withEngine(io, { flags: options.set }, async (engine) => {
+  return withEngine(io, { flags: options.set, session: options.session }, async (engine) => {
     const verdict = await engine.check(command, whereOf(options))
     if (options.json) io.out.write(`${JSON.stringify(verdictToJson(typeof command === 'string' ? command : command.join(' '), verdict))}\n`)
     else io.out.write((await import('../../guard/explain.js')).explain(verdict, { color: hasColor(io.out, io.env) }))

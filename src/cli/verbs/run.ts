@@ -87,7 +87,7 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     ...(options.ansi ? { ansi: options.ansi } : {}),
     ...(options.description === undefined ? {} : { description: options.description }),
   }
-  return withEngine(io, { flags: options.set }, async (engine) => {
+  return withEngine(io, { flags: options.set, session: options.session }, async (engine) => {
     // In a session the directory is relative to the session's; elsewhere to ours.
     const placed = options.cwd === undefined ? request : { ...request, cwd: options.cwd }
     if (options.background && !options.dryRun) {
