@@ -17,7 +17,7 @@ export async function endLeftovers(stateDir: string): Promise<string[]> {
   for (const { id, dir, state } of states(stateDir)) {
     const { record, started } = state
     if (record.owner !== 'manager' || record.boot !== boot || !started || engineAlive(state)) continue
-    if (state.keeperAlive) {
+    if (state.busy) {
       if (orderKeeper(dir, started, `kill 15 ${LEFTOVER_GRACE_MS} close`)) ended.push(id)
     } else if (state.lost !== null && strayProcesses(id, started).length > 0) {
       await endStrays(() => strayProcesses(id, started), LEFTOVER_GRACE_MS)

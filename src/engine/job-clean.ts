@@ -46,7 +46,7 @@ function finishedJobs(stateDir: string): Finished[] {
       continue
     }
     // What it left running still writes here.
-    if (state.keeperAlive) continue
+    if (state.busy) continue
     const info = infoOf(at.dir, state)
     if (!info.isRunning) found.push({ id, dir: at.dir, endedAt: info.endedAt ?? info.startedAt })
   }

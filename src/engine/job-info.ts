@@ -1,11 +1,11 @@
 /** What a job is and how it is doing, from its directory alone: any process gets the same answer, days later too. */
 import type { JobInfo, JobStatus } from '../contract/job.js'
 import type { End } from '../contract/outcome.js'
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { storedSize } from '../os/job-output.js'
 import { readEndRecord, readJobRecord, readStartRecord, type EndRecord, type JobRecord, type StartRecord } from '../os/job-record.js'
-import { bootId, isAlive } from '../os/proc.js'
+import { bootId, hasChildren, hasProc, isAlive } from '../os/proc.js'
 import { signalName } from '../os/signals.js'
 import { whoTyped } from './input-who.js'
 
@@ -17,8 +17,8 @@ export interface JobState {
   readonly record: JobRecord
   readonly started: StartRecord | null
   readonly ended: EndRecord | null
-  /** The keeper is there: the job runs, or something that it left behind does. */
-  readonly keeperAlive: boolean
+  /** The job runs, or something that it left behind does. A keeper that has nothing left to keep is about to go. */
+  readonly busy: boolean
   readonly lost: string | null
 }
 
@@ -30,13 +30,12 @@ export function jobState(dir: string, id: string, known: StartRecord | null = nu
   if (!written && !started && !ended) return null
   const record = written ?? damagedRecord(dir, id)
   const sameBoot = !written || written.boot === bootId()
-  const keeperAlive = started !== null && sameBoot && isAlive(started.warden, started.wardenStart)
-  if (ended) return { record, started, ended, keeperAlive, lost: null }
-  if (keeperAlive) return { record, started, ended, keeperAlive, lost: null }
-  // The keeper may have recorded the end and left between our two looks.
-  ended = readEndRecord(dir)
-  if (ended) return { record, started, ended, keeperAlive, lost: null }
-  return { record, started, ended, keeperAlive, lost: lossOf(record, started, sameBoot) }
+  const keeperAlive = started !== null && sameBoot && (!hasProc || existsSync(`/proc/${started.warden}`)) && isAlive(started.warden, started.wardenStart)
+  // Without a keeper it may have recorded the end and left between our two looks.
+  if (!ended && !keeperAlive) ended = readEndRecord(dir)
+  if (ended) return { record, started, ended, busy: keeperAlive && existsSync(join(dir, 'control')) && hasChildren(started.warden), lost: null }
+  if (keeperAlive) return { record, started, ended, busy: true, lost: null }
+  return { record, started, ended, busy: false, lost: lossOf(record, started, sameBoot) }
 }
 
 function lossOf(record: JobRecord, started: StartRecord | null, sameBoot: boolean): string | null {
@@ -121,13 +120,13 @@ export function infoOf(dir: string, state: JobState): JobInfo {
   }
 }
 
-function notesOf(dir: string, { record, ended, keeperAlive, lost }: JobState, end: End | null): string[] {
+function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End | null): string[] {
   const notes = [...record.notes]
   const typists = record.pty ? whoTyped(dir) : null
   if (typists) notes.push(typists)
   if (lost !== null) notes.push(`Lost: ${lost}.`)
   if (ended?.incomplete) notes.push('Some output could not be stored (disk full or not writable).')
-  if (ended && keeperAlive && end) notes.push('Processes that it started are still running; kill the job to end them.')
+  if (ended && busy) notes.push('Processes that it started are still running; kill the job to end them.')
   if (ended && statSync(join(dir, 'late.log'), { throwIfNoEntry: false })) notes.push('Output that came after its end follows the rest of its output.')
   if (ended?.signal && (end?.kind === 'signal' || ended.why === '')) {
     if (ended.signal === 24) notes.push('It used up its CPU time limit (SIGXCPU).')

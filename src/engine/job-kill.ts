@@ -32,7 +32,7 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   if (state.lost !== null) return killLost(job, state, graceMs)
   if (!started) return { info: infoOf(job.dir, state), alreadyStopped: false, forced: false, notes: ['It could not be ended: it has not started yet. Try again.'] }
   const alreadyStopped = state.ended !== null
-  if (alreadyStopped && !state.keeperAlive) return { info: infoOf(job.dir, state), alreadyStopped, forced: false, notes: [] }
+  if (alreadyStopped && !state.busy) return { info: infoOf(job.dir, state), alreadyStopped, forced: false, notes: [] }
   if (signal !== SIGTERM && signal !== SIGKILL) return sendSignal(job, state, signal, graceMs)
 
   const before = processesUnder(started)

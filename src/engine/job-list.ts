@@ -38,7 +38,7 @@ export class JobList {
     try {
       const state = jobState(found.dir, id, this.#known(id))
       info = state && infoOf(found.dir, state)
-      if (state && info && !info.isRunning && !state.keeperAlive) this.#ended.set(id, { made: found.made, info })
+      if (state && info && !info.isRunning && !state.busy) this.#ended.set(id, { made: found.made, info })
     } catch {
       return null // Removed while we looked.
     }

@@ -12,6 +12,8 @@ export interface LiveJob {
   readonly command: string
   /** The end is on disk and every byte before it can be read. */
   readonly ended: Promise<void>
+  /** Bytes that it was seen to print. */
+  printed(): number
 }
 
 /** What the keeper will have written down about the start. */
@@ -40,7 +42,12 @@ export class JobNews {
         // A listener's mistake must not cost the others their news.
       }
     }
-    this.#wake(event.kind === 'output' ? event.id : event.info.id)
+    this.wake(event.kind === 'output' ? event.id : event.info.id)
+  }
+
+  /** For those who wait for a job without listening to all of them. */
+  wake(id: string): void {
+    for (const wake of [...(this.#changes.get(id) ?? [])]) wake()
   }
 
   /** Resolves at the next news about a job, or after so long. */
@@ -61,14 +68,10 @@ export class JobNews {
       if (signal?.aborted) done()
     })
   }
-
-  #wake(id: string): void {
-    for (const wake of [...(this.#changes.get(id) ?? [])]) wake()
-  }
 }
 
 /** Follows a job of ours until its end is recorded. */
-export function followJob(job: Omit<LiveJob, 'ended'>, news: JobNews, readInfo: () => JobInfo | null): LiveJob {
+export function followJob(job: Omit<LiveJob, 'ended' | 'printed'>, news: JobNews, readInfo: () => JobInfo | null): LiveJob {
   const { ward, id, apart } = job
   let out = 0
   let err = 0
@@ -84,9 +87,11 @@ export function followJob(job: Omit<LiveJob, 'ended'>, news: JobNews, readInfo: 
   }
   ward.onOutput = grown
   const ended = ward.recorded.then(() => {
-    const info = readInfo()
     ward.onOutput = null
+    // Nobody listens: the record on disk is the news.
+    const info = news.heard ? readInfo() : null
     if (info && !info.isRunning) news.tell({ kind: 'ended', info })
+    else news.wake(id)
   })
-  return { ...job, ended }
+  return { ...job, ended, printed: () => out + err }
 }

@@ -23,8 +23,8 @@ import type { Services } from './services.js'
 import type { Sessions } from './sessions.js'
 
 const TIDY_AFTER_MS = 300
-/** So many ended jobs are looked at together: the look costs a millisecond per hundred jobs. */
-const TIDY_EVERY = 64
+/** What a job costs on disk besides its output. */
+const RECORDS_BYTES = 16_384
 
 export interface Jobs {
   /** Throws REFUSED where `begin` returns an outcome. */
@@ -50,10 +50,13 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
   })
   let starting = 0
   let unfollow: (() => void) | null = null
-  let endings = 0
+  let unlooked = 0
 
   // Off the way of the first command: what earlier engines left, and what is too old or too much.
-  const tidy = (): void => void cleanByLimits(stateDir, limits)
+  const tidy = (): void => {
+    unlooked = 0
+    cleanByLimits(stateDir, limits)
+  }
   const later = setTimeout(() => {
     if (services.state.closed) return
     void endLeftovers(stateDir).catch(() => {})
@@ -69,7 +72,8 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
       // A destroyed keeper can end nothing any more; what it kept must not outlive the engine all the same.
       if (ward.state.exited?.lost && record.owner === 'manager' && !services.state.closed) await endStrays(() => strayProcesses(id, startOf({ ward })), 0)
       live.delete(id)
-      if (++endings % TIDY_EVERY === 0) tidy()
+      unlooked += Math.min(job.printed(), limits.storedBytes) + RECORDS_BYTES
+      if (unlooked > limits.totalStoredBytes / 16) tidy()
     })
     const info = news.heard ? infoAt(dir, id, startOf(job)) : null
     if (info) news.tell({ kind: 'started', info })

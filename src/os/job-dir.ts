@@ -1,6 +1,6 @@
 /** One directory per job, named by its id: made so that nobody else can have it, listed without trusting what is in there, removed at once. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { ensurePrivateDirectory } from './state-dir.js'
@@ -93,8 +93,14 @@ export function readSmall(dir: string, name: string, maxBytes: number): string |
     return null
   }
   try {
-    const bytes = readFileSync(fd)
-    return bytes.length > maxBytes ? null : bytes.toString('utf8')
+    // Nearly always one read: looking at a thousand jobs is mostly this.
+    let bytes = Buffer.allocUnsafe(8_192)
+    for (let have = 0; ; ) {
+      const got = readSync(fd, bytes, have, bytes.length - have, null)
+      have += got
+      if (got === 0 || have < bytes.length) return have > maxBytes ? null : bytes.toString('utf8', 0, have)
+      bytes = Buffer.concat([bytes], bytes.length * 4)
+    }
   } catch {
     return null
   } finally {

@@ -121,12 +121,15 @@ export function linkOf(pid: number, what: string): string | null {
 
 /** Differs after every boot: pids and start times of another boot mean nothing. */
 export function bootId(): string {
+  // No process sees two boots.
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+    return (boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim())
   } catch {
     return 'unknown'
   }
 }
+
+let boot: string | undefined
 
 /** Sends a signal to exactly this process, or to nobody. */
 export function signalProcess(pid: number, signal: NodeJS.Signals | number, start?: string): boolean {
