@@ -22,7 +22,14 @@ export function formFor(question: ApprovalQuestion, mask: (text: string) => stri
   const command = mask(question.command)
   return {
     mode: 'form',
-    message: [`Run this command?`, '', command.length > 4_000 ? `${command.slice(0, 4_000)}… (${command.length} characters)` : command, '', `Directory: ${question.cwd}`, ...(reason ? [`Asked because: ${mask(reason)}`] : [])].join('\n'),
+    message: [
+      `Run this command?`,
+      '',
+      command.length > 4_000 ? `${command.slice(0, 4_000)}… (${command.length} characters)` : command,
+      '',
+      `Directory: ${question.cwd}`,
+      ...(reason ? [`Asked because: ${mask(reason)}`] : []),
+    ].join('\n'),
     requestedSchema: {
       type: 'object',
       properties: { decision: { type: 'string', title: 'Decision', enum: Object.keys(CHOICES) } },
@@ -113,7 +120,9 @@ export class ApprovalStates {
 
   /** The question's id stands for the exact command, directory and environment: the engine gives the same id to the same three. */
   #about(question: ApprovalQuestion, call: unknown): string {
-    return createHash('sha256').update(JSON.stringify([this.client, question.id, question.command, question.cwd, question.session, call])).digest('base64url')
+    return createHash('sha256')
+      .update(JSON.stringify([this.client, question.id, question.command, question.cwd, question.session, call]))
+      .digest('base64url')
   }
 
   #sign(body: string): string {

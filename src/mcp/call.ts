@@ -1,5 +1,15 @@
 /** One `tools/call`: run it once, tell how it goes, ask when there is doubt, stop it when the client says so. */
-import { CLIENT_CAPABILITIES_META_KEY, inputRequired, inputResponse, ProtocolError, ProtocolErrorCode, type CallToolRequestParams, type ClientCapabilities, type Server, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  inputRequired,
+  inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  type CallToolRequestParams,
+  type ClientCapabilities,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import { ShellError } from '../contract/errors.js'
 import type { ApprovalQuestion } from '../contract/request.js'
 import { formFor, QUESTION, replyOf, type CallApprovals, type OpenedState, type Reply } from './approvals.js'

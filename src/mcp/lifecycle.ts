@@ -33,7 +33,10 @@ export function watchLife(end: (reason: EndReason) => void, { watchParent }: Lif
 
 /** True when the work was done within the time (null: however long it takes); a failure counts as done. */
 export async function within(ms: number | null, work: Promise<unknown>): Promise<boolean> {
-  const finished = work.then(() => true, () => true)
+  const finished = work.then(
+    () => true,
+    () => true,
+  )
   if (ms === null) return finished
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)))

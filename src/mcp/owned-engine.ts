@@ -93,7 +93,10 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
       if (event.kind !== 'output') known.set(event.info.id, mine(event.info))
       const id = event.kind === 'output' ? event.id : event.info.id
       if (!known.has(id)) {
-        const owned = await job(id).then(() => true, () => false)
+        const owned = await job(id).then(
+          () => true,
+          () => false,
+        )
         known.set(id, owned)
       }
       const owned = known.get(id) === true

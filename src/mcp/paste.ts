@@ -29,7 +29,10 @@ function json(value: unknown): string {
 }
 
 function indent(text: string): string {
-  return text.split('\n').map((line) => `  ${line}`).join('\n')
+  return text
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n')
 }
 
 function quote(path: string): string {

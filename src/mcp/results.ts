@@ -29,7 +29,8 @@ function withNews({ text, structured }: ToolResult): Record<string, unknown> {
 function merelyFailed(structured: Record<string, unknown>): boolean {
   const nested = structured['metadata'] as Record<string, unknown> | undefined
   const code = structured['exit_code'] ?? structured['exitCode'] ?? nested?.['exit_code']
-  const stopped = structured['timed_out'] === true || structured['timedOut'] === true || ['timeout', 'killed', 'refused', 'error'].includes(String(structured['status'] ?? ''))
+  const { status } = structured
+  const stopped = structured['timed_out'] === true || structured['timedOut'] === true || status === 'timeout' || status === 'killed' || status === 'refused' || status === 'error'
   return typeof code === 'number' && code > 0 && !stopped
 }
 

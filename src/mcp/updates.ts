@@ -31,10 +31,13 @@ export function createPace(everyMs: number): { soon(key: string, send: () => voi
       return
     }
     send()
-    const entry = { again: null as (() => void) | null, timer: setTimeout(() => {
-      cooling.delete(key)
-      if (entry.again) soon(key, entry.again)
-    }, everyMs) }
+    const entry = {
+      again: null as (() => void) | null,
+      timer: setTimeout(() => {
+        cooling.delete(key)
+        if (entry.again) soon(key, entry.again)
+      }, everyMs),
+    }
     entry.timer.unref()
     cooling.set(key, entry)
   }

@@ -1,7 +1,19 @@
 /** Our HTTP door and our server, with the tools, prompts and resources that the conformance suite calls by name. For tests only. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { acceptedContent, inputRequired, inputResponse, ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type CallToolResult, type GetPromptResult, type InputRequiredResult, type Server, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  acceptedContent,
+  inputRequired,
+  inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type CallToolResult,
+  type GetPromptResult,
+  type InputRequiredResult,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import { createEngine } from '../../src/engine/engine.js'
 import { createClient } from '../../src/mcp/client.js'
 import { createDoor } from '../../src/mcp/http-door.js'
@@ -47,10 +59,19 @@ const TOOLS: Readonly<Record<string, Fixture>> = {
   test_simple_text: { description: 'text', call: () => say('This is a simple text response for testing.') },
   test_image_content: { description: 'an image', call: () => ({ content: [image] }) },
   test_audio_content: { description: 'a sound', call: () => ({ content: [{ type: 'audio', data: WAV, mimeType: 'audio/wav' }] }) },
-  test_embedded_resource: { description: 'a resource', call: () => ({ content: [{ type: 'resource', resource: { uri: 'test://embedded-resource', mimeType: 'text/plain', text: 'This is an embedded resource content.' } }] }) },
+  test_embedded_resource: {
+    description: 'a resource',
+    call: () => ({ content: [{ type: 'resource', resource: { uri: 'test://embedded-resource', mimeType: 'text/plain', text: 'This is an embedded resource content.' } }] }),
+  },
   test_multiple_content_types: {
     description: 'several kinds',
-    call: () => ({ content: [{ type: 'text', text: 'Multiple content types test:' }, image, { type: 'resource', resource: { uri: 'test://mixed-content-resource', mimeType: 'application/json', text: '{"test":"data","value":123}' } }] }),
+    call: () => ({
+      content: [
+        { type: 'text', text: 'Multiple content types test:' },
+        image,
+        { type: 'resource', resource: { uri: 'test://mixed-content-resource', mimeType: 'application/json', text: '{"test":"data","value":123}' } },
+      ],
+    }),
   },
   test_error_handling: { description: 'an error', call: () => ({ ...say('This tool intentionally returns an error for testing'), isError: true }) },
   test_tool_with_logging: {
@@ -93,14 +114,24 @@ const TOOLS: Readonly<Record<string, Fixture>> = {
     description: 'asks the person',
     properties: { message: { type: 'string' } },
     call: async ({ message }, context, server) => {
-      const answer = await elicitNow(server, context, form(String(message), { username: { type: 'string', description: "User's response" }, email: { type: 'string', description: "User's email address" } }))
+      const answer = await elicitNow(
+        server,
+        context,
+        form(String(message), { username: { type: 'string', description: "User's response" }, email: { type: 'string', description: "User's email address" } }),
+      )
       return say(`User response: <action: ${answer.action}, content: ${JSON.stringify(answer.content)}>`)
     },
   },
   test_elicitation_sep1034_defaults: {
     description: 'asks with defaults',
     call: async (_args, context, server) => {
-      const fields = { name: { type: 'string', default: 'John Doe' }, age: { type: 'integer', default: 30 }, score: { type: 'number', default: 95.5 }, status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' }, verified: { type: 'boolean', default: true } }
+      const fields = {
+        name: { type: 'string', default: 'John Doe' },
+        age: { type: 'integer', default: 30 },
+        score: { type: 'number', default: 95.5 },
+        status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+        verified: { type: 'boolean', default: true },
+      }
       const answer = await elicitNow(server, context, form('Defaults', fields, []))
       return say(`Elicitation completed: action=${answer.action}, content=${JSON.stringify(answer.content)}`)
     },
@@ -108,7 +139,11 @@ const TOOLS: Readonly<Record<string, Fixture>> = {
   test_elicitation_sep1330_enums: {
     description: 'asks with enums',
     call: async (_args, context, server) => {
-      const titled = [{ const: 'value1', title: 'First Option' }, { const: 'value2', title: 'Second Option' }, { const: 'value3', title: 'Third Option' }]
+      const titled = [
+        { const: 'value1', title: 'First Option' },
+        { const: 'value2', title: 'Second Option' },
+        { const: 'value3', title: 'Third Option' },
+      ]
       const fields = {
         untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
         titledSingle: { type: 'string', oneOf: titled },
@@ -120,8 +155,14 @@ const TOOLS: Readonly<Record<string, Fixture>> = {
       return say(`Elicitation completed: action=${answer.action}, content=${JSON.stringify(answer.content)}`)
     },
   },
-  test_missing_capability: { description: 'needs sampling', call: (_args, context) => (inputResponse(context.mcpReq.inputResponses, 'x').kind === 'missing' ? inputRequired({ inputRequests: { x: sample('hi', 10) } }) : say('ok')) },
-  test_streaming_elicitation: { description: 'streams, then asks', call: (_args, context) => (acceptedContent(context.mcpReq.inputResponses, 'x') ? say('ok') : inputRequired({ inputRequests: { x: ask('?', NAME) } })) },
+  test_missing_capability: {
+    description: 'needs sampling',
+    call: (_args, context) => (inputResponse(context.mcpReq.inputResponses, 'x').kind === 'missing' ? inputRequired({ inputRequests: { x: sample('hi', 10) } }) : say('ok')),
+  },
+  test_streaming_elicitation: {
+    description: 'streams, then asks',
+    call: (_args, context) => (acceptedContent(context.mcpReq.inputResponses, 'x') ? say('ok') : inputRequired({ inputRequests: { x: ask('?', NAME) } })),
+  },
   test_input_required_result_elicitation: {
     description: 'asks for a name',
     call: (_args, context) => {
@@ -145,18 +186,23 @@ const TOOLS: Readonly<Record<string, Fixture>> = {
   },
   test_input_required_result_request_state: {
     description: 'keeps a state',
-    call: (_args, context) => (opened(context) === 'state' ? say('state-ok') : inputRequired({ inputRequests: { confirm: ask('Please confirm', { ok: { type: 'boolean' } }) }, requestState: sign('state') })),
+    call: (_args, context) =>
+      opened(context) === 'state' ? say('state-ok') : inputRequired({ inputRequests: { confirm: ask('Please confirm', { ok: { type: 'boolean' } }) }, requestState: sign('state') }),
   },
   test_input_required_result_tampered_state: {
     description: 'keeps a state',
-    call: (_args, context) => (opened(context) === 'sealed' ? say('state-ok') : inputRequired({ inputRequests: { confirm: ask('Please confirm', { ok: { type: 'boolean' } }) }, requestState: sign('sealed') })),
+    call: (_args, context) =>
+      opened(context) === 'sealed' ? say('state-ok') : inputRequired({ inputRequests: { confirm: ask('Please confirm', { ok: { type: 'boolean' } }) }, requestState: sign('sealed') }),
   },
   test_input_required_result_multiple_inputs: {
     description: 'asks for three things',
     call: (_args, context) => {
       const keys = ['user_name', 'greeting', 'client_roots']
       if (opened(context) === 'three' && keys.every((one) => inputResponse(context.mcpReq.inputResponses, one).kind !== 'missing')) return say('all three')
-      return inputRequired({ inputRequests: { user_name: ask('What is your name?', NAME), greeting: sample('Generate a greeting', 50), client_roots: inputRequired.listRoots() }, requestState: sign('three') })
+      return inputRequired({
+        inputRequests: { user_name: ask('What is your name?', NAME), greeting: sample('Generate a greeting', 50), client_roots: inputRequired.listRoots() },
+        requestState: sign('three'),
+      })
     },
   },
   test_input_required_result_multi_round: {
@@ -182,17 +228,27 @@ const TOOLS: Readonly<Record<string, Fixture>> = {
 const user = (content: object) => ({ role: 'user' as const, content }) as GetPromptResult['messages'][number]
 const PROMPTS: Readonly<Record<string, { args: string[]; get(args: Args, context: ServerContext): GetPromptResult | InputRequiredResult }>> = {
   test_simple_prompt: { args: [], get: () => ({ messages: [user({ type: 'text', text: 'This is a simple prompt for testing.' })] }) },
-  test_prompt_with_arguments: { args: ['arg1', 'arg2'], get: ({ arg1, arg2 }) => ({ messages: [user({ type: 'text', text: `Prompt with arguments: arg1='${String(arg1)}', arg2='${String(arg2)}'` })] }) },
+  test_prompt_with_arguments: {
+    args: ['arg1', 'arg2'],
+    get: ({ arg1, arg2 }) => ({ messages: [user({ type: 'text', text: `Prompt with arguments: arg1='${String(arg1)}', arg2='${String(arg2)}'` })] }),
+  },
   test_prompt_with_embedded_resource: {
     args: ['resourceUri'],
-    get: ({ resourceUri }) => ({ messages: [user({ type: 'resource', resource: { uri: resourceUri, mimeType: 'text/plain', text: 'Embedded resource content for testing.' } }), user({ type: 'text', text: 'Please process the embedded resource above.' })] }),
+    get: ({ resourceUri }) => ({
+      messages: [
+        user({ type: 'resource', resource: { uri: resourceUri, mimeType: 'text/plain', text: 'Embedded resource content for testing.' } }),
+        user({ type: 'text', text: 'Please process the embedded resource above.' }),
+      ],
+    }),
   },
   test_prompt_with_image: { args: [], get: () => ({ messages: [user(image), user({ type: 'text', text: 'Please analyze the image above.' })] }) },
   test_input_required_result_prompt: {
     args: [],
     get: (_args, context) => {
       const given = acceptedContent<{ context?: string }>(context.mcpReq.inputResponses, 'user_context')
-      return given ? { messages: [user({ type: 'text', text: String(given.context) })] } : inputRequired({ inputRequests: { user_context: ask('What context should the prompt use?', { context: { type: 'string' } }) } })
+      return given
+        ? { messages: [user({ type: 'text', text: String(given.context) })] }
+        : inputRequired({ inputRequests: { user_context: ask('What context should the prompt use?', { context: { type: 'string' } }) } })
     },
   },
 }
@@ -203,7 +259,10 @@ const make: MakeServer = (client, connection) => {
   const { _requestHandlers: handlers } = server as unknown as { _requestHandlers: Map<string, (request: never, context: never) => Promise<never>> }
   const ours = { call: handlers.get('tools/call')!, read: handlers.get('resources/read')! }
   server.setRequestHandler('tools/list', () => ({
-    tools: [...client.listed, ...Object.entries(TOOLS).map(([name, { description, properties = {} }]) => ({ name, description, inputSchema: { type: 'object' as const, properties: properties as never } }))],
+    tools: [
+      ...client.listed,
+      ...Object.entries(TOOLS).map(([name, { description, properties = {} }]) => ({ name, description, inputSchema: { type: 'object' as const, properties: properties as never } })),
+    ],
   }))
   server.setRequestHandler('tools/call', (request, context) => {
     const fixture = TOOLS[request.params.name]
@@ -229,7 +288,9 @@ const make: MakeServer = (client, connection) => {
     server.setRequestHandler('resources/subscribe', () => ({}))
     server.setRequestHandler('resources/unsubscribe', () => ({}))
   }
-  server.setRequestHandler('prompts/list', () => ({ prompts: Object.entries(PROMPTS).map(([name, { args }]) => ({ name, description: name, arguments: args.map((one) => ({ name: one, required: true })) })) }))
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: Object.entries(PROMPTS).map(([name, { args }]) => ({ name, description: name, arguments: args.map((one) => ({ name: one, required: true })) })),
+  }))
   server.setRequestHandler('prompts/get', (request, context) => {
     const prompt = PROMPTS[request.params.name]
     if (!prompt) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such prompt')

@@ -8,7 +8,11 @@ import { SCENES, YIELD_MS } from './scenes.mjs'
 const [cache, ...server] = process.argv.slice(2)
 const require = createRequire(join(cache, 'langchain', 'package.json'))
 const { MultiServerMCPClient } = await import(pathToFileURL(require.resolve('@langchain/mcp-adapters')).href)
-const client = new MultiServerMCPClient({ mcpServers: { cerith: { transport: 'stdio', command: process.execPath, args: [...server, 'mcp', '--yield', String(YIELD_MS)], env: { PATH: process.env.PATH, CERITH_HOME: process.env.CERITH_HOME } } } })
+const client = new MultiServerMCPClient({
+  mcpServers: {
+    cerith: { transport: 'stdio', command: process.execPath, args: [...server, 'mcp', '--yield', String(YIELD_MS)], env: { PATH: process.env.PATH, CERITH_HOME: process.env.CERITH_HOME } },
+  },
+})
 const problems = []
 try {
   const bash = (await client.getTools()).find(({ name }) => name.endsWith('Bash'))

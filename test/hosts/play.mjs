@@ -45,7 +45,16 @@ const HOSTS = {
     vendor: 'gemini',
     prepare() {
       mkdirSync(join(home, '.gemini'))
-      writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } }, privacy: { usageStatisticsEnabled: false }, telemetry: { enabled: false }, general: { disableAutoUpdate: true }, mcpServers: { cerith: { command, args, trust: true, env: { CERITH_HOME: env.CERITH_HOME } } } }))
+      writeFileSync(
+        join(home, '.gemini', 'settings.json'),
+        JSON.stringify({
+          security: { auth: { selectedType: 'gemini-api-key' } },
+          privacy: { usageStatisticsEnabled: false },
+          telemetry: { enabled: false },
+          general: { disableAutoUpdate: true },
+          mcpServers: { cerith: { command, args, trust: true, env: { CERITH_HOME: env.CERITH_HOME } } },
+        }),
+      )
     },
     run: (url) => ({ argv: [join(bin, 'gemini'), '-y', '-m', 'gemini-2.5-flash', '-p', 'run it'], env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'x', GEMINI_CLI_TRUST_WORKSPACE: 'true' } }),
   },
@@ -58,13 +67,16 @@ const { argv, env: extra } = run(model.url)
 const child = spawn(argv[0], argv.slice(1), { cwd: work, env: { ...env, ...extra }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
 let output = ''
 for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output = (output + chunk).slice(-4_000)))
-const timer = setTimeout(() => {
-  try {
-    process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // It ended by itself.
-  }
-}, Number(process.env.PLAY_MS ?? 90_000))
+const timer = setTimeout(
+  () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It ended by itself.
+    }
+  },
+  Number(process.env.PLAY_MS ?? 90_000),
+)
 await new Promise((resolve) => child.once('close', resolve))
 clearTimeout(timer)
 model.close()

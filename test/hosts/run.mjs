@@ -60,7 +60,24 @@ async function inspector() {
     const call = await inspect(node, cli, 'mcp', '--protocol-era', era, '--method', 'tools/call', '--tool-name', 'Bash', '--tool-args-json', '{"command":"exit 3"}', '--format', 'json')
     expect(call.code === 5 && /"exit_code":3/.test(call.output) && /\[exit 3/.test(call.output), `${era}: exit 3 came out as ${call.code}: ${call.output.slice(-400)}`)
   }
-  const load = await inspect(node, cli, 'mcp', '--method', 'tools/call', '--tool-name', 'Bash', '--tool-args-json', '{"command":"true"}', '--load', '--load-concurrency', '4', '--load-requests', '100', '--format', 'json')
+  const load = await inspect(
+    node,
+    cli,
+    'mcp',
+    '--method',
+    'tools/call',
+    '--tool-name',
+    'Bash',
+    '--tool-args-json',
+    '{"command":"true"}',
+    '--load',
+    '--load-concurrency',
+    '4',
+    '--load-requests',
+    '100',
+    '--format',
+    'json',
+  )
   expect(load.code === 0, `under load: ${load.output.slice(-400)}`)
   rmSync(state, { recursive: true, force: true })
   return 'strict list, both eras, 100 calls at a time of 4'
@@ -71,7 +88,10 @@ async function conformance() {
   const suite = join(installed('conformance'), 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
   const out = scratch()
   await bundle(join(here, 'conformance-server.ts'), out)
-  const server = spawn(process.execPath, [join(out, 'conformance-server.js'), join(out, 'state')], { env: { ...process.env, CERITH_HELPER: join(root, 'dist/native', `cerith-helper-${process.platform}-${process.arch}`) }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const server = spawn(process.execPath, [join(out, 'conformance-server.js'), join(out, 'state')], {
+    env: { ...process.env, CERITH_HELPER: join(root, 'dist/native', `cerith-helper-${process.platform}-${process.arch}`) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   try {
     const url = await new Promise((resolve, reject) => {
       server.stdout.once('data', (line) => resolve(String(line).trim()))
@@ -109,7 +129,10 @@ async function langchain() {
 async function play(host) {
   const node = modernNode()
   installed(host)
-  const alone = [['unshare', '-n'], ['unshare', '-r', '-n']].find(([command, ...args]) => spawnSync(command, [...args, 'true']).status === 0)
+  const alone = [
+    ['unshare', '-n'],
+    ['unshare', '-r', '-n'],
+  ].find(([command, ...args]) => spawnSync(command, [...args, 'true']).status === 0)
   if (!alone) throw new Skip('unshare -n is not allowed here, and hosts must not reach the network')
   const result = lastJson(await run([...alone, node, join(here, 'play.mjs'), host, cache, cli], { timeoutMs: 120_000 }))
   expect(result.ok, `${result.problems.join('\n')}\n${result.output ?? ''}`)
@@ -132,7 +155,12 @@ function installed(name) {
   mkdirSync(dir, { recursive: true })
   writeFileSync(join(dir, 'package.json'), '{"private":true}')
   const path = name === 'node22' ? process.env.PATH : `${dirname(modernNode())}:${process.env.PATH}`
-  const result = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...PACKAGES[name]], { cwd: dir, encoding: 'utf8', timeout: Math.max(1_000, Math.min(240_000, until - Date.now())), env: { ...process.env, PATH: path } })
+  const result = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...PACKAGES[name]], {
+    cwd: dir,
+    encoding: 'utf8',
+    timeout: Math.max(1_000, Math.min(240_000, until - Date.now())),
+    env: { ...process.env, PATH: path },
+  })
   if (result.status !== 0) throw new Skip(`${versions} could not be installed: ${(result.stderr || String(result.error ?? result.signal)).trim().split('\n').at(-1)}`)
   writeFileSync(stamp, versions)
   return dir
@@ -140,7 +168,14 @@ function installed(name) {
 
 async function bundle(file, dir) {
   const { rolldown } = await import('rolldown')
-  const build = await rolldown({ cwd: root, input: file, platform: 'node', tsconfig: false, external: (id) => id.startsWith('node:') || /^@(?:xterm|napi-rs|opentelemetry)\//.test(id), onLog: () => {} })
+  const build = await rolldown({
+    cwd: root,
+    input: file,
+    platform: 'node',
+    tsconfig: false,
+    external: (id) => id.startsWith('node:') || /^@(?:xterm|napi-rs|opentelemetry)\//.test(id),
+    onLog: () => {},
+  })
   await build.write({ dir, format: 'esm', entryFileNames: '[name].js' })
   await build.close()
 }
@@ -151,10 +186,13 @@ function run([command, ...args], { timeoutMs, env = {}, cwd = tmpdir() }) {
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
-    const timer = setTimeout(() => {
-      output += '\n(ended: it took too long)'
-      process.kill(-child.pid, 'SIGKILL')
-    }, Math.max(1_000, Math.min(timeoutMs, until - Date.now())))
+    const timer = setTimeout(
+      () => {
+        output += '\n(ended: it took too long)'
+        process.kill(-child.pid, 'SIGKILL')
+      },
+      Math.max(1_000, Math.min(timeoutMs, until - Date.now())),
+    )
     child.once('error', (error) => (output += String(error)))
     child.once('close', (code) => {
       clearTimeout(timer)
@@ -164,7 +202,10 @@ function run([command, ...args], { timeoutMs, env = {}, cwd = tmpdir() }) {
 }
 
 function lastJson({ output }) {
-  const line = output.trim().split('\n').findLast((one) => one.startsWith('{'))
+  const line = output
+    .trim()
+    .split('\n')
+    .findLast((one) => one.startsWith('{'))
   try {
     return JSON.parse(line)
   } catch {

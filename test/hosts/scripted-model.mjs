@@ -44,21 +44,28 @@ function anthropic({ request, response, body, seen }) {
   if (!request.url.startsWith('/v1/messages')) return json(response, { error: { type: 'not_found_error', message: 'no' } }, 404)
   if (request.url.includes('count_tokens')) return json(response, { input_tokens: 10 })
   const tool = body.tools?.find(({ name }) => /^mcp__cerith__Bash$/.test(name))
-  const results = (body.messages ?? []).flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === 'tool_result').map(({ content, is_error }) => ({ content, is_error }))
+  const results = (body.messages ?? [])
+    .flatMap(({ content }) => (Array.isArray(content) ? content : []))
+    .filter(({ type }) => type === 'tool_result')
+    .map(({ content, is_error }) => ({ content, is_error }))
   const scene = tool ? nextScene(results, seen) : null
   const block = scene ? { type: 'tool_use', id: `toolu_${results.length}`, name: tool.name, input: {} } : { type: 'text', text: '' }
   const delta = scene ? { type: 'input_json_delta', partial_json: JSON.stringify(scene.args) } : { type: 'text_delta', text: 'done' }
   const message = { id: `msg_${Date.now()}`, type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } }
   const stop = scene ? 'tool_use' : 'end_turn'
   if (!body.stream) return json(response, { ...message, content: [scene ? { ...block, input: scene.args } : { type: 'text', text: 'done' }], stop_reason: stop })
-  stream(response, [
-    { type: 'message_start', message },
-    { type: 'content_block_start', index: 0, content_block: block },
-    { type: 'content_block_delta', index: 0, delta },
-    { type: 'content_block_stop', index: 0 },
-    { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: 1 } },
-    { type: 'message_stop' },
-  ], true)
+  stream(
+    response,
+    [
+      { type: 'message_start', message },
+      { type: 'content_block_start', index: 0, content_block: block },
+      { type: 'content_block_delta', index: 0, delta },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ],
+    true,
+  )
 }
 
 function openai({ request, response, body, seen }) {
@@ -66,16 +73,27 @@ function openai({ request, response, body, seen }) {
   const results = (body.input ?? []).filter(({ type }) => type === 'function_call_output').map(({ output }) => output)
   const scene = nextScene(results, seen)
   const { name, namespace } = findTool(body.tools ?? [])
-  const item = scene && name
-    ? { type: 'function_call', id: `fc_${results.length}`, call_id: `call_${results.length}`, name, ...(namespace ? { namespace } : {}), arguments: JSON.stringify(scene.args), status: 'completed' }
-    : { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'done', annotations: [] }] }
-  const answer = { id: `resp_${results.length}`, object: 'response', status: 'completed', output: [item], usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } } }
-  stream(response, [
-    { type: 'response.created', response: { ...answer, status: 'in_progress', output: [] } },
-    { type: 'response.output_item.added', output_index: 0, item },
-    { type: 'response.output_item.done', output_index: 0, item },
-    { type: 'response.completed', response: answer },
-  ], true)
+  const item =
+    scene && name
+      ? { type: 'function_call', id: `fc_${results.length}`, call_id: `call_${results.length}`, name, ...(namespace ? { namespace } : {}), arguments: JSON.stringify(scene.args), status: 'completed' }
+      : { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'done', annotations: [] }] }
+  const answer = {
+    id: `resp_${results.length}`,
+    object: 'response',
+    status: 'completed',
+    output: [item],
+    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+  }
+  stream(
+    response,
+    [
+      { type: 'response.created', response: { ...answer, status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', output_index: 0, item },
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: answer },
+    ],
+    true,
+  )
 }
 
 /** Codex groups the tools of a server in a namespace, or lists them flat with a prefix. */

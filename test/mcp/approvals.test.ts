@@ -41,21 +41,24 @@ async function hostThat(era: Era, door: 'stdio' | 'http', capabilities: ClientCa
 
 const hostThatAnswers = (era: Era, answer: Answer, door: 'stdio' | 'http' = 'http') => hostThat(era, door, { elicitation: { form: {} } }, answer)
 
-const accept = (decision: string): Answer => () => ({ action: 'accept', content: { decision } })
+const accept =
+  (decision: string): Answer =>
+  () => ({ action: 'accept', content: { decision } })
 
 for (const era of ERAS) {
   describe(era, () => {
-    for (const door of ['stdio', 'http'] as const) test(`${door}: a command that needs approval is asked about, with its text, directory and reason, and runs when allowed`, async () => {
-      const { host, asked } = await hostThatAnswers(era, accept('allow once'), door)
-      const result = await host.call('Bash', { command })
-      expect(structuredOf(result)).toMatchObject({ status: 'completed', exit_code: 0 })
-      expect(existsSync(file)).toBe(true)
-      expect(asked).toHaveLength(1)
-      const { message } = asked[0]!.params
-      expect(message).toContain(command)
-      expect(message).toContain(place.dir)
-      expect(message).toContain('it makes a file')
-    })
+    for (const door of ['stdio', 'http'] as const)
+      test(`${door}: a command that needs approval is asked about, with its text, directory and reason, and runs when allowed`, async () => {
+        const { host, asked } = await hostThatAnswers(era, accept('allow once'), door)
+        const result = await host.call('Bash', { command })
+        expect(structuredOf(result)).toMatchObject({ status: 'completed', exit_code: 0 })
+        expect(existsSync(file)).toBe(true)
+        expect(asked).toHaveLength(1)
+        const { message } = asked[0]!.params
+        expect(message).toContain(command)
+        expect(message).toContain(place.dir)
+        expect(message).toContain('it makes a file')
+      })
 
     test('"once" is for once; "for the session" is for exactly this command from then on', async () => {
       const { host, asked } = await hostThatAnswers(era, accept('allow once'))
@@ -130,27 +133,31 @@ describe('the state between question and answer (2026)', () => {
 
   let id = 0
   async function call(params: object): Promise<Wire> {
-      const response = await fetch(server.url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          authorization: `Bearer ${server.tokens['default']}`,
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': 'tools/call',
-          'mcp-name': 'Bash',
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: ++id,
-          method: 'tools/call',
-          params: {
-            ...params,
-            _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' }, 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } },
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${server.tokens['default']}`,
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': 'Bash',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: ++id,
+        method: 'tools/call',
+        params: {
+          ...params,
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+            'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
           },
-        }),
-      })
-      return (await response.json()) as Wire
+        },
+      }),
+    })
+    return (await response.json()) as Wire
   }
   const inputResponses = { approval: { action: 'accept', content: { decision: 'allow once' } } }
 

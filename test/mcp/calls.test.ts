@@ -35,7 +35,7 @@ for (const door of ['stdio', 'http'] as const) {
         const { id, status, stdout, output, notes } = structuredOf(yielded)
         expect(status).toBe('running')
         expect(String(notes)).toMatch(/NOT killed.*BashOutput.*KillShell/)
-        expect(`${String(stdout ?? '')}${String(output ?? '')}`).toContain('early')
+        expect(stdout ?? output).toContain('early')
         expect(textOf(yielded)).toContain(String(id))
 
         let read = await host.call('BashOutput', { bash_id: id, wait_ms: 10_000 })

@@ -34,14 +34,27 @@ interface Knock {
 }
 
 /** fetch() would not let us lie about Host. */
-function knock({ method = 'POST', path = '/mcp', headers = {}, body = hello, token = server.tokens['default']! }: Knock = {}): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
+function knock({ method = 'POST', path = '/mcp', headers = {}, body = hello, token = server.tokens['default']! }: Knock = {}): Promise<{
+  status: number
+  headers: Record<string, unknown>
+  text: string
+}> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url)
-    const request = nodeRequest({ hostname, port, method, path, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers } }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text }))
-    })
+    const request = nodeRequest(
+      {
+        hostname,
+        port,
+        method,
+        path,
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+      },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+        response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text }))
+      },
+    )
     request.on('error', reject)
     request.end(method === 'POST' || method === 'PUT' ? body : undefined)
   })
@@ -54,7 +67,14 @@ describe('who may knock', () => {
   })
 
   test('a page of another site is turned away by its Host or Origin, before its token is looked at', async () => {
-    for (const headers of [{ host: 'evil.example' }, { host: '127.0.0.1.evil.example' }, { host: 'localhost.evil.example:80' }, { origin: 'http://evil.example' }, { origin: 'null' }, { origin: 'https://localhost.evil.example' }]) {
+    for (const headers of [
+      { host: 'evil.example' },
+      { host: '127.0.0.1.evil.example' },
+      { host: 'localhost.evil.example:80' },
+      { origin: 'http://evil.example' },
+      { origin: 'null' },
+      { origin: 'https://localhost.evil.example' },
+    ]) {
       expect((await knock({ headers: headers as unknown as Record<string, string> })).status, JSON.stringify(headers)).toBe(403)
     }
     expect((await knock({ headers: { origin: 'http://localhost:3000' } })).status).toBe(200)
@@ -81,7 +101,10 @@ describe('who may come in', () => {
   })
 
   test('tokens are compared whole', () => {
-    const tokens = new Map([['a', 'x'.repeat(43)], ['b', 'y'.repeat(43)]])
+    const tokens = new Map([
+      ['a', 'x'.repeat(43)],
+      ['b', 'y'.repeat(43)],
+    ])
     expect(clientOf(`Bearer ${'y'.repeat(43)}`, tokens)).toBe('b')
     expect(clientOf(`bearer ${'x'.repeat(43)}`, tokens)).toBe('a')
     expect(clientOf(`Bearer ${'x'.repeat(42)}`, tokens)).toBeNull()
@@ -160,7 +183,11 @@ describe('what clients see of each other', () => {
       const uri = `shell://${String(id)}/output`
       expect(textOf(await mine.call('ListShells'))).toContain(String(id))
       expect(textOf(await theirs.call('ListShells'))).not.toContain(String(id))
-      for (const [tool, key] of [['BashOutput', 'bash_id'], ['KillShell', 'shell_id'], ['SendInput', 'shell_id']] as const) {
+      for (const [tool, key] of [
+        ['BashOutput', 'bash_id'],
+        ['KillShell', 'shell_id'],
+        ['SendInput', 'shell_id'],
+      ] as const) {
         const answer = await theirs.call(tool, { [key]: id, ...(tool === 'SendInput' ? { text: 'x' } : {}) })
         expect(answer.isError).toBe(true)
         expect(textOf(answer)).toContain('not found')

@@ -10,7 +10,7 @@ import { lastLine, reportProgress } from '../../src/mcp/progress.js'
 import { toProtocol } from '../../src/mcp/results.js'
 import type { ApprovalQuestion } from '../../src/contract/request.js'
 
-test('the version is the package\'s', () => {
+test("the version is the package's", () => {
   expect((JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version).toBe(VERSION)
 })
 
@@ -36,7 +36,17 @@ describe('messages', () => {
     ['a progress token that is none', { jsonrpc: '2.0', id: 1, method: 'm', params: { _meta: { progressToken: null, x: 1 } } }, { jsonrpc: '2.0', id: 1, method: 'm', params: { _meta: { x: 1 } } }],
   ])('%s is put right', (_what, given, mendedMessage) => expect(mended(given).message).toEqual(mendedMessage))
 
-  test.each([[null], [[]], ['x'], [{}], [{ jsonrpc: '1.0', method: 'm' }], [{ jsonrpc: '2.0', id: 1 }], [{ jsonrpc: '2.0', id: null, method: 'm' }], [{ jsonrpc: '2.0', id: 1.5, method: 'm' }], [{ jsonrpc: '2.0', id: 1, method: 'm', params: [] }]])('%j is none', (given) => {
+  test.each([
+    [null],
+    [[]],
+    ['x'],
+    [{}],
+    [{ jsonrpc: '1.0', method: 'm' }],
+    [{ jsonrpc: '2.0', id: 1 }],
+    [{ jsonrpc: '2.0', id: null, method: 'm' }],
+    [{ jsonrpc: '2.0', id: 1.5, method: 'm' }],
+    [{ jsonrpc: '2.0', id: 1, method: 'm', params: [] }],
+  ])('%j is none', (given) => {
     expect(mended(given).problem).toBeTypeOf('string')
   })
 
@@ -51,7 +61,11 @@ describe('messages', () => {
     input.write(text)
     input.end()
     await new Promise<void>((resolve) => (transport.onclose = resolve))
-    const once = [{ jsonrpc: '2.0', id: 1, method: 'é😀' }, { jsonrpc: '2.0', method: 'a' }, { jsonrpc: '2.0', method: 'b' }]
+    const once = [
+      { jsonrpc: '2.0', id: 1, method: 'é😀' },
+      { jsonrpc: '2.0', method: 'a' },
+      { jsonrpc: '2.0', method: 'b' },
+    ]
     expect(seen).toEqual([...once, ...once])
     expect(JSON.parse(String(output.read()).split('\n')[0]!)).toMatchObject({ id: 'q', error: { code: -32600 } })
     await expect(transport.send({ jsonrpc: '2.0', method: 'late' })).rejects.toThrow('closed')
