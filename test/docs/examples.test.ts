@@ -1,0 +1,66 @@
+/** The command-line examples run as they are, against servers on this machine. */
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const base = mkdtempSync(join(tmpdir(), 'cerith-examples-'))
+const seen: string[] = []
+let server: Server
+let url = ''
+
+beforeAll(async () => {
+  mkdirSync(join(base, 'bin'))
+  writeFileSync(join(base, 'bin', 'cerith'), `#!/bin/sh\nexec ${process.execPath} ${join(root, 'dist/cli.js')} "$@"\n`)
+  chmodSync(join(base, 'bin', 'cerith'), 0o755)
+  server = createServer((request, response) => {
+    seen.push(String(request.headers['x-key'] ?? ''))
+    response.end(`hello, ${request.headers['x-key'] ?? 'nobody'}\n`)
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+})
+
+afterAll(() => {
+  server.close()
+  rmSync(base, { recursive: true, force: true })
+})
+
+function example(name: string, ...args: string[]): Promise<{ code: number | null; text: string }> {
+  const env = { ...process.env, PATH: `${join(base, 'bin')}:${process.env['PATH']}`, HOME: base, CERITH_HOME: join(base, `state-${name}`), CERITH_PASSPHRASE: 'for the example', CERITH_ENGINE: undefined }
+  return new Promise((resolve) => {
+    const child = spawn('bash', [join(root, 'examples', name), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    child.once('close', (code) => resolve({ code, text }))
+  })
+}
+
+test('dev server: start it, wait for the port, test it, stop it', async () => {
+  const free = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => free.once('listening', resolve))
+  const { port } = free.address() as AddressInfo
+  await new Promise((resolve) => free.close(resolve))
+  const { code, text } = await example('dev-server.sh', String(port))
+  expect(text).toContain('port\nit works\n')
+  expect(code).toBe(0)
+})
+
+test('secret in a header: the server gets the value, the screen does not', async () => {
+  const { code, text } = await example('secret-header.sh', url)
+  expect(code).toBe(0)
+  expect(text).toContain('hello, [secret:API_KEY]')
+  expect(seen).toContain('s3cret with "quotes" and $(nothing run)')
+})
+
+test('approve from another terminal: exactly that command, once', async () => {
+  const { text } = await example('approve.sh', url)
+  expect(text).toContain('first try: exit code 126')
+  expect(text).toContain('hello, nobody\nsecond try: exit code 0')
+  expect(text).toContain('third try: exit code 126')
+})
