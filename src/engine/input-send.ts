@@ -5,6 +5,7 @@ import type { SendOptions } from '../contract/job.js'
 import { orderKeeper, writeFifo } from '../os/job-control.js'
 import { storedSize } from '../os/job-output.js'
 import type { StartRecord } from '../os/job-record.js'
+import { isAlive } from '../os/proc.js'
 import { askKeeper, hideInKeeper, noteInput, readInputNotes } from '../os/pty-control.js'
 import { hasCursorKeys, keyBytes, typedText } from './input.js'
 import { endOfJob, jobStatusOf, type JobState } from './job-info.js'
@@ -41,8 +42,10 @@ type Rest = Required<Pick<SendOptions, 'keys' | 'enter' | 'eof'>>
 
 /** True when what is typed shows on the terminal. */
 async function typeOnTerminal(target: Target, filled: Buffer, { keys, enter, eof }: Rest): Promise<boolean> {
-  const facts = (await askKeeper(target.dir, target.started))?.terminal
-  if (!facts) throw ended(target)
+  const answer = await askKeeper(target.dir, target.started)
+  if (!answer && !isAlive(target.started.warden, target.started.wardenStart)) throw ended(target)
+  // A keeper that cannot answer (a full disk) still types; without an answer nothing is noted that might be a password.
+  const facts = answer?.terminal ?? { canonical: true, echo: false }
   const modes = { applicationCursor: hasCursorKeys(keys) && applicationCursorAsked(target.dir) }
   const typed = Buffer.concat([Buffer.from(typedText(filled.toString('latin1')), 'latin1'), Buffer.from(keys.map((key) => keyBytes(key, modes)).join('') + (enter ? '\r' : ''))])
   if (facts.canonical) {
@@ -86,7 +89,10 @@ async function fill(text: string, secrets: SecretStore, target: Target): Promise
     names.add(token.name)
     from = token.end
   }
-  if (names.size > 0 && !(await hideInKeeper(target.dir, target.started, secrets.masker.needles().filter(({ name }) => names.has(name))))) throw ended(target)
+  if (names.size > 0 && !(await hideInKeeper(target.dir, target.started, secrets.masker.needles().filter(({ name }) => names.has(name))))) {
+    if (!isAlive(target.started.warden, target.started.wardenStart)) throw ended(target)
+    throw new ShellError('STATE_UNWRITABLE', `The secret was not typed: the keeper of job ${target.id} did not confirm that it hides it`, 'Check that the disk is not full, then try again.')
+  }
   return Buffer.concat([...parts, Buffer.from(text.slice(from))])
 }
 

@@ -56,7 +56,7 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
 
 /** What to tell the one who started it. */
 export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string): string {
-  const what = hidden ? `wants a password or another hidden answer` : fullScreen ? `is a full-screen program that waits for keys` : 'waits for input'
-  const how = hidden ? 'Type it as a {{secret:NAME}} token, never in clear' : fullScreen ? 'Send keys (e.g. q, C-c), and look at its screen' : 'Send the answer'
-  return `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how} to job ${id}, or stop the job and run the command in a way that does not ask.`
+  const what = hidden ? 'wants a password or another hidden answer' : fullScreen ? 'is a full-screen program that waits for keys' : 'waits for input'
+  const how = hidden ? `Answer job ${id} with a {{secret:NAME}} token, never in clear` : fullScreen ? `Send keys to job ${id} (q, C-c, ...) and look at its screen` : `Send the answer to job ${id}`
+  return `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how}; or stop the job and run the command in a way that does not ask.`
 }

@@ -20,7 +20,8 @@ export class OutputFollower {
   /** Resolves when everything that is stored now has been handed on. */
   pull(): Promise<void> {
     this.#again = true
-    return (this.#running ??= this.#run().finally(() => (this.#running = null)))
+    // Whoever removed the directory took the rest of the output with it; what was handed on stays.
+    return (this.#running ??= this.#run().catch(() => {}).finally(() => (this.#running = null)))
   }
 
   async #run(): Promise<void> {
@@ -41,25 +42,26 @@ export class OutputFollower {
 
 /** A terminal ends lines with CR LF; text without escape sequences is to have plain line ends. Works across pieces. */
 export function createLineEnds(): { push(bytes: Uint8Array): Uint8Array; flush(): Uint8Array } {
-  let held = 0
+  let held = false
   return {
     push(bytes) {
-      const out = Buffer.alloc(bytes.length + held)
+      const out = Buffer.alloc(bytes.length + 1)
       let size = 0
       for (const byte of bytes) {
         if (byte === 13) {
-          held += 1
+          // Several in a row do what one does.
+          held = true
           continue
         }
-        if (byte !== 10) for (; held > 0; held--) out[size++] = 13
-        held = 0
+        if (held && byte !== 10) out[size++] = 13
+        held = false
         out[size++] = byte
       }
       return out.subarray(0, size)
     },
     flush() {
-      const rest = Buffer.alloc(held, 13)
-      held = 0
+      const rest = Buffer.alloc(held ? 1 : 0, 13)
+      held = false
       return rest
     },
   }
