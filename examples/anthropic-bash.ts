@@ -7,7 +7,7 @@ import { anthropicTools, createTools } from '../src/tools/index.js'
 export async function ask(client: Anthropic, engine: Engine, prompt: string, dialect: 'anthropic' | 'house' = 'anthropic'): Promise<string> {
   const tools = anthropicTools<BetaRunnableTool>(createTools(engine, { dialect }))
   const message = await client.beta.messages.toolRunner({
-    model: 'claude-sonnet-4-5',
+    model: 'claude-opus-5',
     max_tokens: 4_096,
     messages: [{ role: 'user', content: prompt }],
     tools,
