@@ -33,12 +33,12 @@ describe.skipIf(!findHelper())('a session on a terminal', () => {
     expect((await session.run({ command: 'echo "$kept $PWD ${CERITH_JOB-none}"' })).stdout).toBe('yes /tmp none\n')
   })
 
-  test('a command that is killed leaves the session as it was', async () => {
+  test('a command that is destroyed leaves the session as it was', async () => {
     const session = await engine.session('killed')
     await session.run({ command: 'a=before' })
     const outcome = await session.run({ command: 'a=after; trap "" TERM; sleep 30', pty: true, timeoutMs: 300, graceMs: 100 })
     expect(outcome.end).toMatchObject({ kind: 'timeout' })
-    expect((await session.run({ command: 'echo $a' })).stdout).toMatch(/^(?:before|after)\n$/)
+    expect((await session.run({ command: 'echo $a' })).stdout).toBe('before\n')
   })
 
   test('a command that goes on as a job does not hold up the session', async () => {
