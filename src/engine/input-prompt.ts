@@ -35,8 +35,9 @@ const SHAPES: readonly RegExp[] = [
   // Debuggers and interpreters: (Pdb), (gdb), >>>, ..., In [1]:, irb(main):001:0>, mysql>, postgres=#, sqlite>, ->
   /^\((?:i?pdb(?:\+\+)?|gdb|lldb|rdb[^)]*|byebug|dlv|ghci)\)$/i,
   /(?:^|\s)(?:>>>|\.\.\.|In \[\d+\]:|irb\([^)]*\):\d+(?::\d+)?[>*"']|[\w.:/@~-]{0,60}(?:=#|=>|->|[>❯➜λ»]))$/,
-  // Shells: $ # % at the end of a line that is not a number with a percent sign.
-  /(?:^|[^\d\s])\s?[$#%]$/,
+  // Shells: $, #, or a % that is not a number's.
+  /[$#]$/,
+  /(?:^|[^\d\s])\s?%$/,
   /^--\s?More\s?--|^\(END\)$|^:$|\(press (?:h|return)|^lines \d+-\d+/i,
   /\b(?:press|hit|type|enter)\b[^\n]{0,60}(?:any key|enter|return|space|key|continue|quit|exit|yes|no|['"<[]\S{1,12}[>'"\]])[^\n]{0,40}$/i,
   // A question mark, or a colon after words, and nothing after it.

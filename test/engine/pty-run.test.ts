@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
 import { findHelper } from '../../src/os/helper-file.js'
-import { isAlive } from '../../src/os/proc.js'
+import { isAlive, processFacts } from '../../src/os/proc.js'
 
 describe.skipIf(!findHelper())('a run on a terminal', () => {
   const root = mkdtempSync(join(tmpdir(), 'cerith-pty-run-'))
@@ -146,6 +146,19 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
     while (pid === 0) await new Promise((resolve) => setTimeout(resolve, 10))
     await own.close()
     expect((await running).end).toMatchObject({ kind: 'kill', by: 'close' })
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('when the keeper is destroyed the run is lost, not hanging, and its command does not live on', async () => {
+    const handle = engine.stream({ command: 'echo $$; exec sleep 60', pty: true })
+    let pid = 0
+    for await (const { text } of handle) {
+      pid = Number(text.trim()) || pid
+      const keeper = processFacts(pid)?.parent
+      if (keeper && keeper > 1) process.kill(keeper, 'SIGKILL')
+    }
+    expect((await handle.outcome).end).toMatchObject({ kind: 'lost' })
+    for (let tries = 0; tries < 100 && isAlive(pid); tries++) await new Promise((resolve) => setTimeout(resolve, 10))
     expect(isAlive(pid)).toBe(false)
   })
 
