@@ -1,18 +1,19 @@
-/** How small and quick the MCP server is: first tools/list against a bare node, a call of `:` against a plain spawn. Bundled before it runs: `npx rolldown bench/mcp.ts --platform node -d DIR`, then `node DIR/mcp.js dist/cli.js mcp`. */
+/** How small and quick the MCP server is: first tools/list against a bare node, a call of `:` against a plain spawn. `node bench/run.mjs mcp`; another server can be named when the bundle is run by hand. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 
 const STARTS = 9
 const CALLS = 300
 const SPAWNS = 60
 
 const [program, ...rest] = process.argv.slice(2)
-if (program === undefined) throw new TypeError('Name the server to measure, e.g. dist/cli.js mcp')
-const server = [resolve(program), ...rest]
+// bench/run.mjs puts the bundle two folders below dist/.
+const server = program === undefined ? [fileURLToPath(new URL('../../cli.js', import.meta.url)), 'mcp'] : [resolve(program), ...rest]
 const home = mkdtempSync(join(tmpdir(), 'cerith-bench-'))
 
 class Raw {

@@ -1,8 +1,9 @@
 // Runs inside a private network namespace: starts the scripted model, lets a real host play the scenes against our server,
 // and checks what reached the model. Prints one JSON line.
 //   node play.mjs HOST CACHE SERVER...
+// With PLAY_KILL the host is killed (-9) during the first command instead, and nothing may be left of it.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SCENES, YIELD_MS } from './scenes.mjs'
@@ -56,8 +57,23 @@ const HOSTS = {
         }),
       )
     },
-    run: (url) => ({ argv: [join(bin, 'gemini'), '-y', '-m', 'gemini-2.5-flash', '-p', 'run it'], env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'x', GEMINI_CLI_TRUST_WORKSPACE: 'true' } }),
+    // Otherwise it starts itself again as a child, and that one would survive the kill.
+    run: (url) => ({
+      argv: [join(bin, 'gemini'), '-y', '-m', 'gemini-2.5-flash', '-p', 'run it'],
+      env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'x', GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_CLI_NO_RELAUNCH: 'true' },
+    }),
   },
+}
+
+/** Processes that sleep for the marked time. */
+function sleepers() {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1') === `sleep\0${process.env.PLAY_KILL}\0`
+    } catch {
+      return false
+    }
+  })
 }
 
 const { vendor, prepare, run } = HOSTS[host]
@@ -67,6 +83,19 @@ const { argv, env: extra } = run(model.url)
 const child = spawn(argv[0], argv.slice(1), { cwd: work, env: { ...env, ...extra }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
 let output = ''
 for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output = (output + chunk).slice(-4_000)))
+const { PLAY_KILL: sleeping } = process.env
+if (sleeping) {
+  while (sleepers().length < 2 && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 50))
+  const found = sleepers().length
+  process.kill(child.pid, 'SIGKILL')
+  const since = Date.now()
+  while (sleepers().length > 0 && Date.now() - since < 20_000) await new Promise((resolve) => setTimeout(resolve, 20))
+  const left = sleepers().length
+  const ok = found >= 2 && left === 0
+  console.log(JSON.stringify({ ok, problems: ok ? [] : [`${found} processes ran, ${left} were left`], afterMs: Date.now() - since }))
+  rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+  process.exit(0)
+}
 const timer = setTimeout(
   () => {
     try {

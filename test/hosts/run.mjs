@@ -136,7 +136,9 @@ async function play(host) {
   if (!alone) throw new Skip('unshare -n is not allowed here, and hosts must not reach the network')
   const result = lastJson(await run([...alone, node, join(here, 'play.mjs'), host, cache, cli], { timeoutMs: 120_000 }))
   expect(result.ok, `${result.problems.join('\n')}\n${result.output ?? ''}`)
-  return 'success, failure, refusal, timeout and yield reached the model'
+  const killed = lastJson(await run([...alone, node, join(here, 'play.mjs'), host, cache, cli], { timeoutMs: 60_000, env: { PLAY_KILL: `979.${process.pid}${Date.now() % 1e6}` } }))
+  expect(killed.ok, `killed with -9: ${killed.problems.join('\n')}`)
+  return `success, failure, refusal, timeout and yield reached the model; killed with -9 its command was gone after ${killed.afterMs} ms`
 }
 
 /** Some need a newer Node than we do. */
