@@ -18,6 +18,12 @@ describe('a command', () => {
     expect(await cli('run', 'printf', '%s|', 'a b', '$HOME', "it's", '--json')).toMatchObject({ code: 0, out: "a b|$HOME|it's|--json|" })
   })
 
+  test('that bash cannot parse gives its message and exits with 2', async () => {
+    const { code, err } = await cli('run', 'echo "unfinished')
+    expect(code).toBe(2)
+    expect(err).toContain('unexpected EOF')
+  })
+
   test('ended by a signal exits with 128 + n', async () => {
     expect((await cli('run', 'kill -SEGV $$')).code).toBe(139)
     expect((await cli('run', 'kill -9 $$')).code).toBe(137)

@@ -103,7 +103,12 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
 async function follow(start: (extra: Partial<RunRequest>) => RunHandle, asJson: boolean, io: Io): Promise<number> {
   let stoppedBy: string | null = null
   let outputGone = false
-  const handle = start(asJson ? {} : { clip: { kind: 'none' }, onOutput: ({ stream, text }) => (stream === 'stderr' ? io.err : io.out).write(text) })
+  let followed = false
+  const show = ({ stream, text }: { stream: string; text: string }): void => {
+    followed = true
+    ;(stream === 'stderr' ? io.err : io.out).write(text)
+  }
+  const handle = start(asJson ? {} : { clip: { kind: 'none' }, onOutput: show })
   const stopListening = [
     io.onSignal((signal) => {
       if (signal === 'SIGINT' && stoppedBy === null) handle.interrupt()
@@ -118,7 +123,11 @@ async function follow(start: (extra: Partial<RunRequest>) => RunHandle, asJson: 
   try {
     const outcome = await handle.outcome
     if (asJson) io.out.write(`${JSON.stringify(outcomeToJson(outcome))}\n`)
-    else tell(outcome, io)
+    else {
+      // What never started has nothing to follow, but bash may have said why.
+      if (!followed && outcome.pid === null && outcome.status === 'failed') io.err.write(outcome.stderr)
+      tell(outcome, io)
+    }
     return outputGone ? EXIT.signal + 13 : exitCodeOf(outcome, stoppedBy)
   } finally {
     for (const stop of stopListening) stop()
