@@ -43,7 +43,7 @@ export function lines(...parts: readonly string[]): string {
 }
 
 /** stdout, then stderr under its marker. */
-export function withStderr(stdout: string, stderr: string, marker = '[stderr]'): string {
+function withStderr(stdout: string, stderr: string, marker = '[stderr]'): string {
   return stderr === '' ? stdout : lines(stdout, marker === '' ? '' : `${marker}\n`, stderr)
 }
 

@@ -215,7 +215,7 @@ export class Toolbox {
   }
 }
 
-export function commandText(command: string | readonly string[]): string {
+function commandText(command: string | readonly string[]): string {
   return typeof command === 'string' ? command : quote(command)
 }
 

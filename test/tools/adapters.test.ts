@@ -12,7 +12,7 @@ import { ask as askGemini } from '../../examples/gemini.js'
 import { shellTools } from '../../examples/langchain.js'
 import { askWithFunctions, askWithShell } from '../../examples/openai-agents.js'
 import { ask as askOpenAI } from '../../examples/openai-responses.js'
-import { agentsSandbox, agentsShell, aiSdkSandbox, aiSdkTools, answerToolUses, createTools } from '../../src/tools/index.js'
+import { agentsSandbox, agentsShell, aiSdkSandbox, aiSdkTools, answerResponse, answerToolUses, createTools } from '../../src/tools/index.js'
 import { liveEngine, type Loose } from './live-engine.js'
 
 const { engine, cwd } = await liveEngine()
@@ -81,6 +81,14 @@ describe('Vercel AI SDK', () => {
     expect(await sandbox.readBinaryFile({ path: 'all bytes' })).toEqual(bytes)
     await sandbox.writeFile({ path: 'streamed', content: new Blob(['abc']).stream() })
     expect(await new Response(await sandbox.readFile({ path: 'streamed' })).text()).toBe('abc')
+  })
+
+  test('the sandbox says in stderr why something did not run or did not end', async () => {
+    const sandbox = aiSdkSandbox(engine, { timeoutMs: 300 })
+    expect(await sandbox.run({ command: 'rm -rf /' })).toMatchObject({ exitCode: 126, stderr: expect.stringMatching(/blocked.*dangerous/s) })
+    expect(await sandbox.run({ command: 'echo early; sleep 30' })).toMatchObject({ exitCode: 124, stdout: 'early\n', stderr: expect.stringContaining('timeout') })
+    await expect(sandbox.readTextFile({ path: '/' })).rejects.toThrow(/Could not read \//)
+    await expect(sandbox.writeTextFile({ path: '/proc/nothing/x', content: '' })).rejects.toThrow(/Could not write/)
   })
 
   test('a spawned process streams, can be waited for and killed', async () => {
@@ -167,6 +175,25 @@ describe('OpenAI Responses', () => {
     expect(output.map((entry: Loose) => entry.outcome)).toEqual([{ type: 'exit', exit_code: 0 }, { type: 'timeout' }, { type: 'exit', exit_code: 3 }])
     expect(output[0].stdout).toBe('hello\n')
   })
+})
+
+test('function calls of any dialect are answered too, what is not ours is left alone, and an empty action says why', async () => {
+  const house = createTools(engine)
+  const calls = [
+    { type: 'message' },
+    { type: 'function_call', call_id: 'a', name: 'Bash', arguments: '{"command":"echo hello"}' },
+    { type: 'function_call', call_id: 'b', name: 'somebody_elses', arguments: '{}' },
+    { type: 'function_call', call_id: 'c', name: 'Bash', arguments: 'not json' },
+  ]
+  const answers = await answerResponse(calls, house)
+  expect(answers).toEqual([
+    { type: 'function_call_output', call_id: 'a', output: expect.stringContaining('hello') },
+    { type: 'function_call_output', call_id: 'c', output: expect.stringContaining('must be an object') },
+  ])
+  const shell = createTools(engine, { dialect: 'openai-shell' })
+  const [bad] = await answerResponse([{ type: 'shell_call', call_id: 'd', action: { commands: ['true'], timeout_ms: -1, max_output_length: null } } as never], shell)
+  expect(bad).toMatchObject({ type: 'shell_call_output', output: [{ stderr: expect.stringContaining("'timeout_ms' below minimum"), outcome: { type: 'exit', exit_code: 125 } }] })
+  expect(await house.execute('Nope', {})).toMatchObject({ isError: true, text: expect.stringContaining('Tool not found: Nope. The tools are Bash') })
 })
 
 describe('OpenAI Agents SDK', () => {

@@ -5,7 +5,7 @@ import type { Job, JobInfo, KillResult, ReadResult } from '../../src/contract/jo
 import type { Outcome } from '../../src/contract/outcome.js'
 import type { RunRequest } from '../../src/contract/request.js'
 
-export const OUTCOME: Outcome = {
+const OUTCOME: Outcome = {
   status: 'completed',
   end: { kind: 'exit', code: 0 },
   exitCode: 0,
@@ -30,7 +30,7 @@ export const OUTCOME: Outcome = {
   approvalId: null,
 }
 
-export const INFO: JobInfo = {
+const INFO: JobInfo = {
   id: 'shell_0a1b2c3d',
   status: 'running',
   isRunning: true,
