@@ -43,6 +43,9 @@ const char *field_text(const char *payload, size_t length, const char *key);
 
 /* ---- tree.c: every descendant of a process ---- */
 typedef struct { pid_t *pids; size_t count, room; } PidList;
+void list_add(PidList *list, pid_t pid);
+bool list_holds(const PidList *list, pid_t pid);
+void collect_children(pid_t pid, PidList *list);   /* adds them to the list */
 void collect_descendants(pid_t root, PidList *list);
 int signal_descendants(pid_t root, int signal_number);   /* how many were signalled */
 

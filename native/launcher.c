@@ -14,7 +14,7 @@
 
 enum { SLOTS = 4096 };
 static struct { int ends[2]; bool used; } slots[SLOTS];
-typedef struct { long id; pid_t pid; int control; } Ward;
+typedef struct { long id; pid_t pid; int control; bool detached; } Ward;
 static Ward *wards;
 static size_t ward_count, ward_room;
 static int lifeline[2];
@@ -93,7 +93,7 @@ static void start(char *payload, size_t length) {
       Ward *grown = realloc(wards, room * sizeof *wards);
       if (grown) { wards = grown; ward_room = room; }
     }
-    if (ward_count < ward_room) wards[ward_count++] = (Ward){request.id, pid, control[1]};
+    if (ward_count < ward_room) wards[ward_count++] = (Ward){request.id, pid, control[1], request.detached};
     else close(control[1]);
   }
   int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot, request.extra_out_slot, request.extra2_in_slot};
@@ -119,6 +119,32 @@ static void obey(char kind, char *payload, size_t length) {
   }
 }
 
+static bool is_warden(pid_t pid) {
+  for (size_t at = 0; at < ward_count; at++) if (wards[at].pid == pid) return true;
+  return false;
+}
+
+/* What a destroyed warden kept comes to the launcher, which is a subreaper too. It ends here, unless it was to outlive the engine:
+   then nobody can keep it any more, but nobody ends it either. */
+static void end_strays(bool left_alone) {
+  static PidList tolerated;
+  for (int pass = 0; pass < 20; pass++) {
+    PidList children = {0};
+    int strays = 0;
+    collect_children(getpid(), &children);
+    for (size_t at = 0; at < children.count; at++) {
+      pid_t child = children.pids[at];
+      if (is_warden(child) || list_holds(&tolerated, child)) continue;
+      if (left_alone) { list_add(&tolerated, child); continue; }
+      signal_descendants(child, SIGKILL);
+      if (kill(child, SIGKILL) == 0) strays++;
+      waitpid(child, NULL, WNOHANG);
+    }
+    free(children.pids);
+    if (strays == 0) return;
+  }
+}
+
 static void reap_wardens(void) {
   pid_t pid;
   int status;
@@ -126,9 +152,11 @@ static void reap_wardens(void) {
     for (size_t at = 0; at < ward_count; at++) {
       if (wards[at].pid != pid) continue;
       /* A warden that was itself killed can tell nothing any more; say so, or a run would never settle. */
-      if (WIFSIGNALED(status)) say(1, 'l', "id=%ld\nsignal=%d", wards[at].id, WTERMSIG(status));
+      bool destroyed = WIFSIGNALED(status), detached = wards[at].detached;
+      if (destroyed) say(1, 'l', "id=%ld\nsignal=%d", wards[at].id, WTERMSIG(status));
       close(wards[at].control);
       wards[at] = wards[--ward_count];
+      if (destroyed) end_strays(detached);
       break;
     }
   }
@@ -139,6 +167,7 @@ static void on_child(int number) { (void)number; }
 int run_launcher(void) {
   setsid();   /* the engine's terminal must not reach it */
   prctl(PR_SET_NAME, "cerith-launch");
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   signal(SIGINT, SIG_IGN);

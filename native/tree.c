@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add(PidList *list, pid_t pid) {
+void list_add(PidList *list, pid_t pid) {
   if (list->count == list->room) {
     size_t room = list->room ? list->room * 2 : 64;
     pid_t *grown = realloc(list->pids, room * sizeof(pid_t));
@@ -24,7 +24,7 @@ static void add(PidList *list, pid_t pid) {
 }
 
 /* Children are listed per thread: a process forked by a worker thread stands under that thread. */
-static void add_children(pid_t pid, PidList *list) {
+void collect_children(pid_t pid, PidList *list) {
   char path[80];
   snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
   DIR *tasks = opendir(path);
@@ -36,16 +36,21 @@ static void add_children(pid_t pid, PidList *list) {
     FILE *file = fopen(path, "re");
     if (!file) continue;
     int child;
-    while (fscanf(file, "%d", &child) == 1) add(list, (pid_t)child);
+    while (fscanf(file, "%d", &child) == 1) list_add(list, (pid_t)child);
     fclose(file);
   }
   closedir(tasks);
 }
 
+bool list_holds(const PidList *list, pid_t pid) {
+  for (size_t at = 0; at < list->count; at++) if (list->pids[at] == pid) return true;
+  return false;
+}
+
 void collect_descendants(pid_t root, PidList *list) {
   list->count = 0;
-  add_children(root, list);
-  for (size_t at = 0; at < list->count; at++) add_children(list->pids[at], list);
+  collect_children(root, list);
+  for (size_t at = 0; at < list->count; at++) collect_children(list->pids[at], list);
 }
 
 int signal_descendants(pid_t root, int signal_number) {

@@ -164,7 +164,11 @@ static void record_start(void) {
   char text[256];
   snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\nat=%lld\n", (int)leader, (int)leader, (int)getpid(),
            start_time_of(getpid()), start_time_of(leader), wall_ms());
-  if (dir_fd >= 0) write_file_atomically(dir_fd, "started", text);
+  /* One small write into a new file: a reader sees all of it or takes it for not there yet. */
+  int fd = openat(dir_fd, "started", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return;
+  write_all(fd, text, strlen(text));
+  close(fd);
 }
 
 static void read_source(Source *source, int most_rounds) {
@@ -544,7 +548,10 @@ void run_warden(WardenLink link) {
   close_end(&link_.extra_out);
   close_end(&link_.extra2_in);
   /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as little as possible. */
-  if (request->keep) open_job_control();
+  if (request->keep) {
+    open_job_control();
+    record_start();
+  }
   char text[64] = "";
   ssize_t got;
   do got = read(report[0], text, sizeof text - 1); while (got < 0 && errno == EINTR);
@@ -559,7 +566,6 @@ void run_warden(WardenLink link) {
       start_time_of(getpid()), start_time_of(leader));
   if (request->keep) {
     open_job_files(request->head_bytes, request->tail_bytes, 0, 0);
-    record_start();
     reserve_status();
   }
   watch();

@@ -11,6 +11,7 @@ import { whoTyped } from './input-who.js'
 
 /** A start takes milliseconds; its engine gives up on one after ten seconds. */
 const MAX_PENDING_MS = 30_000
+const LAST_ORDER_MS = 5_000
 
 /** Everything the files say, and what the process table says about them. */
 export interface JobState {
@@ -41,8 +42,10 @@ export function jobState(dir: string, id: string, known: StartRecord | null = nu
 function lossOf(record: JobRecord, started: StartRecord | null, sameBoot: boolean): string | null {
   if (!sameBoot) return started ? 'the machine was restarted while it ran' : 'the machine was restarted before it was started'
   if (started) return 'its keeper was destroyed; nobody can say how it ended'
-  if (!isAlive(record.engine.pid, record.engine.start || undefined)) return 'its engine ended before it was started'
-  return Date.now() - record.createdAt > MAX_PENDING_MS ? 'its keeper was destroyed before it could write anything down' : null
+  // The order to start it may have outlived the engine by a moment.
+  const age = Date.now() - record.createdAt
+  if (!isAlive(record.engine.pid, record.engine.start || undefined)) return age > LAST_ORDER_MS ? 'its engine ended before it was started' : null
+  return age > MAX_PENDING_MS ? 'its keeper was destroyed before it could write anything down' : null
 }
 
 /** A job whose record was torn still has its output, its end and its processes. */

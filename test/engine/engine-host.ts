@@ -36,10 +36,12 @@ export interface EngineHost {
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
-export async function startHost(stateDir: string, env: Record<string, string> = {}): Promise<EngineHost> {
+/** `wrapper` is a program that runs it, e.g. in a namespace of its own. */
+export async function startHost(stateDir: string, env: Record<string, string> = {}, wrapper: readonly string[] = []): Promise<EngineHost> {
   const file = await (bundled ??= bundle())
   const fixture = fileURLToPath(new URL('../fixtures/engine-host.mjs', import.meta.url))
-  const child = spawn(process.execPath, [fixture, file, stateDir], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, CERITH_HELPER: findHelper() ?? 'none', ...env } })
+  const words = [...wrapper, process.execPath, fixture, file, stateDir]
+  const child = spawn(words[0] as string, words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, CERITH_HELPER: findHelper() ?? 'none', ...env } })
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
   let next = 1

@@ -39,14 +39,17 @@ const numbers = (from: number, to: number): string => Array.from({ length: to - 
 
 test('F60 nothing is lost when the engine is killed with -9 while a detached job prints at full speed', async () => {
   const first = await host()
-  const { id } = await first.call('start', { command: 'seq 1 400000; sleep 0.4; seq 400001 450000; exit 5', owner: 'detached', streams: 'merged' })
+  const go = join(tmpdir(), `cerith-go-${process.pid}`)
+  rmSync(go, { force: true })
+  const { id } = await first.call('start', { command: `seq 1 400000; while [ ! -e ${go} ]; do sleep 0.02; done; seq 400001 450000; exit 5`, owner: 'detached', streams: 'merged' })
   await first.call('wait', id, { until: '^1000$' })
   await first.kill('SIGKILL')
   const engine = await open()
   const job = await engine.job(id)
   const ended: string[] = []
   engine.onJobEvent((event) => void (event.kind === 'ended' && ended.push(event.info.id)))
-  expect((await job.info()).owner).toBe('detached')
+  expect(await job.info()).toMatchObject({ owner: 'detached', status: 'running' })
+  writeFileSync(go, '')
   let text = ''
   let cursor = 0
   const read = async (): Promise<boolean> => {
@@ -61,6 +64,7 @@ test('F60 nothing is lost when the engine is killed with -9 while a detached job
   expect((await job.wait()).info).toMatchObject({ status: 'failed', exitCode: 5, bytes: { total: text.length, omitted: 0 } })
   await eventually(() => ended.length > 0)
   expect(ended).toEqual([id])
+  rmSync(go)
 })
 
 test('F60 after another start the job is listed, running, readable and can be killed by a process that never knew it', async () => {
@@ -205,6 +209,8 @@ test('an engine that died between the record and the start leaves a job that nev
   writeFileSync(join(dir, 'job.json'), JSON.stringify({ ...record, id: 'shell_00000000' }))
   expect((await (await engine.job('shell_00000000')).info()).status).toBe('pending')
   writeFileSync(join(dir, 'job.json'), JSON.stringify({ ...record, id: 'shell_00000000', engine: { id: 'x', pid: process.pid, start: '1' } }))
+  expect((await (await engine.job('shell_00000000')).info()).status).toBe('pending')
+  writeFileSync(join(dir, 'job.json'), JSON.stringify({ ...record, id: 'shell_00000000', createdAt: Date.now() - 10_000, engine: { id: 'x', pid: process.pid, start: '1' } }))
   expect(await (await engine.job('shell_00000000')).info()).toMatchObject({ status: 'lost', end: { reason: 'its engine ended before it was started' } })
   expect(await (await engine.job('shell_00000000')).kill()).toMatchObject({ alreadyStopped: true })
 })

@@ -24,6 +24,8 @@ interface Model {
   host: EngineHost
   mayBeKilled: boolean
   removed: boolean
+  /** Its engine was killed while it was being started. */
+  interrupted: boolean
   last: JobInfo | null
 }
 
@@ -45,7 +47,8 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
     must(info.bytes.total >= (last?.bytes.total ?? 0), `${model.id} shrank`)
     if (info.status === 'completed' || info.status === 'failed') must(model.ends && info.exitCode === model.exit, `${model.id} ended with ${info.exitCode}, not ${model.exit}`)
     if (info.status === 'killed') must(model.mayBeKilled, `${model.id} was killed by nobody`)
-    must(info.status !== 'lost' && info.status !== 'timeout', `${model.id} is ${info.status}: ${info.notes.join(' ')}`)
+    if (info.status === 'lost') must(model.interrupted && info.pid === null, `${model.id} is lost: ${info.notes.join(' ')}`)
+    must(info.status !== 'timeout', `${model.id} is ${info.status}: ${info.notes.join(' ')}`)
     if (model.last === last) model.last = info
   }
 
@@ -58,10 +61,11 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
       const ends = random() < 0.8
       const text = Array.from({ length: lines }, (_, n) => `${id} ${n + 1}\n`).join('')
       const owner = random() < 0.5 ? 'manager' : 'detached'
-      const model: Model = { id, text, exit, owner, ends, host, mayBeKilled: !ends, removed: false, last: null }
+      const model: Model = { id, text, exit, owner, ends, host, mayBeKilled: !ends, removed: false, interrupted: true, last: null }
       models.set(id, model)
       const half = Math.floor(lines / 2)
       await host.call('start', { command: `seq -f '${id} %.0f' 1 ${half}; sleep 0.${Math.floor(random() * 3)}; seq -f '${id} %.0f' ${half + 1} ${lines}; ${ends ? '' : 'setsid sleep 600 & sleep 600; '}exit ${exit}`, owner, streams: 'merged', labels: { id }, fixedId: id })
+      model.interrupted = false
     },
     async read(host) {
       const model = pick([...models.values()])
