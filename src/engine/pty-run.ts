@@ -44,7 +44,7 @@ export async function runOnTerminal(plan: Plan, call: Call, services: Services, 
   try {
     // The limit is ours to keep: on time-out the command may go on as a job.
     const started = await startJob({ ...ready, timeoutMs: null }, withAfterwards(delivered, stagesFile, extras.after ?? ''), extras.restore ?? '', services)
-    await supervise(ready, started, call, services, jobs, { ...extras, recording, stagesFile, release })
+    await supervise(ready, started, call, services, jobs, { ...extras, recording, stagesFile })
   } catch (error) {
     recording?.close()
     throw error
@@ -53,7 +53,7 @@ export async function runOnTerminal(plan: Plan, call: Call, services: Services, 
   }
 }
 
-async function supervise(plan: Plan, started: StartedJob, call: Call, services: Services, jobs: Jobs, extras: TerminalExtras & { recording: Recording | null; stagesFile: string | null; release(): void }): Promise<void> {
+async function supervise(plan: Plan, started: StartedJob, call: Call, services: Services, jobs: Jobs, extras: TerminalExtras & { recording: Recording | null; stagesFile: string | null }): Promise<void> {
   const { request } = plan
   const { ward, dir, record } = started
   const startedAt = performance.now()
@@ -67,7 +67,7 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
   call.pid = ward.pid
   ward.onOutput = () => void follower.pull()
   void follower.pull()
-  if (request.input !== undefined) void typeAhead(dir, typeof request.input === 'string' ? Buffer.from(request.input) : Buffer.from(request.input))
+  if (request.input !== undefined) void typeAhead(dir, Buffer.from(request.input as Uint8Array))
 
   let stop: 'timeout' | 'caller' | 'close' | 'interrupt' | null = null
   let left = false
@@ -107,10 +107,11 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
     hasLeft(null)
     return call.outcome
   }
+  const goOn = (why: string): void => void leave(stillRunning(record.id, why)).catch((error: unknown) => call.fail(error))
   const onAbort = (): void => kill('caller')
   services.live.add(life)
-  if (plan.timeoutMs !== null) timers.push(setTimeout(() => (request.onTimeout === 'background' ? void leave(stillRunning(record.id, 'its time limit passed')) : kill('timeout')), plan.timeoutMs))
-  if (request.yieldMs !== undefined) timers.push(setTimeout(() => void leave(stillRunning(record.id, 'it takes longer than a call should block')), request.yieldMs))
+  if (plan.timeoutMs !== null) timers.push(setTimeout(() => (request.onTimeout === 'background' ? goOn('its time limit passed') : kill('timeout')), plan.timeoutMs))
+  if (request.yieldMs !== undefined) timers.push(setTimeout(() => goOn('it takes longer than a call should block'), request.yieldMs))
   request.signal?.addEventListener('abort', onAbort, { once: true })
   if (request.signal?.aborted) onAbort()
   call.takeControl({
@@ -122,7 +123,7 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
     kill: (by) => kill(by),
     toBackground: () => leave(stillRunning(record.id, 'it was moved to the background')),
   })
-  if (request.reportInput) void watchInput({ dir, pty: true, openStdin: true, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) }, (waiting) => leave(waitingNote(waiting, record.id), waiting))
+  if (request.reportInput) void watchInput({ dir, pty: true, openStdin: true, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) }, (waiting) => void leave(waitingNote(waiting, record.id), waiting).catch((error: unknown) => call.fail(error)))
 
   const exit = await Promise.race([ward.exited.then((end) => (left ? leaving : end)), leaving])
   if (exit === null) {
