@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { End, Outcome } from '../contract/outcome.js'
 import { feedPipe } from '../os/feed.js'
 import type { Pipe } from '../os/launcher.js'
-import { commandLine, descendantsOf, linkOf } from '../os/proc.js'
+import { commandLine, descendantsOf, isAlive, linkOf, signalProcess } from '../os/proc.js'
 import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
 import type { DeliveredCommand } from './delivery.js'
@@ -13,13 +13,14 @@ import { endedOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
 import { callLines, commandFileText, exitTrapLine, recoverLine, STOP_SIGNAL, type CallText } from './session-lines.js'
-import type { SessionMemory } from './session-memory.js'
+import type { Care, SessionMemory } from './session-memory.js'
 import type { Report } from './session-report.js'
 import type { SessionShell } from './session-shell.js'
 import { namesLeftBehind } from './session-state.js'
 import { stopCommand } from './session-stop.js'
 
 const RECOVER_LIMIT_MS = 1_500
+const INTERRUPT_EVERY_MS = 50
 /** A shell is at its prompt for a moment before and after every command; twice in a row this far apart means that it has nothing more to say. */
 const SILENCE_LOOK_MS = 400
 
@@ -49,13 +50,16 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
   const err = merged ? null : call.capture('stderr', plan, services)
   const pipes = await shell.attach({ out: (chunk) => out.push(chunk), err: (chunk) => (err ?? out).push(chunk) }, memory.movedStreams)
-  const { inputFile, secretPipe, text } = await prepare(shell, plan, delivered, number, pipes, site)
+  const { inputFile, secretPipe, text, care } = await prepare(shell, plan, delivered, number, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   shell.writeCommand(commandFileText(text, shell.marks), text.whole)
   const answer = shell.answer(number)
-  const trapSeen = text.traps ? shell.heard('X', number) : null
+  let traps: Report | null = null
+  if (text.traps) void shell.heard('X', number).then((heard) => (traps = heard))
   shell.type(callLines(text, shell.marks))
-  memory.dirty = true
+  // Written down before the command, the state is still true after one that changes nothing.
+  memory.dirty = (memory.dirty && !text.dumpFirst) || !care.inert
+  memory.unread ||= text.dumpFirst
   memory.statusLost = text.errTrap
   call.pid = shell.pid
 
@@ -125,6 +129,11 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
     await shell.ward.exited
   }
+  // Such a command may have hurt the shell so that it ends right after it; the next command must not be given to a dying one.
+  if (care.risky && report && (await shell.dump(!memory.errTrap))) {
+    memory.dirty = false
+    memory.unread = true
+  }
   await shell.caughtUp()
   if (!shell.alive) {
     shell.releasePipes()
@@ -137,7 +146,8 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
 
   const end: End = silence.noticed && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
   remember(report, shell, plan, end, memory)
-  if (trapSeen && shell.alive) await noteTraps(trapSeen, shell, memory)
+  // It comes before the report of the end, or not at all.
+  if (traps && shell.alive) noteTraps(traps, shell, memory)
   if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames))
   else if (held) notes.push(...leftoverNotes(shell, before))
   const clipped = { out: out.text(plan.clip), err: err?.text(plan.clip) ?? null }
@@ -184,7 +194,7 @@ function watchSilence(shell: SessionShell, tell: () => void): { readonly noticed
 }
 
 /** Everything the command's text and its lines need, with the files and pipes that they name. */
-async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, number: number, pipes: { stdout: string | null; stderr: string | null }, { services, memory }: CallSite): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText }> {
+async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, number: number, pipes: { stdout: string | null; stderr: string | null }, { services, memory }: CallSite): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText; care: Care }> {
   const { request } = plan
   const care = memory.prepare(plan.command)
   const env: Record<string, string> = {}
@@ -199,6 +209,7 @@ async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredComm
   return {
     inputFile,
     secretPipe,
+    care,
     text: {
       number,
       script: delivered.script,
@@ -218,7 +229,7 @@ async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredComm
       prompts: care.prompts,
       xtrace: care.xtrace,
       verbose: care.verbose,
-      dumpFirst: memory.dirty && (care.risky || request.yieldMs !== undefined || request.onTimeout === 'background'),
+      dumpFirst: memory.dirty,
       repairBuiltins: memory.repair,
     },
   }
@@ -230,11 +241,15 @@ async function recover(shell: SessionShell, memory: SessionMemory): Promise<bool
   const ready = shell.heard('R', number)
   shell.type(recoverLine(number, shell.marks, memory.traps.exit))
   memory.statusLost = true
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), RECOVER_LIMIT_MS)))
-  const heard = await Promise.race([ready, late])
-  clearTimeout(timer)
-  return heard !== null
+  // The interrupt that the handler sends can be lost on a builtin that waits for input in a sourced file; the next one is not.
+  const again = setInterval(() => {
+    if (!shell.isAtPrompt()) signalProcess(shell.pid, 'SIGINT')
+  }, INTERRUPT_EVERY_MS)
+  try {
+    return (await within(ready, RECOVER_LIMIT_MS)) && shell.alive
+  } finally {
+    clearInterval(again)
+  }
 }
 
 function endOfCall(report: Report | null, shell: SessionShell, stop: Stop | null, forced: boolean, plan: Plan): End {
@@ -257,6 +272,8 @@ function remember(report: Report | null, shell: SessionShell, plan: Plan, end: E
   memory.last = { status: end.kind === 'exit' ? end.code : 130, argument: report?.kind === 'T' ? (report.fields[3] ?? '') : '' }
   memory.expect(plan.verdict.mutations)
   if (report) memory.hear(report)
+  // A limit may keep the shell from ever writing it down again.
+  if (memory.unread && /\bulimit\b/.test(plan.command)) memory.learn(shell.readState())
   if (shell.alive) {
     // `$PWD` unchanged: nobody moved. (Who assigns PWD changes it.)
     if (report?.fields[2] !== memory.cwd) memory.cwd = directoryOf(shell.pid, report?.fields[2]) ?? memory.cwd
@@ -267,9 +284,7 @@ function remember(report: Report | null, shell: SessionShell, plan: Plan, end: E
 }
 
 /** The agent's own EXIT trap, so that it still runs once when the shell leaves, with our dump before it. */
-async function noteTraps(seen: Promise<Report | null>, shell: SessionShell, memory: SessionMemory): Promise<void> {
-  const report = await seen
-  if (!report) return
+function noteTraps(report: Report, shell: SessionShell, memory: SessionMemory): void {
   memory.hearTraps(report)
   if (memory.traps.exit === null) return
   shell.type(exitTrapLine(shell.marks, memory.traps.exit))
@@ -283,15 +298,14 @@ function successorNote(end: End, stop: Stop | null, { state }: SessionMemory, in
 }
 
 function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string[] {
-  const left = existingDescendants(shell)
-  const fresh = [...left].filter((pid) => !before.has(pid))
+  const fresh = [...existingDescendants(shell)].filter((pid) => !before.has(pid))
   if (fresh.length === 0) return []
   return [`Still running in the background: ${fresh.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ')}. It ends with the session; its output is not shown here.`]
 }
 
 /** What earlier calls left running: a stop of this call spares it. */
 function existingDescendants(shell: SessionShell): Set<number> {
-  return new Set(descendantsOf(shell.ward.wardenPid).filter((pid) => pid !== shell.pid))
+  return new Set(descendantsOf(shell.ward.wardenPid).filter((pid) => pid !== shell.pid && isAlive(pid)))
 }
 
 /** Whether every here-document has its end; one without would swallow a line of ours. */

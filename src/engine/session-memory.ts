@@ -5,9 +5,25 @@ import type { UserTraps } from './session-lines.js'
 import type { Report } from './session-report.js'
 
 const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
-/** Words after which the shell may be gone without having said good-bye, so its state is written down first. */
-const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|suspend|enable|reboot|systemctl)\b|\$\$|BASHPID|\$PPID/
+const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|enable|suspend)\b|\$\$|BASHPID|<&|>&-/
 const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
+
+/** What a command needs to be run with. */
+export interface Care {
+  readonly traps: (UserTraps & { readonly listed: boolean }) | null
+  readonly lastArgument: string | null
+  /** It cannot change anything that the shell remembers. */
+  readonly inert: boolean
+  /** The shell may end because of it, though not at once. */
+  readonly risky: boolean
+  readonly keepStdin: boolean
+  readonly prompts: boolean
+  readonly xtrace: boolean
+  readonly verbose: boolean
+}
+
+/** Programs and builtins that leave a shell as it was, whatever their arguments. */
+const LEAVES_NOTHING = new Set(': [ awk basename cargo cat chmod cp curl cut date df diff dirname docker du echo egrep env false file find git go grep head hostname id jq ln ls make mkdir mv node npm npx pnpm ps pip pytest python python3 rg rm rmdir sed seq sleep sort stat tail tar tee test touch tr true tsc uname uniq wc which whoami xargs yarn'.split(' '))
 
 export class SessionMemory {
   cwd: string
@@ -17,6 +33,8 @@ export class SessionMemory {
   version = 0
   /** The shell may have changed since its state was written down. */
   dirty = false
+  /** The shell has written its state down, and nobody has looked at it yet. */
+  unread = false
   last = { status: 0, argument: '' }
   /** `$?` of the shell is no longer that of the last command. */
   statusLost = false
@@ -48,7 +66,7 @@ export class SessionMemory {
 
   forget(cwd: string): void {
     this.state = null
-    this.dirty = false
+    this.dirty = this.unread = false
     this.cwd = cwd
     this.last = { status: 0, argument: '' }
     this.#know({ variables: {}, functions: {}, aliases: {} })
@@ -56,20 +74,31 @@ export class SessionMemory {
   }
 
   /** What the text of a command says about the care that it needs. */
-  prepare(text: string): { traps: (UserTraps & { listed: boolean }) | null; lastArgument: string | null; risky: boolean; keepStdin: boolean; prompts: boolean; xtrace: boolean; verbose: boolean } {
+  prepare(text: string): Care {
     if (!this.#hasTraps && /\btrap\b/.test(text)) this.#hasTraps = true
     if (!this.errTrap && /\bERR\b/i.test(text)) this.errTrap = true
     if (!this.repair && /\b(?:builtin|enable)\b/.test(text)) this.repair = true
     this.movedStreams = /\bexec\b/.test(text)
     return {
-      traps: this.#hasTraps ? { ...this.traps, listed: /\btrap\b/.test(text) } : null,
+      traps: this.#hasTraps ? { ...this.traps, listed: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text) } : null,
       lastArgument: LOOKS_AT_LAST.test(text) ? this.last.argument : null,
-      risky: this.#hasTraps || RISKY.test(text),
+      inert: this.#isInert(text),
+      risky: RISKY.test(text),
       keepStdin: /\bexec\b[^\n]*</.test(text),
       prompts: this.#prompts,
       xtrace: this.#xtrace,
       verbose: this.#verbose,
     }
+  }
+
+  /** Judged by the text alone, and only when nothing in it can hide: such a command need not be followed by writing the state down. */
+  #isInert(text: string): boolean {
+    if (this.#hasTraps || text.length > 1_000 || /[`(){}\\]|\$\{|:=|\[\[/.test(text)) return false
+    return text.split(/[|&;\n]+/).every((part) => {
+      const word = /^\s*(\S*)/.exec(part)?.[1] ?? ''
+      if (word === '') return true
+      return (LEAVES_NOTHING.has(word) || /^[./][\w./-]*\/[\w.-]+$/.test(word)) && this.known.functions[word] === undefined && this.known.aliases[word] === undefined
+    })
   }
 
   /** The report of a command's end. */
@@ -88,7 +117,7 @@ export class SessionMemory {
   learn(state: ShellState | null): void {
     if (!state) return
     this.state = state
-    this.dirty = false
+    this.dirty = this.unread = false
     this.#know(knowledge(state))
   }
 

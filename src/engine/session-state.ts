@@ -73,7 +73,7 @@ export function restoreCode(state: ShellState, initial: readonly string[]): stri
     // Behind another word `name=(...)` is no assignment but a syntax error, so arrays need the bare word.
   ].map((line) => (/^declare -\w*[aA]/.test(line) ? line : `\\builtin ${line}`))
   // DEBUG and RETURN would go off during the rest of this; the next command gets them from the session. EXIT has run.
-  const traps = state.traps.filter(({ signal }) => !/^(?:EXIT|DEBUG|RETURN)$/.test(signal) && !signal.includes('RTMIN+9')).map(({ text }) => `\\builtin ${text}`)
+  const traps = state.traps.filter(({ signal }) => !/^(?:EXIT|DEBUG|RETURN|XFSZ)$/.test(signal) && !signal.includes('RTMIN+9')).map(({ text }) => `\\builtin ${text}`)
   return [...lines, state.functions, ...state.exportedFunctions.map((name) => `\\builtin declare -fx ${quoteWord(name)}`), ...aliasLines(state.aliases), ...traps, ''].join('\n')
 }
 
@@ -167,7 +167,7 @@ export function trapsOf(text: string): { exit: string | null; debug: string | nu
 
 /** Whether a shell with this state may set traps, or have an ERR trap, without a word of it in the next command. */
 export function hasTraps(state: ShellState): boolean {
-  return state.traps.length > 2 || /\btrap\b/.test(state.functions) || /\btrap\b/.test(state.aliases)
+  return state.traps.length > 3 || /\btrap\b/.test(state.functions) || /\btrap\b/.test(state.aliases)
 }
 
 function lines(text: string | undefined): string[] {

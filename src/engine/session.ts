@@ -6,7 +6,7 @@ import type { RunRequest } from '../contract/request.js'
 import type { Verdict } from '../contract/verdict.js'
 import { buildEnvironment } from '../env/filter.js'
 import { nearestExisting } from '../os/paths.js'
-import { commandLine, descendantsOf, linkOf } from '../os/proc.js'
+import { commandLine, descendantsOf, isAlive, linkOf } from '../os/proc.js'
 import { auditOutcome } from './audit.js'
 import { Call } from './call.js'
 import { deliverCommand, isRefusal } from './delivery.js'
@@ -107,7 +107,7 @@ export class LiveSession implements Session {
     return this.#inTurn(async () => {
       const shell = this.#shell
       if (!shell) return this.#parts.saved
-      if (shell.alive) await this.#dump(shell)
+      if (shell.alive) await this.#writeDown(shell)
       return withoutSecrets(shell.readDump(), (text) => this.#services.secrets.mask(text)) || null
     })
   }
@@ -131,7 +131,7 @@ export class LiveSession implements Session {
 
   /** The same for whoever already has the turn (a command on a terminal). */
   async stateInTurn(): Promise<ShellState | null> {
-    if (this.#shell?.alive && this.#memory.dirty) await this.#dump(this.#shell)
+    if (this.#shell?.alive) await this.#writeDown(this.#shell)
     return this.#memory.state
   }
 
@@ -249,14 +249,15 @@ export class LiveSession implements Session {
     if (this.#closed || !this.#shell?.alive) return
     this.#idle = setTimeout(() => {
       void this.#inTurn(async () => {
-        if (this.#shell?.alive && this.#memory.dirty && !this.#closed) await this.#dump(this.#shell)
+        if (this.#shell?.alive && !this.#closed) await this.#writeDown(this.#shell)
       }).catch(() => {})
     }, DUMP_AFTER_IDLE_MS)
     this.#idle.unref()
   }
 
-  async #dump(shell: SessionShell): Promise<void> {
-    if (await shell.dump(!this.#memory.errTrap)) this.#memory.learn(shell.readState())
+  async #writeDown(shell: SessionShell): Promise<void> {
+    const memory = this.#memory
+    if (memory.dirty ? await shell.dump(!memory.errTrap) : memory.unread) memory.learn(shell.readState())
   }
 
   #stopIdle(): void {
@@ -268,6 +269,6 @@ export class LiveSession implements Session {
     const found: number[] = []
     if (this.#shell?.alive && !this.#busy) found.push(...descendantsOf(this.#shell.ward.wardenPid).filter((pid) => pid !== this.#shell?.pid))
     for (const shell of this.#former) if (!shell.ward.state.gone) found.push(...descendantsOf(shell.ward.wardenPid))
-    return found
+    return found.filter((pid) => isAlive(pid))
   }
 }
