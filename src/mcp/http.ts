@@ -10,7 +10,6 @@ import type { MakeServer } from './legacy-sessions.js'
 import { CLOSE_MS, leave, watchLife, within, type EndReason } from './lifecycle.js'
 import { settingsOf, type ServeOptions } from './options.js'
 import { FIRST_CLIENT } from './owned-engine.js'
-import { howToConnect } from './paste.js'
 import { loadTokens } from './tokens.js'
 
 const DEFAULT_PORT = 7737
@@ -40,8 +39,8 @@ export interface ServedHttp {
   readonly url: string
   readonly tokenFile: string
   readonly tokens: ReadonlyMap<string, string>
-  /** What a person should read: the address, new tokens, what to paste where. */
-  readonly banner: string
+  /** Clients whose tokens were made just now: the one time to show them. */
+  readonly newClients: readonly string[]
   readonly ended: Promise<{ readonly reason: EndReason; readonly exitCode: number }>
   close(): Promise<void>
 }
@@ -89,8 +88,7 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
       if (!closed) leave(0)
     })())
   const unwatch = (options.watchSignals ?? true) ? watchLife((reason) => void end(reason), { watchParent: false }) : () => {}
-  const banner = names.map((client) => howToConnect({ url, tokenFile: tokens.file, client, token: tokens.made.includes(client) ? tokens.byName.get(client)! : null })).join('\n\n')
-  return { url, tokenFile: tokens.file, tokens: tokens.byName, banner, ended, close: () => end('asked') }
+  return { url, tokenFile: tokens.file, tokens: tokens.byName, newClients: tokens.made, ended, close: () => end('asked') }
 }
 
 async function listen(http: import('node:http').Server, port: number, host: string): Promise<void> {

@@ -21,5 +21,4 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
 export type { HttpOptions, ServedHttp } from './http.js'
 export type { McpOptions, ServeOptions } from './options.js'
 export type { EndReason } from './lifecycle.js'
-export { howToConnect, type Address } from './paste.js'
 export { KEY_IN_META as IDEMPOTENCY_KEY } from './retries.js'

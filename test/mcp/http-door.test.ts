@@ -1,12 +1,10 @@
 /** The HTTP door: who may knock, who may come in, how much they may carry, and what they see of each other. */
-import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request as nodeRequest } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { howToConnect } from '../../src/mcp/paste.js'
 import { clientOf, loadTokens } from '../../src/mcp/tokens.js'
 import { serveHttp } from '../../src/mcp/http.js'
 import { ERAS, http, processesWith, scratch, structuredOf, textOf, type Connected, type HttpServerProcess } from './harness.js'
@@ -240,19 +238,5 @@ describe('starting and stopping', () => {
     await call
     expect(processesWith(sleeping)).toEqual([])
     await host.client.close().catch(() => {})
-  })
-
-  test('what is printed to paste is right: the token once, and the commands read it from its file', () => {
-    const dir = mkdtempSync(join(tmpdir(), "cerith's tokens-"))
-    const tokens = loadTokens(join(dir, 'http-tokens'), ['default', 'ci'])
-    const token = tokens.byName.get('ci')!
-    const about = { url: 'http://127.0.0.1:7737/mcp', tokenFile: tokens.file, client: 'ci' }
-    expect(howToConnect({ ...about, token })).toContain(token)
-    const later = howToConnect({ ...about, token: null })
-    expect(later).not.toContain(token)
-    for (const host of ['Claude Code', 'Codex', 'Gemini CLI', 'VS Code']) expect(later).toContain(host)
-    const line = /export CERITH_TOKEN=.*/.exec(later)![0]
-    expect(spawnSync('bash', ['-c', `${line}; printf %s "$CERITH_TOKEN"`], { encoding: 'utf8' }).stdout).toBe(token)
-    rmSync(dir, { recursive: true, force: true })
   })
 })
