@@ -120,13 +120,19 @@ async function publishConfigSchema() {
 
 function writeTypes() {
   const types = join(dist, 'types')
-  rmSync(types, { recursive: true, force: true })
-  const result = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root, encoding: 'utf8' })
-  if (result.status !== 0) throw new Error(`tsc found mistakes:\n${result.stdout}${result.stderr}`)
-  // Nobody imports the command line.
-  rmSync(join(types, 'cli'), { recursive: true, force: true })
-  const globals = join(root, 'src/contract/pure-globals.d.ts')
-  if (existsSync(globals)) copyFileSync(globals, join(types, 'contract/pure-globals.d.ts'))
+  const staging = mkdtempSync(join(dist, '.types-'))
+  try {
+    const result = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', staging], { cwd: root, encoding: 'utf8' })
+    if (result.status !== 0) throw new Error(`tsc found mistakes:\n${result.stdout}${result.stderr}`)
+    // Nobody imports the command line.
+    rmSync(join(staging, 'cli'), { recursive: true, force: true })
+    copyFileSync(join(root, 'src/contract/pure-globals.d.ts'), join(staging, 'contract/pure-globals.d.ts'))
+    rmSync(types, { recursive: true, force: true })
+    renameSync(staging, types)
+    chmodSync(types, 0o755)
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
+  }
 }
 
 /** True when any source is newer than the last complete build. */
