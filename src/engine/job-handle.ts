@@ -107,6 +107,6 @@ export class JobHandle implements Job {
 
   #readable(): Readable {
     const { record } = this.#state()
-    return { dir: this.dir, apart: record.streams === 'separate' && !record.pty }
+    return { dir: this.dir, apart: record.streams === 'separate' && !record.pty, terminal: record.pty }
   }
 }

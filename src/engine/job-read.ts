@@ -17,17 +17,21 @@ const MAX_SEQUENCE = 4_096
 export interface Readable {
   readonly dir: string
   readonly apart: boolean
+  /** A terminal ends lines with CR LF; as plain text they end like any other. */
+  readonly terminal?: boolean
 }
 
-export async function readJob({ dir, apart }: Readable, options: ReadOptions, masker: Masker | null): Promise<ReadResult> {
+export async function readJob({ dir, apart, terminal = false }: Readable, options: ReadOptions, masker: Masker | null): Promise<ReadResult> {
   const name = fileOf(options.stream, apart)
   const since = offset('since', options.since ?? 0)
   const maxBytes = options.maxBytes === undefined ? Number.POSITIVE_INFINITY : Math.max(4, offset('maxBytes', options.maxBytes))
   const filter = options.filter === undefined ? null : await createLineFilter(options.filter, { before: options.before ?? 0, after: options.after ?? 0 })
   if (options.tail !== undefined) offset('tail', options.tail)
-  if (filter || options.tail !== undefined) return readAcross(dir, name, since, maxBytes, options, filter, masker)
+  if (filter || options.tail !== undefined) return readAcross(dir, name, since, maxBytes, options, filter, masker, terminal)
   const piece = await readOne(dir, name, since, maxBytes, masker, options.ansi === 'strip')
-  return { text: shape(piece.text, options), cursor: piece.cursor, start: piece.start, omittedBytes: piece.start - Math.min(since, piece.start), totalBytes: piece.total, matches: null }
+  // A line end that was cut in two belongs to the next read.
+  const cut = terminal && options.ansi === 'strip' && piece.cursor < piece.total && piece.cursor - piece.start > 1 && piece.text.endsWith('\r') ? 1 : 0
+  return { text: shape(piece.text.slice(0, piece.text.length - cut), options, terminal), cursor: piece.cursor - cut, start: piece.start, omittedBytes: piece.start - Math.min(since, piece.start), totalBytes: piece.total, matches: null }
 }
 
 export function fileOf(stream: StreamName | undefined, apart: boolean): OutputName {
@@ -65,7 +69,7 @@ async function readOne(dir: string, name: OutputName, since: number, maxBytes: n
 }
 
 /** Filters and "the last lines" look at the whole range, holes or not: what is gone is counted, not waited for. */
-async function readAcross(dir: string, name: OutputName, since: number, maxBytes: number, options: ReadOptions, filter: LineFilter | null, masker: Masker | null): Promise<ReadResult> {
+async function readAcross(dir: string, name: OutputName, since: number, maxBytes: number, options: ReadOptions, filter: LineFilter | null, masker: Masker | null, terminal: boolean): Promise<ReadResult> {
   const texts: string[] = []
   const lines = new LastLines(options.tail ?? Number.POSITIVE_INFINITY)
   const keep = (text: string): void => {
@@ -81,7 +85,7 @@ async function readAcross(dir: string, name: OutputName, since: number, maxBytes
     total = part.total
     omitted += part.start - Math.min(cursor, part.start)
     start ??= part.start
-    const text = options.ansi === 'strip' ? stripAnsi(part.text) : part.text
+    const text = shape(part.text, options, terminal)
     keep(filter ? filter.push(text) : text)
     const taken = part.cursor - part.start
     cursor = part.cursor
@@ -165,8 +169,9 @@ class LastLines {
   }
 }
 
-function shape(text: string, { ansi }: ReadOptions): string {
-  return ansi === 'strip' ? stripAnsi(text) : text
+function shape(text: string, { ansi }: ReadOptions, terminal: boolean): string {
+  const plain = ansi === 'strip' ? stripAnsi(text) : text
+  return terminal && ansi === 'strip' ? plain.replaceAll(/\r+\n/g, '\n') : plain
 }
 
 function offset(field: string, value: unknown): number {

@@ -186,6 +186,6 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     expect((await asked.all()).trim()).toMatch(/\n0$/)
     writeFileSync(join(root, 'askpass'), '#!/bin/sh\necho "$AGENT_PASSWORD"\n', { mode: 0o755 })
     const helped = await drive(`AGENT_PASSWORD={{secret:agent-password}} SUDO_ASKPASS=${join(root, 'askpass')} ${become} sudo -A id -u`)
-    expect([await helped.ends(), await helped.all()]).toEqual([0, '0\r\n'])
+    expect([await helped.ends(), await helped.all()]).toEqual([0, '0\n'])
   })
 })
