@@ -1,7 +1,7 @@
 /** Bearer tokens: one per client, in a private file, compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { ShellError } from '../contract/errors.js'
-import { readPrivateFile, writePrivateFile } from '../os/private-file.js'
+import { createPrivateFile, readPrivateFile, replacePrivateFile } from '../os/private-file.js'
 
 const NAME = /^[A-Za-z0-9_-]{1,40}$/
 const TOKEN = /^[A-Za-z0-9_-]{32,200}$/
@@ -17,11 +17,18 @@ export interface Tokens {
 /** Reads the file (lines `name token`) and makes a token for every wanted name that has none. */
 export function loadTokens(file: string, wanted: readonly string[]): Tokens {
   for (const name of wanted) if (!NAME.test(name)) throw new ShellError('BAD_REQUEST', `Not a client name: ${JSON.stringify(name.slice(0, 80))}`, 'Use letters, digits, - and _.')
-  const byName = parse(readPrivateFile(file) ?? '')
-  const made = wanted.filter((name) => !byName.has(name))
-  for (const name of made) byName.set(name, randomBytes(32).toString('base64url'))
-  if (made.length > 0) writePrivateFile(file, [...byName].map(([name, token]) => `${name} ${token}\n`).join(''))
-  return { file, byName, made }
+  for (;;) {
+    const text = readPrivateFile(file)
+    const byName = parse(text ?? '')
+    const made = wanted.filter((name) => !byName.has(name))
+    if (made.length === 0) return { file, byName, made }
+    for (const name of made) byName.set(name, randomBytes(32).toString('base64url'))
+    const lines = [...byName].map(([name, token]) => `${name} ${token}\n`).join('')
+    if (text !== null) replacePrivateFile(file, lines)
+    // Two servers that start at once must not each believe in a token of their own.
+    else if (!createPrivateFile(file, lines)) continue
+    return { file, byName, made }
+  }
 }
 
 /** The client that this Authorization header belongs to, or null. */

@@ -1,6 +1,6 @@
 /** Files that only their user may read: written whole or not at all, and not believed when others could have read them. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { ensurePrivateDirectory } from './state-dir.js'
@@ -25,7 +25,27 @@ export function readPrivateFile(file: string): string | null {
   }
 }
 
-export function writePrivateFile(file: string, text: string): void {
+/** False when somebody else has made it meanwhile; theirs stays. */
+export function createPrivateFile(file: string, text: string): boolean {
+  const temporary = writeBeside(file, text)
+  try {
+    // Unlike rename, link never replaces.
+    linkSync(temporary, file)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  } finally {
+    unlinkSync(temporary)
+  }
+}
+
+/** Puts the new text in place of the old in one step. */
+export function replacePrivateFile(file: string, text: string): void {
+  renameSync(writeBeside(file, text), file)
+}
+
+function writeBeside(file: string, text: string): string {
   ensurePrivateDirectory(dirname(file))
   const temporary = `${file}.${randomBytes(6).toString('hex')}`
   const fd = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
@@ -39,5 +59,5 @@ export function writePrivateFile(file: string, text: string): void {
   } finally {
     closeSync(fd)
   }
-  renameSync(temporary, file)
+  return temporary
 }

@@ -79,8 +79,40 @@ async function inspector() {
     'json',
   )
   expect(load.code === 0, `under load: ${load.output.slice(-400)}`)
+  const http = await startHttp(state)
+  try {
+    for (const era of ['legacy', 'modern']) {
+      const list = await inspect(http.url, '--transport', 'http', '--header', `Authorization: Bearer ${http.token}`, '--protocol-era', era, '--method', 'tools/list', '--format', 'json')
+      expect(list.code === 0 && /"BashOutput"/.test(list.output), `over HTTP, ${era}: ${list.output.slice(-400)}`)
+    }
+  } finally {
+    await http.stop()
+  }
   rmSync(state, { recursive: true, force: true })
-  return 'strict list, both eras, 100 calls at a time of 4'
+  return 'strict list, both eras on stdio and over HTTP, 100 calls at a time of 4'
+}
+
+/** `cerith serve` on a free port. */
+async function startHttp(state) {
+  const server = spawn(process.execPath, [cli, 'serve', '--port', '0'], { env: { ...process.env, CERITH_HOME: state }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = await new Promise((resolve, reject) => {
+    let said = ''
+    server.stdout.setEncoding('utf8').on('data', (text) => {
+      said += text
+      const found = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said)
+      if (found) resolve(found[0])
+    })
+    server.once('exit', () => reject(new Error(`cerith serve ended: ${said}`)))
+  })
+  const [, token] = readFileSync(join(state, 'http-tokens'), 'utf8').trim().split(' ')
+  return {
+    url,
+    token,
+    stop: async () => {
+      server.kill('SIGTERM')
+      await new Promise((resolve) => server.once('exit', resolve))
+    },
+  }
 }
 
 async function conformance() {

@@ -131,6 +131,14 @@ describe('who may come in', () => {
     rmSync(dir, { recursive: true })
   })
 
+  test('two servers that start at once agree on the token', async () => {
+    const own = scratch()
+    const servers = await Promise.all([http(own.dir), http(own.dir), http(own.dir)])
+    expect(new Set(servers.map(({ tokens }) => tokens['default'])).size).toBe(1)
+    await Promise.all(servers.map((one) => one.stop()))
+    own.dispose()
+  })
+
   test('the state directory of the server holds it', () => {
     const file = join(place.dir, 'state', 'http-tokens')
     expect(statSync(file).mode & 0o777).toBe(0o600)
