@@ -9,6 +9,8 @@ export function expandBraces(tokens: readonly Token[]): Token[][] {
   return expand(tokens, { left: GUARD_LIMITS.maxFields, depth: 0 })
 }
 
+const LONG_RANGE = 512
+
 interface Budget {
   left: number
   depth: number
@@ -79,10 +81,14 @@ function sequence(inner: readonly Token[]): (readonly Token[])[] | undefined {
   const from = numbers ? Number(range[1]) : (range[1] ?? '').charCodeAt(0)
   const to = numbers ? Number(range[2]) : (range[2] ?? '').charCodeAt(0)
   const step = Math.abs(Number(range[3] ?? 1)) || 1
-  if (Math.abs(to - from) / step > GUARD_LIMITS.maxFields) throw new GuardLimit('size', 'a word expands to too many fields')
   const width = numbers && [range[1], range[2]].some((end) => /^[-+]?0\d/.test(end ?? '')) ? Math.max((range[1] ?? '').length, (range[2] ?? '').length) : 0
   const items: Token[][] = []
-  for (let value = from; from <= to ? value <= to : value >= to; value += from <= to ? step : -step) {
+  const count = Math.floor(Math.abs(to - from) / step) + 1
+  if (count > GUARD_LIMITS.maxRange) throw new GuardLimit('size', 'a range expands to too many fields')
+  for (let index = 0; index < count; index++) {
+    // All of a long range are numbers of one kind: its two ends speak for what lies between.
+    if (count > LONG_RANGE && index === LONG_RANGE / 2) index = count - LONG_RANGE / 2
+    const value = from + (from <= to ? step : -step) * index
     const shown = numbers ? padded(value, width) : String.fromCharCode(value)
     items.push([...shown].map((char) => ({ char, quoted: false })))
   }

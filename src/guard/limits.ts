@@ -8,6 +8,8 @@ export const GUARD_LIMITS = {
   maxSteps: 60_000,
   /** Fields one word may expand to (`{1..99999}`). */
   maxFields: 4_096,
+  /** Numbers in one range (`{1..99999}`): bash makes a word of each, and a thousand million of them fill the memory. */
+  maxRange: 1_000_000,
   /** Different values a word may have when something in it is not known. */
   maxAlternatives: 64,
   /** Curly braces in one unbroken run of characters: the parser's time grows with their square. */
