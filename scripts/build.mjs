@@ -1,7 +1,7 @@
 // Bundles the package into dist/: five entries with shared chunks, the native helper, types, the config schema.
 //   node scripts/build.mjs [--if-stale] [--no-types] [--clean]
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { takeLock } from './lock.mjs'
@@ -61,6 +61,8 @@ async function bundle(outDir) {
     tsconfig: false,
     external: (id) => id.startsWith('node:') || OPTIONAL.some((name) => id === name || id.startsWith(`${name}/`)),
     transform: { target: 'node20' },
+    // The SDK would bring a JSON Schema compiler of 300 KB that nothing here uses.
+    resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/sdk-shims.ts') } },
     onLog(level, log, handle) {
       // Dependencies carry annotations and circles of their own; ours are checked by the tests.
       if (log.code !== 'CIRCULAR_DEPENDENCY' && log.code !== 'INVALID_ANNOTATION') handle(level, log)
@@ -126,7 +128,6 @@ function writeTypes() {
     if (result.status !== 0) throw new Error(`tsc found mistakes:\n${result.stdout}${result.stderr}`)
     // Nobody imports the command line.
     rmSync(join(staging, 'cli'), { recursive: true, force: true })
-    copyFileSync(join(root, 'src/contract/pure-globals.d.ts'), join(staging, 'contract/pure-globals.d.ts'))
     rmSync(types, { recursive: true, force: true })
     renameSync(staging, types)
     chmodSync(types, 0o755)
@@ -145,7 +146,9 @@ export function isStale() {
 
 function filesBelow(dir) {
   if (!existsSync(dir)) return []
-  return readdirSync(dir, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+  return readdirSync(dir, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
 }
 
 function depth(file) {

@@ -11,7 +11,9 @@ const ENTRIES = [
 
 export function apiPage(root) {
   const types = join(root, 'dist/types')
-  const parts = ENTRIES.map(([name, file, about]) => [`## ${name}\n\n${about}\n`, ...exportsOf(join(types, file)).map(({ name: each, from, local }) => section(each, declarationOf(from, local)))].join('\n'))
+  const parts = ENTRIES.map(([name, file, about]) =>
+    [`## ${name}\n\n${about}\n`, ...exportsOf(join(types, file)).map(({ name: each, from, local }) => section(each, declarationOf(from, local)))].join('\n'),
+  )
   return `# API\n\nEvery name the package exports, as its type declarations have it. Made by \`npm run docs\`.\n\n${parts.join('\n')}`
 }
 
@@ -24,7 +26,10 @@ function exportsOf(file) {
   const text = readFileSync(file, 'utf8')
   const found = []
   for (const [, names, from] of text.matchAll(/export (?:type )?\{([^}]+)\} from '([^']+)'/g)) {
-    for (const each of names.split(',').map((part) => part.trim().replace(/^type /, '')).filter(Boolean)) {
+    for (const each of names
+      .split(',')
+      .map((part) => part.trim().replace(/^type /, ''))
+      .filter(Boolean)) {
       const [local, name = local] = each.split(/ as /)
       found.push({ name, local, from: join(dirname(file), from.replace(/\.js$/, '.d.ts')) })
     }

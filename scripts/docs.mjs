@@ -25,8 +25,18 @@ function verbsPart() {
 
 /** Every setting as the schema for editors has it. */
 function settingsPart() {
-  const rows = [['Setting', 'Default', 'Variable', 'A project', 'What it is for'], ['---', '---', '---', '---', '---']]
-  const add = (key, property) => rows.push([`\`${key}\``, property.default === undefined ? 'none' : `\`${JSON.stringify(property.default)}\``, property['x-variable'] ? `\`${property['x-variable']}\`` : '', PROJECT[property['x-project']] ?? '', property.description])
+  const rows = [
+    ['Setting', 'Default', 'Variable', 'A project', 'What it is for'],
+    ['---', '---', '---', '---', '---'],
+  ]
+  const add = (key, property) =>
+    rows.push([
+      `\`${key}\``,
+      property.default === undefined ? 'none' : `\`${JSON.stringify(property.default)}\``,
+      property['x-variable'] ? `\`${property['x-variable']}\`` : '',
+      PROJECT[property['x-project']] ?? '',
+      property.description,
+    ])
   for (const [key, property] of Object.entries(JSON.parse(cli('config', '--schema')).properties)) {
     if (key === '$schema') continue
     if (property.description) add(key, property)
@@ -39,7 +49,10 @@ function settingsPart() {
 function replacePart(file, name, text) {
   const path = join(root, file)
   const before = existsSync(path) ? readFileSync(path, 'utf8') : `<!-- begin ${name} -->\n<!-- end ${name} -->\n`
-  whole(file, before.replace(new RegExp(`(<!-- begin ${name} -->\\n)[^]*?(<!-- end ${name} -->)`), (_, begin, end) => `${begin}\n${text}\n${end}`))
+  whole(
+    file,
+    before.replace(new RegExp(`(<!-- begin ${name} -->\\n)[^]*?(<!-- end ${name} -->)`), (_, begin, end) => `${begin}\n${text}\n${end}`),
+  )
 }
 
 function whole(file, text) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /** Waits for the lock and gives the function that releases it. */
 export async function takeLock(dir, { waitMs = 120_000 } = {}) {
-  for (const until = Date.now() + waitMs; ; ) {
+  for (const until = Date.now() + waitMs; ;) {
     try {
       mkdirSync(dir)
       writeFileSync(join(dir, 'pid'), String(process.pid))

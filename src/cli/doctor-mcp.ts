@@ -22,7 +22,13 @@ const ERAS: Readonly<Record<string, readonly Message[]>> = {
     { method: 'notifications/initialized' },
     { id: 2, method: 'tools/call', params: CALL },
   ],
-  'MCP 2026': [{ id: 2, method: 'tools/call', params: { ...CALL, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': WHO, 'io.modelcontextprotocol/clientCapabilities': {} } } }],
+  'MCP 2026': [
+    {
+      id: 2,
+      method: 'tools/call',
+      params: { ...CALL, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': WHO, 'io.modelcontextprotocol/clientCapabilities': {} } },
+    },
+  ],
 }
 
 export async function mcpFindings(io: Io): Promise<Finding[]> {

@@ -18,7 +18,7 @@ export function mainHelp(verbs: readonly VerbRow[]): string {
     "  cerith check 'sudo rm -rf $HOME/'         what the guard would say",
     '  cerith mcp                                the tools, for any MCP client',
     '',
-    'Exit codes of run: the command\'s own; 124 timeout, 125 error of cerith,',
+    "Exit codes of run: the command's own; 124 timeout, 125 error of cerith,",
     '126 refused, 128+n signal n. More: cerith VERB --help',
     '',
   ].join('\n')

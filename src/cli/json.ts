@@ -1,14 +1,17 @@
 /** What leaves the command line as JSON: snake_case, every field always there. */
 import { ShellError } from '../contract/errors.js'
 import type { JobInfo } from '../contract/job.js'
-import type { SessionInfo } from '../contract/engine.js'
 import { UsageError } from './io.js'
 
 /** An Outcome that never came to be. */
 export function errorToJson(error: unknown): Record<string, unknown> {
   const told = ShellError.is(error)
     ? { code: error.code, message: error.message, hint: error.hint }
-    : { code: error instanceof UsageError ? 'USAGE' : 'INTERNAL', message: error instanceof Error ? error.message : String(error), hint: error instanceof UsageError ? (error.hint ?? '') : 'This is a mistake in cerith; please report it.' }
+    : {
+        code: error instanceof UsageError ? 'USAGE' : 'INTERNAL',
+        message: error instanceof Error ? error.message : String(error),
+        hint: error instanceof UsageError ? (error.hint ?? '') : 'This is a mistake in cerith; please report it.',
+      }
   return { status: 'error', exit_code: null, signal: null, error: told }
 }
 
@@ -37,8 +40,4 @@ export function jobToJson(info: JobInfo): Record<string, unknown> {
     notes: info.notes,
     labels: info.labels,
   }
-}
-
-export function sessionToJson(info: SessionInfo): Record<string, unknown> {
-  return { name: info.name, pid: info.pid, cwd: info.cwd, busy: info.busy, started_at: new Date(info.startedAt).toISOString(), calls: info.calls, restarts: info.restarts, leftovers: info.leftovers }
 }

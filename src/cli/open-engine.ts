@@ -57,7 +57,9 @@ async function lockSession(name: string, io: Io): Promise<() => void> {
 /** `y` once, `s` for the rest of the session, anything else is no. */
 async function askPerson(question: ApprovalQuestion, io: Io): Promise<ApprovalAnswer | null> {
   if (!io.person) return null
-  io.err.write(`\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`)
+  io.err.write(
+    `\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`,
+  )
   const answer = (await io.person.ask('Run it? [y]es once, [s]ession, [n]o: '))?.trim().toLowerCase()
   if (answer === undefined) return null
   return answer === 'y' || answer === 'yes' ? 'once' : answer === 's' || answer === 'session' ? 'session' : 'deny'

@@ -85,9 +85,15 @@ function optionFor(row: OptionRow): Option {
 
 async function unknownVerb(name: string): Promise<UsageError> {
   const { nearest } = await import('../os/config-nearest.js')
-  const close = nearest(name, VERBS.map((verb) => verb.name))
+  const close = nearest(
+    name,
+    VERBS.map((verb) => verb.name),
+  )
   if (name.startsWith('-')) return new UsageError(`unknown option ${JSON.stringify(name)}`, 'Options go after the verb: cerith VERB [options]. See `cerith --help`.')
-  return new UsageError(`there is no verb ${JSON.stringify(name)}`, close ? `Did you mean \`cerith ${close}\`? To run a command: cerith run '...'` : "To run a command: cerith run '...'; for the verbs: cerith --help")
+  return new UsageError(
+    `there is no verb ${JSON.stringify(name)}`,
+    close ? `Did you mean \`cerith ${close}\`? To run a command: cerith run '...'` : "To run a command: cerith run '...'; for the verbs: cerith --help",
+  )
 }
 
 /** Looks before parsing, so that a mistake in the options is told as JSON too. */

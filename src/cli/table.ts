@@ -5,7 +5,12 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const all = [head, ...rows].map((row) => row.map(oneLine))
   const widths = head.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)))
   const spread = fit(widths, width)
-  return all.map((row) => row.map((cell, i) => (i === row.length - 1 ? cut(cell, spread[i] as number) : cut(cell, spread[i] as number).padEnd(spread[i] as number))).join('  ').trimEnd())
+  return all.map((row) =>
+    row
+      .map((cell, i) => (i === row.length - 1 ? cut(cell, spread[i] as number) : cut(cell, spread[i] as number).padEnd(spread[i] as number)))
+      .join('  ')
+      .trimEnd(),
+  )
 }
 
 /** Takes from the widest column until everything fits. */
@@ -26,20 +31,32 @@ export function cut(text: string, width: number): string {
 
 /** Control characters of somebody's output must not reach the terminal through a table. */
 export function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\u0000-\u001F\u007F-\u009F]/g, '�').trim()
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/[\u0000-\u001F\u007F-\u009F]/g, '�')
+    .trim()
 }
 
 /** `950ms`, `12s`, `5m`, `3h`, `2d`. */
 export function age(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`
-  for (const [unit, size, next] of [['s', 1_000, 60], ['m', 60_000, 60], ['h', 3_600_000, 48]] as const) if (ms / size < next) return `${Math.floor(ms / size)}${unit}`
+  for (const [unit, size, next] of [
+    ['s', 1_000, 60],
+    ['m', 60_000, 60],
+    ['h', 3_600_000, 48],
+  ] as const)
+    if (ms / size < next) return `${Math.floor(ms / size)}${unit}`
   return `${Math.floor(ms / 86_400_000)}d`
 }
 
 /** `812 B`, `4.1 KB`, `12 MB`. */
 export function size(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`
-  for (const [unit, one] of [['KB', 1_024], ['MB', 1_024 ** 2], ['GB', 1_024 ** 3]] as const) {
+  for (const [unit, one] of [
+    ['KB', 1_024],
+    ['MB', 1_024 ** 2],
+    ['GB', 1_024 ** 3],
+  ] as const) {
     const value = bytes / one
     if (value < 1_024 || unit === 'GB') return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`
   }

@@ -96,7 +96,12 @@ async function policyOf({ values, isSet }: LoadedConfig): Promise<PolicyConfig |
 function automationOf(rows: readonly Partial<AutomationRule>[]): AutomationRule[] {
   return rows.map((row, i) => {
     const { program, subcommands = [], tools = '', feature = program, enabled = true } = row
-    if (typeof program !== 'string' || program === '' || !Array.isArray(subcommands) || typeof feature !== 'string') throw new ShellError('BAD_CONFIG', `automation[${i}] needs a program and a list of subcommands`, '{"program": "lango", "subcommands": ["cron"], "tools": "cron_add", "feature": "Cron", "enabled": true}')
+    if (typeof program !== 'string' || program === '' || !Array.isArray(subcommands) || typeof feature !== 'string')
+      throw new ShellError(
+        'BAD_CONFIG',
+        `automation[${i}] needs a program and a list of subcommands`,
+        '{"program": "lango", "subcommands": ["cron"], "tools": "cron_add", "feature": "Cron", "enabled": true}',
+      )
     return { program, subcommands, tools: String(tools), feature, enabled: Boolean(enabled) }
   })
 }
@@ -106,7 +111,9 @@ function limitsOf(values: LoadedConfig['values']): Partial<EngineLimits> {
 }
 
 function auditSink({ values }: LoadedConfig, stateDir: string, { onProblem }: OpenOptions): AuditSink {
-  return withSpans(openAuditLog({ file: join(stateDir, 'audit.jsonl'), maxBytes: values['audit.maxBytes'] as number, keepFiles: values['audit.keepFiles'] as number, ...(onProblem ? { onProblem } : {}) }))
+  return withSpans(
+    openAuditLog({ file: join(stateDir, 'audit.jsonl'), maxBytes: values['audit.maxBytes'] as number, keepFiles: values['audit.keepFiles'] as number, ...(onProblem ? { onProblem } : {}) }),
+  )
 }
 
 /** In the order in which they are asked; each is opened by the first command that names a secret. */
@@ -117,7 +124,17 @@ function secretSources({ values }: LoadedConfig, stateDir: string, options: Open
   if (Object.keys(mapped).length > 0) sources.push(lazily(async () => (await import('../secrets/sources.js')).environmentSource(mapped, env)))
   const commands = values['secrets.commands'] as Record<string, readonly [string, ...string[]]>
   if (Object.keys(commands).length > 0) sources.push(lazily(async () => (await import('../os/secret-command.js')).secretCommandSource({ commands, environment: env })))
-  if (values['secrets.vault']) sources.push(lazily(async () => (await import('../os/vault-open.js')).vaultSource({ stateDir, env, keyFile: values['secrets.keyFile'] as string | null, ...(options.askPassphrase ? { askPassphrase: options.askPassphrase } : {}) })))
+  if (values['secrets.vault'])
+    sources.push(
+      lazily(async () =>
+        (await import('../os/vault-open.js')).vaultSource({
+          stateDir,
+          env,
+          keyFile: values['secrets.keyFile'] as string | null,
+          ...(options.askPassphrase ? { askPassphrase: options.askPassphrase } : {}),
+        }),
+      ),
+    )
   return sources
 }
 

@@ -45,7 +45,11 @@ async function load(): Promise<Api | null> {
 
 function trace({ trace: tracing, SpanStatusCode }: Api, entry: Entry): void {
   const { at = Date.now(), durationMs = 0, kind = 'run', status } = entry
-  const attributes = Object.fromEntries(Object.entries(entry).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value)).map(([name, value]) => [`cerith.${name}`, value as string | number | boolean]))
+  const attributes = Object.fromEntries(
+    Object.entries(entry)
+      .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+      .map(([name, value]) => [`cerith.${name}`, value as string | number | boolean]),
+  )
   const span = tracing.getTracer('cerith').startSpan(`cerith.${kind}`, { startTime: new Date(at), attributes })
   if (status === 'failed' || status === 'error' || status === 'timeout') span.setStatus({ code: SpanStatusCode.ERROR })
   span.end(new Date(at + durationMs))

@@ -103,5 +103,9 @@ function real(path: string): string {
 }
 
 function notInProject(setting: Setting, file: string | null): ShellError {
-  return new ShellError('BAD_CONFIG', `${file}: ${setting.key} cannot be set by a project`, `It decides what commands may do to you, so it belongs into your own configuration (\`cerith config\` shows where)${setting.variable ? ` or into $${setting.variable}` : ''}.`)
+  return new ShellError(
+    'BAD_CONFIG',
+    `${file}: ${setting.key} cannot be set by a project`,
+    `It decides what commands may do to you, so it belongs into your own configuration (\`cerith config\` shows where)${setting.variable ? ` or into $${setting.variable}` : ''}.`,
+  )
 }

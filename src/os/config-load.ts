@@ -39,7 +39,12 @@ export function loadConfig({ cwd, env, flags = [] }: ConfigInput): LoadedConfig 
     { name: 'flag', values: flagValues(flags, cwd, home) },
   ]
   const { values, origins } = combine(layers, project)
-  return { values, origins, files: { user, project, projectCandidates: project ? [project] : [join(resolve(cwd), CONFIG_FILE)] }, isSet: (key) => (origins[key] ?? []).some((name) => name !== 'default') }
+  return {
+    values,
+    origins,
+    files: { user, project, projectCandidates: project ? [project] : [join(resolve(cwd), CONFIG_FILE)] },
+    isSet: (key) => (origins[key] ?? []).some((name) => name !== 'default'),
+  }
 }
 
 /** `$CERITH_CONFIG`, else `$XDG_CONFIG_HOME/cerith/cerith.config.json`, else `~/.config/cerith/cerith.config.json`. */
@@ -125,7 +130,8 @@ function parse(text: string, file: string): Record<string, unknown> {
   } catch (error) {
     throw new ShellError('BAD_CONFIG', `${file}: not JSON: ${(error as Error).message}`, 'Fix the file, or remove it.')
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShellError('BAD_CONFIG', `${file}: must hold one JSON object`, 'Start with {} and add keys; `cerith config` lists them.')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ShellError('BAD_CONFIG', `${file}: must hold one JSON object`, 'Start with {} and add keys; `cerith config` lists them.')
   return value as Record<string, unknown>
 }
 

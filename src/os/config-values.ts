@@ -32,7 +32,8 @@ export function readValue(setting: Setting, value: unknown, place: Place): unkno
   if (!isObject(value)) return wrong(setting, value, place, 'an object')
   if (type === 'flags' && !Object.values(value).every((flag) => typeof flag === 'boolean')) return wrong(setting, value, place, 'an object of true and false')
   if (type === 'texts' && !Object.values(value).every(isText)) return wrong(setting, value, place, 'an object of texts')
-  if (type === 'commands' && !Object.values(value).every((argv) => Array.isArray(argv) && argv.length > 0 && argv.every((word) => typeof word === 'string'))) return wrong(setting, value, place, 'an object of lists of words')
+  if (type === 'commands' && !Object.values(value).every((argv) => Array.isArray(argv) && argv.length > 0 && argv.every((word) => typeof word === 'string')))
+    return wrong(setting, value, place, 'an object of lists of words')
   return value
 }
 
@@ -56,7 +57,11 @@ export function readText(setting: Setting, text: string, place: Place): unknown 
       return wrong(setting, text, place, 'JSON')
     }
   }
-  return readValue(setting, text.split(type === 'paths' ? ':' : ',').filter((part) => part !== ''), place)
+  return readValue(
+    setting,
+    text.split(type === 'paths' ? ':' : ',').filter((part) => part !== ''),
+    place,
+  )
 }
 
 function absolute(path: string, { base, home }: Place): string {

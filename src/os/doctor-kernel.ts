@@ -4,7 +4,8 @@ import { release } from 'node:os'
 import type { Finding } from './doctor.js'
 
 export function kernelFindings(): Finding[] {
-  if (process.platform !== 'linux') return [{ name: 'kernel', state: 'degraded', detail: `${process.platform} ${release()}`, fix: 'Linux gives the strongest guarantees; elsewhere processes are found by group and mark.' }]
+  if (process.platform !== 'linux')
+    return [{ name: 'kernel', state: 'degraded', detail: `${process.platform} ${release()}`, fix: 'Linux gives the strongest guarantees; elsewhere processes are found by group and mark.' }]
   return [subreaper(), proc(), userNamespaces(), landlock(), cgroups()]
 }
 
@@ -33,7 +34,12 @@ function userNamespaces(): Finding {
 function landlock(): Finding {
   const modules = read('/sys/kernel/security/lsm')
   if (modules?.split(',').includes('landlock')) return { name: 'Landlock', state: 'ok', detail: 'available', fix: null }
-  return { name: 'Landlock', state: 'degraded', detail: modules === null ? 'cannot tell (securityfs is not mounted)' : 'not enabled', fix: 'Only needed for confining commands; cerith itself does without.' }
+  return {
+    name: 'Landlock',
+    state: 'degraded',
+    detail: modules === null ? 'cannot tell (securityfs is not mounted)' : 'not enabled',
+    fix: 'Only needed for confining commands; cerith itself does without.',
+  }
 }
 
 function cgroups(): Finding {

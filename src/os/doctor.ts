@@ -32,7 +32,8 @@ async function bashFinding(): Promise<Finding> {
   try {
     const { path, version } = await findBash()
     const [major = 0, minor = 0] = version.split('.').map(Number)
-    if (major < 4 || (major === 4 && minor < 4)) return { name: 'bash', state: 'broken', detail: `${path} is ${version}`, fix: 'Install bash 4.4 or newer, and put it first on PATH or set `bash` in the configuration.' }
+    if (major < 4 || (major === 4 && minor < 4))
+      return { name: 'bash', state: 'broken', detail: `${path} is ${version}`, fix: 'Install bash 4.4 or newer, and put it first on PATH or set `bash` in the configuration.' }
     return { name: 'bash', state: 'ok', detail: `${version} (${path})`, fix: null }
   } catch (error) {
     return { name: 'bash', state: 'broken', detail: messageOf(error), fix: hintOf(error) }
@@ -42,12 +43,18 @@ async function bashFinding(): Promise<Finding> {
 /** The helper decides on the tier, and a terminal needs it. */
 async function helperFindings({ env }: Patient): Promise<Finding[]> {
   const file = findHelper(env)
-  const fix = file ? 'Is its file system mounted noexec? Move the package, or set CERITH_HELPER to a copy elsewhere.' : 'Install a C compiler and run `npm run build`, or use the published package, which brings the helper for Linux.'
+  const fix = file
+    ? 'Is its file system mounted noexec? Move the package, or set CERITH_HELPER to a copy elsewhere.'
+    : 'Install a C compiler and run `npm run build`, or use the published package, which brings the helper for Linux.'
   try {
     const launcher = await startLauncher('auto')
     const native = launcher.tier === 'native'
     await launcher.close()
-    if (native) return [{ name: 'native helper', state: 'ok', detail: String(file), fix: null }, { name: 'terminals', state: 'ok', detail: 'provided by the helper', fix: null }]
+    if (native)
+      return [
+        { name: 'native helper', state: 'ok', detail: String(file), fix: null },
+        { name: 'terminals', state: 'ok', detail: 'provided by the helper', fix: null },
+      ]
     return [
       { name: 'native helper', state: 'degraded', detail: file ? `${file} cannot be started; the plain tier is used` : 'not there; the plain tier is used', fix },
       { name: 'terminals', state: 'degraded', detail: 'need the native helper', fix },
@@ -63,7 +70,8 @@ function stateFinding({ stateDir }: Patient): Finding {
     ensurePrivateDirectory(stateDir)
     const { bavail, bsize } = statfsSync(stateDir)
     const freeMegabytes = Math.floor((bavail * bsize) / 1024 ** 2)
-    if (freeMegabytes < 100) return { name, state: 'degraded', detail: `${stateDir} has ${freeMegabytes} MB left`, fix: 'Free some space, or set CERITH_HOME to another disk; `cerith clean` forgets finished jobs.' }
+    if (freeMegabytes < 100)
+      return { name, state: 'degraded', detail: `${stateDir} has ${freeMegabytes} MB left`, fix: 'Free some space, or set CERITH_HOME to another disk; `cerith clean` forgets finished jobs.' }
     return { name, state: 'ok', detail: `${stateDir} (0700, ${freeMegabytes > 10_000 ? `${Math.floor(freeMegabytes / 1024)} GB` : `${freeMegabytes} MB`} free)`, fix: null }
   } catch (error) {
     return { name, state: 'broken', detail: messageOf(error), fix: hintOf(error) ?? 'Set CERITH_HOME to a directory of your own.' }
@@ -89,7 +97,15 @@ function leftoversFinding({ stateDir }: Patient): Finding {
   const processes = dead.flatMap((id) => processesMarked(`CERITH_ENGINE=${id}`))
   const detail = `${alive} ${alive === 1 ? 'engine' : 'engines'} alive, ${dead.length} dead, ${processes.length} of their processes left`
   if (processes.length === 0) return { name: 'leftovers', state: 'ok', detail, fix: null }
-  return { name: 'leftovers', state: 'degraded', detail: `${detail}: ${processes.map(({ pid }) => pid).slice(0, 10).join(', ')}`, fix: 'The next engine ends them: run any command, for example `cerith ps`.' }
+  return {
+    name: 'leftovers',
+    state: 'degraded',
+    detail: `${detail}: ${processes
+      .map(({ pid }) => pid)
+      .slice(0, 10)
+      .join(', ')}`,
+    fix: 'The next engine ends them: run any command, for example `cerith ps`.',
+  }
 }
 
 async function auditFinding({ stateDir }: Patient): Promise<Finding> {

@@ -19,14 +19,27 @@ describe('check', () => {
 
   test('as JSON has the fields of the contract', async () => {
     const { out } = await cli('check', '--json', 'ls -l | wc -l')
-    expect(JSON.parse(out)).toMatchObject({ cmd: 'ls -l | wc -l', decision: 'allow', rule: null, reason: null, guidance: null, commands: [['ls', '-l'], ['wc', '-l']] })
+    expect(JSON.parse(out)).toMatchObject({
+      cmd: 'ls -l | wc -l',
+      decision: 'allow',
+      rule: null,
+      reason: null,
+      guidance: null,
+      commands: [
+        ['ls', '-l'],
+        ['wc', '-l'],
+      ],
+    })
   })
 
   test('--jsonl answers each line in order, also the ones that cannot be read', async () => {
     const stdin = ['{"cmd": "ls"}', 'not json', '{"cmd": "mkfs.ext4 /dev/sda", "id": 7}', '', '{"cmd": 5}', '{"cmd": ""}'].join('\n')
     const { code, out } = await world.with({ stdin })('check', '--jsonl')
     expect(code).toBe(0)
-    const answers = out.trim().split('\n').map((line) => JSON.parse(line))
+    const answers = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     expect(answers.map(({ decision }) => decision)).toEqual(['allow', 'deny', 'deny', 'deny', 'deny'])
     expect(answers[2]).toMatchObject({ id: 7, cmd: 'mkfs.ext4 /dev/sda', rule: expect.any(String) })
   })

@@ -42,7 +42,10 @@ describe('layers', () => {
     expect(load().values['limits.timeoutMs']).toBe(120_000)
     user({ limits: { timeoutMs: 1_000, graceMs: 5 } })
     proj({ limits: { timeoutMs: 2_000 } })
-    expect(load()).toMatchObject({ values: { 'limits.timeoutMs': 2_000, 'limits.graceMs': 5 }, origins: { 'limits.timeoutMs': ['project'], 'limits.graceMs': ['user'], 'limits.yieldMs': ['default'] } })
+    expect(load()).toMatchObject({
+      values: { 'limits.timeoutMs': 2_000, 'limits.graceMs': 5 },
+      origins: { 'limits.timeoutMs': ['project'], 'limits.graceMs': ['user'], 'limits.yieldMs': ['default'] },
+    })
     expect(load({ CERITH_TIMEOUT_MS: '3_000' })).toMatchObject({ values: { 'limits.timeoutMs': 3_000 }, origins: { 'limits.timeoutMs': ['environment'] } })
     expect(load({ CERITH_TIMEOUT_MS: '3000' }, ['limits.timeoutMs=4000'])).toMatchObject({ values: { 'limits.timeoutMs': 4_000 }, origins: { 'limits.timeoutMs': ['flag'] } })
   })
@@ -62,7 +65,12 @@ describe('layers', () => {
   })
 
   test('variables are read by type', () => {
-    expect(load({ CERITH_AUDIT: 'off', CERITH_ENV_DROP: 'A,B*', CERITH_ROOTS: '/tmp:/srv', CERITH_POLICY_PRESET: 'careful' }).values).toMatchObject({ 'audit.enabled': false, 'env.drop': ['A', 'B*'], roots: ['/tmp', '/srv'], 'policy.preset': 'careful' })
+    expect(load({ CERITH_AUDIT: 'off', CERITH_ENV_DROP: 'A,B*', CERITH_ROOTS: '/tmp:/srv', CERITH_POLICY_PRESET: 'careful' }).values).toMatchObject({
+      'audit.enabled': false,
+      'env.drop': ['A', 'B*'],
+      roots: ['/tmp', '/srv'],
+      'policy.preset': 'careful',
+    })
     expect(mistake(() => load({ CERITH_AUDIT: 'perhaps' })).message).toContain('$CERITH_AUDIT')
     expect(mistake(() => load({ CERITH_TIMEOUT_MS: 'soon' })).message).toContain('whole number')
     expect(load({ CERITH_AUDIT: '' }).values['audit.enabled']).toBe(true)
@@ -127,9 +135,20 @@ describe('mistakes', () => {
 
 describe('a project', () => {
   test('may not set what decides over its user', () => {
-    for (const value of [{ bash: '/tmp/evil' }, { env: { keep: ['AWS_*'] } }, { env: { allowDangerous: true } }, { secrets: { commands: { A: ['sh', '-c', 'true'] } } }, { secrets: { keyFile: '/tmp/k' } }, { audit: { enabled: false } }, { env: { pathFromLoginShell: true } }]) {
+    for (const value of [
+      { bash: '/tmp/evil' },
+      { env: { keep: ['AWS_*'] } },
+      { env: { allowDangerous: true } },
+      { secrets: { commands: { A: ['sh', '-c', 'true'] } } },
+      { secrets: { keyFile: '/tmp/k' } },
+      { audit: { enabled: false } },
+      { env: { pathFromLoginShell: true } },
+    ]) {
       proj(value)
-      expect(mistake(() => load()), JSON.stringify(value)).toMatchObject({ code: 'BAD_CONFIG', message: expect.stringContaining('cannot be set by a project') })
+      expect(
+        mistake(() => load()),
+        JSON.stringify(value),
+      ).toMatchObject({ code: 'BAD_CONFIG', message: expect.stringContaining('cannot be set by a project') })
     }
   })
 
@@ -182,7 +201,9 @@ describe('the JSON Schema', () => {
   const validate = new Ajv({ strict: false }).compile(configJsonSchema())
 
   test('accepts what the loader accepts and refuses unknown keys', () => {
-    expect(validate({ $schema: 'x', policy: { preset: 'careful', rules: [{ decision: 'deny', commands: ['git push'], match: ['git push origin'] }] }, limits: { timeoutMs: 5 }, env: { drop: ['A'] } })).toBe(true)
+    expect(
+      validate({ $schema: 'x', policy: { preset: 'careful', rules: [{ decision: 'deny', commands: ['git push'], match: ['git push origin'] }] }, limits: { timeoutMs: 5 }, env: { drop: ['A'] } }),
+    ).toBe(true)
     expect(validate({ limits: { timeoutMS: 5 } })).toBe(false)
     expect(validate({ policy: { rules: [{ decision: 'perhaps', commands: [] }] } })).toBe(false)
   })

@@ -44,7 +44,15 @@ export function makeWorld(): World {
     const code = await runCli(argv, io)
     return { code, out: seen.out, err: seen.err }
   }
-  return { home, dir, cli: (...argv) => run(argv, {}), with: (changes) => (...argv) => run(argv, changes) }
+  return {
+    home,
+    dir,
+    cli: (...argv) => run(argv, {}),
+    with:
+      (changes) =>
+      (...argv) =>
+        run(argv, changes),
+  }
 }
 
 function makeIo(home: string, base: string, cwd: string, changes: Changes): { io: Io; seen: { out: string; err: string } } {

@@ -22,7 +22,10 @@ describe('help', () => {
     const { code, out } = await cli(name, '--help')
     expect(code).toBe(0)
     expect(out).toContain(`Usage: cerith ${name}`)
-    const examples = out.slice(out.indexOf('Examples:')).split('\n').filter((line) => /^ {2}\S/.test(line))
+    const examples = out
+      .slice(out.indexOf('Examples:'))
+      .split('\n')
+      .filter((line) => /^ {2}\S/.test(line))
     expect(examples.length).toBeGreaterThanOrEqual(2)
     for (const line of out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
     expect((await cli('help', name)).out).toBe(out)

@@ -18,7 +18,13 @@ describe('run --background', () => {
   })
 
   test('as JSON has the fields of an Outcome, and a command that fails at once is failed', async () => {
-    expect(JSON.parse((await cli('run', '--background', '--json', 'sleep 5')).out)).toMatchObject({ status: 'running', exit_code: null, id: expect.any(String), pid: expect.any(Number), output_file: expect.any(String) })
+    expect(JSON.parse((await cli('run', '--background', '--json', 'sleep 5')).out)).toMatchObject({
+      status: 'running',
+      exit_code: null,
+      id: expect.any(String),
+      pid: expect.any(Number),
+      output_file: expect.any(String),
+    })
     const { id } = JSON.parse((await cli('run', '--background', '--json', 'exit 3')).out)
     expect(JSON.parse((await cli('wait', id, '--json')).out)).toMatchObject({ reason: 'exit', status: 'failed', exit_code: 3 })
   })

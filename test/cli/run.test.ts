@@ -67,7 +67,9 @@ describe('as JSON', () => {
     const { code, out, err } = await cli('run', '--json', 'echo a; echo b >&2; false | true')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const outcome = JSON.parse(out)
-    expect(Object.keys(outcome)).toEqual(expect.arrayContaining(['status', 'exit_code', 'signal', 'stdout', 'stderr', 'truncated', 'omitted_bytes', 'output_file', 'duration_ms', 'cwd', 'pid', 'pgid', 'id', 'pipe_status', 'notes']))
+    expect(Object.keys(outcome)).toEqual(
+      expect.arrayContaining(['status', 'exit_code', 'signal', 'stdout', 'stderr', 'truncated', 'omitted_bytes', 'output_file', 'duration_ms', 'cwd', 'pid', 'pgid', 'id', 'pipe_status', 'notes']),
+    )
     expect(outcome).toMatchObject({ status: 'completed', exit_code: 0, signal: null, stdout: 'a\n', stderr: 'b\n', cwd: world.dir, pipe_status: [1, 0] })
   })
 
@@ -167,7 +169,10 @@ describe('a question', () => {
 describe('a signal to cerith', () => {
   test('once interrupts the command, and its handler runs', async () => {
     let send: ((signal: 'SIGINT') => void) | undefined
-    const { code, out } = await world.with({ signals: (give) => (send = give), onOut: (text) => text.includes('ready') && send?.('SIGINT') })('run', "trap 'echo bye; exit 9' INT; echo ready; while :; do sleep 0.05; done")
+    const { code, out } = await world.with({ signals: (give) => (send = give), onOut: (text) => text.includes('ready') && send?.('SIGINT') })(
+      'run',
+      "trap 'echo bye; exit 9' INT; echo ready; while :; do sleep 0.05; done",
+    )
     expect(out).toBe('ready\nbye\n')
     expect([9, 130]).toContain(code)
   })
@@ -178,7 +183,9 @@ describe('a signal to cerith', () => {
     const { code } = await world.with({
       signals: (give) => (send = give),
       onOut: (text) => {
-        if (text.includes('ready')) send?.('SIGINT'), send?.('SIGINT')
+        if (!text.includes('ready')) return
+        send?.('SIGINT')
+        send?.('SIGINT')
       },
     })('run', '--grace', '100', "trap '' INT TERM; echo ready; while :; do sleep 0.05; done")
     expect(code).toBe(130)

@@ -23,7 +23,8 @@ describe('the vault', () => {
   test('leaves the value nowhere in the state directory, and the audit log has the token', async () => {
     const log = readFileSync(join(world.home, 'audit.jsonl'), 'utf8')
     expect(log).toContain('{{secret:API_KEY}}')
-    for (const file of readdirSync(world.home, { recursive: true, withFileTypes: true })) if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name)).includes('hunter2'), file.name).toBe(false)
+    for (const file of readdirSync(world.home, { recursive: true, withFileTypes: true }))
+      if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name)).includes('hunter2'), file.name).toBe(false)
     expect(statSync(join(world.home, 'vault')).mode & 0o777).toBe(0o600)
   })
 
@@ -58,7 +59,18 @@ describe('the vault', () => {
 
   test('values come from the environment and from programs where the user says so', async () => {
     const config = world.with({ env: { HOST_TOKEN: 'from-the-host' } })
-    expect((await config('run', '--set', 'secrets.environment={"T": "HOST_TOKEN"}', '--set', 'secrets.commands={"P": ["printf", "from-a-program"]}', 'printf %s {{secret:T}}{{secret:P}} | wc -c; echo {{secret:T}}')).out).toBe('27\n[secret:T]\n')
+    expect(
+      (
+        await config(
+          'run',
+          '--set',
+          'secrets.environment={"T": "HOST_TOKEN"}',
+          '--set',
+          'secrets.commands={"P": ["printf", "from-a-program"]}',
+          'printf %s {{secret:T}}{{secret:P}} | wc -c; echo {{secret:T}}',
+        )
+      ).out,
+    ).toBe('27\n[secret:T]\n')
   })
 })
 
@@ -90,7 +102,10 @@ describe('audit', () => {
     expect(out).toMatch(/exit 0 .*echo one/)
     expect(out).toMatch(/exit 3 .*exit 3/)
     expect(out).toMatch(/refused .*mkfs/)
-    const entries = (await cli('audit', '--json')).out.trim().split('\n').map((line) => JSON.parse(line))
+    const entries = (await cli('audit', '--json')).out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     expect(entries).toHaveLength(4)
     expect(entries[2]).toMatchObject({ door: 'cli', kind: 'refused', decision: 'deny', command: 'mkfs.ext4 /dev/sda', cwd: world.dir, bytes: 0 })
     expect(entries[3]).toMatchObject({ session: 's', status: 'completed' })

@@ -32,7 +32,14 @@ afterAll(() => {
 })
 
 function example(name: string, ...args: string[]): Promise<{ code: number | null; text: string }> {
-  const env = { ...process.env, PATH: `${join(base, 'bin')}:${process.env['PATH']}`, HOME: base, CERITH_HOME: join(base, `state-${name}`), CERITH_PASSPHRASE: 'for the example', CERITH_ENGINE: undefined }
+  const env = {
+    ...process.env,
+    PATH: `${join(base, 'bin')}:${process.env['PATH']}`,
+    HOME: base,
+    CERITH_HOME: join(base, `state-${name}`),
+    CERITH_PASSPHRASE: 'for the example',
+    CERITH_ENGINE: undefined,
+  }
   return new Promise((resolve) => {
     const child = spawn('bash', [join(root, 'examples', name), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     let text = ''

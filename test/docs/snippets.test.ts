@@ -16,7 +16,10 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const base = mkdtempSync(join(tmpdir(), 'cerith-docs-'))
 afterAll(() => {
   // Jobs of the examples outlive the calls that made them, as they should; not this test.
-  for (const page of pages) spawnSync('cerith', ['ps', '--json'], { env: envFor(page), encoding: 'utf8' }).stdout?.match(/shell_[0-9a-f]{8}/g)?.forEach((id) => spawnSync('cerith', ['kill', id], { env: envFor(page) }))
+  for (const page of pages)
+    spawnSync('cerith', ['ps', '--json'], { env: envFor(page), encoding: 'utf8' })
+      .stdout?.match(/shell_[0-9a-f]{8}/g)
+      ?.forEach((id) => spawnSync('cerith', ['kill', id], { env: envFor(page) }))
   rmSync(base, { recursive: true, force: true })
 })
 
@@ -38,7 +41,15 @@ const pages = ['README.md', 'AGENTS.md', ...readdirSync(join(root, 'docs')).map(
 
 function envFor(page: string): NodeJS.ProcessEnv {
   const name = page.replaceAll(/\W/g, '-')
-  return { ...process.env, PATH: `${join(base, 'bin')}:${process.env['PATH']}`, HOME: '/home/u', CERITH_HOME: join(base, `state-${name}`), CERITH_PASSPHRASE: 'correct horse battery staple', NO_COLOR: '1', CERITH_ENGINE: undefined }
+  return {
+    ...process.env,
+    PATH: `${join(base, 'bin')}:${process.env['PATH']}`,
+    HOME: '/home/u',
+    CERITH_HOME: join(base, `state-${name}`),
+    CERITH_PASSPHRASE: 'correct horse battery staple',
+    NO_COLOR: '1',
+    CERITH_ENGINE: undefined,
+  }
 }
 
 function fencesOf(page: string): Fence[] {
@@ -59,7 +70,10 @@ function fencesOf(page: string): Fence[] {
 /** Compares as a reader would: `...` is anything, trailing blanks are nothing. */
 function expectLike(actual: string, shown: string, what: string): void {
   const tidy = (text: string): string => text.replace(/[ \t]+$/gm, '').trim()
-  const pattern = tidy(shown).split('...').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^]*?')
+  const pattern = tidy(shown)
+    .split('...')
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('[^]*?')
   expect(tidy(actual), what).toMatch(new RegExp(`^${pattern}$`))
 }
 
@@ -82,7 +96,12 @@ describe.each(pages.filter((page) => fencesOf(page).some(({ kind }) => RUNNABLE.
   test.each(fences.filter(({ kind }) => kind === 'console'))('the terminal at line $line shows what it says', ({ body, line }) => {
     for (const step of body.split(/^(?=\$ )/m)) {
       const [command = '', ...shown] = step.replace(/^\$ /, '').split('\n')
-      const { stdout } = spawnSync('bash', ['--norc', '-c', `exec 2>&1\n[ ! -f .vars ] || . ./.vars\n${command.replace(/\s+# .*$/, '')}\ndeclare -p id > .vars 2>/dev/null || :`], { cwd: work, env: envFor(page), encoding: 'utf8', timeout: 25_000 })
+      const { stdout } = spawnSync('bash', ['--norc', '-c', `exec 2>&1\n[ ! -f .vars ] || . ./.vars\n${command.replace(/\s+# .*$/, '')}\ndeclare -p id > .vars 2>/dev/null || :`], {
+        cwd: work,
+        env: envFor(page),
+        encoding: 'utf8',
+        timeout: 25_000,
+      })
       expectLike(stdout, shown.join('\n'), `${page}:${line}: ${command}`)
     }
   })
@@ -106,6 +125,7 @@ test('every page is in the index of the README, and every link of ours leads som
   for (const page of pages.filter((name) => name.startsWith('docs/'))) expect(readme, page).toContain(page)
   for (const page of pages) {
     const text = readFileSync(join(root, page), 'utf8')
-    for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)) expect(() => readFileSync(join(root, page, '..', target as string)), `${page} links to ${target}`).not.toThrow(/ENOENT/)
+    for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))
+      expect(() => readFileSync(join(root, page, '..', target as string)), `${page} links to ${target}`).not.toThrow(/ENOENT/)
   }
 })

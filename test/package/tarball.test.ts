@@ -56,7 +56,8 @@ console.log(stdout.slice(0, 4), tools, typeof mcp.serveStdio, await withTestEngi
   })
 
   test('holds what it promises: the helper, types, docs, licences; and no sources, tests or build leftovers', () => {
-    for (const file of ['dist/cli.js', 'dist/types/index.d.ts', 'dist/cerith.schema.json', 'dist/THIRD_PARTY.md', 'README.md', 'LICENSE', 'AGENTS.md']) expect(existsSync(join(installed, file)), file).toBe(true)
+    for (const file of ['dist/cli.js', 'dist/types/index.d.ts', 'dist/cerith.schema.json', 'dist/THIRD_PARTY.md', 'README.md', 'LICENSE', 'AGENTS.md'])
+      expect(existsSync(join(installed, file)), file).toBe(true)
     expect(statSync(join(installed, 'dist/cli.js')).mode & 0o111).not.toBe(0)
     for (const name of readdirSync(join(installed, 'dist/native')).filter((each) => each.startsWith('cerith-helper'))) expect(statSync(join(installed, 'dist/native', name)).mode & 0o111).not.toBe(0)
     const all = readdirSync(installed, { recursive: true, encoding: 'utf8' })

@@ -24,13 +24,19 @@ export const verb: Verb = {
     const waiting = listApprovals(stateDir)
     const id = words[0]
     if (id === undefined) {
-      if (json) io.out.write(`${JSON.stringify({ waiting: waiting.map(({ id: each, command, cwd, reason, askedAt }) => ({ id: each, command, cwd, reason, asked_at: new Date(askedAt).toISOString() })) })}\n`)
+      if (json)
+        io.out.write(`${JSON.stringify({ waiting: waiting.map(({ id: each, command, cwd, reason, askedAt }) => ({ id: each, command, cwd, reason, asked_at: new Date(askedAt).toISOString() })) })}\n`)
       else if (waiting.length === 0) io.out.write('Nothing is waiting for approval.\n')
       else for (const each of waiting) io.out.write(`${each.id}  ${age(Date.now() - each.askedAt)} ago, in ${visible(each.cwd)}\n  ${visible(each.command)}\n  ${visible(each.reason)}\n`)
       return EXIT.ok
     }
     const asked = waiting.find((each) => each.id === id)
-    if (!asked) throw new ShellError('BAD_REQUEST', `Nothing is waiting under ${JSON.stringify(id)}`, waiting.length > 0 ? `Waiting: ${waiting.map((each) => each.id).join(', ')}` : 'Questions are forgotten after 15 minutes; let the agent ask again.')
+    if (!asked)
+      throw new ShellError(
+        'BAD_REQUEST',
+        `Nothing is waiting under ${JSON.stringify(id)}`,
+        waiting.length > 0 ? `Waiting: ${waiting.map((each) => each.id).join(', ')}` : 'Questions are forgotten after 15 minutes; let the agent ask again.',
+      )
     if (io.person && !yes && !json) {
       io.err.write(`command   ${visible(asked.command)}\ndirectory ${visible(asked.cwd)}\nbecause   ${visible(asked.reason)}\n`)
       const answer = (await io.person.ask('Allow exactly this, once? [y/N]: '))?.trim().toLowerCase()

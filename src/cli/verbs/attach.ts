@@ -17,7 +17,12 @@ export const verb: Verb = {
   async run({ words, options }, io) {
     const { attach } = await import('../attach.js')
     return withEngine(io, {}, async (engine) => {
-      const { reason, info } = await attach(engine, words[0] as string, { input: process.stdin, output: process.stdout, by: io.env['USER'] ?? io.env['LOGNAME'] ?? 'somebody', readOnly: options['readOnly'] === true })
+      const { reason, info } = await attach(engine, words[0] as string, {
+        input: process.stdin,
+        output: process.stdout,
+        by: io.env['USER'] ?? io.env['LOGNAME'] ?? 'somebody',
+        readOnly: options['readOnly'] === true,
+      })
       io.err.write(reason === 'left' ? `cerith: left ${info.id}, which goes on\n` : `cerith: ${info.id} has ended (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`})\n`)
       return EXIT.ok
     })

@@ -64,7 +64,7 @@ async function verify(file: string, json: boolean, io: Io): Promise<number> {
 
 function shown(entry: AuditLine, io: Io): string {
   const paint = painter(io.out, io.env)
-  const text = (key: string): string => (entry[key] === null || entry[key] === undefined ? '' : String(entry[key]))
+  const text = (key: string): string => (typeof entry[key] === 'string' || typeof entry[key] === 'number' ? String(entry[key]) : '')
   const end = text('signal') || (entry['exitCode'] === null || entry['exitCode'] === undefined ? text('status') : `exit ${text('exitCode')}`)
   const style = entry['kind'] === 'refused' ? 'red' : end === 'exit 0' ? 'green' : 'yellow'
   const time = new Date(entry.at ?? 0).toISOString().slice(0, 19).replace('T', ' ')

@@ -34,7 +34,7 @@ export const verb: Verb = {
     SET_OPTION,
   ],
   examples: [
-    ["cerith check 'sudo env X=1 bash -c \"rm -rf $HOME/\"'", 'a tree of what it sees, and the word that decides'],
+    ['cerith check \'sudo env X=1 bash -c "rm -rf $HOME/"\'', 'a tree of what it sees, and the word that decides'],
     ['cerith check --jsonl < commands.jsonl', 'many at once'],
   ],
   details: 'Nothing is executed. The exit code is 0 whatever the answer, unless --exit-code.',
@@ -72,7 +72,14 @@ async function answerTo(line: string, engine: Engine, options: CheckOptions): Pr
     return { ...(row?.id === undefined ? {} : { id: row.id }), ...verdictToJson(cmd, await engine.check(cmd, { ...whereOf(options), ...(typeof row?.cwd === 'string' ? { cwd: row.cwd } : {}) })) }
   } catch (error) {
     // What cannot be judged is not allowed.
-    return { cmd: cmd ?? line, decision: 'deny', rule: 'unreadable', reason: error instanceof Error ? error.message : String(error), guidance: 'Write one JSON object per line: {"cmd": "..."}.', commands: [] }
+    return {
+      cmd: cmd ?? line,
+      decision: 'deny',
+      rule: 'unreadable',
+      reason: error instanceof Error ? error.message : String(error),
+      guidance: 'Write one JSON object per line: {"cmd": "..."}.',
+      commands: [],
+    }
   }
 }
 

@@ -31,7 +31,13 @@ export const verb: Verb = {
 /** zsh runs the same script through its bashcompinit. */
 function script(verbs: readonly Verb[]): string {
   const cases = verbs.map((each) => `    ${each.name}) options=${quoted(longFlags(each).join(' '))} ;;`).join('\n')
-  const choices = verbs.flatMap((each) => each.options.filter(({ choices: given }) => given).map(({ flags, choices: given }) => `    ${each.name}:${/--[\w-]+/.exec(flags)?.[0]}) COMPREPLY=($(compgen -W ${quoted((given ?? []).join(' '))} -- "$word")); return ;;`)).join('\n')
+  const choices = verbs
+    .flatMap((each) =>
+      each.options
+        .filter(({ choices: given }) => given)
+        .map(({ flags, choices: given }) => `    ${each.name}:${/--[\w-]+/.exec(flags)?.[0]}) COMPREPLY=($(compgen -W ${quoted((given ?? []).join(' '))} -- "$word")); return ;;`),
+    )
+    .join('\n')
   return `_cerith() {
   local word="\${COMP_WORDS[COMP_CWORD]}" verb="\${COMP_WORDS[1]}" before="\${COMP_WORDS[COMP_CWORD-1]}" options=""
   if [ "$COMP_CWORD" -eq 1 ]; then

@@ -30,7 +30,9 @@ export const verb: Verb = {
     const shown = SETTINGS.filter((setting) => key === undefined || setting.key === key || setting.key.startsWith(`${key}.`))
     if (shown.length === 0) throw new UsageError(`there is no setting ${JSON.stringify(key)}`, hintForKey(key as string))
     if (json) {
-      io.out.write(`${JSON.stringify({ files: { user: files.user, project: files.project }, settings: Object.fromEntries(shown.map(({ key: each }) => [each, { value: values[each], origin: origins[each] }])) }, null, 2)}\n`)
+      io.out.write(
+        `${JSON.stringify({ files: { user: files.user, project: files.project }, settings: Object.fromEntries(shown.map(({ key: each }) => [each, { value: values[each], origin: origins[each] }])) }, null, 2)}\n`,
+      )
       return EXIT.ok
     }
     if (shown.length === 1 && key === shown[0]?.key) {

@@ -34,7 +34,9 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
       const mark = state === 'ok' ? paint('green', 'ok      ') : state === 'degraded' ? paint('yellow', 'degraded') : paint('red', 'broken  ')
       io.out.write(`${mark}  ${name.padEnd(width)}  ${detail}\n${fix && state !== 'ok' ? `${' '.repeat(width + 12)}-> ${fix}\n` : ''}`)
     }
-    io.out.write(`\ncerith ${version()} on Node ${process.version}, ${process.platform}-${process.arch}: ${broken ? 'something is broken' : findings.some(({ state }) => state === 'degraded') ? 'works, with less than it could' : 'everything works'}\n`)
+    io.out.write(
+      `\ncerith ${version()} on Node ${process.version}, ${process.platform}-${process.arch}: ${broken ? 'something is broken' : findings.some(({ state }) => state === 'degraded') ? 'works, with less than it could' : 'everything works'}\n`,
+    )
   }
   return broken ? 1 : EXIT.ok
 }

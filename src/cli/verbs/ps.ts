@@ -35,14 +35,21 @@ async function ps(engine: Engine, stateDir: string, { all = false, json = false,
   }
   let stop = false
   let wake = (): void => {}
-  const unlisten = [io.onSignal, io.onOutputClosed].map((listen) => listen(() => void ((stop = true), wake())))
+  const end = (): void => {
+    stop = true
+    wake()
+  }
+  const unlisten = [io.onSignal(end), io.onOutputClosed(end)]
   while (!stop) {
     const view = json ? `${JSON.stringify(await asJson(engine, stateDir, all))}\n` : await asTable(engine, stateDir, all, io)
     // Home, the new text with each line's rest cleared, then everything below: no flicker.
     io.out.write(io.out.isTTY && !json ? `\u001B[H${view.replaceAll('\n', '\u001B[K\n')}\u001B[J` : view)
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, REDRAW_MS)
-      wake = () => (clearTimeout(timer), resolve())
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
     })
   }
   for (const each of unlisten) each()
@@ -59,12 +66,18 @@ async function asTable(engine: Engine, stateDir: string, all: boolean, io: Io): 
   const sessions = savedSessions(stateDir)
   const lines: string[] = []
   if (infos.length > 0) {
-    const rows = await Promise.all(infos.map(async (info) => [info.id, state(info), age(Date.now() - info.startedAt), size(info.bytes.total), shortPath(info.cwd), info.command, await lastLine(engine, info)]))
+    const rows = await Promise.all(
+      infos.map(async (info) => [info.id, state(info), age(Date.now() - info.startedAt), size(info.bytes.total), shortPath(info.cwd), info.command, await lastLine(engine, info)]),
+    )
     const [head = '', ...body] = table(['ID', 'STATE', 'AGE', 'OUTPUT', 'DIRECTORY', 'COMMAND', 'LAST LINE'], rows, io.out.isTTY ? io.out.columns : 160)
     lines.push(paint('bold', head), ...body.map((line, i) => colored(line, infos[i] as JobInfo, paint)))
   } else lines.push(all ? 'No jobs.' : 'No running jobs. (`cerith ps --all` shows finished ones.)')
   if (sessions.length > 0) {
-    const [head = '', ...body] = table(['SESSION', 'LAST USED'], sessions.map(({ name, savedAt }) => [name, `${age(Date.now() - savedAt)} ago`]), io.out.isTTY ? io.out.columns : 160)
+    const [head = '', ...body] = table(
+      ['SESSION', 'LAST USED'],
+      sessions.map(({ name, savedAt }) => [name, `${age(Date.now() - savedAt)} ago`]),
+      io.out.isTTY ? io.out.columns : 160,
+    )
     lines.push('', paint('bold', head), ...body)
   }
   return `${lines.join('\n')}\n`

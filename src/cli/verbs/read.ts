@@ -54,7 +54,14 @@ async function read(job: Job, options: Options, io: Io): Promise<number> {
   const { since, maxBytes, filter, before, after, tail, stderr, follow, json } = options
   const stream: StreamName | undefined = stderr ? 'stderr' : undefined
   const ansi = options.ansi ?? (io.out.isTTY ? 'keep' : 'strip')
-  const base: ReadOptions = { ansi, ...(maxBytes === undefined ? {} : { maxBytes }), ...(filter === undefined ? {} : { filter }), ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }), ...(stream ? { stream } : {}) }
+  const base: ReadOptions = {
+    ansi,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(filter === undefined ? {} : { filter }),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    ...(stream ? { stream } : {}),
+  }
   let cursor = since ?? 0
   let first = true
   const show = async (): Promise<boolean> => {
@@ -62,7 +69,10 @@ async function read(job: Job, options: Options, io: Io): Promise<number> {
     const moved = result.cursor > cursor
     if (json) {
       const info = await job.info()
-      if (moved || first) io.out.write(`${JSON.stringify({ id: job.id, status: info.status, text: result.text, cursor: result.cursor, start: result.start, omitted_bytes: result.omittedBytes, total_bytes: result.totalBytes, matches: result.matches, exit_code: info.exitCode, signal: info.signal })}\n`)
+      if (moved || first)
+        io.out.write(
+          `${JSON.stringify({ id: job.id, status: info.status, text: result.text, cursor: result.cursor, start: result.start, omitted_bytes: result.omittedBytes, total_bytes: result.totalBytes, matches: result.matches, exit_code: info.exitCode, signal: info.signal })}\n`,
+        )
     } else {
       if (result.omittedBytes > 0) io.err.write(`cerith: ${result.omittedBytes} bytes before byte ${result.start} are no longer kept\n`)
       io.out.write(result.text)

@@ -71,7 +71,8 @@ Ctrl-C interrupts the command, a second one ends it at once.`,
 
 async function run(words: readonly string[], options: RunOptions, io: Io): Promise<number> {
   if (options.record !== undefined && !options.pty) throw new UsageError('--record needs --pty', 'There is nothing to record without a terminal.')
-  if (options.background && options.pty === undefined && options.input !== undefined) throw new UsageError('--input does not go with --background', 'Start it with --open-stdin and type with `cerith send`.')
+  if (options.background && options.pty === undefined && options.input !== undefined)
+    throw new UsageError('--input does not go with --background', 'Start it with --open-stdin and type with `cerith send`.')
   const input = options.input === '-' ? await io.readStdin() : options.input
   const request: RunRequest = {
     command: words.length === 1 ? (words[0] as string) : words,

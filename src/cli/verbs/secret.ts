@@ -19,7 +19,7 @@ export const verb: Verb = {
   options: [JSON_OPTION],
   examples: [
     ['cerith secret set API_KEY < key.txt', 'or without <, at a hidden prompt'],
-    ["cerith run 'curl -H \"Authorization: {{secret:API_KEY}}\" $URL'", 'the value goes in, [secret:API_KEY] comes out'],
+    ['cerith run \'curl -H "Authorization: {{secret:API_KEY}}" $URL\'', 'the value goes in, [secret:API_KEY] comes out'],
   ],
   details: `The vault is one encrypted file in the state directory. It is opened with
 CERITH_PASSPHRASE, with a key file (\`cerith secret key\` makes one), or by asking you.
@@ -52,7 +52,16 @@ async function secret(action: string, name: string | undefined, json: boolean, i
   const vault: Vault = await openVaultWith({ ...keys, ...(person ? { askPassphrase: () => askPassphrase(person, isNew) } : {}) })
   if (action === 'list') {
     const entries = await vault.list()
-    return say({ secrets: entries }, entries.length === 0 ? 'No secrets.' : table(['NAME', 'CREATED', 'UPDATED'], entries.map(({ name: each, created, updated }) => [each, created.slice(0, 16), updated.slice(0, 16)]), io.out.columns).join('\n'))
+    return say(
+      { secrets: entries },
+      entries.length === 0
+        ? 'No secrets.'
+        : table(
+            ['NAME', 'CREATED', 'UPDATED'],
+            entries.map(({ name: each, created, updated }) => [each, created.slice(0, 16), updated.slice(0, 16)]),
+            io.out.columns,
+          ).join('\n'),
+    )
   }
   const wanted = name as string
   if (action === 'remove') {

@@ -24,7 +24,13 @@ export const verb: Verb = {
   async run({ options }, io) {
     const { port, host, allowRemote, client, ...rest } = options as McpVerbOptions & { port?: number; host?: string; allowRemote?: boolean; client?: string[] }
     const { serveHttp } = await import('../../mcp/index.js')
-    const served = await serveHttp({ ...(await mcpOptions(rest, io)), ...(port === undefined ? {} : { port }), ...(host === undefined ? {} : { host }), ...(allowRemote ? { allowRemote } : {}), ...(client ? { clients: client } : {}) })
+    const served = await serveHttp({
+      ...(await mcpOptions(rest, io)),
+      ...(port === undefined ? {} : { port }),
+      ...(host === undefined ? {} : { host }),
+      ...(allowRemote ? { allowRemote } : {}),
+      ...(client ? { clients: client } : {}),
+    })
     // From an installed package anybody can start it by name; from a clone only by its path.
     const program = process.argv[1]?.includes('/node_modules/') ? ['npx', 'cerith'] : ['node', process.argv[1] ?? 'cerith']
     io.out.write(welcome({ url: served.url, tokenFile: served.tokenFile, clients: [...served.tokens.keys()], program }))

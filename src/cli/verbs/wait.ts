@@ -61,7 +61,10 @@ async function wait(job: Job, options: Options, io: Io): Promise<number> {
     const { reason, match, info } = await job.wait(wanted)
     clear()
     if (json) io.out.write(`${JSON.stringify({ reason, match, ...jobToJson(info) })}\n`)
-    else io.out.write(`${reason}${match === null ? '' : `: ${oneLine(match)}`}${reason === 'exit' ? ` (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`}${info.signal ? `, ${info.signal}` : ''})` : ''}\n`)
+    else
+      io.out.write(
+        `${reason}${match === null ? '' : `: ${oneLine(match)}`}${reason === 'exit' ? ` (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`}${info.signal ? `, ${info.signal}` : ''})` : ''}\n`,
+      )
     if (reason === 'timeout') return EXIT.timeout
     if (reason === 'aborted') return EXIT.signal + 2
     return reason === 'exit' && other && !exit ? 1 : EXIT.ok
