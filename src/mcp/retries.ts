@@ -7,6 +7,7 @@ export const KEY_IN_META = 'cerith/idempotency-key'
 
 const KEEP_MS = 10 * 60_000
 const MAX_KEPT = 256
+const MAX_KEPT_BYTES = 32 * 1_048_576
 const MAX_KEY_CHARS = 200
 
 interface Entry<T> {
@@ -16,6 +17,7 @@ interface Entry<T> {
   waiting: number
   leaving: NodeJS.Timeout | null
   endedAt: number | null
+  bytes: number
 }
 
 export interface RetryOptions<T> {
@@ -42,11 +44,12 @@ export class Retries<T> {
   #begin(key: string, digest: string, run: (signal: AbortSignal) => Promise<T>, isFinal: (answer: T) => boolean): Entry<T> {
     const stop = new AbortController()
     const answer = run(stop.signal)
-    const entry: Entry<T> = { digest, answer, stop, waiting: 0, leaving: null, endedAt: null }
+    const entry: Entry<T> = { digest, answer, stop, waiting: 0, leaving: null, endedAt: null, bytes: 0 }
     this.#entries.set(key, entry)
     answer.then(
       (value) => {
         entry.endedAt = Date.now()
+        entry.bytes = JSON.stringify(value).length
         if (!isFinal(value)) this.#entries.delete(key)
       },
       () => this.#entries.delete(key),
@@ -54,11 +57,15 @@ export class Retries<T> {
     return entry
   }
 
+  /** The oldest first; what still runs is never forgotten. */
   #forgetOld(): void {
     const now = Date.now()
+    let bytes = [...this.#entries.values()].reduce((sum, entry) => sum + entry.bytes, 0)
     for (const [key, entry] of this.#entries) {
-      const old = entry.endedAt !== null && (now - entry.endedAt > KEEP_MS || this.#entries.size > MAX_KEPT)
-      if (old) this.#entries.delete(key)
+      if (entry.endedAt === null) continue
+      if (now - entry.endedAt <= KEEP_MS && this.#entries.size <= MAX_KEPT && bytes <= MAX_KEPT_BYTES) continue
+      this.#entries.delete(key)
+      bytes -= entry.bytes
     }
   }
 }

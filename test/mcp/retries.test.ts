@@ -61,6 +61,14 @@ describe('the ledger', () => {
     expect(await Promise.all([dropped, back])).toEqual(['done', 'done'])
   })
 
+  test('it does not keep more than fits, however large the answers are', async () => {
+    const retries = new Retries<string>()
+    const large = 'x'.repeat(3 * 1_048_576)
+    for (let at = 0; at < 14; at++) await retries.once(`k${at}`, 'a', async () => large, plain)
+    expect((await retries.once('k13', 'a', async () => 'again', plain)).length).toBe(large.length)
+    expect(await retries.once('k0', 'a', async () => 'again', plain)).toBe('again')
+  })
+
   test('it forgets the oldest when there are too many', async () => {
     const retries = new Retries<number>()
     for (let at = 0; at < 600; at++) await retries.once(`k${at}`, 'a', async () => at, plain)
