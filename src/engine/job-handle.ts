@@ -1,4 +1,5 @@
 /** A job as its caller holds it: the same methods whether this engine started it, another one did, or nobody is left who did. */
+import { existsSync } from 'node:fs'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobEvent, JobInfo, KillOptions, KillResult, ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from '../contract/job.js'
 import { storedSize } from '../os/job-output.js'
@@ -30,17 +31,17 @@ export class JobHandle implements Job {
   }
 
   async info(): Promise<JobInfo> {
-    return this.#info()
+    return this.#there(async () => this.#info())
   }
 
   async read(options: ReadOptions = {}): Promise<ReadResult> {
-    return readJob(this.#readable(), options, this.#services.secrets.activeMasker)
+    return this.#there(() => readJob(this.#readable(), options, this.#services.secrets.activeMasker))
   }
 
   async wait(options: WaitOptions = {}): Promise<WaitResult> {
     const release = this.#services.launcher.hold()
     try {
-      return await waitForJob({ readable: this.#readable(), own: this.#live !== null, info: () => this.#info(), masker: () => this.#services.secrets.activeMasker, next: (ms, signal) => this.#news.next(this.id, ms, signal) }, options)
+      return await this.#there(() => waitForJob({ readable: this.#readable(), own: this.#live !== null, info: () => this.#info(), masker: () => this.#services.secrets.activeMasker, next: (ms, signal) => this.#news.next(this.id, ms, signal) }, options))
     } finally {
       release()
     }
@@ -50,7 +51,7 @@ export class JobHandle implements Job {
     // The news of the end alone would not keep the host alive until it is here.
     const release = this.#services.launcher.hold()
     try {
-      const result = await killJob({ id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs)
+      const result = await this.#there(() => killJob({ id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs))
       // The end is told before the kill returns, so that a listener never learns of it later than the killer.
       if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
       return result
@@ -95,9 +96,23 @@ export class JobHandle implements Job {
     }
   }
 
+  /** Somebody may clean up a job while it is looked at. */
+  async #there<T>(look: () => Promise<T>): Promise<T> {
+    try {
+      return await look()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(this.dir)) throw this.#cleanedUp()
+      throw error
+    }
+  }
+
+  #cleanedUp(): ShellError {
+    return new ShellError('JOB_NOT_FOUND', `Job not found: ${this.id} (it was cleaned up)`, 'List the jobs that exist.')
+  }
+
   #state(): JobState {
     const state = jobState(this.dir, this.id, this.#live && startOf(this.#live))
-    if (!state) throw new ShellError('JOB_NOT_FOUND', `Job not found: ${this.id} (it was cleaned up)`, 'List the jobs that exist.')
+    if (!state) throw this.#cleanedUp()
     return state
   }
 

@@ -21,9 +21,9 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
   try {
     const record = { ...recordOf(id, plan, services, { owner: 'manager', openStdin: false, pty: false, streams: err ? 'separate' : 'merged', notes: [] }), createdAt: Math.round(Date.now() - (performance.now() - run.startedAt)), timeoutMs: null }
     writeJobRecord(dir, record)
-    const outAt = storeSoFar(out, join(dir, 'output.log'), services.limits.storedBytes)
-    const errAt = err ? storeSoFar(err, join(dir, 'stderr.log'), services.limits.storedBytes) : 0
-    const moved = ward.moveToBackground({ dir, ...keptBytes(services.limits.storedBytes), outAt, errAt, ...(readers[0] ? { outPath: readers[0].path } : {}), ...(err && readers[1] ? { errPath: readers[1].path } : {}), outHeld: held.out, errHeld: held.err, masks: services.secrets.masker.needles(), detached: false })
+    const outAt = storeSoFar(out, join(dir, 'output.log'), services.limits.storedBytes / (err ? 2 : 1))
+    const errAt = err ? storeSoFar(err, join(dir, 'stderr.log'), services.limits.storedBytes / 2) : 0
+    const moved = ward.moveToBackground({ dir, ...keptBytes(services.limits.storedBytes, record.streams), outAt, errAt, ...(readers[0] ? { outPath: readers[0].path } : {}), ...(err && readers[1] ? { errPath: readers[1].path } : {}), outHeld: held.out, errHeld: held.err, masks: services.secrets.masker.needles(), detached: false })
     if (!(await Promise.race([moved.then(() => true), ward.gone.then(() => false)]))) {
       removeJobDirectory(dir)
       return settleEnded(run, held)

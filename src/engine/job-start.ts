@@ -78,8 +78,9 @@ export function recordOf(id: string, plan: Plan, services: Services, about: Pick
   }
 }
 
-/** Head and tail of what is kept; the tail's segments may be one longer than asked for. */
-export function keptBytes(maxStoredBytes: number): { headBytes: number; tailBytes: number } {
+/** Head and tail of what is kept of each stream; the tail's segments may be one longer than asked for. */
+export function keptBytes(maxJobBytes: number, streams: JobRecord['streams']): { headBytes: number; tailBytes: number } {
+  const maxStoredBytes = streams === 'merged' ? maxJobBytes : maxJobBytes / 2
   const headBytes = Math.max(4_096, Math.floor(maxStoredBytes / 2))
   return { headBytes, tailBytes: Math.max(4_096, Math.floor((maxStoredBytes - headBytes) * 0.8)) }
 }
@@ -107,8 +108,7 @@ async function launch(plan: Plan, delivered: DeliveredCommand, restore: string, 
   const spec: LaunchSpec = {
     path: services.bash.path,
     argv: ['bash', '--norc', '--noprofile', '-c', bootstrap],
-    // The engine's mark would have a dead engine's successor end it; only what belongs to an engine carries one.
-    env: { ...plan.env, CERITH_JOB: record.id, ...(record.owner === 'manager' ? { CERITH_ENGINE: services.id } : {}) },
+    env: markedEnv(plan.env, record, services.id),
     cwd: plan.cwd,
     ...(inPipe ? { stdin: inPipe } : {}),
     ...(record.streams === 'merged' ? { merge: true } : {}),
@@ -121,11 +121,18 @@ async function launch(plan: Plan, delivered: DeliveredCommand, restore: string, 
   return services.launcher.start(spec)
 }
 
+/** By its marks a process is found again. The successor of a dead engine ends what carries that engine's: a detached job carries none, not even that of an engine around this one. */
+function markedEnv(env: Readonly<Record<string, string>>, record: JobRecord, engine: string): Record<string, string> {
+  const marked: Record<string, string> = { ...env, CERITH_JOB: record.id, CERITH_ENGINE: engine }
+  if (record.owner === 'detached') delete marked['CERITH_ENGINE']
+  return marked
+}
+
 function keepOf(plan: Plan, dir: string, record: JobRecord, services: Services): KeepSpec {
   const request = plan.request as StartRequest
   return {
     dir,
-    ...keptBytes(request.maxStoredBytes ?? services.limits.storedBytes),
+    ...keptBytes(request.maxStoredBytes ?? services.limits.storedBytes, record.streams),
     ...(record.openStdin ? { openStdin: true } : {}),
     ...(record.pty ? { pty: terminalSize(plan, services) } : {}),
     ...(plan.timeoutMs === null ? {} : { deadlineMs: plan.timeoutMs }),

@@ -80,6 +80,12 @@ test('the environment of a job carries its mark and no engine when it is detache
   expect(existsSync(join(place.dir(detached?.id as string), 'control'))).toBe(false)
 })
 
+test('a detached job carries no mark of an engine around this one either', async () => {
+  const nested = await place.another({ env: { ...process.env, CERITH_ENGINE: 'outer', CERITH_JOB: 'outer_job' } })
+  const job = await nested.start({ command: 'echo "$CERITH_JOB ${CERITH_ENGINE:-none}"', owner: 'detached' })
+  expect(await output(job)).toBe(`${job.id} none\n`)
+})
+
 test('a start that cannot work is an error and leaves no job behind', async () => {
   await expect(place.engine.start({ command: 'echo x', cwd: '/nowhere' })).rejects.toMatchObject({ code: 'CWD_NOT_FOUND' })
   await expect(place.engine.start({ command: '' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })

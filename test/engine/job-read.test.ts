@@ -109,7 +109,7 @@ test('what is no longer kept is counted exactly, before a range and inside a fil
   const { info } = await job.wait()
   expect(info.bytes.total).toBe(1_600_000)
   const head = await job.read()
-  expect(head).toMatchObject({ start: 0, omittedBytes: 0, cursor: 100_000 })
+  expect(head).toMatchObject({ start: 0, omittedBytes: 0, cursor: 50_000 })
   const tail = await job.read({ since: head.cursor })
   expect(tail.start - head.cursor).toBe(tail.omittedBytes)
   expect(tail.omittedBytes).toBe(info.bytes.omitted)
@@ -137,4 +137,11 @@ test('a secret that is learned after it was printed is masked from then on', asy
   expect((await job.read()).text).toBe('the-old-password-1\n')
   place.engine.secrets.set('pw', 'the-old-password-1')
   expect((await job.read()).text).toBe('[secret:pw]\n')
+})
+
+test('a job that is cleaned up while somebody holds it is not found, whatever is asked of it', async () => {
+  const job = await done('echo x')
+  const other = await (await place.another()).job(job.id)
+  await place.engine.clean()
+  for (const ask of [other.info(), other.read(), other.wait(), other.kill(), other.send({ text: 'x' })]) await expect(ask).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
 })
