@@ -22,7 +22,9 @@ function withNews({ text, structured }: ToolResult): Record<string, unknown> {
   const { status, notes } = structured
   const [first] = text.split('\n', 1)
   if (status !== 'running' || !Array.isArray(notes) || !first?.includes('NOT killed')) return structured
-  return { ...structured, notes: [first.replace(/^\[|\]$/g, ''), ...(notes as unknown[])] }
+  // The engine's own note says the same with the words of the command line, which a model cannot use here.
+  const others = notes.filter((note) => !String(note).includes('NOT killed'))
+  return { ...structured, notes: [first.replace(/^\[|\]$/g, ''), ...others] }
 }
 
 /** It ran to its own end and only its exit code was not 0. */

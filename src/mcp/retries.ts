@@ -82,7 +82,7 @@ async function join<T>(entry: Entry<T>, { signal, returnMs }: RetryOptions<T>): 
     entry.waiting -= 1
     if (entry.waiting > 0 || entry.endedAt !== null) return
     if (returnMs === 0) entry.stop.abort()
-    else entry.leaving = setTimeout(() => entry.stop.abort(), returnMs)
+    else entry.leaving = setTimeout(() => entry.stop.abort(), returnMs).unref()
   }
   if (signal.aborted) leave()
   else signal.addEventListener('abort', leave, { once: true })
