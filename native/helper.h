@@ -58,6 +58,8 @@ typedef struct {
   bool failed_once, in_head;
   long long retry_at;
   char last_byte;
+  char last[1024];                      /* the end of what could not be stored: the last words of a command on a full disk */
+  size_t last_length;
   struct { long long start, size; } segments[64];
   int segment_count;
 } Store;

@@ -98,7 +98,17 @@ bool store_open(Store *store, int dir_fd, const char *name, long long head_max, 
   return store->fd >= 0;
 }
 
-static void note_loss(Store *store, size_t length) {
+static void remember_last(Store *store, const char *data, size_t length) {
+  size_t room = sizeof store->last;
+  if (length > room) { data += length - room; length = room; }
+  size_t kept = store->last_length + length > room ? room - length : store->last_length;
+  memmove(store->last, store->last + store->last_length - kept, kept);
+  memcpy(store->last + kept, data, length);
+  store->last_length = kept + length;
+}
+
+static void note_loss(Store *store, const char *data, size_t length) {
+  remember_last(store, data, length);
   store->failed_once = true;
   store->lost += (long long)length;
   store->total += (long long)length;
@@ -120,14 +130,14 @@ void store_write(Store *store, const char *data, size_t length) {
     if (store->fd < 0) {
       /* The disk was full: after a while a new segment begins at the present offset, the gap shows in the names. */
       if (now_ms() < store->retry_at || !open_segment(store)) {
-        note_loss(store, length);
+        note_loss(store, data, length);
         return;
       }
     }
     long long room = store->in_head ? store->head_max - store->total : store->segment_max - store->segment_size;
     if (room <= 0) {
       if (!open_segment(store)) {
-        note_loss(store, length);
+        note_loss(store, data, length);
         return;
       }
       drop_old_segments(store);
@@ -138,9 +148,10 @@ void store_write(Store *store, const char *data, size_t length) {
     ssize_t wrote = pwrite(store->fd, data, part, store->in_head ? store->head_size : store->segment_size);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
-      note_loss(store, length);
+      note_loss(store, data, length);
       return;
     }
+    store->last_length = 0;
     data += wrote;
     length -= (size_t)wrote;
     store->total += wrote;
@@ -155,7 +166,7 @@ void store_write(Store *store, const char *data, size_t length) {
 long long store_omitted(const Store *store) {
   long long kept = store->head_size;
   for (int at = 0; at < store->segment_count; at++) kept += store->segments[at].size;
-  return store->total - kept;
+  return store->total - kept - (long long)store->last_length;
 }
 
 static int gap_text(long long bytes, char *text, size_t size) { return bytes > 0 ? snprintf(text, size, "\n[... %lld bytes omitted ...]\n", bytes) : 0; }
@@ -181,7 +192,7 @@ void store_map(const Store *store, char *text, size_t size) {
 void store_finish(Store *store, const char *completion_line) {
   if (store->fd >= 0) close(store->fd);
   store->fd = -1;
-  int head = openat(store->dir_fd, store->name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  int head = openat(store->dir_fd, store->name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (head < 0) return;
   char gap[64];
   bool room = ftruncate(head, store->head_size) == 0 && lseek(head, store->head_size, SEEK_SET) >= 0;
@@ -204,7 +215,8 @@ void store_finish(Store *store, const char *completion_line) {
     unlinkat(store->dir_fd, name, 0);
     end = store->segments[at].start + store->segments[at].size;
   }
-  if (room) write_all(head, gap, (size_t)gap_text(store->total - end, gap, sizeof gap));
+  if (room) room = write_all(head, gap, (size_t)gap_text(store->total - (long long)store->last_length - end, gap, sizeof gap));
+  if (room) write_all(head, store->last, store->last_length);
   if (completion_line) {
     if (store->last_byte != '\n') write_all(head, "\n", 1);
     write_all(head, completion_line, strlen(completion_line));

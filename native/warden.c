@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, LIFT_BASE = 110, RECORD_BYTES = 8192 };
+enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, LIFT_BASE = 110, RECORD_BYTES = 12288 };
 
 typedef struct { int fd; Store store; MaskState held; bool used, wide; } Source;
 
@@ -206,11 +206,15 @@ static void record_end(void) {
   int code = WIFEXITED(leader_status) ? WEXITSTATUS(leader_status) : -1;
   int number = WIFSIGNALED(leader_status) ? WTERMSIG(leader_status) : 0;
   char text[RECORD_BYTES], line[160], maps[2][RECORD_BYTES / 2 - 512] = {"", ""};
-  for (int at = 0; at < source_count; at++) store_map(&sources[at].store, maps[at], sizeof maps[at]);
+  char last[2][sizeof sources[0].store.last * 2 + 1] = {"", ""};
+  for (int at = 0; at < source_count; at++) {
+    store_map(&sources[at].store, maps[at], sizeof maps[at]);
+    for (size_t byte = 0; byte < sources[at].store.last_length; byte++) snprintf(last[at] + byte * 2, 3, "%02x", (unsigned char)sources[at].store.last[byte]);
+  }
   snprintf(text, sizeof text,
            "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\nout_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\n"
-           "out_map=%s\nerr_map=%s\nwhole=1\n",
-           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete, leader_usage.ru_maxrss, maps[0], maps[1]);
+           "out_map=%s\nerr_map=%s\nout_last=%s\nerr_last=%s\nwhole=1\n",
+           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete, leader_usage.ru_maxrss, maps[0], maps[1], last[0], last[1]);
   if (number) snprintf(line, sizeof line, "[background process %s: signal %d]\n", strcmp(kill_why, "timeout") == 0 ? "timed out" : "killed", number);
   else if (code) snprintf(line, sizeof line, "[background process failed: exit code %d]\n", code);
   else snprintf(line, sizeof line, "[background process completed: exit code 0]\n");

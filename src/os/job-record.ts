@@ -49,6 +49,8 @@ export interface StoredStream {
   readonly omitted: number
   /** Where the kept bytes are: their offset in the stream, how many, and their place in the joined file. */
   readonly pieces: readonly { readonly start: number; readonly size: number; readonly at: number }[]
+  /** The last bytes, when there was no room for them in a file. */
+  readonly last: Uint8Array
 }
 
 const MAX_RECORD_BYTES = 64 * 1024 * 1024
@@ -104,7 +106,7 @@ export function readEndRecord(dir: string): EndRecord | null {
   // The last field is the sign that the record is whole.
   if (!fields || fields.get('whole') !== '1') return null
   const number = (key: string): number => Number(fields.get(key) ?? 0)
-  const stream = (name: string): StoredStream => ({ total: number(`${name}_total`), omitted: number(`${name}_omitted`), pieces: piecesOf(fields.get(`${name}_map`) ?? '') })
+  const stream = (name: string): StoredStream => ({ total: number(`${name}_total`), omitted: number(`${name}_omitted`), pieces: piecesOf(fields.get(`${name}_map`) ?? ''), last: Buffer.from(fields.get(`${name}_last`) ?? '', 'hex') })
   return {
     code: number('code'),
     signal: number('signal'),
