@@ -44,12 +44,13 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
   }
   const mineToStart = (request: StartRequest): StartRequest => labelled({ ...request, ...(request.session === undefined ? {} : { session: inside(request.session) }) })
 
+  const inTurn = takeTurns()
   const sessionOf = (session: Session): Session => ({
     name: outside(session.name),
     get cwd() {
       return session.cwd
     },
-    run: (request) => run((labelledRequest) => session.run(labelledRequest), request),
+    run: (request) => inTurn(session.name, request, (patient) => run((labelledRequest) => session.run(labelledRequest), patient)),
     stream: (request) => session.stream(labelled(request)),
     info: async () => ({ ...(await session.info()), name: outside(session.name) }),
     restart: () => session.restart(),
@@ -103,5 +104,23 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
       if (event.kind === 'ended') known.delete(id)
       if (owned) listener(event)
     }
+  }
+}
+
+/**
+ * A session runs one command at a time, but a client's patience begins when it asks: what a call waited for its turn
+ * is taken from the time after which it yields.
+ */
+function takeTurns(): (name: string, request: RunRequest, run: (request: RunRequest) => Promise<Outcome>) => Promise<Outcome> {
+  const last = new Map<string, Promise<unknown>>()
+  return (name, request, run) => {
+    const { yieldMs } = request
+    const asked = performance.now()
+    const mine = (last.get(name) ?? Promise.resolve()).then(() => run(yieldMs === undefined ? request : { ...request, yieldMs: Math.max(1, Math.round(yieldMs - (performance.now() - asked))) }))
+    last.set(
+      name,
+      mine.catch(() => {}),
+    )
+    return mine
   }
 }

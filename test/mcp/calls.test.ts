@@ -47,6 +47,15 @@ for (const door of ['stdio', 'http'] as const) {
         expect(structuredOf(all)['text']).toMatch(/early\nlate\n/)
       })
 
+      test('calls that wait for each other in one session all yield in time', async () => {
+        const calls = [1, 2, 3].map((at) => host.call('Bash', { command: `echo call-${at}; sleep 20`, session: `queue-${door}-${era}` }))
+        const startedAt = performance.now()
+        const results = await Promise.all(calls)
+        expect(performance.now() - startedAt).toBeLessThan(10_000)
+        expect(results.map((result) => structuredOf(result)['status'])).toEqual(['running', 'running', 'running'])
+        await Promise.all(results.map((result) => host.call('KillShell', { shell_id: structuredOf(result)['id'] })))
+      })
+
       test('BashOutput waits on the server until a line comes', async () => {
         const started = await host.call('Bash', { command: 'sleep 0.2; echo ready on 80; sleep 20', run_in_background: true })
         const { id } = structuredOf(started)
