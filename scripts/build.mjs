@@ -1,13 +1,14 @@
 // Bundles the package into dist/: five entries with shared chunks, the native helper, types, the config schema.
-//   node scripts/build.mjs [--if-stale] [--no-types] [--clean]
+//   node scripts/build.mjs [--if-stale] [--no-types] [--clean] [--into=DIR]
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { takeLock } from './lock.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const dist = join(root, 'dist')
+const into = process.argv.find((word) => word.startsWith('--into='))?.slice('--into='.length)
+const dist = into ?? join(root, 'dist')
 const stamp = join(dist, '.built')
 
 /** What `import 'cerith...'` and the command line start from; each one is listed in package.json. */
@@ -37,6 +38,7 @@ try {
 async function build() {
   const startedAt = new Date()
   run(process.execPath, ['scripts/build-native.mjs'])
+  if (into) cpSync(join(root, 'dist/native'), join(into, 'native'), { recursive: true })
   const staging = mkdtempSync(join(dist, '.staging-'))
   try {
     await bundle(staging)

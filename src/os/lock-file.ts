@@ -1,6 +1,6 @@
 /** A lock between processes: a file that names its owner. An owner that died is noticed, and its lock is taken over. */
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, rmdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { isAlive, processFacts } from './proc.js'
 
 export interface LockOptions {
@@ -33,10 +33,7 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
       const owner = ownerOf(path)
-      if (owner && isAbandoned(path, owner, options)) {
-        unlinkQuietly(path)
-        continue
-      }
+      if (owner && isAbandoned(path, owner, options) && removeAbandoned(path, options)) continue
       if (options.signal?.aborted || waited > (options.waitMs ?? Infinity)) return { held: false, release: () => {} }
       if (owner && !told && waited > 200) {
         told = true
@@ -46,6 +43,28 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
     }
   } finally {
     unlinkQuietly(mine)
+  }
+}
+
+/**
+ * Between reading a dead owner's name and removing its lock, the lock may have become somebody else's. So only one process at a time
+ * may remove, and it looks again first: a dead owner's lock can then go away by nobody else's hand.
+ */
+function removeAbandoned(path: string, options: LockOptions): boolean {
+  const guard = `${path}.removing`
+  try {
+    mkdirSync(guard)
+  } catch {
+    const made = statSync(guard, { throwIfNoEntry: false })
+    if (made && Date.now() - made.mtimeMs > 5_000) removeQuietly(guard) // Whoever was removing died too.
+    return false
+  }
+  try {
+    const owner = ownerOf(path)
+    if (owner && isAbandoned(path, owner, options)) unlinkQuietly(path)
+    return true
+  } finally {
+    removeQuietly(guard)
   }
 }
 
@@ -68,6 +87,14 @@ function isAbandoned(path: string, { pid, start }: Owner, { heldAtMostMs = Infin
   if (!(pid > 0) || !isAlive(pid, start || undefined)) return true
   const made = statSync(path, { throwIfNoEntry: false })
   return made !== undefined && Date.now() - made.mtimeMs > heldAtMostMs
+}
+
+function removeQuietly(dir: string): void {
+  try {
+    rmdirSync(dir)
+  } catch {
+    // Somebody else did.
+  }
 }
 
 function unlinkQuietly(path: string): void {

@@ -16,7 +16,7 @@ export function ensurePrivateDirectory(path: string): string {
   try {
     makeDirectories(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, `cannot be created (${(error as NodeJS.ErrnoException).code})`, error)
+    throw unwritable(path, `cannot be created (${(error as NodeJS.ErrnoException).code})`, error)
   }
   const stat = lstatSync(path)
   if (stat.isSymbolicLink()) throw unwritable(path, 'is a symbolic link')
@@ -35,14 +35,22 @@ export function ensurePrivateDirectory(path: string): string {
 
 /** Not mkdir's own `recursive`: in a file system that answers ENOENT for every new name, as /proc does, Node tries for ever. */
 function makeDirectories(path: string): void {
+  if (makeOne(path)) return
+  if (!existsSync(dirname(path))) makeDirectories(dirname(path))
+  // Still none, although its parent is there: no directories can be made here.
+  if (!makeOne(path)) throw Object.assign(new Error('no such directory'), { code: 'ENOENT' })
+}
+
+/** False when the parent is missing. Another process may be faster: that is as good. */
+function makeOne(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
-    makeDirectories(dirname(path))
-    mkdirSync(path, { mode: 0o700 })
+    if (code === 'ENOENT') return false
+    if (code !== 'EEXIST') throw error
   }
+  return true
 }
 
 function unwritable(path: string, why: string, cause?: unknown): ShellError {
