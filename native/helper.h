@@ -75,9 +75,10 @@ Mask *mask_new(void);
 void mask_add(Mask *mask, const char *name, size_t name_length, const unsigned char *needle, size_t length);
 bool mask_empty(const Mask *mask);
 typedef void (*MaskSink)(void *context, const char *data, size_t length);
-typedef struct { char *held; size_t held_length, held_room; } MaskState;
+typedef struct { char *held; size_t held_length, held_room, shown; } MaskState;
 void mask_push(Mask *mask, MaskState *state, const char *data, size_t length, MaskSink sink, void *context);
 void mask_flush(Mask *mask, MaskState *state, MaskSink sink, void *context);
+void mask_release(Mask *mask, MaskState *state, MaskSink sink, void *context);
 
 /* ---- terminal.c: the command's terminal ---- */
 typedef struct { int master, held; char path[64]; } Terminal;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct Needle { struct Needle *next; unsigned char *bytes; size_t length; char *label; size_t label_length; } Needle;
-struct Mask { Needle *by_first[256]; bool pair[65536]; size_t count; };
+struct Mask { Needle *by_first[256]; bool pair[65536]; size_t count, shortest; };
 
 Mask *mask_new(void) { return calloc(1, sizeof(Mask)); }
 bool mask_empty(const Mask *mask) { return !mask || mask->count == 0; }
@@ -31,7 +31,7 @@ void mask_add(Mask *mask, const char *name, size_t name_length, const unsigned c
   while (*at && (*at)->length >= length) at = &(*at)->next;
   needle->next = *at;
   *at = needle;
-  mask->count++;
+  if (mask->count++ == 0 || length < mask->shortest) mask->shortest = length;
 }
 
 static bool keep(MaskState *state, const char *data, size_t length) {
@@ -46,13 +46,20 @@ static bool keep(MaskState *state, const char *data, size_t length) {
   return true;
 }
 
-/* Scans `text`; everything before the returned position has been handed on. `last` = nothing more will come. */
-static size_t scan(Mask *mask, const unsigned char *text, size_t length, bool last, MaskSink sink, void *context) {
+/* Bytes that were shown before their time are not shown again. */
+static void hand_on(MaskSink sink, void *context, const unsigned char *text, size_t from, size_t to, size_t shown) {
+  if (from < shown) from = shown;
+  if (to > from) sink(context, (const char *)text + from, to - from);
+}
+
+/* Scans `text`, whose first `shown` bytes were shown already; everything before the returned position has been handed on. `last` =
+   nothing more will come. */
+static size_t scan(Mask *mask, const unsigned char *text, size_t length, size_t shown, bool last, MaskSink sink, void *context) {
   size_t clean = 0, cover_start = 0, cover_end = 0;
   const Needle *cover = NULL;
   for (size_t at = 0; at < length; at++) {
     if (cover && at >= cover_end) {
-      if (cover_start > clean) sink(context, (const char *)text + clean, cover_start - clean);
+      hand_on(sink, context, text, clean, cover_start, shown);
       sink(context, cover->label, cover->label_length);
       clean = cover_end;
       cover = NULL;
@@ -64,7 +71,7 @@ static size_t scan(Mask *mask, const unsigned char *text, size_t length, bool la
         if (!last && memcmp(needle->bytes, text + at, left) == 0) {
           /* May still become a match: hand on what is certain, keep the rest. */
           size_t from = cover ? cover_start : at;
-          if (from > clean) sink(context, (const char *)text + clean, from - clean);
+          hand_on(sink, context, text, clean, from, shown);
           return from;
         }
         continue;
@@ -76,11 +83,11 @@ static size_t scan(Mask *mask, const unsigned char *text, size_t length, bool la
     }
   }
   if (cover) {
-    if (cover_start > clean) sink(context, (const char *)text + clean, cover_start - clean);
+    hand_on(sink, context, text, clean, cover_start, shown);
     sink(context, cover->label, cover->label_length);
     clean = cover_end;
   }
-  if (length > clean) sink(context, (const char *)text + clean, length - clean);
+  hand_on(sink, context, text, clean, length, shown);
   return length;
 }
 
@@ -96,7 +103,9 @@ void mask_push(Mask *mask, MaskState *state, const char *data, size_t length, Ma
     length += state->held_length;
     state->held_length = 0;
   }
-  size_t done = scan(mask, (const unsigned char *)data, length, false, sink, context);
+  size_t shown = state->shown;
+  size_t done = scan(mask, (const unsigned char *)data, length, shown, false, sink, context);
+  state->shown = shown > done ? shown - done : 0;
   if (done < length && !keep(state, data + done, length - done)) sink(context, data + done, length - done);
   free(joined);
 }
@@ -105,5 +114,15 @@ void mask_flush(Mask *mask, MaskState *state, MaskSink sink, void *context) {
   if (state->held_length == 0) return;
   size_t length = state->held_length;
   state->held_length = 0;
-  scan(mask, (const unsigned char *)state->held, length, true, sink, context);
+  size_t shown = state->shown;
+  state->shown = 0;
+  scan(mask, (const unsigned char *)state->held, length, shown, true, sink, context);
+}
+
+/* Nothing has followed for a while: a prompt may end as a value begins. Shows what is held back, unless that could be half of a value;
+   it still counts, so that the rest of a value is hidden when it comes. */
+void mask_release(Mask *mask, MaskState *state, MaskSink sink, void *context) {
+  if (state->held_length <= state->shown || 2 * state->held_length >= mask->shortest) return;
+  sink(context, state->held + state->shown, state->held_length - state->shown);
+  state->shown = state->held_length;
 }

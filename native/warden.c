@@ -17,9 +17,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, LIFT_BASE = 110, RECORD_BYTES = 12288 };
+enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, RELEASE_MS = 100, LIFT_BASE = 110, RECORD_BYTES = 12288 };
 
-typedef struct { int fd; Store store; MaskState held; bool used, wide; } Source;
+typedef struct { int fd; Store store; MaskState held; long long held_at; bool used, wide; } Source;
 
 static WardenLink link_;
 static pid_t leader;
@@ -134,6 +134,7 @@ static void into_store(void *context, const char *data, size_t length) { store_w
 
 static void keep_bytes(Source *source, const char *data, size_t length) {
   mask_push(mask, &source->held, data, length, into_store, &source->store);
+  source->held_at = source->held.held_length > source->held.shown ? now_ms() : 0;
   untold = true;
 }
 
@@ -199,6 +200,7 @@ static void record_end(void) {
   bool incomplete = false;
   for (int at = 0; at < source_count; at++) {
     mask_flush(mask, &sources[at].held, into_store, &sources[at].store);
+    sources[at].held_at = 0;
     total[at] = sources[at].store.total;
     omitted[at] = store_omitted(&sources[at].store);
     incomplete |= sources[at].store.failed_once;
@@ -436,6 +438,7 @@ static int wait_time(void) {
   if (deadline && !killing && !leader_gone && (next < 0 || deadline < next)) next = deadline;
   if (dir_fd >= 0 && leader_gone && !recorded && (next < 0 || leader_gone_at + DRAIN_MS < next)) next = leader_gone_at + DRAIN_MS;
   if (untold && (next < 0 || told_at + TOLD_EVERY_MS < next)) next = told_at + TOLD_EVERY_MS;
+  for (int at = 0; at < source_count; at++) if (sources[at].held_at && (next < 0 || sources[at].held_at + RELEASE_MS < next)) next = sources[at].held_at + RELEASE_MS;
   if (next < 0) return -1;
   return next <= now ? 0 : (int)(next - now);
 }
@@ -480,6 +483,11 @@ static void watch(void) {
       bool drained = true;
       for (int at = 0; at < source_count; at++) drained &= sources[at].fd < 0;
       if (drained || everything_gone || now_ms() >= leader_gone_at + DRAIN_MS) record_end();
+    }
+    for (int at = 0; at < source_count; at++) if (sources[at].held_at && !recorded && now_ms() >= sources[at].held_at + RELEASE_MS) {
+      sources[at].held_at = 0;
+      mask_release(mask, &sources[at].held, into_store, &sources[at].store);
+      untold = true;
     }
     if (untold && now_ms() >= told_at + TOLD_EVERY_MS) {
       /* An engine that does not listen needs the newest number once, not all of them. */

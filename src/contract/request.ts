@@ -71,7 +71,7 @@ export interface RunRequest {
 
 export type JobOwner = 'manager' | 'detached'
 
-export interface StartRequest extends Omit<RunRequest, 'yieldMs' | 'onTimeout' | 'clip' | 'timeoutMs'> {
+export interface StartRequest extends Omit<RunRequest, 'yieldMs' | 'onTimeout' | 'clip' | 'timeoutMs' | 'record'> {
   /** `manager` jobs end with their engine; `detached` ones live on. Default `manager`. */
   readonly owner?: JobOwner
   /** Hard wall-clock limit kept by the job's keeper, also without an engine. Default none. */

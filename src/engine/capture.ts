@@ -74,6 +74,11 @@ export class Capture {
     this.#keep(this.#mask ? this.#mask.push(raw) : raw)
   }
 
+  /** Shows what was held back because it could begin a secret, when a reader has waited long enough and it is too little to give one away. */
+  release(): void {
+    if (!this.#ended && this.#mask) this.#keep(this.#mask.release())
+  }
+
   /** Nothing more will come: hand on what was held back. */
   end(): void {
     if (this.#ended) return

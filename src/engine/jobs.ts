@@ -85,6 +85,8 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
   const running = (): LiveJob[] => [...live.values()].filter(({ ward }) => !ward.state.exited)
 
   const begin: Jobs['begin'] = async (request, sessions) => {
+    // A job may outlive whoever would write the recording.
+    if ('record' in request && request.record !== undefined) throw new ShellError('BAD_REQUEST', 'Bad request: a job cannot be recorded', 'Record a foreground run (engine.run with pty and record), or leave record out.')
     const around = request.session === undefined ? { session: null, cwd: services.cwd } : await sessions.surroundings(request.session)
     const plan = await planRun(request, around, services, true)
     const stopped = await passGate(plan, services, remembered)

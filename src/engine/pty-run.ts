@@ -22,6 +22,7 @@ import { terminalSize, withTerminal } from './pty-start.js'
 import type { Services } from './services.js'
 
 const SETTLE_LIMIT_MS = 10_000
+const SHOWN_AFTER_MS = 100
 const END_OF_INPUT = '\x04'
 
 export interface TerminalExtras {
@@ -60,7 +61,11 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
   const out = call.capture('output', plan, services)
   const cast = extras.recording ? recordBytes(extras.recording, dir, services.secrets.activeMasker) : null
   const lineEnds = request.ansi === 'strip' ? createLineEnds() : null
+  let quiet: NodeJS.Timeout | null = null
   const follower = new OutputFollower(dir, (bytes) => {
+    // A prompt may end like a secret begins: it is shown when nothing follows.
+    if (quiet) quiet.refresh()
+    else quiet = setTimeout(() => out.release(), SHOWN_AFTER_MS).unref()
     if (!call.settled) out.push(lineEnds ? lineEnds.push(bytes) : bytes)
     cast?.push(bytes)
   })
@@ -81,6 +86,7 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
   }
   const life = { end: async () => { kill('close'); await ward.gone } }
   const letGo = (): void => {
+    if (quiet) clearTimeout(quiet)
     for (const timer of timers) clearTimeout(timer)
     request.signal?.removeEventListener('abort', onAbort)
   }
@@ -90,6 +96,7 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
     left = true
     letGo()
     await follower.pull()
+    out.release()
     const text = out.text(plan.clip)
     jobs.adopt(started)
     const told = ward.onOutput

@@ -92,6 +92,20 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
     expect(readFileSync(cast, 'utf8')).not.toContain('tr0ub')
   })
 
+  test('a prompt that ends as a secret begins is shown all the same', async () => {
+    const own = await createEngine({ cwd: root, stateDir: join(root, 'prefix') })
+    try {
+      own.secrets.set('s', 'Zebra-crossing-5')
+      const seen: string[] = []
+      const outcome = await own.run({ command: `printf 'Animal Z'; read -r a`, pty: true, yieldMs: 600, onOutput: ({ text }) => void seen.push(text) })
+      expect(outcome.output).toBe('Animal Z')
+      expect(seen.join('')).toBe('Animal Z')
+      await (await own.job(outcome.id as string)).kill({ graceMs: 0 })
+    } finally {
+      await own.close()
+    }
+  })
+
   test('asciicast v2: a recording has a header and timed output that adds up to the output', async () => {
     const cast = join(root, 'plain.cast')
     const outcome = await engine.run({ command: 'echo a; sleep 0.2; printf "\\033[1mé\\033[0m"', pty: { cols: 61, rows: 17 }, record: cast })
@@ -183,6 +197,7 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
     await expect(engine.run({ command: 'true', pty: { cols: 0, rows: 5 } })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     await expect(engine.run({ command: 'true', pty: true, record: join(root, 'no', 'dir') })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     await expect(engine.run({ command: 'true', record: join(root, 'x.cast') })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    await expect(engine.start({ command: 'true', pty: true, record: join(root, 'x.cast') } as never)).rejects.toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('cannot be recorded') })
     expect((await engine.run({ command: 'rm -rf /', pty: true })).status).toBe('refused')
     expect((await engine.run({ command: 'echo hi', pty: true, dryRun: true })).status).toBe('dry_run')
   })

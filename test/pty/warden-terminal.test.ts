@@ -127,6 +127,22 @@ describe.skipIf(!helper)('the terminal of a warden', { timeout: 15_000 }, () => 
     expect(readFileSync(join(dir, 'output.log'), 'utf8')).toContain('[secret:token]\r\nit is [secret:token]\r\n')
   })
 
+  test('a prompt that ends as a masked value begins is shown after a moment, and the value is hidden all the same', async () => {
+    const { ward, dir } = await start(`stty -echo; read -r a; printf 'Pick Z'; read -r a; printf 'ebra-crossing-5 and Zebra-cross'; read -r a; echo`)
+    writeFileSync(join(dir, 'control'), `mask s:${Buffer.from('Zebra-crossing-5').toString('hex')}\nlook 1\n`)
+    await until(() => existsSync(join(dir, 'look.1')))
+    writeFileSync(join(dir, 'stdin'), 'a\n')
+    await outputMatching(dir, /Pick Z$/)
+    writeFileSync(join(dir, 'stdin'), '\n')
+    await outputMatching(dir, / and $/)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    // Eleven of sixteen bytes would give the value away: they stay back until it is clear what they are.
+    expect(readFileSync(join(dir, 'output.log'), 'utf8')).not.toContain('Zebra')
+    writeFileSync(join(dir, 'stdin'), '\n')
+    await ward.recorded
+    expect(outputOf(dir)).toMatch(/^(?:a\r\n)?Pick Z\[secret:s\] and Zebra-cross\r\n$/)
+  })
+
   test('control lines are obeyed although they come in pieces or by the thousand', async () => {
     const { ward, dir } = await start('read -r a')
     writeFileSync(join(dir, 'control'), 'lo')
@@ -156,7 +172,7 @@ describe.skipIf(!helper)('the terminal of a warden', { timeout: 15_000 }, () => 
   })
 
   async function outputMatching(dir: string, pattern: RegExp): Promise<void> {
-    await until(() => pattern.test(readFileSync(join(dir, 'output.log'), 'utf8')))
+    await until(() => existsSync(join(dir, 'output.log')) && pattern.test(readFileSync(join(dir, 'output.log'), 'utf8')))
   }
 })
 
