@@ -9,7 +9,7 @@ const PROGRAMS = [
   ['musl-gcc', 'musl-tools'],
   ['git', 'git'],
   ['less', 'less'],
-  ['vim', 'vim-tiny'],
+  ['vim', 'vim'],
   ['python3', 'python3'],
   ['sudo', 'sudo'],
   ['ssh', 'openssh-client'],

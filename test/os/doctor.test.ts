@@ -1,0 +1,86 @@
+/** The doctor finds what is wrong with a machine, and its fix; never throws. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { examine, type Finding } from '../../src/os/doctor.js'
+import { takeLockFile } from '../../src/os/lock-file.js'
+
+const base = mkdtempSync(join(tmpdir(), 'cerith-doctor-test-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+const look = async (stateDir: string, name: string): Promise<Finding | undefined> => (await examine({ env: process.env, stateDir })).find((finding) => finding.name === name)
+
+test('every finding that is not ok says how to fix it', async () => {
+  for (const { state, fix, detail } of await examine({ env: process.env, stateDir: join(base, 'fresh') })) {
+    expect(detail).not.toBe('')
+    if (state !== 'ok') expect(fix).toBeTruthy()
+  }
+})
+
+test('a state directory that is a link or a file is broken', async () => {
+  symlinkSync('/tmp', join(base, 'link'))
+  writeFileSync(join(base, 'file'), '')
+  expect(await look(join(base, 'link'), 'state directory')).toMatchObject({ state: 'broken', detail: expect.stringContaining('symbolic link') })
+  expect(await look(join(base, 'file'), 'state directory')).toMatchObject({ state: 'broken' })
+})
+
+test('processes of a dead engine are leftovers, with their numbers', async () => {
+  const stateDir = join(base, 'left')
+  mkdirSync(join(stateDir, 'run', 'deadbeef00'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(stateDir, 'run', 'deadbeef00', 'engine.json'), JSON.stringify({ pid: 2 ** 22 - 1, start: '1', boot: 'another' }))
+  mkdirSync(join(stateDir, 'run', 'torn'))
+  utimesSync(join(stateDir, 'run', 'torn'), 1, 1)
+  const child = spawn('sleep', ['60'], { env: { ...process.env, CERITH_ENGINE: 'deadbeef00' } })
+  try {
+    await new Promise((resolve) => child.once('spawn', resolve))
+    expect(await look(stateDir, 'leftovers')).toMatchObject({ state: 'degraded', detail: expect.stringMatching(new RegExp(`2 dead, 1 of their processes left: ${child.pid}`)) })
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+test('a changed audit log is told', async () => {
+  const stateDir = join(base, 'audit')
+  mkdirSync(stateDir, { mode: 0o700 })
+  writeFileSync(join(stateDir, 'audit.jsonl'), `{"at":1,"prev":"${'0'.repeat(64)}","hash":"${'a'.repeat(64)}"}\n`)
+  expect(await look(stateDir, 'audit log')).toMatchObject({ state: 'degraded', fix: expect.stringContaining('--verify') })
+})
+
+test('a lock is waited for, given up on request, and taken over from the dead by one process only', async () => {
+  const path = join(base, 'a.lock')
+  const first = await takeLockFile(path)
+  const told: number[] = []
+  const given = new AbortController()
+  const waiting = takeLockFile(path, { signal: given.signal, onWait: (owner) => told.push(owner) })
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  given.abort()
+  expect((await waiting).held).toBe(false)
+  expect(told).toEqual([process.pid])
+  first.release()
+
+  writeFileSync(path, `${2 ** 22 - 1} 1`)
+  let inside = 0
+  let most = 0
+  await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const lock = await takeLockFile(path)
+      most = Math.max(most, ++inside)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      inside--
+      lock.release()
+    }),
+  )
+  expect(most).toBe(1)
+})
+
+test('a taker-over that died does not block the next for ever', async () => {
+  const path = join(base, 'b.lock')
+  writeFileSync(path, `${2 ** 22 - 1} 1`)
+  mkdirSync(`${path}.removing`)
+  utimesSync(`${path}.removing`, 1, 1)
+  const lock = await takeLockFile(path, { waitMs: 5_000 })
+  expect(lock.held).toBe(true)
+  lock.release()
+})
