@@ -13,6 +13,8 @@ import type { Services } from './services.js'
 export interface Surroundings {
   readonly session: string | null
   readonly cwd: string
+  /** A live shell is in that directory: it need not be checked again. */
+  readonly entered?: boolean
   readonly variables?: Readonly<Record<string, string>>
   readonly functions?: Readonly<Record<string, string>>
   readonly aliases?: Readonly<Record<string, string>>
@@ -37,7 +39,7 @@ export async function planRun(request: RunRequest, around: Surroundings, service
   const { limits, options } = services
   if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
   const command = checkRequest(request, limits)
-  const cwd = checkDirectory(request.cwd, around.cwd, services.roots)
+  const cwd = around.entered && request.cwd === undefined && !services.roots ? around.cwd : checkDirectory(request.cwd, around.cwd, services.roots)
   const usual = request.env === undefined && (request.envMode ?? 'merge') === 'merge'
   const built = (usual ? services.usualEnvironment : null) ?? buildEnvironment({
     base: services.baseEnv,

@@ -44,18 +44,17 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const { request } = plan
   const { services, memory } = site
   const merged = request.streams === 'merged'
-  const number = shell.nextNumber()
   const startedAt = performance.now()
 
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
   const err = merged ? null : call.capture('stderr', plan, services)
   const pipes = await shell.attach({ out: (chunk) => out.push(chunk), err: (chunk) => (err ?? out).push(chunk) }, memory.movedStreams)
-  const { inputFile, secretPipe, text, care } = await prepare(shell, plan, delivered, number, pipes, site)
+  const { inputFile, secretPipe, text, care } = await prepare(shell, plan, delivered, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   shell.writeCommand(commandFileText(text, shell.marks), text.whole)
-  const answer = shell.answer(number)
+  const answer = shell.answer()
   let traps: Report | null = null
-  if (text.traps) void shell.heard('X', number).then((heard) => (traps = heard))
+  if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
   shell.type(callLines(text, shell.marks))
   // Written down before the command, the state is still true after one that changes nothing.
   memory.dirty = (memory.dirty && !text.dumpFirst) || !care.inert
@@ -194,7 +193,7 @@ function watchSilence(shell: SessionShell, tell: () => void): { readonly noticed
 }
 
 /** Everything the command's text and its lines need, with the files and pipes that they name. */
-async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, number: number, pipes: { stdout: string | null; stderr: string | null }, { services, memory }: CallSite): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText; care: Care }> {
+async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, pipes: { stdout: string | null; stderr: string | null }, { services, memory }: CallSite): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText; care: Care }> {
   const { request } = plan
   const care = memory.prepare(plan.command)
   const env: Record<string, string> = {}
@@ -211,7 +210,6 @@ async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredComm
     secretPipe,
     care,
     text: {
-      number,
       script: delivered.script,
       whole: plan.verdict.facts.parsedOk && !care.verbose && hereDocumentsEnd(delivered.script),
       stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
@@ -231,6 +229,7 @@ async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredComm
       verbose: care.verbose,
       dumpFirst: memory.dirty,
       repairBuiltins: memory.repair,
+      inert: care.inert,
     },
   }
 }

@@ -3,8 +3,9 @@
  * that is the only kind of bash in which an interrupt ends a whole command list and keeps every bit of state. The agent's commands are
  * sourced from a file, with stdin empty, so that bash behaves as in a script (no job notices, no "exit" on stderr).
  *
- * Bash reads a pipe one byte per system call, so the lines are as short as can be and everything else is in files. Names start with
- * `\builtin` so that neither an alias nor a function of the agent's can stand in the way; variables of ours carry a number nobody knows.
+ * Reports carry no number: a shell does one thing at a time, and a command that is stopped is over when the shell says that it is ready.
+ * Names start with `\builtin` so that neither an alias nor a function of the agent's can stand in the way; variables of ours carry a
+ * number that nobody knows.
  */
 import { quoteWord } from './quote.js'
 
@@ -83,7 +84,6 @@ export interface UserTraps {
 }
 
 export interface CallText {
-  readonly number: number
   readonly script: string
   /** False when the end of the script may swallow a line behind it (a here-document without its end). */
   readonly whole: boolean
@@ -110,6 +110,8 @@ export interface CallText {
   readonly xtrace: boolean
   readonly verbose: boolean
   readonly dumpFirst: boolean
+  /** The command cannot change the shell, so nothing has to be hidden from a trace that it might have begun. */
+  readonly inert: boolean
   /** The command may have shadowed or disabled the builtins we speak with. */
   readonly repairBuiltins: boolean
 }
@@ -151,11 +153,11 @@ function trailer(call: CallText, marks: Marks): string {
   const kept = own(marks, 'k')
   const stdin = own(marks, 'i')
   const steps = [`${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`]
-  if (call.traps) steps.push(reportTraps(call.number, marks), `${own(marks, 'x')}=${call.number}`)
+  if (call.traps) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
   if (call.keepStdin) steps.push(`{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`)
-  steps.push(report(marks, 'T', call.number, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`))
+  steps.push(report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`))
   steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, `${own(marks, 't')}=\${${kept}[0]}`, '\\builtin return 0')
-  return `\n{ ${steps.join('; ')}; } ${call.traps ? '>/dev/null ' : ''}2>/dev/null\n`
+  return `\n{ ${steps.join('; ')}; }${call.traps ? ' >/dev/null' : ''}${isUntraced(call) ? '' : ' 2>/dev/null'}\n`
 }
 
 /** The lines that are typed: the command with its stdin, then the end. The answer does not wait for the second one. */
@@ -166,21 +168,28 @@ export function callLines(call: CallText, marks: Marks): string {
   if (call.secrets) after.push(call.secrets.epilogue)
   const names = Object.keys(call.env)
   if (names.length > 0) after.push(`\\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}`)
-  if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} == ${call.number} ]] || { ${reportTraps(call.number, marks)}; }`)
-  const first = after.length > 0 ? `${own(marks, 't')}=\${${own(marks, 't')}:-$?}; ` : ''
+  if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=`)
+  const end = `\\builtin . ${quoteWord(fileOf.end(marks))}`
+  const status = own(marks, 'q')
+  const last = after.length > 0 ? `${status}=$?; ${after.join('; ')}; ${end} "$${status}"` : end
   const before = call.merged ? repoint(call).map((step) => `${step}; `).join('') : ''
-  return `${before}{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}\n{ ${first}${after.map((step) => `${step}; `).join('')}\\builtin . ${quoteWord(fileOf.end(marks))} ${call.number}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
+  const first = `${before}{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
+  return isUntraced(call) && after.length === 0 && !call.errTrap ? `${first}\n${last}\n` : `${first}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
 }
 
-/** `$1` is the number of the call. The shell's `$?` stays that of the command. */
+function isUntraced(call: CallText): boolean {
+  return call.inert && !call.xtrace && !call.verbose
+}
+
+/** Reports the end of a command that did not do so itself; `$1` is its status when `$?` no longer is. The shell's `$?` stays that of the command. */
 export function endFileText(marks: Marks): string {
   const status = own(marks, 'rc')
   const told = own(marks, 't')
   return [
-    `${status}=\${${told}:-$?}`,
-    `${told}=`,
+    `${status}=\${${told}:-\${1:-$?}}`,
     `[[ $- != *[xv]* ]] || \\builtin set +xv`,
-    `\\builtin printf '%s\\0' @${marks.nonce} E "$1" "$${status}" "$-" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
+    `[[ \${${told}-} ]] || \\builtin printf '%s\\0' @${marks.nonce} E 0 "$${status}" "$-" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
+    `${told}=`,
     stashPrompts(marks),
     `[[ $- == *e* ]] || \\builtin return "$${status}"`,
     '\\builtin return 0',
@@ -193,8 +202,8 @@ function stashPrompts(marks: Marks): string {
   return `[[ -z ${PROMPT_IS_SET} ]] || { \\builtin declare -p ${PROMPT_NAMES.join(' ')} >|${quoteWord(fileOf.prompt(marks))}; \\builtin unset -v ${PROMPT_NAMES.join(' ')}; }`
 }
 
-function reportTraps(number: number, marks: Marks): string {
-  return `{ \\builtin printf '%s\\0' @${marks.nonce} X ${number}; \\builtin trap -p EXIT DEBUG RETURN; \\builtin printf '\\0%s\\0' ${marks.nonce}@; } >${marks.report}; \\builtin trap - DEBUG RETURN; ${installTraps(marks, null)}`
+function reportTraps(marks: Marks): string {
+  return `{ \\builtin printf '%s\\0' @${marks.nonce} X 0; \\builtin trap -p EXIT DEBUG RETURN; \\builtin printf '\\0%s\\0' ${marks.nonce}@; } >${marks.report}; \\builtin trap - DEBUG RETURN; ${installTraps(marks, null)}`
 }
 
 /**

@@ -5,7 +5,7 @@ import type { UserTraps } from './session-lines.js'
 import type { Report } from './session-report.js'
 
 const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
-const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|enable|suspend)\b|\$\$|BASHPID|<&|>&-/
+const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|enable|suspend)\b|\bset\b[^;|&]*-\w*t|\bonecmd\b|\$\$|BASHPID|<&|>&-/
 const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
 
 /** What a command needs to be run with. */

@@ -50,6 +50,7 @@ export class SessionShell {
   /** The file of commands stays open: writing it anew costs one system call instead of three. */
   readonly #commands: number
   #written = 0
+  #lastCommand: string | null = null
   readonly #children: readonly ChildrenWatch[]
   /** Whether something that was started by an earlier call may still be there. */
   #accompanied = false
@@ -122,6 +123,8 @@ export class SessionShell {
 
   /** Bash reads the whole file before it runs the first line of it; what follows the end of a whole command is never reached. */
   writeCommand(text: string, whole: boolean): void {
+    if (text === this.#lastCommand) return
+    this.#lastCommand = text.length <= SMALL_FILE ? text : null
     const length = Buffer.byteLength(text)
     const padded = whole && length < this.#written && this.#written <= SMALL_FILE ? Buffer.alloc(this.#written, '\n') : Buffer.allocUnsafe(length)
     padded.write(text)
@@ -137,17 +140,17 @@ export class SessionShell {
   }
 
   /** Either report of a call's end; null when the shell ends first, or nobody waits any longer. */
-  answer(number: number): { readonly report: Promise<Report | null>; giveUp(): void } {
+  answer(): { readonly report: Promise<Report | null>; giveUp(): void } {
     let settle!: (report: Report | null) => void
     const report = new Promise<Report | null>((resolve) => (settle = resolve))
     const finish = (heard: Report | null): void => {
-      this.#waiters.delete(`T${number}`)
-      this.#waiters.delete(`E${number}`)
+      this.#waiters.delete('T0')
+      this.#waiters.delete('E0')
       settle(heard)
     }
     if (this.alive) {
-      this.#waiters.set(`T${number}`, finish)
-      this.#waiters.set(`E${number}`, finish)
+      this.#waiters.set('T0', finish)
+      this.#waiters.set('E0', finish)
     } else finish(null)
     return { report, giveUp: () => finish(null) }
   }

@@ -163,7 +163,7 @@ export class LiveSession implements Session {
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     this.#stopIdle()
     const notes = this.#checkDirectory()
-    const plan = await planRun(request, this.surroundings(), this.#services)
+    const plan = await planRun(request, { ...this.surroundings(), entered: this.#shell?.alive ?? false }, this.#services)
     const stopped = await passGate(plan, this.#services, this.#parts.remembered)
     if (stopped) return call.settle(stopped)
     if (request.pty) return this.#parts.onTerminal(plan, call, this)

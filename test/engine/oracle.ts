@@ -43,19 +43,19 @@ const OF_ONE_SHELL = /^(?:BASH\w*|COLUMNS|LINES|EPOCH\w+|EUID|UID|PPID|GROUPS|HI
 const BY_DESIGN = /\b(?:checkwinsize|expand_aliases|histexpand|history|emacs|vi|monitor)\b/
 
 /** Runs the commands in one plain bash; after each, a line of the oracle's notes the status and leaves `$?` and `$_` as they were. */
-export async function askPlainBash(bash: string, commands: readonly string[], dir: string): Promise<Story> {
+export async function askPlainBash(bash: string, commands: readonly string[], dir: string, scratch: string): Promise<Story> {
   emptyDirectory(dir)
-  const output = `${dir}.out`
-  const script = `${dir}.sh`
+  const output = join(scratch, 'output')
+  const script = join(scratch, 'script')
   writeFileSync(output, '')
   const mark = `__oracle_mark "$_"`
   const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; builtin return "$__oracle_status"; }`
-  // Neither side sets off an ERR trap or `set -e`; the first also leaves the status for a command that looks at it.
-  const lines = commands.map((command, at) => `${command}\n${/\$(?:\?|\{\?)/.test(commands[at + 1] ?? '') ? `${mark} && :` : `! ${mark}`}\n`)
+  // On the left side of a list a status sets off neither an ERR trap nor `set -e`, and stays for the next command.
+  const lines = commands.map((command) => `${command}\n${mark} && builtin : "$_"\n`)
   writeFileSync(script, `${define}\ncd '${dir}'\n${lines.join('')}${PROBE}\n`)
   const stdout = openSync(output, 'a')
   try {
-    const child = spawn(bash, ['--norc', '--noprofile', '-O', 'expand_aliases', script], { cwd: dirname(dir), env: { ...ORACLE_ENV, PWD: dirname(dir) }, stdio: ['ignore', stdout, 'ignore'] })
+    const child = spawn(bash, ['--norc', '--noprofile', '-O', 'expand_aliases', script], { cwd: dirname(dirname(dir)), env: { ...ORACLE_ENV, PWD: dirname(dirname(dir)) }, stdio: ['ignore', stdout, 'ignore'] })
     await new Promise<void>((resolve, reject) => child.once('error', reject).once('exit', () => resolve()))
   } finally {
     closeSync(stdout)
@@ -87,7 +87,7 @@ export async function askSession(engine: Engine, name: string, commands: readonl
 
 /** A DEBUG trap of the sequence also sees the oracle's own lines. */
 function withoutOracle(text: string): string {
-  return text.includes('__oracle') ? text.split('\n').filter((line) => !line.includes('__oracle')).join('\n') : text
+  return /__oracle|builtin : "\$_"/.test(text) ? text.split('\n').filter((line) => !/__oracle|builtin : "\$_"/.test(line)).join('\n') : text
 }
 
 function readProbe(parts: readonly string[]): Record<string, string> {
@@ -112,7 +112,8 @@ function declarations(text: string): string {
 }
 
 function emptyDirectory(dir: string): void {
-  rmSync(dir, { recursive: true, force: true })
+  // Its parent too: a sequence may go there.
+  rmSync(dirname(dir), { recursive: true, force: true })
   mkdirSync(join(dir, 'sub', 'deep'), { recursive: true })
   writeFileSync(join(dir, 'lines.txt'), 'one\ntwo\nthree\n')
 }

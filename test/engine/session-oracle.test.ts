@@ -1,29 +1,34 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
 import { askPlainBash, askSession, ORACLE_ENV } from './oracle.js'
+import { randomSequence } from './oracle-grammar.js'
 import { SEQUENCES } from './oracle-sequences.js'
 
 let engine: Engine
 let home: string
+/** Out of the way of what the sequences see. */
+let scratch: string
 let count = 0
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'cerith-oracle-'))
-  engine = await createEngine({ stateDir: join(home, 'state'), cwd: home, env: ORACLE_ENV, envDefaults: false })
+  scratch = mkdtempSync(join(tmpdir(), 'cerith-oracle-'))
+  engine = await createEngine({ stateDir: join(scratch, 'state'), cwd: home, env: ORACLE_ENV, envDefaults: false })
 })
 
 afterAll(async () => {
   await engine.close()
-  rmSync(home, { recursive: true, force: true })
+  for (const dir of [home, scratch]) rmSync(dir, { recursive: true, force: true })
 })
 
 async function compare(commands: readonly string[]): Promise<void> {
   const name = `o${++count}`
-  const dir = join(home, name)
-  const expected = await askPlainBash(engine.shell.path, commands, dir)
+  const dir = join(home, 'place', 'work')
+  const expected = await askPlainBash(engine.shell.path, commands, dir, scratch)
   const actual = await askSession(engine, name, commands, dir)
   expect(actual.steps.map((step, at) => ({ command: commands[at], ...step }))).toEqual(expected.steps.map((step, at) => ({ command: commands[at], ...step })))
   expect(actual.state).toEqual(expected.state)
@@ -36,3 +41,8 @@ describe('SESS-01 a session given commands one by one answers and remembers like
     })
   }
 })
+
+test('SESS-01 so it does on random sequences', async () => {
+  // CERITH_RANDOM_RUNS=2000 looks longer.
+  await fc.assert(fc.asyncProperty(randomSequence, compare), { numRuns: Number(process.env['CERITH_RANDOM_RUNS'] ?? 60), endOnFailure: true })
+}, 600_000)
