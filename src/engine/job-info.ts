@@ -3,9 +3,10 @@ import type { JobInfo, JobStatus } from '../contract/job.js'
 import type { End } from '../contract/outcome.js'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasLeftovers } from '../os/job-control.js'
 import { storedSize } from '../os/job-output.js'
 import { readEndRecord, readJobRecord, readStartRecord, type EndRecord, type JobRecord, type StartRecord } from '../os/job-record.js'
-import { bootId, hasChildren, hasProc, isAlive } from '../os/proc.js'
+import { bootId, hasProc, isAlive } from '../os/proc.js'
 import { signalName } from '../os/signals.js'
 import { whoTyped } from './input-who.js'
 
@@ -34,7 +35,7 @@ export function jobState(dir: string, id: string, known: StartRecord | null = nu
   const keeperAlive = started !== null && sameBoot && (!hasProc || existsSync(`/proc/${started.warden}`)) && isAlive(started.warden, started.wardenStart)
   // Without a keeper it may have recorded the end and left between our two looks.
   if (!ended && !keeperAlive) ended = readEndRecord(dir)
-  if (ended) return { record, started, ended, busy: keeperAlive && existsSync(join(dir, 'control')) && hasChildren(started.warden), lost: null }
+  if (ended) return { record, started, ended, busy: keeperAlive && existsSync(join(dir, 'control')) && hasLeftovers(id, started), lost: null }
   if (keeperAlive) return { record, started, ended, busy: true, lost: null }
   return { record, started, ended, busy: false, lost: lossOf(record, started, sameBoot) }
 }

@@ -3,7 +3,7 @@ import { ShellError } from '../contract/errors.js'
 import type { KillOptions, KillResult } from '../contract/job.js'
 import { endStrays, orderKeeper, processesUnder, strayProcesses } from '../os/job-control.js'
 import { listenersOn, portsOf } from '../os/job-ports.js'
-import { bootId, commandLine, isAlive } from '../os/proc.js'
+import { bootId, commandLine } from '../os/proc.js'
 import { signalName, signalNumber } from '../os/signals.js'
 import { infoOf, type JobState } from './job-info.js'
 
@@ -35,15 +35,14 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   if (alreadyStopped && !state.busy) return { info: infoOf(job.dir, state), alreadyStopped, forced: false, notes: [] }
   if (signal !== SIGTERM && signal !== SIGKILL) return sendSignal(job, state, signal, graceMs)
 
-  const before = processesUnder(started)
+  const before = processesUnder(job.id, started)
   const ports = portsOf(before)
   orderKeeper(job.dir, started, `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ${options.why === 'timeout' ? 'timeout' : 'caller'}`)
   const until = performance.now() + graceMs + PATIENCE_MS
-  while (isAlive(started.warden, started.wardenStart) && performance.now() < until) await job.next(10)
-  state = job.state()
+  while (((state = job.state()).busy || (!state.ended && state.lost === null)) && performance.now() < until) await job.next(10)
   const notes: string[] = []
   if (alreadyStopped) notes.push(`It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had left running ${before.length === 1 ? 'was' : 'were'} ended.`)
-  const left = processesUnder(started)
+  const left = processesUnder(job.id, started)
   if (left.length > 0) notes.push(`Could not end every process; still there: ${named(left)}.`)
   notes.push(...(await portsStillUsed(ports, job)))
   return { info: infoOf(job.dir, state), alreadyStopped, forced: state.ended?.forced ?? false, notes }

@@ -5,6 +5,7 @@ import type { Outcome } from '../contract/outcome.js'
 import type { StartRequest } from '../contract/request.js'
 import { endStrays, strayProcesses } from '../os/job-control.js'
 import { findJobDirectory } from '../os/job-dir.js'
+import { readEndRecord } from '../os/job-record.js'
 import { auditOutcome } from './audit.js'
 import { deliverCommand, isRefusal } from './delivery.js'
 import type { Promote } from './fresh.js'
@@ -95,7 +96,8 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
     const delivered = await deliverCommand(plan.command, services)
     if (isRefusal(delivered)) return { outcome: refusedOutcome(delivered, plan) }
     const restore = request.session === undefined ? '' : await sessions.restoreScript(request.session)
-    const taken = running()
+    // An end may be on disk before we were told of it.
+    const taken = running().length + starting < limits.maxRunningJobs ? [] : running().filter(({ dir }) => readEndRecord(dir) === null)
     if (taken.length + starting >= limits.maxRunningJobs) throw tooMany(taken, limits.maxRunningJobs)
     starting += 1
     try {

@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StartRecord } from './job-record.js'
-import { allProcesses, descendantsOf, isAlive, processesMarked, processFacts, signalProcess } from './proc.js'
+import { allProcesses, descendantsOf, hasChildren, isAlive, processesMarked, processFacts, signalProcess } from './proc.js'
 
 /** False when the keeper is gone. Lines of up to a page are never mixed with another writer's. */
 export function orderKeeper(dir: string, started: StartRecord, line: string): boolean {
@@ -30,8 +30,19 @@ export function writeFifo(path: string, bytes: Uint8Array): number | null {
 }
 
 /** What runs under the keeper of a job; empty when the keeper is gone. */
-export function processesUnder(started: StartRecord): number[] {
-  return isAlive(started.warden, started.wardenStart) ? descendantsOf(started.warden) : []
+export function processesUnder(id: string, started: StartRecord): number[] {
+  if (!isAlive(started.warden, started.wardenStart)) return []
+  return keepsOne(started) ? descendantsOf(started.warden) : strayProcesses(id, started).map(({ pid }) => pid)
+}
+
+/** Whether something that the job started is still there after its leader. */
+export function hasLeftovers(id: string, started: StartRecord): boolean {
+  return keepsOne(started) ? hasChildren(started.warden) : strayProcesses(id, started).length > 0
+}
+
+/** Without native code one process keeps many jobs, and orphans are not its children: marks and groups tell then. */
+function keepsOne(started: StartRecord): boolean {
+  return processFacts(started.warden)?.name === 'cerith-warden'
 }
 
 /** The processes of a job whose keeper was destroyed, as far as they can be told from others: by start time, group and mark. */

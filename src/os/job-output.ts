@@ -117,7 +117,7 @@ function readPiece(piece: Piece, from: number, count: number): Uint8Array {
     try {
       fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     } catch (error) {
-      if (index < piece.places.length - 1) continue
+      if (index < piece.places.length - 1 && (error as NodeJS.ErrnoException).code === 'ENOENT') continue
       throw error
     }
     try {
