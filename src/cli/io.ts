@@ -20,6 +20,8 @@ export interface Io {
   readonly cwd: string
   /** Null when input or output is not a terminal. */
   readonly person: Person | null
+  /** True when an agent's engine started us: nobody here may answer for a person. */
+  readonly insideEngine: boolean
   /** Everything on standard input, to its end. */
   readStdin(): Promise<Uint8Array>
   /** Calls back for SIGINT, SIGTERM and SIGHUP until the returned function is called. */

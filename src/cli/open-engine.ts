@@ -56,7 +56,8 @@ async function lockSession(name: string, io: Io): Promise<() => void> {
 
 /** `y` once, `s` for the rest of the session, anything else is no. */
 async function askPerson(question: ApprovalQuestion, io: Io): Promise<ApprovalAnswer | null> {
-  if (!io.person) return null
+  // On a terminal that an agent was given, the one who types is the agent.
+  if (!io.person || io.insideEngine) return null
   io.err.write(
     `\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`,
   )

@@ -1,5 +1,6 @@
 /** The real terminal, environment and signals of this process. */
 import { createInterface } from 'node:readline'
+import { isInsideEngine } from '../os/inside-engine.js'
 import type { Io, Person, Sink } from './io.js'
 
 export function processIo(): Io {
@@ -9,6 +10,9 @@ export function processIo(): Io {
     env: process.env,
     cwd: currentDirectory(),
     person: process.stdin.isTTY && process.stderr.isTTY ? atTerminal() : null,
+    get insideEngine() {
+      return isInsideEngine(process.env)
+    },
     async readStdin() {
       const chunks: Buffer[] = []
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
@@ -50,7 +54,7 @@ function sink(stream: NodeJS.WriteStream): Sink {
       return stream.isTTY === true
     },
     get columns() {
-      return stream.columns ?? 80
+      return stream.columns || 80 // A terminal that does not know its size says 0.
     },
   }
 }

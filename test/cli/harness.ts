@@ -30,6 +30,7 @@ export interface Changes {
   readonly types?: readonly (string | null)[]
   /** Gets the function that delivers a signal. */
   readonly signals?: (send: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void) => void
+  readonly insideEngine?: boolean
   readonly onOut?: (text: string) => void
 }
 
@@ -81,6 +82,7 @@ function makeIo(home: string, base: string, cwd: string, changes: Changes): { io
             },
           }
         : null,
+      insideEngine: changes.insideEngine ?? false,
       readStdin: async () => (typeof changes.stdin === 'string' ? new TextEncoder().encode(changes.stdin) : (changes.stdin ?? new Uint8Array())),
       onSignal(listener) {
         changes.signals?.(listener)

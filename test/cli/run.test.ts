@@ -154,6 +154,14 @@ describe('a question', () => {
     expect((await alone('run', asks)).code).toBe(126)
   })
 
+  test('cannot be answered or approved from inside an agent’s shell', async () => {
+    const inside = world.with({ env, tty: true, types: ['y', 'y'], insideEngine: true })
+    expect((await inside('run', asks)).code).toBe(126)
+    const [{ id }] = JSON.parse((await world.with({ env })('approve', '--json')).out).waiting
+    expect(await inside('approve', id)).toMatchObject({ code: 125, err: expect.stringContaining('by a person') })
+    expect((await world.with({ env })('run', asks)).code).toBe(126)
+  })
+
   test('approving what nobody asked for is an error', async () => {
     const { code, err } = await cli('approve', 'ask_000000000000')
     expect(code).toBe(125)

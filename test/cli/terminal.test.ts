@@ -1,66 +1,90 @@
 /** The command line on a real terminal: questions, hidden prompts, Ctrl-C, the progress line. */
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Engine } from '../../src/index.js'
-import type { Job } from '../../src/contract/job.js'
-import { createTestEngine } from '../../src/testing.js'
+import { afterAll, describe, expect, test } from 'vitest'
+import { isInsideEngine } from '../../src/os/inside-engine.js'
+import { withTestEngine } from '../../src/testing.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-let engine: Engine & { readonly stateDir: string }
-beforeAll(async () => {
-  engine = await createTestEngine()
-})
-afterAll(() => engine.close())
+const base = mkdtempSync(join(tmpdir(), 'cerith-terminal-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-/** Types as a person would: waits for the words on the screen, then answers. */
-async function atTerminal(line: string, answers: readonly (readonly [seen: string, typed: string] | readonly [seen: string, key: { readonly key: string }])[]): Promise<string> {
-  const job: Job = await engine.start({ command: `${line}; echo "exit code $?"`, pty: { cols: 100, rows: 30 }, env: { CERITH_HOME: join(engine.stateDir, 'inner'), HOME: engine.stateDir } })
-  for (const [seen, answer] of answers) {
-    expect(await job.wait({ until: seen, timeoutMs: 20_000 })).toMatchObject({ reason: 'until' })
-    await job.send(typeof answer === 'string' ? { text: answer, enter: true } : { keys: [answer.key] })
-  }
-  await job.wait({ exit: true, timeoutMs: 20_000 })
-  return (await job.read({ ansi: 'strip' })).text
+const hasScript = spawnSync('script', ['--version']).status === 0
+
+/** Types as a person would, on the terminal that `script` gives: waits for the words on the screen, then answers. */
+async function atTerminal(line: string, answers: readonly (readonly [seen: string, typed: string])[]): Promise<string> {
+  const env = { ...process.env, CERITH_HOME: join(base, 'state'), HOME: base, CERITH_ENGINE: undefined, TERM: 'xterm' }
+  const child = spawn('script', ['-qefc', `${line}; echo "exit code $?"`, '/dev/null'], { env, cwd: base })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  let text = ''
+  let at = 0
+  const queue = [...answers]
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+    const [seen, typed] = queue[0] ?? []
+    if (seen === undefined || !text.slice(at).includes(seen)) return
+    at = text.length
+    queue.shift()
+    child.stdin.write(typed ?? '')
+  })
+  await ended
+  return text
 }
 
 const cerith = `${process.execPath} ${cli}`
 
-describe('a person', () => {
+// Inside an agent's shell nobody is taken for a person, and rightly so.
+describe.skipIf(!hasScript || isInsideEngine(process.env))('a person', () => {
   test('is asked, and no means no', async () => {
-    const text = await atTerminal(`${cerith} run --set policy.preset=careful 'curl -s http://127.0.0.1:9/'`, [['Run it', 'n']])
+    const text = await atTerminal(`${cerith} run --set policy.preset=careful 'curl -s http://127.0.0.1:9/'`, [['Run it', 'n\r']])
     expect(text).toContain('wants your approval')
     expect(text).toContain('exit code 126')
   })
 
   test('says yes, and it runs', async () => {
-    expect(await atTerminal(`${cerith} run --set policy.preset=careful 'curl -s http://127.0.0.1:9/'`, [['Run it', 'y']])).toContain('exit code 7')
+    expect(await atTerminal(`${cerith} run --set policy.preset=careful 'curl -s http://127.0.0.1:9/'`, [['Run it', 'y\r']])).toContain('exit code 7')
   })
 
   test('types a pass phrase and a secret that do not appear', async () => {
     const text = await atTerminal(`${cerith} secret set TYPED`, [
-      ['Choose a pass phrase', 'open sesame please'],
-      ['Once more', 'open sesame please'],
-      ['Value of TYPED', 'never on the screen'],
+      ['Choose a pass phrase', 'open sesame please\r'],
+      ['Once more', 'open sesame please\r'],
+      ['Value of TYPED', 'never on the screen\r'],
     ])
     expect(text).toContain('Set TYPED')
     expect(text).toContain('exit code 0')
     expect(text).not.toContain('sesame')
     expect(text).not.toContain('never on')
-    const used = await atTerminal(`${cerith} run 'printf %s {{secret:TYPED}} | wc -c'`, [['Pass phrase of the vault', 'open sesame please']])
+    const used = await atTerminal(`${cerith} run 'printf %s {{secret:TYPED}} | wc -c'`, [['Pass phrase of the vault', 'open sesame please\r']])
     expect(used).toContain('19')
   })
 
   test('presses Ctrl-C: the command is interrupted and its handler runs', async () => {
-    const text = await atTerminal(`${cerith} run "trap 'echo cleaned up; exit 9' INT; echo ready; while :; do sleep 0.05; done"`, [['ready', { key: 'C-c' }]])
+    const text = await atTerminal(`${cerith} run 'trap "echo cleaned up; exit 9" INT; echo ready; while :; do sleep 0.05; done'`, [['ready', '\u0003']])
     expect(text).toContain('cleaned up')
-    expect(text).toMatch(/exit code (?:9|130)/)
   })
 
   test('waits with a progress line that goes away', async () => {
-    const job = `id=$(${cerith} run --background 'sleep 1.2; echo over')`
-    const text = await atTerminal(`${job}; ${cerith} wait $id --until over`, [])
+    const text = await atTerminal(`${cerith} wait $(${cerith} run --background 'sleep 1.5; echo over') --until over`, [])
+    expect(text).toContain('waiting ')
+    expect(text).toContain('\r\u001B[K')
     expect(text).toContain('until: over')
     expect(text).toContain('exit code 0')
+  })
+})
+
+test('an agent that is given a terminal cannot say yes for a person, whatever it does to its environment', async () => {
+  await withTestEngine(async (engine) => {
+    const env = { CERITH_HOME: join(base, 'agent'), HOME: base }
+    const command = `env -u CERITH_ENGINE setsid -w ${cerith} run --set policy.preset=careful 'curl -s http://127.0.0.1:9/'; echo "exit code $?"`
+    const job = await engine.start({ command, pty: true, env })
+    await job.send({ text: 'y', enter: true })
+    await job.wait({ exit: true, timeoutMs: 20_000 })
+    expect((await job.read({ ansi: 'strip' })).text).toContain('exit code 126')
+    const approve = await engine.run({ command: `id=$(${cerith} approve --json | grep -o 'ask_[0-9a-f]*'); env -u CERITH_ENGINE ${cerith} approve $id`, env })
+    expect(approve).toMatchObject({ exitCode: 125, stderr: expect.stringContaining('by a person') })
   })
 })

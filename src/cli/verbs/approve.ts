@@ -30,6 +30,7 @@ export const verb: Verb = {
       else for (const each of waiting) io.out.write(`${each.id}  ${age(Date.now() - each.askedAt)} ago, in ${visible(each.cwd)}\n  ${visible(each.command)}\n  ${visible(each.reason)}\n`)
       return EXIT.ok
     }
+    if (io.insideEngine) throw new ShellError('REFUSED', 'Approvals are given by a person, and this was started by an agent’s shell', 'Ask the person to run the same in a terminal of their own.')
     const asked = waiting.find((each) => each.id === id)
     if (!asked)
       throw new ShellError(
