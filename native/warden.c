@@ -513,6 +513,7 @@ void run_warden(WardenLink link) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_NAME, "cerith-warden");
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);   /* a file size limit makes writes fail; it must not end the keeper */
   signal(SIGHUP, SIG_IGN);
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);

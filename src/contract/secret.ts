@@ -6,6 +6,8 @@ export type TokenKind = 'secret' | 'decrypt'
 export interface SecretSource {
   lookup(kind: TokenKind, name: string): Promise<Uint8Array | undefined>
   names?(): Promise<readonly string[]>
+  /** Every value that can be had without asking anybody or running anything: masked from the first command on, named by a token or not. */
+  known?(): Promise<readonly { readonly name: string; readonly value: Uint8Array }[]>
 }
 
 // Every character of a name means nothing to a shell, quoted or not: an unknown token can stay where it is and nothing moves.

@@ -1,6 +1,6 @@
 /** Puts an engine together: one launcher, many runs, sessions and jobs; after `close` nothing it started is left. */
 import { randomBytes } from 'node:crypto'
-import { realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Engine, RunHandle } from '../contract/engine.js'
@@ -70,7 +70,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     await services.launcher.close()
     release()
     await services.audit?.close?.()
-    rmSync(services.runDir, { recursive: true, force: true })
+    rmSync(services.runDir, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
   }
 
   return {
@@ -117,11 +117,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const baseEnv: Record<string, string | undefined> = { ...(options.env ?? process.env) }
   const [bash, launcher, path] = await Promise.all([findBash(options.bash), startLauncher(options.tier ?? 'auto'), options.pathFromLoginShell ? loginPath() : null])
   if (path) baseEnv['PATH'] = path
-  ensurePrivateDirectory(join(stateDir, 'run'))
-  ensurePrivateDirectory(join(stateDir, 'jobs'))
   sweepDeadEngines(stateDir)
-  const runDir = ensurePrivateDirectory(join(stateDir, 'run', id))
-  writeFileSync(join(runDir, 'engine.json'), JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }), { mode: 0o600 })
+  const runDir = makeRunDirectory(stateDir, id)
   const limits: EngineLimits = { ...LIMITS, ...options.limits }
   let number = 0
   const policy = options.policy ? await readPolicy(options.policy) : undefined
@@ -172,6 +169,18 @@ async function createServices(options: EngineOptions): Promise<Services> {
     state: { closed: false },
   }
   return services
+}
+
+/** A folder for this engine's short-lived files. A full or read-only state directory costs jobs, not every command. */
+function makeRunDirectory(stateDir: string, id: string): string {
+  try {
+    ensurePrivateDirectory(join(stateDir, 'run'))
+    const runDir = ensurePrivateDirectory(join(stateDir, 'run', id))
+    writeFileSync(join(runDir, 'engine.json'), JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }), { mode: 0o600 })
+    return runDir
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'cerith-run-'))
+  }
 }
 
 function resolveSymlink(path: string): string | undefined {

@@ -143,6 +143,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   const notes: string[] = []
   const held = readers.some((reader) => !reader.ended)
   const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
+  if (exit.lost) notes.push('The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.')
   if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
   if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)
   if (stop && launcher.tier === 'plain') notes.push(PLAIN_TIER_CAVEAT)

@@ -1,4 +1,5 @@
 /** An engine as the configuration says: what the doors of this package (command line, MCP) open. The library's `createEngine` reads no files. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
@@ -123,7 +124,7 @@ function secretSources({ values }: LoadedConfig, stateDir: string, options: Open
   const mapped = values['secrets.environment'] as Record<string, string>
   if (Object.keys(mapped).length > 0) sources.push(lazily(async () => (await import('../secrets/sources.js')).environmentSource(mapped, env)))
   const commands = values['secrets.commands'] as Record<string, readonly [string, ...string[]]>
-  if (Object.keys(commands).length > 0) sources.push(lazily(async () => (await import('../os/secret-command.js')).secretCommandSource({ commands, environment: env })))
+  if (Object.keys(commands).length > 0) sources.push(lazily(async () => (await import('../os/secret-command.js')).secretCommandSource({ commands, environment: env }), () => false))
   if (values['secrets.vault'])
     sources.push(
       lazily(async () =>
@@ -133,12 +134,13 @@ function secretSources({ values }: LoadedConfig, stateDir: string, options: Open
           keyFile: values['secrets.keyFile'] as string | null,
           ...(options.askPassphrase ? { askPassphrase: options.askPassphrase } : {}),
         }),
+        () => existsSync(join(stateDir, 'vault')),
       ),
     )
   return sources
 }
 
-function lazily(open: () => Promise<SecretSource>): SecretSource {
+function lazily(open: () => Promise<SecretSource>, mayKnow: () => boolean = () => true): SecretSource {
   let opened: Promise<SecretSource> | null = null
   const source = (): Promise<SecretSource> =>
     (opened ??= open().catch((error: unknown) => {
@@ -148,5 +150,7 @@ function lazily(open: () => Promise<SecretSource>): SecretSource {
   return {
     lookup: async (kind, name) => (await source()).lookup(kind, name),
     names: async () => (await (await source()).names?.()) ?? [],
+    // A vault that is not there is not opened to learn that it is empty, and no command is run for this.
+    known: async () => (mayKnow() ? ((await (await source()).known?.()) ?? []) : []),
   }
 }

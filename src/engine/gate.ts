@@ -11,6 +11,7 @@ import { syntaxErrorOutcome } from './syntax-check.js'
 /** Null = go. The guard looks before the dry run: what is denied stays denied in one. */
 export async function passGate(plan: Plan, services: Services, remembered: Set<string>): Promise<Outcome | null> {
   const { verdict, request } = plan
+  await services.secrets.ready
   if (verdict.rule === 'unreadable' && verdict.decision !== 'allow') {
     // The shell's own message is worth more than a refusal; what bash would accept and the guard cannot read stays refused.
     const failed = await syntaxErrorOutcome(plan, services)

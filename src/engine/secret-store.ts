@@ -9,8 +9,17 @@ export class SecretStore {
   readonly masker: Masker = createMasker()
   readonly #source: SecretSource
 
+  /** Settled when the values that can be had without asking are masked; commands wait for it. */
+  readonly ready: Promise<void>
+
   constructor(sources: readonly SecretSource[]) {
     this.#source = firstOf([this.refs, ...sources])
+    this.ready = this.#maskKnown(sources)
+  }
+
+  async #maskKnown(sources: readonly SecretSource[]): Promise<void> {
+    const known = await Promise.all(sources.map((source) => source.known?.() ?? []))
+    for (const { name, value } of known.flat()) this.masker.add(name, value)
   }
 
   /** The masker, or null while there is nothing to hide: masking then costs nothing. */

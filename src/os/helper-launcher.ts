@@ -150,6 +150,8 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   child.once('error', (error) => announce?.(error))
   child.once('exit', () => {
     closed = true
+    // Its pipes went with it.
+    ready.length = 0
     announce?.(new Error('the helper ended at once'))
     for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
     updateHold()
@@ -183,6 +185,9 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     tier,
     get pid() {
       return launcherPid
+    },
+    get alive() {
+      return !closed
     },
     pipe,
     pipeNow: () => ready.shift() ?? null,

@@ -96,6 +96,8 @@ export interface Launcher {
   /** `native`: nothing escapes; `plain`: groups, the process tree and an environment mark. */
   readonly tier: 'native' | 'plain'
   readonly pid: number
+  /** False once it has ended. */
+  readonly alive: boolean
   pipe(): Promise<Pipe>
   /** A pipe without waiting, when one is at hand. */
   pipeNow(): Pipe | null

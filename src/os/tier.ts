@@ -1,8 +1,67 @@
-/** Chooses the launcher: the native helper where it runs, the plain one elsewhere. */
+/** Chooses the launcher (the native helper where it runs, the plain one elsewhere) and starts a new one when it is killed from outside. */
 import { findHelper } from './helper-file.js'
 import type { Launcher } from './launcher.js'
 
 export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
+  let current = await startOne(tier)
+  let successor: Promise<Launcher> | null = null
+  let closed = false
+  let holds = 0
+  let holding: NodeJS.Timeout | null = null
+
+  // Whatever ran under a launcher that was killed has ended with it; what comes next must not suffer for that.
+  const live = (): Promise<Launcher> => {
+    if (current.alive || closed) return Promise.resolve(current)
+    successor ??= startOne(tier).then(
+      (launcher) => {
+        current = launcher
+        successor = null
+        return launcher
+      },
+      (error: unknown) => {
+        successor = null
+        throw error
+      },
+    )
+    return successor
+  }
+
+  return {
+    get tier() {
+      return current.tier
+    },
+    get pid() {
+      return current.pid
+    },
+    get alive() {
+      return current.alive
+    },
+    pipeNow: () => (current.alive ? current.pipeNow() : null),
+    pipe: async () => (await live()).pipe(),
+    start: async (spec) => (await live()).start(spec),
+    hold() {
+      // A timer keeps the event loop alive whatever happens to the launcher's own connection.
+      holds += 1
+      holding ??= setInterval(() => {}, 1 << 30)
+      let held = true
+      return () => {
+        if (!held) return
+        held = false
+        holds -= 1
+        if (holds > 0 || !holding) return
+        clearInterval(holding)
+        holding = null
+      }
+    },
+    async close() {
+      closed = true
+      await successor?.catch(() => {})
+      await current.close()
+    },
+  }
+}
+
+async function startOne(tier: 'auto' | 'plain'): Promise<Launcher> {
   const helper = tier === 'auto' ? findHelper() : null
   if (helper) {
     try {

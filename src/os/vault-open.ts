@@ -40,5 +40,16 @@ export async function vaultSource(keys: VaultKeys): Promise<SecretSource> {
       vault ??= await openVaultWith(keys)
       return vault.lookup(kind, name)
     },
+    async known() {
+      if (!existsSync(vaultFile(keys.stateDir))) return []
+      try {
+        // Nobody is asked for a pass phrase here: a vault that needs one stays closed until a token names it.
+        const opened = vault ?? (await openVaultWith({ ...keys, askPassphrase: async () => null }))
+        vault = opened
+        return (await Promise.all((await opened.list()).map(async ({ name }) => ({ name, value: await opened.get(name) })))).flatMap(({ name, value }) => (value ? [{ name, value }] : []))
+      } catch {
+        return []
+      }
+    },
   }
 }

@@ -46,5 +46,8 @@ export function environmentSource(mapping: Readonly<Record<string, string>>, env
     async names() {
       return [...variables.keys()]
     },
+    async known() {
+      return [...variables].flatMap(([name, variable]) => (environment[variable] === undefined ? [] : [{ name, value: new TextEncoder().encode(environment[variable]) }]))
+    },
   }
 }

@@ -97,3 +97,40 @@ describe('a machine that is out of something', () => {
     expect((await engine.run({ command: 'echo again' })).stdout).toBe('again\n')
   })
 })
+
+describe('a launcher that is killed from outside', () => {
+  test('the run in flight is lost and says so; the next ones get a new launcher, sessions their state', async () => {
+    const engine = await testEngine()
+    const session = await engine.session()
+    await session.run({ command: 'x=5; cd /tmp' })
+    await until(async () => (await session.info()).leftovers.length === 0)
+    const { processFacts } = await import('../../src/os/proc.js')
+    const running = engine.stream({ command: 'echo up; sleep 60' })
+    for await (const chunk of running) if (chunk.text.includes('up')) break
+    const warden = processFacts(running.pid as number)?.parent as number
+    process.kill(processFacts(warden)?.parent as number, 'SIGKILL')
+    const lost = await running.outcome
+    expect(lost.status).toBe('failed')
+    expect(lost.notes.join(' ')).toContain('destroyed from outside')
+    expect((await engine.run({ command: 'echo next' })).stdout).toBe('next\n')
+    expect((await session.run({ command: 'echo again' })).stdout).toBe('again\n')
+  })
+})
+
+describe('a state directory that cannot be written', () => {
+  test('F56 commands still run, jobs say why they cannot', async () => {
+    const stateDir = join(temporaryFolder(), 'state')
+    const first = await testEngine({ stateDir })
+    await first.close()
+    const { rmSync, writeFileSync } = await import('node:fs')
+    // A file where the folder should be: the same as a full or read-only disk, for root too.
+    rmSync(join(stateDir, 'run'), { recursive: true })
+    writeFileSync(join(stateDir, 'run'), '')
+    rmSync(join(stateDir, 'jobs'), { recursive: true, force: true })
+    writeFileSync(join(stateDir, 'jobs'), '')
+    const engine = await testEngine({ stateDir })
+    expect((await engine.run({ command: 'echo works' })).stdout).toBe('works\n')
+    expect((await (await engine.session()).run({ command: 'echo works' })).stdout).toBe('works\n')
+    await expect(engine.start({ command: 'true' })).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
+  })
+})

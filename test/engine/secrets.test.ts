@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { environmentSource } from '../../src/secrets/sources.js'
 import type { AuditEntry } from '../../src/engine/audit-sink.js'
 import { temporaryFolder, testEngine } from './harness.js'
 
@@ -110,3 +111,9 @@ function filesBelow(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? filesBelow(join(dir, entry.name)) : entry.isFile() ? [join(dir, entry.name)] : []))
 }
 
+
+test('REF-05 values of a source are masked from the first command on, also when no token named them', async () => {
+  const engine = await testEngine({ secretSources: [environmentSource({ deploy: 'DEPLOY' }, { DEPLOY: 'hunter2hunter2' })] })
+  writeFileSync(join(engine.cwd, 'leak.txt'), 'password=hunter2hunter2\n')
+  expect((await engine.run({ command: 'cat leak.txt' })).stdout).toBe('password=[secret:deploy]\n')
+})
