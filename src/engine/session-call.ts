@@ -179,7 +179,7 @@ function watchSilence(shell: SessionShell, tell: () => void): { readonly noticed
   let looks = 0
   let noticed = false
   const timer = setInterval(() => {
-    looks = shell.isAtPrompt() ? looks + 1 : 0
+    looks = shell.isIdle() ? looks + 1 : 0
     if (looks < 3) return
     noticed = true
     tell()

@@ -6,7 +6,7 @@ import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
 import { watchChildren, type ChildrenWatch } from '../os/children.js'
-import { descendantsOf, hasProc, signalProcess } from '../os/proc.js'
+import { descendantsOf, hasProc, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
 import { dumpFileText, dumpLine, endFileText, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, type Marks } from './session-lines.js'
@@ -198,6 +198,11 @@ export class SessionShell {
   isAtPrompt(): boolean {
     const now = openFile(this.pid, 0)
     return now !== undefined && now === this.#ordersFile
+  }
+
+  /** Whether it has read all of them and waits for more: one that has not been given the processor yet is runnable, not asleep. */
+  isIdle(): boolean {
+    return this.isAtPrompt() && processFacts(this.pid)?.state === 'S'
   }
 
   /** Whether processes other than the shell were there when the last call ended. */

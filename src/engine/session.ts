@@ -161,7 +161,6 @@ export class LiveSession implements Session {
     if (this.#closed) throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
-    this.#stopIdle()
     const notes = this.#checkDirectory()
     const plan = await planRun(request, { ...this.surroundings(), entered: this.#shell?.alive ?? false }, this.#services)
     const stopped = await passGate(plan, this.#services, this.#parts.remembered)
@@ -169,6 +168,7 @@ export class LiveSession implements Session {
     if (request.pty) return this.#parts.onTerminal(plan, call, this)
     const delivered = await deliverCommand(plan.command, this.#services)
     if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
+    this.#stopIdle()
     this.#busy = true
     try {
       const shell = await this.#ready()
@@ -211,7 +211,8 @@ export class LiveSession implements Session {
     const memory = this.#memory
     const shell = this.#shell?.alive ? this.#shell : null
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
-    const lost = shell ? (linkOf(shell.pid, 'cwd') ?? '').endsWith(' (deleted)') : nearestExisting(memory.cwd) !== memory.cwd
+    const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
+    const lost = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at) !== at
     if (!lost) return []
     const gone = memory.cwd.replace(/ \(deleted\)$/, '')
     memory.cwd = nearestExisting(gone)
@@ -257,7 +258,7 @@ export class LiveSession implements Session {
 
   async #writeDown(shell: SessionShell): Promise<void> {
     const memory = this.#memory
-    if (memory.dirty ? await shell.dump(!memory.errTrap) : memory.unread) memory.learn(shell.readState())
+    if ((memory.dirty || memory.unread) && (await shell.dump(!memory.errTrap))) memory.learn(shell.readState())
   }
 
   #stopIdle(): void {

@@ -200,6 +200,13 @@ test('F52 a deleted directory: the nearest one that exists, with a note', async 
   await session.close()
 })
 
+test('F52 a directory whose name only looks deleted is left alone', async () => {
+  const session = await furnished()
+  await session.do('mkdir "odd (deleted)" && cd "odd (deleted)"')
+  expect(await session.do('pwd')).toMatchObject({ stdout: `${join(home, session.name, 'sub', 'odd (deleted)')}\n`, notes: [] })
+  await session.close()
+})
+
 test('F52 a directory that was deleted and made again is entered again', async () => {
   const session = await furnished()
   await session.do('mkdir again && cd again && rmdir ../again && mkdir ../again')
