@@ -44,9 +44,14 @@ export function followAdopted(stateDir: string, isOwn: (id: string) => boolean, 
   return () => clearInterval(timer)
 }
 
+/** For news and lists: null also when the files cannot be read just now (cleaned up, out of descriptors). */
 export function infoAt(dir: string, id: string, known: StartRecord | null = null): JobInfo | null {
-  const state = jobState(dir, id, known)
-  return state && infoOf(dir, state)
+  try {
+    const state = jobState(dir, id, known)
+    return state && infoOf(dir, state)
+  } catch {
+    return null
+  }
 }
 
 function engineAlive({ record }: JobState): boolean {

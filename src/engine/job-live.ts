@@ -35,7 +35,8 @@ export class JobNews {
   }
 
   tell(event: JobEvent): void {
-    for (const listener of [...this.#listeners]) {
+    // A copy: listeners come and go while they are told.
+    for (const listener of Array.from(this.#listeners)) {
       try {
         listener(event)
       } catch {
@@ -47,7 +48,7 @@ export class JobNews {
 
   /** For those who wait for a job without listening to all of them. */
   wake(id: string): void {
-    for (const wake of [...(this.#changes.get(id) ?? [])]) wake()
+    for (const wake of Array.from(this.#changes.get(id) ?? [])) wake()
   }
 
   /** Resolves at the next news about a job, or after so long. */

@@ -8,7 +8,7 @@ import { findJobDirectory } from '../os/job-dir.js'
 import { readEndRecord } from '../os/job-record.js'
 import { auditOutcome } from './audit.js'
 import { deliverCommand, isRefusal } from './delivery.js'
-import type { Promote } from './fresh.js'
+import { within, type Promote } from './fresh.js'
 import { passGate } from './gate.js'
 import { endLeftovers, followAdopted, infoAt } from './job-adopt.js'
 import { cleanByLimits, cleanJobs } from './job-clean.js'
@@ -24,6 +24,7 @@ import type { Services } from './services.js'
 import type { Sessions } from './sessions.js'
 
 const TIDY_AFTER_MS = 300
+const CLOSE_PATIENCE_MS = 10_000
 /** What a job costs on disk besides its output. */
 const RECORDS_BYTES = 16_384
 
@@ -56,7 +57,11 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
   // Off the way of the first command: what earlier engines left, and what is too old or too much.
   const tidy = (): void => {
     unlooked = 0
-    cleanByLimits(stateDir, limits)
+    try {
+      cleanByLimits(stateDir, limits)
+    } catch {
+      // Cleaning up is a courtesy; the next engine tries again.
+    }
   }
   const later = setTimeout(() => {
     if (services.state.closed) return
@@ -143,7 +148,8 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
       unfollow?.()
       const ending = [...live.values()].filter(({ owner }) => owner === 'manager')
       for (const { ward } of ending) ward.kill({ graceMs: limits.graceMs, why: 'close' })
-      await Promise.all(ending.map(({ ward, ended }) => Promise.all([ward.gone, ended])))
+      // A process that the kernel does not let go (a dead disk) must not hold the host too; its keeper stays with it.
+      await within(Promise.all(ending.map(({ ward, ended }) => Promise.all([ward.gone, ended]))), limits.graceMs + CLOSE_PATIENCE_MS)
     },
   }
 }

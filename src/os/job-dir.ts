@@ -64,13 +64,13 @@ export function removeJobDirectory(dir: string): boolean {
   } catch {
     return false
   }
-  rmSync(aside, { recursive: true, force: true })
+  removeQuietly(aside)
   return true
 }
 
 /** Directories that a cleaner moved aside and could not finish removing. */
 export function removeLeftAside(stateDir: string): void {
-  for (const name of names(jobsDirectory(stateDir))) if (name.includes(ASIDE)) rmSync(join(jobsDirectory(stateDir), name), { recursive: true, force: true })
+  for (const name of names(jobsDirectory(stateDir))) if (name.includes(ASIDE)) removeQuietly(join(jobsDirectory(stateDir), name))
 }
 
 /** A small file that must not be there yet, and never through a link. */
@@ -105,6 +105,15 @@ export function readSmall(dir: string, name: string, maxBytes: number): string |
     return null
   } finally {
     closeSync(fd)
+  }
+}
+
+/** What cannot be removed now is found by the next cleaner. */
+function removeQuietly(dir: string): void {
+  try {
+    rmSync(dir, { recursive: true, force: true })
+  } catch {
+    // Somebody else is at it, or the disk does not let us.
   }
 }
 
