@@ -1,6 +1,7 @@
 /** `cerith run --background`: starts a job and says its id at once, or why it did not start. */
 import type { Engine } from '../contract/engine.js'
-import type { JobInfo } from '../contract/job.js'
+import type { Job, JobInfo, ReadResult } from '../contract/job.js'
+import { LIMITS } from '../contract/limits.js'
 import { outcomeToJson } from '../contract/outcome.js'
 import type { RunRequest } from '../contract/request.js'
 import { EXIT, type Io } from './io.js'
@@ -33,7 +34,7 @@ export async function runInBackground(engine: Engine, request: RunRequest, optio
     return exitCodeOf(outcome)
   }
   const { info } = await begun.job.wait({ exit: true, timeoutMs: FIRST_LOOK_MS })
-  if (options.json) io.out.write(`${JSON.stringify(startedToJson(info, options.session ?? null))}\n`)
+  if (options.json) io.out.write(`${JSON.stringify(await startedToJson(begun.job, info, options.session ?? null))}\n`)
   else {
     io.out.write(`${info.id}\n`)
     if (io.err.isTTY) io.err.write(`cerith: ${info.isRunning ? `running as process ${info.pid}` : info.status}; cerith read ${info.id} --follow, cerith wait ${info.id}, cerith kill ${info.id}\n`)
@@ -41,16 +42,18 @@ export async function runInBackground(engine: Engine, request: RunRequest, optio
   return EXIT.ok
 }
 
-/** The fields of an Outcome, for a job that has just begun. */
-function startedToJson(info: JobInfo, session: string | null): Record<string, unknown> {
+/** The fields of an Outcome, for a job that has just begun; one that is over already has its output in them. */
+async function startedToJson(job: Job, info: JobInfo, session: string | null): Promise<Record<string, unknown>> {
+  const read = async (stream: 'stdout' | 'stderr' | 'output'): Promise<ReadResult> => job.read({ stream, maxBytes: LIMITS.clipChars })
+  const texts = info.isRunning ? [] : info.streams === 'merged' ? [await read('output')] : [await read('stdout'), await read('stderr')]
+  const omitted = info.isRunning ? 0 : Math.max(0, info.bytes.total - texts.reduce((sum, { start, cursor }) => sum + cursor - start, 0))
   return {
     status: info.isRunning ? 'running' : info.status,
     exit_code: info.exitCode,
     signal: info.signal,
-    stdout: '',
-    stderr: '',
-    truncated: false,
-    omitted_bytes: 0,
+    ...(info.streams === 'merged' ? { output: texts[0]?.text ?? '' } : { stdout: texts[0]?.text ?? '', stderr: texts[1]?.text ?? '' }),
+    truncated: omitted > 0,
+    omitted_bytes: omitted,
     output_file: info.outputFile,
     duration_ms: info.durationMs,
     cwd: info.cwd,

@@ -3,6 +3,9 @@ import { createInterface } from 'node:readline'
 import { isInsideEngine } from '../os/inside-engine.js'
 import type { Io, Person, Sink } from './io.js'
 
+/** Why output of this process was lost, if it was; this file is the process's own terminal, so there is one. */
+export const lostOutput: { why: string | null } = { why: null }
+
 export function processIo(): Io {
   return {
     out: sink(process.stdout),
@@ -46,8 +49,10 @@ function currentDirectory(): string {
 }
 
 function sink(stream: NodeJS.WriteStream): Sink {
-  // Whoever reads us may leave early (`| head`); that must not become a stack trace.
-  stream.on('error', () => {})
+  // Whoever reads us may leave early (`| head`); that must not become a stack trace. A full disk must not become a success.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (stream === process.stdout && error.code !== 'EPIPE') lostOutput.why ??= error.code ?? error.message
+  })
   return {
     write: (text) => void stream.write(text),
     get isTTY() {

@@ -22,7 +22,8 @@ export const verb: Verb = {
         const { info, alreadyStopped, forced, notes } = await (await engine.job(id)).kill({ ...(signal === undefined ? {} : { signal }), ...(grace === undefined ? {} : { graceMs: grace }) })
         if (json) io.out.write(`${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: [...notes, ...info.notes] })}\n`)
         else {
-          io.out.write(`${info.id}: ${alreadyStopped ? `had already ended (${info.status})` : forced ? 'killed (it ignored the polite signal)' : 'ended'}\n`)
+          const asked = /^(?:SIG)?KILL$|^9$/i.test(signal ?? '')
+          io.out.write(`${info.id}: ${alreadyStopped ? `had already ended (${info.status})` : info.isRunning ? 'still running' : !forced ? 'ended' : asked ? 'killed' : 'killed (it ignored the polite signal)'}\n`)
           for (const note of notes) io.out.write(`  ${note}\n`)
         }
       }
