@@ -23,6 +23,7 @@ import type { Services } from './services.js'
 
 const SETTLE_LIMIT_MS = 10_000
 const SHOWN_AFTER_MS = 100
+const GONE_LIMIT_MS = 1_000
 const END_OF_INPUT = '\x04'
 
 export interface TerminalExtras {
@@ -151,6 +152,8 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
   const end = endOf(exit, stop, plan)
   const notes: string[] = []
   const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
+  // With nobody left its keeper leaves in a moment, and the directory with it.
+  if (leftovers.length === 0) await within(ward.gone, GONE_LIMIT_MS)
   if (leftovers.length > 0) notes.push(`${stop ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ')}. It ends with the engine.`)
   if (follower.missed > 0) notes.push(`${follower.missed} bytes of output came faster than they could be kept.`)
   notes.push(...adviceFor({ end, plan, stderr: text.text, pipeStatus }))

@@ -164,16 +164,21 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   })
 
   test('when the keeper is destroyed the run is lost, not hanging, and its command does not live on', async () => {
-    const handle = engine.stream({ command: 'echo $$; exec sleep 60', pty: true })
-    let pid = 0
-    for await (const { text } of handle) {
-      pid = Number(text.trim()) || pid
-      const keeper = processFacts(pid)?.parent
-      if (keeper && keeper > 1) process.kill(keeper, 'SIGKILL')
+    const own = await createEngine({ cwd: root, stateDir: join(root, 'destroyed') })
+    try {
+      const handle = own.stream({ command: 'echo $$; exec sleep 60', pty: true })
+      let pid = 0
+      for await (const { text } of handle) {
+        pid = Number(text.trim()) || pid
+        const keeper = processFacts(pid)?.parent
+        if (keeper && keeper > 1) process.kill(keeper, 'SIGKILL')
+      }
+      expect((await handle.outcome).end).toMatchObject({ kind: 'lost' })
+      for (let tries = 0; tries < 100 && isAlive(pid); tries++) await new Promise((resolve) => setTimeout(resolve, 10))
+      expect(isAlive(pid)).toBe(false)
+    } finally {
+      await own.close()
     }
-    expect((await handle.outcome).end).toMatchObject({ kind: 'lost' })
-    for (let tries = 0; tries < 100 && isAlive(pid); tries++) await new Promise((resolve) => setTimeout(resolve, 10))
-    expect(isAlive(pid)).toBe(false)
   })
 
   test('on the lower tier a terminal is refused with how to get one, and everything else works', async () => {

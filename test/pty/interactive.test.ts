@@ -7,9 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/contract/job.js'
 import { createEngine, type Engine } from '../../src/index.js'
 import { findHelper } from '../../src/os/helper-file.js'
+import { commandLine, descendantsOf, processFacts } from '../../src/os/proc.js'
 import { startSshd, type LocalSshd } from './local-sshd.js'
 import { AGENT, namespaceScript } from './other-user.js'
 
+/** The process group that has the terminal: field 8 of stat. */
+const terminalGroup = (pid: number): number => Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[5])
 const has = (name: string): boolean => spawnSync('bash', ['-c', `command -v ${name}`]).status === 0
 
 describe.skipIf(!findHelper())('interactive programs', () => {
@@ -66,8 +69,14 @@ describe.skipIf(!findHelper())('interactive programs', () => {
 
   test('bash -i: history, C-c and job control', async () => {
     const bash = await drive(`PS1='ready$ ' bash --norc --noprofile -i`)
+    // A key pressed before the program has the terminal goes to the shell.
+    const running = async (command: string): Promise<void> => {
+      const { pid } = await bash.job.info()
+      while (!descendantsOf(pid as number).some((child) => commandLine(child) === command && processFacts(child)?.state === 'S' && terminalGroup(child) === processFacts(child)?.group)) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
     await bash.shows(/ready\$ $/)
     await bash.type('sleep 60')
+    await running('sleep 60')
     await bash.type({ keys: ['C-c'] })
     await bash.shows(/ready\$ $/)
     await bash.type('echo first-$((40 + 2))')
@@ -75,10 +84,11 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     await bash.type({ keys: ['up', 'enter'] })
     await bash.shows(/^first-42/)
     await bash.type('sleep 50')
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await running('sleep 50')
     await bash.type({ keys: ['C-z'] })
     await bash.shows(/Stopped\s+sleep 50/)
     await bash.type('fg')
+    await running('sleep 50')
     await bash.type({ keys: ['C-c'] })
     await bash.shows(/ready\$ $/)
     await bash.type('exit 5')
