@@ -119,7 +119,9 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const notes: string[] = []
   const stopped = stopping ? await (stopping as Promise<Stopped>) : null
   if (stopped && stopped.left.length > 0) notes.push(`Could not end every process; still there: ${stopped.left.join(', ')}.`)
-  if (stopped && shell.alive && !(await recover(shell, memory))) {
+  // A command that interrupts its own shell may have done so with our signal.
+  const interrupted = stopped !== null || (report?.kind === 'E' && report.fields[0] === '130')
+  if (interrupted && shell.alive && !(await recover(shell, memory))) {
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'timeout' })
     await shell.ward.exited
     notes.push('The shell did not answer and was restarted with the state it had before this command.')

@@ -219,7 +219,7 @@ function repairCode(marks: Marks): string {
 /** After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. */
 export function recoverLine(number: number, marks: Marks, userExit: string | null): string {
   const saved = own(marks, 'e')
-  return `{ [[ \${${saved}-} ]] && \\exec 2>&"$${saved}" {${saved}}>&-; } ; { \\builtin . ${quoteWord(fileOf.interrupt(marks))}; \\builtin unset -v ${saved}; ${installTraps(marks, userExit)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return `[[ -z \${${saved}-} ]] || { \\exec 2>&"$${saved}" {${saved}}>&-; \\builtin . ${quoteWord(fileOf.interrupt(marks))}; \\builtin unset -v ${saved}; }; { ${installTraps(marks, userExit)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after our dump, once. */

@@ -53,6 +53,7 @@ describe('SESS-01 nothing typed costs the session', () => {
     ['kill -TERM of the shell', 'kill -TERM $$; echo ignored', { exitCode: 0 }],
     ['kill -HUP of the shell', 'kill -HUP $$', {}],
     ['kill -INT of the shell', 'kill -INT $$; echo after', {}],
+    ['the signal that cerith itself uses', 'kill -43 $$; echo after', { exitCode: 130, stdout: '' }],
     ['kill -STOP and continue', '(sleep 0.05; kill -CONT $$) & kill -STOP $$; wait; echo continued', { stdout: 'continued\n' }],
     ['kill of the whole group', 'trap "" TERM; kill -TERM 0', {}],
     ['closed stdin', 'exec 0<&-', {}],
