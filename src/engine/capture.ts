@@ -51,6 +51,11 @@ export class Capture {
     return this.transcript.totalBytes
   }
 
+  /** Said when the file for the whole output does not hold the whole of it. */
+  get spillNote(): string | null {
+    return this.#spill && this.#spill.lost > 0 ? `The file ${this.#spill.path} lacks ${this.#spill.lost} bytes of the output: it reached its limit, or the disk is full.` : null
+  }
+
   get spillPath(): string | null {
     return this.#spillMoved ?? this.#spill?.path ?? null
   }

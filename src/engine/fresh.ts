@@ -163,6 +163,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   }
   const stdout = clipped.out.text
   const stderr = clipped.err?.text ?? ''
+  for (const capture of [out, err]) if (capture?.spillNote) notes.push(capture.spillNote)
   notes.push(...adviceFor({ end, plan, stderr: merged ? stdout : stderr, pipeStatus }))
   void ward.gone.then(() => {
     services.live.delete(life)
