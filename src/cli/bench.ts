@@ -26,17 +26,21 @@ export interface BenchResult {
 export async function runBench({ json = false, quick = false }: { json?: boolean; quick?: boolean }, io: Io): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'cerith-bench-'))
   const engine = await createEngine({ stateDir: home })
+  const stopped = new AbortController()
+  const unlisten = io.onSignal(() => stopped.abort())
   try {
     const session = await engine.session('bench')
     const results: BenchResult[] = []
     for (const row of rows(engine, session, quick ? 0.2 : 1)) {
-      const result = await measure(row)
+      const result = await measure(row, stopped.signal)
+      if (stopped.signal.aborted) return
       results.push(result)
       if (!json) io.out.write(`${line(result, io)}\n`)
     }
     if (json) io.out.write(`${JSON.stringify({ node: process.version, platform: `${process.platform}-${process.arch}`, results })}\n`)
     else io.out.write(`\nMedian of interleaved rounds against child_process.spawn('bash', ['-c', ...]);\nthe bar is cerith, | is spawn. Less is better.\n`)
   } finally {
+    unlisten()
     await engine.close()
     rmSync(home, { recursive: true, force: true })
   }
@@ -55,7 +59,7 @@ function rows(engine: Engine, session: Session, share: number): Row[] {
   ]
 }
 
-async function measure({ name, rounds, ours, theirs }: Row): Promise<BenchResult> {
+async function measure({ name, rounds, ours, theirs }: Row, signal: AbortSignal): Promise<BenchResult> {
   const times = { ours: [] as number[], theirs: [] as number[] }
   const time = async (work: () => Promise<unknown>): Promise<number> => {
     const from = performance.now()
@@ -63,7 +67,7 @@ async function measure({ name, rounds, ours, theirs }: Row): Promise<BenchResult
     return performance.now() - from
   }
   for (let i = 0; i < 3; i++) await Promise.all([ours(), theirs()])
-  for (let i = 0; i < rounds; i++) {
+  for (let i = 0; i < rounds && (i < 2 || !signal.aborted); i++) {
     // Who goes first changes, so that neither always runs on a warmer cache.
     if (i % 2 === 0) times.ours.push(await time(ours))
     times.theirs.push(await time(theirs))
