@@ -16,6 +16,14 @@ const PROGRAMS = [
   ['sshd', 'openssh-server'],
   ['ps', 'procps'],
   ['curl', 'curl'],
+  ['nano', 'nano'],
+  ['dialog', 'dialog'],
+  ['bc', 'bc'],
+  ['dc', 'dc'],
+  ['ed', 'ed'],
+  ['sqlite3', 'sqlite3'],
+  ['man', 'man-db'],
+  ['gpg', 'gnupg'],
 ]
 
 /** Never fails: a machine without network or apt still runs everything that does not need these. */
