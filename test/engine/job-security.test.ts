@@ -3,7 +3,6 @@ import { appendFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createEngine } from '../../src/index.js'
 import { eventually } from './engine-host.js'
 import { withEngine } from './job-setup.js'
 
@@ -12,6 +11,7 @@ const place = withEngine()
 test('F67 a link planted where a job would be made is not followed: the id is taken, the victim unchanged', async () => {
   const victim = join(place.stateDir, 'victim')
   mkdirSync(victim)
+  mkdirSync(join(place.stateDir, 'jobs'), { recursive: true, mode: 0o700 })
   symlinkSync(victim, join(place.stateDir, 'jobs', 'bash_1'))
   let n = 1
   const job = await place.engine.start({ command: 'echo x', newId: () => `bash_${n++}` })
@@ -37,10 +37,10 @@ test('F67 a link in place of a record or an output is never read through', async
 test('F68 a directory of jobs that is a link is refused with a clear error', async () => {
   const elsewhere = join(place.stateDir, 'elsewhere')
   mkdirSync(elsewhere)
-  rmSync(join(place.stateDir, 'jobs'), { recursive: true })
+  rmSync(join(place.stateDir, 'jobs'), { recursive: true, force: true })
   symlinkSync(elsewhere, join(place.stateDir, 'jobs'))
   await expect(place.engine.start({ command: 'echo x' })).rejects.toMatchObject({ code: 'STATE_UNWRITABLE', message: expect.stringContaining('symbolic link') })
-  await expect(createEngine({ stateDir: place.stateDir })).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
+  await expect((await place.another()).start({ command: 'echo x' })).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
   expect(readdirSync(elsewhere)).toEqual([])
 })
 
@@ -126,5 +126,5 @@ test('a refused command starts nothing: begin says so with a value, start throws
   await expect(place.engine.start({ command: 'if true; then' })).rejects.toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('syntax error') })
   const dry = await place.engine.begin({ command: 'touch /tmp/never', dryRun: true })
   expect('outcome' in dry && dry.outcome).toMatchObject({ status: 'dry_run', plan: { background: true } })
-  expect(readdirSync(join(place.stateDir, 'jobs'))).toEqual([])
+  expect(await place.engine.jobs({ all: true })).toEqual([])
 })
