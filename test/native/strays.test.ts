@@ -24,7 +24,7 @@ test('F14 a detached job whose keeper is destroyed is left alone, and its neighb
   const { pid } = await lonely.info()
   process.kill(processFacts(pid as number)?.parent as number, 'SIGKILL')
   await eventually(async () => (await lonely.info()).status === 'lost')
-  const other = await place.engine.run({ command: 'kill -9 $PPID' })
+  const other = await place.engine.run({ command: 'sleep 0.1; kill -9 $PPID; sleep 300' })
   expect(other.end?.kind).toBe('lost')
   expect(isAlive(pid as number)).toBe(true)
   expect((await neighbour.info()).status).toBe('running')
