@@ -18,6 +18,7 @@ const SMALL_FILE = 4_096
 
 /** What is still running when the session closes gets this long to end by itself. */
 const COMPANY_GRACE_MS = 1_000
+const SETTLE_LIMIT_MS = 1_000
 /** An idle shell that takes longer than this for a line of ours is broken. */
 const ANSWER_LIMIT_MS = 10_000
 
@@ -168,11 +169,17 @@ export class SessionShell {
    */
   async attach(sinks: Sinks, moved: boolean): Promise<{ stdout: string | null; stderr: string | null }> {
     const shared = this.#mayShare()
+    if (this.#out && (shared || moved)) await this.#settled()
     const stdout = this.#out && !shared && !moved ? null : await this.#renew('out', 1, shared)
     const stderr = this.#err && !shared && !moved ? null : await this.#renew('err', 2, shared)
     if (this.#out) this.#out.owner = sinks
     if (this.#err) this.#err.owner = sinks
     return { stdout, stderr }
+  }
+
+  /** Its stdout is a report's for a moment after each answer; only a shell that waits for a line shows what it really is. */
+  async #settled(): Promise<void> {
+    for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS; ) await new Promise((resolve) => setTimeout(resolve, 1))
   }
 
   async #renew(side: keyof Sinks, fd: 1 | 2, shared: boolean): Promise<string | null> {

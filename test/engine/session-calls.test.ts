@@ -123,6 +123,15 @@ describe('leftovers', () => {
       rmSync(join(session.cwd, 'told'))
     }))
 
+  test('nor does it when the next call comes while the shell is still reporting', () =>
+    withSession(async (session, run) => {
+      await run('mkfifo go2; { exec 5<>go2; while read -r x <&5; do echo "late $x"; echo "$x" >told2; done; } & echo started')
+      for (let at = 0; at < 25; at++) {
+        expect(await run(`echo ${at} >go2; until [ "$(cat told2 2>/dev/null)" = ${at} ]; do :; done; echo ${at}`)).toMatchObject({ stdout: `${at}\n`, stderr: '' })
+      }
+      for (const file of ['go2', 'told2']) rmSync(join(session.cwd, file))
+    }))
+
   test('a leftover that floods does not block and is not seen', () =>
     withSession(async (session, run) => {
       await run('yes flood & echo up')
