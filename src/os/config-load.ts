@@ -9,6 +9,7 @@ import { SETTINGS, type Setting } from './config-schema.js'
 import { readText, readValue, type Place } from './config-values.js'
 
 export const CONFIG_FILE = 'cerith.config.json'
+const MAX_BYTES = 1024 * 1024
 
 export interface LoadedConfig {
   /** By key, e.g. `limits.timeoutMs`. */
@@ -137,8 +138,13 @@ function parse(text: string, file: string): Record<string, unknown> {
 
 function readIfThere(file: string): string | null {
   try {
+    const stat = statSync(file)
+    // Reading a pipe would wait for ever, and a huge file would fill the memory of everything that starts here.
+    if (!stat.isFile() || stat.size > MAX_BYTES)
+      throw new ShellError('BAD_CONFIG', `${file}: cannot be read (${stat.isFile() ? `larger than ${MAX_BYTES} bytes` : 'not a file'})`, 'A configuration is one small JSON file.')
     return readFileSync(file, 'utf8')
   } catch (error) {
+    if (ShellError.is(error)) throw error
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     // A policy that cannot be read must not turn into no policy.

@@ -124,6 +124,9 @@ describe('mistakes', () => {
     rmSync(userFile)
     mkdirSync(userFile)
     expect(mistake(() => load()).message).toContain('cannot be read')
+    proj(`{"dialect": "${'x'.repeat(1024 * 1024)}"}`)
+    rmSync(userFile, { recursive: true })
+    expect(mistake(() => load()).message).toContain('larger than')
   })
 
   test.skipIf(process.getuid?.() === 0)('a file without permission is an error', () => {
