@@ -20,8 +20,9 @@ beforeAll(async () => {
   writeFileSync(join(base, 'bin', 'cerith'), `#!/bin/sh\nexec ${process.execPath} ${join(root, 'dist/cli.js')} "$@"\n`)
   chmodSync(join(base, 'bin', 'cerith'), 0o755)
   server = createServer((request, response) => {
-    seen.push(String(request.headers['x-key'] ?? ''))
-    response.end(`hello, ${request.headers['x-key'] ?? 'nobody'}\n`)
+    const key = String(request.headers['x-key'] ?? '')
+    seen.push(key)
+    response.end(`hello, ${key || 'nobody'}\n`)
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
