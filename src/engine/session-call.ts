@@ -213,7 +213,7 @@ async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredComm
     care,
     text: {
       script: delivered.script,
-      whole: plan.verdict.facts.parsedOk && !care.verbose && hereDocumentsEnd(delivered.script),
+      whole: plan.verdict.facts.parsedOk && !care.verbose && !delivered.script.endsWith('\\') && hereDocumentsEnd(delivered.script),
       stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
       keepStdin: care.keepStdin && inputFile === null,
       merged: request.streams === 'merged',
@@ -281,7 +281,7 @@ function remember(report: Report | null, shell: SessionShell, plan: Plan, end: E
     return
   }
   memory.learn(shell.readState())
-  if (memory.state) memory.cwd = memory.state.cwd
+  if (memory.state?.cwd) memory.cwd = memory.state.cwd
 }
 
 /** The agent's own EXIT trap, so that it still runs once when the shell leaves, with our dump before it. */
@@ -318,7 +318,7 @@ function hereDocumentsEnd(text: string): boolean {
 
 /** `$PWD` when it names the directory the kernel says the shell is in (it keeps symbolic links), else the kernel's answer. */
 function directoryOf(pid: number, claimed: string | undefined): string | null {
-  const real = linkOf(pid, 'cwd')
+  const real = linkOf(pid, 'cwd')?.replace(/ \(deleted\)$/, '') ?? null
   if (!real || !claimed || claimed === real) return real ?? claimed ?? null
   try {
     const a = statSync(claimed)

@@ -73,7 +73,7 @@ export function dumpCode(marks: Marks): string {
   const parts = ['declare -p', 'declare -f', 'declare -F', 'alias -p', 'shopt -p', 'set +o', 'umask -p', 'trap -p', `printf '%q\\n' "$#" "$@"`, 'dirs -l -p']
   const body = parts.map((part) => `\\builtin ${part} || \\builtin :; \\builtin printf '\\0'`).join('; ')
   // Beyond a file size limit a write would end the shell, unless the signal is ignored.
-  return `\\builtin trap '' XFSZ; { \\builtin printf 'cerith-state\\0'; ${body}; \\builtin printf '%s\\0end\\0' "\${PWD-}"; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
+  return `\\builtin trap '' XFSZ; { \\builtin printf 'cerith-state\\0'; ${body}; \\builtin pwd; \\builtin printf '\\0end\\0'; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
 }
 
 /** The agent's traps that our own lines must not set off, or that ours stand in front of. */
@@ -121,8 +121,6 @@ export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
   if (call.dumpFirst) before.push(dumpCode(marks))
   if (call.traps) before.push(`{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`)
-  // With merged streams that is done outside: what surrounds the command puts stderr back where it was before.
-  if (!call.merged) before.push(...repoint(call))
   if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
   const names = Object.keys(call.env)
   if (names.length > 0) {
@@ -136,11 +134,12 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.traps?.debug) before.push(`\\builtin trap -- ${quoteWord(call.traps.debug)} DEBUG`)
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
-  if ((before.length > 0 || call.statusLost || call.merged) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
+  if ((before.length > 0 || call.statusLost || call.stdout || call.stderr) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
   if (call.verbose) return `${before.join('; ')}\n\\builtin set -v\n${call.script}\n`
-  // On the command's first line, so that line numbers are the command's own; what does not parse must not take it along.
-  const head = before.length > 0 ? before.join('; ') + (call.whole ? '; ' : '\n') : ''
-  return `${head}${call.script}${call.whole ? trailer(call, marks) : '\n'}`
+  // On a line of its own: bash drops the whole line of what it cannot parse.
+  const head = before.length > 0 ? `${before.join('; ')}\n` : ''
+  // A backslash at the very end would take the next line along.
+  return `${head}${call.script}${call.whole ? trailer(call, marks) : call.script.endsWith('\\') ? '' : '\n'}`
 }
 
 function repoint({ stdout, stderr }: CallText): string[] {
@@ -172,7 +171,8 @@ export function callLines(call: CallText, marks: Marks): string {
   const end = `\\builtin . ${quoteWord(fileOf.end(marks))}`
   const status = own(marks, 'q')
   const last = after.length > 0 ? `${status}=$?; ${after.join('; ')}; ${end} "$${status}"` : end
-  const before = call.merged ? repoint(call).map((step) => `${step}; `).join('') : ''
+  // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
+  const before = repoint(call).map((step) => `${step}; `).join('')
   const first = `${before}{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
   return isUntraced(call) && after.length === 0 && !call.errTrap ? `${first}\n${last}\n` : `${first}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
 }

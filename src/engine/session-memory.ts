@@ -106,8 +106,8 @@ export class SessionMemory {
     const options = report.fields[1] ?? ''
     this.#xtrace = options.includes('x')
     this.#verbose = options.includes('v')
-    this.#prompts = report.fields[4] !== ''
-    this.ownStdin = report.fields[5] !== ''
+    this.#prompts = (report.fields[4] ?? '') !== ''
+    this.ownStdin = (report.fields[5] ?? '') !== ''
   }
 
   hearTraps(report: Report): void {

@@ -42,7 +42,8 @@ export function parseState(dump: string): ShellState | null {
     traps: parseTraps(traps as string),
     positional: lines(positional),
     directories: lines(directories),
-    cwd: cwd as string,
+    // As `pwd` prints it: what the shell knows, whatever became of `$PWD`.
+    cwd: (cwd as string).replace(/\n$/, ''),
   }
 }
 

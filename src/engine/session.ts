@@ -51,6 +51,9 @@ export class LiveSession implements Session {
   #queue: Promise<unknown> = Promise.resolve()
   #calls = 0
   #restarts = 0
+  /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
+  #adopted: string | null = null
+  readonly #lostSnapshot: string[] = []
   #busy = false
   #closed = false
   #idle: NodeJS.Timeout | null = null
@@ -62,6 +65,7 @@ export class LiveSession implements Session {
     const { options } = services
     this.#initialEnv = buildEnvironment({ base: services.baseEnv, ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }), allowDangerous: options.allowDangerousEnv ?? false, keep: options.keepEnv ?? [], drop: options.dropEnv ?? [] }).env
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseState(parts.saved) : null)
+    if (parts.saved && !this.#memory.state) this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
     // The same command in an unchanged shell gets the same verdict.
     this.#services = Object.create(services, { judge: { value: (...about: Parameters<Services['judge']>) => this.#judge(...about) } }) as Services
   }
@@ -106,7 +110,7 @@ export class LiveSession implements Session {
   snapshot(): Promise<string | null> {
     return this.#inTurn(async () => {
       const shell = this.#shell
-      if (!shell) return this.#parts.saved
+      if (!shell) return this.#adopted ?? this.#parts.saved
       if (shell.alive) await this.#writeDown(shell)
       return withoutSecrets(shell.readDump(), (text) => this.#services.secrets.mask(text)) || null
     })
@@ -116,12 +120,13 @@ export class LiveSession implements Session {
     if (this.#closed) return
     this.#closed = true
     this.#stopIdle()
+    const release = this.#services.launcher.hold()
     const shells = [...(this.#shell ? [this.#shell] : []), ...this.#former]
     this.#shell = null
     this.#former.clear()
     // A shell with an EXIT trap of the agent's gets the time to run it.
     const polite = this.#memory.traps.exit !== null
-    await Promise.all(shells.map((shell) => shell.end(polite ? 1_000 : 0, polite)))
+    await Promise.all(shells.map((shell) => shell.end(polite ? 1_000 : 0, polite))).finally(release)
   }
 
   /** Code that gives a fresh shell this session's state. */
@@ -143,6 +148,7 @@ export class LiveSession implements Session {
   async adopt(dump: string): Promise<void> {
     const state = parseState(dump)
     if (!state) return
+    this.#adopted = dump
     this.#memory.learn(state)
     this.#memory.cwd = state.cwd
     // A session whose shell has not been started, or is gone, gets the state with its next shell.
@@ -161,7 +167,7 @@ export class LiveSession implements Session {
     if (this.#closed) throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
-    const notes = this.#checkDirectory()
+    const notes = [...this.#lostSnapshot.splice(0), ...this.#checkDirectory()]
     const plan = await planRun(request, { ...this.surroundings(), entered: this.#shell?.alive ?? false }, this.#services)
     const stopped = await passGate(plan, this.#services, this.#parts.remembered)
     if (stopped) return call.settle(stopped)

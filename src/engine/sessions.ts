@@ -70,8 +70,12 @@ function load(services: Services, name: string): string | null {
 
 function save(services: Services, name: string, dump: string | null): void {
   if (!dump) return
-  const dir = ensurePrivateDirectory(join(services.stateDir, 'sessions'))
-  const temporary = join(dir, `.${name}.${services.id}`)
-  writeFileSync(temporary, dump, { mode: 0o600 })
-  renameSync(temporary, join(dir, `${name}.state`))
+  try {
+    const dir = ensurePrivateDirectory(join(services.stateDir, 'sessions'))
+    const temporary = join(dir, `.${name}.${services.id}`)
+    writeFileSync(temporary, dump, { mode: 0o600 })
+    renameSync(temporary, join(dir, `${name}.state`))
+  } catch {
+    // A full disk, or something else under that name: the command has run, only the memory of it is lost.
+  }
 }

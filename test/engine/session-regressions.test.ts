@@ -1,0 +1,65 @@
+/** Ways in which a session once went mute, lost its place or took its host along. */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { temporaryFolder, testEngine } from './harness.js'
+
+test.each([
+  ['extglob that is switched on in the same line', 'shopt -s extglob; echo @(a|b)', 2, ''],
+  ['a backslash at the end', 'echo a \\', 0, 'a \\\n'],
+])('F33 F39 the first command does not parse (%s): its answer is heard and so is the next', async (_, command, exitCode, stdout) => {
+  const session = await (await testEngine()).session()
+  expect(await session.run({ command })).toMatchObject({ exitCode, stdout })
+  expect(await session.run({ command: 'echo next' })).toMatchObject({ exitCode: 0, stdout: 'next\n' })
+})
+
+test('F21 a command that does not parse after one that left a process behind', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: '(sleep 1; echo late) &' })
+  await session.run({ command: 'shopt -s extglob; echo @(a|b)' })
+  expect((await session.run({ command: 'echo next' })).stdout).toBe('next\n')
+})
+
+test('after a timeout, a pipeline and a plain command work', async () => {
+  const session = await (await testEngine()).session()
+  expect((await session.run({ command: 'sleep 30', timeoutMs: 200 })).status).toBe('timeout')
+  expect((await session.run({ command: 'echo a | cat' })).stdout).toBe('a\n')
+  expect((await session.run({ command: 'echo two' })).stdout).toBe('two\n')
+})
+
+test('the directory of a shell that ends is the kernel’s, not what was made of $PWD', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'cd /usr' })
+  expect((await session.run({ command: 'PWD=/etc; exit 3' })).cwd).toBe('/usr')
+  expect((await session.run({ command: 'unset PWD; exit 3' })).cwd).toBe('/usr')
+  expect((await session.run({ command: 'pwd' })).stdout).toBe('/usr\n')
+})
+
+test('F52 a directory that was removed is reported without the kernel’s mark', async () => {
+  const engine = await testEngine()
+  const session = await engine.session()
+  expect((await session.run({ command: 'mkdir d && cd d && rmdir ../d' })).cwd).toBe(join(engine.cwd, 'd'))
+  const next = await session.run({ command: 'pwd' })
+  expect([next.stdout, next.cwd]).toEqual([`${engine.cwd}\n`, engine.cwd])
+})
+
+test('closing a session does not end its host', () => {
+  const built = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
+  const script = `const { createEngine } = await import(${JSON.stringify(built)}); const e = await createEngine({ stateDir: ${JSON.stringify(join(temporaryFolder(), 's'))} }); const s = await e.session(); await s.run({ command: ':' }); await s.close(); console.log('went on'); await e.close()`
+  expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: 'went on\n' })
+})
+
+test('a snapshot that cannot be read is said, and one that cannot be written costs nothing else', async () => {
+  const stateDir = join(temporaryFolder(), 'state')
+  const first = await testEngine({ stateDir, persistSessions: true })
+  await (await first.session('a')).run({ command: 'x=1' })
+  await first.close()
+  writeFileSync(join(stateDir, 'sessions', 'a.state'), 'cerith-state\0torn')
+  mkdirSync(join(stateDir, 'sessions', 'b.state'))
+  const second = await testEngine({ stateDir, persistSessions: true })
+  expect((await (await second.session('a')).run({ command: 'echo "[$x]"' })).notes.join()).toContain('could not be read')
+  await (await second.session('b')).run({ command: 'x=1' })
+  await second.close()
+})
