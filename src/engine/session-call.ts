@@ -12,7 +12,7 @@ import { endOf, takePipe, within, type Promote } from './fresh.js'
 import { endedOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
-import { callLines, commandFileText, exitTrapLine, recoverLine, STOP_SIGNAL, type CallText } from './session-lines.js'
+import { callLines, commandFileText, exitTrapLine, isPlain, recoverLine, STOP_SIGNAL, type CallText } from './session-lines.js'
 import type { Care, SessionMemory } from './session-memory.js'
 import type { Report } from './session-report.js'
 import type { SessionShell } from './session-shell.js'
@@ -59,7 +59,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   // Written down before the command, the state is still true after one that changes nothing.
   memory.dirty = (memory.dirty && !text.dumpFirst) || !care.inert
   memory.unread ||= text.dumpFirst
-  memory.statusLost = text.errTrap
+  memory.statusLost = text.errTrap || isPlain(text)
   call.pid = shell.pid
 
   // ---- it runs ----

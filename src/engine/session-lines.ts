@@ -151,12 +151,14 @@ function repoint({ stdout, stderr }: CallText): string[] {
 function trailer(call: CallText, marks: Marks): string {
   const kept = own(marks, 'k')
   const stdin = own(marks, 'i')
-  const steps = [`${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`]
+  const take = `${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`
+  if (isPlain(call)) return `\n{ ${take}; ${report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "" "\${${stdin}-}" "\${${kept}[@]:2}"`)}; ${own(marks, 't')}=\${${kept}[0]}; \\builtin return 0; }\n`
+  const steps = [take]
   if (call.traps) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
   if (call.keepStdin) steps.push(`{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`)
   steps.push(report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`))
   steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, `${own(marks, 't')}=\${${kept}[0]}`, '\\builtin return 0')
-  return `\n{ ${steps.join('; ')}; }${call.traps ? ' >/dev/null' : ''}${isUntraced(call) ? '' : ' 2>/dev/null'}\n`
+  return `\n{ ${steps.join('; ')}; }${call.traps ? ' >/dev/null' : ''} 2>/dev/null\n`
 }
 
 /** The lines that are typed: the command with its stdin, then the end. The answer does not wait for the second one. */
@@ -174,11 +176,14 @@ export function callLines(call: CallText, marks: Marks): string {
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
   const before = repoint(call).map((step) => `${step}; `).join('')
   const first = `${before}{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
-  return isUntraced(call) && after.length === 0 && !call.errTrap ? `${first}\n${last}\n` : `${first}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
+  if (!isPlain(call)) return `${first}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
+  const told = own(marks, 't')
+  return `${first}\n[[ \${${told}-} ]] && { ${own(marks, 'rc')}=$${told}; ${told}=; } || ${end}\n`
 }
 
-function isUntraced(call: CallText): boolean {
-  return call.inert && !call.xtrace && !call.verbose
+/** A command that cannot have changed the shell needs nothing looked after behind it; it pays for its report only. */
+export function isPlain(call: CallText): boolean {
+  return call.inert && call.whole && !call.xtrace && !call.verbose && !call.traps && !call.errTrap && !call.prompts && !call.secrets && !call.repairBuiltins && Object.keys(call.env).length === 0
 }
 
 /** Reports the end of a command that did not do so itself; `$1` is its status when `$?` no longer is. The shell's `$?` stays that of the command. */
