@@ -18,7 +18,7 @@ const TYPICAL = [
   "find . -name '*.pyc' -print0 | xargs -0 rm -f",
   'sudo env X=1 bash -c "rm -rf $HOME/"',
   "cat > notes.md <<'EOF'\n# Notes\nsome text\nEOF",
-  "python3 -c 'import json,sys; print(json.load(sys.stdin)[\"a\"])' < x.json",
+  'python3 -c \'import json,sys; print(json.load(sys.stdin)["a"])\' < x.json',
 ]
 
 function times(commands: readonly string[], rounds: number): number[] {
@@ -36,7 +36,10 @@ function times(commands: readonly string[], rounds: number): number[] {
 const at = (sorted: readonly number[], share: number): number => Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(3))
 times(TYPICAL, 50)
 const typical = times(TYPICAL, 500)
-const corpus = readFileSync(new URL('file://' + process.cwd() + '/test/corpus/dangerous.jsonl'), 'utf8').split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { cmd: string }).cmd)
+const corpus = readFileSync(new URL('file://' + process.cwd() + '/test/corpus/dangerous.jsonl'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => (JSON.parse(line) as { cmd: string }).cmd)
 const labelled = times(corpus, 5)
 const script = Array.from({ length: 500 }, (_, i) => `echo "step ${i}" && test -f "file${i}" || touch "file${i}"`).join('\n')
 

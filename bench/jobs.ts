@@ -20,9 +20,23 @@ function detached(): Promise<void> {
   })
 }
 
-await compare('start', [['detached spawn', detached], ['engine.start', () => engine.start({ command: 'true' })]], rounds)
+await compare(
+  'start',
+  [
+    ['detached spawn', detached],
+    ['engine.start', () => engine.start({ command: 'true' })],
+  ],
+  rounds,
+)
 const ballast = Buffer.alloc(1_000_000_000, 1)
-await compare('start in a host of 1 GB', [['detached spawn', detached], ['engine.start', () => engine.start({ command: 'true' })]], Math.min(rounds, 30))
+await compare(
+  'start in a host of 1 GB',
+  [
+    ['detached spawn', detached],
+    ['engine.start', () => engine.start({ command: 'true' })],
+  ],
+  Math.min(rounds, 30),
+)
 ballast.fill(0, 0, 1)
 
 const many = Number(process.env['JOBS'] ?? 1_000)
@@ -44,7 +58,9 @@ while (!jobs.every(({ id }) => ended.has(id))) await new Promise<void>((resolve)
 const allMs = performance.now() - begin
 clearInterval(alive)
 console.log(`${many} jobs of 1 s: started in ${Math.round(startedMs)} ms, known finished after ${Math.round(allMs)} ms`)
-console.log(`a job's keeper: 1 process, ${Math.round(memory.reduce((sum, one) => sum + one, 0) / Math.max(1, memory.length))} KB (Pss); engine ${Math.round((process.memoryUsage().rss - ballast.length) / 1e6)} MB`)
+console.log(
+  `a job's keeper: 1 process, ${Math.round(memory.reduce((sum, one) => sum + one, 0) / Math.max(1, memory.length))} KB (Pss); engine ${Math.round((process.memoryUsage().rss - ballast.length) / 1e6)} MB`,
+)
 await time('list, first time', async () => engine.jobs({ all: true }))
 await time('list, again', async () => engine.jobs({ all: true }))
 await time('find + status of one', async () => (await engine.job(jobs[500]?.id ?? '')).info())

@@ -42,7 +42,13 @@ console.log(`MB/s for ${counts.join(', ')} secrets`)
 for (const [name, text] of Object.entries(texts)) {
   console.log(name.padEnd(20), counts.map((count) => measure(count, text).toFixed(0).padStart(7)).join(' '))
 }
-console.log('shared prefix'.padEnd(20), measure(1000, texts['build log'] as Buffer, 'sk-live-').toFixed(0).padStart(7), '(1000 secrets that all begin with sk-live-)')
+console.log(
+  'shared prefix'.padEnd(20),
+  measure(1000, texts['build log'] as Buffer, 'sk-live-')
+    .toFixed(0)
+    .padStart(7),
+  '(1000 secrets that all begin with sk-live-)',
+)
 
 const masker = createMasker()
 for (let n = 0; n < 100; n++) masker.add(`s${n}`, randomBytes(24))

@@ -36,8 +36,19 @@ const plain = (command) =>
     child.on('close', resolve)
   })
 
-const runs = [['plain spawn bash -c', plain], ['cerith session.run', (command) => session.run({ command })], ['cerith engine.run', (command) => engine.run({ command })]]
-const [execa, zx, tinyexec, nano, pty, toolset] = [await load('execa'), await load('zx'), await load('tinyexec'), await load('nano-spawn'), await load('@lydell/node-pty'), await load('@anthropic-ai/sdk/tools/agent-toolset/node')]
+const runs = [
+  ['plain spawn bash -c', plain],
+  ['cerith session.run', (command) => session.run({ command })],
+  ['cerith engine.run', (command) => engine.run({ command })],
+]
+const [execa, zx, tinyexec, nano, pty, toolset] = [
+  await load('execa'),
+  await load('zx'),
+  await load('tinyexec'),
+  await load('nano-spawn'),
+  await load('@lydell/node-pty'),
+  await load('@anthropic-ai/sdk/tools/agent-toolset/node'),
+]
 if (execa) runs.push(['execa 9', (command) => execa.execa('bash', ['-c', command])])
 if (zx) runs.push(['zx 8', (command) => zx.$({ quiet: true })`bash -c ${command}`])
 if (tinyexec) runs.push(['tinyexec 1', async (command) => tinyexec.x('bash', ['-c', command])])
@@ -62,7 +73,8 @@ for (const command of [':', '/bin/true']) {
   const p = (values, share) => [...values].sort((a, b) => a - b)[Math.floor(values.length * share)]
   const base = p(times[0], 0.5)
   console.log(`\n\`${command}\``)
-  for (const [index, [name]] of runs.entries()) console.log(`  ${name.padEnd(28)} p50 ${p(times[index], 0.5).toFixed(3).padStart(8)} ms   p95 ${p(times[index], 0.95).toFixed(3).padStart(8)} ms   ${(p(times[index], 0.5) / base).toFixed(3)}x`)
+  for (const [index, [name]] of runs.entries())
+    console.log(`  ${name.padEnd(28)} p50 ${p(times[index], 0.5).toFixed(3).padStart(8)} ms   p95 ${p(times[index], 0.95).toFixed(3).padStart(8)} ms   ${(p(times[index], 0.5) / base).toFixed(3)}x`)
 }
 shell?.close()
 await engine.close()

@@ -12,7 +12,14 @@ const rounds = Number(process.env['ROUNDS'] ?? 100)
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 const tell = (name: string, value: string): void => console.log(`${name.padEnd(44)} ${value}`)
 
-await compare('a run of `true`', [['on pipes', () => engine.run({ command: 'true' })], ['on a terminal', () => engine.run({ command: 'true', pty: true })]], rounds)
+await compare(
+  'a run of `true`',
+  [
+    ['on pipes', () => engine.run({ command: 'true' })],
+    ['on a terminal', () => engine.run({ command: 'true', pty: true })],
+  ],
+  rounds,
+)
 
 const job = await engine.start({ command: 'stty raw; cat', pty: true })
 await job.wait({ idleMs: 200, timeoutMs: 5_000 })
@@ -30,7 +37,10 @@ tell('from send to its echo, median', `${median(echoes).toFixed(1)} ms`)
 const before = process.memoryUsage().rss
 const began = performance.now()
 const flood = await engine.run({ command: 'yes 0123456789abcdef0123456789abcdef | head -c 200000000', pty: true })
-tell('a flood of 200 MB through a terminal', `${(200 / ((performance.now() - began) / 1_000)).toFixed(0)} MB/s, ${((process.memoryUsage().rss - before) / 1_048_576).toFixed(0)} MB resident more, ${flood.status}`)
+tell(
+  'a flood of 200 MB through a terminal',
+  `${(200 / ((performance.now() - began) / 1_000)).toFixed(0)} MB/s, ${((process.memoryUsage().rss - before) / 1_048_576).toFixed(0)} MB resident more, ${flood.status}`,
+)
 
 const dir = mkdtempSync(join(stateDir, 'screen-'))
 writeFileSync(join(dir, 'output.log'), '\x1b[32mcolour\x1b[0m and a line of ordinary text\r\n'.repeat(80_000))

@@ -6,7 +6,9 @@ import { spawnSync } from 'node:child_process'
 import { rolldown } from 'rolldown'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const known = readdirSync(join(root, 'bench')).filter((name) => name.endsWith('.ts')).map((name) => name.slice(0, -3))
+const known = readdirSync(join(root, 'bench'))
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => name.slice(0, -3))
 const asked = process.argv.slice(2).filter((name) => !name.startsWith('-'))
 const names = asked.length === 0 || asked.includes('all') ? known : asked
 for (const name of names) if (!known.includes(name)) throw new Error(`No benchmark ${name}; there are: ${known.join(', ')}`)
@@ -16,7 +18,14 @@ spawnSync(process.execPath, [join(root, 'scripts/build-native.mjs')], { stdio: '
 const out = mkdtempSync(join(root, 'dist', '.bench-'))
 try {
   for (const name of names) {
-    const bundle = await rolldown({ cwd: root, input: `bench/${name}.ts`, platform: 'node', tsconfig: false, external: [/^node:/, '@xterm/headless', '@napi-rs/keyring', '@opentelemetry/api'], onLog: () => {} })
+    const bundle = await rolldown({
+      cwd: root,
+      input: `bench/${name}.ts`,
+      platform: 'node',
+      tsconfig: false,
+      external: [/^node:/, '@xterm/headless', '@napi-rs/keyring', '@opentelemetry/api'],
+      onLog: () => {},
+    })
     await bundle.write({ dir: join(out, name), format: 'esm', entryFileNames: 'main.js' })
     await bundle.close()
     console.log(`\n== ${name}`)

@@ -20,11 +20,39 @@ function plain(command: string): Promise<unknown> {
 
 const run = (command: string) => () => session.run({ command })
 const rounds = Number(process.env['ROUNDS'] ?? 300)
-await compare('a builtin', [['spawn bash -c :', () => plain(':')], ['session :', run(':')]], rounds)
-await compare('a program', [['spawn bash -c /bin/true', () => plain('/bin/true')], ['session /bin/true', run('/bin/true')]], rounds)
+await compare(
+  'a builtin',
+  [
+    ['spawn bash -c :', () => plain(':')],
+    ['session :', run(':')],
+  ],
+  rounds,
+)
+await compare(
+  'a program',
+  [
+    ['spawn bash -c /bin/true', () => plain('/bin/true')],
+    ['session /bin/true', run('/bin/true')],
+  ],
+  rounds,
+)
 let n = 0
-await compare('a different command each time', [['spawn bash -c', () => plain(`x=${++n}; echo $x`)], ['session', () => session.run({ command: `x=${++n}; echo $x` })]], rounds)
+await compare(
+  'a different command each time',
+  [
+    ['spawn bash -c', () => plain(`x=${++n}; echo $x`)],
+    ['session', () => session.run({ command: `x=${++n}; echo $x` })],
+  ],
+  rounds,
+)
 await run('sleep 1000 &')()
-await compare('with a process of an earlier call', [['spawn bash -c :', () => plain(':')], ['session :', run(':')]], rounds)
+await compare(
+  'with a process of an earlier call',
+  [
+    ['spawn bash -c :', () => plain(':')],
+    ['session :', run(':')],
+  ],
+  rounds,
+)
 await engine.close()
 rmSync(stateDir, { recursive: true, force: true })

@@ -33,12 +33,36 @@ async function worstBlock(work: () => Promise<unknown>): Promise<number> {
 }
 
 const rounds = 200
-await compare('small host, `:`', [['spawn bash -c', () => plain(':')], ['engine.run', () => engine.run({ command: ':' })], ['session.run', () => session.run({ command: ':' })]], rounds)
-await compare('small host, `/bin/true`', [['spawn bash -c', () => plain('/bin/true')], ['engine.run', () => engine.run({ command: '/bin/true' })], ['session.run', () => session.run({ command: '/bin/true' })]], rounds)
+await compare(
+  'small host, `:`',
+  [
+    ['spawn bash -c', () => plain(':')],
+    ['engine.run', () => engine.run({ command: ':' })],
+    ['session.run', () => session.run({ command: ':' })],
+  ],
+  rounds,
+)
+await compare(
+  'small host, `/bin/true`',
+  [
+    ['spawn bash -c', () => plain('/bin/true')],
+    ['engine.run', () => engine.run({ command: '/bin/true' })],
+    ['session.run', () => session.run({ command: '/bin/true' })],
+  ],
+  rounds,
+)
 
 // Resident, not only reserved: every page is written to.
 const ballast = Array.from({ length: 32 }, () => Buffer.alloc(64 * 1024 * 1024, 1))
-await compare(`host with ${(process.memoryUsage().rss / 1024 ** 3).toFixed(1)} GB resident, \`:\``, [['spawn bash -c', () => plain(':')], ['engine.run', () => engine.run({ command: ':' })], ['session.run', () => session.run({ command: ':' })]], 30)
+await compare(
+  `host with ${(process.memoryUsage().rss / 1024 ** 3).toFixed(1)} GB resident, \`:\``,
+  [
+    ['spawn bash -c', () => plain(':')],
+    ['engine.run', () => engine.run({ command: ':' })],
+    ['session.run', () => session.run({ command: ':' })],
+  ],
+  30,
+)
 console.log(`  event loop blocked at most: spawn ${(await worstBlock(() => plain(':'))).toFixed(1)} ms, engine.run ${(await worstBlock(() => engine.run({ command: ':' }))).toFixed(1)} ms`)
 if (ballast.length === 0) console.log('')
 await engine.close()

@@ -50,6 +50,13 @@ function collected(command: string): Promise<string> {
   })
 }
 const ten = 'head -c 10M /dev/zero | tr "\\0" x'
-await compare('10 MB into a result of 30,000 characters', [['spawn, collect, cut', () => collected(ten)], ['engine.run', () => engine.run({ command: ten, clip: { kind: 'head', maxChars: 30_000 } })]], 20)
+await compare(
+  '10 MB into a result of 30,000 characters',
+  [
+    ['spawn, collect, cut', () => collected(ten)],
+    ['engine.run', () => engine.run({ command: ten, clip: { kind: 'head', maxChars: 30_000 } })],
+  ],
+  20,
+)
 await engine.close()
 rmSync(stateDir, { recursive: true, force: true })

@@ -30,7 +30,11 @@ process.on('exit', () => rmSync(home, { recursive: true, force: true }))
 // ---- words ----
 
 function say(kind, fields) {
-  const text = Buffer.from(Object.entries(fields).map(([key, value]) => `${key}=${value}`).join('\n'))
+  const text = Buffer.from(
+    Object.entries(fields)
+      .map(([key, value]) => `${key}=${value}`)
+      .join('\n'),
+  )
   const frame = Buffer.alloc(5 + text.length)
   frame.writeUInt32LE(text.length + 1, 0)
   frame[4] = kind.charCodeAt(0)
@@ -46,7 +50,12 @@ process.stdin.on('data', (chunk) => {
     const length = rest.readUInt32LE(0)
     if (rest.length < 4 + length) return
     const kind = String.fromCharCode(rest[4])
-    const fields = rest.subarray(5, 4 + length).toString('utf8').split('\0').slice(0, -1).map((field) => [field.slice(0, field.indexOf('=')), field.slice(field.indexOf('=') + 1)])
+    const fields = rest
+      .subarray(5, 4 + length)
+      .toString('utf8')
+      .split('\0')
+      .slice(0, -1)
+      .map((field) => [field.slice(0, field.indexOf('=')), field.slice(field.indexOf('=') + 1)])
     rest = rest.subarray(4 + length)
     obey(kind, fields)
   }
@@ -143,7 +152,10 @@ function start(fields) {
     let input = inSlot === null ? 'ignore' : end(inSlot, constants.O_RDONLY)
     let output = outSlot === null ? 'ignore' : end(outSlot, constants.O_WRONLY)
     let error = errSlot === null ? 'ignore' : end(errSlot, constants.O_WRONLY)
-    const reads = { out: outSlot === null ? null : takeEnd(outSlot, constants.O_RDONLY | constants.O_NONBLOCK), err: errSlot === null ? null : takeEnd(errSlot, constants.O_RDONLY | constants.O_NONBLOCK) }
+    const reads = {
+      out: outSlot === null ? null : takeEnd(outSlot, constants.O_RDONLY | constants.O_NONBLOCK),
+      err: errSlot === null ? null : takeEnd(errSlot, constants.O_RDONLY | constants.O_NONBLOCK),
+    }
     const job = keep ? openJob(keep, merge) : null
     if (job) {
       output = job.writeEnds[0]
@@ -202,7 +214,7 @@ class Ward {
       this.exit = { code, number: signal ? os.signals[signal] : 0 }
       clearTimeout(this.timer)
       say('x', { id: this.id, status: signal ? this.exit.number : code << 8, why: this.why, forced: this.forced ? 1 : 0, maxrss: 0 })
-      this.job?.ended(this)
+      void this.job?.ended(this)
       this.look()
     })
   }
@@ -219,7 +231,7 @@ class Ward {
       if (one.state === 'Z' || one.state === 'X' || one.pid === process.pid) continue
       if (one.group === this.pid || one.session === this.pid || this.known.has(one.pid) || this.known.has(one.parent) || marked(one.pid, this.mark)) found.add(one.pid)
     }
-    for (let grew = true; grew; ) {
+    for (let grew = true; grew;) {
       grew = false
       for (const one of all) if (found.has(one.parent) && !found.has(one.pid) && one.state !== 'Z') grew = Boolean(found.add(one.pid))
     }
@@ -271,13 +283,21 @@ class Ward {
     if (this.job) return
     // A session's shell was given its pipes after the start: the engine names its own ends.
     for (const key of ['out', 'err']) if (this.reads[key] === null && get(`${key}_path`)) this.reads[key] = openSync(get(`${key}_path`), constants.O_RDONLY | constants.O_NONBLOCK)
-    this.job = openJob({ dir: get('dir'), head: Number(get('head')), tail: Number(get('tail')), outAt: Number(get('out_at', 0)), errAt: Number(get('err_at', 0)), fifo: false }, this.reads.err === null, [this.reads.out, this.reads.err])
-    for (const [key, index] of [['out_held', 0], ['err_held', 1]]) if (get(key)) this.job.take(index, Buffer.from(get(key), 'hex'))
+    this.job = openJob(
+      { dir: get('dir'), head: Number(get('head')), tail: Number(get('tail')), outAt: Number(get('out_at', 0)), errAt: Number(get('err_at', 0)), fifo: false },
+      this.reads.err === null,
+      [this.reads.out, this.reads.err],
+    )
+    for (const [key, index] of [
+      ['out_held', 0],
+      ['err_held', 1],
+    ])
+      if (get(key)) this.job.take(index, Buffer.from(get(key), 'hex'))
     this.reads = { out: null, err: null }
     this.detached = get('detached', '0') !== '0'
     this.recordStart()
     this.job.follow(this)
-    if (this.exit) this.job.ended(this)
+    if (this.exit) void this.job.ended(this)
     say('b', { id: this.id })
   }
 }
@@ -349,15 +369,41 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
       for (const store of stores) store.flush(ward.masks)
       const { code, number } = ward.exit
       const [out, err] = stores
-      const status = { code: number ? -1 : code, signal: number, why: ward.why, forced: ward.forced ? 1 : 0, ended: Date.now(), out_total: out.total, out_omitted: out.omitted, err_total: err?.total ?? 0, err_omitted: err?.omitted ?? 0, incomplete: stores.some((store) => store.failed) ? 1 : 0, maxrss: 0, out_map: out.map, err_map: err?.map ?? '', whole: 1 }
+      const status = {
+        code: number ? -1 : code,
+        signal: number,
+        why: ward.why,
+        forced: ward.forced ? 1 : 0,
+        ended: Date.now(),
+        out_total: out.total,
+        out_omitted: out.omitted,
+        err_total: err?.total ?? 0,
+        err_omitted: err?.omitted ?? 0,
+        incomplete: stores.some((store) => store.failed) ? 1 : 0,
+        maxrss: 0,
+        out_map: out.map,
+        err_map: err?.map ?? '',
+        whole: 1,
+      }
       // The record comes first: a reader that finds none knows that the file holds nothing but output.
       try {
-        this.write('status', Object.entries(status).map(([key, value]) => `${key}=${value}\n`).join(''))
+        this.write(
+          'status',
+          Object.entries(status)
+            .map(([key, value]) => `${key}=${value}\n`)
+            .join(''),
+        )
       } catch {
         // A full disk: the job is then lost to later readers, and the engine still hears how it ended.
       }
       this.recorded = true
-      out.finish(number ? `[background process ${ward.why === 'timeout' ? 'timed out' : 'killed'}: signal ${number}]\n` : code ? `[background process failed: exit code ${code}]\n` : '[background process completed: exit code 0]\n')
+      out.finish(
+        number
+          ? `[background process ${ward.why === 'timeout' ? 'timed out' : 'killed'}: signal ${number}]\n`
+          : code
+            ? `[background process failed: exit code ${code}]\n`
+            : '[background process completed: exit code 0]\n',
+      )
       err?.finish(null)
       say('e', { id: ward.id })
     },
@@ -478,7 +524,7 @@ class Store {
         writeSync(head, gap(start - end))
         const file = join(this.dir, `${this.name}.${start}`)
         const fd = openSync(file, 'r')
-        for (let got; (got = readSync(fd, block)) > 0; ) writeSync(head, block, 0, got)
+        for (let got; (got = readSync(fd, block)) > 0;) writeSync(head, block, 0, got)
         closeSync(fd)
         unlinkSync(file)
         end = start + size

@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const sources = readdirSync(join(root, 'native')).filter((name) => name.endsWith('.c')).map((name) => join(root, 'native', name))
+const sources = readdirSync(join(root, 'native'))
+  .filter((name) => name.endsWith('.c'))
+  .map((name) => join(root, 'native', name))
 const target = join(root, 'dist', 'native', `cerith-helper-${process.platform}-${process.arch}`)
 
 // The lower tier's helper is plain JavaScript and goes along everywhere.

@@ -27,7 +27,8 @@ export function adviceFor(about: { end: End; plan: Pick<Plan, 'command' | 'cwd' 
   const notes: string[] = []
   if (end.kind !== 'exit') return notes
   const { finalCommand } = plan.verdict.facts
-  if (end.code === 1 && finalCommand && SAYS_NO.has(finalCommand) && about.stderr.trim() === '' && !MAY_END_EARLIER.test(plan.command)) notes.push(`Exit code 1 of ${finalCommand} means: ${SAYS_NO.get(finalCommand)}.`)
+  if (end.code === 1 && finalCommand && SAYS_NO.has(finalCommand) && about.stderr.trim() === '' && !MAY_END_EARLIER.test(plan.command))
+    notes.push(`Exit code 1 of ${finalCommand} means: ${SAYS_NO.get(finalCommand)}.`)
   else if (end.code > 128 && end.code < 193) notes.push(`Exit code ${end.code} means that a process was ended by ${signalName(end.code - 128)}.`)
   if (end.code === 0 && about.pipeStatus?.some((code) => code !== 0 && code !== 141)) notes.push(`Exit code 0 is that of the last stage only; the stages ended with ${about.pipeStatus.join(', ')}.`)
   if (end.code !== 0 && end.code < 128) {

@@ -27,6 +27,18 @@ export function auditOutcome(services: Services, request: RunRequest, kind: Audi
         durationMs: result.durationMs,
       }),
     (error: unknown) =>
-      audit.write({ ...about, kind, cwd: request.cwd ?? services.cwd, job: null, decision: 'allow', rule: ShellError.is(error) ? error.code : null, status: 'error', exitCode: null, signal: null, bytes: 0, durationMs: Date.now() - at }),
+      audit.write({
+        ...about,
+        kind,
+        cwd: request.cwd ?? services.cwd,
+        job: null,
+        decision: 'allow',
+        rule: ShellError.is(error) ? error.code : null,
+        status: 'error',
+        exitCode: null,
+        signal: null,
+        bytes: 0,
+        durationMs: Date.now() - at,
+      }),
   )
 }

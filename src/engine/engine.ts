@@ -8,6 +8,7 @@ import { ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { AutomationRule, RunRequest } from '../contract/request.js'
+import type { Verdict } from '../contract/verdict.js'
 import type { Policy, PolicyConfig } from '../guard/policy.js'
 import { findBash } from '../os/bash.js'
 import { startLauncher } from '../os/tier.js'
@@ -38,6 +39,8 @@ const OWN_AUTOMATION: AutomationRule = {
   feature: 'cerith',
   enabled: true,
 }
+
+const KEPT_VERDICTS = 500
 
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
   const services = await createServices(options)
@@ -124,6 +127,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const policy = options.policy ? await readPolicy(options.policy) : undefined
   const own = { pids: [process.pid, process.ppid, launcher.pid], names: [basename(process.execPath), process.title.split(' ')[0] ?? 'node', 'cerith', 'cerith-launch', 'cerith-warden'] }
   const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
+  const verdicts = new Map<string, Verdict>()
   const services: Services = {
     id,
     options,
@@ -140,9 +144,13 @@ async function createServices(options: EngineOptions): Promise<Services> {
     door: options.door ?? 'library',
     scratch: new Uint8Array(64 * 1024),
     async judge(command, context, automation = []) {
+      // A fresh shell knows nothing that could change: the same command in the same directory gets the same verdict.
+      const key = automation.length === 0 && !context.variables && !context.functions && !context.aliases && command.length < 4_096 ? `${context.cwd}\0${command}` : null
+      const before = key === null ? undefined : verdicts.get(key)
+      if (before) return before
       // The guard and its parser are loaded by the first command that needs them.
       const { inspect } = await import('../guard/inspect.js')
-      return inspect(command, {
+      const verdict = inspect(command, {
         ...context,
         home: baseEnv['HOME'] ?? homedir(),
         tmp: baseEnv['TMPDIR'] ?? tmpdir(),
@@ -153,6 +161,11 @@ async function createServices(options: EngineOptions): Promise<Services> {
         resolveSymlink,
         automation: [...automation, ...(options.automation ?? []), OWN_AUTOMATION],
       })
+      if (key !== null) {
+        if (verdicts.size >= KEPT_VERDICTS) verdicts.clear()
+        verdicts.set(key, verdict)
+      }
+      return verdict
     },
     ask: options.ask ?? null,
     usualEnvironment: null,

@@ -42,7 +42,12 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   const statusFile = plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground ? join(services.runDir, `p${services.nextNumber()}`) : null
 
   const script = freshScript(delivered, statusFile)
-  const { script: scriptPipe, out: outPipe, err: errPipe, in: inPipe } = await takePipes(services, { script: 'write', out: 'read', err: merged ? null : 'read', in: request.input === undefined ? null : 'write' })
+  const {
+    script: scriptPipe,
+    out: outPipe,
+    err: errPipe,
+    in: inPipe,
+  } = await takePipes(services, { script: 'write', out: 'read', err: merged ? null : 'read', in: request.input === undefined ? null : 'write' })
   let scriptFile: string | null = null
 
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
@@ -52,8 +57,11 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
 
   let bootstrap: string
   if (Buffer.byteLength(script) <= MAX_PIPED_SCRIPT) {
-    feedPipe(scriptPipe.writeEnd(), Buffer.concat([Buffer.from(`${script}\0`), delivered.payload ?? Buffer.alloc(0)]))
-    bootstrap = `IFS= \\builtin read -r -d '' -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
+    // With a count of characters bash takes a pipe in blocks; up to a NUL it takes it byte by byte.
+    const counted = isAscii(script)
+    const reader = counted ? `-N ${script.length}` : `-d ''`
+    feedPipe(scriptPipe.writeEnd(), Buffer.concat([Buffer.from(counted ? script : `${script}\0`), delivered.payload ?? Buffer.alloc(0)]))
+    bootstrap = `IFS= \\builtin read -r ${reader} -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
   } else {
     feedPipe(scriptPipe.writeEnd(), delivered.payload ?? Buffer.alloc(0))
     scriptFile = join(services.runDir, `c${services.nextNumber()}`)
@@ -114,7 +122,12 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     for (const timer of timers) clearTimeout(timer)
     request.signal?.removeEventListener('abort', onAbort)
   }
-  const life = { end: async () => { killed('close'); await ward.gone } }
+  const life = {
+    end: async () => {
+      killed('close')
+      await ward.gone
+    },
+  }
   services.live.add(life)
   call.takeControl({
     interrupt: () => {
@@ -190,6 +203,10 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   )
 }
 
+function isAscii(text: string): boolean {
+  return /^[\x01-\x7f]*$/.test(text)
+}
+
 /** What bash reads: our one line is closed before the command's first word, and line numbers stay those of the command. */
 function freshScript(delivered: DeliveredCommand, statusFile: string | null): string {
   const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
@@ -217,7 +234,10 @@ export function endOf(exit: { code: number | null; signal: number | null; forced
 }
 
 function leftoverNote(pids: readonly number[], held: boolean): string {
-  const shown = pids.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ')
+  const shown = pids
+    .slice(0, 5)
+    .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
+    .join(', ')
   const more = pids.length > 5 ? ` and ${pids.length - 5} more` : ''
   return `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`
 }

@@ -124,16 +124,23 @@ function secretSources({ values }: LoadedConfig, stateDir: string, options: Open
   const mapped = values['secrets.environment'] as Record<string, string>
   if (Object.keys(mapped).length > 0) sources.push(lazily(async () => (await import('../secrets/sources.js')).environmentSource(mapped, env)))
   const commands = values['secrets.commands'] as Record<string, readonly [string, ...string[]]>
-  if (Object.keys(commands).length > 0) sources.push(lazily(async () => (await import('../os/secret-command.js')).secretCommandSource({ commands, environment: env }), () => false))
+  if (Object.keys(commands).length > 0)
+    sources.push(
+      lazily(
+        async () => (await import('../os/secret-command.js')).secretCommandSource({ commands, environment: env }),
+        () => false,
+      ),
+    )
   if (values['secrets.vault'])
     sources.push(
-      lazily(async () =>
-        (await import('../os/vault-open.js')).vaultSource({
-          stateDir,
-          env,
-          keyFile: values['secrets.keyFile'] as string | null,
-          ...(options.askPassphrase ? { askPassphrase: options.askPassphrase } : {}),
-        }),
+      lazily(
+        async () =>
+          (await import('../os/vault-open.js')).vaultSource({
+            stateDir,
+            env,
+            keyFile: values['secrets.keyFile'] as string | null,
+            ...(options.askPassphrase ? { askPassphrase: options.askPassphrase } : {}),
+          }),
         () => existsSync(join(stateDir, 'vault')),
       ),
     )

@@ -35,14 +35,19 @@ export async function passGate(plan: Plan, services: Services, remembered: Set<s
     {
       rule: verdict.rule ?? 'ask',
       reason: `Not run: it needs approval (${verdict.reason ?? 'a rule asks for it'}). ${because}`,
-      guidance: answer === 'deny' ? 'Do something else, or ask the person what they would allow.' : `A person can allow exactly this command once with: cerith approve ${pending.id} - then repeat the same call.`,
+      guidance:
+        answer === 'deny'
+          ? 'Do something else, or ask the person what they would allow.'
+          : `A person can allow exactly this command once with: cerith approve ${pending.id} - then repeat the same call.`,
     },
     { ...plan, approvalId: answer === 'deny' ? null : pending.id },
   )
 }
 
 export function refusalOf(verdict: Verdict, command: string): Refusal {
-  const reason = verdict.dangerous ? `Command blocked for security reasons (dangerous pattern: ${verdict.rule ?? 'unknown'}): ${shorten(command)}. ${verdict.reason ?? ''}`.trim() : (verdict.reason ?? 'Command blocked by policy.')
+  const reason = verdict.dangerous
+    ? `Command blocked for security reasons (dangerous pattern: ${verdict.rule ?? 'unknown'}): ${shorten(command)}. ${verdict.reason ?? ''}`.trim()
+    : (verdict.reason ?? 'Command blocked by policy.')
   return { rule: verdict.rule ?? 'policy', reason, guidance: verdict.guidance ?? 'Find another way to do it, or ask the person in charge.' }
 }
 

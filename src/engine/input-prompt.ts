@@ -16,7 +16,10 @@ export function openLine(tail: string): string {
 export function promptText(tail: string): string {
   const open = openLine(tail).trim()
   if (open) return open
-  const lines = stripAnsi(tail).split(/[\r\n]+/).map((line) => line.trim()).filter(Boolean)
+  const lines = stripAnsi(tail)
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter(Boolean)
   return (lines.at(-1) ?? '').slice(-LONGEST_PROMPT)
 }
 

@@ -24,7 +24,8 @@ export async function sendInput(dir: string, state: JobState, options: SendOptio
   const { record, started } = state
   const { text = '', keys = [], enter = false, eof = false } = check(options)
   const end = endOfJob(state)
-  if (!started || end) throw new ShellError('NOT_RUNNING', `The job ${record.id} is not running (${jobStatusOf(end, started !== null)}); nothing was typed`, 'Read its output for the reason, or start it again.')
+  if (!started || end)
+    throw new ShellError('NOT_RUNNING', `The job ${record.id} is not running (${jobStatusOf(end, started !== null)}); nothing was typed`, 'Read its output for the reason, or start it again.')
   const target: Target = { id: record.id, dir, started }
   const filled = await fill(text, secrets, target)
   const note = { by: options.by ?? 'agent', ...(keys.length > 0 ? { keys } : {}), ...(enter ? { enter } : {}), ...(eof ? { eof } : {}), offset: storedSize(dir, 'output.log').total }
@@ -49,8 +50,18 @@ async function typeOnTerminal(target: Target, filled: Buffer, { keys, enter, eof
   const modes = { applicationCursor: hasCursorKeys(keys) && applicationCursorAsked(target.dir) }
   const typed = Buffer.concat([Buffer.from(typedText(filled.toString('latin1')), 'latin1'), Buffer.from(keys.map((key) => keyBytes(key, modes)).join('') + (enter ? '\r' : ''))])
   if (facts.canonical) {
-    const longest = Math.max(...typed.toString('latin1').split(/[\r\n]/).map((line) => line.length))
-    if (longest > LONGEST_LINE) throw new ShellError('BAD_REQUEST', `A line of ${longest} bytes is too long for the terminal, which takes lines of up to ${LONGEST_LINE}; nothing was typed`, 'Send shorter lines, pass the data in a file, or start the command with openStdin instead of pty.')
+    const longest = Math.max(
+      ...typed
+        .toString('latin1')
+        .split(/[\r\n]/)
+        .map((line) => line.length),
+    )
+    if (longest > LONGEST_LINE)
+      throw new ShellError(
+        'BAD_REQUEST',
+        `A line of ${longest} bytes is too long for the terminal, which takes lines of up to ${LONGEST_LINE}; nothing was typed`,
+        'Send shorter lines, pass the data in a file, or start the command with openStdin instead of pty.',
+      )
   }
   const lineIsOpen = typed.length > 0 && !/[\r\n\x04]$/.test(typed.toString('latin1'))
   // In the middle of a line the key only hands over what was typed; a second one then ends the input.
@@ -63,11 +74,22 @@ async function typeOnTerminal(target: Target, filled: Buffer, { keys, enter, eof
 async function writeToPipe(target: Target, openStdin: boolean, filled: Buffer, { keys, enter, eof }: Rest): Promise<boolean> {
   const codes = keys.map((key) => keyBytes(key))
   const meaningless = keys.find((_, index) => !/^[\r\x03\x04\x1c\t\x20-\x7e]$/.test(codes[index] as string))
-  if (meaningless !== undefined) throw new ShellError('BAD_REQUEST', `Bad request: the key ${JSON.stringify(meaningless.slice(0, 40))} means nothing without a terminal`, 'Start the command with pty: true, or send text.')
-  const typed = Buffer.concat([filled, Buffer.from(codes.filter((code) => SIGNALS[code] === undefined && code !== END_OF_INPUT).join('').replaceAll('\r', '\n') + (enter ? '\n' : ''))])
+  if (meaningless !== undefined)
+    throw new ShellError('BAD_REQUEST', `Bad request: the key ${JSON.stringify(meaningless.slice(0, 40))} means nothing without a terminal`, 'Start the command with pty: true, or send text.')
+  const typed = Buffer.concat([
+    filled,
+    Buffer.from(
+      codes
+        .filter((code) => SIGNALS[code] === undefined && code !== END_OF_INPUT)
+        .join('')
+        .replaceAll('\r', '\n') + (enter ? '\n' : ''),
+    ),
+  ])
   const ends = eof || codes.includes(END_OF_INPUT)
-  if ((typed.length > 0 || ends) && !openStdin) throw new ShellError('BAD_REQUEST', `The job ${target.id} was started without an open stdin`, 'Start it with openStdin: true (or pty: true) to send it input.')
-  if (typed.length > 0 && readInputNotes(target.dir).some((note) => note.eof || note.keys?.some((key) => keyBytes(key) === END_OF_INPUT))) throw new ShellError('NOT_RUNNING', `The input of job ${target.id} was already ended`, 'Start it again to send more.')
+  if ((typed.length > 0 || ends) && !openStdin)
+    throw new ShellError('BAD_REQUEST', `The job ${target.id} was started without an open stdin`, 'Start it with openStdin: true (or pty: true) to send it input.')
+  if (typed.length > 0 && readInputNotes(target.dir).some((note) => note.eof || note.keys?.some((key) => keyBytes(key) === END_OF_INPUT)))
+    throw new ShellError('NOT_RUNNING', `The input of job ${target.id} was already ended`, 'Start it again to send more.')
   for (const code of codes) if (SIGNALS[code] !== undefined) give(target, `signal ${SIGNALS[code]}`)
   await writeAll(target, typed)
   if (ends) give(target, 'eof')
@@ -89,7 +111,14 @@ async function fill(text: string, secrets: SecretStore, target: Target): Promise
     names.add(token.name)
     from = token.end
   }
-  if (names.size > 0 && !(await hideInKeeper(target.dir, target.started, secrets.masker.needles().filter(({ name }) => names.has(name))))) {
+  if (
+    names.size > 0 &&
+    !(await hideInKeeper(
+      target.dir,
+      target.started,
+      secrets.masker.needles().filter(({ name }) => names.has(name)),
+    ))
+  ) {
     if (!isAlive(target.started.warden, target.started.wardenStart)) throw ended(target)
     throw new ShellError('STATE_UNWRITABLE', `The secret was not typed: the keeper of job ${target.id} did not confirm that it hides it`, 'Check that the disk is not full, then try again.')
   }
@@ -98,13 +127,14 @@ async function fill(text: string, secrets: SecretStore, target: Target): Promise
 
 async function writeAll(target: Target, bytes: Uint8Array): Promise<void> {
   let until = performance.now() + PATIENCE_MS
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const took = writeFifo(join(target.dir, 'stdin'), bytes.subarray(at))
     if (took === null) throw ended(target)
     at += took
     if (took > 0) until = performance.now() + PATIENCE_MS
     if (at >= bytes.length) return
-    if (performance.now() > until) throw new ShellError('BAD_REQUEST', `The job ${target.id} does not read its input; ${bytes.length - at} of ${bytes.length} bytes were not taken`, 'Wait until it reads, then send the rest.')
+    if (performance.now() > until)
+      throw new ShellError('BAD_REQUEST', `The job ${target.id} does not read its input; ${bytes.length - at} of ${bytes.length} bytes were not taken`, 'Wait until it reads, then send the rest.')
     if (took === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

@@ -84,12 +84,37 @@ const FRONT_KEYS: Readonly<Record<string, string>> = { f1: 'P', f2: 'Q', f3: 'R'
 const NUMBERED_KEYS: Readonly<Record<string, number>> = { insert: 2, delete: 3, pageup: 5, pagedown: 6, f5: 15, f6: 17, f7: 18, f8: 19, f9: 20, f10: 21, f11: 23, f12: 24 }
 const NAMED_KEYS: Readonly<Record<string, string>> = { enter: '\r', tab: '\t', escape: '\x1b', space: ' ', backspace: '\x7f' }
 const ALIASES: Readonly<Record<string, string>> = {
-  return: 'enter', cr: 'enter', ret: 'enter', newline: 'enter', esc: 'escape', spc: 'space', bs: 'backspace', bspace: 'backspace', del: 'delete', dc: 'delete', ins: 'insert', ic: 'insert',
-  pgup: 'pageup', ppage: 'pageup', prior: 'pageup', 'page-up': 'pageup', pgdn: 'pagedown', npage: 'pagedown', next: 'pagedown', 'page-down': 'pagedown',
-  arrowup: 'up', arrowdown: 'down', arrowleft: 'left', arrowright: 'right',
+  return: 'enter',
+  cr: 'enter',
+  ret: 'enter',
+  newline: 'enter',
+  esc: 'escape',
+  spc: 'space',
+  bs: 'backspace',
+  bspace: 'backspace',
+  del: 'delete',
+  dc: 'delete',
+  ins: 'insert',
+  ic: 'insert',
+  pgup: 'pageup',
+  ppage: 'pageup',
+  prior: 'pageup',
+  'page-up': 'pageup',
+  pgdn: 'pagedown',
+  npage: 'pagedown',
+  next: 'pagedown',
+  'page-down': 'pagedown',
+  arrowup: 'up',
+  arrowdown: 'down',
+  arrowleft: 'left',
+  arrowright: 'right',
 }
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(CURSOR_KEYS), ...Object.keys(FRONT_KEYS), ...Object.keys(NUMBERED_KEYS), ...Object.keys(NAMED_KEYS), 'btab'])
 
 function unknownKey(name: unknown): ShellError {
-  return new ShellError('BAD_REQUEST', `Bad request: no such key: ${JSON.stringify(String(name).slice(0, 40))}`, 'Keys are named like enter, tab, escape, up, pagedown, F5, C-c, M-x, S-tab, or are one character; send words as text.')
+  return new ShellError(
+    'BAD_REQUEST',
+    `Bad request: no such key: ${JSON.stringify(String(name).slice(0, 40))}`,
+    'Keys are named like enter, tab, escape, up, pagedown, F5, C-c, M-x, S-tab, or are one character; send words as text.',
+  )
 }

@@ -24,7 +24,9 @@ export function cleanJobs(stateDir: string, olderThanMs: number): { removed: str
 /** Old ones first by age, then the oldest while all together are too large. */
 export function cleanByLimits(stateDir: string, limits: { keepFinishedMs: number; totalStoredBytes: number }): string[] {
   const { removed } = cleanJobs(stateDir, limits.keepFinishedMs)
-  const finished = finishedJobs(stateDir).map((job) => ({ ...job, bytes: sizeOf(job.dir) })).sort((a, b) => a.endedAt - b.endedAt)
+  const finished = finishedJobs(stateDir)
+    .map((job) => ({ ...job, bytes: sizeOf(job.dir) }))
+    .sort((a, b) => a.endedAt - b.endedAt)
   let total = finished.reduce((sum, { bytes }) => sum + bytes, 0)
   for (const { id, dir, bytes } of finished) {
     if (total <= limits.totalStoredBytes) break

@@ -41,7 +41,18 @@ export class JobHandle implements Job {
   async wait(options: WaitOptions = {}): Promise<WaitResult> {
     const release = this.#services.launcher.hold()
     try {
-      return await this.#there(() => waitForJob({ readable: this.#readable(), own: this.#live !== null, info: () => this.#info(), masker: () => this.#services.secrets.activeMasker, next: (ms, signal) => this.#news.next(this.id, ms, signal) }, options))
+      return await this.#there(() =>
+        waitForJob(
+          {
+            readable: this.#readable(),
+            own: this.#live !== null,
+            info: () => this.#info(),
+            masker: () => this.#services.secrets.activeMasker,
+            next: (ms, signal) => this.#news.next(this.id, ms, signal),
+          },
+          options,
+        ),
+      )
     } finally {
       release()
     }

@@ -58,7 +58,23 @@ function damagedRecord(dir: string, id: string): JobRecord {
     // Gone meanwhile.
   }
   const apart = statSync(join(dir, 'stderr.log'), { throwIfNoEntry: false }) !== undefined
-  return { id, command: '(unknown: the record of this job is damaged)', description: null, cwd: '/', owner: 'manager', labels: {}, boot: bootId(), engine: { id: '', pid: -1, start: '' }, streams: apart ? 'separate' : 'merged', pty: false, openStdin: false, createdAt, timeoutMs: null, session: null, notes: ['The record of this job is damaged.'] }
+  return {
+    id,
+    command: '(unknown: the record of this job is damaged)',
+    description: null,
+    cwd: '/',
+    owner: 'manager',
+    labels: {},
+    boot: bootId(),
+    engine: { id: '', pid: -1, start: '' },
+    streams: apart ? 'separate' : 'merged',
+    pty: false,
+    openStdin: false,
+    createdAt,
+    timeoutMs: null,
+    session: null,
+    notes: ['The record of this job is damaged.'],
+  }
 }
 
 export function endOfJob({ record, ended, lost }: JobState): End | null {

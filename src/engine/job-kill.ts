@@ -60,7 +60,12 @@ async function sendSignal(job: Killable, state: JobState, signal: number, graceM
     now = job.state()
   }
   const info = infoOf(job.dir, now)
-  return { info, alreadyStopped: false, forced: false, notes: info.isRunning ? [`${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`] : [`${signalName(signal)} was sent and it ended.`] }
+  return {
+    info,
+    alreadyStopped: false,
+    forced: false,
+    notes: info.isRunning ? [`${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`] : [`${signalName(signal)} was sent and it ended.`],
+  }
 }
 
 async function killLost(job: Killable, state: JobState, graceMs: number): Promise<KillResult> {
@@ -82,7 +87,12 @@ async function portsStillUsed(ports: readonly number[], job: Killable): Promise<
 }
 
 function named(pids: readonly number[]): string {
-  return pids.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ') + (pids.length > 5 ? ` and ${pids.length - 5} more` : '')
+  return (
+    pids
+      .slice(0, 5)
+      .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
+      .join(', ') + (pids.length > 5 ? ` and ${pids.length - 5} more` : '')
+  )
 }
 
 /** Signals that most programs end on: worth waiting for. */

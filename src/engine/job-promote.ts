@@ -19,14 +19,29 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
   const { id, dir } = makeJobDirectory(services.stateDir, plan.request.newId ?? newShellId)
   const held = { out: out.takeHeld(), err: err?.takeHeld() ?? new Uint8Array(0) }
   try {
-    const record = { ...recordOf(id, plan, services, { owner: 'manager', openStdin: false, pty: false, streams: err ? 'separate' : 'merged', notes: [] }), createdAt: Math.round(Date.now() - (performance.now() - run.startedAt)), timeoutMs: null }
+    const record = {
+      ...recordOf(id, plan, services, { owner: 'manager', openStdin: false, pty: false, streams: err ? 'separate' : 'merged', notes: [] }),
+      createdAt: Math.round(Date.now() - (performance.now() - run.startedAt)),
+      timeoutMs: null,
+    }
     writeJobRecord(dir, record)
     const outAt = storeSoFar(out, join(dir, 'output.log'), services.limits.storedBytes / (err ? 2 : 1))
     const errAt = err ? storeSoFar(err, join(dir, 'stderr.log'), services.limits.storedBytes / 2) : 0
-    const moved = ward.moveToBackground({ dir, ...keptBytes(services.limits.storedBytes, record.streams), outAt, errAt, ...(readers[0] ? { outPath: readers[0].path } : {}), ...(err && readers[1] ? { errPath: readers[1].path } : {}), outHeld: held.out, errHeld: held.err, masks: services.secrets.masker.needles(), detached: false })
+    const moved = ward.moveToBackground({
+      dir,
+      ...keptBytes(services.limits.storedBytes, record.streams),
+      outAt,
+      errAt,
+      ...(readers[0] ? { outPath: readers[0].path } : {}),
+      ...(err && readers[1] ? { errPath: readers[1].path } : {}),
+      outHeld: held.out,
+      errHeld: held.err,
+      masks: services.secrets.masker.needles(),
+      detached: false,
+    })
     if (!(await Promise.race([moved.then(() => true), ward.gone.then(() => false)]))) {
       removeJobDirectory(dir)
-      return settleEnded(run, held)
+      return await settleEnded(run, held)
     }
     for (const reader of readers) reader.close()
     adopt({ record, dir, ward })
@@ -64,7 +79,7 @@ function storeSoFar(capture: Capture, file: string, maxBytes: number): number {
 function writeNew(file: string, parts: readonly Uint8Array[]): void {
   const fd = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
   try {
-    for (const part of parts) for (let at = 0; at < part.length; ) at += writeSync(fd, part, at)
+    for (const part of parts) for (let at = 0; at < part.length;) at += writeSync(fd, part, at)
   } finally {
     closeSync(fd)
   }
@@ -98,7 +113,9 @@ function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: 
     id,
     session: plan.session,
     pipeStatus: null,
-    notes: [`Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id (cerith read ${id}, cerith wait ${id}, cerith kill ${id}).`],
+    notes: [
+      `Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id (cerith read ${id}, cerith wait ${id}, cerith kill ${id}).`,
+    ],
   })
 }
 

@@ -31,7 +31,14 @@ export async function readJob({ dir, apart, terminal = false }: Readable, option
   const piece = await readOne(dir, name, since, maxBytes, masker, options.ansi === 'strip')
   // A line end that was cut in two belongs to the next read.
   const cut = terminal && options.ansi === 'strip' && piece.cursor < piece.total && piece.cursor - piece.start > 1 && piece.text.endsWith('\r') ? 1 : 0
-  return { text: shape(piece.text.slice(0, piece.text.length - cut), options, terminal), cursor: piece.cursor - cut, start: piece.start, omittedBytes: piece.start - Math.min(since, piece.start), totalBytes: piece.total, matches: null }
+  return {
+    text: shape(piece.text.slice(0, piece.text.length - cut), options, terminal),
+    cursor: piece.cursor - cut,
+    start: piece.start,
+    omittedBytes: piece.start - Math.min(since, piece.start),
+    totalBytes: piece.total,
+    matches: null,
+  }
 }
 
 export function fileOf(stream: StreamName | undefined, apart: boolean): OutputName {
@@ -54,7 +61,7 @@ async function readOne(dir: string, name: OutputName, since: number, maxBytes: n
   const texts: string[] = []
   let start: number | null = null
   let cursor = since
-  for (let room = maxBytes; ; ) {
+  for (let room = maxBytes; ;) {
     const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, strip)
     // The next range lies behind a hole: it belongs to the next read.
     if (start !== null && part.start > cursor) return { text: texts.join(''), start, cursor, total: part.total }
@@ -69,7 +76,16 @@ async function readOne(dir: string, name: OutputName, since: number, maxBytes: n
 }
 
 /** Filters and "the last lines" look at the whole range, holes or not: what is gone is counted, not waited for. */
-async function readAcross(dir: string, name: OutputName, since: number, maxBytes: number, options: ReadOptions, filter: LineFilter | null, masker: Masker | null, terminal: boolean): Promise<ReadResult> {
+async function readAcross(
+  dir: string,
+  name: OutputName,
+  since: number,
+  maxBytes: number,
+  options: ReadOptions,
+  filter: LineFilter | null,
+  masker: Masker | null,
+  terminal: boolean,
+): Promise<ReadResult> {
   const texts: string[] = []
   const lines = new LastLines(options.tail ?? Number.POSITIVE_INFINITY)
   const keep = (text: string): void => {
@@ -80,7 +96,7 @@ async function readAcross(dir: string, name: OutputName, since: number, maxBytes
   let cursor = filter || options.tail === undefined ? since : Math.max(since, tailStart(dir, name, options.tail))
   let omitted = 0
   let total = 0
-  for (let room = maxBytes; room > 3; ) {
+  for (let room = maxBytes; room > 3;) {
     const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, options.ansi === 'strip')
     total = part.total
     omitted += part.start - Math.min(cursor, part.start)
@@ -175,7 +191,12 @@ function shape(text: string, { ansi }: ReadOptions, terminal: boolean): string {
 }
 
 function offset(field: string, value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShellError('BAD_REQUEST', `Bad request: ${field} must be a whole number of bytes, 0 or more (got ${String(value).slice(0, 60)})`, `Pass the cursor of an earlier read, or leave ${field} out.`)
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw new ShellError(
+      'BAD_REQUEST',
+      `Bad request: ${field} must be a whole number of bytes, 0 or more (got ${String(value).slice(0, 60)})`,
+      `Pass the cursor of an earlier read, or leave ${field} out.`,
+    )
   return value
 }
 
@@ -190,4 +211,3 @@ function join(first: Uint8Array, second: Uint8Array): Uint8Array {
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
-

@@ -41,7 +41,13 @@ export async function startJob(asked: Plan, delivered: DeliveredCommand, restore
   const { id, dir } = makeJobDirectory(services.stateDir, request.newId ?? newShellId)
   const detached = request.owner === 'detached'
   try {
-    const record = recordOf(id, plan, services, { owner: detached ? 'detached' : 'manager', openStdin: Boolean(request.openStdin || request.pty), pty: Boolean(request.pty), streams: request.pty ? 'merged' : (request.streams ?? 'separate'), notes: limitNotes(request) })
+    const record = recordOf(id, plan, services, {
+      owner: detached ? 'detached' : 'manager',
+      openStdin: Boolean(request.openStdin || request.pty),
+      pty: Boolean(request.pty),
+      streams: request.pty ? 'merged' : (request.streams ?? 'separate'),
+      notes: limitNotes(request),
+    })
     writeJobRecord(dir, record)
     if (record.pty) noteTerminal(dir, terminalSize(plan, services))
     const ward = await launch(plan, delivered, restore, dir, record, services)
@@ -58,7 +64,12 @@ export async function startJob(asked: Plan, delivered: DeliveredCommand, restore
 function unwritable(error: unknown, dir: string): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (ShellError.is(error) || !code || !syscall) return error
-  return new ShellError('STATE_UNWRITABLE', `Cannot write the record of a job in ${dir} (${code})`, code === 'ENOSPC' || code === 'EDQUOT' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.', { cause: error })
+  return new ShellError(
+    'STATE_UNWRITABLE',
+    `Cannot write the record of a job in ${dir} (${code})`,
+    code === 'ENOSPC' || code === 'EDQUOT' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.',
+    { cause: error },
+  )
 }
 
 export function recordOf(id: string, plan: Plan, services: Services, about: Pick<JobRecord, 'owner' | 'openStdin' | 'pty' | 'streams' | 'notes'>): JobRecord {

@@ -62,7 +62,11 @@ async function createAsking(job: Waited): Promise<() => Promise<{ waiting: { pro
 async function createLineSearch(job: Waited, options: WaitOptions): Promise<(isLast: boolean) => Promise<string | null>> {
   const matches = await lineTest(options.until as RegExp | string)
   const streams = job.readable.apart ? (['stdout', 'stderr'] as const) : (['output'] as const)
-  const state = streams.map((stream) => ({ stream, cursor: stream === 'stderr' ? (options.sinceStderr ?? (options.since ? storedSize(job.readable.dir, 'stderr.log').total : 0)) : (options.since ?? 0), rest: '' }))
+  const state = streams.map((stream) => ({
+    stream,
+    cursor: stream === 'stderr' ? (options.sinceStderr ?? (options.since ? storedSize(job.readable.dir, 'stderr.log').total : 0)) : (options.since ?? 0),
+    rest: '',
+  }))
   return async () => {
     for (const one of state) {
       for (;;) {
@@ -117,7 +121,9 @@ function createSilence({ dir, apart }: Readable, idleMs: number): () => number {
 function checkWait(options: WaitOptions): void {
   for (const field of ['idleMs', 'timeoutMs', 'since', 'sinceStderr'] as const) {
     const value = options[field]
-    if (value !== undefined && (typeof value !== 'number' || Number.isNaN(value) || value < 0)) throw new ShellError('BAD_REQUEST', `Bad request: ${field} must be a number, 0 or more (got ${String(value).slice(0, 60)})`, `Pass a number for ${field}, or leave it out.`)
+    if (value !== undefined && (typeof value !== 'number' || Number.isNaN(value) || value < 0))
+      throw new ShellError('BAD_REQUEST', `Bad request: ${field} must be a number, 0 or more (got ${String(value).slice(0, 60)})`, `Pass a number for ${field}, or leave it out.`)
   }
-  if (options.port !== undefined && !(Number.isInteger(options.port) && options.port > 0 && options.port < 65_536)) throw new ShellError('BAD_REQUEST', `Bad request: ${String(options.port).slice(0, 60)} is not a TCP port`, 'Pass a whole number from 1 to 65535.')
+  if (options.port !== undefined && !(Number.isInteger(options.port) && options.port > 0 && options.port < 65_536))
+    throw new ShellError('BAD_REQUEST', `Bad request: ${String(options.port).slice(0, 60)} is not a TCP port`, 'Pass a whole number from 1 to 65535.')
 }

@@ -92,7 +92,8 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
 
   const begin: Jobs['begin'] = async (request, sessions) => {
     // A job may outlive whoever would write the recording.
-    if ('record' in request && request.record !== undefined) throw new ShellError('BAD_REQUEST', 'Bad request: a job cannot be recorded', 'Record a foreground run (engine.run with pty and record), or leave record out.')
+    if ('record' in request && request.record !== undefined)
+      throw new ShellError('BAD_REQUEST', 'Bad request: a job cannot be recorded', 'Record a foreground run (engine.run with pty and record), or leave record out.')
     const around = request.session === undefined ? { session: null, cwd: services.cwd } : await sessions.surroundings(request.session)
     const plan = await planRun(request, around, services, true)
     const stopped = await passGate(plan, services, remembered)
@@ -116,7 +117,14 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
 
   const audited: Jobs['begin'] = (request, sessions) => {
     const result = begin(request, sessions)
-    if (services.audit) auditOutcome(services, request, 'job', request.session ?? null, result.then(async (begun) => ('outcome' in begun ? begun.outcome : startedOutcome(await begun.job.info()))))
+    if (services.audit)
+      auditOutcome(
+        services,
+        request,
+        'job',
+        request.session ?? null,
+        result.then(async (begun) => ('outcome' in begun ? begun.outcome : startedOutcome(await begun.job.info()))),
+      )
     return result
   }
 
@@ -155,7 +163,22 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
 }
 
 function startedOutcome(info: JobInfo): Outcome {
-  return runningOutcome({ stdout: '', stderr: '', output: null, truncated: false, omittedBytes: 0, outputFile: info.outputFile, durationMs: 0, cwd: info.cwd, pid: info.pid, pgid: info.pgid, id: info.id, session: null, pipeStatus: null, notes: [] })
+  return runningOutcome({
+    stdout: '',
+    stderr: '',
+    output: null,
+    truncated: false,
+    omittedBytes: 0,
+    outputFile: info.outputFile,
+    durationMs: 0,
+    cwd: info.cwd,
+    pid: info.pid,
+    pgid: info.pgid,
+    id: info.id,
+    session: null,
+    pipeStatus: null,
+    notes: [],
+  })
 }
 
 function notStarted(outcome: Outcome): ShellError {
@@ -167,7 +190,11 @@ function notStarted(outcome: Outcome): ShellError {
 
 function tooMany(jobs: readonly LiveJob[], limit: number): ShellError {
   const listed = jobs.slice(0, 20).map(({ id, command }) => `${id} (${command.slice(0, 40)})`)
-  return new ShellError('TOO_MANY_RUNS', `There are already ${jobs.length} running jobs (the limit is ${limit}): ${listed.join(', ')}${jobs.length > 20 ? ', ...' : ''}`, 'Kill or wait for one of them, or raise limits.maxRunningJobs.')
+  return new ShellError(
+    'TOO_MANY_RUNS',
+    `There are already ${jobs.length} running jobs (the limit is ${limit}): ${listed.join(', ')}${jobs.length > 20 ? ', ...' : ''}`,
+    'Kill or wait for one of them, or raise limits.maxRunningJobs.',
+  )
 }
 
 function notFound(id: string, jobs: readonly JobInfo[]): ShellError {

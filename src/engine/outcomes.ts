@@ -36,7 +36,14 @@ export function dryRunOutcome(plan: PlanSummary): Outcome {
 }
 
 export function abortedOutcome(about: { cwd: string; session: string | null }): Outcome {
-  return { ...NOTHING, status: 'killed', end: { kind: 'kill', forced: false, by: 'caller' }, cwd: about.cwd, session: about.session, notes: ['The request was cancelled before it started; nothing was run.'] }
+  return {
+    ...NOTHING,
+    status: 'killed',
+    end: { kind: 'kill', forced: false, by: 'caller' },
+    cwd: about.cwd,
+    session: about.session,
+    notes: ['The request was cancelled before it started; nothing was run.'],
+  }
 }
 
 export type Ran = Omit<Outcome, 'status' | 'exitCode' | 'signal' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput'> & { readonly end: End; readonly waitingForInput?: Outcome['waitingForInput'] }

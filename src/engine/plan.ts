@@ -41,18 +41,24 @@ export async function planRun(request: RunRequest, around: Surroundings, service
   const command = checkRequest(request, limits)
   const cwd = around.entered && request.cwd === undefined && !services.roots ? around.cwd : checkDirectory(request.cwd, around.cwd, services.roots)
   const usual = request.env === undefined && (request.envMode ?? 'merge') === 'merge'
-  const built = (usual ? services.usualEnvironment : null) ?? buildEnvironment({
-    base: services.baseEnv,
-    ...(request.env ? { given: request.env } : {}),
-    mode: request.envMode ?? 'merge',
-    ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
-    allowDangerous: options.allowDangerousEnv ?? false,
-    keep: options.keepEnv ?? [],
-    drop: options.dropEnv ?? [],
-  })
+  const built =
+    (usual ? services.usualEnvironment : null) ??
+    buildEnvironment({
+      base: services.baseEnv,
+      ...(request.env ? { given: request.env } : {}),
+      mode: request.envMode ?? 'merge',
+      ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
+      allowDangerous: options.allowDangerousEnv ?? false,
+      keep: options.keepEnv ?? [],
+      drop: options.dropEnv ?? [],
+    })
   if (usual) services.usualEnvironment = built
   if (built.problem) throw new ShellError('BAD_REQUEST', `Bad request: ${built.problem.message}`, built.problem.hint)
-  const verdict = await services.judge(command, { cwd, ...(around.variables ? { variables: { ...around.variables } } : {}), ...(around.functions ? { functions: around.functions } : {}), ...(around.aliases ? { aliases: around.aliases } : {}) }, request.automation)
+  const verdict = await services.judge(
+    command,
+    { cwd, ...(around.variables ? { variables: { ...around.variables } } : {}), ...(around.functions ? { functions: around.functions } : {}), ...(around.aliases ? { aliases: around.aliases } : {}) },
+    request.automation,
+  )
   const timeoutMs = request.timeoutMs === undefined ? limits.timeoutMs : request.timeoutMs
   return {
     request,

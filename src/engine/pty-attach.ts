@@ -72,7 +72,7 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
         again = false
         // The state first: what is stored when it says "ended" is everything.
         const { isRunning } = await job.info()
-        for (let more = true; more && !finished; ) {
+        for (let more = true; more && !finished;) {
           const { text, cursor: next } = await job.read({ since: cursor, maxBytes: REPLAY_BYTES })
           more = next > cursor
           cursor = next
@@ -149,7 +149,8 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
 
 function checkAttachable(info: JobInfo): JobInfo {
   if (!info.isRunning) throw new ShellError('NOT_RUNNING', `The job ${info.id} is not running (${info.status})`, `Read what it printed: cerith read ${info.id}`)
-  if (!info.pty) throw new ShellError('BAD_REQUEST', `The job ${info.id} has no terminal to attach to`, `Follow its output instead: cerith read ${info.id} --follow. Jobs started with pty have a terminal.`)
+  if (!info.pty)
+    throw new ShellError('BAD_REQUEST', `The job ${info.id} has no terminal to attach to`, `Follow its output instead: cerith read ${info.id} --follow. Jobs started with pty have a terminal.`)
   return info
 }
 

@@ -21,7 +21,9 @@ export class OutputFollower {
   pull(): Promise<void> {
     this.#again = true
     // Whoever removed the directory took the rest of the output with it; what was handed on stays.
-    return (this.#running ??= this.#run().catch(() => {}).finally(() => (this.#running = null)))
+    return (this.#running ??= this.#run()
+      .catch(() => {})
+      .finally(() => (this.#running = null)))
   }
 
   async #run(): Promise<void> {

@@ -55,7 +55,14 @@ export async function runOnTerminal(plan: Plan, call: Call, services: Services, 
   }
 }
 
-async function supervise(plan: Plan, started: StartedJob, call: Call, services: Services, jobs: Jobs, extras: TerminalExtras & { recording: Recording | null; stagesFile: string | null }): Promise<void> {
+async function supervise(
+  plan: Plan,
+  started: StartedJob,
+  call: Call,
+  services: Services,
+  jobs: Jobs,
+  extras: TerminalExtras & { recording: Recording | null; stagesFile: string | null },
+): Promise<void> {
   const { request } = plan
   const { ward, dir, record } = started
   const startedAt = performance.now()
@@ -85,7 +92,12 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
     stop = why
     ward.kill({ graceMs: plan.graceMs, why })
   }
-  const life = { end: async () => { kill('close'); await ward.gone } }
+  const life = {
+    end: async () => {
+      kill('close')
+      await ward.gone
+    },
+  }
   const letGo = (): void => {
     if (quiet) clearTimeout(quiet)
     for (const timer of timers) clearTimeout(timer)
@@ -101,10 +113,11 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
     const text = out.text(plan.clip)
     jobs.adopt(started)
     const told = ward.onOutput
-    if (cast) ward.onOutput = (outTotal, errTotal) => {
-      told?.(outTotal, errTotal)
-      void follower.pull()
-    }
+    if (cast)
+      ward.onOutput = (outTotal, errTotal) => {
+        told?.(outTotal, errTotal)
+        void follower.pull()
+      }
     services.live.delete(life)
     call.settle(
       runningOutcome({
@@ -131,7 +144,11 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
     kill: (by) => kill(by),
     toBackground: () => leave(stillRunning(record.id, 'it was moved to the background')),
   })
-  if (request.reportInput) void watchInput({ dir, pty: true, openStdin: true, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) }, (waiting) => void leave(waitingNote(waiting, record.id), waiting).catch((error: unknown) => call.fail(error)))
+  if (request.reportInput)
+    void watchInput(
+      { dir, pty: true, openStdin: true, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) },
+      (waiting) => void leave(waitingNote(waiting, record.id), waiting).catch((error: unknown) => call.fail(error)),
+    )
 
   const exit = await Promise.race([ward.exited.then((end) => (left ? leaving : end)), leaving])
   if (exit === null) {
@@ -154,7 +171,13 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
   const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
   // With nobody left its keeper leaves in a moment, and the directory with it.
   if (leftovers.length === 0) await within(ward.gone, GONE_LIMIT_MS)
-  if (leftovers.length > 0) notes.push(`${stop ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ')}. It ends with the engine.`)
+  if (leftovers.length > 0)
+    notes.push(
+      `${stop ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers
+        .slice(0, 5)
+        .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
+        .join(', ')}. It ends with the engine.`,
+    )
   if (follower.missed > 0) notes.push(`${follower.missed} bytes of output came faster than they could be kept.`)
   notes.push(...adviceFor({ end, plan, stderr: text.text, pipeStatus }))
   const outcome = endedOutcome({
@@ -175,7 +198,7 @@ async function supervise(plan: Plan, started: StartedJob, call: Call, services: 
 async function typeAhead(dir: string, input: Buffer): Promise<void> {
   const open = input.length > 0 && input.at(-1) !== 10
   const bytes = Buffer.concat([input, Buffer.from(END_OF_INPUT.repeat(open ? 2 : 1))])
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const took = writeFifo(join(dir, 'stdin'), bytes.subarray(at))
     if (took === null) return
     at += took

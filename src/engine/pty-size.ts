@@ -10,7 +10,8 @@ const LARGEST = 10_000
 export function checkSize(size: unknown): PtySize {
   const { cols, rows } = (typeof size === 'object' && size !== null ? size : {}) as Partial<PtySize>
   for (const value of [cols, rows]) {
-    if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > LARGEST) throw new ShellError('BAD_REQUEST', `Bad request: not a terminal size: ${JSON.stringify(size)?.slice(0, 80)}`, `Pass { cols, rows }, whole numbers from 1 to ${LARGEST}.`)
+    if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > LARGEST)
+      throw new ShellError('BAD_REQUEST', `Bad request: not a terminal size: ${JSON.stringify(size)?.slice(0, 80)}`, `Pass { cols, rows }, whole numbers from 1 to ${LARGEST}.`)
   }
   return { cols: cols as number, rows: rows as number }
 }

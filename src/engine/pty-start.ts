@@ -9,7 +9,12 @@ import type { Services } from './services.js'
 
 /** Throws PTY_UNAVAILABLE where no terminal can be had; everything else works there. */
 export function withTerminal(plan: Plan, services: Services): Plan {
-  if (services.launcher.tier !== 'native') throw new ShellError('PTY_UNAVAILABLE', 'A terminal needs the native helper of cerith, which cannot be used here', 'Build it with a C compiler (npm run build), or install the package that carries it for this machine; `cerith doctor` says what is missing. Without pty the command runs.')
+  if (services.launcher.tier !== 'native')
+    throw new ShellError(
+      'PTY_UNAVAILABLE',
+      'A terminal needs the native helper of cerith, which cannot be used here',
+      'Build it with a C compiler (npm run build), or install the package that carries it for this machine; `cerith doctor` says what is missing. Without pty the command runs.',
+    )
   const { request } = plan
   terminalSize(plan, services)
   if (request.streams === 'separate') throw new ShellError('BAD_REQUEST', 'Bad request: a terminal has one stream', 'Leave `streams` out, or run without pty.')

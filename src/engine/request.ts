@@ -16,7 +16,8 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
   const command = commandLine(request.command)
   if (command.trim() === '') throw bad('command must not be empty', request.command, 'Pass the command line to run.')
   if (command.includes('\0')) throw bad('command must not contain NUL bytes', command.slice(0, 60), 'Remove the NUL byte; to print one use printf "\\0".')
-  if (Buffer.byteLength(command) > limits.maxCommandBytes) throw bad(`command is longer than ${limits.maxCommandBytes} bytes`, `${Buffer.byteLength(command)} bytes`, 'Put the text into a file and run that.')
+  if (Buffer.byteLength(command) > limits.maxCommandBytes)
+    throw bad(`command is longer than ${limits.maxCommandBytes} bytes`, `${Buffer.byteLength(command)} bytes`, 'Put the text into a file and run that.')
   oneOf(request, 'envMode', ['merge', 'replace'])
   oneOf(request, 'streams', ['separate', 'merged'])
   oneOf(request, 'ansi', ['keep', 'strip'])
@@ -25,10 +26,13 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
   if (request.timeoutMs !== undefined && request.timeoutMs !== null) milliseconds('timeoutMs', request.timeoutMs, 1, limits.maxTimeoutMs)
   if (request.graceMs !== undefined) milliseconds('graceMs', request.graceMs, 0, 600_000)
   if (request.yieldMs !== undefined) milliseconds('yieldMs', request.yieldMs, 0, limits.maxTimeoutMs)
-  if (request.record !== undefined && (typeof request.record !== 'string' || request.record === '' || !request.pty)) throw bad('record must be the path of a file, and needs pty', request.record, 'Pass { pty: true, record: "run.cast" }.')
+  if (request.record !== undefined && (typeof request.record !== 'string' || request.record === '' || !request.pty))
+    throw bad('record must be the path of a file, and needs pty', request.record, 'Pass { pty: true, record: "run.cast" }.')
   if (request.env !== undefined) checkEnv(request.env)
-  if (request.input !== undefined && typeof request.input !== 'string' && !(request.input instanceof Uint8Array)) throw bad('input must be a string or bytes', request.input, 'Pass text or a Uint8Array.')
-  for (const name of ['onOutput', 'newId', 'ask'] as const) if (request[name] !== undefined && typeof request[name] !== 'function') throw bad(`${name} must be a function`, request[name], 'Leave it out or pass a function.')
+  if (request.input !== undefined && typeof request.input !== 'string' && !(request.input instanceof Uint8Array))
+    throw bad('input must be a string or bytes', request.input, 'Pass text or a Uint8Array.')
+  for (const name of ['onOutput', 'newId', 'ask'] as const)
+    if (request[name] !== undefined && typeof request[name] !== 'function') throw bad(`${name} must be a function`, request[name], 'Leave it out or pass a function.')
   return command
 }
 

@@ -12,6 +12,9 @@ export function createScreenGuard(most: () => number): (bytes: Uint8Array) => Ui
     held = UNFINISHED.exec(text)?.[0] ?? ''
     text = held ? text.slice(0, -held.length) : text
     const limit = most()
-    return Buffer.from(text.replace(COUNTED, (_, start: string, count: string, rest: string) => `${start}${Math.min(Number(count), limit)}${rest}`), 'latin1')
+    return Buffer.from(
+      text.replace(COUNTED, (_, start: string, count: string, rest: string) => `${start}${Math.min(Number(count), limit)}${rest}`),
+      'latin1',
+    )
   }
 }

@@ -105,7 +105,9 @@ export class JobScreen {
   #compare(buffer: IBuffer, count: number): void {
     const version = this.#version
     const rows = Array.from({ length: count }, (_, row) => buffer.getLine(buffer.baseY + row)?.translateToString(true) ?? '')
-    this.#changedAt = rows.map((text, row) => (text === (this.#rows[row] ?? '') && row < this.#changedAt.length ? (this.#changedAt[row] as number) : text === '' && row >= this.#rows.length ? 0 : version))
+    this.#changedAt = rows.map((text, row) =>
+      text === (this.#rows[row] ?? '') && row < this.#changedAt.length ? (this.#changedAt[row] as number) : text === '' && row >= this.#rows.length ? 0 : version,
+    )
     this.#rows = rows
   }
 }
@@ -121,7 +123,11 @@ async function loadEmulator(): Promise<Emulator> {
   } catch {
     // Said below.
   }
-  throw new ShellError('PTY_UNAVAILABLE', 'The screen cannot be drawn: the optional package @xterm/headless is not installed', 'Install it (npm install @xterm/headless), or read the output of the job with ansi: "strip".')
+  throw new ShellError(
+    'PTY_UNAVAILABLE',
+    'The screen cannot be drawn: the optional package @xterm/headless is not installed',
+    'Install it (npm install @xterm/headless), or read the output of the job with ansi: "strip".',
+  )
 }
 
 function withoutBlankEnd(rows: readonly string[]): readonly string[] {

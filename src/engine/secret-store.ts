@@ -18,7 +18,7 @@ export class SecretStore {
   }
 
   async #maskKnown(sources: readonly SecretSource[]): Promise<void> {
-    const known = await Promise.all(sources.map((source) => source.known?.() ?? []))
+    const known = await Promise.all(sources.map((source) => source.known?.() ?? Promise.resolve([])))
     for (const { name, value } of known.flat()) this.masker.add(name, value)
   }
 

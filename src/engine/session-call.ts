@@ -100,7 +100,12 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     request.signal?.removeEventListener('abort', onAbort)
   }
   // The engine closes only when the shell has let go of the command.
-  const life = { end: async () => { begin('close'); await call.outcome.catch(() => {}) } }
+  const life = {
+    end: async () => {
+      begin('close')
+      await call.outcome.catch(() => {})
+    },
+  }
   services.live.add(life)
   call.takeControl({ interrupt: () => begin('interrupt'), kill: (by) => begin(by), toBackground: () => moveOut('asked') })
 
@@ -195,7 +200,13 @@ function watchSilence(shell: SessionShell, tell: () => void): { readonly noticed
 }
 
 /** Everything the command's text and its lines need, with the files and pipes that they name. */
-async function prepare(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, pipes: { stdout: string | null; stderr: string | null }, { services, memory }: CallSite): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText; care: Care }> {
+async function prepare(
+  shell: SessionShell,
+  plan: Plan,
+  delivered: DeliveredCommand,
+  pipes: { stdout: string | null; stderr: string | null },
+  { services, memory }: CallSite,
+): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText; care: Care }> {
   const { request } = plan
   const care = memory.prepare(plan.command)
   const env: Record<string, string> = {}
@@ -301,7 +312,12 @@ function successorNote(end: End, stop: Stop | null, { state }: SessionMemory, in
 function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string[] {
   const fresh = [...existingDescendants(shell)].filter((pid) => !before.has(pid))
   if (fresh.length === 0) return []
-  return [`Still running in the background: ${fresh.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`).join(', ')}. It ends with the session; its output is not shown here.`]
+  return [
+    `Still running in the background: ${fresh
+      .slice(0, 5)
+      .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
+      .join(', ')}. It ends with the session; its output is not shown here.`,
+  ]
 }
 
 /** What earlier calls left running: a stop of this call spares it. */

@@ -120,7 +120,10 @@ export interface CallText {
 export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
   if (call.dumpFirst) before.push(dumpCode(marks))
-  if (call.traps) before.push(`{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`)
+  if (call.traps)
+    before.push(
+      `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`,
+    )
   if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
   const names = Object.keys(call.env)
   if (names.length > 0) {
@@ -152,7 +155,8 @@ function trailer(call: CallText, marks: Marks): string {
   const kept = own(marks, 'k')
   const stdin = own(marks, 'i')
   const take = `${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`
-  if (isPlain(call)) return `\n{ ${take}; ${report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "" "\${${stdin}-}" "\${${kept}[@]:2}"`)}; ${own(marks, 't')}=\${${kept}[0]}; \\builtin return 0; }\n`
+  if (isPlain(call))
+    return `\n{ ${take}; ${report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "" "\${${stdin}-}" "\${${kept}[@]:2}"`)}; ${own(marks, 't')}=\${${kept}[0]}; \\builtin return 0; }\n`
   const steps = [take]
   if (call.traps) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
   if (call.keepStdin) steps.push(`{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`)
@@ -174,7 +178,9 @@ export function callLines(call: CallText, marks: Marks): string {
   const status = own(marks, 'q')
   const last = after.length > 0 ? `${status}=$?; ${after.join('; ')}; ${end} "$${status}"` : end
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
-  const before = repoint(call).map((step) => `${step}; `).join('')
+  const before = repoint(call)
+    .map((step) => `${step}; `)
+    .join('')
   const first = `${before}{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
   if (!isPlain(call)) return `${first}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
   const told = own(marks, 't')
@@ -217,7 +223,9 @@ function reportTraps(marks: Marks): string {
  */
 function repairCode(marks: Marks): string {
   const options = own(marks, 'b')
-  const back = ['inherit_errexit', 'expand_aliases', 'shift_verbose', 'sourcepath', 'interactive_comments'].map((name) => `if [[ :\${${options}}: == *:${name}:* ]]; then \\builtin shopt -s ${name}; else \\builtin shopt -u ${name}; fi`)
+  const back = ['inherit_errexit', 'expand_aliases', 'shift_verbose', 'sourcepath', 'interactive_comments'].map(
+    (name) => `if [[ :\${${options}}: == *:${name}:* ]]; then \\builtin shopt -s ${name}; else \\builtin shopt -u ${name}; fi`,
+  )
   return `${options}=$BASHOPTS:$SHELLOPTS; POSIXLY_CORRECT=1; \\unset -f builtin exec unset enable printf source declare trap; \\unset POSIXLY_CORRECT; \\enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read return set shopt source trap umask unset; ${back.join('; ')}; if [[ :\${${options}}: == *:posix:* ]]; then \\builtin set -o posix; fi`
 }
 

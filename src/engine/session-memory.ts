@@ -23,7 +23,11 @@ export interface Care {
 }
 
 /** Programs and builtins that leave a shell as it was, whatever their arguments. */
-const LEAVES_NOTHING = new Set(': [ awk basename cargo cat chmod cp curl cut date df diff dirname docker du echo egrep env false file find git go grep head hostname id jq ln ls make mkdir mv node npm npx pnpm ps pip pytest python python3 rg rm rmdir sed seq sleep sort stat tail tar tee test touch tr true tsc uname uniq wc which whoami xargs yarn'.split(' '))
+const LEAVES_NOTHING = new Set(
+  ': [ awk basename cargo cat chmod cp curl cut date df diff dirname docker du echo egrep env false file find git go grep head hostname id jq ln ls make mkdir mv node npm npx pnpm ps pip pytest python python3 rg rm rmdir sed seq sleep sort stat tail tar tee test touch tr true tsc uname uniq wc which whoami xargs yarn'.split(
+    ' ',
+  ),
+)
 
 export class SessionMemory {
   cwd: string

@@ -68,7 +68,11 @@ export class SessionShell {
     this.#commands = openSync(fileOf.command(marks), 'wx', 0o600)
     // The warden adopts what the shell's children leave behind.
     this.#children = [watchChildren(ward.pid), watchChildren(ward.wardenPid)]
-    this.#reports = readPipe(report.readEnd(), services.scratch, createReportReader(marks.nonce, (heard) => this.#hear(heard)))
+    this.#reports = readPipe(
+      report.readEnd(),
+      services.scratch,
+      createReportReader(marks.nonce, (heard) => this.#hear(heard)),
+    )
     void ward.exited.then(() => {
       // Reports written just before the end are still in the pipe.
       this.#reports.drainNow()
@@ -89,7 +93,14 @@ export class SessionShell {
     const ordersFd = orders.writeEnd()
     let ward: Ward
     try {
-      ward = await services.launcher.start({ path: services.bash.path, argv: ['bash', '--norc', '--noprofile', '--noediting', '-i'], env: { ...env, CERITH_ENGINE: services.id }, cwd, stdin: orders, oomScore: 300 })
+      ward = await services.launcher.start({
+        path: services.bash.path,
+        argv: ['bash', '--norc', '--noprofile', '--noediting', '-i'],
+        env: { ...env, CERITH_ENGINE: services.id },
+        cwd,
+        stdin: orders,
+        oomScore: 300,
+      })
     } catch (error) {
       closeQuietly(ordersFd)
       report.release()
@@ -130,7 +141,7 @@ export class SessionShell {
     const padded = whole && length < this.#written && this.#written <= SMALL_FILE ? Buffer.alloc(this.#written, '\n') : Buffer.allocUnsafe(length)
     padded.write(text)
     if (padded.length < this.#written) ftruncateSync(this.#commands, padded.length)
-    for (let at = 0; at < padded.length; ) at += writeSync(this.#commands, padded, at, padded.length - at, at)
+    for (let at = 0; at < padded.length;) at += writeSync(this.#commands, padded, at, padded.length - at, at)
     this.#written = padded.length
   }
 
@@ -179,7 +190,7 @@ export class SessionShell {
 
   /** Its stdout is a report's for a moment after each answer; only a shell that waits for a line shows what it really is. */
   async #settled(): Promise<void> {
-    for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS; ) await new Promise((resolve) => setTimeout(resolve, 1))
+    for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) await new Promise((resolve) => setTimeout(resolve, 1))
   }
 
   async #renew(side: keyof Sinks, fd: 1 | 2, shared: boolean): Promise<string | null> {

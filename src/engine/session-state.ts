@@ -34,7 +34,9 @@ export function parseState(dump: string): ShellState | null {
   return {
     variables: parseDeclarations(variables as string),
     functions: functions as string,
-    exportedFunctions: lines(functionNames).map((line) => /^declare -\S*x\S* (.+)$/.exec(line)?.[1]).filter((name) => name !== undefined),
+    exportedFunctions: lines(functionNames)
+      .map((line) => /^declare -\S*x\S* (.+)$/.exec(line)?.[1])
+      .filter((name) => name !== undefined),
     aliases: aliases as string,
     shopts: lines(shopts),
     options: lines(options),
@@ -48,12 +50,14 @@ export function parseState(dump: string): ShellState | null {
 }
 
 /** Set by bash itself, or meaningless in another process. */
-const OF_THE_SHELL = /^(?:BASH|BASHOPTS|BASHPID|BASH_.*|COMP_.*|COPROC.*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OPTERR|OSTYPE|PIPESTATUS|PPID|PS1|PS4|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|HISTFILE|HISTFILESIZE|HISTSIZE|HISTCONTROL|MAILCHECK|TMOUT|PS0|PS2|POSIXLY_CORRECT|PROMPT_COMMAND|BASH_ENV|ENV|_|CERITH_ENGINE)$/
+const OF_THE_SHELL =
+  /^(?:BASH|BASHOPTS|BASHPID|BASH_.*|COMP_.*|COPROC.*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OPTERR|OSTYPE|PIPESTATUS|PPID|PS1|PS4|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|HISTFILE|HISTFILESIZE|HISTSIZE|HISTCONTROL|MAILCHECK|TMOUT|PS0|PS2|POSIXLY_CORRECT|PROMPT_COMMAND|BASH_ENV|ENV|_|CERITH_ENGINE)$/
 /** Different at every look, and of no use to the guard. */
 const VARYING = /^(?:_|BASHPID|BASH_COMMAND|BASH_ARGV0|BASH_SUBSHELL|COLUMNS|EPOCH\w+|HISTCMD|LINENO|LINES|PWD|S?RANDOM|SECONDS|__cerith\w*)$/
 /** A restored shell must not die of what killed its predecessor, nor become interactive in other ways than ours. */
 const LEFT_OUT_OPTIONS = /\b(?:errexit|noexec|history|histexpand|emacs|vi|monitor|notify|interactive-comments|ignoreeof|onecmd|privileged|posix|xtrace|verbose)\b/
-const LEFT_OUT_SHOPTS = /\b(?:login_shell|restricted_shell|checkwinsize|huponexit|checkjobs|progcomp\w*|hostcomplete|force_fignore|complete_fullquote|cmdhist|lithist|histappend|histreedit|histverify|mailwarn|promptvars)\b/
+const LEFT_OUT_SHOPTS =
+  /\b(?:login_shell|restricted_shell|checkwinsize|huponexit|checkjobs|progcomp\w*|hostcomplete|force_fignore|complete_fullquote|cmdhist|lithist|histappend|histreedit|histverify|mailwarn|promptvars)\b/
 
 /** Bash code for the successor. `initial` names what it inherits: anything of that which is no longer set is unset. */
 export function restoreCode(state: ShellState, initial: readonly string[]): string {
@@ -68,7 +72,11 @@ export function restoreCode(state: ShellState, initial: readonly string[]): stri
     `cd -- ${quoteWord(state.cwd)}`,
     // OLDPWD comes from the cd above; `cd -` shall go where it would have gone.
     ...kept.filter(({ name }) => name === 'OLDPWD').map(({ text }) => text),
-    ...state.directories.slice(1).filter((dir) => dir.startsWith('/')).toReversed().map((dir) => `pushd -n ${quoteWord(dir)}`),
+    ...state.directories
+      .slice(1)
+      .filter((dir) => dir.startsWith('/'))
+      .toReversed()
+      .map((dir) => `pushd -n ${quoteWord(dir)}`),
     ...(state.positional.length > 1 ? [`set -- ${state.positional.slice(1).join(' ')}`] : []),
     ...state.options.filter((line) => /^set [-+]o [\w-]+$/.test(line) && !LEFT_OUT_OPTIONS.test(line)),
     // Behind another word `name=(...)` is no assignment but a syntax error, so arrays need the bare word.
@@ -88,7 +96,10 @@ export function withoutSecrets(dump: string, mask: (text: string) => string): st
   const state = parseState(dump)
   if (!state) return ''
   const parts = dump.split('\0')
-  parts[1] = state.variables.filter((variable) => isOurs(variable) && isCarriedOn(variable) && mask(variable.text) === variable.text).map(({ text }) => text).join('\n')
+  parts[1] = state.variables
+    .filter((variable) => isOurs(variable) && isCarriedOn(variable) && mask(variable.text) === variable.text)
+    .map(({ text }) => text)
+    .join('\n')
   for (const at of [2, 4, 8, 9]) parts[at] = mask(parts[at] as string)
   return parts.join('\0')
 }
@@ -153,11 +164,17 @@ export function valueOf(text: string): string | null {
   const ansi = /^declare -\S+ \w+=\$'([\s\S]*)'$/.exec(text)?.[1]
   if (ansi === undefined) return null
   const simple: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', e: '\x1b', E: '\x1b', f: '\f', v: '\v' }
-  return ansi.replaceAll(/\\(?:([0-7]{1,3})|([\s\S]))/g, (_, octal: string | undefined, letter: string | undefined) => (octal ? String.fromCharCode(Number.parseInt(octal, 8)) : (simple[letter as string] ?? (letter as string))))
+  return ansi.replaceAll(/\\(?:([0-7]{1,3})|([\s\S]))/g, (_, octal: string | undefined, letter: string | undefined) =>
+    octal ? String.fromCharCode(Number.parseInt(octal, 8)) : (simple[letter as string] ?? (letter as string)),
+  )
 }
 
 function parseTraps(text: string): { text: string; command: string; signal: string }[] {
-  return [...text.matchAll(/^(trap -- '((?:[^']|'\\'')*)' (\S+))$/gm)].map((match) => ({ text: match[1] as string, command: (match[2] as string).replaceAll(String.raw`'\''`, "'"), signal: (match[3] as string).replace(/^SIG/, '') }))
+  return [...text.matchAll(/^(trap -- '((?:[^']|'\\'')*)' (\S+))$/gm)].map((match) => ({
+    text: match[1] as string,
+    command: (match[2] as string).replaceAll(String.raw`'\''`, "'"),
+    signal: (match[3] as string).replace(/^SIG/, ''),
+  }))
 }
 
 /** The agent's traps of the kinds that concern our own lines, as it wrote them. */

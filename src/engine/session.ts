@@ -63,7 +63,13 @@ export class LiveSession implements Session {
     this.name = parts.name
     const { services } = parts
     const { options } = services
-    this.#initialEnv = buildEnvironment({ base: services.baseEnv, ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }), allowDangerous: options.allowDangerousEnv ?? false, keep: options.keepEnv ?? [], drop: options.dropEnv ?? [] }).env
+    this.#initialEnv = buildEnvironment({
+      base: services.baseEnv,
+      ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
+      allowDangerous: options.allowDangerousEnv ?? false,
+      keep: options.keepEnv ?? [],
+      drop: options.dropEnv ?? [],
+    }).env
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseState(parts.saved) : null)
     if (parts.saved && !this.#memory.state) this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
     // The same command in an unchanged shell gets the same verdict.
@@ -93,13 +99,22 @@ export class LiveSession implements Session {
   }
 
   async info(): Promise<SessionInfo> {
-    return { name: this.name, pid: this.#shell?.alive ? this.#shell.pid : null, cwd: this.cwd, busy: this.#busy, startedAt: this.#startedAt, calls: this.#calls, restarts: this.#restarts, leftovers: this.#leftovers().map((pid) => ({ pid, command: commandLine(pid) })) }
+    return {
+      name: this.name,
+      pid: this.#shell?.alive ? this.#shell.pid : null,
+      cwd: this.cwd,
+      busy: this.#busy,
+      startedAt: this.#startedAt,
+      calls: this.#calls,
+      restarts: this.#restarts,
+      leftovers: this.#leftovers().map((pid) => ({ pid, command: commandLine(pid) })),
+    }
   }
 
   restart(): Promise<void> {
     return this.#inTurn(async () => {
       this.#stopIdle()
-      await Promise.all([this.#shell, ...this.#former].map((shell) => shell?.end(0, false)))
+      await Promise.all([...(this.#shell ? [this.#shell] : []), ...this.#former].map((shell) => shell.end(0, false)))
       this.#former.clear()
       this.#shell = null
       this.#memory.forget(this.#services.cwd)

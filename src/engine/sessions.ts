@@ -25,11 +25,19 @@ export function createSessions(services: Services, remembered: Set<string>, jobs
 
   const get = (name = 'main'): LiveSession => {
     if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
-    if (!/^[\w.@:-]{1,64}$/.test(name) || name.startsWith('.')) throw new ShellError('BAD_REQUEST', `Not a session name: ${JSON.stringify(name)}`, 'Use up to 64 letters, digits, dots, dashes and underscores.')
+    if (!/^[\w.@:-]{1,64}$/.test(name) || name.startsWith('.'))
+      throw new ShellError('BAD_REQUEST', `Not a session name: ${JSON.stringify(name)}`, 'Use up to 64 letters, digits, dots, dashes and underscores.')
     const existing = live.get(name)
     if (existing) return existing
     if (live.size >= services.limits.maxSessions) throw new ShellError('TOO_MANY_RUNS', `${live.size} sessions are open already`, `Close one of: ${[...live.keys()].slice(0, 20).join(', ')}`)
-    const session: LiveSession = new LiveSession({ name, services, remembered, promote: jobs.promote, saved: services.options.persistSessions ? load(services, name) : null, onTerminal: (plan, call, self) => runSessionOnTerminal(plan, call, self, services, jobs) })
+    const session: LiveSession = new LiveSession({
+      name,
+      services,
+      remembered,
+      promote: jobs.promote,
+      saved: services.options.persistSessions ? load(services, name) : null,
+      onTerminal: (plan, call, self) => runSessionOnTerminal(plan, call, self, services, jobs),
+    })
     const original = session.close.bind(session)
     session.close = async () => {
       live.delete(name)

@@ -107,7 +107,11 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
     const constant = values.find((value) => isConstant(value) && value !== '')
     variables[name] = items ? (items.every(isConstant) ? items.join(' ') : null) : (constant ?? null)
   }
-  const aliases: Record<string, string | null> = Object.fromEntries(Object.keys(context.aliases ?? {}).filter((name) => !shell.aliases.has(name)).map((name) => [name, null]))
+  const aliases: Record<string, string | null> = Object.fromEntries(
+    Object.keys(context.aliases ?? {})
+      .filter((name) => !shell.aliases.has(name))
+      .map((name) => [name, null]),
+  )
   for (const [name, text] of shell.aliases) if (context.aliases?.[name] !== text) aliases[name] = text
   const functions: Record<string, string | null> = {}
   for (const [name, { source }] of shell.functions) if (context.functions?.[name] === undefined || !source.includes(context.functions[name] ?? '\0')) functions[name] = source

@@ -159,7 +159,10 @@ function slice<T>(list: readonly T[], offset: number, length: number | undefined
 }
 
 function integer(values: Alternatives, shell: ShellState): number | undefined {
-  const text = (values[0] ?? '').trim().replace(/^\((.*)\)$/, '$1').trim()
+  const text = (values[0] ?? '')
+    .trim()
+    .replace(/^\((.*)\)$/, '$1')
+    .trim()
   if (text === '') return 0
   if (/^-?\d{1,9}$/.test(text)) return Number(text)
   const named = /^[A-Za-z_]\w*$/.test(text) ? shell.get(text).values : []

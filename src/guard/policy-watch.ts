@@ -33,19 +33,47 @@ export function watchPolicy(policy: Policy, context: GuardContext): Observer {
       if (HARMLESS_TARGET.test(shown)) return
       const guarded = policy.protectedPaths.find((path) => reaches(effect, path, shown, place))
       if (guarded !== undefined) {
-        walker.add({ decision: policy.protectedDecision, rule: 'protected-path', reason: `\`${argv[0] ?? ''} ${effect.word}\` changes ${guarded}, which the policy protects`, guidance: 'Leave this path alone unless the person asked for exactly this change.', words: [argv[0] ?? '', effect.word], dangerous: false })
+        walker.add({
+          decision: policy.protectedDecision,
+          rule: 'protected-path',
+          reason: `\`${argv[0] ?? ''} ${effect.word}\` changes ${guarded}, which the policy protects`,
+          guidance: 'Leave this path alone unless the person asked for exactly this change.',
+          words: [argv[0] ?? '', effect.word],
+          dangerous: false,
+        })
       }
       if (policy.preset === 'readonly') {
-        walker.add({ decision: 'deny', rule: 'read-only', reason: `\`${argv.slice(0, 1).map(readable).join('')} ${effect.word}\` changes a file, and this policy only lets commands read`, guidance: 'Look at files only; ask the person to change the policy if something must be written.', words: [readable(argv[0] ?? ''), effect.word], dangerous: false })
+        walker.add({
+          decision: 'deny',
+          rule: 'read-only',
+          reason: `\`${argv.slice(0, 1).map(readable).join('')} ${effect.word}\` changes a file, and this policy only lets commands read`,
+          guidance: 'Look at files only; ask the person to change the policy if something must be written.',
+          words: [readable(argv[0] ?? ''), effect.word],
+          dangerous: false,
+        })
       } else if (policy.preset === 'careful' && !roots.some((root) => isWithin(shown, root)) && !isWithin(shown, context.tmp ?? '/tmp') && !/^\/(tmp|var\/tmp|dev\/shm)\//.test(shown)) {
         const where = effect.path.startsWith(UNKNOWN) ? 'a place that is not known here' : shown
-        walker.add({ decision: 'ask', rule: 'write-outside', reason: `\`${argv.slice(0, 1).map(readable).join('')} ${effect.word}\` changes ${where}, outside of ${roots.join(', ')}`, guidance: 'Work inside the project directory.', words: [readable(argv[0] ?? ''), effect.word], dangerous: false })
+        walker.add({
+          decision: 'ask',
+          rule: 'write-outside',
+          reason: `\`${argv.slice(0, 1).map(readable).join('')} ${effect.word}\` changes ${where}, outside of ${roots.join(', ')}`,
+          guidance: 'Work inside the project directory.',
+          words: [readable(argv[0] ?? ''), effect.word],
+          dangerous: false,
+        })
       }
     },
     opaque: (what, walker, words) => {
       const file = /script/.test(what)
       if (policy.preset === 'open' || (policy.preset === 'careful' && file)) return
-      walker.add({ decision: policy.preset === 'readonly' ? 'deny' : 'ask', rule: 'unknown-code', reason: `\`${words.map(readable).join(' ')}\`: ${what}`, guidance: 'Save the code to a file, read it, then run that file.', words: words.map(readable), dangerous: false })
+      walker.add({
+        decision: policy.preset === 'readonly' ? 'deny' : 'ask',
+        rule: 'unknown-code',
+        reason: `\`${words.map(readable).join(' ')}\`: ${what}`,
+        guidance: 'Save the code to a file, read it, then run that file.',
+        words: words.map(readable),
+        dangerous: false,
+      })
     },
   }
 }
@@ -71,7 +99,14 @@ function byPreset(policy: Policy, argv: readonly string[], shell: ShellState, wa
     const doubt = carefulAbout(name, argv, shell)
     if (doubt) walker.add({ decision: 'ask', rule: doubt.rule, reason: `\`${argv.map(readable).join(' ')}\` ${doubt.why}`, guidance: doubt.guidance, words: argv.map(readable), dangerous: false })
   } else if (policy.preset === 'readonly' && !onlyReads(name, argv, shell)) {
-    walker.add({ decision: 'deny', rule: 'read-only', reason: `\`${argv.map(readable).join(' ')}\` is not known to only read, and this policy only lets commands read`, guidance: 'Use commands that only look: ls, cat, grep, find, git log, git diff.', words: argv.map(readable), dangerous: false })
+    walker.add({
+      decision: 'deny',
+      rule: 'read-only',
+      reason: `\`${argv.map(readable).join(' ')}\` is not known to only read, and this policy only lets commands read`,
+      guidance: 'Use commands that only look: ls, cat, grep, find, git log, git diff.',
+      words: argv.map(readable),
+      dangerous: false,
+    })
   }
 }
 

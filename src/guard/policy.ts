@@ -64,7 +64,33 @@ export class PolicyError extends Error {
 }
 
 /** Where credentials, start-up files and hooks live; asked about in `careful`, unreachable in `readonly`. */
-export const SENSITIVE_PATHS: readonly string[] = ['~/.ssh', '~/.gnupg', '~/.aws', '~/.kube', '~/.netrc', '~/.npmrc', '~/.pypirc', '~/.gitconfig', '~/.config/git', '~/.bashrc', '~/.bash_profile', '~/.bash_login', '~/.bash_logout', '~/.profile', '~/.zshrc', '~/.zshenv', '~/.zprofile', '~/.zlogin', '~/.config/fish', '~/.config/autostart', '.git/hooks', '.git/config', '.vscode', '.idea', '.mcp.json']
+export const SENSITIVE_PATHS: readonly string[] = [
+  '~/.ssh',
+  '~/.gnupg',
+  '~/.aws',
+  '~/.kube',
+  '~/.netrc',
+  '~/.npmrc',
+  '~/.pypirc',
+  '~/.gitconfig',
+  '~/.config/git',
+  '~/.bashrc',
+  '~/.bash_profile',
+  '~/.bash_login',
+  '~/.bash_logout',
+  '~/.profile',
+  '~/.zshrc',
+  '~/.zshenv',
+  '~/.zprofile',
+  '~/.zlogin',
+  '~/.config/fish',
+  '~/.config/autostart',
+  '.git/hooks',
+  '.git/config',
+  '.vscode',
+  '.idea',
+  '.mcp.json',
+]
 
 export const OPEN_POLICY: Policy = { preset: 'open', rules: [], protectedPaths: [], protectedDecision: 'ask', roots: null }
 
@@ -101,7 +127,8 @@ function compileRule(rule: PolicyRule, key: string): CompiledRule {
     return pattern
   })
   for (const [i, example] of strings(rule.match ?? [], `${key}.match`).entries()) {
-    if (!wordsOf(example, `${key}.match[${i}]`).some((argv) => patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow')))) throw new PolicyError(`${key}.match[${i}]`, `${JSON.stringify(example)} is not decided by this rule`)
+    if (!wordsOf(example, `${key}.match[${i}]`).some((argv) => patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow'))))
+      throw new PolicyError(`${key}.match[${i}]`, `${JSON.stringify(example)} is not decided by this rule`)
   }
   for (const [i, example] of strings(rule.notMatch ?? [], `${key}.notMatch`).entries()) {
     const all = wordsOf(example, `${key}.notMatch[${i}]`)
@@ -123,11 +150,17 @@ function compileRule(rule: PolicyRule, key: string): CompiledRule {
 function refuseBlanket(pattern: Pattern, key: string): void {
   const [first = '', second] = pattern.words
   const name = plain(first).split('/').pop() ?? ''
-  const runsAnything = SHELLS.includes(name as (typeof SHELLS)[number]) || interpreterName(name) !== undefined || Object.hasOwn(WRAPPING, name) || /^(eval|source|\.|find|awk|gawk|sed|docker|podman|kubectl|vim?|nvim|emacs|ssh|make)$/.test(name)
+  const runsAnything =
+    SHELLS.includes(name as (typeof SHELLS)[number]) ||
+    interpreterName(name) !== undefined ||
+    Object.hasOwn(WRAPPING, name) ||
+    /^(eval|source|\.|find|awk|gawk|sed|docker|podman|kubectl|vim?|nvim|emacs|ssh|make)$/.test(name)
   const narrow = second !== undefined && !hasWildcard(second) && !/^-\w*[ceprxsi]$|^--?(eval|exec|command|print)$/.test(second)
   if (hasWildcard(first)) throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow any program; name the program`)
-  if (runsAnything && !narrow && !/^(npm|yarn|pnpm|bun|cargo|make|find|docker|podman|kubectl|sed|awk)$/.test(name)) throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`)
-  if (/^(find|awk|gawk|sed|docker|podman|kubectl|make|npm|yarn|pnpm|bun)$/.test(name) && second === undefined && pattern.open) throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`)
+  if (runsAnything && !narrow && !/^(npm|yarn|pnpm|bun|cargo|make|find|docker|podman|kubectl|sed|awk)$/.test(name))
+    throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`)
+  if (/^(find|awk|gawk|sed|docker|podman|kubectl|make|npm|yarn|pnpm|bun)$/.test(name) && second === undefined && pattern.open)
+    throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`)
 }
 
 /** The plain argvs of an example, enough to check a rule against it. */

@@ -7,12 +7,20 @@ import { hasUnknown, plain } from './text.js'
 type Check = (args: readonly string[]) => boolean
 
 const always: Check = () => true
-const without = (...patterns: readonly RegExp[]): Check => (args) => !args.some((word) => patterns.some((pattern) => pattern.test(word)))
-const verbs = (pattern: RegExp, ...forbidden: readonly RegExp[]): Check => (args) => {
-  const at = args.findIndex((word) => !word.startsWith('-'))
-  return at >= 0 && pattern.test(args.slice(at).join(' ')) && without(...forbidden)(args)
-}
-const only = (pattern: RegExp): Check => (args) => args.some((word) => pattern.test(word))
+const without =
+  (...patterns: readonly RegExp[]): Check =>
+  (args) =>
+    !args.some((word) => patterns.some((pattern) => pattern.test(word)))
+const verbs =
+  (pattern: RegExp, ...forbidden: readonly RegExp[]): Check =>
+  (args) => {
+    const at = args.findIndex((word) => !word.startsWith('-'))
+    return at >= 0 && pattern.test(args.slice(at).join(' ')) && without(...forbidden)(args)
+  }
+const only =
+  (pattern: RegExp): Check =>
+  (args) =>
+    args.some((word) => pattern.test(word))
 
 /** git runs helpers named by options and by configuration given on the command line. */
 const git: Check = (args) => {
@@ -22,10 +30,21 @@ const git: Check = (args) => {
     i += args[i] === '-C' ? 2 : 1
   }
   const [verb = '', ...rest] = args.slice(i)
-  if (rest.some((word) => /^(--output|--ext-diff|--textconv|--open-files-in-pager|--exec|--upload-pack|--receive-pack|--paginate)(=|$)|^-O[^\d]*$/.test(word) && !(word === '-O' && verb === 'diff'))) return false
-  if (/^(status|log|diff|show|rev-parse|ls-files|blame|annotate|describe|shortlog|cat-file|rev-list|ls-tree|grep|for-each-ref|name-rev|merge-base|show-ref|var|count-objects|whatchanged|cherry|diff-tree|diff-index|diff-files|show-branch|range-diff|check-ignore|check-attr|version|help|verify-commit|verify-tag|fsck)$/.test(verb)) return true
+  if (rest.some((word) => /^(--output|--ext-diff|--textconv|--open-files-in-pager|--exec|--upload-pack|--receive-pack|--paginate)(=|$)|^-O[^\d]*$/.test(word) && !(word === '-O' && verb === 'diff')))
+    return false
+  if (
+    /^(status|log|diff|show|rev-parse|ls-files|blame|annotate|describe|shortlog|cat-file|rev-list|ls-tree|grep|for-each-ref|name-rev|merge-base|show-ref|var|count-objects|whatchanged|cherry|diff-tree|diff-index|diff-files|show-branch|range-diff|check-ignore|check-attr|version|help|verify-commit|verify-tag|fsck)$/.test(
+      verb,
+    )
+  )
+    return true
   const operands = rest.filter((word) => !word.startsWith('-'))
-  if (verb === 'branch') return operands.length === 0 || (rest.some((word) => /^(-l|--list|--contains|--merged|--no-merged|--points-at|-a|-r|-v+)$/.test(word)) && !rest.some((word) => /^-[dDmMcCu]|^--(delete|move|copy|set-upstream|edit-description|unset|force)/.test(word)))
+  if (verb === 'branch')
+    return (
+      operands.length === 0 ||
+      (rest.some((word) => /^(-l|--list|--contains|--merged|--no-merged|--points-at|-a|-r|-v+)$/.test(word)) &&
+        !rest.some((word) => /^-[dDmMcCu]|^--(delete|move|copy|set-upstream|edit-description|unset|force)/.test(word)))
+    )
   if (verb === 'tag') return operands.length === 0 || rest.some((word) => /^(-l|--list|--contains|--points-at)$/.test(word))
   if (verb === 'remote') return operands.length === 0 || /^(show|get-url)$/.test(operands[0] ?? '')
   if (verb === 'stash') return /^(list|show)$/.test(operands[0] ?? '')
@@ -37,7 +56,8 @@ const git: Check = (args) => {
 }
 
 const find = without(/^-(delete|ok|okdir|fprint|fprint0|fprintf|fls)$/)
-const sed: Check = (args) => !args.some((word) => /^-[a-zA-Z]*i|^--in-place|^-f$|^--file|^-[a-zA-Z]*s?f$/.test(word)) && !args.some((word) => /(^|[;}\s\d$/])[wWe](\s|$)|\/[gpiIM\d]*[we][gpiIM\d]*(\s|$)/.test(word))
+const sed: Check = (args) =>
+  !args.some((word) => /^-[a-zA-Z]*i|^--in-place|^-f$|^--file|^-[a-zA-Z]*s?f$/.test(word)) && !args.some((word) => /(^|[;}\s\d$/])[wWe](\s|$)|\/[gpiIM\d]*[we][gpiIM\d]*(\s|$)/.test(word))
 const awk: Check = (args) => !args.some((word) => /\bsystem\b|\bgetline\b|[|>]|^-f$|^--file|^-i$|^--include|@(load|include)|^-l$/.test(word))
 const uniq: Check = (args) => args.filter((word) => !word.startsWith('-')).length < 2
 
@@ -100,7 +120,8 @@ const READERS: Readonly<Record<string, Check>> = {
 
 const TRANSPARENT = new Set('env timeout nice ionice stdbuf time command builtin xargs nohup setsid busybox toybox'.split(' '))
 /** Variables that decide which code a harmless command runs. */
-const LOADING = /^(PATH|LD_.*|DYLD_.*|GIT_.*|PAGER|EDITOR|VISUAL|BASH_ENV|ENV|IFS|LESSOPEN|LESSCLOSE|NODE_OPTIONS|PYTHON.*|PERL5.*|RUBY.*|MANPAGER|BROWSER|SHELLOPTS|PS4|PROMPT_COMMAND|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS)$/
+const LOADING =
+  /^(PATH|LD_.*|DYLD_.*|GIT_.*|PAGER|EDITOR|VISUAL|BASH_ENV|ENV|IFS|LESSOPEN|LESSCLOSE|NODE_OPTIONS|PYTHON.*|PERL5.*|RUBY.*|MANPAGER|BROWSER|SHELLOPTS|PS4|PROMPT_COMMAND|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS)$/
 
 /** A command that is known to only read when started with these arguments. */
 export function isReader(name: string, argv: readonly string[], _shell: ShellState): boolean {

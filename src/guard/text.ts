@@ -72,7 +72,10 @@ export function readable(text: string): string {
 /** Makes the wildcards of an unquoted expansion active again, as the shell does. */
 export function activate(text: string): string {
   if (!/[*?[]/.test(text)) return text
-  return text.replaceAll('*', STAR).replaceAll('?', QUESTION).replace(/\[([^\]/]+)\]/g, `${OPEN}$1${CLOSE}`)
+  return text
+    .replaceAll('*', STAR)
+    .replaceAll('?', QUESTION)
+    .replace(/\[([^\]/]+)\]/g, `${OPEN}$1${CLOSE}`)
 }
 
 export function unique(values: readonly string[]): Alternatives {

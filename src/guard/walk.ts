@@ -495,7 +495,11 @@ export class Walker implements Runner {
       const at = Number(assignment.index.value)
       if (Number.isInteger(at) && at >= 0 && at < 1_000) items[at] = values[0] ?? ''
       else items.push(...values)
-      into.set(name, [items[0] ?? ''], Array.from(items, (item) => item ?? ''))
+      into.set(
+        name,
+        [items[0] ?? ''],
+        Array.from(items, (item) => item ?? ''),
+      )
       return
     }
     into.set(name, assignment.append ? concat(into.get(name).values, values) : values)
@@ -535,7 +539,8 @@ export class Walker implements Runner {
       } else if (redirect.type === 'HereDoc') {
         const strip = (text: string): string => (redirect.operator === '<<-' ? text.replace(/^\t+/gm, '') : text)
         const quoted = redirect.delimiter?.quoted ?? false
-        const text = quoted || !redirect.body.parts ? [quoted ? redirect.body.text : redirect.body.text.replace(/\\([$`\\])/g, '$1').replace(/\\\n/g, '')] : expandQuoted(redirect.body.parts, shell, this)
+        const text =
+          quoted || !redirect.body.parts ? [quoted ? redirect.body.text : redirect.body.text.replace(/\\([$`\\])/g, '$1').replace(/\\\n/g, '')] : expandQuoted(redirect.body.parts, shell, this)
         if (descriptor === 0) input = text.map(strip)
       } else if (redirect.type === 'Redirect' && (redirect.operator === '<' || redirect.operator === '<>') && redirect.target) {
         const paths = expandSingle(redirect.target, shell, this)

@@ -52,7 +52,15 @@ function joinPieces(pieces: readonly Alternatives[]): Alternatives {
 /** Folds an operand of `${...}` in the quoting of its surroundings. */
 function expandOperand(word: Word, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
   const tokens = tokensOf(word)
-  if (quoted) return unique(fold(tokens.map((token) => ({ ...token, quoted: true })), shell, runner, 'assignment').map((text) => text.replaceAll(QUOTES, '')))
+  if (quoted)
+    return unique(
+      fold(
+        tokens.map((token) => ({ ...token, quoted: true })),
+        shell,
+        runner,
+        'assignment',
+      ).map((text) => text.replaceAll(QUOTES, '')),
+    )
   // Blanks of the operand separate fields, those inside its quotes do not.
   const inner = tokens.map((token) => ('char' in token && !token.quoted ? { ...token, char: token.char.replace(/[ \t\n]+/g, BREAK) } : token))
   return fold(inner, shell, runner, 'command')
@@ -144,7 +152,11 @@ function opensTilde(tokens: readonly Token[], at: number, place: Place): boolean
   const last = tokenChar(before[at - 1])
   if (place === 'assignment') return last === ':'
   if (last !== '=' && last !== ':') return false
-  return before.every((token) => 'char' in token && !token.quoted) && /^[A-Za-z_]\w*=/.test(before.map(tokenChar).join('')) && (last === ':' || before.filter((token) => tokenChar(token) === '=').length === 1)
+  return (
+    before.every((token) => 'char' in token && !token.quoted) &&
+    /^[A-Za-z_]\w*=/.test(before.map(tokenChar).join('')) &&
+    (last === ':' || before.filter((token) => tokenChar(token) === '=').length === 1)
+  )
 }
 
 function tokenChar(token: Token | undefined): string {

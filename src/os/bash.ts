@@ -12,7 +12,18 @@ export interface Bash {
 
 /** Looks at `wanted`, then along PATH, then at the usual places. */
 export async function findBash(wanted?: string, env: NodeJS.ProcessEnv = process.env): Promise<Bash> {
-  const candidates = wanted ? [wanted] : [...(env['PATH'] ?? '').split(delimiter).filter((dir) => dir.startsWith('/')).map((dir) => join(dir, 'bash')), '/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash', '/opt/homebrew/bin/bash']
+  const candidates = wanted
+    ? [wanted]
+    : [
+        ...(env['PATH'] ?? '')
+          .split(delimiter)
+          .filter((dir) => dir.startsWith('/'))
+          .map((dir) => join(dir, 'bash')),
+        '/bin/bash',
+        '/usr/bin/bash',
+        '/usr/local/bin/bash',
+        '/opt/homebrew/bin/bash',
+      ]
   for (const path of new Set(candidates)) {
     if (!isExecutable(path)) continue
     const version = await bashVersion(path)

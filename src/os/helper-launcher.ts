@@ -109,7 +109,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       case 'x': {
         const status = Number(fields['status'])
         const signal = status & 0x7f
-        wardOf(event)?.settleExit({ code: signal === 0 ? (status >> 8) & 0xff : null, signal: signal === 0 ? null : signal, forced: fields['forced'] === '1', lost: false })
+        wardOf(event)?.settleExit({ code: signal === 0 ? (status >> 8) & 0xff : null, signal: signal === 0 ? null : signal, forced: fields['forced'] === '1', lost: fields['why'] === 'close' })
         break
       }
       case 'o':

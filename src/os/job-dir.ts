@@ -29,7 +29,13 @@ export function makeJobDirectory(stateDir: string, newId: () => string): { id: s
       return { id, dir }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      if (code !== 'EEXIST') throw new ShellError('STATE_UNWRITABLE', `Cannot make a directory for the job in ${jobs} (${code})`, code === 'ENOSPC' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.', { cause: error })
+      if (code !== 'EEXIST')
+        throw new ShellError(
+          'STATE_UNWRITABLE',
+          `Cannot make a directory for the job in ${jobs} (${code})`,
+          code === 'ENOSPC' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.',
+          { cause: error },
+        )
     }
   }
   throw new ShellError('BAD_REQUEST', `The id ${JSON.stringify(newId())} is taken`, 'Use another id, or leave `newId` out.')
@@ -38,7 +44,9 @@ export function makeJobDirectory(stateDir: string, newId: () => string): { id: s
 /** The ids that have a directory; links and files are not jobs. */
 export function jobIds(stateDir: string): string[] {
   try {
-    return readdirSync(jobsDirectory(stateDir), { withFileTypes: true }).filter((entry) => entry.isDirectory() && isJobId(entry.name)).map((entry) => entry.name)
+    return readdirSync(jobsDirectory(stateDir), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isJobId(entry.name))
+      .map((entry) => entry.name)
   } catch {
     return []
   }
@@ -78,7 +86,7 @@ export function writeNew(dir: string, name: string, text: string): void {
   const fd = openSync(join(dir, name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
   try {
     const bytes = Buffer.from(text)
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+    for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
   } finally {
     closeSync(fd)
   }
@@ -95,7 +103,7 @@ export function readSmall(dir: string, name: string, maxBytes: number): string |
   try {
     // Nearly always one read: looking at a thousand jobs is mostly this.
     let bytes = Buffer.allocUnsafe(8_192)
-    for (let have = 0; ; ) {
+    for (let have = 0; ;) {
       const got = readSync(fd, bytes, have, bytes.length - have, null)
       have += got
       if (got === 0 || have < bytes.length) return have > maxBytes ? null : bytes.toString('utf8', 0, have)

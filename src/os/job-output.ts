@@ -65,7 +65,20 @@ function layoutOf(dir: string, name: OutputName, end: EndRecord | null): Layout 
   const stored = end && name !== 'late.log' ? (name === 'output.log' ? end.out : end.err) : null
   if (!stored) return growingLayout(dir, name)
   const file = join(dir, name)
-  const kept = stored.pieces.map(({ start, size, at }, index): Piece => ({ start, size, places: index === 0 && start === 0 ? [{ file, at }, { file: `${file}.0`, at: 0 }] : [{ file: `${file}.${start}`, at: 0 }, { file, at }] }))
+  const kept = stored.pieces.map(({ start, size, at }, index): Piece => ({
+    start,
+    size,
+    places:
+      index === 0 && start === 0
+        ? [
+            { file, at },
+            { file: `${file}.0`, at: 0 },
+          ]
+        : [
+            { file: `${file}.${start}`, at: 0 },
+            { file, at },
+          ],
+  }))
   if (stored.last.length > 0) kept.push({ start: stored.total - stored.last.length, size: stored.last.length, places: [], bytes: stored.last })
   if (name !== 'output.log') return { pieces: kept, total: stored.total }
   // What a process left behind printed after the end of its leader: stored apart, read on from where the output ended.

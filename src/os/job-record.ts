@@ -106,7 +106,12 @@ export function readEndRecord(dir: string): EndRecord | null {
   // The last field is the sign that the record is whole.
   if (!fields || fields.get('whole') !== '1') return null
   const number = (key: string): number => Number(fields.get(key) ?? 0)
-  const stream = (name: string): StoredStream => ({ total: number(`${name}_total`), omitted: number(`${name}_omitted`), pieces: piecesOf(fields.get(`${name}_map`) ?? ''), last: Buffer.from(fields.get(`${name}_last`) ?? '', 'hex') })
+  const stream = (name: string): StoredStream => ({
+    total: number(`${name}_total`),
+    omitted: number(`${name}_omitted`),
+    pieces: piecesOf(fields.get(`${name}_map`) ?? ''),
+    last: Buffer.from(fields.get(`${name}_last`) ?? '', 'hex'),
+  })
   return {
     code: number('code'),
     signal: number('signal'),

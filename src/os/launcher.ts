@@ -111,8 +111,18 @@ export interface Launcher {
 /** The system error of a failed start as an error of ours: never mistaken for a command that failed. */
 export function startError(errno: string, what: string, spec: LaunchSpec): ShellError {
   if (what === 'cwd') return new ShellError('CWD_NOT_ACCESSIBLE', `Cannot enter the working directory ${spec.cwd} (${errno})`, 'Check that it still exists and may be entered, or pass another cwd.')
-  if (what === 'pty') return new ShellError('PTY_UNAVAILABLE', `No terminal could be made (${errno})`, 'Terminals need the native helper: install a C compiler and run `npm run build`, or use a package with a prebuilt helper; see `cerith doctor`. Everything else works without.')
-  if (what === 'exec') return new ShellError('SPAWN_FAILED', `Could not execute ${spec.path} (${errno})`, errno === 'E2BIG' ? 'The environment is too large; pass fewer or smaller variables.' : 'Check that bash is installed and executable.')
+  if (what === 'pty')
+    return new ShellError(
+      'PTY_UNAVAILABLE',
+      `No terminal could be made (${errno})`,
+      'Terminals need the native helper: install a C compiler and run `npm run build`, or use a package with a prebuilt helper; see `cerith doctor`. Everything else works without.',
+    )
+  if (what === 'exec')
+    return new ShellError(
+      'SPAWN_FAILED',
+      `Could not execute ${spec.path} (${errno})`,
+      errno === 'E2BIG' ? 'The environment is too large; pass fewer or smaller variables.' : 'Check that bash is installed and executable.',
+    )
   return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, startHint(errno))
 }
 

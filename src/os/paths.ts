@@ -5,7 +5,8 @@ import { ShellError } from '../contract/errors.js'
 
 /** The absolute directory to run in, symbolic links resolved for the check against `roots` only. */
 export function checkDirectory(wanted: string | undefined, base: string, roots: readonly string[] | null): string {
-  if (wanted !== undefined && (typeof wanted !== 'string' || wanted === '')) throw new ShellError('BAD_REQUEST', `cwd must be a non-empty string, got ${JSON.stringify(wanted)}`, 'Pass an absolute path, or leave cwd out.')
+  if (wanted !== undefined && (typeof wanted !== 'string' || wanted === ''))
+    throw new ShellError('BAD_REQUEST', `cwd must be a non-empty string, got ${JSON.stringify(wanted)}`, 'Pass an absolute path, or leave cwd out.')
   if (wanted?.includes('\0')) throw new ShellError('BAD_REQUEST', 'cwd must not contain NUL bytes', 'Remove the NUL byte from the path.')
   const cwd = resolve(base, wanted ?? '.')
   let stat

@@ -115,7 +115,7 @@ export function readInputNotes(dir: string): (InputNote & { readonly at: number 
 
 async function order(dir: string, started: StartRecord, line: string): Promise<boolean> {
   const bytes = Buffer.from(line)
-  for (let at = 0, waited = 0; at < bytes.length; ) {
+  for (let at = 0, waited = 0; at < bytes.length;) {
     if (!isAlive(started.warden, started.wardenStart)) return false
     const took = writeFifo(join(dir, 'control'), bytes.subarray(at))
     // A keeper that has just begun may not listen yet.
@@ -132,7 +132,9 @@ function parseAnswer(text: string): KeeperAnswer {
   const fields = new Map(text.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
   const number = (key: string): number => Number(fields.get(key) ?? 0)
   const path = fields.get('path')
-  const terminal = path ? { path, cols: number('cols'), rows: number('rows'), foreground: number('foreground'), canonical: number('canonical') === 1, echo: number('echo') === 1, unread: number('unread') } : null
+  const terminal = path
+    ? { path, cols: number('cols'), rows: number('rows'), foreground: number('foreground'), canonical: number('canonical') === 1, echo: number('echo') === 1, unread: number('unread') }
+    : null
   return { unsent: number('unsent'), terminal }
 }
 

@@ -9,21 +9,33 @@ export interface Recording {
 }
 
 /** The file is private and new, or a regular file that is replaced; never something behind a link. */
-export function createRecording(path: string, about: { readonly cols: number; readonly rows: number; readonly command: string; readonly env: Readonly<Record<string, string | undefined>> }): Recording {
+export function createRecording(
+  path: string,
+  about: { readonly cols: number; readonly rows: number; readonly command: string; readonly env: Readonly<Record<string, string | undefined>> },
+): Recording {
   let fd: number
   try {
     fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600)
   } catch (error) {
-    throw new ShellError('BAD_REQUEST', `Cannot write the recording to ${path} (${(error as NodeJS.ErrnoException).code})`, 'Pass a path in a directory that exists and that you may write to.', { cause: error })
+    throw new ShellError('BAD_REQUEST', `Cannot write the recording to ${path} (${(error as NodeJS.ErrnoException).code})`, 'Pass a path in a directory that exists and that you may write to.', {
+      cause: error,
+    })
   }
   const began = performance.now()
-  const header = { version: 2, width: about.cols, height: about.rows, timestamp: Math.floor(Date.now() / 1000), command: about.command, env: { TERM: about.env['TERM'] ?? '', SHELL: about.env['SHELL'] ?? '' } }
+  const header = {
+    version: 2,
+    width: about.cols,
+    height: about.rows,
+    timestamp: Math.floor(Date.now() / 1000),
+    command: about.command,
+    env: { TERM: about.env['TERM'] ?? '', SHELL: about.env['SHELL'] ?? '' },
+  }
   let open = true
   const line = (value: unknown): void => {
     if (!open) return
     try {
       const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
-      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+      for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
     } catch {
       // A full disk ends the recording, not the command.
       finish()

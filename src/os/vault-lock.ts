@@ -14,10 +14,15 @@ export async function withVaultLock<T>(file: string, waitMs: number, work: () =>
   try {
     const deadline = performance.now() + waitMs
     // link() either makes the name with its content complete or fails: nobody ever reads a half-written lock.
-    while (!(await link(draft, lock).then(() => true, (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST') return false
-      throw error
-    }))) {
+    while (
+      !(await link(draft, lock).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === 'EEXIST') return false
+          throw error
+        },
+      ))
+    ) {
       if (await isAbandoned(lock)) await removeIfUnchanged(lock)
       else if (performance.now() > deadline) throw new VaultError('VAULT_LOCKED', 'Another process is writing the vault.', `Try again; if no cerith is running, remove ${lock}.`)
       else await sleep(20)

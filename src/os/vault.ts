@@ -69,7 +69,8 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
 
   const vault: Vault = {
     async set(name, value) {
-      if (!isSecretName(name)) throw new VaultError('VAULT_UNSAFE', `Not a name for a secret: ${JSON.stringify(name)}`, 'Use letters, digits and _ . : / @ + = -, beginning with a letter, a digit or _.')
+      if (!isSecretName(name))
+        throw new VaultError('VAULT_UNSAFE', `Not a name for a secret: ${JSON.stringify(name)}`, 'Use letters, digits and _ . : / @ + = -, beginning with a letter, a digit or _.')
       const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(value)
       await change((items) => {
         const now = new Date().toISOString()
@@ -83,13 +84,16 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     },
     async list() {
       const { items } = await load()
-      return Object.entries(items).map(([name, { created, updated }]) => ({ name, created, updated })).sort((a, b) => (a.name < b.name ? -1 : 1))
+      return Object.entries(items)
+        .map(([name, { created, updated }]) => ({ name, created, updated }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
     },
-    remove: (name) => change((items) => {
-      const result = name in items
-      delete items[name]
-      return { result, changed: result }
-    }),
+    remove: (name) =>
+      change((items) => {
+        const result = name in items
+        delete items[name]
+        return { result, changed: result }
+      }),
     lookup: (_kind, name) => vault.get(name),
     names: async () => (await vault.list()).map(({ name }) => name),
   }

@@ -77,7 +77,9 @@ const MOST_WATCHED = 1_024
 function watchedBy(pid: number, kind: Kind, args: readonly number[]): number[] {
   if (kind === 'epoll') {
     try {
-      return [...readFileSync(`/proc/${pid}/fdinfo/${args[0]}`, 'latin1').matchAll(/^tfd:\s*(\d+) events:\s*([0-9a-f]+)/gm)].filter(([, , events]) => Number.parseInt(events as string, 16) & READABLE).map(([, fd]) => Number(fd))
+      return [...readFileSync(`/proc/${pid}/fdinfo/${args[0]}`, 'latin1').matchAll(/^tfd:\s*(\d+) events:\s*([0-9a-f]+)/gm)]
+        .filter(([, , events]) => Number.parseInt(events as string, 16) & READABLE)
+        .map(([, fd]) => Number(fd))
     } catch {
       return []
     }

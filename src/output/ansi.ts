@@ -53,7 +53,7 @@ export function createAnsiStripper(): TextStage {
         return unit >= 0x20 && unit <= 0x3f ? '' : final(unit, char)
       case 'dcs':
         if (unit >= 0x30 && unit <= 0x3b) return ''
-        if (char === 'q') return (state = 'sixel'), ''
+        if (char === 'q') return ((state = 'sixel'), '')
         state = 'string'
         return step(unit, char)
       case 'sixel':

@@ -16,11 +16,7 @@ export type CountOmitted = (firstUnits: number, lastUnits: number) => number
 /** The first `maxChars` UTF-16 units, then the marker. */
 export function clipHead(
   text: string,
-  {
-    maxChars = LIMITS.clipChars,
-    marker = headMarker(maxChars),
-    count = (first) => utf8Length(text.slice(first)),
-  }: { maxChars?: number; marker?: string; count?: CountOmitted } = {},
+  { maxChars = LIMITS.clipChars, marker = headMarker(maxChars), count = (first) => utf8Length(text.slice(first)) }: { maxChars?: number; marker?: string; count?: CountOmitted } = {},
 ): Clipped {
   if (text.length <= maxChars) return whole(text)
   const kept = takeFirst(text, maxChars)
@@ -32,10 +28,7 @@ export function headMarker(maxChars: number): string {
 }
 
 /** The first and the last `endBytes` of more than `maxBytes`, each cut at a character border. */
-export function clipMiddle(
-  content: string | Uint8Array,
-  { maxBytes = 131_072, endBytes = 4_096 }: { maxBytes?: number; endBytes?: number } = {},
-): Clipped {
+export function clipMiddle(content: string | Uint8Array, { maxBytes = 131_072, endBytes = 4_096 }: { maxBytes?: number; endBytes?: number } = {}): Clipped {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   if (bytes.length <= maxBytes) return whole(typeof content === 'string' ? content : decodeUtf8(bytes))
   return joinMiddle(bytes.subarray(0, endBytes), bytes.subarray(bytes.length - endBytes), { totalBytes: bytes.length, maxBytes })

@@ -33,7 +33,7 @@ export function findTroubles(parts: readonly string[], { firstLine, hole, maxCha
 
 /** Pieces of whole lines. */
 function* blocksOf(text: string): Generator<string> {
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const newline = text.indexOf('\n', start + BLOCK_CHARS)
     const end = newline === -1 ? text.length : newline + 1
     yield text.slice(start, end)
@@ -66,7 +66,10 @@ function fit(found: readonly Trouble[], total: number, maxChars: number): string
       chosen.add(trouble)
     }
   if (chosen.size === 0) return ''
-  return `${title(chosen.size)}${found.filter((trouble) => chosen.has(trouble)).map(render).join('')}${end}`
+  return `${title(chosen.size)}${found
+    .filter((trouble) => chosen.has(trouble))
+    .map(render)
+    .join('')}${end}`
 }
 
 function render({ line, text }: Trouble): string {

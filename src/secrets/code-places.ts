@@ -14,7 +14,9 @@ export interface CodePlaces {
 
 /** Programs that run the command that follows somewhere among their own words. */
 const WRAPPERS = new Set(
-  'sudo doas env nohup nice ionice timeout time stdbuf setsid chroot xargs command builtin exec find docker podman nerdctl kubectl oc nsenter unshare systemd-run busybox strace ltrace gdb chrt taskset flock unbuffer script runuser su sg torsocks proxychains proxychains4 firejail bwrap ssh mosh sshpass watch entr parallel npx npm pnpm yarn uv poetry pipenv conda mise direnv dotenv op doppler vault aws-vault chpst setpriv capsh fakeroot dbus-run-session xvfb-run caffeinate script'.split(' '),
+  'sudo doas env nohup nice ionice timeout time stdbuf setsid chroot xargs command builtin exec find docker podman nerdctl kubectl oc nsenter unshare systemd-run busybox strace ltrace gdb chrt taskset flock unbuffer script runuser su sg torsocks proxychains proxychains4 firejail bwrap ssh mosh sshpass watch entr parallel npx npm pnpm yarn uv poetry pipenv conda mise direnv dotenv op doppler vault aws-vault chpst setpriv capsh fakeroot dbus-run-session xvfb-run caffeinate script'.split(
+    ' ',
+  ),
 )
 
 /** Fetchers send a secret to a server; what comes back is not the secret, even when it is piped into a shell. */
@@ -30,7 +32,12 @@ const INTERPRETERS: readonly { names: RegExp; code: RegExp; takesValue?: RegExp;
   { names: /^j?ruby[\d.]*$/, code: /^-[acdlnpsSvwW\d]*e/, takesValue: /^-[IrCE]$/, operand: 'file', stdin: true },
   { names: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/, code: /^-p?[ep]e?$|^--(?:eval|print)(?:=|$)|^eval$/, takesValue: /^(?:-r|-C|--require|--import|--loader)$/, operand: 'file', stdin: true },
   { names: /^php[\d.]*$/, code: /^-[rBRE]/, takesValue: /^-[dcfzt]$/, operand: 'file', stdin: true },
-  { names: /^(?:lua[\d.]*|luajit|julia|elixir|groovy|scala|ghc|Rscript|R|osascript|raku|swipl|octave|guile|racket|sbcl|clojure|bb|ocaml)$/, code: /^-[eEc]|^--(?:eval|expr|execute)(?:=|$)/, operand: 'file', stdin: true },
+  {
+    names: /^(?:lua[\d.]*|luajit|julia|elixir|groovy|scala|ghc|Rscript|R|osascript|raku|swipl|octave|guile|racket|sbcl|clojure|bb|ocaml)$/,
+    code: /^-[eEc]|^--(?:eval|expr|execute)(?:=|$)/,
+    operand: 'file',
+    stdin: true,
+  },
   { names: /^(?:tclsh|wish|expect)[\d.]*$/, code: /^-c/, operand: 'file', stdin: true },
   { names: /^[gmn]?awk$/, code: /^(?:-e|--source(?:=|$))/, takesValue: /^(?:-[vFfil]|--(?:assign|field-separator|file|include))$/, operand: 'code', stdin: false },
   { names: /^g?sed$/, code: /^-[nErsuz]*e|^--expression(?:=|$)/, takesValue: /^(?:-[fl]|--file)$/, operand: 'code', stdin: false },
@@ -186,7 +193,9 @@ function isHarmlessAssignment(word: string): boolean {
 
 /** Variables whose value a shell or a well-known program runs as code. */
 export function isCodeVariable(name: string): boolean {
-  return /^(?:PS[0-4]|PROMPT_COMMAND|BASH_ENV|ENV|BASH_FUNC_.*|EDITOR|VISUAL|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|BROWSER|GIT_(?:SSH_COMMAND|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|PROXY_COMMAND)|PERL5OPT|RUBYOPT|NODE_OPTIONS|RSYNC_RSH|MAKEFLAGS)$/.test(name)
+  return /^(?:PS[0-4]|PROMPT_COMMAND|BASH_ENV|ENV|BASH_FUNC_.*|EDITOR|VISUAL|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|BROWSER|GIT_(?:SSH_COMMAND|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|PROXY_COMMAND)|PERL5OPT|RUBYOPT|NODE_OPTIONS|RSYNC_RSH|MAKEFLAGS)$/.test(
+    name,
+  )
 }
 
 function indexesAfter(words: readonly string[], at: number): number[] {

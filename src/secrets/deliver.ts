@@ -116,7 +116,7 @@ function judgeWords(command: Command, places: CodePlaces, values: Values): void 
     for (const site of word.sites) {
       if (places.code.has(index)) site.obstacle ??= 'code'
       else if (places.names.has(index)) site.obstacle ??= 'name'
-      else if (places.numbers.has(index)) site.quoting = site.quoting === 'bare' ? 'number' : (site.obstacle ??= 'odd-quoting', site.quoting)
+      else if (places.numbers.has(index)) site.quoting = site.quoting === 'bare' ? 'number' : ((site.obstacle ??= 'odd-quoting'), site.quoting)
       else if (places.make.has(index) && values.get(site.token.text)?.includes(0x24)) site.obstacle ??= 'make'
     }
     if ((command.words[0]?.raw === 'for' || command.words[0]?.raw === 'select') && index === 1) for (const site of word.sites) site.obstacle ??= 'name'
@@ -161,14 +161,20 @@ function judgeStdin(reader: Command, feeding: readonly Feeding[], refuseName: (n
 function reference(variable: string, quoting: Quoting): string {
   const value = `\${${variable}?}`
   switch (quoting) {
-    case 'bare': return `"${value}"`
-    case 'single': return `'"${value}"'`
-    case 'ansi': return `'"${value}"$'`
-    case 'after-backslash': return `\\\\${value}`
+    case 'bare':
+      return `"${value}"`
+    case 'single':
+      return `'"${value}"'`
+    case 'ansi':
+      return `'"${value}"$'`
+    case 'after-backslash':
+      return `\\\\${value}`
     case 'double':
     case 'number':
-    case 'quoted-heredoc': return value
-    default: return quoting satisfies never
+    case 'quoted-heredoc':
+      return value
+    default:
+      return quoting satisfies never
   }
 }
 

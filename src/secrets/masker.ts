@@ -97,7 +97,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     const reach = index.longest + 256
     findEscapes(raw, index.alphabet).forEach((places, number) => {
       const projection = PROJECTIONS[number] as Projection
-      for (let next = 0; next < places.length; ) {
+      for (let next = 0; next < places.length;) {
         const start = Math.max(0, (places[next] as number) - reach)
         let end = start
         while (next < places.length && (places[next] as number) <= end + reach) end = Math.min(raw.length, (places[next++] as number) + reach)

@@ -46,7 +46,9 @@ export const PROJECTIONS: readonly Projection[] = [
 
 /** The number of the projection that a byte triggers, counted from 1. */
 const TRIGGERS = new Uint8Array(256)
-PROJECTIONS.forEach(({ trigger }, index) => { TRIGGERS[trigger] = index + 1 })
+PROJECTIONS.forEach(({ trigger }, index) => {
+  TRIGGERS[trigger] = index + 1
+})
 
 function tableOf(...bytes: readonly number[]): Uint8Array {
   const table = new Uint8Array(256)
@@ -261,7 +263,17 @@ function unicodeEscape(raw: Uint8Array, at: number, into: Escape): -1 | 0 | 1 {
   return codeFound(into, 12, 0x10000 + ((high - 0xd800) << 10) + (into.code - 0xdc00))
 }
 
-const ENTITIES = new Map([['lt', 0x3c], ['gt', 0x3e], ['amp', 0x26], ['quot', 0x22], ['apos', 0x27], ['nbsp', 0x20], ['sol', 0x2f], ['colon', 0x3a], ['commat', 0x40]])
+const ENTITIES = new Map([
+  ['lt', 0x3c],
+  ['gt', 0x3e],
+  ['amp', 0x26],
+  ['quot', 0x22],
+  ['apos', 0x27],
+  ['nbsp', 0x20],
+  ['sol', 0x2f],
+  ['colon', 0x3a],
+  ['commat', 0x40],
+])
 
 function decodeEntity(raw: Uint8Array, at: number, into: Escape): -1 | 0 | 1 {
   if (raw[at] !== AMPERSAND) return 0

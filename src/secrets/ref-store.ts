@@ -43,7 +43,9 @@ export class RefStore implements SecretSource {
   }
 
   async names(): Promise<readonly string[]> {
-    return this.refs().filter((ref) => ref.startsWith('secret:')).map((ref) => ref.slice('secret:'.length))
+    return this.refs()
+      .filter((ref) => ref.startsWith('secret:'))
+      .map((ref) => ref.slice('secret:'.length))
   }
 }
 

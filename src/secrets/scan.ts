@@ -546,7 +546,9 @@ class Scanner {
     const lengths = lists.map((list) => list.length)
     this.#at += ahead + 2
     if (this.#arithmetic('))')) return true
-    lists.forEach((list, index) => { list.length = lengths[index] as number })
+    lists.forEach((list, index) => {
+      list.length = lengths[index] as number
+    })
     this.#at = start
     this.#notArithmetic.add(start)
     return false
@@ -590,10 +592,12 @@ class Scanner {
       this.#at++
     }
     this.#at++
-    const tokens = new Map(offsets.flatMap((offset, index) => {
-      const token = this.tokens.get(offset)
-      return token ? [[index, token] as const] : []
-    }))
+    const tokens = new Map(
+      offsets.flatMap((offset, index) => {
+        const token = this.tokens.get(offset)
+        return token ? [[index, token] as const] : []
+      }),
+    )
     const child = new Scanner(inner, tokens)
     child.commandList(undefined)
     const outerOf = (index: number) => offsets[index] ?? this.#at
@@ -601,7 +605,9 @@ class Scanner {
       const isPlain = site.quoting !== 'after-backslash' && site.quoting !== 'quoted-heredoc' && inner.startsWith(site.token.text, site.start)
       this.scan.sites.push(Object.assign(site, { start: site.token.start, end: site.token.end, obstacle: site.obstacle ?? (isPlain ? undefined : 'odd-quoting') }))
     }
-    this.scan.commands.push(...child.scan.commands.map(({ start, words }) => ({ start: outerOf(start), words: words.map((word) => ({ ...word, start: outerOf(word.start), end: outerOf(word.end) })) })))
+    this.scan.commands.push(
+      ...child.scan.commands.map(({ start, words }) => ({ start: outerOf(start), words: words.map((word) => ({ ...word, start: outerOf(word.start), end: outerOf(word.end) })) })),
+    )
     this.scan.expansions.push(...child.scan.expansions.map(({ name, at }) => ({ name, at: outerOf(at) })))
     this.scan.arithmetic.push(...child.scan.arithmetic)
     this.scan.pipelines.push(...child.scan.pipelines.map(({ elements }) => ({ elements: elements.map(({ start, end, stdin }) => ({ start: outerOf(start), end: outerOf(end), stdin })) })))

@@ -15,7 +15,7 @@ export function firstOf(sources: readonly SecretSource[]): SecretSource {
       return undefined
     },
     async names() {
-      const lists = await Promise.all(sources.map((source) => source.names?.() ?? []))
+      const lists = await Promise.all(sources.map((source) => source.names?.() ?? Promise.resolve([])))
       return [...new Set(lists.flat())].sort()
     },
   }

@@ -57,7 +57,12 @@ describe('SEC-05 a command that a rule asks about', () => {
   })
 
   test('a dry run asks nobody', async () => {
-    const engine = await testEngine({ policy: ASKING, ask: async () => { throw new Error('asked') } })
+    const engine = await testEngine({
+      policy: ASKING,
+      ask: async () => {
+        throw new Error('asked')
+      },
+    })
     expect(await engine.run({ command: 'touch d', dryRun: true })).toMatchObject({ status: 'dry_run', plan: { verdict: { decision: 'ask' } } })
   })
 })

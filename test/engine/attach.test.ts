@@ -115,7 +115,10 @@ describe.skipIf(!findHelper())('attach', () => {
     second.keyboard.press('echo intruder\r')
     first.keyboard.press('echo to-$((40 + 2))-all; exit 3\r')
     await Promise.all([first.display.shows(/to-42-all/), second.display.shows(/to-42-all/)])
-    expect((await Promise.all([first.done, second.done])).map(({ reason, info }) => [reason, info.exitCode])).toEqual([['ended', 3], ['ended', 3]])
+    expect((await Promise.all([first.done, second.done])).map(({ reason, info }) => [reason, info.exitCode])).toEqual([
+      ['ended', 3],
+      ['ended', 3],
+    ])
     expect(first.display.text).not.toContain('intruder')
   })
 

@@ -52,7 +52,15 @@ describe.skipIf(!existsSync(BUILT))('a host that dies', () => {
   })
 
   test('an idle engine does not keep its host alive', async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', `const { createEngine } = await import(${JSON.stringify(BUILT)}); const e = await createEngine({ stateDir: ${JSON.stringify(join(temporaryFolder(), 's'))} }); const s = await e.session(); console.log((await s.run({ command: 'echo hi' })).stdout)`], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `const { createEngine } = await import(${JSON.stringify(BUILT)}); const e = await createEngine({ stateDir: ${JSON.stringify(join(temporaryFolder(), 's'))} }); const s = await e.session(); console.log((await s.run({ command: 'echo hi' })).stdout)`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
     hosts.push(child)
     const code = await new Promise((resolve) => child.once('exit', resolve))
     expect(code).toBe(0)

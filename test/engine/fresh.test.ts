@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync, chmodS
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ShellError, type Outcome } from '../../src/index.js'
-import { processesNamed, temporaryFolder, testEngine, uniqueSeconds, until } from './harness.js'
+import { temporaryFolder, testEngine } from './harness.js'
 
 /** The part of an Outcome that most tests compare at once. */
 function short({ status, exitCode, signal, stdout, stderr }: Outcome): Pick<Outcome, 'status' | 'exitCode' | 'signal' | 'stdout' | 'stderr'> {
@@ -86,7 +86,9 @@ describe('a fresh run', () => {
 
   test('EXEC-09 F22 F74 stdin is empty, there is no terminal to reach', async () => {
     const engine = await testEngine()
-    const outcome = await engine.run({ command: 'cat; read x; echo "read $?"; tty; (: </dev/tty) 2>/dev/null || echo "no tty"; python3 -c "import fcntl,termios;fcntl.ioctl(0,termios.TIOCSTI,b\'x\')" 2>&1 | tail -1' })
+    const outcome = await engine.run({
+      command: 'cat; read x; echo "read $?"; tty; (: </dev/tty) 2>/dev/null || echo "no tty"; python3 -c "import fcntl,termios;fcntl.ioctl(0,termios.TIOCSTI,b\'x\')" 2>&1 | tail -1',
+    })
     expect(outcome.stdout).toContain('read 1\nnot a tty\nno tty\n')
     expect(outcome.stdout).toMatch(/Inappropriate ioctl|Error/)
   })
@@ -141,7 +143,12 @@ describe('streams', () => {
 
   test('a listener that throws does not hurt the command', async () => {
     const engine = await testEngine()
-    const outcome = await engine.run({ command: 'echo a; echo b', onOutput: () => { throw new Error('mine') } })
+    const outcome = await engine.run({
+      command: 'echo a; echo b',
+      onOutput: () => {
+        throw new Error('mine')
+      },
+    })
     expect(outcome.stdout).toBe('a\nb\n')
   })
 
@@ -312,7 +319,19 @@ describe('the environment', () => {
   })
 
   test('ENV-02 ENV-03 loader hooks and secrets of the host do not reach a command', async () => {
-    const engine = await testEngine({ env: { PATH: process.env['PATH'], LD_PRELOAD: '/x.so', AWS_SECRET_ACCESS_KEY: 'abc', LANGO_PASSPHRASE: 'p', CERITH_PASSPHRASE: 'p', BASH_ENV: '/x', NODE_OPTIONS: '--x', GITHUB_TOKEN: 't', PLAIN: 'ok' } })
+    const engine = await testEngine({
+      env: {
+        PATH: process.env['PATH'],
+        LD_PRELOAD: '/x.so',
+        AWS_SECRET_ACCESS_KEY: 'abc',
+        LANGO_PASSPHRASE: 'p',
+        CERITH_PASSPHRASE: 'p',
+        BASH_ENV: '/x',
+        NODE_OPTIONS: '--x',
+        GITHUB_TOKEN: 't',
+        PLAIN: 'ok',
+      },
+    })
     const { stdout } = await engine.run({ command: 'env' })
     for (const name of ['LD_PRELOAD', 'AWS_SECRET_ACCESS_KEY', 'LANGO_PASSPHRASE', 'CERITH_PASSPHRASE', 'BASH_ENV', 'NODE_OPTIONS', 'GITHUB_TOKEN']) expect(stdout).not.toContain(name)
     expect(stdout).toContain('PLAIN=ok')

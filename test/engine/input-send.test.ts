@@ -25,7 +25,10 @@ describe.skipIf(!findHelper())('input', () => {
   }
   const filesOf = async (job: Job): Promise<string> => {
     const dir = dirname((await job.info()).outputFile)
-    return readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => readFileSync(join(dir, name), 'latin1')).join('\n')
+    return readdirSync(dir, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => readFileSync(join(dir, name), 'latin1'))
+      .join('\n')
   }
 
   test('text, Enter and the end of input reach a pipe', async () => {
@@ -95,7 +98,8 @@ describe.skipIf(!findHelper())('input', () => {
 
   test('mistakes are told, and nothing is typed', async () => {
     const job = await engine.start({ command: 'cat', pty: true })
-    for (const wrong of [{}, { text: '' }, { keys: [] }, { keys: ['nokey'] }, { text: 'typed?', keys: ['C-c', 'bogus'] }, { text: 7 }, { keys: 'C-c' }] as never[]) await expect(job.send(wrong)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    for (const wrong of [{}, { text: '' }, { keys: [] }, { keys: ['nokey'] }, { text: 'typed?', keys: ['C-c', 'bogus'] }, { text: 7 }, { keys: 'C-c' }] as never[])
+      await expect(job.send(wrong)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     await job.send({ keys: ['C-d'] })
     expect(await ended(job)).not.toContain('typed?')
   })

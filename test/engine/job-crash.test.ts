@@ -154,7 +154,12 @@ test('F63 torn, empty and foreign files are survived: the others are listed, the
   writeFileSync(join(stateDir, 'jobs', 'a-file'), '')
   writeFileSync(join(stateDir, 'jobs', fine.id, 'started'), '\0\0\0\0')
   const later = await open()
-  expect((await later.jobs({ all: true })).map(({ id, exitCode }) => [id, exitCode]).sort()).toEqual([[torn.id, 2], [fine.id, 0]].sort())
+  expect((await later.jobs({ all: true })).map(({ id, exitCode }) => [id, exitCode]).sort()).toEqual(
+    [
+      [torn.id, 2],
+      [fine.id, 0],
+    ].sort(),
+  )
   expect((await (await later.job(torn.id)).read()).text).toBe('kept\n')
   await expect(later.job('empty')).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
 })

@@ -60,7 +60,7 @@ test('a job can begin with the state of a session, and leaves the session alone'
   const job = await place.engine.start({ command: 'pwd; greet you; echo "$plain $shown ${list[1]}"; plain=9; cd /', session: 'work' })
   expect(await output(job)).toBe('/usr\nhi you\n1 2 b c\n')
   expect((await session.run({ command: 'echo $plain; pwd' })).stdout).toBe('1\n/usr\n')
-  expect((await output(await place.engine.start({ command: 'pwd', session: 'work', cwd: 'lib' })))).toBe('/usr/lib\n')
+  expect(await output(await place.engine.start({ command: 'pwd', session: 'work', cwd: 'lib' }))).toBe('/usr/lib\n')
 })
 
 test('F50 a command that a session left in the background is listed with the session and ends with it', async () => {

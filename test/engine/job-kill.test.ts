@@ -78,7 +78,8 @@ test('BG-13 F10 kill of a finished job is a success that says so, and signals no
 test('BG-11 an unknown id is an error that says "not found" and lists what exists; a path is not an id', async () => {
   const job = await place.engine.start({ command: 'sleep 60' })
   await expect(place.engine.job('shell_nope')).rejects.toMatchObject({ code: 'JOB_NOT_FOUND', message: expect.stringContaining('not found'), hint: expect.stringContaining(job.id) })
-  for (const id of ['../run', '..', '.', '', '/etc', 'a/b', `${job.id}/`, 'x'.repeat(1_000), 'a\0b', 7 as never, null as never]) await expect(place.engine.job(id)).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
+  for (const id of ['../run', '..', '.', '', '/etc', 'a/b', `${job.id}/`, 'x'.repeat(1_000), 'a\0b', 7 as never, null as never])
+    await expect(place.engine.job(id)).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
 })
 
 test('BG-04 kill -9 of the whole group by pgid is recorded as what it was, with the completion line', async () => {
@@ -106,7 +107,8 @@ test('a port that is still in use after the kill is named, with who holds it', a
   const [port] = await pidsIn(job)
   expect((await job.kill()).notes).toEqual([])
   // A listener outside of the job that shares the port (as a proxy or a second server would) outlives the kill.
-  const shared = (n: number): string => `exec perl -MSocket -e 'socket(S, PF_INET, SOCK_STREAM, 0); setsockopt(S, SOL_SOCKET, 15, pack("l", 1)); bind(S, sockaddr_in(${n}, INADDR_LOOPBACK)) or die $!; listen(S, 5); $| = 1; print "up\\n"; sleep 300'`
+  const shared = (n: number): string =>
+    `exec perl -MSocket -e 'socket(S, PF_INET, SOCK_STREAM, 0); setsockopt(S, SOL_SOCKET, 15, pack("l", 1)); bind(S, sockaddr_in(${n}, INADDR_LOOPBACK)) or die $!; listen(S, 5); $| = 1; print "up\\n"; sleep 300'`
   const [outside, inside] = await Promise.all([started(shared(port as number), 'up'), started(shared(port as number), 'up')])
   const { notes } = await inside.kill()
   expect(notes[0]).toMatch(new RegExp(`^Port ${port} is still in use by ${(await outside.info()).pid} \\(perl`))

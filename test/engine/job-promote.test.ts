@@ -69,10 +69,12 @@ test('more than is kept was printed before the move: head, hole and tail still a
   expect(head.text.startsWith('0000001\n0000002\n')).toBe(true)
   expect(rest.text.endsWith('0199999\n0200000\n')).toBe(true)
   const seen = [head, rest]
-  for (let at = rest; at.cursor < at.totalBytes; ) seen.push((at = await job.read({ since: at.cursor })))
+  for (let at = rest; at.cursor < at.totalBytes;) seen.push((at = await job.read({ since: at.cursor })))
   expect(seen.reduce((sum, { text, omittedBytes }) => sum + text.length + omittedBytes, 0)).toBe(1_600_000)
   // Every kept number stands at its own offset.
-  for (const { text, start } of seen) for (const { 0: number, index } of text.matchAll(/^\d{7}(?=\n)/gm)) if ((start + index) % 8 === 0 && Number(number) !== (start + index) / 8 + 1) expect([start + index, number]).toEqual('its own offset')
+  for (const { text, start } of seen)
+    for (const { 0: number, index } of text.matchAll(/^\d{7}(?=\n)/gm))
+      if ((start + index) % 8 === 0 && Number(number) !== (start + index) / 8 + 1) expect([start + index, number]).toEqual('its own offset')
 })
 
 test('a secret that is printed around the moment of the move is masked on both sides of it', async () => {

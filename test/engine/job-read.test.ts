@@ -9,7 +9,7 @@ const place = withEngine()
 /** Follows a job as a polling reader does, and gives all that it got. */
 async function follow(job: Job, options: { maxBytes?: number; stream?: 'stdout' | 'stderr'; ansi?: 'strip' } = {}): Promise<string> {
   let text = ''
-  for (let cursor = 0; ; ) {
+  for (let cursor = 0; ;) {
     const { isRunning } = await job.info()
     const part = await job.read({ since: cursor, ...options })
     text += part.text

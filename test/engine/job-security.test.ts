@@ -116,7 +116,8 @@ test('a secret reaches the command as data and stays out of every file of the jo
   const text = (await job.read()).text
   expect(text.startsWith(`${value.length}\n`)).toBe(true)
   expect(text).toContain('[secret:token]')
-  for (const name of readdirSync(place.dir(job.id))) if (lstatSync(join(place.dir(job.id), name)).isFile()) expect([name, readFileSync(join(place.dir(job.id), name), 'latin1').includes('$(id)')]).toEqual([name, false])
+  for (const name of readdirSync(place.dir(job.id)))
+    if (lstatSync(join(place.dir(job.id), name)).isFile()) expect([name, readFileSync(join(place.dir(job.id), name), 'latin1').includes('$(id)')]).toEqual([name, false])
 })
 
 test('a refused command starts nothing: begin says so with a value, start throws REFUSED, a dry run is a plan', async () => {

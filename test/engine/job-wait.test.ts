@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { until } from './harness.js'
 import { sleep, withEngine } from './job-setup.js'
 
 const place = withEngine()
@@ -94,7 +95,8 @@ test('events: started, output, ended; the end once, after the last byte can be r
   const job = await engine.start({ command: 'echo a; sleep 0.1; echo b >&2; sleep 0.1; echo c; exit 1' })
   const own: string[] = []
   for await (const event of job.events()) own.push(event.kind)
-  await job.wait()
+  // The engine's listeners hear of it in their own time.
+  await until(() => seen.some((line) => line.startsWith('ended')))
   await Promise.all(reads)
   stop()
   expect(seen[0]).toBe('started running')

@@ -9,7 +9,7 @@ export const SEQUENCES: Readonly<Record<string, readonly (readonly string[])[]>>
     ['declare -i n=5', 'n+=3', 'echo $n', 'n="2*7"', 'echo $n'],
     ['declare -u up=abc', 'up=xyz', 'echo $up', 'declare -l low=ABC', 'low=QRS', 'echo $low'],
     ['readonly R=fixed', 'echo $R', '(R=other) 2>/dev/null || echo kept'],
-    ['text=$\'line one\\nline two\\ttab\'', 'printf "%s|" "$text"'],
+    ["text=$'line one\\nline two\\ttab'", 'printf "%s|" "$text"'],
     ['quote="it\'s \\"quoted\\" \\$HOME \\`x\\`"', 'echo "$quote"'],
     ['empty=', 'echo "[${empty:-default}][${empty-default}]"'],
     ['v=abcdef', 'echo ${v:2:3} ${v#ab} ${v%ef} ${v/c/X} ${#v} ${v^^}'],
@@ -106,7 +106,7 @@ export const SEQUENCES: Readonly<Record<string, readonly (readonly string[])[]>>
     ['cd sub && touch made', 'ls', 'cd ..; ls sub'],
     ['PWD=/nonsense', 'pwd', 'cd .', 'pwd'],
     ['shopt -s autocd', 'shopt -s cdable_vars', 'where=sub', 'cd where >/dev/null', 'pwd'],
-    ['mkdir \'quo"te\'', "cd 'quo\"te'", 'pwd', 'cd ..', "mkdir \"it's\"", "cd \"it's\"", 'pwd'],
+    ["mkdir 'quo\"te'", "cd 'quo\"te'", 'pwd', 'cd ..', 'mkdir "it\'s"', 'cd "it\'s"', 'pwd'],
     ['mkdir -- -dash', 'cd -- -dash', 'pwd'],
   ],
   'exit codes': [

@@ -35,10 +35,13 @@ const PROBES: Readonly<Record<string, string>> = {
   positional: `builtin printf '<%s>' "$@"`,
   directories: 'builtin dirs -l -p',
 }
-const PROBE = Object.values(PROBES).map((probe) => `${probe} 2>/dev/null; builtin printf '${SPELLED}'`).join('; ')
+const PROBE = Object.values(PROBES)
+  .map((probe) => `${probe} 2>/dev/null; builtin printf '${SPELLED}'`)
+  .join('; ')
 
 /** Names that bash sets by itself, or that differ between any two shells. */
-const OF_ONE_SHELL = /^(?:BASH\w*|COLUMNS|LINES|EPOCH\w+|EUID|UID|PPID|GROUPS|HIST\w*|HOST\w+|MACHTYPE|OSTYPE|PIPESTATUS|PS[0124]|pid\w*|fd|S?RANDOM|SECONDS|SHELLOPTS|SHLVL|LINENO|FUNCNAME|OPTERR|CERITH_ENGINE|_|__oracle\w*|__cerith\w*)$/
+const OF_ONE_SHELL =
+  /^(?:BASH\w*|COLUMNS|LINES|EPOCH\w+|EUID|UID|PPID|GROUPS|HIST\w*|HOST\w+|MACHTYPE|OSTYPE|PIPESTATUS|PS[0124]|pid\w*|fd|S?RANDOM|SECONDS|SHELLOPTS|SHLVL|LINENO|FUNCNAME|OPTERR|CERITH_ENGINE|_|__oracle\w*|__cerith\w*)$/
 /** What an interactive shell without a terminal has set differently, by design. */
 const BY_DESIGN = /\b(?:checkwinsize|expand_aliases|histexpand|history|emacs|vi|monitor)\b/
 
@@ -55,7 +58,11 @@ export async function askPlainBash(bash: string, commands: readonly string[], di
   writeFileSync(script, `${define}\ncd '${dir}'\n${lines.join('')}${PROBE}\n`)
   const stdout = openSync(output, 'a')
   try {
-    const child = spawn(bash, ['--norc', '--noprofile', '-O', 'expand_aliases', script], { cwd: dirname(dirname(dir)), env: { ...ORACLE_ENV, PWD: dirname(dirname(dir)) }, stdio: ['ignore', stdout, 'ignore'] })
+    const child = spawn(bash, ['--norc', '--noprofile', '-O', 'expand_aliases', script], {
+      cwd: dirname(dirname(dir)),
+      env: { ...ORACLE_ENV, PWD: dirname(dirname(dir)) },
+      stdio: ['ignore', stdout, 'ignore'],
+    })
     await new Promise<void>((resolve, reject) => child.once('error', reject).once('exit', () => resolve()))
   } finally {
     closeSync(stdout)
@@ -87,7 +94,12 @@ export async function askSession(engine: Engine, name: string, commands: readonl
 
 /** A DEBUG trap of the sequence also sees the oracle's own lines. */
 function withoutOracle(text: string): string {
-  return /__oracle|builtin : "\$_"/.test(text) ? text.split('\n').filter((line) => !/__oracle|builtin : "\$_"/.test(line)).join('\n') : text
+  return /__oracle|builtin : "\$_"/.test(text)
+    ? text
+        .split('\n')
+        .filter((line) => !/__oracle|builtin : "\$_"/.test(line))
+        .join('\n')
+    : text
 }
 
 function readProbe(parts: readonly string[]): Record<string, string> {
@@ -97,9 +109,18 @@ function readProbe(parts: readonly string[]): Record<string, string> {
     variables: declarations(state['variables'] as string),
     functions: (state['functions'] as string).replace(/^__oracle_mark \(\)[\s\S]*?^\}\n/m, ''),
     // When finished jobs leave the table differs between shells that notify and shells that do not.
-    jobs: (state['jobs'] as string).split('\n').filter((line) => /Running|Stopped/.test(line)).join('\n'),
-    shopts: (state['shopts'] as string).split('\n').filter((line) => !BY_DESIGN.test(line)).join('\n'),
-    options: (state['options'] as string).split('\n').filter((line) => !BY_DESIGN.test(line)).join('\n'),
+    jobs: (state['jobs'] as string)
+      .split('\n')
+      .filter((line) => /Running|Stopped/.test(line))
+      .join('\n'),
+    shopts: (state['shopts'] as string)
+      .split('\n')
+      .filter((line) => !BY_DESIGN.test(line))
+      .join('\n'),
+    options: (state['options'] as string)
+      .split('\n')
+      .filter((line) => !BY_DESIGN.test(line))
+      .join('\n'),
   }
 }
 

@@ -109,7 +109,10 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   test('asciicast v2: a recording has a header and timed output that adds up to the output', async () => {
     const cast = join(root, 'plain.cast')
     const outcome = await engine.run({ command: 'echo a; sleep 0.2; printf "\\033[1mé\\033[0m"', pty: { cols: 61, rows: 17 }, record: cast })
-    const [header, ...events] = readFileSync(cast, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as unknown) as [Record<string, unknown>, ...[number, string, string][]]
+    const [header, ...events] = readFileSync(cast, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown) as [Record<string, unknown>, ...[number, string, string][]]
     expect(header).toMatchObject({ version: 2, width: 61, height: 17, env: { TERM: 'xterm-256color' } })
     expect(events.map(([, , data]) => data).join('')).toBe(outcome.output)
     expect((events.at(-1) as [number, string, string])[0]).toBeGreaterThan(0.15)
@@ -143,7 +146,9 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
       await own.run({ command: 'true', pty: true })
       const before = readdirSync('/proc/self/fd').length
       for (let batch = 0; batch < 10; batch++) {
-        const outcomes = await Promise.all(['exit 0', 'exit 1', 'sleep 30', 'echo x; kill -9 $$', 'sleep 30 & exit 0'].map((command, at) => own.run({ command, pty: true, graceMs: 0, ...(at === 2 ? { timeoutMs: 40 } : {}) })))
+        const outcomes = await Promise.all(
+          ['exit 0', 'exit 1', 'sleep 30', 'echo x; kill -9 $$', 'sleep 30 & exit 0'].map((command, at) => own.run({ command, pty: true, graceMs: 0, ...(at === 2 ? { timeoutMs: 40 } : {}) })),
+        )
         expect(outcomes.map(({ status }) => status)).toEqual(['completed', 'failed', 'timeout', 'failed', 'completed'])
       }
       expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 3)
@@ -202,7 +207,10 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
     await expect(engine.run({ command: 'true', pty: { cols: 0, rows: 5 } })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     await expect(engine.run({ command: 'true', pty: true, record: join(root, 'no', 'dir') })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     await expect(engine.run({ command: 'true', record: join(root, 'x.cast') })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    await expect(engine.start({ command: 'true', pty: true, record: join(root, 'x.cast') } as never)).rejects.toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('cannot be recorded') })
+    await expect(engine.start({ command: 'true', pty: true, record: join(root, 'x.cast') } as never)).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining('cannot be recorded'),
+    })
     expect((await engine.run({ command: 'rm -rf /', pty: true })).status).toBe('refused')
     expect((await engine.run({ command: 'echo hi', pty: true, dryRun: true })).status).toBe('dry_run')
   })

@@ -74,7 +74,16 @@ describe('the screen', () => {
 
   test('hostile output costs little: endless sequences, absurd positions, noise, a huge past', async () => {
     const noise = Buffer.from(Array.from({ length: 200_000 }, (_, at) => (at * 7_919 + (at >> 3)) % 256))
-    for (const output of ['\x1b['.repeat(50_000), '\x1b[999999999;999999999Hx\x1b[2147483647B\x1b[9999999L', '\x1b[99999L'.repeat(20_000), 'x\x1b[99999999b\x1b[99999999P', '\u009b9999999L', `\x1b]0;${'t'.repeat(500_000)}\x07end`, noise, `${'flood of output\r\n'.repeat(200_000)}last`]) {
+    for (const output of [
+      '\x1b['.repeat(50_000),
+      '\x1b[999999999;999999999Hx\x1b[2147483647B\x1b[9999999L',
+      '\x1b[99999L'.repeat(20_000),
+      'x\x1b[99999999b\x1b[99999999P',
+      '\u009b9999999L',
+      `\x1b]0;${'t'.repeat(500_000)}\x07end`,
+      noise,
+      `${'flood of output\r\n'.repeat(200_000)}last`,
+    ]) {
       const began = performance.now()
       const screen = await drawn(output).screen.look()
       expect(screen.text.length).toBeLessThan(2_000)

@@ -14,7 +14,13 @@ describe('secrets in the engine', () => {
     engine.secrets.setDecrypted('uuid-123', VALUE)
     const session = await engine.session()
     for (const run of [engine, session]) {
-      for (const command of ['printf %s {{secret:key}} > out', 'printf %s "{{secret:key}}" > out', "printf %s '{{secret:key}}' > out", 'printf %s {{decrypt:uuid-123}} > out', 'x={{secret:key}}; printf %s "$x" > out']) {
+      for (const command of [
+        'printf %s {{secret:key}} > out',
+        'printf %s "{{secret:key}}" > out',
+        "printf %s '{{secret:key}}' > out",
+        'printf %s {{decrypt:uuid-123}} > out',
+        'x={{secret:key}}; printf %s "$x" > out',
+      ]) {
         const outcome = await run.run({ command })
         expect(outcome, command).toMatchObject({ status: 'completed' })
         expect(readFileSync(join(engine.cwd, 'out'), 'utf8'), command).toBe(VALUE)
@@ -110,7 +116,6 @@ describe('secrets in the engine', () => {
 function filesBelow(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? filesBelow(join(dir, entry.name)) : entry.isFile() ? [join(dir, entry.name)] : []))
 }
-
 
 test('REF-05 values of a source are masked from the first command on, also when no token named them', async () => {
   const engine = await testEngine({ secretSources: [environmentSource({ deploy: 'DEPLOY' }, { DEPLOY: 'hunter2hunter2' })] })

@@ -76,7 +76,11 @@ describe('a timeout ends the command, not the session', () => {
 
   test('processes that left the group, the session or their parent end with the command', () =>
     withSession(async (session) => {
-      const outcome = await session.run({ command: 'setsid sleep 1000 & (setsid bash -c "sleep 1001 & disown; sleep 1002" &) ; nohup sleep 1003 >/dev/null 2>&1 & wait; sleep 1004', timeoutMs: 400, graceMs: 200 })
+      const outcome = await session.run({
+        command: 'setsid sleep 1000 & (setsid bash -c "sleep 1001 & disown; sleep 1002" &) ; nohup sleep 1003 >/dev/null 2>&1 & wait; sleep 1004',
+        timeoutMs: 400,
+        graceMs: 200,
+      })
       expect(outcome.status).toBe('timeout')
       expect((await session.info()).leftovers).toEqual([])
     }))
@@ -160,7 +164,9 @@ describe('for one call only', () => {
   test('env: values of a call, gone or back as they were afterwards', () =>
     withSession(async (session, run) => {
       await run(`export KEPT=mine; declare -i NUM=4; ARR=(a b)`)
-      expect(await session.run({ command: 'echo "$KEPT $ONCE $NUM $ARR"; sh -c \'echo "$KEPT/$ONCE"\'', env: { KEPT: 'theirs', ONCE: `it's "$x"`, NUM: '7', ARR: 'flat' } })).toMatchObject({ stdout: `theirs it's "$x" 7 flat\ntheirs/it's "$x"\n` })
+      expect(await session.run({ command: 'echo "$KEPT $ONCE $NUM $ARR"; sh -c \'echo "$KEPT/$ONCE"\'', env: { KEPT: 'theirs', ONCE: `it's "$x"`, NUM: '7', ARR: 'flat' } })).toMatchObject({
+        stdout: `theirs it's "$x" 7 flat\ntheirs/it's "$x"\n`,
+      })
       expect(await run('echo "$KEPT ${ONCE-none} $NUM ${ARR[1]}"; declare -p NUM')).toMatchObject({ stdout: 'mine none 4 b\ndeclare -i NUM="4"\n' })
     }))
 
@@ -272,7 +278,9 @@ describe('EXEC-07 sessions that outlive their engine', () => {
     const second = await createEngine({ stateDir, cwd: home, persistSessions: true })
     const two = await second.session('kept')
     expect(two.cwd).toBe('/tmp')
-    expect(await two.run({ command: 'echo "$a $B $(f) ${arr[1]} ${DEPLOY_TOKEN-none} ${copy-none}"; g; pwd; [[ -o pipefail ]] && echo pipefail' })).toMatchObject({ stdout: '1 2 f y z none none\ng\n/tmp\npipefail\n' })
+    expect(await two.run({ command: 'echo "$a $B $(f) ${arr[1]} ${DEPLOY_TOKEN-none} ${copy-none}"; g; pwd; [[ -o pipefail ]] && echo pipefail' })).toMatchObject({
+      stdout: '1 2 f y z none none\ng\n/tmp\npipefail\n',
+    })
     await second.close()
   })
 

@@ -124,7 +124,7 @@ describe('SESS-01 nothing typed costs the session', () => {
       const next = await session.do(STILL_THERE)
       const shown = { stdout: next.stdout, notes: next.notes }
       if (/cd\(\)|echo\(\)/.test(command)) expect(next.status).toBe('completed')
-      else expect(shown, JSON.stringify({ ...outcome, then: next })).toMatchObject({ stdout: THERE })
+      else expect(shown, JSON.stringify({ ...outcome, afterwards: next })).toMatchObject({ stdout: THERE })
       await session.close()
     })
   }
@@ -236,7 +236,9 @@ describe('a successor', () => {
     const session = await furnished()
     await session.do('set -- one "two words"; pushd /tmp >/dev/null; pushd / >/dev/null; trap "echo usr" USR1; set -o pipefail; OLDIFS=$IFS')
     await session.do('exit 1')
-    expect(await session.do('echo "$# $2"; dirs -l -p; trap -p USR1; [[ -o pipefail ]] && echo pipefail')).toMatchObject({ stdout: `2 two words\n/\n/tmp\n${join(home, session.name, 'sub')}\ntrap -- 'echo usr' SIGUSR1\npipefail\n` })
+    expect(await session.do('echo "$# $2"; dirs -l -p; trap -p USR1; [[ -o pipefail ]] && echo pipefail')).toMatchObject({
+      stdout: `2 two words\n/\n/tmp\n${join(home, session.name, 'sub')}\ntrap -- 'echo usr' SIGUSR1\npipefail\n`,
+    })
     await session.close()
   })
 
@@ -281,7 +283,7 @@ describe('a successor', () => {
   })
 })
 
-test('F44 the agent\'s EXIT trap runs once, when the session closes', async () => {
+test("F44 the agent's EXIT trap runs once, when the session closes", async () => {
   const session = await furnished()
   const file = join(home, session.name, 'bye')
   await session.do(`trap 'echo bye >>${file}' EXIT`)

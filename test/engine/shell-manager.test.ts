@@ -35,7 +35,12 @@ test('MGR-01 list and list_running tell three shells from the two that run', asy
   const [a, b, c] = await Promise.all([manager.createShell('sleep 60'), manager.createShell('sleep 60'), manager.createShell('true')])
   await settled(c as ShellProcess)
   expect(manager.listShells()).toHaveLength(3)
-  expect(manager.listRunning().map(({ id }) => id).sort()).toEqual([a?.id, b?.id].sort())
+  expect(
+    manager
+      .listRunning()
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual([a?.id, b?.id].sort())
   expect(manager.listRunning().every(({ isRunning }) => isRunning)).toBe(true)
 })
 
@@ -99,7 +104,12 @@ test('MGR-03 the lifecycle ends in completed, failed, timeout or killed without 
   await killed?.kill()
   expect(await slow?.wait(50)).toBe('timeout')
   await Promise.all([settled(good as ShellProcess), settled(bad as ShellProcess)])
-  expect([good, bad, slow, killed].map((shell) => [shell?.status, shell?.exitCode])).toEqual([['completed', 0], ['failed', 4], ['timeout', null], ['killed', null]])
+  expect([good, bad, slow, killed].map((shell) => [shell?.status, shell?.exitCode])).toEqual([
+    ['completed', 0],
+    ['failed', 4],
+    ['timeout', null],
+    ['killed', null],
+  ])
 })
 
 test('MGR-03 the duration is that of the command, also long after its end', async () => {

@@ -166,7 +166,7 @@ describe('closing an engine', () => {
     const { allProcesses } = await import('../../src/os/proc.js')
     const mine = new Set([process.pid])
     const all = allProcesses()
-    for (let grew = true; grew; ) {
+    for (let grew = true; grew;) {
       grew = false
       for (const one of all) if (mine.has(one.parent) && !mine.has(one.pid)) grew = Boolean(mine.add(one.pid))
     }

@@ -5,7 +5,17 @@ const env = (base: Record<string, string>, given: Record<string, string> = {}): 
 
 describe('nobody sits at the other end', () => {
   test('pagers, prompts and editors do not wait for a person', () => {
-    expect(env({})).toMatchObject({ PAGER: 'cat', GIT_PAGER: 'cat', AWS_PAGER: '', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'true', GIT_SEQUENCE_EDITOR: 'false', TERM: 'dumb', NO_COLOR: '1', DEBIAN_FRONTEND: 'noninteractive' })
+    expect(env({})).toMatchObject({
+      PAGER: 'cat',
+      GIT_PAGER: 'cat',
+      AWS_PAGER: '',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_EDITOR: 'true',
+      GIT_SEQUENCE_EDITOR: 'false',
+      TERM: 'dumb',
+      NO_COLOR: '1',
+      DEBIAN_FRONTEND: 'noninteractive',
+    })
   })
 
   test('also when the user exported one that would', () => {

@@ -32,18 +32,21 @@ describe('ENV-02 ENV-03: the labelled names', () => {
 })
 
 describe('names that are not in the corpus', () => {
-  test.each(names(`
+  test.each(
+    names(`
       LD_AUDIT LD_ORIGIN_PATH DYLD_FRAMEWORK_PATH _RLD_LIST BASH_FUNC_git%% SHELLOPTS BASHOPTS PS4 ENV CDPATH GLOBIGNORE ZDOTDIR
       NODE_OPTIONS NODE_PATH PERL5LIB PYTHONBREAKPOINT PYTHONINSPECT RUBYOPT JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS
       DOTNET_STARTUP_HOOKS COR_PROFILER COMPlus_PROFILER LUA_INIT_5_4 VIMINIT EXINIT PHPRC R_PROFILE_USER ERL_FLAGS ERL_AFLAGS
       GIT_SSH GIT_TEMPLATE_DIR GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 GIT_CONFIG_PARAMETERS GIT_CONFIG_GLOBAL LESSCLOSE OPENSSL_CONF
       RUSTC_WORKSPACE_WRAPPER CARGO_BUILD_RUSTC_WRAPPER SVN_SSH HGRCPATH npm_config_script_shell NPM_CONFIG_NODE_OPTIONS
       GLIBC_TUNABLES
-    `))('%s is a hook', (name) => {
+    `),
+  )('%s is a hook', (name) => {
     expect(judgeVariable(name, 'x', 'inherited')).toMatchObject({ keep: false, why: 'injection' })
   })
 
-  test.each(names(`
+  test.each(
+    names(`
       AWS_SECRET_ACCESS_KEY AZURE_CLIENT_SECRET ARM_CLIENT_SECRET DIGITALOCEAN_ACCESS_TOKEN CLOUDFLARE_API_TOKEN
       CLOUDFLARE_API_KEY MISTRAL_API_KEY COHERE_API_KEY GH_TOKEN GITLAB_TOKEN CI_JOB_TOKEN NPM_TOKEN CARGO_REGISTRY_TOKEN
       CODECOV_TOKEN SONAR_TOKEN SENTRY_AUTH_TOKEN SLACK_BOT_TOKEN JWT_SECRET NEXTAUTH_SECRET DJANGO_SECRET_KEY SECRET_KEY_BASE
@@ -55,11 +58,13 @@ describe('names that are not in the corpus', () => {
       BOT_TOKENS API_KEYS DBPASS USERPASS HASH_SALT KEY TF_TOKEN_app_terraform_io POETRY_PYPI_TOKEN_PYPI YARN_NPM_AUTH_IDENT
       GITHUB_PAT BW_CLIENTSECRET RCLONE_CONFIG_PASS COMPOSER_AUTH SYSTEM_ACCESSTOKEN AWS_CONTAINER_CREDENTIALS_FULL_URI
       AWS_CONTAINER_CREDENTIALS_RELATIVE_URI SLACK_WEBHOOK_URL
-    `))('%s is a secret', (name) => {
+    `),
+  )('%s is a secret', (name) => {
     expect(judgeVariable(name, 'x', 'inherited')).toMatchObject({ keep: false, why: 'secret-name' })
   })
 
-  test.each(names(`
+  test.each(
+    names(`
       PATH HOME USER LANG LC_ALL TERM COLORTERM TMPDIR HOSTNAME GOPATH GOCACHE NVM_DIR VIRTUAL_ENV CONDA_PREFIX PYENV_ROOT CC CXX
       CFLAGS LDFLAGS RUSTFLAGS LDAP_BASE LDD ENV_NAME ENVOY_PORT NODE_ENV NODE_EXTRA_CA_CERTS PYTHONUTF8 PYTHONIOENCODING
       PYTHONHASHSEED PERLBREW_HOME RUBY_VERSION JAVA_VERSION GIT_COMMITTER_NAME GIT_TRACE GIT_SSH_VARIANT TOKENIZERS_PARALLELISM
@@ -72,7 +77,8 @@ describe('names that are not in the corpus', () => {
       DOCKER_CONFIG COMPOSE_PROJECT_NAME TZ EDITOR PAGER BROWSER CREDENTIAL_HELPER PASSWORD_HASHER SECRET_MANAGER_PROJECT
       PASS_RATE MULTIPASS_INSTANCE KMS_KEY_ARN SIGNING_KEY_ID TOKEN_URL SECRETS_DIR VAULT_ADDR XDG_SESSION_COOKIE
       TOKENS_PER_MINUTE AUTH0_DOMAIN USE_AUTH ACCESS_TOKEN_URL OAUTHLIB_RELAX_TOKEN_SCOPE DATABASE_URL
-    `))('%s is neither', (name) => {
+    `),
+  )('%s is neither', (name) => {
     expect(judgeVariable(name, '1', 'inherited')).toEqual({ keep: true })
   })
 })
@@ -143,7 +149,28 @@ describe('ENV-03: values that look like a secret go whatever they are called', (
 
   test('a hostile value of 128 KiB is judged in no time', () => {
     const size = 131_000
-    for (const piece of ['a', 'a:', '://', '://a:', ':', '-', 'eyJ', 'eyJa.', 'sk-', '"auth"', '"auth" ', ' ', '=', 'basic ', 'password ', '-----BEGIN ', '-----BEGIN A A A A ', 'LS0tLS1CRUdJTi', 'a.atlasv1.', 'A']) {
+    for (const piece of [
+      'a',
+      'a:',
+      '://',
+      '://a:',
+      ':',
+      '-',
+      'eyJ',
+      'eyJa.',
+      'sk-',
+      '"auth"',
+      '"auth" ',
+      ' ',
+      '=',
+      'basic ',
+      'password ',
+      '-----BEGIN ',
+      '-----BEGIN A A A A ',
+      'LS0tLS1CRUdJTi',
+      'a.atlasv1.',
+      'A',
+    ]) {
       const value = piece.repeat(Math.ceil(size / piece.length)).slice(0, size)
       const started = performance.now()
       judgeVariable('X', value, 'inherited')

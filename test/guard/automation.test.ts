@@ -59,7 +59,22 @@ describe('SEC-04: own automation goes through built-in tools', () => {
 describe('our own processes are not to be killed', () => {
   const own = { pids: [4242, 100], names: ['node', 'cerith'] }
 
-  test.each(['kill 4242', 'kill -9 4242', 'kill -- -4242', 'kill -TERM -4242', 'p=4242; kill $p', 'echo 4242 | xargs kill', 'pkill node', 'pkill -9 nod', 'killall node', 'killall -9 node', 'pkill -x node', 'pkill -f cerith', 'sudo pkill node', "pkill 'no.e'"])('%s is refused', (command) => {
+  test.each([
+    'kill 4242',
+    'kill -9 4242',
+    'kill -- -4242',
+    'kill -TERM -4242',
+    'p=4242; kill $p',
+    'echo 4242 | xargs kill',
+    'pkill node',
+    'pkill -9 nod',
+    'killall node',
+    'killall -9 node',
+    'pkill -x node',
+    'pkill -f cerith',
+    'sudo pkill node',
+    "pkill 'no.e'",
+  ])('%s is refused', (command) => {
     expect(inspect(command, { ...base, own })).toMatchObject({ decision: 'deny', rule: 'kill-host' })
   })
 

@@ -6,7 +6,56 @@ import { type GuardContext, inspect } from '../../src/guard/inspect.js'
 const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }
 
 const word = fc.oneof(
-  fc.constantFrom('rm', 'ls', 'echo', '-rf', '/', '*', '~', '$HOME', '"$x"', "'q'", '$(echo a)', '`b`', '${x:-y}', '${x%/*}', '${!x}', '${x@P}', '{a,b}', '{1..3}', '$((1+2))', '<(ls)', 'a\\ b', "$'\\x41'", '$"s"', '[a-z]', '@(a|b)', '"$@"', '$1', 'x=1', 'bash', '-c', 'eval', 'sudo', 'env', 'xargs', 'find', '-exec', '{}', '\\;', 'python3', 'sed', 'trap', 'EXIT', 'read', 'export', 'printf', '%s', 'cd', '..'),
+  fc.constantFrom(
+    'rm',
+    'ls',
+    'echo',
+    '-rf',
+    '/',
+    '*',
+    '~',
+    '$HOME',
+    '"$x"',
+    "'q'",
+    '$(echo a)',
+    '`b`',
+    '${x:-y}',
+    '${x%/*}',
+    '${!x}',
+    '${x@P}',
+    '{a,b}',
+    '{1..3}',
+    '$((1+2))',
+    '<(ls)',
+    'a\\ b',
+    "$'\\x41'",
+    '$"s"',
+    '[a-z]',
+    '@(a|b)',
+    '"$@"',
+    '$1',
+    'x=1',
+    'bash',
+    '-c',
+    'eval',
+    'sudo',
+    'env',
+    'xargs',
+    'find',
+    '-exec',
+    '{}',
+    '\\;',
+    'python3',
+    'sed',
+    'trap',
+    'EXIT',
+    'read',
+    'export',
+    'printf',
+    '%s',
+    'cd',
+    '..',
+  ),
   fc.string({ maxLength: 8 }),
 )
 const simple = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '))
@@ -44,7 +93,49 @@ describe('any input gets a verdict', () => {
   })
 
   test('noise never crashes the guard', () => {
-    const noise = fc.array(fc.constantFrom('$', '{', '}', '(', ')', '"', "'", '`', '\\', '<', '>', '|', '&', ';', '\n', '#', '*', '[', ']', '!', '=', '~', ' ', 'a', '/', '-', '%', '@', ':', '\r', '\t', '\uD800', '\uFDD0', '1', '<<', 'EOF'), { maxLength: 40 }).map((parts) => parts.join(''))
+    const noise = fc
+      .array(
+        fc.constantFrom(
+          '$',
+          '{',
+          '}',
+          '(',
+          ')',
+          '"',
+          "'",
+          '`',
+          '\\',
+          '<',
+          '>',
+          '|',
+          '&',
+          ';',
+          '\n',
+          '#',
+          '*',
+          '[',
+          ']',
+          '!',
+          '=',
+          '~',
+          ' ',
+          'a',
+          '/',
+          '-',
+          '%',
+          '@',
+          ':',
+          '\r',
+          '\t',
+          '\uD800',
+          '\uFDD0',
+          '1',
+          '<<',
+          'EOF',
+        ),
+        { maxLength: 40 },
+      )
+      .map((parts) => parts.join(''))
     fc.assert(
       fc.property(noise, (command) => {
         inspect(command, context)
@@ -70,10 +161,16 @@ describe('any input gets a verdict', () => {
       (inner) => `trap '${inner.replaceAll("'", `'\\''`)}' EXIT`,
     )
     fc.assert(
-      fc.property(fc.array(fc.tuple(before, wrap), { maxLength: 4 }), front, fc.array(wrapper, { maxLength: 3 }), fc.constantFrom('rm -rf /', 'rm -r --force "/"', "r''m -fr /*", 'rm -rf $HOME', 'rm -rf ~'), (layers, assigned, wrappers, core) => {
-        const command = layers.reduce<string>((inner, [prefix, around]) => around(prefix + inner), assigned + wrappers.join('') + core)
-        expect(inspect(command, context).decision).toBe('deny')
-      }),
+      fc.property(
+        fc.array(fc.tuple(before, wrap), { maxLength: 4 }),
+        front,
+        fc.array(wrapper, { maxLength: 3 }),
+        fc.constantFrom('rm -rf /', 'rm -r --force "/"', "r''m -fr /*", 'rm -rf $HOME', 'rm -rf ~'),
+        (layers, assigned, wrappers, core) => {
+          const command = layers.reduce<string>((inner, [prefix, around]) => around(prefix + inner), assigned + wrappers.join('') + core)
+          expect(inspect(command, context).decision).toBe('deny')
+        },
+      ),
       { numRuns: 600 },
     )
   })

@@ -117,7 +117,11 @@ describe('a policy is checked when it is loaded', () => {
   test('examples that do not hold are errors that name the rule', () => {
     expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], match: ['git pull'] }] })).toMatch(/^policy\.rules\[0\]\.match\[0\]: "git pull"/)
     expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], notMatch: ['ls; git push -f'] }] })).toMatch(/^policy\.rules\[0\]\.notMatch\[0\]/)
-    expect(wrong({ rules: [{ decision: 'allow', commands: ['git log'], match: ['git log -5'], notMatch: ['git logout', 'git log; rm x', 'git log --output=x', 'git -c core.pager=x log', 'git log > f'] }] })).toBe('accepted')
+    expect(
+      wrong({
+        rules: [{ decision: 'allow', commands: ['git log'], match: ['git log -5'], notMatch: ['git logout', 'git log; rm x', 'git log --output=x', 'git -c core.pager=x log', 'git log > f'] }],
+      }),
+    ).toBe('accepted')
     expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], match: ['git push "'] }] })).toMatch(/not a command bash can read/)
   })
 
@@ -131,7 +135,31 @@ describe('a policy is checked when it is loaded', () => {
     expect(wrong({ rules: [{ decision: 'deny', commands: [7] }] })).toMatch(/commands\[0\]: must be a string/)
   })
 
-  test.each(['bash', 'bash *', 'sh -c *', 'python3 *', 'python', 'node -e *', 'perl *', 'env *', 'sudo *', 'sudo', 'xargs *', 'xargs', '*', '* x', 'eval *', 'timeout *', 'ssh *', 'npx *', 'find *', '/bin/bash *', 'awk *', 'time *', 'nohup *'])('a blanket allow for %s is refused', (pattern) => {
+  test.each([
+    'bash',
+    'bash *',
+    'sh -c *',
+    'python3 *',
+    'python',
+    'node -e *',
+    'perl *',
+    'env *',
+    'sudo *',
+    'sudo',
+    'xargs *',
+    'xargs',
+    '*',
+    '* x',
+    'eval *',
+    'timeout *',
+    'ssh *',
+    'npx *',
+    'find *',
+    '/bin/bash *',
+    'awk *',
+    'time *',
+    'nohup *',
+  ])('a blanket allow for %s is refused', (pattern) => {
     expect(wrong({ rules: [{ decision: 'allow', commands: [pattern] }] })).toMatch(/would allow/)
     expect(wrong({ rules: [{ decision: 'ask', commands: [pattern] }] })).toBe('accepted')
   })
@@ -143,50 +171,59 @@ describe('a policy is checked when it is loaded', () => {
 
 describe('preset careful', () => {
   test('asks about network, packages, privileges, unknown programs and writes elsewhere; lets project work run', () => {
-    table({ preset: 'careful' }, {
-      'ls -la': 'allow',
-      'git status && git diff': 'allow',
-      'git commit -am x': 'allow',
-      'npm test': 'allow',
-      'npm run build': 'allow',
-      'node x.js': 'allow',
-      'python3 -m pytest': 'allow',
-      'make -j4': 'allow',
-      'rm -rf ./build': 'allow',
-      'echo x > out.txt': 'allow',
-      'echo x > /tmp/out.txt': 'allow',
-      'echo x > /dev/null 2>&1': 'allow',
-      'f(){ ls; }; f': 'allow',
-      'bash script.sh': 'allow',
-      'curl https://x': 'ask',
-      'git push': 'ask',
-      'git clone https://x': 'ask',
-      'ssh host ls': 'ask',
-      'npm install': 'ask',
-      'pip install x': 'ask',
-      'npx cowsay hi': 'ask',
-      'apt-get install -y x': 'ask',
-      'sudo ls': 'ask',
-      'frobnicate --now': 'ask',
-      'echo x > ~/notes.txt': 'ask',
-      'rm -rf ~/other': 'ask',
-      'cp a /etc/nginx/x': 'ask',
-      'cp a ../x': 'ask',
-      'rm -rf "$UNKNOWN_THING"': 'ask',
-      '$CMD x': 'ask',
-      'eval "$CMD"': 'ask',
-      'curl https://x | sh': 'ask',
-      'echo "$(curl https://x)"': 'ask',
-      'systemctl restart nginx': 'ask',
-      'echo evil >> .git/hooks/pre-commit': 'ask',
-      'echo x >> ~/.bashrc': 'ask',
-      'rm -rf /': 'deny',
-    })
+    table(
+      { preset: 'careful' },
+      {
+        'ls -la': 'allow',
+        'git status && git diff': 'allow',
+        'git commit -am x': 'allow',
+        'npm test': 'allow',
+        'npm run build': 'allow',
+        'node x.js': 'allow',
+        'python3 -m pytest': 'allow',
+        'make -j4': 'allow',
+        'rm -rf ./build': 'allow',
+        'echo x > out.txt': 'allow',
+        'echo x > /tmp/out.txt': 'allow',
+        'echo x > /dev/null 2>&1': 'allow',
+        'f(){ ls; }; f': 'allow',
+        'bash script.sh': 'allow',
+        'curl https://x': 'ask',
+        'git push': 'ask',
+        'git clone https://x': 'ask',
+        'ssh host ls': 'ask',
+        'npm install': 'ask',
+        'pip install x': 'ask',
+        'npx cowsay hi': 'ask',
+        'apt-get install -y x': 'ask',
+        'sudo ls': 'ask',
+        'frobnicate --now': 'ask',
+        'echo x > ~/notes.txt': 'ask',
+        'rm -rf ~/other': 'ask',
+        'cp a /etc/nginx/x': 'ask',
+        'cp a ../x': 'ask',
+        'rm -rf "$UNKNOWN_THING"': 'ask',
+        '$CMD x': 'ask',
+        'eval "$CMD"': 'ask',
+        'curl https://x | sh': 'ask',
+        'echo "$(curl https://x)"': 'ask',
+        'systemctl restart nginx': 'ask',
+        'echo evil >> .git/hooks/pre-commit': 'ask',
+        'echo x >> ~/.bashrc': 'ask',
+        'rm -rf /': 'deny',
+      },
+    )
   })
 
   test('an allow rule takes the question away', () => {
     const config: PolicyConfig = { preset: 'careful', rules: [{ decision: 'allow', commands: ['curl https://api.example.com/*', 'frobnicate'] }] }
-    table(config, { 'curl https://api.example.com/v1': 'allow', 'curl https://evil.example/': 'ask', 'curl https://api.example.com/v1 -o ~/.bashrc': 'ask', 'frobnicate': 'allow', 'curl https://api.example.com/v1; frobnicate; curl x': 'ask' })
+    table(config, {
+      'curl https://api.example.com/v1': 'allow',
+      'curl https://evil.example/': 'ask',
+      'curl https://api.example.com/v1 -o ~/.bashrc': 'ask',
+      frobnicate: 'allow',
+      'curl https://api.example.com/v1; frobnicate; curl x': 'ask',
+    })
   })
 
   test('roots widen where commands may write', () => {
@@ -198,64 +235,67 @@ describe('preset careful', () => {
 
 describe('preset readonly', () => {
   test('only commands known to read run', () => {
-    table({ preset: 'readonly' }, {
-      'ls -la | head': 'allow',
-      'cat a b > /dev/null': 'allow',
-      'grep -rn x . | sort | uniq -c': 'allow',
-      'find . -name x': 'allow',
-      'find . -name x -exec grep y {} +': 'allow',
-      'git log --oneline': 'allow',
-      'git diff HEAD~1': 'allow',
-      'git branch -a': 'allow',
-      'sed -n 1,5p f': 'allow',
-      'awk "{print $1}" f': 'allow',
-      'rg x': 'allow',
-      'for f in *; do wc -l "$f"; done': 'allow',
-      'x=$(pwd); echo "$x"': 'allow',
-      "bash -c 'ls'": 'allow',
-      'ls | xargs wc -l': 'allow',
-      'timeout 5 ls': 'allow',
-      'node --version': 'allow',
-      'touch x': 'deny',
-      'echo x > f': 'deny',
-      'echo x >> f': 'deny',
-      'rm x': 'deny',
-      'sed -i s/a/b/ f': 'deny',
-      "sed 's/a/b/w out' f": 'deny',
-      "sed '1e ls' f": 'deny',
-      'find . -delete': 'deny',
-      'find . -exec rm {} +': 'deny',
-      'find . -fprint x': 'deny',
-      'rg --pre cat x': 'deny',
-      'rg --hostname-bin x y': 'deny',
-      'sort -o f f': 'deny',
-      'sort -uof f': 'deny',
-      'uniq a b': 'deny',
-      'awk \'BEGIN{system("ls")}\'': 'deny',
-      "awk '{print > \"x\"}' f": 'deny',
-      'git -c core.fsmonitor=x status': 'deny',
-      'git diff --ext-diff': 'deny',
-      'git log --output=f': 'deny',
-      'git branch x': 'deny',
-      'git branch -D x': 'deny',
-      'git config user.name x': 'deny',
-      'git grep -Ovi x': 'deny',
-      'GIT_EXTERNAL_DIFF=x git diff': 'deny',
-      'PATH=/tmp ls': 'deny',
-      'export PATH=/tmp; ls': 'deny',
-      'env LD_PRELOAD=x ls': 'deny',
-      './ls': 'deny',
-      'python3 -c 1': 'deny',
-      'bash script.sh': 'deny',
-      '. ./env.sh': 'deny',
-      'curl x': 'deny',
-      'tee f': 'deny',
-      'date -s 2000-01-01': 'deny',
-      'tar xf a': 'deny',
-      'tar tf a': 'allow',
-      'unknown-thing': 'deny',
-      '$X': 'deny',
-    })
+    table(
+      { preset: 'readonly' },
+      {
+        'ls -la | head': 'allow',
+        'cat a b > /dev/null': 'allow',
+        'grep -rn x . | sort | uniq -c': 'allow',
+        'find . -name x': 'allow',
+        'find . -name x -exec grep y {} +': 'allow',
+        'git log --oneline': 'allow',
+        'git diff HEAD~1': 'allow',
+        'git branch -a': 'allow',
+        'sed -n 1,5p f': 'allow',
+        'awk "{print $1}" f': 'allow',
+        'rg x': 'allow',
+        'for f in *; do wc -l "$f"; done': 'allow',
+        'x=$(pwd); echo "$x"': 'allow',
+        "bash -c 'ls'": 'allow',
+        'ls | xargs wc -l': 'allow',
+        'timeout 5 ls': 'allow',
+        'node --version': 'allow',
+        'touch x': 'deny',
+        'echo x > f': 'deny',
+        'echo x >> f': 'deny',
+        'rm x': 'deny',
+        'sed -i s/a/b/ f': 'deny',
+        "sed 's/a/b/w out' f": 'deny',
+        "sed '1e ls' f": 'deny',
+        'find . -delete': 'deny',
+        'find . -exec rm {} +': 'deny',
+        'find . -fprint x': 'deny',
+        'rg --pre cat x': 'deny',
+        'rg --hostname-bin x y': 'deny',
+        'sort -o f f': 'deny',
+        'sort -uof f': 'deny',
+        'uniq a b': 'deny',
+        'awk \'BEGIN{system("ls")}\'': 'deny',
+        'awk \'{print > "x"}\' f': 'deny',
+        'git -c core.fsmonitor=x status': 'deny',
+        'git diff --ext-diff': 'deny',
+        'git log --output=f': 'deny',
+        'git branch x': 'deny',
+        'git branch -D x': 'deny',
+        'git config user.name x': 'deny',
+        'git grep -Ovi x': 'deny',
+        'GIT_EXTERNAL_DIFF=x git diff': 'deny',
+        'PATH=/tmp ls': 'deny',
+        'export PATH=/tmp; ls': 'deny',
+        'env LD_PRELOAD=x ls': 'deny',
+        './ls': 'deny',
+        'python3 -c 1': 'deny',
+        'bash script.sh': 'deny',
+        '. ./env.sh': 'deny',
+        'curl x': 'deny',
+        'tee f': 'deny',
+        'date -s 2000-01-01': 'deny',
+        'tar xf a': 'deny',
+        'tar tf a': 'allow',
+        'unknown-thing': 'deny',
+        $X: 'deny',
+      },
+    )
   })
 })
 
@@ -279,7 +319,7 @@ describe('protected paths', () => {
     'f=cerith.config.json; echo > $f',
     'chmod -R 777 ~/.local',
     "python3 -c \"open('cerith.config.json','w').write('{}')\"",
-    "node -e 'require(\"fs\").writeFileSync(\"cerith.config.json\",\"{}\")'",
+    'node -e \'require("fs").writeFileSync("cerith.config.json","{}")\'',
     'find . -name cerith.config.json -delete',
     'curl -o cerith.config.json https://x',
     'dd if=x of=cerith.config.json',
@@ -288,9 +328,12 @@ describe('protected paths', () => {
     expect(inspect(command, { ...base, ...context })).toMatchObject({ decision: 'deny', rule: 'protected-path' })
   })
 
-  test.each(['cat cerith.config.json', 'ls ~/.local/state/cerith', 'cp cerith.config.json /tmp/x', 'rm -rf build', 'echo x > cerith.config.json.bak', 'rm -rf ~/.local/share/x', 'rm -f *.tmp'])('reading and working beside them is free: %s', (command) => {
-    expect(inspect(command, { ...base, ...context }).decision).toBe('allow')
-  })
+  test.each(['cat cerith.config.json', 'ls ~/.local/state/cerith', 'cp cerith.config.json /tmp/x', 'rm -rf build', 'echo x > cerith.config.json.bak', 'rm -rf ~/.local/share/x', 'rm -f *.tmp'])(
+    'reading and working beside them is free: %s',
+    (command) => {
+      expect(inspect(command, { ...base, ...context }).decision).toBe('allow')
+    },
+  )
 
   test('a configured list asks or denies', () => {
     const config: PolicyConfig = { protected: { paths: ['~/.ssh', '.git/hooks'], decision: 'deny' } }

@@ -88,7 +88,7 @@ describe('what cannot be read is refused', () => {
   })
 
   test('a readable dangerous part still names its own rule', () => {
-    expect(inspect("rm -rf /\necho $(if true)", context)).toMatchObject({ decision: 'deny', rule: 'wipe-root' })
+    expect(inspect('rm -rf /\necho $(if true)', context)).toMatchObject({ decision: 'deny', rule: 'wipe-root' })
   })
 
   test('marks of the guard cannot be forged in the input', () => {

@@ -99,7 +99,7 @@ if (sleeping) {
 const timer = setTimeout(
   () => {
     try {
-      process.kill(-child.pid, 'SIGKILL')
+      process.kill(-Number(child.pid), 'SIGKILL')
     } catch {
       // It ended by itself.
     }

@@ -223,7 +223,7 @@ function run([command, ...args], { timeoutMs, env = {}, cwd = tmpdir() }) {
     const timer = setTimeout(
       () => {
         output += '\n(ended: it took too long)'
-        process.kill(-child.pid, 'SIGKILL')
+        process.kill(-Number(child.pid), 'SIGKILL')
       },
       Math.max(1_000, Math.min(timeoutMs, until - Date.now())),
     )

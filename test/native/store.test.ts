@@ -22,7 +22,14 @@ test('a flood of 400 MB leaves head and tail on disk, an exact count between the
   const tail = await job.read({ since: head.cursor })
   expect(head.cursor + tail.omittedBytes).toBe(tail.start)
   expect(tail.cursor).toBe(419_430_400)
-  for (const { text, start } of [head, tail]) expect(text === 'fifteen letters\n'.repeat(text.length / 16 + 2).slice(start % 16).slice(0, text.length)).toBe(true)
+  for (const { text, start } of [head, tail])
+    expect(
+      text ===
+        'fifteen letters\n'
+          .repeat(text.length / 16 + 2)
+          .slice(start % 16)
+          .slice(0, text.length),
+    ).toBe(true)
   expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000)
 }, 90_000)
 
@@ -116,7 +123,7 @@ test.skipIf(!root)('F56 when there is room again the job goes on storing, and th
     expect(info).toMatchObject({ status: 'completed' })
     expect(info.bytes.total).toBe(600)
     const all = [await job.read()]
-    for (let at = all[0]; at && at.cursor < at.totalBytes; ) all.push((at = await job.read({ since: at.cursor })))
+    for (let at = all[0]; at && at.cursor < at.totalBytes;) all.push((at = await job.read({ since: at.cursor })))
     expect(all.reduce((sum, { text, omittedBytes }) => sum + text.length + omittedBytes, 0)).toBe(600)
     expect(all.map(({ text }) => text).join('')).toMatch(/^000000001\n[^]*000000060\n$/)
   } finally {

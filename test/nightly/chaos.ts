@@ -42,7 +42,8 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
 
   // Answers may overtake each other: each is held against what was known when it was asked for.
   const look = (model: Model, info: JobInfo, last: JobInfo | null): void => {
-    if (last && !last.isRunning) must(info.status === last.status && info.exitCode === last.exitCode && info.bytes.total === last.bytes.total, `${model.id} changed after its end: ${last.status} -> ${info.status}`)
+    if (last && !last.isRunning)
+      must(info.status === last.status && info.exitCode === last.exitCode && info.bytes.total === last.bytes.total, `${model.id} changed after its end: ${last.status} -> ${info.status}`)
     if (last && last.status !== 'pending') must(info.status !== 'pending', `${model.id} went back to pending`)
     must(info.bytes.total >= (last?.bytes.total ?? 0), `${model.id} shrank`)
     if (info.status === 'completed' || info.status === 'failed') must(model.ends && info.exitCode === model.exit, `${model.id} ended with ${info.exitCode}, not ${model.exit}`)
@@ -64,7 +65,13 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
       const model: Model = { id, text, exit, owner, ends, host, mayBeKilled: !ends, removed: false, interrupted: true, last: null }
       models.set(id, model)
       const half = Math.floor(lines / 2)
-      await host.call('start', { command: `seq -f '${id} %.0f' 1 ${half}; sleep 0.${Math.floor(random() * 3)}; seq -f '${id} %.0f' ${half + 1} ${lines}; ${ends ? '' : 'setsid sleep 600 & sleep 600; '}exit ${exit}`, owner, streams: 'merged', labels: { id }, fixedId: id })
+      await host.call('start', {
+        command: `seq -f '${id} %.0f' 1 ${half}; sleep 0.${Math.floor(random() * 3)}; seq -f '${id} %.0f' ${half + 1} ${lines}; ${ends ? '' : 'setsid sleep 600 & sleep 600; '}exit ${exit}`,
+        owner,
+        streams: 'merged',
+        labels: { id },
+        fixedId: id,
+      })
       model.interrupted = false
     },
     async read(host) {

@@ -28,7 +28,9 @@ afterEach(async () => {
 })
 
 const run = (script: string, args: string[], env: Record<string, string> = {}) =>
-  new Promise<{ code: unknown; stdout: Buffer }>((resolve) => execFile(script, args, { encoding: 'buffer', env: { PATH: process.env.PATH, ...env } }, (error, stdout) => resolve({ code: error?.code ?? 0, stdout })))
+  new Promise<{ code: unknown; stdout: Buffer }>((resolve) =>
+    execFile(script, args, { encoding: 'buffer', env: { PATH: process.env.PATH, ...env } }, (error, stdout) => resolve({ code: error?.code ?? 0, stdout })),
+  )
 
 describe('askpass answers prompts that are mapped', () => {
   test('sudo gets the exact bytes and a newline, and the audit hears of it without the value', async () => {

@@ -14,10 +14,13 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const put = (name: string, text: string): void => writeFileSync(join(dir, name), text)
 
-test.each(['', '{', 'null', '[]', '7', '"x"', '{}', '{"id":"other","command":"x","cwd":"/","boot":"b","engine":{"pid":1},"createdAt":1}', '{"id":"me","command":7,"cwd":"/"}', '\0\0\0'])('F63 %j is no record of a job', (text) => {
-  put('job.json', text)
-  expect(readJobRecord(dir, 'me')).toBeNull()
-})
+test.each(['', '{', 'null', '[]', '7', '"x"', '{}', '{"id":"other","command":"x","cwd":"/","boot":"b","engine":{"pid":1},"createdAt":1}', '{"id":"me","command":7,"cwd":"/"}', '\0\0\0'])(
+  'F63 %j is no record of a job',
+  (text) => {
+    put('job.json', text)
+    expect(readJobRecord(dir, 'me')).toBeNull()
+  },
+)
 
 test('F63 a start without every field, or with an impossible pid, is no start', () => {
   const whole = 'pid=20\npgid=20\nwarden=19\nwarden_start=5\nleader_start=6\nat=7\n'
@@ -45,7 +48,7 @@ test('F67 a record is never read through a link', () => {
   expect(readEndRecord(dir)).toBeNull()
 })
 
-test('ids: every dialect\'s form is one, and nothing that could leave the directory', () => {
+test("ids: every dialect's form is one, and nothing that could leave the directory", () => {
   for (const id of ['shell_1a2b3c4d', 'bg-1', 'bash_12', '4711', 'a.b']) expect(isJobId(id)).toBe(true)
   for (const id of ['', '.', '..', '.hidden', 'a/b', '../x', 'a b', 'a\n', 'x'.repeat(65), '-x', 'a~1', 7, null]) expect(isJobId(id)).toBe(false)
 })

@@ -17,7 +17,11 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const open = (options: object = {}) => openVault({ file, passphrase, cost, ...options })
-const failure = async (promise: Promise<unknown>) => promise.then(() => 'opened', (error: unknown) => (error instanceof VaultError ? error.vaultCode : error))
+const failure = async (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'opened',
+    (error: unknown) => (error instanceof VaultError ? error.vaultCode : error),
+  )
 
 describe('the vault keeps secrets', () => {
   test('REF-05: a value comes back byte for byte after reopening, and only its name is listed', async () => {
@@ -163,7 +167,7 @@ test('F63: a writer that is killed at any moment leaves a whole vault', async ()
 describe('F81: two writers', () => {
   test('concurrent writes through two openings all survive', async () => {
     const vaults = [await open(), await open()]
-    await Promise.all(Array.from({ length: 12 }, (_, index) => vaults[index % 2]?.set(`n${index}`, `value-${index}`)))
+    await Promise.all(Array.from({ length: 12 }, (_, index) => (vaults[index % 2] as (typeof vaults)[number]).set(`n${index}`, `value-${index}`)))
     expect((await (await open()).list()).length).toBe(12)
     expect(readdirSync(dir)).toEqual(['vault'])
   })

@@ -6,8 +6,7 @@ import { createLineFilter, filterLines } from '../../src/output/filter.js'
 import type { BoundedCompiler } from '../../src/output/pattern.js'
 
 const log = 'one error\ntwo\nthree\nfour error\nfive\nsix\n'
-const bounded: BoundedCompiler = (source, flags) => (lines) =>
-  runInNewContext('lines.map((line) => new RegExp(source, flags).test(line))', { source, flags, lines }, { timeout: 200 }) as boolean[]
+const bounded: BoundedCompiler = (source, flags) => (lines) => runInNewContext('lines.map((line) => new RegExp(source, flags).test(line))', { source, flags, lines }, { timeout: 200 }) as boolean[]
 
 describe('BG-08: whole lines that match', () => {
   test('are kept, with their count', async () => {
@@ -43,13 +42,19 @@ describe('BG-08: whole lines that match', () => {
 
   test('any pieces give what the whole gives', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom('x', 'y', '\n', '\r\n', 'xx\n', '🔑'), { maxLength: 30 }), fc.array(fc.nat(40), { maxLength: 6 }), fc.nat(2), fc.nat(2), async (parts, cuts, before, after) => {
-        const text = parts.join('')
-        const at = [...new Set([0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length])].sort((a, b) => a - b)
-        const filter = await createLineFilter('x', { before, after })
-        const out = at.slice(1).map((end, index) => filter.push(text.slice(at[index], end)))
-        expect({ text: out.join('') + filter.flush(), matches: filter.matches }).toEqual(await filterLines(text, 'x', { before, after }))
-      }),
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('x', 'y', '\n', '\r\n', 'xx\n', '🔑'), { maxLength: 30 }),
+        fc.array(fc.nat(40), { maxLength: 6 }),
+        fc.nat(2),
+        fc.nat(2),
+        async (parts, cuts, before, after) => {
+          const text = parts.join('')
+          const at = [...new Set([0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length])].sort((a, b) => a - b)
+          const filter = await createLineFilter('x', { before, after })
+          const out = at.slice(1).map((end, index) => filter.push(text.slice(at[index], end)))
+          expect({ text: out.join('') + filter.flush(), matches: filter.matches }).toEqual(await filterLines(text, 'x', { before, after }))
+        },
+      ),
     )
   })
 
@@ -115,15 +120,24 @@ describe('spellings', () => {
 
 describe('many lines at once', () => {
   const alphabet = fc.constantFrom('a', 'b', 'ab', ' ', '', 'é')
-  test.each(['a$', '^b', '^$', '[^a]b', '\\s', 'a\\sb', '\\Bb', '\\bb', '(?s)a.b', '\\Aa', 'b\\z', '(?<![^a])b', '(?<=a)b', 'a.*b|^ '])('%s gives each line what it would get alone', async (pattern) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(alphabet, { maxLength: 4 }).map((parts) => parts.join('')), { minLength: 1, maxLength: 100 }), async (lines) => {
-        const alone = await Promise.all(lines.map(async (line) => (await filterLines(`${line}\n`, pattern)).text))
-        expect((await filterLines(lines.map((line) => `${line}\n`).join(''), pattern)).text).toBe(alone.join(''))
-      }),
-      { numRuns: 15 },
-    )
-  })
+  test.each(['a$', '^b', '^$', '[^a]b', '\\s', 'a\\sb', '\\Bb', '\\bb', '(?s)a.b', '\\Aa', 'b\\z', '(?<![^a])b', '(?<=a)b', 'a.*b|^ '])(
+    '%s gives each line what it would get alone',
+    async (pattern) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(
+            fc.array(alphabet, { maxLength: 4 }).map((parts) => parts.join('')),
+            { minLength: 1, maxLength: 100 },
+          ),
+          async (lines) => {
+            const alone = await Promise.all(lines.map(async (line) => (await filterLines(`${line}\n`, pattern)).text))
+            expect((await filterLines(lines.map((line) => `${line}\n`).join(''), pattern)).text).toBe(alone.join(''))
+          },
+        ),
+        { numRuns: 15 },
+      )
+    },
+  )
 })
 
 describe('time', () => {

@@ -40,12 +40,7 @@ describe('the text of an Outcome', () => {
 })
 
 describe('omitted bytes are exact', () => {
-  const clips: Clip[] = [
-    { kind: 'none' },
-    { kind: 'head', maxChars: 300 },
-    { kind: 'middle', maxBytes: 500, endBytes: 100 },
-    { kind: 'ends', maxChars: 400 },
-  ]
+  const clips: Clip[] = [{ kind: 'none' }, { kind: 'head', maxChars: 300 }, { kind: 'middle', maxBytes: 500, endBytes: 100 }, { kind: 'ends', maxChars: 400 }]
 
   test.each(clips)('$kind, also for binary output and for more than memory holds', (clip) => {
     fc.assert(

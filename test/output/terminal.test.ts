@@ -21,11 +21,43 @@ function withoutEmptyEnd(rows: readonly string[]): string[] {
   return rows.slice(0, last + 1)
 }
 
-const seen = (text: string): string[] => withoutEmptyEnd(stripAnsi(collapseProgress(text)).split(/\r*\n/).map((row) => row.trimEnd()))
+const seen = (text: string): string[] =>
+  withoutEmptyEnd(
+    stripAnsi(collapseProgress(text))
+      .split(/\r*\n/)
+      .map((row) => row.trimEnd()),
+  )
 
 describe('what is shown is what a terminal shows', () => {
   test('for sequences that only colour, name, link or ask', async () => {
-    const pieces = ['word', ' ', '\n', '\r\n', 'é', `${E}[31m`, `${E}[38:2::1:2:3m`, `${E}[?25l`, `${E}]0;title\x07`, `${E}]8;;http://x${E}\\`, `${E}]52;c;YQ==\x07`, `${E}Pq#0~~${E}\\`, `${E}P$qm${E}\\`, `${E}_G1;AA${E}\\`, `${E}^pm${E}\\`, `${E}Xsos${E}\\`, `${E}(B`, `${E}7`, `${E}=`, '\x9b1m', '\x9d0;t\x9c', `${E}[3\x18`, `${E}[3${E}[0m`, `${E}[>4;2m`, `${E}[5 q`, '\x0f']
+    const pieces = [
+      'word',
+      ' ',
+      '\n',
+      '\r\n',
+      'é',
+      `${E}[31m`,
+      `${E}[38:2::1:2:3m`,
+      `${E}[?25l`,
+      `${E}]0;title\x07`,
+      `${E}]8;;http://x${E}\\`,
+      `${E}]52;c;YQ==\x07`,
+      `${E}Pq#0~~${E}\\`,
+      `${E}P$qm${E}\\`,
+      `${E}_G1;AA${E}\\`,
+      `${E}^pm${E}\\`,
+      `${E}Xsos${E}\\`,
+      `${E}(B`,
+      `${E}7`,
+      `${E}=`,
+      '\x9b1m',
+      '\x9d0;t\x9c',
+      `${E}[3\x18`,
+      `${E}[3${E}[0m`,
+      `${E}[>4;2m`,
+      `${E}[5 q`,
+      '\x0f',
+    ]
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...pieces), { maxLength: 20 }), async (parts) => {
         const text = parts.join('')

@@ -38,7 +38,12 @@ describe('decoding', () => {
   test('F26: any bytes in any pieces give what the whole gives', () => {
     fc.assert(
       fc.property(nastyBytes, fc.array(fc.nat(60), { maxLength: 12 }), (bytes, cuts) => {
-        expect(decodeInPieces(bytes, cuts.map((cut) => Math.min(cut, bytes.length)))).toBe(oracle(bytes))
+        expect(
+          decodeInPieces(
+            bytes,
+            cuts.map((cut) => Math.min(cut, bytes.length)),
+          ),
+        ).toBe(oracle(bytes))
       }),
       { numRuns: 3000 },
     )

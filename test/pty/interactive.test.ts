@@ -34,7 +34,10 @@ describe.skipIf(!findHelper())('interactive programs', () => {
   })
 
   /** Starts a command on a terminal and gives the two verbs of an agent: type this, wait until that shows (in what came since). */
-  const drive = async (command: string, env: Record<string, string> = {}): Promise<{ job: Job; type(what: string | { keys: string[] }): Promise<void>; shows(pattern: RegExp): Promise<void>; ends(): Promise<number | null>; all(): Promise<string> }> => {
+  const drive = async (
+    command: string,
+    env: Record<string, string> = {},
+  ): Promise<{ job: Job; type(what: string | { keys: string[] }): Promise<void>; shows(pattern: RegExp): Promise<void>; ends(): Promise<number | null>; all(): Promise<string> }> => {
     const job = await engine.start({ command, pty: { cols: 100, rows: 30 }, env })
     let since = 0
     return {
@@ -72,7 +75,8 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     // A key pressed before the program has the terminal goes to the shell.
     const running = async (command: string): Promise<void> => {
       const { pid } = await bash.job.info()
-      while (!descendantsOf(pid as number).some((child) => commandLine(child) === command && processFacts(child)?.state === 'S' && terminalGroup(child) === processFacts(child)?.group)) await new Promise((resolve) => setTimeout(resolve, 20))
+      while (!descendantsOf(pid as number).some((child) => commandLine(child) === command && processFacts(child)?.state === 'S' && terminalGroup(child) === processFacts(child)?.group))
+        await new Promise((resolve) => setTimeout(resolve, 20))
     }
     await bash.shows(/ready\$ $/)
     await bash.type('sleep 60')
@@ -129,7 +133,11 @@ describe.skipIf(!findHelper())('interactive programs', () => {
   })
 
   test.skipIf(!has('vim') || !has('git'))('git rebase -i: two commits are swapped in the editor', async () => {
-    spawnSync('bash', ['-c', 'git init -q rebase && cd rebase && git config user.email a@b.c && git config user.name n && for i in one two three; do echo $i >$i; git add $i; git commit -qm "commit $i"; done'], { cwd: root })
+    spawnSync(
+      'bash',
+      ['-c', 'git init -q rebase && cd rebase && git config user.email a@b.c && git config user.name n && for i in one two three; do echo $i >$i; git add $i; git commit -qm "commit $i"; done'],
+      { cwd: root },
+    )
     const git = await drive('git -C rebase rebase -i HEAD~2', { GIT_SEQUENCE_EDITOR: 'vim -u NONE -n' })
     await git.shows(/pick [0-9a-f]+ commit two/)
     await git.job.send({ text: 'ddp' })
@@ -144,7 +152,17 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     const npm = await drive('npm --prefix pack init; true', { npm_config_update_notifier: 'false' })
     await npm.shows(/package name:/)
     await npm.type('answered-by-an-agent')
-    for (const [question, answer] of [[/version:/, '2.0.0'], [/description:/, 'typed'], [/entry point:/, ''], [/test command:/, ''], [/git repository:/, ''], [/keywords:/, ''], [/author:/, ''], [/license:/, ''], [/(?:type:|OK\?)/, '']] as const) {
+    for (const [question, answer] of [
+      [/version:/, '2.0.0'],
+      [/description:/, 'typed'],
+      [/entry point:/, ''],
+      [/test command:/, ''],
+      [/git repository:/, ''],
+      [/keywords:/, ''],
+      [/author:/, ''],
+      [/license:/, ''],
+      [/(?:type:|OK\?)/, ''],
+    ] as const) {
       await npm.shows(question)
       await npm.type(answer)
     }
@@ -170,7 +188,9 @@ describe.skipIf(!findHelper())('interactive programs', () => {
 
   test('ssh: a password typed as a secret opens the door and never shows', async ({ skip }) => {
     skip(sshd === null, 'no sshd that may run here')
-    const ssh = await drive(`ssh -p ${sshd?.port} -o UserKnownHostsFile=${root}/known -o StrictHostKeyChecking=no -o PubkeyAuthentication=no -o LogLevel=ERROR ${AGENT.name}@127.0.0.1 'echo "in as $(id -un)"; read -r a; echo "said $a"'`)
+    const ssh = await drive(
+      `ssh -p ${sshd?.port} -o UserKnownHostsFile=${root}/known -o StrictHostKeyChecking=no -o PubkeyAuthentication=no -o LogLevel=ERROR ${AGENT.name}@127.0.0.1 'echo "in as $(id -un)"; read -r a; echo "said $a"'`,
+    )
     await ssh.shows(/password: $/)
     await ssh.type('not the password')
     await ssh.shows(/password: $/)

@@ -16,9 +16,21 @@ export async function startSshd(dir: string, within: string | null = null): Prom
   for (const name of ['host', 'key']) if (spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, name)]).status !== 0) return null
   spawnSync('cp', [join(dir, 'key.pub'), join(dir, 'authorized')])
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
-  const config = [`Port ${port}`, 'ListenAddress 127.0.0.1', `HostKey ${join(dir, 'host')}`, `AuthorizedKeysFile ${join(dir, 'authorized')}`, 'StrictModes no', 'UsePAM no', 'PermitRootLogin yes', 'PasswordAuthentication yes', 'PidFile none']
+  const config = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${join(dir, 'host')}`,
+    `AuthorizedKeysFile ${join(dir, 'authorized')}`,
+    'StrictModes no',
+    'UsePAM no',
+    'PermitRootLogin yes',
+    'PasswordAuthentication yes',
+    'PidFile none',
+  ]
   writeFileSync(join(dir, 'sshd_config'), `${config.join('\n')}\n`)
-  const server: ChildProcess = spawn(within ? 'unshare' : '/usr/sbin/sshd', [...(within ? ['-m', within, '/usr/sbin/sshd'] : []), '-D', '-e', '-f', join(dir, 'sshd_config')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const server: ChildProcess = spawn(within ? 'unshare' : '/usr/sbin/sshd', [...(within ? ['-m', within, '/usr/sbin/sshd'] : []), '-D', '-e', '-f', join(dir, 'sshd_config')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const ready = await new Promise<boolean>((resolve) => {
     server.stderr?.on('data', (text: Buffer) => String(text).includes('Server listening') && resolve(true))
     server.once('exit', () => resolve(false))

@@ -25,7 +25,12 @@ describe.skipIf(!findHelper())('needs input', () => {
 
   beforeAll(async () => {
     writeFileSync(join(root, 'lines.txt'), Array.from({ length: 500 }, (_, at) => `line ${at}\n`).join(''))
-    for (const name of ['repo', 'repo2']) spawnSync('bash', ['-c', `git init -q ${name} && cd ${name} && git config user.email a@b.c && git config user.name n && for i in 1 2 3; do seq $((i * 50)) >a; git add a; git commit -qm "commit $i"; done`], { cwd: root })
+    for (const name of ['repo', 'repo2'])
+      spawnSync(
+        'bash',
+        ['-c', `git init -q ${name} && cd ${name} && git config user.email a@b.c && git config user.name n && for i in 1 2 3; do seq $((i * 50)) >a; git add a; git commit -qm "commit $i"; done`],
+        { cwd: root },
+      )
     sshd = await startSshd(root)
     stuck = createServer(() => {})
     await new Promise<void>((resolve) => stuck.listen(0, '127.0.0.1', resolve))
@@ -49,7 +54,8 @@ describe.skipIf(!findHelper())('needs input', () => {
     rmSync(root, { recursive: true, force: true })
   })
 
-  const missing = (row: Row): string | undefined => row.needs?.find((name) => (name === 'sshd' ? sshd === null : name === 'root' ? process.getuid?.() !== 0 : spawnSync('bash', ['-c', `command -v ${name}`]).status !== 0))
+  const missing = (row: Row): string | undefined =>
+    row.needs?.find((name) => (name === 'sshd' ? sshd === null : name === 'root' ? process.getuid?.() !== 0 : spawnSync('bash', ['-c', `command -v ${name}`]).status !== 0))
 
   test.for(WAITS)('is reported: $name', (row, { skip }) => {
     skip(Boolean(only) && !row.name.includes(only as string))

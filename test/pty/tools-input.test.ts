@@ -21,7 +21,10 @@ describe.skipIf(!findHelper())('tools on a terminal', () => {
 
   test('house: Bash reports the prompt, SendInput answers it, BashOutput has the rest once', async () => {
     const tools = createTools(engine, { dialect: 'house' })
-    const asked = await tools.execute('Bash', { command: 'echo first; echo second; read -p "Deploy to prod? [y/N] " a; echo "answer $a"; read -rs -p "Password: " p; echo; echo "${#p} characters"', pty: true })
+    const asked = await tools.execute('Bash', {
+      command: 'echo first; echo second; read -p "Deploy to prod? [y/N] " a; echo "answer $a"; read -rs -p "Password: " p; echo; echo "${#p} characters"',
+      pty: true,
+    })
     expect(asked.text).toMatch(/waiting for input: "Deploy to prod\? \[y\/N\]"; (shell_\w+)/)
     const shell_id = /shell_\w+/.exec(asked.text)?.[0]
     const answered = await tools.execute('SendInput', { shell_id, text: 'y', enter: true })

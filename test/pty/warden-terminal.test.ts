@@ -33,8 +33,17 @@ describe.skipIf(!helper)('the terminal of a warden', { timeout: 15_000 }, () => 
     })
     return { ward, dir }
   }
-  const statusOf = (dir: string): Record<string, string> => Object.fromEntries(readFileSync(join(dir, 'status'), 'utf8').trim().split('\n').map((line) => line.split('=') as [string, string]))
-  const outputOf = (dir: string): string => readFileSync(join(dir, 'output.log')).subarray(0, Number(statusOf(dir)['out_total'])).toString()
+  const statusOf = (dir: string): Record<string, string> =>
+    Object.fromEntries(
+      readFileSync(join(dir, 'status'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => line.split('=') as [string, string]),
+    )
+  const outputOf = (dir: string): string =>
+    readFileSync(join(dir, 'output.log'))
+      .subarray(0, Number(statusOf(dir)['out_total']))
+      .toString()
   const run = async (command: string, size?: { cols: number; rows: number }): Promise<{ output: string; status: Record<string, string>; dir: string; ward: Ward }> => {
     const { ward, dir } = await start(command, size)
     await ward.recorded
@@ -55,7 +64,9 @@ describe.skipIf(!helper)('the terminal of a warden', { timeout: 15_000 }, () => 
   })
 
   test('F77: C-c on the terminal reaches the foreground job only', async () => {
-    const { ward, dir } = await start('set -m; (trap "echo background-got-it" INT; echo back-ready; while :; do sleep 0.05; done) & (trap "echo front-got-it; exit 3" INT; echo front-ready; while :; do sleep 0.05; done); echo "status $?"; kill -9 %1')
+    const { ward, dir } = await start(
+      'set -m; (trap "echo background-got-it" INT; echo back-ready; while :; do sleep 0.05; done) & (trap "echo front-got-it; exit 3" INT; echo front-ready; while :; do sleep 0.05; done); echo "status $?"; kill -9 %1',
+    )
     await outputMatching(dir, /back-ready[^]*front-ready|front-ready[^]*back-ready/)
     writeFileSync(join(dir, 'stdin'), '\x03')
     await ward.recorded
@@ -177,7 +188,7 @@ describe.skipIf(!helper)('the terminal of a warden', { timeout: 15_000 }, () => 
 })
 
 async function until(holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + 10_000; !holds(); ) {
+  for (const end = performance.now() + 10_000; !holds();) {
     if (performance.now() > end) throw new Error('it never came true')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }

@@ -36,7 +36,11 @@ describe('values are data of the shell only', () => {
   test('tracing shows nothing of the delivery itself', async () => {
     const ran = await run(`X=${T}`, { x: secret }, { before: 'set -x' })
     expect(ran.stderr.split('\n').filter((line) => line.includes('s3cr3t'))).toEqual([expect.stringMatching(/^\++ X=/)])
-    const other = await run(`: ${T} 9>&-`, { x: secret }, { before: 'exec 9>trace; BASH_XTRACEFD=9; set -x', after: 'set +x; BASH_XTRACEFD=; grep -c "N [0-9]" trace; grep s3cr3t trace | grep -vc "^+* :"' })
+    const other = await run(
+      `: ${T} 9>&-`,
+      { x: secret },
+      { before: 'exec 9>trace; BASH_XTRACEFD=9; set -x', after: 'set +x; BASH_XTRACEFD=; grep -c "N [0-9]" trace; grep s3cr3t trace | grep -vc "^+* :"' },
+    )
     expect(other.stdout.toString()).toMatch(/0\n$/)
   })
 
@@ -60,7 +64,11 @@ describe('values are data of the shell only', () => {
 })
 
 describe('any bytes but NUL arrive', () => {
-  test.each([['UTF-8', ''], ['C', 'LC_ALL=C'], ['read-only locale', 'readonly LC_ALL']])('all 255 of them, in a %s shell', async (_name, before) => {
+  test.each([
+    ['UTF-8', ''],
+    ['C', 'LC_ALL=C'],
+    ['read-only locale', 'readonly LC_ALL'],
+  ])('all 255 of them, in a %s shell', async (_name, before) => {
     const value = Uint8Array.from({ length: 255 }, (_, index) => index + 1)
     const ran = await run(`printf %s ${T}; printf %s {{secret:y}}`, { x: value, y: Buffer.from([0xc3]) }, { before })
     expect(ran.stdout).toEqual(Buffer.concat([value, Buffer.from([0xc3])]))

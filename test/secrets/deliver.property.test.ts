@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from './run-bash.js'
 
 let dir: string
-beforeAll(() => { dir = mkdtempSync(join(tmpdir(), 'cerith-deliver-')) })
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cerith-deliver-'))
+})
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const T = '{{secret:x}}'
@@ -35,7 +37,7 @@ const contexts: Record<string, [command: string, expected: string]> = {
   'in a tab-stripped here-document': [`{ printf '[%s]' "$(cat; printf .)"; } <<-"E F"\n\t\ta ${T}\n\tE F`, '[a V\n.]'],
   'in the second of two here-documents': [`{ cat <<A; cat <<'B'; printf .; }\n1\nA\n${T}\nB\nprintf after`, '1\nV\n.after'],
   'in a here-string': [`{ printf '[%s]' "$(cat; printf .)"; } <<< ${T}`, '[V\n.]'],
-  'assigned': [`X=${T}; printf '[%s]' "$X"`, '[V]'],
+  assigned: [`X=${T}; printf '[%s]' "$X"`, '[V]'],
   'assigned and appended': [`X=a; X+='${T}'; printf '[%s]' "$X"`, '[aV]'],
   'exported to a child': [`X="${T}" bash -c 'printf "[%s]" "$X"'`, '[V]'],
   'declared in a function': [`f() { local X=${T}; printf '[%s]' "$X"; }; f`, '[V]'],
@@ -43,14 +45,14 @@ const contexts: Record<string, [command: string, expected: string]> = {
   'default of an expansion': [`printf '[%s]' \${UNSET:-${T}}`, '[V]'],
   'default in quotes': [`printf '[%s]' "\${UNSET-a ${T} b}"`, '[a V b]'],
   'default in quotes in quotes': [`printf '[%s]' "\${UNSET:-"a ${T}"}"`, '[a V]'],
-  'alternative': [`q=1; printf '[%s]' "\${q:+${T}}"`, '[V]'],
-  'replacement': [`s=a-b; printf '[%s]' "\${s/-/${T}}"`, '[aVb]'],
+  alternative: [`q=1; printf '[%s]' "\${q:+${T}}"`, '[V]'],
+  replacement: [`s=a-b; printf '[%s]' "\${s/-/${T}}"`, '[aVb]'],
   'pattern that is the value': [`X=${T}; printf '[%s]' "\${X#${T}}."`, '[.]'],
   'case word and literal pattern': [`case ${T} in ${T}) printf '[%s]' yes;; *) printf no;; esac`, '[yes]'],
   'compared in [[ ]]': [`[[ ${T} == "${T}" ]] && printf '[%s]' yes`, '[yes]'],
   'matched in [[ =~ ]]': [`[[ a${T}b =~ ^a${T}b$ ]] && printf '[%s]' yes`, '[yes]'],
   'for list': [`for x in a ${T}; do printf '[%s]' "$x"; done`, '[a][V]'],
-  'piped': [`printf '%s.' ${T} | { IFS= \\builtin read -r -d '' x || :; printf '[%s]' "$x"; }`, '[V.]'],
+  piped: [`printf '%s.' ${T} | { IFS= \\builtin read -r -d '' x || :; printf '[%s]' "$x"; }`, '[V.]'],
   'in a process substitution': [`printf '[%s]' "$(cat <(printf '%s.' "${T}"))"`, '[V.]'],
   'argument of a nested shell': [`bash -c 'printf "[%s]" "$1"' _ ${T}`, '[V]'],
   'after a comment with a quote': [`# it's ${T}\nprintf '[%s]' ${T}`, '[V]'],
@@ -60,11 +62,57 @@ const contexts: Record<string, [command: string, expected: string]> = {
   'tokens twice in one word with quotes mixed': [`printf '[%s]' ${T}'${T}'"${T}"`, '[VVV]'],
 }
 
-const shellStates = ['', 'set -u', 'set -e', 'set -f', 'set -a', "IFS='a /'", 'set -o posix', 'shopt -s extglob nocasematch nullglob', 'shopt -s failglob', 'LC_ALL=C', 'read() { :; }; printf() { builtin printf "$@"; }', 'readonly LC_ALL', 'set -x', 'shopt -s expand_aliases; alias builtin=false read=false']
+const shellStates = [
+  '',
+  'set -u',
+  'set -e',
+  'set -f',
+  'set -a',
+  "IFS='a /'",
+  'set -o posix',
+  'shopt -s extglob nocasematch nullglob',
+  'shopt -s failglob',
+  'LC_ALL=C',
+  'read() { :; }; printf() { builtin printf "$@"; }',
+  'readonly LC_ALL',
+  'set -x',
+  'shopt -s expand_aliases; alias builtin=false read=false',
+]
 
 const nasty = fc.oneof(
   fc.string({ minLength: 0, maxLength: 12, unit: fc.constantFrom(...'\'"\\$`(){}[]*?!#~<>|&;%=-+ \t\n\rab1&@^,:/') }),
-  fc.constantFrom('$(touch CANARY)', '`touch CANARY`', '"; touch CANARY; "', "'; touch CANARY; '", '}; touch CANARY; {', ') ; touch CANARY ; (', '\nE\ntouch CANARY\n', 'a[$(touch CANARY)]', '$((a[$(touch CANARY)]))', '-n', '--', '!!', '\\', '\\n', 'x\\', '*', '~', '{a,b}', 'é🔑', '', '\n', ' ', 'a\n\n', '${PATH}', '${x:-$(touch CANARY)}', '%s%n', '[a-z]*', '?(x)', 'E', 'CERITH_'),
+  fc.constantFrom(
+    '$(touch CANARY)',
+    '`touch CANARY`',
+    '"; touch CANARY; "',
+    "'; touch CANARY; '",
+    '}; touch CANARY; {',
+    ') ; touch CANARY ; (',
+    '\nE\ntouch CANARY\n',
+    'a[$(touch CANARY)]',
+    '$((a[$(touch CANARY)]))',
+    '-n',
+    '--',
+    '!!',
+    '\\',
+    '\\n',
+    'x\\',
+    '*',
+    '~',
+    '{a,b}',
+    'é🔑',
+    '',
+    '\n',
+    ' ',
+    'a\n\n',
+    '${PATH}',
+    '${x:-$(touch CANARY)}',
+    '%s%n',
+    '[a-z]*',
+    '?(x)',
+    'E',
+    'CERITH_',
+  ),
   fc.uint8Array({ maxLength: 10 }).map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0)).toString('latin1')),
 )
 

@@ -14,9 +14,14 @@ interface Case {
   why: string
 }
 
-const cases = readFileSync(new URL('../corpus/injection.jsonl', import.meta.url), 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Case)
+const cases = readFileSync(new URL('../corpus/injection.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Case)
 let dir: string
-beforeAll(() => { dir = mkdtempSync(join(tmpdir(), 'cerith-injection-')) })
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cerith-injection-'))
+})
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 describe('REF-01..03: the program receives the value as data, or the run is refused', () => {

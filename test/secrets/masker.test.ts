@@ -106,7 +106,14 @@ describe('what a stream holds back', () => {
 
   test('memory stays flat: endless repetition, endless white space inside a value, an endless terminal string', () => {
     const masker = maskerOf({ same: 'a'.repeat(5000), lines: 'first line\nsecond line', key: secret })
-    for (const [start, filler] of [['', 'a'], ['first line', '\n'], ['hunter2', '\x1b[1m'], ['hunter2-', '\x1b]0;'], ['hun', '%'], ['hun', '\\']]) {
+    for (const [start, filler] of [
+      ['', 'a'],
+      ['first line', '\n'],
+      ['hunter2', '\x1b[1m'],
+      ['hunter2-', '\x1b]0;'],
+      ['hun', '%'],
+      ['hun', '\\'],
+    ]) {
       const stream = masker.stream()
       stream.push(Buffer.from(start as string))
       const chunk = Buffer.from((filler as string).repeat(Math.floor(16_384 / (filler as string).length)))

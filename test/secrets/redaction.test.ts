@@ -15,7 +15,10 @@ interface Case {
   why: string
 }
 
-const cases = readFileSync(new URL('../corpus/redaction.jsonl', import.meta.url), 'utf8').trim().split('\n').map((line) => JSON.parse(line) as Case)
+const cases = readFileSync(new URL('../corpus/redaction.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Case)
 
 function chunksOf({ chunks, chunks_b64 }: Case): Buffer[] {
   return chunks_b64?.map((text) => Buffer.from(text, 'base64')) ?? (chunks ?? []).map((text) => Buffer.from(text))

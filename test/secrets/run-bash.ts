@@ -24,7 +24,11 @@ export function lookupIn(values: Values): (token: Token) => Uint8Array | undefin
 }
 
 /** Plans and runs a command; a refusal is returned as it is and nothing runs. */
-export async function runCommand(command: string, values: Values, options: { before?: string; after?: string; mode?: 'eval' | 'source'; cwd?: string } = {}): Promise<Ran | Extract<Delivery, { kind: 'refused' }>> {
+export async function runCommand(
+  command: string,
+  values: Values,
+  options: { before?: string; after?: string; mode?: 'eval' | 'source'; cwd?: string } = {},
+): Promise<Ran | Extract<Delivery, { kind: 'refused' }>> {
   const delivery = planDelivery(command, lookupIn(values))
   if (delivery.kind === 'refused') return delivery
   return runScript(delivery.script, delivery.kind === 'bound' ? delivery.bindings : [], options)

@@ -10,7 +10,10 @@ describe('tokens', () => {
   test('REF-01: both kinds are found with their places', () => {
     const command = 'a {{secret:api-key_1.v2}}{{decrypt:uuid-123}} b'
     const tokens = findTokens(command)
-    expect(tokens.map(({ kind, name }) => [kind, name])).toEqual([['secret', 'api-key_1.v2'], ['decrypt', 'uuid-123']])
+    expect(tokens.map(({ kind, name }) => [kind, name])).toEqual([
+      ['secret', 'api-key_1.v2'],
+      ['decrypt', 'uuid-123'],
+    ])
     for (const token of tokens) expect(command.slice(token.start, token.end)).toBe(token.text)
   })
 
@@ -80,12 +83,23 @@ describe('sources', () => {
 
   test('of the environment only what is mapped can be reached', async () => {
     const source = environmentSource({ token: 'CI_TOKEN', gone: 'NOT_SET' }, { CI_TOKEN: 'tök', HOME: '/root' })
-    expect([text(await source.lookup('secret', 'token')), await source.lookup('secret', 'HOME'), await source.lookup('secret', 'gone'), await source.lookup('decrypt', 'token'), await source.lookup('secret', 'toString')]).toEqual(['tök', undefined, undefined, undefined, undefined])
+    expect([
+      text(await source.lookup('secret', 'token')),
+      await source.lookup('secret', 'HOME'),
+      await source.lookup('secret', 'gone'),
+      await source.lookup('decrypt', 'token'),
+      await source.lookup('secret', 'toString'),
+    ]).toEqual(['tök', undefined, undefined, undefined, undefined])
   })
 
   test('each value of a command is fetched once', async () => {
     const asked: string[] = []
-    const source: SecretSource = { lookup: async (kind, name) => { asked.push(`${kind}:${name}`); return name === 'x' ? Buffer.from('v') : undefined } }
+    const source: SecretSource = {
+      lookup: async (kind, name) => {
+        asked.push(`${kind}:${name}`)
+        return name === 'x' ? Buffer.from('v') : undefined
+      },
+    }
     const command = '{{secret:x}} {{secret:x}} {{decrypt:x}} {{secret:y}}'
     const lookup = await fetchValues(command, source)
     expect(asked).toEqual(['secret:x', 'decrypt:x', 'secret:y'])

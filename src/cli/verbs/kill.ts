@@ -23,7 +23,9 @@ export const verb: Verb = {
         if (json) io.out.write(`${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: [...notes, ...info.notes] })}\n`)
         else {
           const asked = /^(?:SIG)?KILL$|^9$/i.test(signal ?? '')
-          io.out.write(`${info.id}: ${alreadyStopped ? `had already ended (${info.status})` : info.isRunning ? 'still running' : !forced ? 'ended' : asked ? 'killed' : 'killed (it ignored the polite signal)'}\n`)
+          io.out.write(
+            `${info.id}: ${alreadyStopped ? `had already ended (${info.status})` : info.isRunning ? 'still running' : !forced ? 'ended' : asked ? 'killed' : 'killed (it ignored the polite signal)'}\n`,
+          )
           for (const note of notes) io.out.write(`  ${note}\n`)
         }
       }

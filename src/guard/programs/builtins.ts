@@ -6,7 +6,11 @@ import { type Call, fieldsOf, options, type Program } from './call.js'
 import { formatted } from './printing.js'
 
 /** Variables whose value some program runs as a command line. */
-const COMMAND_VARIABLES = new Set('PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE BROWSER SUDO_EDITOR RSYNC_RSH GIT_PROXY_COMMAND CVS_RSH FZF_DEFAULT_COMMAND MAKEFLAGS'.split(' '))
+const COMMAND_VARIABLES = new Set(
+  'PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE BROWSER SUDO_EDITOR RSYNC_RSH GIT_PROXY_COMMAND CVS_RSH FZF_DEFAULT_COMMAND MAKEFLAGS'.split(
+    ' ',
+  ),
+)
 
 /** A value that will be run as a command is judged where it is assigned. */
 export function judgeVariable(name: string, values: Alternatives, call: Call): void {
@@ -65,7 +69,11 @@ const declare: Program = (call) => {
   }
   for (const { name } of call.declared) {
     const recase = call.argv.some((arg) => /^-\w*l/.test(arg)) ? 'toLowerCase' : call.argv.some((arg) => /^-\w*u/.test(arg)) ? 'toUpperCase' : undefined
-    if (recase && call.argv[0] !== 'export') call.shell.set(name, call.shell.get(name).values.map((value) => value[recase]()))
+    if (recase && call.argv[0] !== 'export')
+      call.shell.set(
+        name,
+        call.shell.get(name).values.map((value) => value[recase]()),
+      )
   }
   return NOTHING
 }
@@ -89,7 +97,10 @@ const read: Program = ({ argv, shell, stdin }) => {
   else if (names.length === 0) shell.set('REPLY', lines)
   else {
     for (const [i, name] of names.entries()) {
-      shell.set(name, unique(lines.map((line) => (names.length === 1 ? line.trim() : i === names.length - 1 ? fieldsOf(line).slice(i).join(' ') : (fieldsOf(line)[i] ?? (hasUnknown(line) ? UNKNOWN : ''))))))
+      shell.set(
+        name,
+        unique(lines.map((line) => (names.length === 1 ? line.trim() : i === names.length - 1 ? fieldsOf(line).slice(i).join(' ') : (fieldsOf(line)[i] ?? (hasUnknown(line) ? UNKNOWN : ''))))),
+      )
     }
   }
   return NOTHING
@@ -99,7 +110,10 @@ const mapfile: Program = ({ argv, shell, stdin }) => {
   const given = options(argv.slice(1), { short: 'dnOsuCc' })
   const name = given.operands[0] ?? 'MAPFILE'
   const text = (stdin ?? ANYTHING)[0] ?? ''
-  const items = text.replace(/\n$/, '').split(given.get('d') === '' ? '\0' : '\n').slice(0, 1_000)
+  const items = text
+    .replace(/\n$/, '')
+    .split(given.get('d') === '' ? '\0' : '\n')
+    .slice(0, 1_000)
   shell.set(name, [items[0] ?? ''], items)
   return NOTHING
 }

@@ -69,7 +69,7 @@ export function options(args: readonly string[], spec: OptionSpec = {}): Options
       break
     }
     if (arg.startsWith('--') || (spec.singleDash && /^-[a-z]{2,}/.test(arg))) {
-      const [name = '', text] = split(arg.replace(/^--?/, ''))
+      const [name, text] = split(arg.replace(/^--?/, ''))
       if (text !== undefined) value(name, text)
       else if (long.some((known) => known === name || (name.length > 2 && known.startsWith(name)))) value(name, args[++i])
       else found.flags.push(name)

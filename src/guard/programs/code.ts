@@ -9,7 +9,8 @@ const STARTS =
   /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile)\b|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||\bsystem\b/
 
 /** Calls that remove what they are given; the second group is read as the path. */
-const REMOVES_TREE = /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|remove)\b\s*\(?\s*/g
+const REMOVES_TREE =
+  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|remove)\b\s*\(?\s*/g
 const REMOVES_FILE = /\b(?:os\.(?:remove|unlink|truncate)|unlink(?:Sync)?|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
 const WRITES = /\b(?:writeFile(?:Sync)?|file_put_contents|createWriteStream|File\.write|IO\.write|write_text|write_bytes|WriteAllText|spew|openSync)\b\s*\(?\s*/g
 const COPIES = /\b(?:copyFileSync|copyFile|copyfile|copy2?|copytree|cp|cp_r|copy_file)\b\s*\(\s*[^,()]*,\s*/g
@@ -17,7 +18,8 @@ const MOVES = /\b(?:renameSync|rename|move|moveSync)\b\s*\(?\s*/g
 const OPENS = /\b(?:open|fopen|File\.open|File\.new|io\.open|sysopen|os\.open)\b\s*\(?\s*/g
 const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*\(?\s*/g
 
-const HOME_CALLS = /(?:Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\))/g
+const HOME_CALLS =
+  /(?:Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\))/g
 
 export function judgeCode(code: string, language: string, call: Call): void {
   if (code.length > 200_000) throw new GuardLimit('size', 'inline code is too long to check')
@@ -41,7 +43,9 @@ export function judgeCode(code: string, language: string, call: Call): void {
 /** What print statements with constant text would write; enough to follow `python -c "print(...)" | sh`. */
 export function printedBy(code: string): readonly string[] | undefined {
   const source = withVariables(joined(code))
-  const printed = [...source.matchAll(/\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*\(?\s*(?="|'|`)/g)].map((match) => argument(source, match.index + match[0].length) ?? '')
+  const printed = [...source.matchAll(/\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*\(?\s*(?="|'|`)/g)].map(
+    (match) => argument(source, match.index + match[0].length) ?? '',
+  )
   const decoded = decodedStrings(source)
   const all = [...printed, ...decoded].filter((text) => text !== '')
   return all.length > 0 ? [`${all.join('\n')}\n`] : undefined
@@ -55,7 +59,8 @@ function judgeHidden(text: string, language: string, call: Call): void {
   })
 }
 
-const STRING = /"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:[^"\\\n]|\\[\s\S])*)"|'((?:[^'\\\n]|\\[\s\S])*)'|`((?:[^`\\]|\\[\s\S])*)`|%x\{([^}]*)\}|%x\(([^)]*)\)|\bqx\s*\{([^}]*)\}|\bqx\s*\(([^)]*)\)|\bqx\/([^/]*)\/|\bqq?\s*\{([^}]*)\}|\bqq?\s*\(([^)]*)\)/g
+const STRING =
+  /"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:[^"\\\n]|\\[\s\S])*)"|'((?:[^'\\\n]|\\[\s\S])*)'|`((?:[^`\\]|\\[\s\S])*)`|%x\{([^}]*)\}|%x\(([^)]*)\)|\bqx\s*\{([^}]*)\}|\bqx\s*\(([^)]*)\)|\bqx\/([^/]*)\/|\bqq?\s*\{([^}]*)\}|\bqq?\s*\(([^)]*)\)/g
 
 function strings(source: string): { text: string; start: number; end: number }[] {
   const found: { text: string; start: number; end: number }[] = []
@@ -82,7 +87,11 @@ function startedCommands(source: string, call: Call): void {
     }
   }
   runGroup(group, call)
-  for (const words of source.matchAll(/%w[[({]([^\])}]*)[\])}]|\bqw\s*[({[/]([^)}\]/]*)/g)) runGroup((words[1] ?? words[2] ?? '').split(/\s+/).filter((word) => word !== ''), call)
+  for (const words of source.matchAll(/%w[[({]([^\])}]*)[\])}]|\bqw\s*[({[/]([^)}\]/]*)/g))
+    runGroup(
+      (words[1] ?? words[2] ?? '').split(/\s+/).filter((word) => word !== ''),
+      call,
+    )
 }
 
 function runGroup(group: readonly string[], call: Call): void {
@@ -117,8 +126,10 @@ function fileCalls(source: string, call: Call): void {
     effect(appends ? 'append' : 'overwrite', path(match.index + match[0].length) ?? /["']\+?>{1,2}\s*([^"']+)["']/.exec(rest)?.[1] ?? /,\s*["'][+<>]+["']\s*,\s*["']([^"']+)["']/.exec(rest)?.[1])
     effect(appends ? 'append' : 'overwrite', /,\s*["']\+?>{1,2}["']\s*,\s*["']([^"']+)["']/.exec(rest)?.[1] ?? /,\s*["']\+?>{1,2}\s*(\/[^"']+)["']/.exec(rest)?.[1])
   }
-  for (const match of source.matchAll(MODES)) effect(/_R/.test(match[0]) ? 'mode-tree' : 'mode', path(match.index + match[0].length), /0o?([0-7]{3,4})/.exec(source.slice(match.index, match.index + 200))?.[1] ?? '777')
-  for (const match of source.matchAll(/\bPath\(\s*(["'][^"']*["'])\s*\)\s*\.\s*(unlink|rmdir|write_text|write_bytes|open)\b/g)) effect(match[2] === 'unlink' ? 'delete' : match[2] === 'rmdir' ? 'create' : 'overwrite', match[1]?.slice(1, -1))
+  for (const match of source.matchAll(MODES))
+    effect(/_R/.test(match[0]) ? 'mode-tree' : 'mode', path(match.index + match[0].length), /0o?([0-7]{3,4})/.exec(source.slice(match.index, match.index + 200))?.[1] ?? '777')
+  for (const match of source.matchAll(/\bPath\(\s*(["'][^"']*["'])\s*\)\s*\.\s*(unlink|rmdir|write_text|write_bytes|open)\b/g))
+    effect(match[2] === 'unlink' ? 'delete' : match[2] === 'rmdir' ? 'create' : 'overwrite', match[1]?.slice(1, -1))
 }
 
 /** The first argument of a call when it is a string (perhaps wrapped once, as in `Path("/")`). */
@@ -132,7 +143,9 @@ function argument(source: string, from: number): string | undefined {
 function joined(source: string): string {
   let text = source
   for (let round = 0; round < 20; round++) {
-    const next = text.replace(/"((?:[^"\\\n]|\\.)*)"\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*"((?:[^"\\\n]|\\.)*)"/g, '"$1$2"').replace(/'((?:[^'\\\n]|\\.)*)'\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*'((?:[^'\\\n]|\\.)*)'/g, "'$1$2'")
+    const next = text
+      .replace(/"((?:[^"\\\n]|\\.)*)"\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*"((?:[^"\\\n]|\\.)*)"/g, '"$1$2"')
+      .replace(/'((?:[^'\\\n]|\\.)*)'\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*'((?:[^'\\\n]|\\.)*)'/g, "'$1$2'")
     if (next === text) return text
     text = next
   }
@@ -175,6 +188,12 @@ function decodedStrings(source: string): string[] {
 function forksForever(source: string): boolean {
   if (!/fork\b|\bProcess\.spawn\b|\bspawn\s*\(|\bsubprocess\b|\bPopen\b/.test(source)) return false
   if (/\bfork\b[\s();]*\bwhile\b\s*\(?\s*(?:1|true|fork)\b|\bfork\b\s*\(?\)?\s*while\s+fork/.test(source)) return true
-  const endless = /\bwhile\s*\(?\s*(?:1|True|true|:)\s*\)?|\bloop\s*(?:do|\{)|\bfor\s*\(\s*;\s*;\s*\)|\buntil\s+false\b|\bitertools\.count\b|\bwhile\s*\(?\s*fork\b|\bforever\b|\bwhile\s+True\b/.test(source)
-  return endless && (/fork\b/.test(source) || /\b(?:spawn|Popen)\w*\s*\(\s*(?:process\.execPath|process\.argv|sys\.(?:argv|executable)|__file__|\$0|\[\s*sys\.)/.test(source)) && !/\b(?:wait|waitpid|sleep|join)\b/.test(source)
+  const endless = /\bwhile\s*\(?\s*(?:1|True|true|:)\s*\)?|\bloop\s*(?:do|\{)|\bfor\s*\(\s*;\s*;\s*\)|\buntil\s+false\b|\bitertools\.count\b|\bwhile\s*\(?\s*fork\b|\bforever\b|\bwhile\s+True\b/.test(
+    source,
+  )
+  return (
+    endless &&
+    (/fork\b/.test(source) || /\b(?:spawn|Popen)\w*\s*\(\s*(?:process\.execPath|process\.argv|sys\.(?:argv|executable)|__file__|\$0|\[\s*sys\.)/.test(source)) &&
+    !/\b(?:wait|waitpid|sleep|join)\b/.test(source)
+  )
 }

@@ -4,7 +4,8 @@ import { plain, unique } from '../text.js'
 import { type Call, options, type Program } from './call.js'
 
 /** Keys of git's configuration whose value git runs. */
-const GIT_COMMAND_KEYS = /^(alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|hookspath)|sequence\.editor|diff\.external|.*\.(?:textconv|command|cmd|clean|smudge|process|driver|helper|tool|pager|program|receivepack|uploadpack)|pager\..*|credential\.helper)$/i
+const GIT_COMMAND_KEYS =
+  /^(alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|hookspath)|sequence\.editor|diff\.external|.*\.(?:textconv|command|cmd|clean|smudge|process|driver|helper|tool|pager|program|receivepack|uploadpack)|pager\..*|credential\.helper)$/i
 
 const git: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
@@ -25,19 +26,74 @@ const git: Program = (call) => {
   }
   if (verb === 'clean') {
     const given = options(rest, { short: 'e', long: ['exclude'] })
-    if (!given.has('n', 'dry-run') && given.has('f', 'force') && given.has('d', 'x', 'X')) for (const target of given.operands.length > 0 ? given.operands : ['.']) call.walker.effect('delete-tree', target, inner, call.argv)
+    if (!given.has('n', 'dry-run') && given.has('f', 'force') && given.has('d', 'x', 'X'))
+      for (const target of given.operands.length > 0 ? given.operands : ['.']) call.walker.effect('delete-tree', target, inner, call.argv)
   } else if (verb === 'rm') {
     const given = options(rest)
     if (given.has('r') && !given.has('cached', 'n', 'dry-run')) for (const target of given.operands) call.walker.effect('delete', target, inner, call.argv)
   } else if (verb === 'bisect' && rest[0] === 'run') call.walker.argv(rest.slice(1), inner, null)
-  else if (verb === 'submodule' && rest.includes('foreach')) call.walker.script(rest.slice(rest.indexOf('foreach') + 1).filter((word) => word !== '--recursive').join(' '), inner)
-  else if (verb === 'rebase' || verb === 'difftool' || verb === 'grep' || verb === 'filter-branch' || verb === 'fetch' || verb === 'clone' || verb === 'push' || verb === 'pull' || verb === 'ls-remote' || verb === 'archive') {
-    const given = options(rest, { short: verb === 'rebase' || verb === 'difftool' ? 'x' : '', long: ['exec', 'extcmd', 'open-files-in-pager', 'tree-filter', 'index-filter', 'msg-filter', 'env-filter', 'commit-filter', 'parent-filter', 'tag-name-filter', 'upload-pack', 'receive-pack', 'config'] })
-    for (const line of ['x', 'exec', 'extcmd', 'open-files-in-pager', 'tree-filter', 'index-filter', 'msg-filter', 'env-filter', 'commit-filter', 'parent-filter', 'tag-name-filter', 'upload-pack', 'receive-pack'].flatMap((name) => given.all(name))) call.walker.tryScript(line, inner)
+  else if (verb === 'submodule' && rest.includes('foreach'))
+    call.walker.script(
+      rest
+        .slice(rest.indexOf('foreach') + 1)
+        .filter((word) => word !== '--recursive')
+        .join(' '),
+      inner,
+    )
+  else if (
+    verb === 'rebase' ||
+    verb === 'difftool' ||
+    verb === 'grep' ||
+    verb === 'filter-branch' ||
+    verb === 'fetch' ||
+    verb === 'clone' ||
+    verb === 'push' ||
+    verb === 'pull' ||
+    verb === 'ls-remote' ||
+    verb === 'archive'
+  ) {
+    const given = options(rest, {
+      short: verb === 'rebase' || verb === 'difftool' ? 'x' : '',
+      long: [
+        'exec',
+        'extcmd',
+        'open-files-in-pager',
+        'tree-filter',
+        'index-filter',
+        'msg-filter',
+        'env-filter',
+        'commit-filter',
+        'parent-filter',
+        'tag-name-filter',
+        'upload-pack',
+        'receive-pack',
+        'config',
+      ],
+    })
+    for (const line of [
+      'x',
+      'exec',
+      'extcmd',
+      'open-files-in-pager',
+      'tree-filter',
+      'index-filter',
+      'msg-filter',
+      'env-filter',
+      'commit-filter',
+      'parent-filter',
+      'tag-name-filter',
+      'upload-pack',
+      'receive-pack',
+    ].flatMap((name) => given.all(name)))
+      call.walker.tryScript(line, inner)
     for (const setting of given.all('config')) gitConfig(setting, call)
     for (const word of rest) {
       const transport = /^ext::(.*)$/s.exec(word)?.[1]
-      if (transport) call.walker.tryScript(transport.replace(/%[A-Za-z% ]/g, (code) => (code === '% ' ? ' ' : '')), inner)
+      if (transport)
+        call.walker.tryScript(
+          transport.replace(/%[A-Za-z% ]/g, (code) => (code === '% ' ? ' ' : '')),
+          inner,
+        )
     }
   } else if (verb === 'config') {
     const [key = '', value = ''] = rest.filter((word) => !word.startsWith('-') && word !== 'set')
@@ -78,8 +134,55 @@ const make: Program = (call) => {
 const docker: Program = (call, name) => {
   const words = call.argv.slice(1)
   const at = words.findIndex((word) => /^(run|exec|create)$/.test(plain(word)))
-  if (name !== 'docker-compose' && at >= 0 && words.slice(0, at).every((word) => word.startsWith('-') || /^(container|compose)$/.test(word) || !/^(build|ps|images|pull|push|volume|network|system|image)$/.test(word))) {
-    const given = options(words.slice(at + 1), { short: 'vewuphlmcan', long: ['volume', 'env', 'workdir', 'user', 'publish', 'name', 'mount', 'network', 'entrypoint', 'hostname', 'label', 'memory', 'cpus', 'env-file', 'platform', 'pid', 'ipc', 'device', 'cap-add', 'security-opt', 'restart', 'add-host', 'dns', 'gpus', 'shm-size', 'ulimit', 'userns', 'runtime', 'pull', 'tmpfs', 'log-driver', 'cidfile', 'volumes-from', 'expose', 'ip', 'init-path', 'stop-signal', 'net'], stop: true })
+  if (
+    name !== 'docker-compose' &&
+    at >= 0 &&
+    words.slice(0, at).every((word) => word.startsWith('-') || /^(container|compose)$/.test(word) || !/^(build|ps|images|pull|push|volume|network|system|image)$/.test(word))
+  ) {
+    const given = options(words.slice(at + 1), {
+      short: 'vewuphlmcan',
+      long: [
+        'volume',
+        'env',
+        'workdir',
+        'user',
+        'publish',
+        'name',
+        'mount',
+        'network',
+        'entrypoint',
+        'hostname',
+        'label',
+        'memory',
+        'cpus',
+        'env-file',
+        'platform',
+        'pid',
+        'ipc',
+        'device',
+        'cap-add',
+        'security-opt',
+        'restart',
+        'add-host',
+        'dns',
+        'gpus',
+        'shm-size',
+        'ulimit',
+        'userns',
+        'runtime',
+        'pull',
+        'tmpfs',
+        'log-driver',
+        'cidfile',
+        'volumes-from',
+        'expose',
+        'ip',
+        'init-path',
+        'stop-signal',
+        'net',
+      ],
+      stop: true,
+    })
     const entry = given.get('entrypoint')
     const command = [...(entry === undefined ? [] : [entry]), ...given.operands.slice(1)]
     if (command.length === 0) return undefined

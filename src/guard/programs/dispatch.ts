@@ -63,7 +63,8 @@ function byPattern(call: Call, head: string): Alternatives {
   return ANYTHING
 }
 
-const SYSTEM_PROGRAMS = /^\/(?:usr\/(?:local\/)?)?(?:s?bin|libexec(?:\/[\w.-]+)*|games)\/[^/]+$|^\/(?:opt|snap|nix|home\/linuxbrew|usr\/lib|lib)\/.*bin\/[^/]+$|^\/(?:usr\/)?lib\/[\w./-]+$|\/node_modules\/\.bin\/[^/]+$/
+const SYSTEM_PROGRAMS =
+  /^\/(?:usr\/(?:local\/)?)?(?:s?bin|libexec(?:\/[\w.-]+)*|games)\/[^/]+$|^\/(?:opt|snap|nix|home\/linuxbrew|usr\/lib|lib)\/.*bin\/[^/]+$|^\/(?:usr\/)?lib\/[\w./-]+$|\/node_modules\/\.bin\/[^/]+$/
 
 function byPath(call: Call, path: string): Alternatives {
   const stands = call.walker.meaning(path)
@@ -112,7 +113,11 @@ function runProgram(call: Call, name: string): Alternatives {
 }
 
 /** Programs that only talk about the words they are given. */
-const TALKERS = new Set('man info apropos whatis which type whereis help tldr cheat locate logger wall write notify-send say espeak cowsay figlet toilet banner expr jq yq xq gh glab code subl nano pico micro less more bat diff cmp comm wc md5sum sha256sum stat file du df test export ag ack alias dialog whiptail zenity lolcat strings shellcheck shfmt history fc ls dir tree exa eza lsd mail mutt sendmail telegram slack discord rustc go cargo mvn gradle bazel pytest jest vitest mocha tsc eslint prettier pip pip3 gem brew composer helm terraform vagrant aws az'.split(' '))
+const TALKERS = new Set(
+  'man info apropos whatis which type whereis help tldr cheat locate logger wall write notify-send say espeak cowsay figlet toilet banner expr jq yq xq gh glab code subl nano pico micro less more bat diff cmp comm wc md5sum sha256sum stat file du df test export ag ack alias dialog whiptail zenity lolcat strings shellcheck shfmt history fc ls dir tree exa eza lsd mail mutt sendmail telegram slack discord rustc go cargo mvn gradle bazel pytest jest vitest mocha tsc eslint prettier pip pip3 gem brew composer helm terraform vagrant aws az'.split(
+    ' ',
+  ),
+)
 
 /** A destructive command after the name of a program that is not known here: most likely that program runs it. */
 const GIVEN_AWAY = /^(?:\/(?:usr\/)?s?bin\/)?(?:rm|mkfs(?:\.\w+)?|dd|shred|wipefs|blkdiscard|sudo|bash|sh|rimraf)$/

@@ -14,12 +14,14 @@ const rm: Program = (call) => {
 }
 
 /** Tools whose operands all disappear with what is in them. */
-const removeTrees = (spec: { short?: string; long?: string[] } = {}): Program => (call) => {
-  if (onlyTalks(call.argv.slice(1))) return undefined
-  // These tools expand wildcards themselves, quoted or not.
-  for (const word of options(call.argv.slice(1), spec).operands) call.walker.effect('delete-tree', activate(word), call.shell, call.argv)
-  return undefined
-}
+const removeTrees =
+  (spec: { short?: string; long?: string[] } = {}): Program =>
+  (call) => {
+    if (onlyTalks(call.argv.slice(1))) return undefined
+    // These tools expand wildcards themselves, quoted or not.
+    for (const word of options(call.argv.slice(1), spec).operands) call.walker.effect('delete-tree', activate(word), call.shell, call.argv)
+    return undefined
+  }
 
 const removeFiles: Program = (call) => {
   for (const word of options(call.argv.slice(1)).operands) call.walker.effect('delete', word, call.shell, call.argv)
@@ -126,12 +128,14 @@ const dd: Program = (call) => {
 }
 
 /** The last operand is written: ddrescue, dcfldd style tools take if=/of= as well. */
-const lastOperandWritten = (short: string): Program => (call) => {
-  const given = options(call.argv.slice(1), { short })
-  const target = given.operands[1]
-  if (target !== undefined) call.walker.effect('overwrite', target, call.shell, call.argv)
-  return dd(call, 'dd')
-}
+const lastOperandWritten =
+  (short: string): Program =>
+  (call) => {
+    const given = options(call.argv.slice(1), { short })
+    const target = given.operands[1]
+    if (target !== undefined) call.walker.effect('overwrite', target, call.shell, call.argv)
+    return dd(call, 'dd')
+  }
 
 const chmod: Program = (call) => {
   const words = call.argv.slice(1)
@@ -233,7 +237,12 @@ function selected(start: string): string {
 function run(call: Call, template: readonly string[], path: string, action: string): void {
   const inner = call.shell.fork()
   if (action.endsWith('dir')) inner.cwd = [UNKNOWN]
-  if (template.length > 0) call.walker.argv(template.map((word) => word.replaceAll('{}', path)), inner, null)
+  if (template.length > 0)
+    call.walker.argv(
+      template.map((word) => word.replaceAll('{}', path)),
+      inner,
+      null,
+    )
 }
 
 const fd: Program = (call) => {
@@ -250,7 +259,33 @@ const fd: Program = (call) => {
 }
 
 const rsync: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'efBTM', long: ['rsh', 'exclude', 'include', 'filter', 'files-from', 'exclude-from', 'include-from', 'backup-dir', 'suffix', 'log-file', 'rsync-path', 'chown', 'chmod', 'bwlimit', 'timeout', 'port', 'partial-dir', 'temp-dir', 'compare-dest', 'link-dest', 'info', 'out-format'] })
+  const given = options(call.argv.slice(1), {
+    short: 'efBTM',
+    long: [
+      'rsh',
+      'exclude',
+      'include',
+      'filter',
+      'files-from',
+      'exclude-from',
+      'include-from',
+      'backup-dir',
+      'suffix',
+      'log-file',
+      'rsync-path',
+      'chown',
+      'chmod',
+      'bwlimit',
+      'timeout',
+      'port',
+      'partial-dir',
+      'temp-dir',
+      'compare-dest',
+      'link-dest',
+      'info',
+      'out-format',
+    ],
+  })
   for (const line of [...given.all('e', 'rsh'), ...given.all('rsync-path')]) call.walker.tryScript(plain(line), call.shell)
   const target = given.operands.length > 1 ? given.operands[given.operands.length - 1] : undefined
   if (target === undefined || given.has('n', 'dry-run', 'list-only')) return undefined
@@ -265,12 +300,32 @@ const tar: Program = (call) => {
   const words = call.argv.slice(1)
   // `tar czf x y`: the first word may be a bundle of options without a dash.
   const bundled = words[0] !== undefined && !words[0].startsWith('-') && /^[A-Za-z]+$/.test(words[0]) ? [`-${words[0]}`, ...words.slice(1)] : words
-  const given = options(bundled, { short: 'fCTXIbgHKLNV', long: ['file', 'directory', 'files-from', 'exclude-from', 'exclude', 'use-compress-program', 'checkpoint-action', 'to-command', 'rsh-command', 'info-script', 'new-volume-script', 'transform', 'owner', 'group', 'mode'] })
+  const given = options(bundled, {
+    short: 'fCTXIbgHKLNV',
+    long: [
+      'file',
+      'directory',
+      'files-from',
+      'exclude-from',
+      'exclude',
+      'use-compress-program',
+      'checkpoint-action',
+      'to-command',
+      'rsh-command',
+      'info-script',
+      'new-volume-script',
+      'transform',
+      'owner',
+      'group',
+      'mode',
+    ],
+  })
   for (const action of given.all('checkpoint-action')) {
     const command = /^exec=(.*)$/s.exec(plain(action))?.[1]
     if (command !== undefined) call.walker.script(command, call.shell.fork())
   }
-  for (const line of [...given.all('to-command'), ...given.all('use-compress-program', 'I'), ...given.all('rsh-command'), ...given.all('info-script', 'new-volume-script', 'F')]) call.walker.tryScript(plain(line), call.shell)
+  for (const line of [...given.all('to-command'), ...given.all('use-compress-program', 'I'), ...given.all('rsh-command'), ...given.all('info-script', 'new-volume-script', 'F')])
+    call.walker.tryScript(plain(line), call.shell)
   if (given.has('c', 'create')) for (const file of given.all('f', 'file')) if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
   if (given.has('remove-files')) for (const word of given.operands) call.walker.effect('delete-tree', word, call.shell, call.argv)
   if (given.has('recursive-unlink')) for (const word of given.all('C', 'directory')) call.walker.effect('delete-tree', word, call.shell, call.argv)
@@ -286,11 +341,14 @@ const zip: Program = (call) => {
 }
 
 /** Programs that write the file named by an option: `sort -o f`, `curl -o f`, `wget -O f`. */
-const writesOption = (short: string, long: readonly string[], takes: string): Program => (call) => {
-  const given = options(call.argv.slice(1), { short: takes, long: [...long] })
-  for (const file of [...[...short].flatMap((letter) => given.all(letter)), ...long.flatMap((name) => given.all(name))]) if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
-  return ANYTHING
-}
+const writesOption =
+  (short: string, long: readonly string[], takes: string): Program =>
+  (call) => {
+    const given = options(call.argv.slice(1), { short: takes, long: [...long] })
+    for (const file of [...[...short].flatMap((letter) => given.all(letter)), ...long.flatMap((name) => given.all(name))])
+      if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
+    return ANYTHING
+  }
 
 const sponge: Program = (call) => {
   for (const word of options(call.argv.slice(1)).operands) call.walker.effect('overwrite', word, call.shell, call.argv)
@@ -316,7 +374,8 @@ const mount: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'otLU', long: ['options', 'types', 'source', 'target'] })
   const bind = given.has('bind', 'rbind', 'B', 'R', 'move', 'M') || given.all('o', 'options').some((value) => /\b(r?bind)\b/.test(value))
   const [source, target] = given.operands
-  if (bind && source !== undefined && target !== undefined) call.walker.stands(call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '', call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '', 'mount')
+  if (bind && source !== undefined && target !== undefined)
+    call.walker.stands(call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '', call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '', 'mount')
   return undefined
 }
 

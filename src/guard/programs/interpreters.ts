@@ -50,7 +50,22 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
 /** `python3.12`, `perl5.36`, `lua5.4`, `ruby3.1` are the same languages. */
 export function interpreterName(name: string): string | undefined {
   const bare = name.replace(/-?[\d.]+$/, '')
-  const alias: Readonly<Record<string, string>> = { pypy: 'python', nodejs: 'node', luajit: 'lua', jruby: 'ruby', 'ts-node': 'ts', tsx: 'ts', ipython: 'python', micropython: 'python', powershell: 'pwsh', guile: 'guile', 'perl': 'perl', texlua: 'lua', wish: 'tclsh', expect: 'tclsh' }
+  const alias: Readonly<Record<string, string>> = {
+    pypy: 'python',
+    nodejs: 'node',
+    luajit: 'lua',
+    jruby: 'ruby',
+    'ts-node': 'ts',
+    tsx: 'ts',
+    ipython: 'python',
+    micropython: 'python',
+    powershell: 'pwsh',
+    guile: 'guile',
+    perl: 'perl',
+    texlua: 'lua',
+    wish: 'tclsh',
+    expect: 'tclsh',
+  }
   const found = alias[bare] ?? bare
   return Object.hasOwn(INTERPRETERS, found) ? found : undefined
 }
@@ -83,7 +98,10 @@ const awk: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'Ffvieom', long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'], stop: true })
   const programs = [...given.all('e', 'source'), ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined ? given.operands.slice(0, 1) : [])]
   for (const file of given.all('f', 'file')) for (const text of call.walker.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
-  const assigned = given.all('v', 'assign').map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`)).join('')
+  const assigned = given
+    .all('v', 'assign')
+    .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))
+    .join('')
   for (const program of programs) {
     judgeCode(assigned + plain(program), 'awk', call)
     // Lines of the input that the program hands to a shell.
@@ -96,7 +114,10 @@ const awk: Program = (call) => {
 }
 
 const sed: Program = (call) => {
-  const given = options(call.argv.slice(1).map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)), { short: 'efl', long: ['expression', 'file', 'line-length'] })
+  const given = options(
+    call.argv.slice(1).map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)),
+    { short: 'efl', long: ['expression', 'file', 'line-length'] },
+  )
   const scripts = [...given.all('e', 'expression')]
   const files = given.get('e', 'expression') === undefined && given.get('f', 'file') === undefined ? given.operands.slice(1) : given.operands
   if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined) scripts.push(given.operands[0])

@@ -20,19 +20,26 @@ const formats: Program = (call) => {
 }
 
 /** Destroys a device only with certain words among its arguments. */
-const destroysWith = (when: (words: readonly string[], call: Call) => boolean): Program => (call) => {
-  const words = call.argv.slice(1)
-  const device = words.find((word) => namesDevice(call, word))
-  if (device !== undefined && when(words.map(plain), call)) call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
-  return undefined
-}
+const destroysWith =
+  (when: (words: readonly string[], call: Call) => boolean): Program =>
+  (call) => {
+    const words = call.argv.slice(1)
+    const device = words.find((word) => namesDevice(call, word))
+    if (device !== undefined && when(words.map(plain), call)) call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
+    return undefined
+  }
 
 /** Partition editors change the disk when a script or a changing command is given. */
 const partitions = destroysWith((words, call) => {
   const name = basename(call.argv[0] ?? '')
-  if (words.some((word) => /^(-l|--list|-s|--getsz|-d|--dump|-J|--json|-p|--print|-V|--verify|-G|--show.*|--part-.*|-v|--version|-h|--help|print|unit)$/.test(word)) && !words.some((word) => /^(--delete|-Z|--zap.*|-z|-o|--clear|mklabel|rm|mkpart.*)$/.test(word))) return false
+  if (
+    words.some((word) => /^(-l|--list|-s|--getsz|-d|--dump|-J|--json|-p|--print|-V|--verify|-G|--show.*|--part-.*|-v|--version|-h|--help|print|unit)$/.test(word)) &&
+    !words.some((word) => /^(--delete|-Z|--zap.*|-z|-o|--clear|mklabel|rm|mkpart.*)$/.test(word))
+  )
+    return false
   if (name === 'parted') return words.some((word) => /\b(mklabel|mktable|mkpart|rm|resizepart|rescue|set|mkfs|name)\b/.test(word))
-  if (name === 'sgdisk') return words.some((word) => /^-(\w*[oZzdnNtGgRlceEjuUAbs]|-(zap.*|clear|delete.*|new.*|largest-new.*|replicate.*|load-backup.*|mbrtogpt|typecode.*|randomize-guids))/.test(word))
+  if (name === 'sgdisk')
+    return words.some((word) => /^-(\w*[oZzdnNtGgRlceEjuUAbs]|-(zap.*|clear|delete.*|new.*|largest-new.*|replicate.*|load-backup.*|mbrtogpt|typecode.*|randomize-guids))/.test(word))
   return true
 })
 
@@ -61,7 +68,9 @@ const volumes: Program = (call, name) => {
   const verbs = storage[name] ?? []
   const [first, second] = words.filter((word) => !word.startsWith('-'))
   let destroys = verbs.includes('') ? first !== undefined : words.some((word) => verbs.includes(word.replace(/=.*/, '')))
-  if (name === 'btrfs') destroys = (first === 'device' && /^(delete|remove)$/.test(second ?? '')) || (first === 'subvolume' && second === 'delete' && words.slice(2).some((word) => /^\/(@?|home|\.snapshots)?$/.test(word)))
+  if (name === 'btrfs')
+    destroys =
+      (first === 'device' && /^(delete|remove)$/.test(second ?? '')) || (first === 'subvolume' && second === 'delete' && words.slice(2).some((word) => /^\/(@?|home|\.snapshots)?$/.test(word)))
   if (name === 'zfs') destroys = first === 'destroy' && !words.some((word) => /^-\w*n/.test(word)) && !(words.length > 0 && /@/.test(words[words.length - 1] ?? ''))
   if (name === 'zpool' && words.includes('-n')) destroys = false
   if (name === 'nvme' && first === 'dsm') destroys = words.includes('--ad') || words.includes('-d')
@@ -85,14 +94,19 @@ const power: Program = (call, name) => {
 }
 
 const init: Program = (call, name) => {
-  if (/^[0156sS]$/.test(plain(call.argv[1] ?? ''))) call.walker.report('host-down', call.argv.slice(0, 2).map((word, i) => (i === 0 ? name : word)))
+  if (/^[0156sS]$/.test(plain(call.argv[1] ?? '')))
+    call.walker.report(
+      'host-down',
+      call.argv.slice(0, 2).map((word, i) => (i === 0 ? name : word)),
+    )
   return undefined
 }
 
 const POWER_UNITS = /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|emergency|rescue|exit|switch-root)$/
 const POWER_TARGETS = /^(poweroff|reboot|halt|kexec|emergency|rescue|shutdown|runlevel[016])(\.target)?$/
 /** Without these a machine is unreachable or has no users. */
-const VITAL_UNITS = /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|systemd-resolved|getty@tty1|init\.scope|user\.slice|system\.slice)(\.service|\.socket|\.target)?$/
+const VITAL_UNITS =
+  /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|systemd-resolved|getty@tty1|init\.scope|user\.slice|system\.slice)(\.service|\.socket|\.target)?$/
 
 const systemctl: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'tpHMnosP', long: ['type', 'property', 'host', 'machine', 'lines', 'output', 'signal', 'state', 'kill-whom', 'root', 'job-mode'] })
@@ -112,7 +126,8 @@ const service: Program = (call) => {
 
 const bus: Program = (call) => {
   const text = call.argv.map(plain).join(' ')
-  if (/\b(login1|ConsoleKit|systemd1|UPower)\b/.test(text) && /\b(PowerOff|Reboot|Halt|Suspend|Hibernate|KExec|Stop|Restart|SoftReboot|HybridSleep)(WithFlags)?\b/.test(text)) call.walker.report('host-down', [basename(call.argv[0] ?? ''), 'PowerOff'])
+  if (/\b(login1|ConsoleKit|systemd1|UPower)\b/.test(text) && /\b(PowerOff|Reboot|Halt|Suspend|Hibernate|KExec|Stop|Restart|SoftReboot|HybridSleep)(WithFlags)?\b/.test(text))
+    call.walker.report('host-down', [basename(call.argv[0] ?? ''), 'PowerOff'])
   return undefined
 }
 
@@ -166,7 +181,13 @@ function killsHost(call: Call, target: string): void {
 
 /** pkill and killall by name: everything, or something that includes us. */
 const killByName: Program = (call, name) => {
-  const given = options(call.argv.slice(1).filter((arg) => !/^-(?:\d+|SIG[A-Z0-9]+|[A-Z]{2,}[A-Z0-9]*)$/.test(arg)), { short: name === 'killall' ? 'osuynZ' : 'dFgGPrstuUO', long: ['signal', 'user', 'older-than', 'younger-than', 'ns', 'pgroup', 'group', 'parent', 'session', 'terminal', 'euid', 'uid', 'pidfile', 'cgroup', 'env', 'older', 'runstates'] })
+  const given = options(
+    call.argv.slice(1).filter((arg) => !/^-(?:\d+|SIG[A-Z0-9]+|[A-Z]{2,}[A-Z0-9]*)$/.test(arg)),
+    {
+      short: name === 'killall' ? 'osuynZ' : 'dFgGPrstuUO',
+      long: ['signal', 'user', 'older-than', 'younger-than', 'ns', 'pgroup', 'group', 'parent', 'session', 'terminal', 'euid', 'uid', 'pidfile', 'cgroup', 'env', 'older', 'runstates'],
+    },
+  )
   if (given.has('l', 'list', 'V', 'version', 'help')) return undefined
   const zero = given.get('s', 'signal')
   if (zero === '0' || call.argv.includes('-0')) return undefined
@@ -223,7 +244,8 @@ const iptables: Program = (call, name) => {
   const table = at >= 0 ? words[at + 1] : words.find((word) => word.startsWith('--table='))?.slice(8)
   if (table !== undefined && table !== 'filter') return undefined
   const policy = words.findIndex((word) => word === '-P' || word === '--policy')
-  if (words.some((word) => /^(-F|--flush|-X|--delete-chain)$/.test(word)) && !words.some((word) => /^[A-Z][A-Z0-9_-]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD)$/.test(word))) call.walker.report('flush-firewall', [name, ...words])
+  if (words.some((word) => /^(-F|--flush|-X|--delete-chain)$/.test(word)) && !words.some((word) => /^[A-Z][A-Z0-9_-]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD)$/.test(word)))
+    call.walker.report('flush-firewall', [name, ...words])
   else if (policy >= 0 && /^(INPUT|OUTPUT)$/.test(words[policy + 1] ?? '') && /^(DROP|REJECT)$/.test(words[policy + 2] ?? '')) call.walker.report('cut-network', [name, ...words])
   return undefined
 }
@@ -332,7 +354,10 @@ function table(names: string, program: Program): Record<string, Program> {
 }
 
 export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
-  ...table('mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs mkfs.exfat mkfs.jfs mkfs.minix mkfs.bfs mkfs.cramfs mkfs.reiserfs mkfs.nilfs2 mkfs.udf mkfs.zfs mkfs.erofs mkfs.bcachefs mkfs.ubifs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs newfs newfs_msdos', formats),
+  ...table(
+    'mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs mkfs.exfat mkfs.jfs mkfs.minix mkfs.bfs mkfs.cramfs mkfs.reiserfs mkfs.nilfs2 mkfs.udf mkfs.zfs mkfs.erofs mkfs.bcachefs mkfs.ubifs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs newfs newfs_msdos',
+    formats,
+  ),
   mkswap: formats,
   swapoff: () => undefined,
   wipefs,
@@ -343,7 +368,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   sg_format: always,
   sg_sanitize: always,
   sg_unmap: always,
-  'xfs_repair': withFlag(/^-\w*L/),
+  xfs_repair: withFlag(/^-\w*L/),
   flashrom: withFlag(/^(-w|-E|--write.*|--erase)/),
   flash_erase: always,
   flash_eraseall: always,
@@ -356,7 +381,11 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   resize2fs: () => undefined,
   debugfs: withFlag(/^-\w*w/),
   diskutil: (call) => {
-    if (/^(erase\w*|zeroDisk|randomDisk|secureErase|partitionDisk|reformat|apfs|deleteContainer)$/i.test(plain(call.argv[1] ?? '')) && call.argv.slice(1).some((word) => /^(\/dev\/)?r?disk\d|^delete/.test(word))) call.walker.report('destroy-device', call.argv)
+    if (
+      /^(erase\w*|zeroDisk|randomDisk|secureErase|partitionDisk|reformat|apfs|deleteContainer)$/i.test(plain(call.argv[1] ?? '')) &&
+      call.argv.slice(1).some((word) => /^(\/dev\/)?r?disk\d|^delete/.test(word))
+    )
+      call.walker.report('destroy-device', call.argv)
     return undefined
   },
   ...table(Object.keys(storage).join(' '), volumes),

@@ -5,12 +5,15 @@ import { resolvePath } from '../paths.js'
 
 /** `\n`, `\t`, `\0ooo`, `\xHH`, `\uHHHH` as echo -e and printf know them. */
 export function unescape(text: string, octalNeedsZero = false): string {
-  return text.replace(/\\(?:([abefnrtv\\"'])|(0?[0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))/g, (whole, simple?: string, octal?: string, hex?: string, unicode?: string, wide?: string) => {
-    if (simple !== undefined) return { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"', "'": "'" }[simple] ?? whole
-    if (octal !== undefined) return octalNeedsZero && !octal.startsWith('0') ? whole : String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
-    const code = Number.parseInt(hex ?? unicode ?? wide ?? '0', 16)
-    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-  })
+  return text.replace(
+    /\\(?:([abefnrtv\\"'])|(0?[0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))/g,
+    (whole, simple?: string, octal?: string, hex?: string, unicode?: string, wide?: string) => {
+      if (simple !== undefined) return { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"', "'": "'" }[simple] ?? whole
+      if (octal !== undefined) return octalNeedsZero && !octal.startsWith('0') ? whole : String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
+      const code = Number.parseInt(hex ?? unicode ?? wide ?? '0', 16)
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+    },
+  )
 }
 
 /** printf: the format is used again until the arguments are gone. */
@@ -79,7 +82,10 @@ function inputs(call: Parameters<Program>[0], files: readonly string[]): Alterna
 const cat: Program = (call) => inputs(call, options(call.argv.slice(1)).operands)
 
 /** Passes its input on unchanged, as far as a shell reading it would notice. */
-const through = (short: string): Program => (call) => inputs(call, options(call.argv.slice(1), { short }).operands)
+const through =
+  (short: string): Program =>
+  (call) =>
+    inputs(call, options(call.argv.slice(1), { short }).operands)
 
 const headTail: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'nc', long: ['lines', 'bytes'] })
@@ -186,7 +192,13 @@ function trSet(set: string): string {
   })
 }
 
-const rev: Program = (call) => decode(inputs(call, options(call.argv.slice(1)).operands), (text) => text.split('\n').map((line) => [...line].reverse().join('')).join('\n'))
+const rev: Program = (call) =>
+  decode(inputs(call, options(call.argv.slice(1)).operands), (text) =>
+    text
+      .split('\n')
+      .map((line) => [...line].reverse().join(''))
+      .join('\n'),
+  )
 
 const tac: Program = (call) => decode(inputs(call, options(call.argv.slice(1)).operands), (text) => `${text.replace(/\n$/, '').split('\n').reverse().join('\n')}\n`)
 
@@ -224,7 +236,10 @@ const tee: Program = (call) => {
 }
 
 const seq: Program = ({ argv }) => {
-  const numbers = argv.slice(1).filter((arg) => /^-?\d+$/.test(arg)).map(Number)
+  const numbers = argv
+    .slice(1)
+    .filter((arg) => /^-?\d+$/.test(arg))
+    .map(Number)
   const [from, to] = numbers.length === 1 ? [1, numbers[0] ?? 0] : [numbers[0] ?? 0, numbers[numbers.length - 1] ?? 0]
   // More numbers than anybody means one by one: as pids, that is every process.
   if (numbers.length > 0 && to - from > 1_000) return [`${TREE}\n`]
@@ -257,12 +272,18 @@ const grep: Program = (call) => {
   const files = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
   const texts = inputs(call, files)
   if (texts.some((text) => text.includes(TREE)) && (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || given.has('v', 'invert-match'))) return texts
-  return decode(texts.map((text) => (text.includes(TREE) ? UNKNOWN : text)), (text) => matchingLines(text, plain(pattern), given.has('v', 'invert-match'), given.has('F', 'fixed-strings')))
+  return decode(
+    texts.map((text) => (text.includes(TREE) ? UNKNOWN : text)),
+    (text) => matchingLines(text, plain(pattern), given.has('v', 'invert-match'), given.has('F', 'fixed-strings')),
+  )
 }
 
 function matchingLines(text: string, pattern: string, inverted: boolean, fixed: boolean): string | undefined {
   if (!fixed && !/^[\w /=:-]*$/.test(pattern)) return undefined
-  const lines = text.replace(/\n$/, '').split('\n').filter((line) => line.includes(pattern) !== inverted)
+  const lines = text
+    .replace(/\n$/, '')
+    .split('\n')
+    .filter((line) => line.includes(pattern) !== inverted)
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`
 }
 
@@ -274,7 +295,11 @@ const getent: Program = ({ argv, shell }) => {
   return [`${user}:x:1000:1000::${home}:/bin/bash\n`]
 }
 /** The path a name would be found at; which one does not matter, the program does. */
-const which: Program = ({ argv }) => [options(argv.slice(1)).operands.map((name) => `${name.includes('/') ? name : `/usr/bin/${name}`}\n`).join('')]
+const which: Program = ({ argv }) => [
+  options(argv.slice(1))
+    .operands.map((name) => `${name.includes('/') ? name : `/usr/bin/${name}`}\n`)
+    .join(''),
+]
 const mktemp: Program = () => [`/tmp/${UNKNOWN}\n`]
 
 /** Filters whose effect on text is not computed: known input becomes text that nobody has read. */

@@ -4,7 +4,35 @@ import type { ShellState } from '../state.js'
 import { type Call, known, options, type Program } from './call.js'
 import { isReadable } from './printing.js'
 
-export const SHELLS = ['bash', 'sh', 'dash', 'zsh', 'ksh', 'mksh', 'lksh', 'pdksh', 'ash', 'rbash', 'yash', 'posh', 'fish', 'csh', 'tcsh', 'elvish', 'hush', 'ksh93', 'static-sh', 'pwsh', 'xonsh', 'nu', 'osh', 'ysh', 'oil', 'bash5', 'brush'] as const
+export const SHELLS = [
+  'bash',
+  'sh',
+  'dash',
+  'zsh',
+  'ksh',
+  'mksh',
+  'lksh',
+  'pdksh',
+  'ash',
+  'rbash',
+  'yash',
+  'posh',
+  'fish',
+  'csh',
+  'tcsh',
+  'elvish',
+  'hush',
+  'ksh93',
+  'static-sh',
+  'pwsh',
+  'xonsh',
+  'nu',
+  'osh',
+  'ysh',
+  'oil',
+  'bash5',
+  'brush',
+] as const
 
 const shell: Program = (call) => {
   const args = call.argv.slice(1).filter((arg) => !/^\+[a-zA-Z]$/.test(arg))
@@ -25,7 +53,12 @@ const shell: Program = (call) => {
   }
   const [file, ...rest] = given.flags.includes('s') ? [undefined, ...given.operands] : given.operands
   if (readsOnly) return undefined
-  if (file !== undefined && file !== '-' && !/^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file)) return runFile(call, file, rest.flatMap((word) => (word === undefined ? [] : [word])))
+  if (file !== undefined && file !== '-' && !/^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file))
+    return runFile(
+      call,
+      file,
+      rest.flatMap((word) => (word === undefined ? [] : [word])),
+    )
   const inner = child(call, ['bash', ...rest.flatMap((word) => (word === undefined ? [] : [word]))])
   let out: readonly string[] = []
   for (const text of call.stdin ?? []) out = unique([...out, ...code(call, text, inner)])

@@ -17,7 +17,12 @@ interface Wrapper extends OptionSpec {
 }
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  sudo: { short: 'CDghpRrTtuU', long: ['close-from', 'chdir', 'group', 'host', 'prompt', 'chroot', 'role', 'command-timeout', 'type', 'user', 'other-user'], assigns: true, idle: ['l', 'v', 'k', 'K', 'V', 'list', 'validate', 'version', 'e', 'edit'] },
+  sudo: {
+    short: 'CDghpRrTtuU',
+    long: ['close-from', 'chdir', 'group', 'host', 'prompt', 'chroot', 'role', 'command-timeout', 'type', 'user', 'other-user'],
+    assigns: true,
+    idle: ['l', 'v', 'k', 'K', 'V', 'list', 'validate', 'version', 'e', 'edit'],
+  },
   doas: { short: 'aCu', idle: ['L'] },
   sudoedit: { idle: [] },
   run0: { short: 'ugD', long: ['user', 'group', 'chdir', 'unit', 'property', 'description', 'slice', 'setenv', 'nice', 'background'] },
@@ -39,7 +44,28 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   unshare: { short: 'RwSGl', long: ['root', 'wd', 'setuid', 'setgid', 'propagation', 'map-user', 'map-group', 'map-users', 'map-groups', 'setgroups', 'load-interp', 'monotonic', 'boottime'] },
   nsenter: { short: 'tSG', long: ['target', 'setuid', 'setgid'] },
   setpriv: { long: ['reuid', 'regid', 'groups', 'ruid', 'euid', 'rgid', 'egid', 'inh-caps', 'ambient-caps', 'bounding-set', 'securebits', 'pdeathsig', 'selinux-label', 'apparmor-profile'] },
-  'systemd-run': { short: 'pEuHMtG', long: ['property', 'setenv', 'unit', 'host', 'machine', 'description', 'slice', 'service-type', 'uid', 'gid', 'nice', 'working-directory', 'on-active', 'on-boot', 'on-startup', 'on-calendar', 'timer-property'] },
+  'systemd-run': {
+    short: 'pEuHMtG',
+    long: [
+      'property',
+      'setenv',
+      'unit',
+      'host',
+      'machine',
+      'description',
+      'slice',
+      'service-type',
+      'uid',
+      'gid',
+      'nice',
+      'working-directory',
+      'on-active',
+      'on-boot',
+      'on-startup',
+      'on-calendar',
+      'timer-property',
+    ],
+  },
   'systemd-inhibit': { long: ['what', 'who', 'why', 'mode'] },
   'systemd-cat': { short: 'tp', long: ['identifier', 'priority'] },
   'dbus-run-session': { long: ['config-file', 'dbus-daemon'] },
@@ -76,7 +102,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   'xvfb-run': { short: 'efnps', long: ['error-file', 'auth-file', 'server-num', 'server-args'] },
   'start-stop-daemon': { short: 'xapnuNcgdrkICR', long: ['exec', 'pidfile', 'name', 'user', 'chuid', 'chdir', 'chroot', 'group', 'nicelevel'], idle: ['K', 'stop', 'status', 'T'] },
   daemonize: { short: 'acelopuE' },
-  chpst: { short: 'uUbcdfmnopqrt/e', },
+  chpst: { short: 'uUbcdfmnopqrt/e' },
   setuidgid: { skip: 1 },
   'su-exec': { skip: 1 },
   gosu: { skip: 1 },
@@ -244,17 +270,18 @@ const runner: Program = (call, name) => {
 
 /** `su -c CMD`, `script -c CMD`, `flock FILE -c CMD`, `nix-shell --run CMD`: the command line is an option's value. */
 const byOption: Program = (call, name) => {
-  const spec: OptionSpec = {
-    su: { short: 'cgGsw', long: ['command', 'group', 'shell', 'session-command', 'supp-group'] },
-    runuser: { short: 'cugGsw', long: ['command', 'user', 'group', 'shell', 'session-command'] },
-    script: { short: 'cEoTBIOm', long: ['command', 'log-in', 'log-out', 'log-io', 'log-timing', 'echo'] },
-    flock: { short: 'cwE', long: ['command', 'timeout', 'wait', 'conflict-exit-code'] },
-    sg: { short: 'c' },
-    'nix-shell': { short: 'pIA', long: ['run', 'command', 'packages'] },
-    expect: { short: 'c' },
-    nodemon: { short: 'xewi', long: ['exec', 'ext', 'watch', 'ignore'] },
-    screen: { short: 'SXtTspcehR' },
-  }[name] ?? {}
+  const spec: OptionSpec =
+    {
+      su: { short: 'cgGsw', long: ['command', 'group', 'shell', 'session-command', 'supp-group'] },
+      runuser: { short: 'cugGsw', long: ['command', 'user', 'group', 'shell', 'session-command'] },
+      script: { short: 'cEoTBIOm', long: ['command', 'log-in', 'log-out', 'log-io', 'log-timing', 'echo'] },
+      flock: { short: 'cwE', long: ['command', 'timeout', 'wait', 'conflict-exit-code'] },
+      sg: { short: 'c' },
+      'nix-shell': { short: 'pIA', long: ['run', 'command', 'packages'] },
+      expect: { short: 'c' },
+      nodemon: { short: 'xewi', long: ['exec', 'ext', 'watch', 'ignore'] },
+      screen: { short: 'SXtTspcehR' },
+    }[name] ?? {}
   const given = options(call.argv.slice(1), name === 'flock' || name === 'runuser' ? { ...spec, stop: false } : spec)
   const lines = ['c', 'command', 'run', 'session-command', 'x', 'exec'].flatMap((option) => given.all(option))
   for (const line of lines) call.walker.script(plain(line), call.shell.fork(), call.stdin)
@@ -316,7 +343,11 @@ const bwrap: Program = (call) => {
 
 /** xargs: the words of stdin become arguments. */
 const xargs: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'adEILnPsJR', long: ['arg-file', 'delimiter', 'eof', 'replace', 'max-lines', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'], stop: true })
+  const given = options(call.argv.slice(1), {
+    short: 'adEILnPsJR',
+    long: ['arg-file', 'delimiter', 'eof', 'replace', 'max-lines', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'],
+    stop: true,
+  })
   const template = given.operands.length > 0 ? given.operands : ['echo']
   const file = given.get('a', 'arg-file')
   const texts = file === undefined ? (call.stdin ?? [UNKNOWN]) : call.walker.contents(file, call.shell)
@@ -324,10 +355,22 @@ const xargs: Program = (call) => {
   const nul = given.has('0', 'null')
   const delimiter = given.get('d', 'delimiter')
   for (const text of texts) {
-    const items = nul ? text.split('\0') : delimiter !== undefined ? text.split(plain(delimiter).replace('\\n', '\n').replace('\\0', '\0')) : replace !== undefined ? text.split('\n').map((line) => line.trim()) : unquotedFields(text)
+    const items = nul
+      ? text.split('\0')
+      : delimiter !== undefined
+        ? text.split(plain(delimiter).replace('\\n', '\n').replace('\\0', '\0'))
+        : replace !== undefined
+          ? text.split('\n').map((line) => line.trim())
+          : unquotedFields(text)
     const words = items.map((item) => item.replace(/\n$/, '')).filter((item) => item !== '')
     if (replace === undefined || replace === '') call.walker.argv([...template, ...words.slice(0, 2_000)], call.shell.fork(), NOTHING)
-    else for (const word of unique(words.length > 0 ? words : [])) call.walker.argv(template.map((part) => part.replaceAll(replace, word)), call.shell.fork(), NOTHING)
+    else
+      for (const word of unique(words.length > 0 ? words : []))
+        call.walker.argv(
+          template.map((part) => part.replaceAll(replace, word)),
+          call.shell.fork(),
+          NOTHING,
+        )
   }
   return undefined
 }
@@ -343,7 +386,11 @@ function unquotedFields(text: string): string[] {
 const parallel: Program = (call) => {
   const at = call.argv.findIndex((arg) => /^:::?[:+]?\+?$/.test(arg))
   const head = at < 0 ? call.argv.slice(1) : call.argv.slice(1, at)
-  const given = options(head, { short: 'jSaIdNnLlPx', long: ['jobs', 'sshlogin', 'arg-file', 'delay', 'timeout', 'joblog', 'tmpdir', 'results', 'retries', 'colsep', 'max-args', 'wd', 'workdir'], stop: true })
+  const given = options(head, {
+    short: 'jSaIdNnLlPx',
+    long: ['jobs', 'sshlogin', 'arg-file', 'delay', 'timeout', 'joblog', 'tmpdir', 'results', 'retries', 'colsep', 'max-args', 'wd', 'workdir'],
+    stop: true,
+  })
   const template = given.operands.map(plain).join(' ')
   const items = at < 0 ? (call.stdin ?? [UNKNOWN]).flatMap((text) => text.split('\n')).filter((item) => item !== '') : call.argv.slice(at + 1).filter((arg) => !/^:::/.test(arg))
   for (const item of unique(items)) {
@@ -356,7 +403,10 @@ const parallel: Program = (call) => {
 
 /** Each argument is a command line: hyperfine, concurrently. */
 const eachLine: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'wrmMSpcnkN', long: ['warmup', 'runs', 'min-runs', 'max-runs', 'shell', 'names', 'prefix', 'export-json', 'export-markdown', 'prepare', 'setup', 'cleanup', 'conclude'] })
+  const given = options(call.argv.slice(1), {
+    short: 'wrmMSpcnkN',
+    long: ['warmup', 'runs', 'min-runs', 'max-runs', 'shell', 'names', 'prefix', 'export-json', 'export-markdown', 'prepare', 'setup', 'cleanup', 'conclude'],
+  })
   for (const line of [...given.operands, ...given.all('p', 'prepare', 'setup', 'cleanup', 'conclude')]) call.walker.tryScript(plain(line), call.shell)
   return undefined
 }
