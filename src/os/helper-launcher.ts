@@ -17,6 +17,7 @@ interface Waiting {
 }
 
 interface LiveWard extends Ward {
+  endAsked: boolean
   settleExit(exit: LeaderExit): void
   settleGone(): void
   settleRecorded(): void
@@ -109,7 +110,14 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       case 'x': {
         const status = Number(fields['status'])
         const signal = status & 0x7f
-        wardOf(event)?.settleExit({ code: signal === 0 ? (status >> 8) & 0xff : null, signal: signal === 0 ? null : signal, forced: fields['forced'] === '1', lost: fields['why'] === 'close' })
+        const ward = wardOf(event)
+        // An end that nobody here asked for: its watcher saw that the launcher is gone, perhaps before we do.
+        const lost = fields['why'] === 'close' && ward?.endAsked === false
+        if (lost) {
+          closed = true
+          ready.length = 0
+        }
+        ward?.settleExit({ code: signal === 0 ? (status >> 8) & 0xff : null, signal: signal === 0 ? null : signal, forced: fields['forced'] === '1', lost })
         break
       }
       case 'o':
@@ -283,6 +291,7 @@ function createWard(id: number, fields: Readonly<Record<string, string>>, send: 
     recorded,
     state,
     onOutput: null,
+    endAsked: false,
     settleExit(exit) {
       state.exited ??= exit
       settleExit(exit)
@@ -294,6 +303,7 @@ function createWard(id: number, fields: Readonly<Record<string, string>>, send: 
     settleRecorded: () => settleRecorded(),
     settleMoved: () => settleMoved(),
     kill({ signal = 15, graceMs, why }) {
+      this.endAsked = true
       send('K', [
         ['id', id],
         ['sig', signal],
