@@ -4,7 +4,7 @@ import type { End, Outcome } from '../contract/outcome.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { feedPipe } from '../os/feed.js'
-import { PLAIN_TIER_CAVEAT, startHint, type LaunchSpec, type Pipe, type Ward } from '../os/launcher.js'
+import { LOST_AT_START, PLAIN_TIER_CAVEAT, startHint, type LaunchSpec, type Pipe, type Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
 import { commandLine, descendantsOf } from '../os/proc.js'
@@ -13,7 +13,7 @@ import type { Call } from './call.js'
 import type { Capture } from './capture.js'
 import { deliverCommand, isRefusal, type DeliveredCommand } from './delivery.js'
 import { adviceFor } from './advice.js'
-import { abortedOutcome, endedOutcome, refusedOutcome } from './outcomes.js'
+import { abortedOutcome, endedOutcome, lostOutcome, LOST_NOTE, refusedOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
 import { quoteWord } from './quote.js'
 import type { Services } from './services.js'
@@ -89,6 +89,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     for (const reader of readers) reader.close()
     if (input !== undefined) closeQuietly(input)
     if (scriptFile) removeQuietly(scriptFile)
+    if ((error as ShellError).cause === LOST_AT_START) return call.settle(lostOutcome(plan, performance.now() - startedAt))
     throw error
   }
   call.pid = ward.pid
@@ -156,7 +157,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   const notes: string[] = []
   const held = readers.some((reader) => !reader.ended)
   const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
-  if (exit.lost) notes.push('The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.')
+  if (exit.lost) notes.push(LOST_NOTE)
   if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
   if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)
   if (stop && launcher.tier === 'plain') notes.push(PLAIN_TIER_CAVEAT)

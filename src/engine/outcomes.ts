@@ -63,3 +63,10 @@ export function endedOutcome(ran: Ran): Outcome {
 export function runningOutcome(running: Omit<Ran, 'end'>): Outcome {
   return { ...NOTHING, ...running, status: 'running', end: null, waitingForInput: running.waitingForInput ?? null }
 }
+
+export const LOST_NOTE = 'The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.'
+
+/** A command whose watcher was gone before it could say that it had started. */
+export function lostOutcome(about: { cwd: string; session: string | null }, durationMs: number): Outcome {
+  return { ...NOTHING, status: 'failed', end: { kind: 'lost', reason: 'its watcher was destroyed' }, cwd: about.cwd, session: about.session, durationMs: Math.round(durationMs), notes: [LOST_NOTE] }
+}

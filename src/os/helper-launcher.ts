@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../contract/errors.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
-import { startError, type Launcher, type LaunchSpec, type LeaderExit, type Pipe, type Ward } from './launcher.js'
+import { LOST_AT_START, startError, type Launcher, type LaunchSpec, type LeaderExit, type Pipe, type Ward } from './launcher.js'
 
 const READY_PIPES = 6
 const START_LIMIT_MS = 10_000
@@ -144,7 +144,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   const lose = (id: number): void => {
     const waiter = waiting.get(id)
     waiting.delete(id)
-    waiter?.reject(new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.'))
+    waiter?.reject(new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.', { cause: LOST_AT_START }))
     const ward = wards.get(id)
     wards.delete(id)
     ward?.settleExit({ code: null, signal: null, forced: false, lost: true })

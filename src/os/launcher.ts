@@ -126,6 +126,9 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
   return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, startHint(errno))
 }
 
+/** The cause of a start that failed because its watcher was destroyed at once, e.g. by the command itself. */
+export const LOST_AT_START = 'lost at start'
+
 /** What a kill on the lower tier cannot promise; said with the result. */
 export const PLAIN_TIER_CAVEAT = 'This machine runs cerith without its native helper: a daemon that cleared its environment may have escaped the kill.'
 
