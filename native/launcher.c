@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -165,6 +166,8 @@ static void reap_wardens(void) {
 static void on_child(int number) { (void)number; }
 
 int run_launcher(void) {
+  struct rlimit none_left = {0, 0};
+  setrlimit(RLIMIT_CORE, &none_left);   /* values to be masked are in this memory: never in a core file */
   setsid();   /* the engine's terminal must not reach it */
   prctl(PR_SET_NAME, "cerith-launch");
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -23,7 +23,8 @@ import { Call } from './call.js'
 import { notStarted, runFresh } from './fresh.js'
 import { passGate } from './gate.js'
 import { createJobs } from './jobs.js'
-import type { EngineLimits, EngineOptions } from './options.js'
+import type { Askpass } from '../os/askpass.js'
+import type { AskpassRule, EngineLimits, EngineOptions } from './options.js'
 import { planRun } from './plan.js'
 import { runOnTerminal } from './pty-run.js'
 import { checkRequest } from './request.js'
@@ -128,6 +129,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const own = { pids: [process.pid, process.ppid, launcher.pid], names: [basename(process.execPath), process.title.split(' ')[0] ?? 'node', 'cerith', 'cerith-launch', 'cerith-warden'] }
   const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
   const verdicts = new Map<string, Verdict>()
+  const secrets = new SecretStore(options.secretSources ?? [])
+  const askpass = options.askpass?.length ? await answerPrompts(options.askpass, runDir, secrets) : null
   const services: Services = {
     id,
     options,
@@ -139,7 +142,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     launcher,
     stateDir,
     runDir,
-    secrets: new SecretStore(options.secretSources ?? []),
+    secrets,
     audit: options.audit ?? null,
     door: options.door ?? 'library',
     scratch: new Uint8Array(64 * 1024),
@@ -169,6 +172,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     },
     ask: options.ask ?? null,
     usualEnvironment: null,
+    ownEnv: askpass?.environment ?? {},
     nextNumber: () => ++number,
     openSpill(label) {
       try {
@@ -178,7 +182,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
         return null // A full or read-only disk costs the file, not the run.
       }
     },
-    live: new Set(),
+    // Closed with the engine, like everything else that it started.
+    live: new Set(askpass ? [{ end: () => askpass.close() }] : []),
     state: { closed: false },
   }
   return services
@@ -202,6 +207,11 @@ function resolveSymlink(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+async function answerPrompts(rules: readonly AskpassRule[], dir: string, secrets: SecretStore): Promise<Askpass> {
+  const { startAskpass } = await import('../os/askpass.js')
+  return startAskpass({ dir, answers: rules.map(({ program, prompt, secret }) => ({ program, ...(prompt ? { prompt } : {}), name: secret, value: () => secrets.value(secret) })) })
 }
 
 /** A policy is checked with its own examples before the first command, not with it. */

@@ -7,6 +7,14 @@ import type { AuditSink } from './audit-sink.js'
 
 export type EngineLimits = { -readonly [K in keyof typeof LIMITS]: (typeof LIMITS)[K] extends number ? number : (typeof LIMITS)[K] }
 
+/** Which prompt is answered with which secret. Without `prompt` every prompt of the program is. */
+export interface AskpassRule {
+  readonly program: 'sudo' | 'ssh' | 'git'
+  readonly prompt?: RegExp
+  /** The name of the secret, as in `{{secret:NAME}}`. */
+  readonly secret: string
+}
+
 export interface EngineOptions {
   /** Where commands run unless told otherwise. Default: the host's current directory. */
   readonly cwd?: string
@@ -30,6 +38,8 @@ export interface EngineOptions {
   readonly protectedPaths?: readonly string[]
   readonly automation?: readonly AutomationRule[]
   readonly secretSources?: readonly SecretSource[]
+  /** Password prompts of `sudo -A`, ssh and git that are answered with a secret; the model neither sees nor types it. */
+  readonly askpass?: readonly AskpassRule[]
   /** Who answers `ask` verdicts. Default: nobody, so they are refused. */
   readonly ask?: AskFunction
   readonly limits?: Partial<EngineLimits>

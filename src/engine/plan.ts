@@ -64,7 +64,7 @@ export async function planRun(request: RunRequest, around: Surroundings, service
     request,
     command,
     cwd,
-    env: built.env,
+    env: { ...built.env, ...services.ownEnv },
     verdict,
     timeoutMs: background ? (request.timeoutMs ?? null) : timeoutMs,
     graceMs: request.graceMs ?? limits.graceMs,

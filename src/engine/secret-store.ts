@@ -44,6 +44,13 @@ export class SecretStore {
     return lookup
   }
 
+  /** The value of one secret, for the engine's own use; masked from then on. */
+  async value(name: string): Promise<Uint8Array | undefined> {
+    const value = await this.#source.lookup('secret', name)
+    if (value) this.masker.add(name, value)
+    return value
+  }
+
   mask(text: string): string {
     return this.masker.size > 0 ? this.masker.maskText(text) : text
   }

@@ -31,6 +31,8 @@ export interface Services {
   ask: AskFunction | null
   /** The environment of a request that asks for nothing special, built once. */
   usualEnvironment: Environment | null
+  /** Variables of the engine's own that every command gets, e.g. where password prompts are answered. */
+  readonly ownEnv: Readonly<Record<string, string>>
   nextNumber(): number
   openSpill(label: string): SpillFile | null
   /** Foreground work that must be ended with the engine. */

@@ -63,13 +63,16 @@ export class LiveSession implements Session {
     this.name = parts.name
     const { services } = parts
     const { options } = services
-    this.#initialEnv = buildEnvironment({
-      base: services.baseEnv,
-      ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
-      allowDangerous: options.allowDangerousEnv ?? false,
-      keep: options.keepEnv ?? [],
-      drop: options.dropEnv ?? [],
-    }).env
+    this.#initialEnv = {
+      ...buildEnvironment({
+        base: services.baseEnv,
+        ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
+        allowDangerous: options.allowDangerousEnv ?? false,
+        keep: options.keepEnv ?? [],
+        drop: options.dropEnv ?? [],
+      }).env,
+      ...services.ownEnv,
+    }
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseState(parts.saved) : null)
     if (parts.saved && !this.#memory.state) this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
     // The same command in an unchanged shell gets the same verdict.
