@@ -49,11 +49,17 @@ function findGroup(tokens: readonly Token[]): Group | undefined {
   return undefined
 }
 
+/** A closing brace closes only what has a comma or a range in it; before that it is text (`{~},x}` is `~}` and `x`). */
 function matching(tokens: readonly Token[], open: number): number {
   let depth = 0
-  for (let i = open; i < tokens.length; i++) {
-    if (isActive(tokens[i], '{')) depth++
-    else if (isActive(tokens[i], '}') && --depth === 0) return i
+  let parted = false
+  for (let i = open + 1; i < tokens.length; i++) {
+    const token = tokens[i]
+    if (isActive(token, '{')) depth++
+    else if (isActive(token, '}')) {
+      if (depth > 0) depth--
+      else if (parted) return i
+    } else if (depth === 0 && (isActive(token, ',') || (isActive(token, '.') && isActive(tokens[i + 1], '.') && !isActive(tokens[i + 2], '}')))) parted = true
   }
   return -1
 }
@@ -63,7 +69,7 @@ function itemsOf(inner: readonly Token[]): (readonly Token[])[] | undefined {
   let depth = 0
   for (const token of inner) {
     if (isActive(token, '{')) depth++
-    else if (isActive(token, '}')) depth--
+    else if (isActive(token, '}') && depth > 0) depth--
     if (depth === 0 && isActive(token, ',')) items.push([])
     else items[items.length - 1]?.push(token)
   }

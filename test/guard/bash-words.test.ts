@@ -225,7 +225,7 @@ describe('constant words fold to what bash makes of them', () => {
     )
     const words = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''))
     // Whether `~name` is somebody's home depends on the machine; the guard takes it for one.
-    const lists = fc.sample(words, { numRuns: 1_500 }).filter((list) => !/~[\w+={-]/.test(list))
+    const lists = fc.sample(words, { numRuns: 1_500, seed: 20_261_115 }).filter((list) => !/~[\w+={-]|=~/.test(list))
     const truth = bashFields(lists)
     const wrong = lists.flatMap((list, i) => (JSON.stringify(guardFields(list)) === JSON.stringify(truth[i]) ? [] : [{ list, bash: truth[i], guard: guardFields(list) }]))
     expect(wrong.slice(0, 10)).toEqual([])
