@@ -8,8 +8,10 @@ import { VaultError } from './vault-error.js'
 /** Runs `work` while holding `<file>.lock`, waiting up to `waitMs` for another holder. */
 export async function withVaultLock<T>(file: string, waitMs: number, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`
-  const mine = `${process.pid} ${await startTimeOf(process.pid)} ${randomBytes(8).toString('hex')}\n`
-  const draft = `${lock}.${randomBytes(6).toString('hex')}`
+  const started = await startTimeOf(process.pid)
+  const mine = `${process.pid} ${started} ${randomBytes(8).toString('hex')}\n`
+  // The draft is named after its maker: killed between making the file and filling it, it must still be known for what it is.
+  const draft = `${lock}.${process.pid}-${started}-${randomBytes(6).toString('hex')}`
   await writePrivate(draft, mine)
   try {
     const deadline = performance.now() + waitMs
@@ -43,9 +45,9 @@ async function sweep(file: string): Promise<void> {
   const directory = dirname(file)
   const name = basename(file)
   for (const entry of await readdir(directory)) {
-    const rest = entry.startsWith(`.${name}.`) ? entry.slice(name.length + 2) : entry.startsWith(`${name}.lock.`) ? entry.slice(name.length + 6) : ''
-    if (!/^[0-9a-f]{12}$/.test(rest)) continue
-    if (entry.startsWith('.') || (await isAbandoned(join(directory, entry)))) await rm(join(directory, entry), { force: true })
+    const halfMade = entry.startsWith(`.${name}.`) && /^[0-9a-f]{12}$/.test(entry.slice(name.length + 2))
+    const draft = entry.startsWith(`${name}.lock.`) ? /^(\d+)-(\d+|unknown)-[0-9a-f]{12}$/.exec(entry.slice(name.length + 6)) : null
+    if (halfMade || (draft && (await isGone(Number(draft[1]), draft[2])))) await rm(join(directory, entry), { force: true })
   }
 }
 
@@ -63,7 +65,11 @@ async function isAbandoned(lock: string): Promise<boolean> {
   const text = await readFile(lock, 'utf8').catch(() => undefined)
   if (text === undefined) return false
   const [pid, started] = text.split(' ')
-  const now = await startTimeOf(Number(pid))
+  return isGone(Number(pid), started)
+}
+
+async function isGone(pid: number, started: string | undefined): Promise<boolean> {
+  const now = await startTimeOf(pid)
   return now === 'gone' || (now !== 'unknown' && started !== 'unknown' && now !== started)
 }
 

@@ -115,6 +115,8 @@ describe('a launcher that is killed from outside', () => {
     const { processFacts } = await import('../../src/os/proc.js')
     const running = engine.stream({ command: 'echo up; sleep 60' })
     for await (const chunk of running) if (chunk.text.includes('up')) break
+    // Output and the report of the start come through different pipes: the pid may be known a moment after the first output.
+    await until(() => running.pid !== null)
     const warden = processFacts(running.pid as number)?.parent as number
     process.kill(processFacts(warden)?.parent as number, 'SIGKILL')
     const lost = await running.outcome

@@ -194,3 +194,13 @@ describe('F81: two writers', () => {
     expect(await failure(other.set('a', 'value'))).toBe('VAULT_IO')
   })
 })
+
+test('F63: the empty lock draft of a writer that was killed before it filled it is swept, one of a living writer stays', async () => {
+  const vault = await open()
+  const dead = spawn('true', { stdio: 'ignore' })
+  await once(dead, 'exit')
+  writeFileSync(`${file}.lock.${dead.pid}-1-0123456789ab`, '')
+  writeFileSync(`${file}.lock.${process.pid}-unknown-0123456789ab`, '')
+  await vault.set('name', 'value')
+  expect(readdirSync(dir).filter((name) => name.includes('vault'))).toEqual(['vault', `vault.lock.${process.pid}-unknown-0123456789ab`])
+})
