@@ -80,6 +80,7 @@ function optionFor(row: OptionRow): Option {
   if (row.many) option.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), read ? read(text) : text])
   else if (read) option.argParser((text: string) => read(text))
   if (row.default !== undefined) option.default(row.default)
+  if (row.hidden) option.hideHelp()
   return option
 }
 

@@ -11,6 +11,8 @@ export interface OptionRow {
   readonly many?: boolean
   readonly choices?: readonly string[]
   readonly default?: unknown
+  /** Understood, but neither in the help nor completed: an older or second name of another option. */
+  readonly hidden?: boolean
 }
 
 export interface VerbArguments {

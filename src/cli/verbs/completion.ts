@@ -67,7 +67,7 @@ complete -o filenames -F _cerith cerith
 }
 
 function longFlags(each: Verb): string[] {
-  return [...each.options.map(({ flags }) => /--[\w-]+/.exec(flags)?.[0] ?? ''), '--help'].filter((flag) => flag !== '')
+  return [...each.options.filter(({ hidden }) => !hidden).map(({ flags }) => /--[\w-]+/.exec(flags)?.[0] ?? ''), '--help'].filter((flag) => flag !== '')
 }
 
 function quoted(text: string): string {

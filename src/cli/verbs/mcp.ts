@@ -13,7 +13,8 @@ export const MCP_OPTIONS: readonly OptionRow[] = [
   { flags: '--dialect <NAME>', about: 'tool names and texts (default: house)', choices: Object.keys(DIALECTS) },
   CWD_OPTION,
   { flags: '--yield <MS>', about: 'a command still running after so long becomes a job', read: readDuration },
-  { flags: '--text-only', about: 'results without structured content' },
+  { flags: '--no-structured', about: 'results as text alone, for hosts that show both' },
+  { flags: '--text-only', about: 'the same as --no-structured', hidden: true },
   SET_OPTION,
 ]
 
@@ -21,6 +22,7 @@ export interface McpVerbOptions {
   readonly dialect?: DialectName
   readonly cwd?: string
   readonly yield?: number
+  readonly structured?: boolean
   readonly textOnly?: boolean
   readonly set?: readonly string[]
 }
@@ -53,7 +55,7 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
   return {
     tools: { dialect, cwd, ...(config.isSet('features') ? { features: values['features'] as Record<string, boolean> } : {}) },
     yieldMs: options.yield ?? (values['limits.yieldMs'] as number),
-    ...(options.textOnly ? { structured: false } : {}),
+    structured: options.structured !== false && !options.textOnly,
     engine: await engineOptions(config, stateDirectory(io.env), { cwd, env: io.env, door: 'mcp', onProblem: (message) => io.err.write(`cerith: ${message}\n`) }),
   }
 }

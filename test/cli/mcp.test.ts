@@ -1,0 +1,63 @@
+/** `cerith mcp` and `cerith serve` as the built program: what their flags change for a real client. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterAll, describe, expect, test } from 'vitest'
+
+const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const base = mkdtempSync(join(tmpdir(), 'cerith-mcp-flags-'))
+afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 3 }))
+const world = { PATH: process.env['PATH'] ?? '', HOME: base, CERITH_HOME: join(base, 'state') }
+
+/** What the tool list and one call look like to a client of `cerith mcp FLAGS`. */
+async function seenWith(flags: readonly string[], command: string, env: Record<string, string> = {}): Promise<{ hasSchema: boolean; result: CallToolResult }> {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, 'mcp', ...flags], env: { ...world, ...env }, cwd: base, stderr: 'ignore' }))
+  try {
+    const { tools } = await client.listTools()
+    return { hasSchema: tools.some(({ outputSchema }) => outputSchema), result: (await client.callTool({ name: 'Bash', arguments: { command } })) as CallToolResult }
+  } finally {
+    await client.close()
+  }
+}
+
+describe('--no-structured', () => {
+  test('results are text alone, and no tool promises anything else; --text-only is its second name', async () => {
+    for (const flag of ['--no-structured', '--text-only']) {
+      const { hasSchema, result } = await seenWith([flag], 'echo hi')
+      expect(hasSchema).toBe(false)
+      expect(result).toMatchObject({ content: [{ type: 'text', text: expect.stringMatching(/^\[exit 0.*\]\nhi/) }] })
+      expect(result).not.toHaveProperty('structuredContent')
+    }
+    expect((await seenWith([], 'echo hi')).result.structuredContent).toMatchObject({ status: 'completed', stdout: 'hi\n' })
+  })
+
+  test('serve has it too', async () => {
+    const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--no-structured'], { env: world, cwd: base, stdio: ['ignore', 'pipe', 'ignore'] })
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    try {
+      const url = await new Promise<string>((resolve, reject) => {
+        let seen = ''
+        child.stdout.on('data', (chunk: Buffer) => {
+          const found = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec((seen += chunk.toString()))
+          if (found && seen.includes('Ctrl-C')) resolve(found[0])
+        })
+        child.once('exit', () => reject(new Error(`ended: ${seen}`)))
+      })
+      const token = /^default\s+(\S+)/m.exec(readFileSync(join(world.CERITH_HOME, 'http-tokens'), 'utf8'))?.[1]
+      const client = new Client({ name: 'test', version: '1' })
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }))
+      const result = await client.callTool({ name: 'Bash', arguments: { command: 'echo over http' } })
+      await client.close()
+      expect(result).not.toHaveProperty('structuredContent')
+      expect(JSON.stringify(result.content)).toContain('over http')
+    } finally {
+      child.kill('SIGTERM')
+      await ended
+    }
+  })
+})
