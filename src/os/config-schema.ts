@@ -95,6 +95,22 @@ export const SETTINGS: readonly Setting[] = [
   { key: 'audit.maxBytes', type: 'number', default: 16 * 1024 * 1024, about: 'Size at which audit.jsonl is rotated.', project: 'never', variable: 'CERITH_AUDIT_MAX_BYTES', min: 4_096, max: 2 ** 40 },
   { key: 'audit.keepFiles', type: 'number', default: 8, about: 'Rotated audit files that are kept.', project: 'never', variable: 'CERITH_AUDIT_KEEP_FILES', min: 1, max: 10_000 },
   { key: 'dialect', type: 'string', default: 'house', about: 'The tool dialect of `cerith mcp` and `cerith serve`.', project: 'override', variable: 'CERITH_DIALECT' },
+  {
+    key: 'mcp.structured',
+    type: 'boolean',
+    default: true,
+    about: 'Whether results of the MCP server carry structured content beside the text.',
+    project: 'override',
+    variable: 'CERITH_MCP_STRUCTURED',
+  },
+  {
+    key: 'mcp.failedIsError',
+    type: 'boolean',
+    default: true,
+    about: 'Whether a command that ran and exited with another code than 0 is an error result for an MCP client; refusals and timeouts always are.',
+    project: 'override',
+    variable: 'CERITH_MCP_FAILED_IS_ERROR',
+  },
   { key: 'features', type: 'flags', default: {}, about: 'Features of the host whose command line is blocked in favour of its tools: {"cron": true}.', project: 'override' },
   { key: 'automation', type: 'objects', default: [], about: 'Programs to be used through tools, not through the shell: {program, subcommands, tools, feature, enabled}.', project: 'add' },
 ]

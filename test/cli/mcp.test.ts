@@ -1,6 +1,6 @@
 /** `cerith mcp` and `cerith serve` as the built program: what their flags change for a real client. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -60,4 +60,38 @@ describe('--no-structured', () => {
       await ended
     }
   })
+})
+
+describe('--no-failed-is-error', () => {
+  const FAILED = 'echo before; (exit 3)'
+  const facts = { content: [{ type: 'text', text: expect.stringMatching(/^\[exit 3.*\]\nbefore/) }], structuredContent: { status: 'failed', exit_code: 3 } }
+
+  test('an exit code is an error result by default, and a plain result with the flag, the setting or the variable; the facts are the same', async () => {
+    expect((await seenWith([], FAILED)).result).toMatchObject({ ...facts, isError: true })
+    for (const [flags, env] of [
+      [['--no-failed-is-error'], {}],
+      [['--set', 'mcp.failedIsError=false'], {}],
+      [[], { CERITH_MCP_FAILED_IS_ERROR: 'off' }],
+    ] as const) {
+      const { result } = await seenWith(flags, FAILED, env)
+      expect(result).toMatchObject(facts)
+      expect(result.isError ?? false).toBe(false)
+    }
+  })
+
+  test('what was refused stays an error', async () => {
+    const { result } = await seenWith(['--no-failed-is-error'], 'cerith approve ask_0')
+    expect(result).toMatchObject({ isError: true, structuredContent: { status: 'refused' } })
+  })
+})
+
+test('the project may choose both in its configuration', async () => {
+  writeFileSync(join(base, 'cerith.config.json'), '{"mcp": {"structured": false, "failedIsError": false}}')
+  try {
+    const { hasSchema, result } = await seenWith([], 'exit 3')
+    expect(hasSchema).toBe(false)
+    expect(result).toEqual({ content: [{ type: 'text', text: expect.stringMatching(/^\[exit 3/) }] })
+  } finally {
+    rmSync(join(base, 'cerith.config.json'))
+  }
 })

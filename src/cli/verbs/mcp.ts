@@ -15,6 +15,7 @@ export const MCP_OPTIONS: readonly OptionRow[] = [
   { flags: '--yield <MS>', about: 'a command still running after so long becomes a job', read: readDuration },
   { flags: '--no-structured', about: 'results as text alone, for hosts that show both' },
   { flags: '--text-only', about: 'the same as --no-structured', hidden: true },
+  { flags: '--no-failed-is-error', about: 'an exit code other than 0 is a plain result, not an MCP error' },
   SET_OPTION,
 ]
 
@@ -24,6 +25,7 @@ export interface McpVerbOptions {
   readonly yield?: number
   readonly structured?: boolean
   readonly textOnly?: boolean
+  readonly failedIsError?: boolean
   readonly set?: readonly string[]
 }
 
@@ -55,7 +57,9 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
   return {
     tools: { dialect, cwd, ...(config.isSet('features') ? { features: values['features'] as Record<string, boolean> } : {}) },
     yieldMs: options.yield ?? (values['limits.yieldMs'] as number),
-    structured: options.structured !== false && !options.textOnly,
+    // A flag can only switch off; what is on comes from the configuration.
+    structured: options.structured !== false && !options.textOnly && (values['mcp.structured'] as boolean),
+    failedIsError: options.failedIsError !== false && (values['mcp.failedIsError'] as boolean),
     engine: await engineOptions(config, stateDirectory(io.env), { cwd, env: io.env, door: 'mcp', onProblem: (message) => io.err.write(`cerith: ${message}\n`) }),
   }
 }
