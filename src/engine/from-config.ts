@@ -5,6 +5,7 @@ import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
+import { isSecretName } from '../contract/secret.js'
 import type { PolicyConfig } from '../guard/policy.js'
 import { openAuditLog } from '../os/audit.js'
 import { withSpans } from '../os/audit-spans.js'
@@ -13,7 +14,7 @@ import { stateDirectory } from '../os/state-dir.js'
 import type { SecretSource } from '../secrets/sources.js'
 import type { AuditSink } from './audit-sink.js'
 import { createEngine } from './engine.js'
-import type { EngineLimits, EngineOptions } from './options.js'
+import type { AskpassRule, EngineLimits, EngineOptions } from './options.js'
 
 export interface OpenOptions {
   readonly cwd?: string
@@ -68,6 +69,7 @@ export async function engineOptions(config: LoadedConfig, stateDir: string, opti
     protectedPaths: [files.user, ...files.projectCandidates, ...list('protectedPaths')],
     automation: automationOf(values['automation'] as readonly Partial<AutomationRule>[]),
     limits: limitsOf(values),
+    ...(config.isSet('secrets.askpass') ? { askpass: askpassOf(values['secrets.askpass'] as readonly Record<string, unknown>[]) } : {}),
     secretSources: secretSources(config, stateDir, { ...options, env }),
     ...(options.ask ? { ask: options.ask } : {}),
     ...(values['audit.enabled'] ? { audit: auditSink(config, stateDir, options) } : {}),
@@ -104,6 +106,29 @@ function automationOf(rows: readonly Partial<AutomationRule>[]): AutomationRule[
         '{"program": "lango", "subcommands": ["cron"], "tools": "cron_add", "feature": "Cron", "enabled": true}',
       )
     return { program, subcommands, tools: String(tools), feature, enabled: Boolean(enabled) }
+  })
+}
+
+const PROGRAMS = ['sudo', 'ssh', 'git'] as const
+
+/** A rule that cannot fit would leave a command at a prompt that nobody answers, so each is checked before anything runs. */
+function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
+  return rows.map((row, i) => {
+    const wrong = (what: string): ShellError =>
+      new ShellError('BAD_CONFIG', `secrets.askpass[${i}]: ${what}`, 'For example: {"program": "git", "prompt": "^Password for", "secret": "git-password"}')
+    const unknown = Object.keys(row).find((key) => key !== 'program' && key !== 'prompt' && key !== 'secret')
+    if (unknown !== undefined) throw wrong(`unknown key ${JSON.stringify(unknown)}`)
+    const program = PROGRAMS.find((name) => name === row['program'])
+    if (!program) throw wrong(`program must be one of ${PROGRAMS.join(', ')}, got ${JSON.stringify(row['program'])}`)
+    const { prompt, secret } = row
+    if (typeof secret !== 'string' || !isSecretName(secret)) throw wrong(`secret must be the name of a secret, got ${JSON.stringify(secret)}`)
+    if (prompt === undefined) return { program, secret }
+    if (typeof prompt !== 'string' || prompt === '') throw wrong(`prompt must be a regular expression, got ${JSON.stringify(prompt)}`)
+    try {
+      return { program, secret, prompt: new RegExp(prompt) }
+    } catch (error) {
+      throw wrong(`prompt is no regular expression: ${(error as Error).message}`)
+    }
   })
 }
 

@@ -91,6 +91,13 @@ export const SETTINGS: readonly Setting[] = [
   { key: 'secrets.keyFile', type: 'path', default: null, about: 'A file, 0600, that opens the vault instead of a pass phrase.', project: 'never', variable: 'CERITH_KEY_FILE' },
   { key: 'secrets.environment', type: 'texts', default: {}, about: 'Secret name to variable of the host: {"DEPLOY_TOKEN": "CI_DEPLOY_TOKEN"}.', project: 'never' },
   { key: 'secrets.commands', type: 'commands', default: {}, about: 'Secret name to a program that prints it: {"NPM": ["pass", "show", "npm"]}.', project: 'never' },
+  {
+    key: 'secrets.askpass',
+    type: 'objects',
+    default: [],
+    about: 'Password prompts of sudo -A, ssh and git that are answered with a secret: {program, prompt?, secret}, prompt a regular expression.',
+    project: 'never',
+  },
   { key: 'audit.enabled', type: 'boolean', default: true, about: 'Write every decision and run to audit.jsonl in the state directory.', project: 'never', variable: 'CERITH_AUDIT' },
   { key: 'audit.maxBytes', type: 'number', default: 16 * 1024 * 1024, about: 'Size at which audit.jsonl is rotated.', project: 'never', variable: 'CERITH_AUDIT_MAX_BYTES', min: 4_096, max: 2 ** 40 },
   { key: 'audit.keepFiles', type: 'number', default: 8, about: 'Rotated audit files that are kept.', project: 'never', variable: 'CERITH_AUDIT_KEEP_FILES', min: 1, max: 10_000 },
@@ -179,6 +186,14 @@ const POLICY_SHAPES: Record<string, Record<string, unknown>> = {
     },
   },
   'policy.protected': { additionalProperties: false, required: ['paths'], properties: { paths: TEXTS, decision: { enum: ['ask', 'deny'] } } },
+  'secrets.askpass': {
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['program', 'secret'],
+      properties: { program: { enum: ['sudo', 'ssh', 'git'] }, prompt: { type: 'string', minLength: 1 }, secret: { type: 'string', minLength: 1 } },
+    },
+  },
   automation: {
     items: {
       type: 'object',
