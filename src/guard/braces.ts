@@ -40,7 +40,8 @@ interface Group {
 
 function findGroup(tokens: readonly Token[]): Group | undefined {
   for (let open = 0; open < tokens.length; open++) {
-    if (!isActive(tokens[open], '{')) continue
+    // `{}` at the start is text whatever follows, as find's placeholder must be.
+    if (!isActive(tokens[open], '{') || (open === 0 && isActive(tokens[1], '}'))) continue
     const close = matching(tokens, open)
     if (close < 0) continue
     const items = itemsOf(tokens.slice(open + 1, close))

@@ -89,8 +89,8 @@ export const CATASTROPHES: readonly RuleRow[] = [
     name: 'kill-everything',
     why: 'ends every process it may signal, this one included',
     guidance: 'Kill one process by its pid, or stop the job by its id.',
-    match: ['kill -9 -1', 'killall5', 'pkill -9 .', 'kill -9 $(ps -eo pid)'],
-    notMatch: ['kill -9 12345', 'kill %1', 'pkill -x my-server', 'kill -l', 'kill -1 12345'],
+    match: ['kill -9 -1', 'killall5', 'pkill -9 .', "pkill -f ''", 'pgrep . | xargs kill', 'kill -9 $(ps -eo pid)'],
+    notMatch: ['kill -9 12345', 'kill %1', 'pkill -x my-server', 'pkill -f my-server', 'kill -l', 'kill -1 12345'],
   },
   {
     name: 'host-down',

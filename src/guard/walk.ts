@@ -484,7 +484,7 @@ export class Walker implements Runner {
     if (assignment.index) expandSingle(assignment.index, from, this)
     const { name, value } = assignment
     if (value.type === 'ArrayValue') {
-      const items = value.elements.flatMap((word) => (expandFields(word, from, this)[0] ?? []).map((item) => plain(/^\[[^\]]*\]=/.test(item) ? item.replace(/^\[[^\]]*\]=/, '') : item)))
+      const items = value.elements.flatMap((word) => (expandFields(word, from, this, 'element')[0] ?? []).map((item) => plain(/^\[[^\]]*\]=/.test(item) ? item.replace(/^\[[^\]]*\]=/, '') : item)))
       const before = assignment.append ? (into.get(name).items ?? []) : []
       into.set(name, [[...before, ...items][0] ?? ''], [...before, ...items])
       return

@@ -6,16 +6,18 @@ import { type Folding, type Runner, unsplit } from './folding.js'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 import { expandParameter } from './parameter.js'
 import type { ShellState } from './state.js'
+import { type Place, tildeAt } from './tilde.js'
 import { type Alternatives, BREAK, CLOSE, concat, NOTHING, OPEN, plain, QUESTION, QUOTES, STAR, unique } from './text.js'
 
 /** The fields of a word; several lists when its value depends on what is not known. */
-export function expandFields(word: Word, shell: ShellState, runner: Runner): string[][] {
+export function expandFields(word: Word, shell: ShellState, runner: Runner, place: Place = 'argument'): string[][] {
   runner.step()
   const tokens = tokensOf(word)
   const lists = tokens.some((token) => 'char' in token && !token.quoted && token.char === '{') ? expandBraces(tokens) : [tokens]
   let ways: string[][] = [[]]
   for (const list of lists) {
-    const folded = fold(list, shell, runner, 'command').map(splitFields)
+    // What braces have made is no longer an assignment.
+    const folded = fold(list, shell, runner, lists.length > 1 ? 'inner' : place).map(splitFields)
     const next: string[][] = []
     for (const way of ways) for (const fields of folded) if (next.length < GUARD_LIMITS.maxAlternatives) next.push([...way, ...fields])
     ways = next
@@ -24,15 +26,15 @@ export function expandFields(word: Word, shell: ShellState, runner: Runner): str
   return ways
 }
 
-/** The value of a word where bash does not split it: assignments, here-strings, redirection targets, `case` words. */
-export function expandSingle(word: Word, shell: ShellState, runner: Runner): Alternatives {
+/** The value of a word where bash does not split it: redirection targets, `case` words, operands of `[[ ]]`. */
+export function expandSingle(word: Word, shell: ShellState, runner: Runner, place: Place = 'argument'): Alternatives {
   runner.step()
-  return unique(fold(tokensOf(word), shell, runner, 'assignment').map((text) => text.replaceAll(QUOTES, '').replaceAll(BREAK, ' ')))
+  return unique(fold(tokensOf(word), shell, runner, place).map((text) => text.replaceAll(QUOTES, '').replaceAll(BREAK, ' ')))
 }
 
-/** Like expandSingle, but wildcards are ordinary characters afterwards. */
+/** The value of an assignment or a here-string: wildcards are ordinary characters. */
 export function expandText(word: Word, shell: ShellState, runner: Runner): Alternatives {
-  return unique(expandSingle(word, shell, runner).map(plain))
+  return unique(expandSingle(word, shell, runner, 'value').map(plain))
 }
 
 /** The text of parts inside double quotes or an unquoted here-document. */
@@ -58,12 +60,12 @@ function expandOperand(word: Word, quoted: boolean, shell: ShellState, runner: R
         tokens.map((token) => ({ ...token, quoted: true })),
         shell,
         runner,
-        'assignment',
+        'inner',
       ).map((text) => text.replaceAll(QUOTES, '')),
     )
   // Blanks of the operand separate fields, those inside its quotes do not.
   const inner = tokens.map((token) => ('char' in token && !token.quoted ? { ...token, char: token.char.replace(/[ \t\n]+/g, BREAK) } : token))
-  return fold(inner, shell, runner, 'command')
+  return fold(inner, shell, runner, 'inner')
 }
 
 export function tokensOf(word: Word): Token[] {
@@ -114,8 +116,6 @@ function rawTokens(text: string): Token[] {
 /** Uncertain pieces in one word whose combinations are all looked at. */
 const MAX_UNCERTAIN = 64
 
-type Place = 'command' | 'assignment'
-
 function fold(tokens: readonly Token[], shell: ShellState, runner: Runner, place: Place): Alternatives {
   const pieces: Alternatives[] = []
   let run = ''
@@ -130,61 +130,19 @@ function fold(tokens: readonly Token[], shell: ShellState, runner: Runner, place
       pieces.push(evaluate(token.part, token.quoted, shell, runner))
       continue
     }
-    if (token.char === '~' && !token.quoted && (i === 0 || opensTilde(tokens, i, place))) {
-      const tilde = tildePrefix(tokens, i, shell, i === 0 ? place : 'assignment')
-      if (tilde) {
-        flush()
-        pieces.push(tilde.value)
-        i += tilde.length - 1
-        continue
-      }
-    }
-    run += token.char
+    const tilde = token.char === '~' ? tildeAt(tokens, i, shell, place) : undefined
+    if (tilde) {
+      flush()
+      pieces.push(tilde.value)
+      i += tilde.length - 1
+    } else run += token.char
   }
   flush()
   return joinPieces(pieces)
 }
 
-/** A tilde also counts after the colons of an assignment, and in a word that looks like one (`dd of=~/x`). */
-function opensTilde(tokens: readonly Token[], at: number, place: Place): boolean {
-  const before = tokens.slice(0, at)
-  if (before[at - 1]?.quoted) return false
-  const last = tokenChar(before[at - 1])
-  if (place === 'assignment') return last === ':'
-  if (last !== '=' && last !== ':') return false
-  return (
-    before.every((token) => 'char' in token && !token.quoted) &&
-    /^[A-Za-z_]\w*=/.test(before.map(tokenChar).join('')) &&
-    (last === ':' || before.filter((token) => tokenChar(token) === '=').length === 1)
-  )
-}
-
-function tokenChar(token: Token | undefined): string {
-  return token && 'char' in token ? token.char : ''
-}
-
-function tildePrefix(tokens: readonly Token[], start: number, shell: ShellState, place: Place): { value: Alternatives; length: number } | undefined {
-  let name = ''
-  let i = start + 1
-  for (; i < tokens.length; i++) {
-    const token = tokens[i] as Token
-    if ('char' in token && !token.quoted && (token.char.startsWith('/') || (place === 'assignment' && token.char === ':'))) break
-    if (!('char' in token) || token.quoted) return undefined
-    name += token.char
-  }
-  // Outside of assignments the whole part up to the slash must be unquoted, though the name ends at a colon.
-  name = name.replace(/:.*$/s, '')
-  const length = name.length + 1
-  if (name === '') return { value: shell.home.map((home) => home || shell.around.home), length }
-  if (name === '+') return { value: shell.cwd, length }
-  if (name === '-') return { value: shell.previousCwd, length }
-  if (name === 'root') return { value: ['/root'], length }
-  if (/^[A-Za-z_][\w.-]*$/.test(name)) return { value: [`/home/${name}`], length }
-  return undefined
-}
-
 /** How words inside `${ }` and `$(( ))` fold: handed down, so that those files need not know this one. */
-const FOLDING: Folding = { single: expandSingle, operand: expandOperand, part: (part, shell, runner) => evaluate(part, true, shell, runner) }
+const FOLDING: Folding = { single: (word, shell, runner) => expandSingle(word, shell, runner, 'inner'), operand: expandOperand, part: (part, shell, runner) => evaluate(part, true, shell, runner) }
 
 function evaluate(part: WordPart, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
   runner.step()
@@ -206,7 +164,7 @@ function evaluate(part: WordPart, quoted: boolean, shell: ShellState, runner: Ru
       return simple ? unique([...part.pattern.split('|'), ...(part.operator === '?' ? [''] : [])]) : [STAR]
     }
     default:
-      return concat(NOTHING, fold(tokensOfPart(part, quoted), shell, runner, 'assignment'))
+      return concat(NOTHING, fold(tokensOfPart(part, quoted), shell, runner, 'inner'))
   }
 }
 

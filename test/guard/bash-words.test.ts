@@ -84,6 +84,59 @@ describe('constant words fold to what bash makes of them', () => {
     ])
   })
 
+  test('tildes after equals signs and colons', () => {
+    const tildes = [
+      '~',
+      '~/x',
+      '~:~',
+      '~/x:~/y',
+      'b:~',
+      ':~',
+      'b=~',
+      'b=~/x',
+      '=~',
+      '~=~',
+      '~/=~',
+      '~=b=~',
+      'b:~=~',
+      '~:=~',
+      '~=~:~',
+      '~=~/x',
+      'x~',
+      'x~:~',
+      '\\~',
+      '"~"',
+      '~""',
+      '~"x"',
+      '~/"x"',
+      '"b":~',
+      'b":"~',
+      'b\\:~',
+      '$x:~',
+      '$x=~',
+      '{~,x}',
+      '{~/x,y}',
+      'b:{~,x}',
+      '{x,y}:~',
+      '${u:-~}',
+      '${u:-b}:~',
+      '${u:-b=~}',
+      '~+',
+    ]
+    same(
+      ['', 'a=', 'a+=', '+a=', 'a-b=', '--a=', '1a=', 'a:', 'a:b=', 'a[0]=', 'a[x]+=', 'a["x"]=', 'a[b=', '"a"=', '\\a=', '$x=', '{a,b}=', 'a_1=', 'é='].flatMap((front) =>
+        tildes.map((rest) => front + rest),
+      ),
+      'x=q; u=',
+    )
+  })
+
+  test('tildes in the values of assignments, in elements of arrays and in here-strings', () => {
+    const values = ['~', '~/x', '~:~', 'b:~', 'b=~', '~=~', 'b:~=~', '=~', ':~', '"~"', 'b":"~', '~""', '"b":~', 'a=~', '\\~', '~/x:~/y']
+    same(values.map((value) => `"$(v=${value}; printf %s "$v")" "$(export w=${value}; printf %s "$w")" "$(cat <<< ${value})"`))
+    same(['~', '~/x', 'x=~', 'b:~', '[0]=~', '[0]=b:~', '[0]=b=~', '[0]="~"', '~:~'].map((element) => `"$(e=(${element}); printf %s "\${e[0]}")"`))
+  })
+
   test('brace expansion', () => {
     same([
       '{a,b}',
@@ -94,6 +147,11 @@ describe('constant words fold to what bash makes of them', () => {
       '{,a}',
       '{a}',
       '{}',
+      '{},x}',
+      'a{},x}',
+      '{}.{},~}b',
+      '{{},x}',
+      '{a,b}{},x}',
       '{1..5}',
       '{5..1}',
       '{1..10..3}',
@@ -221,11 +279,11 @@ describe('constant words fold to what bash makes of them', () => {
       literal.map((text) => `'${text.replaceAll("'", '')}'`),
       literal.map((text) => `"${text.replace(/[\\"$`!]/g, '\\$&')}"`),
       literal.map((text) => text.replace(/\n/g, '').replace(/[^a-z/.]/g, '\\$&')),
-      fc.constantFrom("$'\\t'", "$'\\x41b'", '""', "''", '{a,b}', '{1..3}', '{x,y}z'),
+      fc.constantFrom("$'\\t'", "$'\\x41b'", '""', "''", '{a,b}', '{1..3}', '{x,y}z', '=~', ':~', '~/'),
     )
-    const words = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''))
+    const words = fc.tuple(fc.constantFrom('', '', 'a=', 'b1+=', 'c[0]='), fc.array(piece, { minLength: 1, maxLength: 5 })).map(([front, pieces]) => front + pieces.join(''))
     // Whether `~name` is somebody's home depends on the machine; the guard takes it for one.
-    const lists = fc.sample(words, { numRuns: 1_500, seed: 20_261_115 }).filter((list) => !/~[\w+={-]|=~/.test(list))
+    const lists = fc.sample(words, { numRuns: 1_500, seed: 20_261_115 }).filter((list) => !/~[\w+{-]/.test(list))
     const truth = bashFields(lists)
     const wrong = lists.flatMap((list, i) => (JSON.stringify(guardFields(list)) === JSON.stringify(truth[i]) ? [] : [{ list, bash: truth[i], guard: guardFields(list) }]))
     expect(wrong.slice(0, 10)).toEqual([])

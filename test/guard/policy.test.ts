@@ -82,12 +82,12 @@ describe('rules on argv', () => {
   })
 
   test('a rule for a directory holds there and below, wherever cd leads', () => {
-    const config: PolicyConfig = { rules: [{ decision: 'deny', commands: ['npm publish'], directories: ['~/work'] }] }
+    const config: PolicyConfig = { rules: [{ decision: 'deny', commands: ['npm publish'], directories: ['~/code'] }] }
     table(config, {
       'npm publish': 'allow',
-      'cd ~/work && npm publish': 'deny',
-      'cd ~/code/pkg; npm publish': 'deny',
-      'cd ~/workshop && npm publish': 'allow',
+      'cd ~/code && npm publish': 'deny',
+      'cd ~/work/sub; npm publish': 'deny',
+      'cd ~/codebook && npm publish': 'allow',
     })
     expect(decide('npm publish', { rules: [{ decision: 'deny', commands: ['npm publish'], directories: ['.'] }] })).toBe('deny')
   })

@@ -1,7 +1,8 @@
-/** Programs that act on the machine: disks, power, signals, firewall, scheduled jobs, packages. */
-import { ANYTHING, hasUnknown, hasWildcard, NOTHING, plain, TREE, UNKNOWN } from '../text.js'
+/** Programs that act on the machine: disks, power, firewall, scheduled jobs, packages. */
+import { ANYTHING, plain, UNKNOWN } from '../text.js'
 import { isRawDevice, resolvePath } from '../paths.js'
 import { basename, type Call, fieldsOf, onlyTalks, options, type Program } from './call.js'
+import { SIGNAL_PROGRAMS } from './signals.js'
 
 // --- disks ------------------------------------------------------------------------------------------------------
 
@@ -142,79 +143,6 @@ const sysctl: Program = (call) => {
   const text = call.argv.slice(1).map(plain).join(' ')
   if (/kernel\.(sysrq|panic)\b.*=/.test(text) && /kernel\.sysrq=|panic=/.test(text.replaceAll(' ', ''))) return undefined
   return ANYTHING
-}
-
-// --- signals ----------------------------------------------------------------------------------------------------
-
-const kill: Program = (call) => {
-  const words = call.argv.slice(1).map(plain)
-  if (words.some((word) => /^(-l|-L|--list.*|--table)$/.test(word))) return undefined
-  let targets = words
-  const dashes = words.indexOf('--')
-  if (dashes >= 0) targets = words.slice(dashes + 1)
-  else if (/^(-s|-n|--signal)$/.test(words[0] ?? '')) targets = words.slice(2)
-  else if (/^-/.test(words[0] ?? '') && words.length > 1) targets = words.slice(1)
-  else if (/^-\d+$/.test(words[0] ?? '')) targets = words[0] === '-1' ? [] : words
-  const harmless = words.some((word) => /^(-0|-s0)$/.test(word)) || (words[0] === '-s' && words[1] === '0')
-  if (harmless) return undefined
-  const { own } = call.walker.settings
-  if (call.argv.slice(1).some((word) => hasWildcard(word))) call.walker.report('kill-everything', ['kill', ...words])
-  for (const target of targets) {
-    if (target === '-1') call.walker.report('kill-everything', ['kill', ...words])
-    else if (target === '1' || target === '-0') call.walker.report('kill-everything', ['kill', ...words])
-    else if (/^-?\d+$/.test(target) && own.pids.includes(Math.abs(Number(target)))) killsHost(call, target)
-    else if (target.includes(TREE)) call.walker.report('kill-everything', ['kill', ...words])
-  }
-  return undefined
-}
-
-function killsHost(call: Call, target: string): void {
-  call.walker.add({
-    decision: 'deny',
-    rule: 'kill-host',
-    reason: `\`${[basename(call.argv[0] ?? ''), target].join(' ')}\` would end the process that runs this shell`,
-    guidance: 'End your own processes by their pid, or stop the job by its id.',
-    words: [basename(call.argv[0] ?? ''), target],
-    dangerous: true,
-  })
-}
-
-/** pkill and killall by name: everything, or something that includes us. */
-const killByName: Program = (call, name) => {
-  const given = options(
-    call.argv.slice(1).filter((arg) => !/^-(?:\d+|SIG[A-Z0-9]+|[A-Z]{2,}[A-Z0-9]*)$/.test(arg)),
-    {
-      short: name === 'killall' ? 'osuynZ' : 'dFgGPrstuUO',
-      long: ['signal', 'user', 'older-than', 'younger-than', 'ns', 'pgroup', 'group', 'parent', 'session', 'terminal', 'euid', 'uid', 'pidfile', 'cgroup', 'env', 'older', 'runstates'],
-    },
-  )
-  if (given.has('l', 'list', 'V', 'version', 'help')) return undefined
-  const zero = given.get('s', 'signal')
-  if (zero === '0' || call.argv.includes('-0')) return undefined
-  const patterns = given.operands.map(plain)
-  const user = given.get('u', 'euid', 'U', 'uid', 'user')
-  if (patterns.length === 0 && (user !== undefined || given.has('v', 'inverse'))) {
-    call.walker.report('kill-everything', [name, ...call.argv.slice(1)])
-    return undefined
-  }
-  for (const pattern of patterns) {
-    if (/^[.^*$\s]*$/.test(pattern) && pattern !== '') call.walker.report('kill-everything', [name, pattern])
-    else if (given.has('v', 'inverse')) call.walker.report('kill-everything', [name, '-v', pattern])
-    else if (/^(init|systemd|sshd|systemd-logind|dbus-daemon|Xorg|gnome-shell)$/.test(pattern) && !given.has('P', 'parent')) call.walker.report('kill-everything', [name, pattern])
-    else if (call.walker.settings.own.names.some((ours) => namesUs(name, pattern, ours, given.has('x', 'exact', 'e'), given.has('f', 'full')))) killsHost(call, pattern)
-  }
-  return undefined
-}
-
-function namesUs(program: string, pattern: string, ours: string, exact: boolean, full: boolean): boolean {
-  if (hasUnknown(pattern)) return false
-  if (program === 'killall' || exact) return pattern === ours
-  if (full && !/^[\w.-]+$/.test(pattern)) return false
-  try {
-    return new RegExp(pattern).test(ours)
-  } catch {
-    return false
-  }
 }
 
 // --- schedule, firewall, network --------------------------------------------------------------------------------
@@ -397,12 +325,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table('dbus-send busctl gdbus qdbus', bus),
   loginctl,
   sysctl,
-  kill,
-  ...table('pkill killall skill', killByName),
-  killall5: (call) => {
-    if (!onlyTalks(call.argv.slice(1))) call.walker.report('kill-everything', call.argv)
-    return NOTHING
-  },
+  ...SIGNAL_PROGRAMS,
   crontab,
   ...table('iptables ip6tables iptables-legacy iptables-nft', iptables),
   ...table('nft ipfw pfctl ufw firewall-cmd ebtables ipset iptables-restore', firewall),
@@ -413,7 +336,4 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   efibootmgr,
   kexec,
   'grub-install': grub,
-  ps: ({ argv }) => (argv.slice(1).some((word) => /^-?\w*[eAax]/.test(word)) && !argv.some((word) => /^-[pC]/.test(word)) ? [`${TREE}\n`] : ANYTHING),
-  pgrep: (call) => (options(call.argv.slice(1), { short: 'dFgGPrstuU' }).operands.some((word) => /^[.^*$]*$/.test(plain(word))) ? [`${TREE}\n`] : ANYTHING),
-  pidof: () => ANYTHING,
 }
