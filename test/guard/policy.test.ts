@@ -86,7 +86,7 @@ describe('rules on argv', () => {
     table(config, {
       'npm publish': 'allow',
       'cd ~/code && npm publish': 'deny',
-      'cd ~/work/sub; npm publish': 'deny',
+      'cd ~/code/pkg; npm publish': 'deny',
       'cd ~/codebook && npm publish': 'allow',
     })
     expect(decide('npm publish', { rules: [{ decision: 'deny', commands: ['npm publish'], directories: ['.'] }] })).toBe('deny')
