@@ -53,6 +53,8 @@ export interface RunRequest {
   readonly yieldMs?: number
   /** What a timeout does. Default `kill`. */
   readonly onTimeout?: 'kill' | 'background'
+  /** Whose the job is that it becomes by `yieldMs` or `onTimeout`: it ends with the engine (`manager`, the default) or lives on (`detached`). */
+  readonly owner?: JobOwner
   /** Tell within about a second of silence when the command waits for input, instead of waiting for the timeout. */
   readonly reportInput?: boolean
   readonly description?: string

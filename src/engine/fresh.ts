@@ -108,7 +108,11 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     promoted = true
     stopTimers()
     void promote({ plan, ward, out, err, readers, startedAt, reason }).then(
-      (outcome) => call.settle(outcome),
+      (outcome) => {
+        // A job is ended, or left alone, by whoever keeps the jobs.
+        if (outcome.status === 'running') services.live.delete(life)
+        call.settle(outcome)
+      },
       (error: unknown) => call.fail(error),
     )
     return call.outcome

@@ -14,13 +14,14 @@ type Running = Parameters<Promote>[0]
 
 export async function promoteRun(run: Running, services: Services, adopt: (job: StartedJob) => void): Promise<Outcome> {
   const { plan, ward, out, err, readers } = run
+  const owner = plan.request.owner ?? 'manager'
   // Nobody reads from here on; the pipes hold what comes, and the keeper has their other reading ends.
   for (const reader of readers) reader.pause()
   const { id, dir } = makeJobDirectory(services.stateDir, plan.request.newId ?? newShellId)
   const held = { out: out.takeHeld(), err: err?.takeHeld() ?? new Uint8Array(0) }
   try {
     const record = {
-      ...recordOf(id, plan, services, { owner: 'manager', openStdin: false, pty: false, streams: err ? 'separate' : 'merged', notes: [] }),
+      ...recordOf(id, plan, services, { owner, openStdin: false, pty: false, streams: err ? 'separate' : 'merged', notes: [] }),
       createdAt: Math.round(Date.now() - (performance.now() - run.startedAt)),
       timeoutMs: null,
     }
@@ -37,7 +38,7 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
       outHeld: held.out,
       errHeld: held.err,
       masks: services.secrets.masker.needles(),
-      detached: false,
+      detached: owner === 'detached',
     })
     if (!(await Promise.race([moved.then(() => true), ward.gone.then(() => false)]))) {
       removeJobDirectory(dir)
@@ -113,9 +114,7 @@ function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: 
     id,
     session: plan.session,
     pipeStatus: null,
-    notes: [
-      `Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id (cerith read ${id}, cerith wait ${id}, cerith kill ${id}).`,
-    ],
+    notes: [`Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id.`],
   })
 }
 

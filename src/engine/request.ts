@@ -23,6 +23,7 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
   oneOf(request, 'ansi', ['keep', 'strip'])
   oneOf(request, 'progress', ['keep', 'collapse'])
   oneOf(request, 'onTimeout', ['kill', 'background'])
+  oneOf(request, 'owner', ['manager', 'detached'])
   if (request.timeoutMs !== undefined && request.timeoutMs !== null) milliseconds('timeoutMs', request.timeoutMs, 1, limits.maxTimeoutMs)
   if (request.graceMs !== undefined) milliseconds('graceMs', request.graceMs, 0, 600_000)
   if (request.yieldMs !== undefined) milliseconds('yieldMs', request.yieldMs, 0, limits.maxTimeoutMs)
@@ -42,7 +43,7 @@ function commandLine(command: unknown): string {
   throw bad('command must be a string or a non-empty array of strings', command, 'Pass a command line, or an argv that cerith quotes.')
 }
 
-function oneOf(request: RunRequest, field: 'envMode' | 'streams' | 'ansi' | 'progress' | 'onTimeout', allowed: readonly string[]): void {
+function oneOf(request: RunRequest, field: 'envMode' | 'streams' | 'ansi' | 'progress' | 'onTimeout' | 'owner', allowed: readonly string[]): void {
   const value = request[field]
   if (value !== undefined && !allowed.includes(value)) throw bad(`${field} must be one of ${allowed.join(', ')}`, value, `Use one of: ${allowed.join(', ')}.`)
 }

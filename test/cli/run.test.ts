@@ -200,3 +200,41 @@ describe('a signal to cerith', () => {
     expect(Date.now() - startedAt).toBeLessThan(15_000)
   })
 })
+
+describe('--yield', () => {
+  test('lets a slow command go on as a job of its own after this process, with every byte', async () => {
+    const { code, out, err } = await cli('run', '--yield', '300ms', 'echo before; sleep 1; echo after; exit 5')
+    expect({ code, out }).toEqual({ code: 0, out: 'before\n' })
+    const id = /still running as (shell_\w+); cerith read \1 --follow, cerith wait \1, cerith kill \1/.exec(err)?.[1] as string
+    expect(JSON.parse((await cli('ps', '--json')).out).jobs).toEqual([expect.objectContaining({ id, owner: 'detached' })])
+    expect(await cli('wait', id)).toMatchObject({ code: 0, out: 'exit (failed, exit code 5)\n' })
+    expect((await cli('read', id)).out).toBe('before\nafter\n')
+  })
+
+  test('as JSON says running, the id and how to go on', async () => {
+    const { code, out } = await cli('run', '--json', '--yield', '200', 'echo early; sleep 30')
+    const { status, id, stdout, exit_code, notes } = JSON.parse(out)
+    expect({ code, status, stdout, exit_code }).toEqual({ code: 0, status: 'running', stdout: 'early\n', exit_code: null })
+    expect(notes).toEqual([expect.stringMatching(/^Still running, NOT killed/), `cerith read ${id} --follow, cerith wait ${id}, cerith kill ${id}`])
+    expect((await cli('kill', id)).out).toContain('ended')
+  })
+
+  test.each([[['--session', 'slow']], [['--pty']], [['--merge']]])('with %j too', async (more) => {
+    const { id } = JSON.parse((await cli('run', '--json', ...more, '--yield', '300', 'echo one; sleep 0.8; echo two')).out)
+    await cli('wait', id)
+    expect((await cli('read', id)).out.replaceAll('\r', '')).toBe('one\ntwo\n')
+  })
+
+  test('a session goes on without the command that was let go', async () => {
+    await cli('run', '--session', 'on', 'x=kept')
+    const { id } = JSON.parse((await cli('run', '--json', '--session', 'on', '--yield', '200', 'x=lost; sleep 30')).out)
+    expect((await cli('run', '--session', 'on', 'echo $x')).out).toBe('kept\n')
+    await cli('kill', id)
+  })
+
+  test('a command that is quick enough is an ordinary one', async () => {
+    expect(await cli('run', '--yield', '30s', 'echo quick; exit 4')).toEqual({ code: 4, out: 'quick\n', err: '' })
+    expect(await cli('run', '--yield', '1s', '--background', 'true')).toMatchObject({ code: 125, err: expect.stringContaining('--background') })
+    expect(await cli('run', '--yield', 'soon', 'true')).toMatchObject({ code: 125, err: expect.stringContaining('is not a time') })
+  })
+})

@@ -13,7 +13,7 @@ test('a yield names the job, keeps the output so far, and the end comes later wi
   const outcome = await place.engine.run({ command: 'echo one; sleep 0.6; echo two; exit 12', yieldMs: 250 })
   expect(outcome).toMatchObject({ status: 'running', stdout: 'one\n', end: null, exitCode: null })
   expect(outcome.id).toMatch(/^shell_/)
-  expect(outcome.notes[0]).toMatch(/^Still running, NOT killed: .*cerith read shell_.*cerith wait shell_.*cerith kill shell_/)
+  expect(outcome.notes[0]).toMatch(/^Still running, NOT killed: .* background job shell_\w+\. Read its output, wait for it or stop it by that id\.$/)
   const job = await place.engine.job(outcome.id as string)
   const { info } = await job.wait()
   expect(info).toMatchObject({ status: 'failed', exitCode: 12, owner: 'manager', pid: outcome.pid, outputFile: outcome.outputFile })

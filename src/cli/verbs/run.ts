@@ -17,6 +17,7 @@ interface RunOptions {
   readonly cleanEnv?: boolean
   readonly timeout?: number | null
   readonly grace?: number
+  readonly yield?: number
   readonly session?: string
   readonly pty?: boolean
   readonly record?: string
@@ -44,6 +45,7 @@ export const verb: Verb = {
     { flags: '--clean-env', about: 'start from an empty environment plus --env' },
     { flags: '--timeout <MS>', about: 'end it after so long: 1500, 30s, 5m, none', read: readTimeout },
     { flags: '--grace <MS>', about: 'between the polite signal and SIGKILL', read: readDuration },
+    { flags: '--yield <MS>', about: 'if it still runs after so long, it goes on as a job', read: readDuration },
     { flags: '--session <NAME>', about: 'in a shell that remembers; the same name next time' },
     { flags: '--pty', about: 'on a terminal of its own' },
     { flags: '--record <FILE>', about: 'with --pty: record the terminal (asciicast v2)' },
@@ -65,7 +67,7 @@ export const verb: Verb = {
   ],
   details: `Exit code: the command's own; 124 when its time was up, 125 when cerith could not
 start it, 126 when the guard refused it, 128+n when signal n ended it.
-Ctrl-C interrupts the command, a second one ends it at once.`,
+Ctrl-C interrupts the command, a second one ends it at once. With --yield the exit code is 0 when the command goes on as a job; --json then says "status": "running" and its id, and its time limit no longer counts.`,
   run: (args, io) => run(args.words, args.options as RunOptions, io),
 }
 
@@ -73,6 +75,7 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
   if (options.record !== undefined && !options.pty) throw new UsageError('--record needs --pty', 'There is nothing to record without a terminal.')
   if (options.background && options.pty === undefined && options.input !== undefined)
     throw new UsageError('--input does not go with --background', 'Start it with --open-stdin and type with `cerith send`.')
+  if (options.background && options.yield !== undefined) throw new UsageError('--yield does not go with --background', 'A background command is a job from the start; leave one of the two out.')
   const input = options.input === '-' ? await io.readStdin() : options.input
   const request: RunRequest = {
     command: words.length === 1 ? (words[0] as string) : words,
@@ -80,6 +83,8 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     ...(options.cleanEnv ? { envMode: 'replace' as const } : {}),
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
     ...(options.grace === undefined ? {} : { graceMs: options.grace }),
+    // This process ends when the command is let go: a job that ended with it would be no use.
+    ...(options.yield === undefined ? {} : { yieldMs: options.yield, owner: options.owner ?? 'detached' }),
     ...(options.pty ? { pty: io.out.isTTY ? { cols: io.out.columns, rows: 40 } : true } : {}),
     ...(options.record === undefined ? {} : { record: resolve(io.cwd, options.record) }),
     ...(options.merge ? { streams: 'merged' as const } : {}),
@@ -123,7 +128,7 @@ async function follow(start: (extra: Partial<RunRequest>) => RunHandle, asJson: 
   ]
   try {
     const outcome = await handle.outcome
-    if (asJson) io.out.write(`${JSON.stringify(outcomeToJson(outcome))}\n`)
+    if (asJson) io.out.write(`${JSON.stringify(outcomeToJson(inOurWords(outcome)))}\n`)
     else {
       // What never started has nothing to follow, but bash may have said why.
       if (!followed && outcome.pid === null && outcome.status === 'failed') io.err.write(outcome.stderr)
@@ -144,9 +149,18 @@ function tell(outcome: Outcome, io: Io): void {
     say(`refused (${outcome.refused.rule}): ${outcome.refused.reason}`)
     say(outcome.refused.guidance)
   }
-  if (outcome.status === 'running') say(`still running as ${outcome.id}; cerith read ${outcome.id}, cerith wait ${outcome.id}, cerith kill ${outcome.id}`)
+  if (outcome.status === 'running') say(`still running as ${outcome.id}; ${howToGoOn(outcome.id)}`)
   // Advice is for people; a script that captures stderr wants the command's and no more.
-  if (io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed') for (const note of outcome.notes) say(note)
+  if (io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed') for (const note of outcome.notes) if (!note.includes('NOT killed')) say(note)
+}
+
+/** The engine says what happened; how to go on is said in the words of whoever reads it, here those of the command line. */
+function inOurWords(outcome: Outcome): Outcome {
+  return outcome.status === 'running' ? { ...outcome, notes: [...outcome.notes, howToGoOn(outcome.id)] } : outcome
+}
+
+function howToGoOn(id: string | null): string {
+  return `cerith read ${id} --follow, cerith wait ${id}, cerith kill ${id}`
 }
 
 function planLines({ plan }: Outcome): string {
