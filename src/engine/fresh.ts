@@ -83,9 +83,21 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   }
   const startedAt = performance.now()
   let ward: Ward
+  const starting = launcher.start(spec)
+  // Known to the engine from here on: its output may be seen, and the engine be closed, before the launcher says that it started.
+  const life = {
+    end: async () => {
+      const started = await starting.catch(() => null)
+      if (!started) return
+      killed('close')
+      await started.gone
+    },
+  }
+  services.live.add(life)
   try {
-    ward = await launcher.start(spec)
+    ward = await starting
   } catch (error) {
+    services.live.delete(life)
     for (const reader of readers) reader.close()
     if (input !== undefined) closeQuietly(input)
     if (scriptFile) removeQuietly(scriptFile)
@@ -127,13 +139,6 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     for (const timer of timers) clearTimeout(timer)
     request.signal?.removeEventListener('abort', onAbort)
   }
-  const life = {
-    end: async () => {
-      killed('close')
-      await ward.gone
-    },
-  }
-  services.live.add(life)
   call.takeControl({
     interrupt: () => {
       if (stop) return
@@ -262,7 +267,8 @@ async function takePipes<T extends Record<string, Ends>>(services: Services, wan
   } catch (error) {
     for (const fd of opened) closeQuietly(fd)
     for (const pipe of Object.values(taken)) pipe?.release()
-    throw error
+    // The launcher goes away while the engine closes, and its pipes with it.
+    throw services.state.closed ? new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.') : error
   }
   return taken as { [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }
 }

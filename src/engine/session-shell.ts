@@ -56,7 +56,10 @@ export class SessionShell {
   /** Whether something that was started by an earlier call may still be there. */
   #accompanied = false
   #waiters = new Map<string, (report: Report | null) => void>()
+  /** Who waits for the end of the running command. */
+  #ended: ((report: Report | null) => void) | null = null
   #number = 0
+  #closed = false
 
   private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe) {
     this.#services = services
@@ -76,6 +79,7 @@ export class SessionShell {
     void ward.exited.then(() => {
       // Reports written just before the end are still in the pipe.
       this.#reports.drainNow()
+      this.#ended?.(null)
       for (const [key, waiter] of this.#waiters) {
         this.#waiters.delete(key)
         waiter(null)
@@ -151,23 +155,21 @@ export class SessionShell {
     return new Promise((resolve) => this.#waiters.set(`${kind}${number}`, resolve))
   }
 
-  /** Either report of a call's end; null when the shell ends first, or nobody waits any longer. */
+  /** The report of a call's end; null when the shell ends first, or nobody waits any longer. */
   answer(): { readonly report: Promise<Report | null>; giveUp(): void } {
     let settle!: (report: Report | null) => void
     const report = new Promise<Report | null>((resolve) => (settle = resolve))
     const finish = (heard: Report | null): void => {
-      this.#waiters.delete('T0')
-      this.#waiters.delete('E0')
+      if (this.#ended === finish) this.#ended = null
       settle(heard)
     }
-    if (this.alive) {
-      this.#waiters.set('T0', finish)
-      this.#waiters.set('E0', finish)
-    } else finish(null)
+    if (this.alive) this.#ended = finish
+    else settle(null)
     return { report, giveUp: () => finish(null) }
   }
 
   #hear(report: Report): void {
+    if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') return this.#ended?.(report)
     const key = `${report.kind}${report.number}`
     const waiter = this.#waiters.get(key)
     this.#waiters.delete(key)
@@ -314,7 +316,7 @@ export class SessionShell {
   /** Its command goes on without the session: when that ends, the shell leaves with its status. */
   release(): void {
     this.type(leaveLine(this.marks))
-    closeQuietly(this.#orders)
+    this.#closeOwn()
     void this.ward.exited.then(() => this.#closeReports())
   }
 
@@ -336,11 +338,18 @@ export class SessionShell {
 
   /** Lets go of everything of ours once the shell is gone. */
   dispose(): void {
-    closeQuietly(this.#orders)
+    this.#closeOwn()
     this.#closeReports()
+    for (const one of [this.#out, this.#err, ...this.#old]) one?.reader.close()
+  }
+
+  /** Once: a moment later the same numbers may be somebody else's descriptors. */
+  #closeOwn(): void {
+    if (this.#closed) return
+    this.#closed = true
+    closeQuietly(this.#orders)
     closeQuietly(this.#commands)
     for (const watch of this.#children) watch.close()
-    for (const one of [this.#out, this.#err, ...this.#old]) one?.reader.close()
   }
 
   #closeReports(): void {

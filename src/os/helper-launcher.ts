@@ -28,7 +28,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   const child = spawn(helper, [...args, 'serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
   const orders = child.stdin as unknown as Socket
   const ready: HelperPipe[] = []
-  const pipeWaiters: ((pipe: Pipe) => void)[] = []
+  const pipeWaiters: { resolve(pipe: Pipe): void; reject(error: Error): void }[] = []
   const waiting = new Map<number, Waiting>()
   const wards = new Map<number, LiveWard>()
   let nextId = 1
@@ -36,7 +36,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   let launcherPid = child.pid ?? -1
 
   const send = (kind: string, fields: readonly (readonly [string, string | number])[]): void => {
-    if (!closed) orders.write(encodeFrame(kind, fields))
+    if (!closed && !orders.writableEnded) orders.write(encodeFrame(kind, fields))
   }
 
   // Only work in flight keeps the host's event loop alive; an idle engine, its sessions and its jobs do not.
@@ -49,6 +49,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   class HelperPipe implements Pipe {
     #read = -1
     #write = -1
+    #released = false
     constructor(
       readonly slot: number,
       /** Under which paths its two ends can be opened: the launcher's descriptors, or a FIFO. */
@@ -65,6 +66,9 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       return this.#write
     }
     release(): void {
+      // A second time would free what is somebody else's pipe by now.
+      if (this.#released) return
+      this.#released = true
       send('r', [['slot', this.slot]])
       send('p', [['count', 1]])
     }
@@ -89,7 +93,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         const path = fields['path']
         const pipe = new HelperPipe(Number(fields['slot']), path ?? `/proc/${launcherPid}/fd/${fields['read']}`, path ?? `/proc/${launcherPid}/fd/${fields['write']}`)
         const waiter = pipeWaiters.shift()
-        if (waiter) waiter(pipe)
+        if (waiter) waiter.resolve(pipe)
         else ready.push(pipe)
         break
       }
@@ -161,6 +165,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     // Its pipes went with it.
     ready.length = 0
     announce?.(new Error('the helper ended at once'))
+    for (const waiter of pipeWaiters.splice(0)) waiter.reject(closedError())
     for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
     updateHold()
   })
@@ -181,10 +186,10 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   const pipe = (): Promise<Pipe> => {
     const at = ready.shift()
     if (at) return Promise.resolve(at)
-    if (closed) return Promise.reject(closedError())
+    if (closed || orders.writableEnded) return Promise.reject(closedError())
     send('p', [['count', 1]])
-    return new Promise((resolve) => {
-      pipeWaiters.push(resolve)
+    return new Promise((resolve, reject) => {
+      pipeWaiters.push({ resolve, reject })
       updateHold()
     })
   }
@@ -200,7 +205,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     pipe,
     pipeNow: () => ready.shift() ?? null,
     start(spec) {
-      if (closed) return Promise.reject(closedError())
+      if (closed || orders.writableEnded) return Promise.reject(closedError())
       const id = nextId++
       return new Promise((resolve, reject) => {
         waiting.set(id, { spec, resolve, reject })

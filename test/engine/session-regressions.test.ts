@@ -51,6 +51,18 @@ test('closing a session does not end its host', () => {
   expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: 'went on\n' })
 })
 
+test('F50 a session that closes with a replaced shell lets go of each pipe once: the next sessions get pipes of their own', async () => {
+  const engine = await testEngine()
+  for (let round = 0; round < 8; round++) {
+    const session = await engine.session(`leaves-${round}`)
+    await session.run({ command: 'sleep 1000 & echo started' })
+    await session.run({ command: 'kill -9 $$' })
+    await session.run({ command: 'echo next' })
+    await session.close()
+    expect(await (await engine.session(`next-${round}`)).run({ command: 'echo heard; echo both >&2' })).toMatchObject({ exitCode: 0, stdout: 'heard\n', stderr: 'both\n' })
+  }
+})
+
 test('a snapshot that cannot be read is said, and one that cannot be written costs nothing else', async () => {
   const stateDir = join(temporaryFolder(), 'state')
   const first = await testEngine({ stateDir, persistSessions: true })
