@@ -207,7 +207,7 @@ async function typeAhead(dir: string, input: Buffer): Promise<void> {
 }
 
 function stillRunning(id: string, why: string): string {
-  return `Still running, NOT killed: ${why}; it goes on as background job ${id}. Read its output, type into it, wait for it or stop it by that id (cerith read ${id}, cerith attach ${id}, cerith kill ${id}).`
+  return `Still running, NOT killed: ${why}; it goes on as background job ${id}. Read its output, type into it, wait for it or stop it by that id.`
 }
 
 function pause(ms: number): Promise<void> {

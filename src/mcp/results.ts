@@ -22,7 +22,7 @@ function withNews({ text, structured }: ToolResult): Record<string, unknown> {
   const { status, notes } = structured
   const [first] = text.split('\n', 1)
   if (status !== 'running' || !Array.isArray(notes) || !first?.includes('NOT killed')) return structured
-  // The engine's own note says the same with the words of the command line, which a model cannot use here.
+  // The engine's own note says the same without the tools to go on with.
   const others = notes.filter((note) => !String(note).includes('NOT killed'))
   return { ...structured, notes: [first.replace(/^\[|\]$/g, ''), ...others] }
 }

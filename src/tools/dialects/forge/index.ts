@@ -88,7 +88,12 @@ function renderRan(ran: Ran): ToolResult {
     case 'killed':
       return no(lines('Command was interrupted', output), output, { ...metadata, status: 'killed' })
     case 'running':
-      return ok(lines(`Command is still running as background shell: ${outcome.id}`, output), { ...metadata, bash_id: outcome.id, status: 'running', is_running: true })
+      return ok(lines(`Command is still running as background shell: ${outcome.id} (NOT killed; read it with BashOutput, stop it with KillShell)`, output), {
+        ...metadata,
+        bash_id: outcome.id,
+        status: 'running',
+        is_running: true,
+      })
     default:
       return no(lines(`Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`, output), output, {
         ...metadata,

@@ -44,7 +44,7 @@ function headline({ outcome, timeoutMs }: Ran): string {
 function runningLine(id: string | null, pid: number | null, took: string, prompt: string | null): string {
   const who = `${id ?? 'no id'}, pid ${pid ?? 'unknown'}, ${took}`
   if (prompt !== null) return `[waiting for input: ${JSON.stringify(prompt)}; ${who}; answer with SendInput, stop with KillShell]`
-  return `[running, NOT killed: ${who}; read with BashOutput, stop with KillShell]`
+  return `[running, NOT killed: ${who}; read or wait with BashOutput, stop with KillShell]`
 }
 
 function noOutput({ outcome }: Ran): string {

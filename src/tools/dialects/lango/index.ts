@@ -121,7 +121,10 @@ function renderRan(ran: Ran): ToolResult {
   const notes = noteLines(outcome.notes)
   const structured = { exitCode: outcome.exitCode ?? -1, ...streams, timedOut, ...(outcome.signal === null || timedOut ? {} : { signal: outcome.signal }) }
   if (timedOut) return { text: lines(`Command timed out after ${ran.timeoutMs}ms`, notes, 'Output:', both), structured, isError: true }
-  if (outcome.status === 'running') return { text: lines(`Command still running, NOT stopped, as ${outcome.id}`, notes, both), structured: { ...structured, id: outcome.id }, isError: false }
+  if (outcome.status === 'running') {
+    const message = `Command still running, NOT stopped, as ${outcome.id}. Ask with exec_status, stop with exec_stop.`
+    return { text: lines(message, notes, both), structured: { ...structured, id: outcome.id, message }, isError: false }
+  }
   if (outcome.status === 'completed') return { text: lines(notes, both) || '(no output)', structured, isError: false }
   const how = outcome.status === 'killed' ? 'Command was stopped' : `Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`
   return { text: lines(how, notes, 'Output:', both === '' ? '(no output)' : both), structured, isError: outcome.status === 'killed' }

@@ -87,7 +87,7 @@ function renderRan(ran: Ran): ToolResult {
     case 'killed':
       return no('Command execution was aborted', content)
     case 'running':
-      return ok(lines(`Command is still running in background with ID: ${outcome.id}`, content), { bash_id: outcome.id ?? '' })
+      return ok(lines(`Command is still running in background with ID: ${outcome.id} (NOT killed; read it with BashOutput, stop it with KillBash)`, content), { bash_id: outcome.id ?? '' })
     default:
       return no(`Command failed with ${outcome.signal === null ? `exit code: ${outcome.exitCode}` : endWords(outcome)}`, content)
   }
