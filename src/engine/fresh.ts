@@ -10,6 +10,7 @@ import { readPipe, type PipeReader } from '../os/pipe-reader.js'
 import { commandLine, descendantsOf } from '../os/proc.js'
 import { signalName } from '../os/signals.js'
 import type { Call } from './call.js'
+import { Deadlines } from './deadlines.js'
 import type { Capture } from './capture.js'
 import { deliverCommand, isRefusal, type DeliveredCommand } from './delivery.js'
 import { adviceFor } from './advice.js'
@@ -129,14 +130,14 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     )
     return call.outcome
   }
-  const timers: NodeJS.Timeout[] = []
-  if (plan.timeoutMs !== null) timers.push(setTimeout(() => (request.onTimeout === 'background' && promote ? void moveOut('timeout') : killed('timeout')), plan.timeoutMs))
-  if (request.yieldMs !== undefined && promote) timers.push(setTimeout(() => void moveOut('yield'), request.yieldMs))
+  const deadlines = new Deadlines()
+  if (plan.timeoutMs !== null) deadlines.after(plan.timeoutMs, () => (request.onTimeout === 'background' && promote ? void moveOut('timeout') : killed('timeout')))
+  if (request.yieldMs !== undefined && promote) deadlines.after(request.yieldMs, () => void moveOut('yield'))
   const onAbort = (): void => killed('caller')
   request.signal?.addEventListener('abort', onAbort, { once: true })
   if (request.signal?.aborted) onAbort()
   const stopTimers = (): void => {
-    for (const timer of timers) clearTimeout(timer)
+    deadlines.clear()
     request.signal?.removeEventListener('abort', onAbort)
   }
   call.takeControl({

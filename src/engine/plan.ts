@@ -35,28 +35,22 @@ export interface Plan {
   readonly summary: PlanSummary
 }
 
+/** The environment of a fresh shell, and what was taken out of the host's or put into it. */
+export interface PlannedEnvironment {
+  readonly env: Readonly<Record<string, string>>
+  readonly dropped: readonly string[]
+  readonly added: readonly string[]
+}
+
 export async function planRun(request: RunRequest, around: Surroundings, services: Services, background = false): Promise<Plan> {
-  const { limits, options } = services
+  const { limits } = services
   if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
   const command = checkRequest(request, limits)
   const cwd = around.entered && request.cwd === undefined && !services.roots ? around.cwd : checkDirectory(request.cwd, around.cwd, services.roots)
-  const usual = request.env === undefined && (request.envMode ?? 'merge') === 'merge'
-  const built =
-    (usual ? services.usualEnvironment : null) ??
-    buildEnvironment({
-      base: services.baseEnv,
-      ...(request.env ? { given: request.env } : {}),
-      mode: request.envMode ?? 'merge',
-      ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
-      allowDangerous: options.allowDangerousEnv ?? false,
-      keep: options.keepEnv ?? [],
-      drop: options.dropEnv ?? [],
-    })
-  if (usual) services.usualEnvironment = built
-  if (built.problem) throw new ShellError('BAD_REQUEST', `Bad request: ${built.problem.message}`, built.problem.hint)
+  const environment = environmentOf(request, services)
   const verdict = await services.judge(
     command,
-    { cwd, ...(around.variables ? { variables: { ...around.variables } } : {}), ...(around.functions ? { functions: around.functions } : {}), ...(around.aliases ? { aliases: around.aliases } : {}) },
+    around.variables || around.functions || around.aliases ? { cwd, variables: around.variables ?? {}, functions: around.functions ?? {}, aliases: around.aliases ?? {} } : { cwd },
     request.automation,
   )
   const timeoutMs = request.timeoutMs === undefined ? limits.timeoutMs : request.timeoutMs
@@ -64,7 +58,7 @@ export async function planRun(request: RunRequest, around: Surroundings, service
     request,
     command,
     cwd,
-    env: { ...built.env, ...services.ownEnv },
+    env: environment.env,
     verdict,
     timeoutMs: background ? (request.timeoutMs ?? null) : timeoutMs,
     graceMs: request.graceMs ?? limits.graceMs,
@@ -77,9 +71,29 @@ export async function planRun(request: RunRequest, around: Surroundings, service
       background,
       pty: Boolean(request.pty),
       timeoutMs: background ? (request.timeoutMs ?? null) : timeoutMs,
-      droppedEnv: built.dropped.map(({ name }) => name),
-      addedEnv: [...new Set([...built.added, ...Object.keys(request.env ?? {})])],
+      droppedEnv: environment.dropped,
+      addedEnv: environment.added,
       verdict,
     },
   }
+}
+
+/** A request that asks for nothing special gets an environment that is built once. */
+function environmentOf(request: RunRequest, services: Services): PlannedEnvironment {
+  const usual = request.env === undefined && (request.envMode ?? 'merge') === 'merge'
+  if (usual && services.usualEnvironment) return services.usualEnvironment
+  const { options } = services
+  const { env, dropped, added, problem } = buildEnvironment({
+    base: services.baseEnv,
+    ...(request.env ? { given: request.env } : {}),
+    mode: request.envMode ?? 'merge',
+    ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
+    allowDangerous: options.allowDangerousEnv ?? false,
+    keep: options.keepEnv ?? [],
+    drop: options.dropEnv ?? [],
+  })
+  if (problem) throw new ShellError('BAD_REQUEST', `Bad request: ${problem.message}`, problem.hint)
+  const planned = { env: { ...env, ...services.ownEnv }, dropped: dropped.map(({ name }) => name), added: [...new Set([...added, ...Object.keys(request.env ?? {})])] }
+  if (usual) services.usualEnvironment = planned
+  return planned
 }

@@ -7,6 +7,7 @@ import { commandLine, descendantsOf } from '../os/proc.js'
 import { createRecording, type Recording } from '../os/pty-record.js'
 import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
+import { Deadlines } from './deadlines.js'
 import { deliverCommand, isRefusal } from './delivery.js'
 import { endOf, within } from './fresh.js'
 import { waitingNote, type Waiting } from './input-wait.js'
@@ -86,7 +87,7 @@ async function supervise(
   let left = false
   let hasLeft!: (nothing: null) => void
   const leaving = new Promise<null>((resolve) => (hasLeft = resolve))
-  const timers: NodeJS.Timeout[] = []
+  const deadlines = new Deadlines()
   const kill = (why: 'timeout' | 'caller' | 'close'): void => {
     if (stop && stop !== 'interrupt') return
     stop = why
@@ -100,7 +101,7 @@ async function supervise(
   }
   const letGo = (): void => {
     if (quiet) clearTimeout(quiet)
-    for (const timer of timers) clearTimeout(timer)
+    deadlines.clear()
     request.signal?.removeEventListener('abort', onAbort)
   }
   /** It goes on as the job that it already is. */
@@ -131,8 +132,8 @@ async function supervise(
   const goOn = (why: string): void => void leave(stillRunning(record.id, why)).catch((error: unknown) => call.fail(error))
   const onAbort = (): void => kill('caller')
   services.live.add(life)
-  if (plan.timeoutMs !== null) timers.push(setTimeout(() => (request.onTimeout === 'background' ? goOn('its time limit passed') : kill('timeout')), plan.timeoutMs))
-  if (request.yieldMs !== undefined) timers.push(setTimeout(() => goOn('it takes longer than a call should block'), request.yieldMs))
+  if (plan.timeoutMs !== null) deadlines.after(plan.timeoutMs, () => (request.onTimeout === 'background' ? goOn('its time limit passed') : kill('timeout')))
+  if (request.yieldMs !== undefined) deadlines.after(request.yieldMs, () => goOn('it takes longer than a call should block'))
   request.signal?.addEventListener('abort', onAbort, { once: true })
   if (request.signal?.aborted) onAbort()
   call.takeControl({

@@ -2,11 +2,11 @@
 import type { AuditSink } from './audit-sink.js'
 import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
 import type { Verdict } from '../contract/verdict.js'
-import type { Environment } from '../env/filter.js'
 import type { GuardContext } from '../guard/inspect.js'
 import type { Bash } from '../os/bash.js'
 import type { Launcher } from '../os/launcher.js'
 import type { SpillFile } from '../os/spill.js'
+import type { PlannedEnvironment } from './plan.js'
 import type { SecretStore } from './secret-store.js'
 import type { EngineLimits, EngineOptions } from './options.js'
 
@@ -30,7 +30,7 @@ export interface Services {
   judge(command: string, context: Pick<GuardContext, 'cwd' | 'variables' | 'functions' | 'aliases'>, automation?: readonly AutomationRule[]): Promise<Verdict>
   ask: AskFunction | null
   /** The environment of a request that asks for nothing special, built once. */
-  usualEnvironment: Environment | null
+  usualEnvironment: PlannedEnvironment | null
   /** Variables of the engine's own that every command gets, e.g. where password prompts are answered. */
   readonly ownEnv: Readonly<Record<string, string>>
   nextNumber(): number

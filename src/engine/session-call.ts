@@ -7,6 +7,7 @@ import type { Pipe } from '../os/launcher.js'
 import { commandLine, descendantsOf, isAlive, linkOf, signalProcess } from '../os/proc.js'
 import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
+import { Deadlines } from './deadlines.js'
 import type { DeliveredCommand } from './delivery.js'
 import { endOf, takePipe, within, type Promote } from './fresh.js'
 import { endedOutcome } from './outcomes.js'
@@ -89,14 +90,14 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     )
     return call.outcome
   }
-  const timers: NodeJS.Timeout[] = []
-  if (plan.timeoutMs !== null) timers.push(setTimeout(() => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')), plan.timeoutMs))
-  if (request.yieldMs !== undefined && site.promote) timers.push(setTimeout(() => void moveOut('yield'), request.yieldMs))
+  const deadlines = new Deadlines()
+  if (plan.timeoutMs !== null) deadlines.after(plan.timeoutMs, () => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')))
+  if (request.yieldMs !== undefined && site.promote) deadlines.after(request.yieldMs, () => void moveOut('yield'))
   const onAbort = (): void => begin('caller')
   request.signal?.addEventListener('abort', onAbort, { once: true })
   if (request.signal?.aborted) onAbort()
   const stopTimers = (): void => {
-    for (const timer of timers) clearTimeout(timer)
+    deadlines.clear()
     request.signal?.removeEventListener('abort', onAbort)
   }
   // The engine closes only when the shell has let go of the command.
@@ -146,7 +147,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     await within(Promise.all(shell.readers.map((reader) => reader.end)), services.limits.drainMs)
   }
   if (stopped || !shell.alive) shell.drain()
-  const { held } = shell.detach()
+  const { held } = shell.detach(care.childless)
   out.end()
   err?.end()
 
@@ -157,7 +158,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames))
   else if (held) notes.push(...leftoverNotes(shell, before))
   const clipped = { out: out.text(plan.clip), err: err?.text(plan.clip) ?? null }
-  const stages = report?.kind === 'T' && plan.verdict.facts.lastPipelineStages > 1 ? report.fields.slice(6).map(Number) : []
+  const stages = report && report.kind !== 'E' && plan.verdict.facts.lastPipelineStages > 1 ? report.fields.slice(report.kind === 'F' ? 2 : 6).map(Number) : []
   const pipeStatus = stages.length > 1 ? stages : null
   notes.push(...site.notes, ...adviceFor({ end, plan, stderr: merged ? clipped.out.text : (clipped.err?.text ?? ''), pipeStatus }))
   return endedOutcome({
@@ -281,9 +282,11 @@ function endOfCall(report: Report | null, shell: SessionShell, stop: Stop | null
 }
 
 function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
-  memory.last = { status: end.kind === 'exit' ? end.code : 130, argument: report?.kind === 'T' ? (report.fields[3] ?? '') : '' }
+  memory.last = { status: end.kind === 'exit' ? end.code : 130, argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '' }
+  const unchanged = report?.kind === 'F'
+  if (unchanged && shell.alive) return
   memory.expect(plan.verdict.mutations)
-  if (report) memory.hear(report)
+  if (report && !unchanged) memory.hear(report)
   // A limit may keep the shell from ever writing it down again.
   if (memory.unread && /\bulimit\b/.test(plan.command)) memory.learn(shell.readState())
   if (shell.alive) {

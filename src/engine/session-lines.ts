@@ -151,12 +151,16 @@ function repoint({ stdout, stderr }: CallText): string[] {
   return ['\\builtin unset -f exec', ...(stdout ? [`\\exec >${stdout}`] : []), ...(stderr ? [`\\exec 2>${stderr}`] : [])]
 }
 
+/** Behind a command that leaves the shell as it was: how it ended is all there is to say. `$((..))` keeps the status for the line behind it. */
+function shortTrailer(marks: Marks): string {
+  return `\n\\builtin printf '%s\\0' @${marks.nonce} F 0 "$((${own(marks, 't')}=$?))" "\${_:0:1000}" "\${PIPESTATUS[@]}" ${marks.nonce}@ >${marks.report}\n`
+}
+
 function trailer(call: CallText, marks: Marks): string {
+  if (isPlain(call)) return shortTrailer(marks)
   const kept = own(marks, 'k')
   const stdin = own(marks, 'i')
   const take = `${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`
-  if (isPlain(call))
-    return `\n{ ${take}; ${report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "" "\${${stdin}-}" "\${${kept}[@]:2}"`)}; ${own(marks, 't')}=\${${kept}[0]}; \\builtin return 0; }\n`
   const steps = [take]
   if (call.traps) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
   if (call.keepStdin) steps.push(`{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`)
@@ -168,28 +172,41 @@ function trailer(call: CallText, marks: Marks): string {
 /** The lines that are typed: the command with its stdin, then the end. The answer does not wait for the second one. */
 export function callLines(call: CallText, marks: Marks): string {
   const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : quoteWord(call.stdin)
+  // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
+  const before = repoint(call)
+    .map((step) => `${step}; `)
+    .join('')
+  const source = `\\builtin . ${quoteWord(fileOf.command(marks))}`
+  const streams = `<${stdin}${call.merged ? ' 2>&1' : ''}`
+  const end = `\\builtin . ${quoteWord(fileOf.end(marks))}`
+  const told = own(marks, 't')
+  if (isPlain(call)) return `${before}${source} ${streams}\n[[ \${${told}-} ]] && { ${own(marks, 'rc')}=$${told}; ${told}=; } || ${end}\n`
   const after: string[] = []
   if (call.repairBuiltins) after.push(repairCode(marks))
   if (call.secrets) after.push(call.secrets.epilogue)
   const names = Object.keys(call.env)
   if (names.length > 0) after.push(`\\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}`)
   if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=`)
-  const end = `\\builtin . ${quoteWord(fileOf.end(marks))}`
   const status = own(marks, 'q')
   const last = after.length > 0 ? `${status}=$?; ${after.join('; ')}; ${end} "$${status}"` : end
-  // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
-  const before = repoint(call)
-    .map((step) => `${step}; `)
-    .join('')
-  const first = `${before}{ \\builtin . ${quoteWord(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
-  if (!isPlain(call)) return `${first}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
-  const told = own(marks, 't')
-  return `${first}\n[[ \${${told}-} ]] && { ${own(marks, 'rc')}=$${told}; ${told}=; } || ${end}\n`
+  return `${before}{ ${source};} ${streams}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
 }
 
 /** A command that cannot have changed the shell needs nothing looked after behind it; it pays for its report only. */
 export function isPlain(call: CallText): boolean {
-  return call.inert && call.whole && !call.xtrace && !call.verbose && !call.traps && !call.errTrap && !call.prompts && !call.secrets && !call.repairBuiltins && Object.keys(call.env).length === 0
+  return (
+    call.inert &&
+    call.whole &&
+    call.cwd === null &&
+    !call.xtrace &&
+    !call.verbose &&
+    !call.traps &&
+    !call.errTrap &&
+    !call.prompts &&
+    !call.secrets &&
+    !call.repairBuiltins &&
+    Object.keys(call.env).length === 0
+  )
 }
 
 /** Reports the end of a command that did not do so itself; `$1` is its status when `$?` no longer is. The shell's `$?` stays that of the command. */

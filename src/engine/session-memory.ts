@@ -14,6 +14,8 @@ export interface Care {
   readonly lastArgument: string | null
   /** It cannot change anything that the shell remembers. */
   readonly inert: boolean
+  /** Nor can it have started a process that is still there. */
+  readonly childless: boolean
   /** The shell may end because of it, though not at once. */
   readonly risky: boolean
   readonly keepStdin: boolean
@@ -21,6 +23,26 @@ export interface Care {
   readonly xtrace: boolean
   readonly verbose: boolean
 }
+
+/** What the text of a command says by itself, whatever the session is like. */
+interface TextFacts {
+  readonly setsTraps: boolean
+  readonly listsTraps: boolean
+  readonly mentionsErr: boolean
+  readonly mayHideBuiltins: boolean
+  readonly usesExec: boolean
+  readonly redirectsWithExec: boolean
+  readonly looksAtLast: boolean
+  readonly risky: boolean
+  /** The first words of its commands when nothing in it can hide another one; null otherwise. */
+  readonly words: readonly string[] | null
+  readonly forks: boolean
+}
+
+/** Agents repeat themselves: the facts of this many commands are kept. */
+const KEPT_FACTS = 64
+/** Of the words below, those that bash itself carries out. */
+const BUILTINS = new Set([':', '[', 'echo', 'false', 'test', 'true'])
 
 /** Programs and builtins that leave a shell as it was, whatever their arguments. */
 const LEAVES_NOTHING = new Set(
@@ -47,6 +69,7 @@ export class SessionMemory {
   ownStdin = false
   /** The last command may have pointed stdout or stderr elsewhere, or closed them. */
   movedStreams = false
+  readonly #facts = new Map<string, TextFacts>()
   #hasTraps = false
   errTrap = false
   repair = false
@@ -77,32 +100,34 @@ export class SessionMemory {
     this.forNewShell()
   }
 
-  /** What the text of a command says about the care that it needs. */
+  /** The care that a command needs. */
   prepare(text: string): Care {
-    if (!this.#hasTraps && /\btrap\b/.test(text)) this.#hasTraps = true
-    if (!this.errTrap && /\bERR\b/i.test(text)) this.errTrap = true
-    if (!this.repair && /\b(?:builtin|enable)\b/.test(text)) this.repair = true
-    this.movedStreams = /\bexec\b/.test(text)
+    const facts = this.#factsOf(text)
+    this.#hasTraps ||= facts.setsTraps
+    this.errTrap ||= facts.mentionsErr
+    this.repair ||= facts.mayHideBuiltins
+    this.movedStreams = facts.usesExec
+    const inert = !this.#hasTraps && facts.words !== null && facts.words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
     return {
-      traps: this.#hasTraps ? { ...this.traps, listed: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text) } : null,
-      lastArgument: LOOKS_AT_LAST.test(text) ? this.last.argument : null,
-      inert: this.#isInert(text),
-      risky: RISKY.test(text),
-      keepStdin: /\bexec\b[^\n]*</.test(text),
+      traps: this.#hasTraps ? { ...this.traps, listed: facts.listsTraps } : null,
+      lastArgument: facts.looksAtLast ? this.last.argument : null,
+      inert,
+      childless: inert && !facts.forks,
+      risky: facts.risky,
+      keepStdin: facts.redirectsWithExec,
       prompts: this.#prompts,
       xtrace: this.#xtrace,
       verbose: this.#verbose,
     }
   }
 
-  /** Judged by the text alone, and only when nothing in it can hide: such a command need not be followed by writing the state down. */
-  #isInert(text: string): boolean {
-    if (this.#hasTraps || text.length > 1_000 || /[`(){}\\]|\$\{|:=|\[\[/.test(text)) return false
-    return text.split(/[|&;\n]+/).every((part) => {
-      const word = /^\s*(\S*)/.exec(part)?.[1] ?? ''
-      if (word === '') return true
-      return (LEAVES_NOTHING.has(word) || /^[./][\w./-]*\/[\w.-]+$/.test(word)) && this.known.functions[word] === undefined && this.known.aliases[word] === undefined
-    })
+  #factsOf(text: string): TextFacts {
+    const known = this.#facts.get(text)
+    if (known) return known
+    const facts = readText(text)
+    if (this.#facts.size >= KEPT_FACTS) this.#facts.clear()
+    if (text.length <= 1_000) this.#facts.set(text, facts)
+    return facts
   }
 
   /** The report of a command's end. */
@@ -142,4 +167,33 @@ export class SessionMemory {
     this.known = known
     this.version += 1
   }
+}
+
+function readText(text: string): TextFacts {
+  const words = firstWords(text)
+  return {
+    setsTraps: /\btrap\b/.test(text),
+    listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
+    mentionsErr: /\bERR\b/i.test(text),
+    mayHideBuiltins: /\b(?:builtin|enable)\b/.test(text),
+    usesExec: /\bexec\b/.test(text),
+    redirectsWithExec: /\bexec\b[^\n]*</.test(text),
+    looksAtLast: LOOKS_AT_LAST.test(text),
+    risky: RISKY.test(text),
+    words,
+    forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)/.test(text),
+  }
+}
+
+/** Judged by the text alone, and only when nothing in it can hide: such a command need not be followed by writing the state down. */
+function firstWords(text: string): readonly string[] | null {
+  if (text.length > 1_000 || /[`(){}\\]|\$\{|:=|\[\[/.test(text)) return null
+  const words: string[] = []
+  for (const part of text.split(/[|&;\n]+/)) {
+    const word = /^\s*(\S*)/.exec(part)?.[1] ?? ''
+    if (word === '') continue
+    if (!LEAVES_NOTHING.has(word) && !/^[./][\w./-]*\/[\w.-]+$/.test(word)) return null
+    words.push(word)
+  }
+  return words
 }

@@ -241,12 +241,13 @@ export class SessionShell {
   }
 
   /** The call's last bytes have been read; nothing that comes later is the call's. */
-  detach(): { held: boolean } {
+  detach(childless: boolean): { held: boolean } {
     if (this.#out) this.#out.owner = null
     if (this.#err) this.#err.owner = null
     if (this.#old.length > 0) this.#old = this.#old.filter(({ reader }) => !reader.ended)
     this.releasePipes()
-    this.#accompanied = this.#hasCompany()
+    // Who was alone and started nobody still is.
+    this.#accompanied = !(childless && !this.#accompanied) && this.#hasCompany()
     return { held: this.#accompanied }
   }
 

@@ -5,7 +5,7 @@ import type { Outcome } from '../contract/outcome.js'
 import type { RunRequest } from '../contract/request.js'
 import type { Verdict } from '../contract/verdict.js'
 import { buildEnvironment } from '../env/filter.js'
-import { nearestExisting } from '../os/paths.js'
+import { directoryIdentity, nearestExisting } from '../os/paths.js'
 import { commandLine, descendantsOf, isAlive, linkOf } from '../os/proc.js'
 import { auditOutcome } from './audit.js'
 import { Call } from './call.js'
@@ -54,6 +54,8 @@ export class LiveSession implements Session {
   /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
   #adopted: string | null = null
   readonly #lostSnapshot: string[] = []
+  /** The session's directory as it was found to exist last. */
+  #seenDirectory: string | null = null
   #busy = false
   #closed = false
   #idle: NodeJS.Timeout | null = null
@@ -234,6 +236,10 @@ export class LiveSession implements Session {
   #checkDirectory(): string[] {
     const memory = this.#memory
     const shell = this.#shell?.alive ? this.#shell : null
+    // The same directory under the same name as a moment ago: nothing happened to it, and asking costs a third of the kernel's full answer.
+    const seen = shell ? directoryIdentity(memory.cwd) : null
+    if (seen !== null && seen === this.#seenDirectory) return []
+    this.#seenDirectory = seen
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
     const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
     const lost = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at) !== at

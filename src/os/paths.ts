@@ -51,3 +51,14 @@ export function nearestExisting(path: string): string {
 function notAccessible(cwd: string): ShellError {
   return new ShellError('CWD_NOT_ACCESSIBLE', `Working directory may not be entered: ${cwd}`, 'Check its permissions, or pass another cwd.')
 }
+
+/** What tells a directory from every other: the same answer twice means that nobody deleted or replaced it in between. Null where there is none. */
+export function directoryIdentity(path: string): string | null {
+  try {
+    // Inodes are used again at once; the time of birth is not.
+    const { dev, ino, birthtimeMs } = statSync(path)
+    return `${path}\0${dev}:${ino}:${birthtimeMs}`
+  } catch {
+    return null
+  }
+}

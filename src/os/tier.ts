@@ -42,19 +42,18 @@ export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
     hold() {
       // A timer keeps the event loop alive whatever happens to the launcher's own connection.
       holds += 1
-      holding ??= setInterval(() => {}, 1 << 30)
+      if (holds === 1) (holding ??= setInterval(() => {}, 1 << 30)).ref()
       let held = true
       return () => {
         if (!held) return
         held = false
         holds -= 1
-        if (holds > 0 || !holding) return
-        clearInterval(holding)
-        holding = null
+        if (holds === 0) holding?.unref()
       }
     },
     async close() {
       closed = true
+      if (holding) clearInterval(holding)
       await successor?.catch(() => {})
       await current.close()
     },
