@@ -8,6 +8,7 @@ import { ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { AutomationRule, RunRequest } from '../contract/request.js'
+import { isSecretName } from '../contract/secret.js'
 import type { Verdict } from '../contract/verdict.js'
 import type { Policy, PolicyConfig } from '../guard/policy.js'
 import { findBash } from '../os/bash.js'
@@ -31,6 +32,7 @@ import { checkRequest } from './request.js'
 import { SecretStore } from './secret-store.js'
 import type { Services } from './services.js'
 import { createSessions } from './sessions.js'
+import { checkOptions, wrongValue } from './wrong-value.js'
 
 /** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
 const OWN_AUTOMATION: AutomationRule = {
@@ -92,19 +94,22 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     clean: (which) => jobs.clean(which),
     async check(command, where) {
       const text = checkRequest({ command }, services.limits)
-      const around = where?.session ? await sessions.surroundings(where.session) : { session: null, cwd: services.cwd }
+      checkOptions('check', where)
+      const around = where?.session !== undefined ? await sessions.surroundings(where.session) : { session: null, cwd: services.cwd }
       return services.judge(text, { ...around, cwd: checkDirectory(where?.cwd, around.cwd, services.roots) })
     },
-    async plan({ session, ...request }) {
-      const around = session ? await sessions.surroundings(session) : { session: null, cwd: services.cwd }
+    async plan(wanted) {
+      checkRequest(wanted, services.limits)
+      const { session, ...request } = wanted
+      const around = session !== undefined ? await sessions.surroundings(session) : { session: null, cwd: services.cwd }
       return (await planRun(request, around, services)).summary
     },
     secrets: {
-      set: (name, value) => services.secrets.set({ kind: 'secret', name }, bytesOf(value)),
-      setDecrypted: (name, value) => services.secrets.set({ kind: 'decrypt', name }, bytesOf(value)),
-      delete: (name) => services.secrets.refs.delete(name),
+      set: (name, value) => services.secrets.set({ kind: 'secret', name: secretName(name) }, bytesOf(value)),
+      setDecrypted: (name, value) => services.secrets.set({ kind: 'decrypt', name: secretName(name) }, bytesOf(value)),
+      delete: (name) => services.secrets.refs.delete(textOf(name)),
       clear: () => services.secrets.refs.clear(),
-      mask: (text) => services.secrets.mask(text),
+      mask: (text) => services.secrets.mask(textOf(text)),
     },
     onJobEvent: (listener) => jobs.onEvent(listener),
     setAsk: (ask) => void (services.ask = ask),
@@ -222,6 +227,16 @@ async function readPolicy(config: PolicyConfig): Promise<Policy> {
   } catch (error) {
     throw new ShellError('BAD_CONFIG', (error as Error).message, 'Correct the policy; docs/safety.md describes every key.', { cause: error })
   }
+}
+
+function secretName(name: string): string {
+  if (typeof name !== 'string' || !isSecretName(name)) throw wrongValue('no token could name this secret', name, 'Use letters, digits and . : / @ + = _ - (a letter, digit or _ first).')
+  return name
+}
+
+function textOf(text: string): string {
+  if (typeof text !== 'string') throw wrongValue('a text was expected', text, 'Pass a string.')
+  return text
 }
 
 function bytesOf(value: string | Uint8Array): Uint8Array {

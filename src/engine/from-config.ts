@@ -114,8 +114,7 @@ const PROGRAMS = ['sudo', 'ssh', 'git'] as const
 /** A rule that cannot fit would leave a command at a prompt that nobody answers, so each is checked before anything runs. */
 function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
   return rows.map((row, i) => {
-    const wrong = (what: string): ShellError =>
-      new ShellError('BAD_CONFIG', `secrets.askpass[${i}]: ${what}`, 'For example: {"program": "git", "prompt": "^Password for", "secret": "git-password"}')
+    const wrong = (what: string): ShellError => new ShellError('BAD_CONFIG', `secrets.askpass[${i}]: ${what}`, 'For example: {"program": "git", "prompt": "^Password for", "secret": "git-password"}')
     const unknown = Object.keys(row).find((key) => key !== 'program' && key !== 'prompt' && key !== 'secret')
     if (unknown !== undefined) throw wrong(`unknown key ${JSON.stringify(unknown)}`)
     const program = PROGRAMS.find((name) => name === row['program'])

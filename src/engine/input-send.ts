@@ -11,6 +11,7 @@ import { hasCursorKeys, keyBytes, typedText } from './input.js'
 import { endOfJob, jobStatusOf, type JobState } from './job-info.js'
 import { applicationCursorAsked } from './pty-modes.js'
 import type { SecretStore } from './secret-store.js'
+import { wrongValue } from './wrong-value.js'
 
 /** A program that does not read its input fills the FIFO: say so instead of waiting for ever. */
 const PATIENCE_MS = 3_000
@@ -144,13 +145,13 @@ function give(target: Target, line: string): void {
 }
 
 function check(options: SendOptions): SendOptions {
-  const bad = (message: string): ShellError => new ShellError('BAD_REQUEST', `Bad request: ${message}`, 'Pass text, keys (a list of names such as "C-c"), enter or eof.')
-  if (typeof options !== 'object' || options === null) throw bad('input must be an object')
-  if (options.text !== undefined && typeof options.text !== 'string') throw bad('text must be a string')
-  if (options.keys !== undefined && !(Array.isArray(options.keys) && options.keys.every((key) => typeof key === 'string'))) throw bad('keys must be a list of names')
+  const bad = (message: string, value: unknown): ShellError => wrongValue(message, value, 'Pass text, keys (a list of names such as "C-c"), enter or eof.')
+  if (typeof options !== 'object' || options === null) throw bad('input must be an object', options)
+  if (options.text !== undefined && typeof options.text !== 'string') throw bad('text must be a string', options.text)
+  if (options.keys !== undefined && !(Array.isArray(options.keys) && options.keys.every((key) => typeof key === 'string'))) throw bad('keys must be a list of names', options.keys)
   // Every key is known before the first is pressed.
   for (const key of options.keys ?? []) keyBytes(key)
-  if (!options.text && !options.keys?.length && !options.enter && !options.eof) throw bad('there is nothing to type')
+  if (!options.text && !options.keys?.length && !options.enter && !options.eof) throw bad('there is nothing to type', options)
   return options
 }
 

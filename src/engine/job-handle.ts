@@ -10,6 +10,7 @@ import { readJob, type Readable } from './job-read.js'
 import { waitForJob } from './job-wait.js'
 import type { JobScreen } from './screen.js'
 import type { Services } from './services.js'
+import { checkOptions } from './wrong-value.js'
 
 /** How often a job of another engine is looked at for its followers. */
 const LOOK_EVERY_MS = 50
@@ -59,6 +60,7 @@ export class JobHandle implements Job {
   }
 
   async kill(options: KillOptions = {}): Promise<KillResult> {
+    checkOptions('kill', options)
     // The news of the end alone would not keep the host alive until it is here.
     const release = this.#services.launcher.hold()
     try {
@@ -82,6 +84,7 @@ export class JobHandle implements Job {
   }
 
   async screen(options: { since?: number } = {}): Promise<Screen> {
+    checkOptions('screen', options)
     if (!this.#state().record.pty) throw new ShellError('BAD_REQUEST', `The job ${this.id} has no terminal, so it has no screen`, 'Start it with pty: true, or read its output.')
     const { JobScreen } = await import('./screen.js')
     this.#screen ??= new JobScreen({ dir: this.dir, size: this.#services.limits.pty, mask: (text) => this.#services.secrets.mask(text) })

@@ -6,6 +6,7 @@ import { listenersOn, portsOf } from '../os/job-ports.js'
 import { bootId, commandLine } from '../os/proc.js'
 import { signalName, signalNumber } from '../os/signals.js'
 import { infoOf, type JobState } from './job-info.js'
+import { wrongValue } from './wrong-value.js'
 
 const SIGTERM = 15
 const SIGKILL = 9
@@ -25,7 +26,7 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   const signal = options.signal === undefined ? SIGTERM : signalNumber(String(options.signal))
   if (signal === null) throw new ShellError('BAD_REQUEST', `Bad request: no such signal ${JSON.stringify(String(options.signal).slice(0, 60))}`, 'Use TERM, KILL, INT, HUP, USR1 ... or a number.')
   const graceMs = options.graceMs ?? defaultGraceMs
-  if (typeof graceMs !== 'number' || !(graceMs >= 0)) throw new ShellError('BAD_REQUEST', 'Bad request: graceMs must be a number of milliseconds', 'Pass 0 or more.')
+  if (typeof graceMs !== 'number' || !(graceMs >= 0)) throw wrongValue('graceMs must be a number of milliseconds', graceMs, 'Pass 0 or more.')
   let state = job.state()
   for (const until = performance.now() + PATIENCE_MS; !state.started && !state.ended && state.lost === null && performance.now() < until; state = job.state()) await job.next(10)
   const { started } = state

@@ -7,6 +7,7 @@ import { createAnsiStripper, stripAnsi } from '../output/ansi.js'
 import { createLineFilter, type LineFilter } from '../output/filter.js'
 import { characterEnd, characterStart, decodeUtf8 } from '../output/utf8.js'
 import type { Masker } from '../secrets/masker.js'
+import { checkOptions, wrongValue } from './wrong-value.js'
 
 /** So much is read and shaped between two turns of the event loop. */
 const BLOCK_BYTES = 1024 * 1024
@@ -22,10 +23,11 @@ export interface Readable {
 }
 
 export async function readJob({ dir, apart, terminal = false }: Readable, options: ReadOptions, masker: Masker | null): Promise<ReadResult> {
+  checkOptions('read', options)
   const name = fileOf(options.stream, apart)
   const since = offset('since', options.since ?? 0)
   const maxBytes = options.maxBytes === undefined ? Number.POSITIVE_INFINITY : Math.max(4, offset('maxBytes', options.maxBytes))
-  const filter = options.filter === undefined ? null : await createLineFilter(options.filter, { before: options.before ?? 0, after: options.after ?? 0 })
+  const filter = options.filter === undefined ? null : await createLineFilter(options.filter, { before: offset('before', options.before ?? 0), after: offset('after', options.after ?? 0) })
   if (options.tail !== undefined) offset('tail', options.tail)
   if (filter || options.tail !== undefined) return readAcross(dir, name, since, maxBytes, options, filter, masker, terminal)
   const piece = await readOne(dir, name, since, maxBytes, masker, options.ansi === 'strip')
@@ -43,7 +45,7 @@ export async function readJob({ dir, apart, terminal = false }: Readable, option
 
 export function fileOf(stream: StreamName | undefined, apart: boolean): OutputName {
   if (stream === undefined) return 'output.log'
-  if (!['stdout', 'stderr', 'output'].includes(stream)) throw new ShellError('BAD_REQUEST', `Bad request: no such stream ${JSON.stringify(stream)}`, 'Use stdout, stderr or output.')
+  if (!['stdout', 'stderr', 'output'].includes(stream)) throw wrongValue('there is no such stream', stream, 'Use stdout, stderr or output.')
   if (stream === 'output' && apart) throw new ShellError('BAD_REQUEST', 'Bad request: this job keeps stdout and stderr apart', 'Read stdout and stderr one after the other.')
   if (stream === 'stderr' && !apart) throw new ShellError('BAD_REQUEST', 'Bad request: the streams of this job were merged', 'Read output: it has both, in true order.')
   return stream === 'stderr' ? 'stderr.log' : 'output.log'
@@ -192,10 +194,10 @@ function shape(text: string, { ansi }: ReadOptions, terminal: boolean): string {
 
 function offset(field: string, value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-    throw new ShellError(
-      'BAD_REQUEST',
-      `Bad request: ${field} must be a whole number of bytes, 0 or more (got ${String(value).slice(0, 60)})`,
-      `Pass the cursor of an earlier read, or leave ${field} out.`,
+    throw wrongValue(
+      `${field} must be a whole number${field === 'since' || field === 'maxBytes' ? ' of bytes' : ''}, 0 or more`,
+      value,
+      field === 'since' ? 'Pass the cursor of an earlier read, or leave since out.' : `Pass a number, or leave ${field} out.`,
     )
   return value
 }

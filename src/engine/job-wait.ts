@@ -1,13 +1,13 @@
 /** Waits in one call instead of polling: for the end, a line, a port, a file, silence; the first that comes true is named. Waiting never kills. */
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { ShellError } from '../contract/errors.js'
 import type { JobInfo, WaitOptions, WaitResult } from '../contract/job.js'
 import { storedSize, type OutputName } from '../os/job-output.js'
 import { isListening } from '../os/job-ports.js'
 import { compilePattern } from '../output/pattern.js'
 import { readJob, type Readable } from './job-read.js'
 import type { Masker } from '../secrets/masker.js'
+import { checkOptions, checkSignal, wrongValue } from './wrong-value.js'
 
 /** How often the world is looked at when nobody tells us: other engines' jobs, ports, files. */
 const LOOK_EVERY_MS = 25
@@ -119,11 +119,17 @@ function createSilence({ dir, apart }: Readable, idleMs: number): () => number {
 }
 
 function checkWait(options: WaitOptions): void {
+  checkOptions('wait', options)
   for (const field of ['idleMs', 'timeoutMs', 'since', 'sinceStderr'] as const) {
     const value = options[field]
     if (value !== undefined && (typeof value !== 'number' || Number.isNaN(value) || value < 0))
-      throw new ShellError('BAD_REQUEST', `Bad request: ${field} must be a number, 0 or more (got ${String(value).slice(0, 60)})`, `Pass a number for ${field}, or leave it out.`)
+      throw wrongValue(`${field} must be a number, 0 or more`, value, `Pass a number for ${field}, or leave it out.`)
   }
   if (options.port !== undefined && !(Number.isInteger(options.port) && options.port > 0 && options.port < 65_536))
-    throw new ShellError('BAD_REQUEST', `Bad request: ${String(options.port).slice(0, 60)} is not a TCP port`, 'Pass a whole number from 1 to 65535.')
+    throw wrongValue('port must be a TCP port', options.port, 'Pass a whole number from 1 to 65535.')
+  if (options.until !== undefined && typeof options.until !== 'string' && !(options.until instanceof RegExp))
+    throw wrongValue('until must be a regular expression', options.until, 'Pass a RegExp, or its text.')
+  if (options.file !== undefined && (typeof options.file !== 'string' || options.file === ''))
+    throw wrongValue('file must be the path of a file', options.file, 'Pass a path; relative ones count from the directory of the job.')
+  checkSignal(options.signal)
 }

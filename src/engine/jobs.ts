@@ -22,6 +22,7 @@ import { abortedOutcome, refusedOutcome, runningOutcome } from './outcomes.js'
 import { planRun } from './plan.js'
 import type { Services } from './services.js'
 import type { Sessions } from './sessions.js'
+import { checkOptions, wrongValue } from './wrong-value.js'
 
 const TIDY_AFTER_MS = 300
 const CLOSE_PATIENCE_MS = 10_000
@@ -91,6 +92,8 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
   const running = (): LiveJob[] => [...live.values()].filter(({ ward }) => !ward.state.exited)
 
   const begin: Jobs['begin'] = async (request, sessions) => {
+    // Its fields are asked for before the plan checks them.
+    if (typeof request !== 'object' || request === null) throw wrongValue('a request must be an object with a command', request, 'Pass { command: "..." }.')
     // A job may outlive whoever would write the recording.
     if ('record' in request && request.record !== undefined)
       throw new ShellError('BAD_REQUEST', 'Bad request: a job cannot be recorded', 'Record a foreground run (engine.run with pty and record), or leave record out.')
@@ -140,11 +143,18 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
       if (found && (live.has(id) || jobState(found.dir, id))) return handle(id, found.dir)
       throw notFound(id, await this.list({ all: true }))
     },
-    async list({ all = false } = {}) {
+    async list(which) {
+      checkOptions('jobs', which)
       const infos = list.all()
-      return all ? infos : infos.filter((info) => info.isRunning)
+      return which?.all ? infos : infos.filter((info) => info.isRunning)
     },
-    clean: async (which) => cleanJobs(stateDir, which?.olderThanMs ?? 0),
+    async clean(which) {
+      checkOptions('clean', which)
+      const olderThanMs = which?.olderThanMs ?? 0
+      if (typeof olderThanMs !== 'number' || !(olderThanMs >= 0))
+        throw wrongValue('olderThanMs must be a number, 0 or more', olderThanMs, 'Pass milliseconds, or leave it out for all that have ended.')
+      return cleanJobs(stateDir, olderThanMs)
+    },
     onEvent(listener) {
       unfollow ??= followAdopted(stateDir, (id) => live.has(id), news)
       return news.subscribe(listener)

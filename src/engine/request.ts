@@ -1,8 +1,8 @@
 /** Checks what a caller asked for before anything starts, and says which field is wrong and what was expected. */
-import { ShellError } from '../contract/errors.js'
-import type { RunRequest } from '../contract/request.js'
+import type { RunRequest, StartRequest } from '../contract/request.js'
 import type { EngineLimits } from './options.js'
 import { quoteArgv } from './quote.js'
+import { checkOptions, checkSignal, wrongValue as bad } from './wrong-value.js'
 
 const KNOWN = new Set([
   'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'yieldMs', 'onTimeout',
@@ -11,7 +11,7 @@ const KNOWN = new Set([
 
 /** The command line of a request, after every field was checked. */
 export function checkRequest(request: RunRequest, limits: EngineLimits): string {
-  if (typeof request !== 'object' || request === null) throw bad('a request must be an object with a command', request, 'Pass { command: "..." }.')
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) throw bad('a request must be an object with a command', request, 'Pass { command: "..." }.')
   for (const key of Object.keys(request)) if (!KNOWN.has(key)) throw bad(`unknown option ${key}`, key, `Known options: ${[...KNOWN].join(', ')}.`)
   const command = commandLine(request.command)
   if (command.trim() === '') throw bad('command must not be empty', request.command, 'Pass the command line to run.')
@@ -32,6 +32,15 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
   if (request.env !== undefined) checkEnv(request.env)
   if (request.input !== undefined && typeof request.input !== 'string' && !(request.input instanceof Uint8Array))
     throw bad('input must be a string or bytes', request.input, 'Pass text or a Uint8Array.')
+  checkSignal(request.signal)
+  const { maxStoredBytes, limits: kernel } = request as Partial<StartRequest>
+  if (maxStoredBytes !== undefined && !(Number.isSafeInteger(maxStoredBytes) && maxStoredBytes >= 0))
+    throw bad('maxStoredBytes must be a whole number of bytes', maxStoredBytes, 'Leave it out or pass 0 or more.')
+  checkOptions('the field limits', kernel)
+  for (const name of ['description', 'approvalId'] as const)
+    if (request[name] !== undefined && typeof request[name] !== 'string') throw bad(`${name} must be a string`, request[name], 'Leave it out or pass a text.')
+  if (request.labels !== undefined && !isTexts(request.labels)) throw bad('labels must be an object of strings', request.labels, 'Pass { name: "value" }.')
+  if (request.automation !== undefined && !Array.isArray(request.automation)) throw bad('automation must be a list of rules', request.automation, 'Leave it out or pass a list.')
   for (const name of ['onOutput', 'newId', 'ask'] as const)
     if (request[name] !== undefined && typeof request[name] !== 'function') throw bad(`${name} must be a function`, request[name], 'Leave it out or pass a function.')
   return command
@@ -63,12 +72,6 @@ function checkEnv(env: unknown): void {
   }
 }
 
-function bad(what: string, value: unknown, hint: string): ShellError {
-  let shown: string
-  try {
-    shown = (typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : JSON.stringify(value)) ?? String(value)
-  } catch {
-    shown = String(value)
-  }
-  return new ShellError('BAD_REQUEST', `Bad request: ${what} (got ${shown.slice(0, 160)})`, hint)
+function isTexts(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((text) => typeof text === 'string')
 }

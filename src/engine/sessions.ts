@@ -10,6 +10,7 @@ import { runSessionOnTerminal } from './pty-session.js'
 import type { Services } from './services.js'
 import { LiveSession } from './session.js'
 import { restoreCode } from './session-state.js'
+import { wrongValue } from './wrong-value.js'
 
 export interface Sessions {
   open(name?: string): Promise<Session>
@@ -25,8 +26,8 @@ export function createSessions(services: Services, remembered: Set<string>, jobs
 
   const get = (name = 'main'): LiveSession => {
     if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
-    if (!/^[\w.@:-]{1,64}$/.test(name) || name.startsWith('.'))
-      throw new ShellError('BAD_REQUEST', `Not a session name: ${JSON.stringify(name)}`, 'Use up to 64 letters, digits, dots, dashes and underscores.')
+    if (typeof name !== 'string' || !/^[\w@:-][\w.@:-]{0,63}$/.test(name))
+      throw wrongValue('not a session name', name, 'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.')
     const existing = live.get(name)
     if (existing) return existing
     if (live.size >= services.limits.maxSessions) throw new ShellError('TOO_MANY_RUNS', `${live.size} sessions are open already`, `Close one of: ${[...live.keys()].slice(0, 20).join(', ')}`)
