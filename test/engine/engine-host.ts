@@ -84,7 +84,7 @@ export async function startHost(stateDir: string, env: Record<string, string> = 
 }
 
 /** Tries until it holds; gives up loudly. */
-export async function eventually<T>(look: () => T | Promise<T>, ms = 10_000): Promise<NonNullable<T>> {
+export async function eventually<T>(look: () => T | Promise<T>, ms = 20_000): Promise<NonNullable<T>> {
   const until = Date.now() + ms
   for (;;) {
     const value = await look()

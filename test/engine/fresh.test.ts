@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync, chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ShellError, type Outcome } from '../../src/index.js'
+import { ShellError, type Outcome, type OutputChunk } from '../../src/index.js'
+import { makeGate } from '../fixtures/gate.js'
 import { temporaryFolder, testEngine } from './harness.js'
 
 /** The part of an Outcome that most tests compare at once. */
@@ -133,7 +134,13 @@ describe('streams', () => {
   test('EXEC-16 output can be followed as it comes, by callback and by iterator', async () => {
     const engine = await testEngine()
     const seen: string[] = []
-    const handle = engine.stream({ command: 'echo one; read -t 0.2 <> <(:); echo two >&2', onOutput: ({ stream, text }) => seen.push(`${stream}:${text}`) })
+    // The second line comes when the first one was seen: two pipes have no order of their own.
+    const gate = makeGate()
+    const onOutput = ({ stream, text }: OutputChunk): void => {
+      seen.push(`${stream}:${text}`)
+      gate.open()
+    }
+    const handle = engine.stream({ command: `echo one; ${gate.wait}; echo two >&2`, onOutput })
     const iterated: string[] = []
     for await (const chunk of handle) iterated.push(`${chunk.stream}:${chunk.text}`)
     expect(iterated).toEqual(['stdout:one\n', 'stderr:two\n'])

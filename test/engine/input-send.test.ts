@@ -19,7 +19,7 @@ describe.skipIf(!findHelper())('input', () => {
     rmSync(root, { recursive: true, force: true })
   })
   const ended = async (job: Job): Promise<string> => {
-    const { reason } = await job.wait({ timeoutMs: 10_000 })
+    const { reason } = await job.wait({ timeoutMs: 20_000 })
     expect(reason).toBe('exit')
     return (await job.read()).text
   }
@@ -50,7 +50,7 @@ describe.skipIf(!findHelper())('input', () => {
 
   test('C-c interrupts a command on pipes; arrows need a terminal', async () => {
     const job = await engine.start({ command: 'trap "echo caught; exit 5" INT; echo up; while :; do sleep 0.05; done' })
-    await job.wait({ until: /up/, timeoutMs: 10_000 })
+    await job.wait({ until: /up/, timeoutMs: 20_000 })
     await expect(job.send({ keys: ['up'] })).rejects.toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('terminal') })
     await expect(job.send({ text: 'x' })).rejects.toMatchObject({ code: 'BAD_REQUEST', hint: expect.stringContaining('openStdin') })
     await job.send({ keys: ['C-c'] })
@@ -58,10 +58,10 @@ describe.skipIf(!findHelper())('input', () => {
   })
 
   test('C-d ends the input of a terminal, in the middle of a line too', async () => {
-    const job = await engine.start({ command: 'stty -echo; cat; echo; echo "[$?]"', pty: true })
-    await job.wait({ idleMs: 150, timeoutMs: 5_000 })
+    const job = await engine.start({ command: 'stty -echo; echo quiet; cat; echo; echo "[$?]"', pty: true })
+    await job.wait({ until: /^quiet/, timeoutMs: 20_000 })
     await job.send({ text: 'no newline', eof: true })
-    expect(await ended(job)).toBe('no newline\r\n[0]\r\n')
+    expect(await ended(job)).toBe('quiet\r\nno newline\r\n[0]\r\n')
   })
 
   test('REF-01: a secret is typed, masked in the echo at once, and in no file; the note keeps the token', async () => {
@@ -88,12 +88,12 @@ describe.skipIf(!findHelper())('input', () => {
   })
 
   test('a line that the terminal would cut is refused whole; many short ones arrive all', async () => {
-    const job = await engine.start({ command: 'stty -echo; wc -lc', pty: true })
-    await job.wait({ idleMs: 150, timeoutMs: 5_000 })
+    const job = await engine.start({ command: 'stty -echo; echo quiet; wc -lc', pty: true })
+    await job.wait({ until: /^quiet/, timeoutMs: 20_000 })
     await expect(job.send({ text: 'x'.repeat(5_000), enter: true })).rejects.toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('4095') })
     await job.send({ text: `${'y'.repeat(79)}\n`.repeat(3_000) })
     await job.send({ eof: true })
-    expect((await ended(job)).trim()).toBe('3000  240000')
+    expect((await ended(job)).trim()).toMatch(/^quiet\r\n\s*3000  240000$/)
   })
 
   test('mistakes are told, and nothing is typed', async () => {
@@ -112,22 +112,24 @@ describe.skipIf(!findHelper())('input', () => {
   })
 
   test('a wait for input ends with the prompt, on a terminal and on pipes, and not before', async () => {
-    const terminal = await engine.start({ command: 'sleep 0.7; read -r -p "Ready? " a; sleep 30', pty: true })
-    expect(await terminal.wait({ input: true, timeoutMs: 10_000 })).toMatchObject({ reason: 'input', match: 'Ready?' })
+    const terminal = await engine.start({ command: 'sleep 0.7; read -r -p "Ready? " a; echo thanks; sleep 30', pty: true })
+    expect(await terminal.wait({ input: true, timeoutMs: 20_000 })).toMatchObject({ reason: 'input', match: 'Ready?' })
     await terminal.send({ text: 'yes', enter: true })
+    await terminal.wait({ until: /^thanks/, timeoutMs: 20_000 })
     expect(await terminal.wait({ input: true, timeoutMs: 1_200 })).toMatchObject({ reason: 'timeout' })
-    const pipe = await engine.start({ command: 'printf "Name: "; read -r a; sleep 30', openStdin: true })
-    expect(await pipe.wait({ input: true, timeoutMs: 10_000 })).toMatchObject({ reason: 'input', match: 'Name:' })
+    const pipe = await engine.start({ command: 'printf "Name: "; read -r a; echo thanks; sleep 30', openStdin: true })
+    expect(await pipe.wait({ input: true, timeoutMs: 20_000 })).toMatchObject({ reason: 'input', match: 'Name:' })
     await pipe.send({ text: 'x', enter: true })
+    await pipe.wait({ until: /thanks/, timeoutMs: 20_000 })
     expect(await pipe.wait({ input: true, timeoutMs: 1_200 })).toMatchObject({ reason: 'timeout' })
     await Promise.all([terminal.kill({ graceMs: 0 }), pipe.kill({ graceMs: 0 })])
   })
 
   test('arrows follow the mode that the program asked for', async () => {
     const job = await engine.start({ command: String.raw`stty raw -echo; printf '\033[?1hready'; head -c 3 | od -c; printf '\033[?1lagain'; head -c 3 | od -c`, pty: true })
-    await job.wait({ until: /ready/, timeoutMs: 10_000 })
+    await job.wait({ until: /ready/, timeoutMs: 20_000 })
     await job.send({ keys: ['up'] })
-    await job.wait({ until: /again/, timeoutMs: 10_000 })
+    await job.wait({ until: /again/, timeoutMs: 20_000 })
     await job.send({ keys: ['up'] })
     const text = await ended(job)
     expect(text).toMatch(/033\s+O\s+A/)

@@ -211,6 +211,7 @@ test('an engine that died between the record and the start leaves a job that nev
   const dir = join(stateDir, 'jobs', 'shell_00000000')
   mkdirSync(dir)
   const record = JSON.parse(readFileSync(join(stateDir, 'jobs', done.id, 'job.json'), 'utf8')) as Record<string, unknown>
+  record['createdAt'] = Date.now()
   writeFileSync(join(dir, 'job.json'), JSON.stringify({ ...record, id: 'shell_00000000' }))
   expect((await (await engine.job('shell_00000000')).info()).status).toBe('pending')
   writeFileSync(join(dir, 'job.json'), JSON.stringify({ ...record, id: 'shell_00000000', engine: { id: 'x', pid: process.pid, start: '1' } }))
@@ -223,7 +224,7 @@ test('an engine that died between the record and the start leaves a job that nev
 test('F14 a command that kills its keeper is recorded as lost; nothing hangs, nothing is left', async () => {
   const engine = await open()
   const job = await engine.start({ command: 'sleep 300 & sleep 0.1; kill -9 $PPID; sleep 300' })
-  expect((await job.wait({ timeoutMs: 10_000 })).info).toMatchObject({ status: 'lost' })
+  expect((await job.wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'lost' })
   await eventually(() => processesMarked(`CERITH_JOB=${job.id}`).length === 0)
   expect(await job.kill({ graceMs: 0 })).toMatchObject({ alreadyStopped: true })
   expect((await engine.run({ command: 'echo fine' })).stdout).toBe('fine\n')
@@ -234,14 +235,16 @@ test('F14 a command that kills its keeper in its first moment never started or i
   for (let round = 0; round < 4; round++) {
     const job = await engine.start({ command: 'sleep 300 & kill -9 $PPID; sleep 300', newId: () => `early_${round}` }).catch((error: unknown) => error as Error)
     if (job instanceof Error) expect(job).toMatchObject({ code: 'SPAWN_FAILED' })
-    else expect((await job.wait({ timeoutMs: 10_000 })).info).toMatchObject({ status: 'lost' })
+    else expect((await job.wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'lost' })
     await eventually(() => processesMarked(`CERITH_JOB=early_${round}`).length === 0)
   }
 })
 
 test('F14 a detached job without its keeper is lost, but its processes are found by their mark and ended', async () => {
   const engine = await open()
-  const job = await engine.start({ command: 'trap "" PIPE; setsid sleep 300 & sleep 300', owner: 'detached' })
+  const job = await engine.start({ command: 'trap "" PIPE; setsid sleep 300 & echo up; sleep 300', owner: 'detached' })
+  // Its keeper feeds it its command: only what runs can be without one.
+  await job.wait({ until: 'up', timeoutMs: 20_000 })
   const { pid } = await job.info()
   const keeper = processFacts(pid as number)?.parent as number
   process.kill(keeper, 'SIGKILL')

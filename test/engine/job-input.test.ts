@@ -37,10 +37,10 @@ test('a command larger than a pipe is run as it is, also after its engine is gon
 test('with an open stdin text is typed into the job until its end is sent, from any engine', async () => {
   const job = await place.engine.start({ command: 'while read -r line; do echo "got $line"; done; echo over', openStdin: true })
   await job.send({ text: 'one', enter: true })
-  expect(await job.wait({ until: 'got one', timeoutMs: 5_000 })).toMatchObject({ reason: 'until' })
+  expect(await job.wait({ until: 'got one', timeoutMs: 20_000 })).toMatchObject({ reason: 'until' })
   const other = await (await place.another()).job(job.id)
   await other.send({ text: 'two\nthree\n' })
-  await other.wait({ until: 'got three', timeoutMs: 5_000 })
+  await other.wait({ until: 'got three', timeoutMs: 20_000 })
   await other.send({ eof: true })
   expect(await output(job)).toBe('got one\ngot two\ngot three\nover\n')
   await expect(job.send({ text: 'late' })).rejects.toMatchObject({ code: 'NOT_RUNNING' })

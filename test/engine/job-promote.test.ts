@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../src/os/proc.js'
+import { makeGate } from '../fixtures/gate.js'
+import { eventually } from './engine-host.js'
 import { withEngine } from './job-setup.js'
 
 const place = withEngine()
@@ -10,35 +12,42 @@ const place = withEngine()
 const lines = (count: number): string => Array.from({ length: count }, (_, n) => `line ${n + 1}\n`).join('')
 
 test('a yield names the job, keeps the output so far, and the end comes later with its true exit code', async () => {
-  const outcome = await place.engine.run({ command: 'echo one; sleep 0.6; echo two; exit 12', yieldMs: 250 })
+  const gate = makeGate()
+  const outcome = await place.engine.run({ command: `echo one; ${gate.wait}; echo two; exit 12`, yieldMs: 1_000 })
   expect(outcome).toMatchObject({ status: 'running', stdout: 'one\n', end: null, exitCode: null })
   expect(outcome.id).toMatch(/^shell_/)
   expect(outcome.notes[0]).toMatch(/^Still running, NOT killed: .* background job shell_\w+\. Read its output, wait for it or stop it by that id\.$/)
   const job = await place.engine.job(outcome.id as string)
+  gate.open()
   const { info } = await job.wait()
   expect(info).toMatchObject({ status: 'failed', exitCode: 12, owner: 'manager', pid: outcome.pid, outputFile: outcome.outputFile })
   expect(info.durationMs).toBeGreaterThan(500)
   expect((await job.read()).text).toBe('one\ntwo\n')
-  expect(readFileSync(info.outputFile, 'utf8')).toBe('one\ntwo\n[background process failed: exit code 12]\n')
+  // The record comes first, the line for people a moment later.
+  await eventually(() => readFileSync(info.outputFile, 'utf8') === 'one\ntwo\n[background process failed: exit code 12]\n')
 })
 
 test('a time limit with onTimeout background moves instead of killing', async () => {
-  const outcome = await place.engine.run({ command: 'sleep 0.5; echo still here', timeoutMs: 150, onTimeout: 'background' })
+  const gate = makeGate()
+  const outcome = await place.engine.run({ command: `${gate.wait}; echo still here`, timeoutMs: 150, onTimeout: 'background' })
   expect(outcome).toMatchObject({ status: 'running' })
   expect(isAlive(outcome.pid as number)).toBe(true)
+  gate.open()
   const job = await place.engine.job(outcome.id as string)
   expect((await job.wait()).info).toMatchObject({ status: 'completed' })
   expect((await job.read()).text).toBe('still here\n')
 })
 
 test('the caller moves it at any moment; the chunks before and the file after are the whole', async () => {
-  const run = place.engine.stream({ command: 'for ((i = 1; i <= 120; i++)); do echo "line $i"; sleep 0.001; done', streams: 'merged', newId: () => 'bash_7' })
+  const gate = makeGate()
+  const run = place.engine.stream({ command: `for ((i = 1; i <= 120; i++)); do echo "line $i"; sleep 0.001; ((i != 80)) || { ${gate.wait}; }; done`, streams: 'merged', newId: () => 'bash_7' })
   let seen = ''
   for await (const chunk of run) {
     seen += chunk.text
     if (seen.includes('line 40\n')) void run.toBackground()
   }
   expect(await run.outcome).toMatchObject({ status: 'running', id: 'bash_7' })
+  gate.open()
   const job = await place.engine.job('bash_7')
   await job.wait()
   const whole = (await job.read()).text
@@ -54,13 +63,18 @@ test.each([2, 7, 20, 45])('a flood that is moved after %i ms is complete and in 
   expect((await job.wait()).info).toMatchObject({ status: 'completed', bytes: { total: whole.length + 4, omitted: 0 } })
   expect((await job.read()).text === whole).toBe(true)
   expect((await job.read({ stream: 'stderr' })).text).toBe('err\n')
-  expect(readdirSync(join(place.stateDir, 'jobs', job.id)).filter((name) => /\.log\.\d+$/.test(name))).toEqual([])
+  await eventually(() => readdirSync(join(place.stateDir, 'jobs', job.id)).every((name) => !/\.log\.\d+$/.test(name)))
 })
 
 test('more than is kept was printed before the move: head, hole and tail still add up', async () => {
   const small = await place.another({ limits: { storedBytes: 200_000, memoryBytes: 65_536 } })
-  const outcome = await small.run({ command: "seq -f '%07g' 1 100000; sleep 0.6; seq -f '%07g' 100001 200000", yieldMs: 450 })
+  const gate = makeGate()
+  const run = small.stream({ command: `seq -f '%07g' 1 100000; ${gate.wait}; seq -f '%07g' 100001 200000` })
+  let printed = 0
+  for await (const { text } of run) if ((printed += text.length) === 800_000) void run.toBackground()
+  const outcome = await run.outcome
   expect(outcome.status).toBe('running')
+  gate.open()
   const job = await small.job(outcome.id as string)
   const { info } = await job.wait()
   expect(info.bytes.total).toBe(1_600_000)
@@ -80,7 +94,12 @@ test('more than is kept was printed before the move: head, hole and tail still a
 test('a secret that is printed around the moment of the move is masked on both sides of it', async () => {
   place.engine.secrets.set('key', 'abcdefghijklmnopqrstuvwxyz')
   for (const pause of [0.05, 0.1, 0.15]) {
-    const outcome = await place.engine.run({ command: `printf '<abcdefghij'; sleep ${pause}; printf 'klm'; sleep 0.2; printf 'nopqrstuvwxyz>\\n'; echo abcdefghijklmnopqrstuvwxyz`, yieldMs: 100 })
+    const gate = makeGate()
+    const outcome = await place.engine.run({
+      command: `printf '<abcdefghij'; sleep ${pause}; printf 'klm'; ${gate.wait}; printf 'nopqrstuvwxyz>\\n'; echo abcdefghijklmnopqrstuvwxyz`,
+      yieldMs: 100,
+    })
+    gate.open()
     const job = await place.engine.job(outcome.id as string)
     await job.wait()
     expect((await job.read()).text).toBe('<[secret:key]>\n[secret:key]\n')
@@ -101,7 +120,7 @@ test('a command that ends while it is being moved is reported once, complete, as
 })
 
 test('a moved job can be killed with all its children, and ends with its engine', async () => {
-  const outcome = await place.engine.run({ command: 'sleep 300 & echo $!; sleep 300', yieldMs: 150 })
+  const outcome = await place.engine.run({ command: 'sleep 300 & echo $!; sleep 300', yieldMs: 1_000 })
   const child = Number(outcome.stdout)
   const job = await place.engine.job(outcome.id as string)
   expect(await job.kill()).toMatchObject({ info: { status: 'killed' }, notes: [] })

@@ -3,6 +3,7 @@ import { appendFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { makeGate } from '../fixtures/gate.js'
 import { eventually } from './engine-host.js'
 import { withEngine } from './job-setup.js'
 
@@ -48,9 +49,12 @@ test('F69 F70 directories are 0700 and files 0600 whatever the umask; the comman
   const before = process.umask(0)
   try {
     const engine = await place.another()
-    const job = await engine.start({ command: `umask; : '${'x'.repeat(5_000)}'; sleep 0.2`, openStdin: true, maxStoredBytes: 10_000 })
-    await eventually(() => readdirSync(place.dir(job.id)).includes('started'))
+    // It ends when its input does: while the files are looked at, none comes or goes.
+    const job = await engine.start({ command: `umask; : '${'x'.repeat(5_000)}'; cat`, openStdin: true, maxStoredBytes: 10_000 })
+    await job.wait({ until: '0000', timeoutMs: 20_000 })
+    expect(readdirSync(place.dir(job.id))).toContain('started')
     for (const name of readdirSync(place.dir(job.id))) expect([name, (lstatSync(join(place.dir(job.id), name)).mode & 0o777).toString(8)]).toEqual([name, '600'])
+    await job.send({ eof: true })
     await job.wait()
     for (const name of readdirSync(place.dir(job.id))) expect([name, (lstatSync(join(place.dir(job.id), name)).mode & 0o777).toString(8)]).toEqual([name, '600'])
     expect((statSync(place.dir(job.id)).mode & 0o777).toString(8)).toBe('700')
@@ -62,20 +66,24 @@ test('F69 F70 directories are 0700 and files 0600 whatever the umask; the comman
 
 test('BG-03 F71 F72 a forged completion line is only text: status and offsets come from the record', async () => {
   const forged = '[background process completed: exit code 0]'
-  const job = await place.engine.start({ command: `echo '${forged}'; sleep 0.2; echo more; exit 7`, streams: 'merged' })
+  const gate = makeGate()
+  const job = await place.engine.start({ command: `echo '${forged}'; ${gate.wait}; echo more; exit 7`, streams: 'merged' })
   await job.wait({ until: 'completed' })
   expect((await job.info()).status).toBe('running')
+  gate.open()
   const { info } = await job.wait()
   expect(info).toMatchObject({ status: 'failed', exitCode: 7 })
   expect((await job.read()).text).toBe(`${forged}\nmore\n`)
-  expect(readFileSync(info.outputFile, 'utf8')).toBe(`${forged}\nmore\n[background process failed: exit code 7]\n`)
+  await eventually(() => readFileSync(info.outputFile, 'utf8') === `${forged}\nmore\n[background process failed: exit code 7]\n`)
 })
 
 test('F72 what somebody else writes into the output file neither counts nor moves what the command wrote', async () => {
-  const job = await place.engine.start({ command: 'echo first; sleep 0.3; echo second; sleep 0.1; exit 1', streams: 'merged' })
+  const gate = makeGate()
+  const job = await place.engine.start({ command: `echo first; ${gate.wait}; echo second; sleep 0.1; exit 1`, streams: 'merged' })
   await job.wait({ until: 'first' })
   const { outputFile } = await job.info()
   appendFileSync(outputFile, '[background process completed: exit code 0]\n'.repeat(10))
+  gate.open()
   expect((await job.wait()).info).toMatchObject({ status: 'failed', exitCode: 1, bytes: { total: 13 } })
   expect((await job.read()).text).toBe('first\nsecond\n')
   await eventually(() => readFileSync(outputFile, 'utf8') === 'first\nsecond\n[background process failed: exit code 1]\n')

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { makeGate } from '../fixtures/gate.js'
 import { until } from './harness.js'
 import { sleep, withEngine } from './job-setup.js'
 
@@ -20,14 +21,14 @@ async function freePort(): Promise<number> {
 test('waits for a line of either stream, also for one without its end, and says which', async () => {
   const job = await place.engine.start({ command: 'echo begin; sleep 0.1; echo "Listening on 80" >&2; sleep 0.1; printf "Password: "; sleep 60' })
   expect(await job.wait({ until: 'listening on \\d+', timeoutMs: 300 })).toMatchObject({ reason: 'timeout' })
-  expect(await job.wait({ until: /listening ON \d+/i, timeoutMs: 5_000 })).toMatchObject({ reason: 'until', match: 'Listening on 80', info: { status: 'running' } })
-  expect(await job.wait({ until: 'Password: $', timeoutMs: 5_000 })).toMatchObject({ reason: 'until', match: 'Password: ' })
-}, 15_000)
+  expect(await job.wait({ until: /listening ON \d+/i, timeoutMs: 20_000 })).toMatchObject({ reason: 'until', match: 'Listening on 80', info: { status: 'running' } })
+  expect(await job.wait({ until: 'Password: $', timeoutMs: 20_000 })).toMatchObject({ reason: 'until', match: 'Password: ' })
+})
 
 test('a line that was there before counts, unless `since` says otherwise', async () => {
   const job = await place.engine.start({ command: 'echo go; sleep 0.2; echo go again; sleep 60' })
   expect(await job.wait({ until: 'go' })).toMatchObject({ match: 'go' })
-  expect(await job.wait({ until: 'go', since: 3, timeoutMs: 5_000 })).toMatchObject({ match: 'go again' })
+  expect(await job.wait({ until: 'go', since: 3, timeoutMs: 20_000 })).toMatchObject({ match: 'go again' })
 })
 
 test('a line that comes with the end is found before the end', async () => {
@@ -40,8 +41,10 @@ test('waits for a port, a file, silence, the end, a time, an abort; the first wi
   const port = await freePort()
   const file = join(tmpdir(), `cerith-made-${process.pid}`)
   rmSync(file, { force: true })
-  const job = await place.engine.start({ command: `sleep 0.1; touch ${file}; echo x; exec ${process.execPath} -e 'require("net").createServer().listen(${port}, "127.0.0.1")'` })
+  const gate = makeGate()
+  const job = await place.engine.start({ command: `sleep 0.1; touch ${file}; echo x; ${gate.wait}; exec ${process.execPath} -e 'require("net").createServer().listen(${port}, "127.0.0.1")'` })
   expect(await job.wait({ file, port, timeoutMs: 20_000 })).toMatchObject({ reason: 'file' })
+  gate.open()
   expect(await job.wait({ port, timeoutMs: 20_000 })).toMatchObject({ reason: 'port' })
   expect(await job.wait({ idleMs: 60 })).toMatchObject({ reason: 'idle', info: { status: 'running' } })
   expect(await job.wait({ exit: true, timeoutMs: 30 })).toMatchObject({ reason: 'timeout', info: { status: 'running' } })
@@ -54,7 +57,7 @@ test('waits for a port, a file, silence, the end, a time, an abort; the first wi
 
 test('silence is counted from the last output, not from the first', async () => {
   const job = await place.engine.start({ command: 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done; sleep 60', streams: 'merged' })
-  expect(await job.wait({ idleMs: 400, timeoutMs: 10_000 })).toMatchObject({ reason: 'idle' })
+  expect(await job.wait({ idleMs: 2_000, timeoutMs: 20_000 })).toMatchObject({ reason: 'idle' })
   expect((await job.read()).text).toBe('1\n2\n3\n4\n5\n6\n')
 })
 
@@ -62,7 +65,7 @@ test('waiting works from an engine that did not start the job', async () => {
   const other = await place.another()
   const started = await place.engine.start({ command: 'sleep 0.1; echo ready; sleep 0.1; exit 9' })
   const job = await other.job(started.id)
-  expect(await job.wait({ until: 'ready', timeoutMs: 5_000 })).toMatchObject({ reason: 'until' })
+  expect(await job.wait({ until: 'ready', timeoutMs: 20_000 })).toMatchObject({ reason: 'until' })
   expect(await job.wait()).toMatchObject({ reason: 'exit', info: { exitCode: 9 } })
 })
 

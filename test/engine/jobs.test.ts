@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
+import { makeGate } from '../fixtures/gate.js'
+import { eventually } from './engine-host.js'
 
 let stateDir: string
 let engine: Engine
@@ -27,7 +29,8 @@ test('BG-01 BG-02 a job starts at once with id, pid, pgid and output file, and e
   expect(info.pid).toBe(info.pgid)
   expect(await job.read()).toMatchObject({ text: 'hello\n', cursor: 6, start: 0, omittedBytes: 0, totalBytes: 6 })
   expect((await job.read({ stream: 'stderr' })).text).toBe('oops\n')
-  expect(readFileSync(info.outputFile, 'utf8')).toBe('hello\n[background process failed: exit code 3]\n')
+  // The record comes first, the line for people a moment later.
+  await eventually(() => readFileSync(info.outputFile, 'utf8') === 'hello\n[background process failed: exit code 3]\n')
 })
 
 test('wait for a line, a kill, a second kill', async () => {
@@ -40,19 +43,23 @@ test('wait for a line, a kill, a second kill', async () => {
 })
 
 test('a foreground command moves to the background without losing or doubling a byte', async () => {
-  const outcome = await engine.run({ command: 'for i in 1 2 3 4 5 6; do echo line $i; sleep 0.1; done; exit 7', yieldMs: 250 })
+  const gate = makeGate()
+  const outcome = await engine.run({ command: `for i in 1 2 3 4 5 6; do echo line $i; [ $i != 3 ] || { ${gate.wait}; }; done; exit 7`, yieldMs: 250 })
   expect(outcome).toMatchObject({ status: 'running', exitCode: null })
   expect(outcome.notes[0]).toContain('NOT killed')
+  gate.open()
   const job = await engine.job(outcome.id as string)
   expect((await job.wait()).info).toMatchObject({ status: 'failed', exitCode: 7 })
   expect((await job.read()).text).toBe([1, 2, 3, 4, 5, 6].map((n) => `line ${n}\n`).join(''))
 })
 
 test('a command that ends in & ends at once; what its child prints later can be read on, and a kill ends the child', async () => {
-  const job = await engine.start({ command: '(sleep 0.2; echo later; sleep 60) & echo now', streams: 'merged' })
+  const gate = makeGate()
+  const job = await engine.start({ command: `(${gate.wait}; echo later; sleep 60) & echo now`, streams: 'merged' })
   const { info } = await job.wait()
   expect(info).toMatchObject({ status: 'completed', exitCode: 0, bytes: { total: 4 } })
   expect(info.notes).toEqual(['Processes that it started are still running; kill the job to end them.'])
+  gate.open()
   let text = ''
   for (let cursor = 0; !text.includes('later'); await new Promise((resolve) => setTimeout(resolve, 10))) {
     const read = await job.read({ since: cursor })

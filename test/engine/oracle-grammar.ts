@@ -1,5 +1,5 @@
 /** Random commands for the oracle: small pieces of shell that touch the same few names, so that what one leaves the next one finds. */
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 
 const name = fc.constantFrom('a', 'b', 'c')
 const list = fc.constantFrom('l', 'm')

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { signalProcess } from '../../src/os/proc.js'
 import { ESCAPES } from '../fixtures/escapes.js'
+import { makeGate } from '../fixtures/gate.js'
 import { processesNamed, testEngine, uniqueSeconds, until } from './harness.js'
 
 /** The one way to leave that only a subreaper sees: parents gone, group and session new, environment empty. */
@@ -20,11 +22,11 @@ describe('the lower tier, without native code', () => {
   test.each(ESCAPES)('%s a timeout ends %s, as far as this tier can see', async (id, _, escape) => {
     const engine = await testEngine({ tier: 'plain' })
     const seconds = uniqueSeconds()
-    const outcome = await engine.run({ command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`, timeoutMs: 1_000, graceMs: 300 })
+    const outcome = await engine.run({ command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`, timeoutMs: 1_500, graceMs: 300 })
     expect(outcome).toMatchObject({ status: 'timeout', stdout: 'started\n' })
     const left = processesNamed(seconds)
     if (!OUT_OF_REACH.has(id)) expect(left).toEqual([])
-    for (const pid of left) process.kill(pid, 'SIGKILL')
+    for (const pid of left) signalProcess(pid, 'SIGKILL')
     expect(outcome.notes.join(' ')).toContain('may have escaped')
   })
 
@@ -34,8 +36,10 @@ describe('the lower tier, without native code', () => {
     await session.run({ command: 'x=5; f() { echo "f$1"; }; cd /tmp' })
     expect((await session.run({ command: 'echo $x; f 1; pwd' })).stdout).toBe('5\nf1\n/tmp\n')
     expect(await session.run({ command: 'exit 3' })).toMatchObject({ exitCode: 3 })
-    expect((await session.run({ command: '(sleep 0.2; echo late) & echo $x' })).stdout).toBe('5\n')
-    expect((await session.run({ command: 'sleep 0.5; echo next' })).stdout).toBe('next\n')
+    const gate = makeGate()
+    expect((await session.run({ command: `(${gate.wait}; echo late; echo said >${engine.cwd}/told) & echo $x` })).stdout).toBe('5\n')
+    gate.open()
+    expect((await session.run({ command: `while [ ! -e ${engine.cwd}/told ]; do sleep 0.02; done; echo next` })).stdout).toBe('next\n')
     expect(await session.run({ command: 'sleep 60', timeoutMs: 300 })).toMatchObject({ status: 'timeout' })
     expect((await session.run({ command: 'echo $x' })).stdout).toBe('5\n')
   })

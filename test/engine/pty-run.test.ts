@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
 import { findHelper } from '../../src/os/helper-file.js'
 import { isAlive, processFacts } from '../../src/os/proc.js'
+import { until } from './harness.js'
 
 describe.skipIf(!findHelper())('a run on a terminal', () => {
   const root = mkdtempSync(join(tmpdir(), 'cerith-pty-run-'))
@@ -47,8 +48,8 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   })
 
   test('EXEC-06: a timeout ends everything on the terminal and keeps what was printed', async () => {
-    const outcome = await engine.run({ command: 'sleep 77 & echo $!; setsid sleep 78 & echo $!; echo begun; sleep 79', pty: true, timeoutMs: 400, graceMs: 200 })
-    expect(outcome.end).toMatchObject({ kind: 'timeout', afterMs: 400 })
+    const outcome = await engine.run({ command: 'sleep 77 & echo $!; setsid sleep 78 & echo $!; echo begun; sleep 79', pty: true, timeoutMs: 1_500, graceMs: 200 })
+    expect(outcome.end).toMatchObject({ kind: 'timeout', afterMs: 1_500 })
     const [first, second] = (outcome.output ?? '').split('\r\n').map(Number)
     expect(outcome.output).toContain('begun')
     expect([first, second].map((pid) => isAlive(pid as number))).toEqual([false, false])
@@ -65,7 +66,7 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   })
 
   test('a long run goes on as a job without losing a byte, and can be typed into', async () => {
-    const outcome = await engine.run({ command: 'echo one; read -r a; echo "got $a"', pty: true, yieldMs: 300 })
+    const outcome = await engine.run({ command: 'echo one; read -r a; echo "got $a"', pty: true, yieldMs: 1_000 })
     expect(outcome).toMatchObject({ status: 'running', output: 'one\r\n', waitingForInput: null })
     const job = await engine.job(outcome.id as string)
     await job.send({ text: 'it', enter: true })
@@ -97,7 +98,7 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
     try {
       own.secrets.set('s', 'Zebra-crossing-5')
       const seen: string[] = []
-      const outcome = await own.run({ command: `printf 'Animal Z'; read -r a`, pty: true, yieldMs: 600, onOutput: ({ text }) => void seen.push(text) })
+      const outcome = await own.run({ command: `printf 'Animal Z'; read -r a`, pty: true, yieldMs: 1_500, onOutput: ({ text }) => void seen.push(text) })
       expect(outcome.output).toBe('Animal Z')
       expect(seen.join('')).toBe('Animal Z')
       await (await own.job(outcome.id as string)).kill({ graceMs: 0 })
@@ -151,7 +152,8 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
         )
         expect(outcomes.map(({ status }) => status)).toEqual(['completed', 'failed', 'timeout', 'failed', 'completed'])
       }
-      expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 3)
+      // What was handed to the kernel to close is closed a moment later.
+      await until(() => readdirSync('/proc/self/fd').length <= before + 3, 'every descriptor being closed')
       expect(readdirSync(join(root, 'leaks', 'jobs'))).toEqual([])
     } finally {
       await own.close()
@@ -179,8 +181,7 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
         if (keeper && keeper > 1) process.kill(keeper, 'SIGKILL')
       }
       expect((await handle.outcome).end).toMatchObject({ kind: 'lost' })
-      for (let tries = 0; tries < 100 && isAlive(pid); tries++) await new Promise((resolve) => setTimeout(resolve, 10))
-      expect(isAlive(pid)).toBe(false)
+      await until(() => !isAlive(pid), 'its command being gone')
     } finally {
       await own.close()
     }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
 import { askPlainBash, askSession, ORACLE_ENV } from './oracle.js'

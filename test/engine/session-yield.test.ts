@@ -1,5 +1,6 @@
 /** A session's command that takes too long becomes a job; the session does not wait for it. */
 import { describe, expect, test } from 'vitest'
+import { makeGate } from '../fixtures/gate.js'
 import { testEngine } from './harness.js'
 
 describe('a session that yields', () => {
@@ -7,10 +8,13 @@ describe('a session that yields', () => {
     const engine = await testEngine()
     const session = await engine.session()
     await session.run({ command: 'x=5; cd /tmp; f() { echo f; }' })
-    const outcome = await session.run({ command: 'for i in 1 2 3 4 5 6 7 8; do echo line $i; echo err $i >&2; sleep 0.1; done; exit 7', yieldMs: 250 })
+    const gate = makeGate()
+    const command = `for i in 1 2 3 4 5 6 7 8; do echo line $i; echo err $i >&2; [ $i != 4 ] || { ${gate.wait}; }; done; exit 7`
+    const outcome = await session.run({ command, yieldMs: 250 })
     expect(outcome.status).toBe('running')
     expect(outcome.notes.join(' ')).toContain('NOT killed')
     expect((await session.run({ command: 'echo $x $PWD; f' })).stdout).toBe('5 /tmp\nf\n')
+    gate.open()
     const job = await engine.job(outcome.id as string)
     await job.wait({ exit: true, timeoutMs: 20_000 })
     expect(await job.info()).toMatchObject({ status: 'failed', exitCode: 7 })
@@ -21,7 +25,9 @@ describe('a session that yields', () => {
   test('merged streams keep their order across the move', async () => {
     const engine = await testEngine()
     const session = await engine.session()
-    const outcome = await session.run({ command: 'for i in 1 2 3 4 5 6; do echo o$i; echo e$i >&2; sleep 0.1; done', streams: 'merged', yieldMs: 200 })
+    const gate = makeGate()
+    const outcome = await session.run({ command: `for i in 1 2 3 4 5 6; do echo o$i; echo e$i >&2; [ $i != 3 ] || { ${gate.wait}; }; done`, streams: 'merged', yieldMs: 200 })
+    gate.open()
     const job = await engine.job(outcome.id as string)
     await job.wait({ exit: true, timeoutMs: 20_000 })
     expect(await job.info()).toMatchObject({ status: 'completed', exitCode: 0 })

@@ -113,11 +113,12 @@ test('MGR-03 the lifecycle ends in completed, failed, timeout or killed without 
 })
 
 test('MGR-03 the duration is that of the command, also long after its end', async () => {
+  const began = performance.now()
   const shell = await manager.createShell('sleep 0.3')
   await settled(shell)
   const { durationMs } = shell
   expect(durationMs).toBeGreaterThan(250)
-  expect(durationMs).toBeLessThan(3_000)
+  expect(durationMs).toBeLessThan(performance.now() - began + 1_000)
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(shell.durationMs).toBe(durationMs)
 })

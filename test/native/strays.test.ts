@@ -12,7 +12,7 @@ const place = withEngine()
 const DAEMON = `env -i perl -MPOSIX -e 'exit if fork; POSIX::setsid(); exit if fork; $| = 1; print "$$\\n"; sleep 300'`
 
 test('F14 a foreground command that destroys its warden leaves neither children nor a daemon without a mark', async () => {
-  const outcome = await place.engine.run({ command: `sleep 300 & echo $!; ${DAEMON}; sleep 0.3; kill -9 $PPID; sleep 300`, timeoutMs: 10_000 })
+  const outcome = await place.engine.run({ command: `sleep 300 & echo $!; ${DAEMON}; sleep 0.3; kill -9 $PPID; sleep 300`, timeoutMs: 20_000 })
   expect(outcome.end?.kind).toBe('lost')
   const pids = outcome.stdout.match(/\d+/g)?.map(Number) ?? []
   expect(pids).toHaveLength(2)
@@ -20,7 +20,9 @@ test('F14 a foreground command that destroys its warden leaves neither children 
 })
 
 test('F14 a detached job whose keeper is destroyed is left alone, and its neighbours too', async () => {
-  const [lonely, neighbour] = await Promise.all([place.engine.start({ command: 'sleep 300', owner: 'detached' }), place.engine.start({ command: 'sleep 300' })])
+  const [lonely, neighbour] = await Promise.all([place.engine.start({ command: 'echo up; sleep 300', owner: 'detached' }), place.engine.start({ command: 'sleep 300' })])
+  // Its keeper feeds it its command: only what runs can be without one.
+  await lonely.wait({ until: 'up', timeoutMs: 20_000 })
   const { pid } = await lonely.info()
   process.kill(processFacts(pid as number)?.parent as number, 'SIGKILL')
   await eventually(async () => (await lonely.info()).status === 'lost')

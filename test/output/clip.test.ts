@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
 import { clipEnds, clipHead, clipMiddle, joinEnds } from '../../src/output/clip.js'
 import { utf8Length } from '../../src/output/utf8.js'

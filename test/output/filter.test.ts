@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { ShellError } from '../../src/contract/errors.js'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
 import { collapseProgress, createProgressCollapser } from '../../src/output/progress.js'
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
 import type { Clip } from '../../src/contract/output.js'
 import { createTextStream, shapeText } from '../../src/output/shape.js'

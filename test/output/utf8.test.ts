@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
 import { bytesOfUnits, characterEnd, characterStart, createUtf8Decoder, takeFirst, takeLast, utf8Length } from '../../src/output/utf8.js'
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /** What a model may send, and what it is told when that was wrong. */
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
 import { readInput, type InputRules } from '../../src/tools/input.js'
 import { createTools, DIALECTS, quote, type DialectName } from '../../src/tools/index.js'
