@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
 import { explain } from '../../src/guard/explain.js'
 import { type GuardContext, inspect } from '../../src/guard/inspect.js'
