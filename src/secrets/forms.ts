@@ -40,11 +40,7 @@ export function formsOf(value: Uint8Array): readonly Needle[] {
   }
   for (const unit of unitsOf(whole)) {
     for (const plain of plainForms(unit)) add(collapse(plain), 'plain')
-    for (const encoded of encodedForms(unit)) {
-      add(encoded, 'dense')
-      // Too short for two disjoint search windows: a line break inside is looked for place by place.
-      if (encoded.length < 2 * SHORTEST_MASKED) for (let at = 1; at < encoded.length; at++) add(concat([encoded.subarray(0, at), BLANK, encoded.subarray(at)]), 'dump')
-    }
+    for (const encoded of encodedForms(unit)) add(encoded, 'dense')
     if (whole.length <= LONGEST_DUMPED) for (const dump of dumpForms(unit)) add(dump, 'dump')
   }
   return [...needles.values()]
@@ -131,8 +127,6 @@ const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStar
 function hexPairs(bytes: Uint8Array): string[] {
   return Array.from(bytes, (byte) => PAIRS[byte] as string)
 }
-
-const BLANK = Uint8Array.of(0x20)
 
 /** Blank, tab, newline, vertical tab, form feed, carriage return. */
 export function isSpace(byte: number): boolean {

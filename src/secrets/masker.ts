@@ -95,7 +95,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     let hold = index.holdFrom(raw, raw.length)
     // A match that only a projection shows contains an escape, so only the surroundings of escapes are projected.
     const reach = index.longest + 256
-    findEscapes(raw, index.alphabet).forEach((places, number) => {
+    findEscapes(raw, index).forEach((places, number) => {
       const projection = PROJECTIONS[number] as Projection
       for (let next = 0; next < places.length;) {
         const start = Math.max(0, (places[next] as number) - reach)

@@ -1,6 +1,8 @@
 /** Finds any of thousands of byte strings at a cost that hardly depends on how many there are: most bytes of the text are never looked at. */
+import { collapseSpace, joinLineEnds, type Fold } from './folds.js'
 import { isSpace, type Needle } from './forms.js'
 import { createPrefixes } from './prefixes.js'
+import type { Material } from './projections.js'
 
 /** A needle and the number of the secret that it belongs to. */
 export interface NamedNeedle extends Needle {
@@ -10,11 +12,8 @@ export interface NamedNeedle extends Needle {
 /** Told of every occurrence; `end` is exclusive. */
 export type Found = (start: number, end: number, needle: NamedNeedle) => void
 
-export interface NeedleIndex {
+export interface NeedleIndex extends Material {
   readonly longest: number
-  readonly shortest: number
-  /** 1 for every byte that occurs in a needle; white space counts when a value has some. */
-  readonly alphabet: Uint8Array
   /** Reports every occurrence, in no particular order; occurrences may overlap. */
   search(text: Uint8Array, length: number, found: Found): void
   /** The earliest position from which the rest of the text may be the beginning of a needle, or `length`. */
@@ -36,16 +35,29 @@ export function createNeedleIndex(needles: readonly NamedNeedle[]): NeedleIndex 
   const loose = needles.filter((needle) => usableLength(needle) < SMALLEST_WINDOW)
   const searchFirm = createSearch(firm, Math.min(LARGEST_WINDOW, ...firm.map(usableLength)))
   const searchLoose = loose.length > 0 ? createSearch(loose, SMALLEST_WINDOW) : undefined
+  // An encoding too short for two disjoint windows is looked for once more where lines were broken.
+  const brief = needles.filter(({ kind, bytes }) => kind === 'dense' && bytes.length < 2 * SMALLEST_WINDOW)
+  const searchBrief = brief.length > 0 ? createSearch(brief, SMALLEST_WINDOW) : undefined
   const prefixes = createPrefixes(needles)
   return {
     longest: prefixes.longest,
     shortest: needles.reduce((least, { bytes }) => Math.min(least, bytes.length), Infinity),
     alphabet: alphabetOf(needles),
+    body: bodyOf(needles),
     search(text, length, found) {
+      const inFold =
+        ({ from }: Fold): Found =>
+        (start, end, needle) =>
+          found(from[start] as number, (from[end - 1] as number) + 1, needle)
       searchFirm(text, length, found)
-      if (!searchLoose) return
-      const { bytes, from, size } = collapseInto(text, length)
-      searchLoose(bytes, size, (start, end, needle) => found(from[start] as number, (from[end - 1] as number) + 1, needle))
+      if (searchLoose) {
+        const fold = collapseSpace(text, length)
+        searchLoose(fold.bytes, fold.size, inFold(fold))
+      }
+      if (searchBrief) {
+        const fold = joinLineEnds(text, length, 2 * SMALLEST_WINDOW)
+        searchBrief(fold.bytes, fold.size, inFold(fold))
+      }
     },
     holdFrom: prefixes.holdFrom,
   }
@@ -56,6 +68,13 @@ function alphabetOf(needles: readonly NamedNeedle[]): Uint8Array {
   for (const { bytes, kind } of needles) if (kind !== 'dump') for (const byte of bytes) alphabet[byte] = 1
   if (alphabet[BLANK] === 1) for (let byte = 0; byte < 256; byte++) if (isSpace(byte)) alphabet[byte] = 1
   return alphabet
+}
+
+/** White space is part of every body: encodings get wrapped. */
+function bodyOf(needles: readonly NamedNeedle[]): Uint8Array {
+  const body = Uint8Array.from({ length: 256 }, (_, byte) => (isSpace(byte) ? 1 : 0))
+  for (const { bytes } of needles) for (const byte of bytes) body[byte] = 1
+  return body
 }
 
 /** How long a window of this needle may be: it must not hold white space that could be a longer run, and wrapped text needs two disjoint ones. */
@@ -205,19 +224,6 @@ function matchBackward(text: Uint8Array, start: number, bytes: Uint8Array, from:
     } else if (text[at--] !== bytes[index]) return -1
   }
   return at + 1
-}
-
-function collapseInto(text: Uint8Array, length: number): { bytes: Uint8Array; from: Int32Array; size: number } {
-  const bytes = new Uint8Array(length)
-  const from = new Int32Array(length)
-  let size = 0
-  for (let at = 0; at < length; at++) {
-    const space = isSpace(text[at] as number)
-    if (space && size > 0 && bytes[size - 1] === BLANK) continue
-    bytes[size] = space ? BLANK : (text[at] as number)
-    from[size++] = at
-  }
-  return { bytes, from, size }
 }
 
 function smallestPeriod(bytes: Uint8Array): number {

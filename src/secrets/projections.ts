@@ -50,36 +50,77 @@ PROJECTIONS.forEach(({ trigger }, index) => {
   TRIGGERS[trigger] = index + 1
 })
 
+/** A plus sign stands for a blank only, which most values do not have. */
+const TRIGGERS_WITHOUT_PLUS = TRIGGERS.with(PLUS, 0)
+
 function tableOf(...bytes: readonly number[]): Uint8Array {
   const table = new Uint8Array(256)
   for (const byte of bytes) table[byte] = 1
   return table
 }
 
+/** What the values are made of, as far as it says which escapes matter. */
+export interface Material {
+  /** 1 for every byte that an escape could stand for; white space counts when a value has some. */
+  readonly alphabet: Uint8Array
+  /** 1 for every byte that can stand between the ends of a match. */
+  readonly body: Uint8Array
+  /** No match has fewer bytes. */
+  readonly shortest: number
+}
+
 /**
- * Where each projection could uncover something: the escapes that stand for a byte of the alphabet, and the terminal codes between two such bytes.
- * Quotes escaped in JSON, blanks in URLs and colours at word boundaries are the mass of all escapes, and they fall through here.
+ * Where each projection could uncover something: the escapes that stand for a byte of the alphabet, and the terminal codes between two such bytes,
+ * with enough bytes of values around them. Quotes escaped in JSON, blanks in URLs, colours at word boundaries and the backslashes of binary data
+ * are the mass of all escapes, and they fall through here.
  */
-export function findEscapes(raw: Uint8Array, alphabet: Uint8Array): readonly (readonly number[])[] {
+export function findEscapes(raw: Uint8Array, material: Material): readonly (readonly number[])[] {
   const places: number[][] = PROJECTIONS.map(() => [])
   const escape: Escape = { width: 0, code: 0, isByte: true }
+  const { alphabet } = material
   const { length } = raw
+  const triggers = alphabet[0x20] === 1 ? TRIGGERS : TRIGGERS_WITHOUT_PLUS
+  let consumed = 0
   for (let at = 0; ; at++) {
-    while (at < length && TRIGGERS[raw[at] as number] === 0) at++
+    // Four at a time: this loop sees every byte of the output.
+    while (
+      at + 4 <= length &&
+      ((triggers[raw[at] as number] as number) | (triggers[raw[at + 1] as number] as number) | (triggers[raw[at + 2] as number] as number) | (triggers[raw[at + 3] as number] as number)) === 0
+    )
+      at += 4
+    while (at < length && triggers[raw[at] as number] === 0) at++
     if (at >= length) return places
-    const kind = TRIGGERS[raw[at] as number] as number
+    const kind = triggers[raw[at] as number] as number
     if (kind === 1) {
-      const next = raw[skipAnsi(raw, at)]
+      const end = skipAnsi(raw, at)
+      const next = raw[end]
       const isBetween = at > 0 && alphabet[raw[at - 1] as number] === 1 && (next === undefined || next === ESC || alphabet[next] === 1)
-      if (isBetween) places[0]?.push(at)
+      if (isBetween && isAmongValues(raw, at, end, consumed, material)) places[0]?.push(at)
+      consumed = Math.max(consumed, end)
       continue
     }
     const answer = (PROJECTIONS[kind - 1] as Projection).decode(raw, at, escape)
     if (answer === 0) continue
-    const isWanted = answer === -1 || alphabet[escape.code & 0xff] === 1 || (!escape.isByte && escape.code >= 0x80)
-    if (isWanted) places[kind - 1]?.push(at)
+    const end = at + escape.width
+    const isWanted = alphabet[escape.code & 0xff] === 1 || (!escape.isByte && escape.code >= 0x80)
+    if (answer === -1 || (isWanted && isAmongValues(raw, at, end, consumed, material))) places[kind - 1]?.push(at)
+    if (answer === 1) consumed = Math.max(consumed, end)
     if (raw[at] === BACKSLASH && raw[at + 1] === BACKSLASH) at++ // the second one escapes nothing
   }
+}
+
+/**
+ * Whether the escape from `start` to `end` could be part of a match: it and its neighbours that occur in values must be as many as the shortest one has.
+ * Another escape in the neighbourhood may stand for anything, and so may what follows the end of the text.
+ */
+function isAmongValues(raw: Uint8Array, start: number, end: number, consumed: number, { body, shortest }: Material): boolean {
+  const missing = shortest - 4 // an escape is four bytes of UTF-8 at most
+  let left = start
+  while (left > consumed && start - left < missing && body[raw[left - 1] as number] === 1) left--
+  if (left <= consumed && left > 0) return true
+  let right = end
+  while (right < raw.length && start - left + right - end < missing && body[raw[right] as number] === 1) right++
+  return right >= raw.length || start - left + right - end >= missing || TRIGGERS[raw[right] as number] !== 0
 }
 
 export function createView(): View {
