@@ -7,6 +7,7 @@ import type { Pipe } from '../os/launcher.js'
 import { commandLine, descendantsOf, isAlive, linkOf, signalProcess } from '../os/proc.js'
 import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
+import type { Capture } from './capture.js'
 import { Deadlines } from './deadlines.js'
 import type { DeliveredCommand } from './delivery.js'
 import { endOf, takePipe, within, type Promote } from './fresh.js'
@@ -22,8 +23,6 @@ import { stopCommand } from './session-stop.js'
 
 const RECOVER_LIMIT_MS = 1_500
 const INTERRUPT_EVERY_MS = 50
-/** A shell is at its prompt for a moment before and after every command; twice in a row this far apart means that it has nothing more to say. */
-const SILENCE_LOOK_MS = 400
 
 export interface CallSite {
   readonly name: string
@@ -47,9 +46,9 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const merged = request.streams === 'merged'
   const startedAt = performance.now()
 
-  const out = call.capture(merged ? 'output' : 'stdout', plan, services)
-  const err = merged ? null : call.capture('stderr', plan, services)
-  const pipes = await shell.attach({ out: (chunk) => out.push(chunk), err: (chunk) => (err ?? out).push(chunk) }, memory.movedStreams)
+  // Made when the shell is at work already: what comes before that is not of this call.
+  let sinks: { readonly out: Capture; readonly err: Capture | null } | null = null
+  const pipes = await shell.attach({ out: (chunk) => sinks?.out.push(chunk), err: (chunk) => (sinks?.err ?? sinks?.out)?.push(chunk) }, memory.movedStreams)
   const { inputFile, secretPipe, text, care } = await prepare(shell, plan, delivered, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   shell.writeCommand(commandFileText(text, shell.marks), text.whole)
@@ -57,6 +56,9 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   let traps: Report | null = null
   if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
   shell.type(callLines(text, shell.marks))
+  const out = call.capture(merged ? 'output' : 'stdout', plan, services)
+  const err = merged ? null : call.capture('stderr', plan, services)
+  sinks = { out, err }
   // Written down before the command, the state is still true after one that changes nothing.
   memory.dirty = (memory.dirty && !text.dumpFirst) || !care.inert
   memory.unread ||= text.dumpFirst
@@ -79,6 +81,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     promoted = true
     stopTimers()
     shell.drain()
+    if (isPlain(text)) shell.askForEnd()
     // The shell goes with its command; the session continues in a new one with the state from before.
     memory.learn(shell.readState())
     site.letGo()
@@ -110,7 +113,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   services.live.add(life)
   call.takeControl({ interrupt: () => begin('interrupt'), kill: (by) => begin(by), toBackground: () => moveOut('asked') })
 
-  const silence = watchSilence(shell, answer.giveUp)
+  const silence = shell.silence.begin(answer.giveUp, isPlain(text))
   const report = await answer.report
   silence.end()
   services.live.delete(life)
@@ -182,24 +185,6 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
 
 const NOBODY: ReadonlySet<number> = new Set()
 
-/** Limits or missing builtins can keep the shell from reporting: then it waits for the next line, and nobody would ever know. */
-function watchSilence(shell: SessionShell, tell: () => void): { readonly noticed: boolean; end(): void } {
-  let looks = 0
-  let noticed = false
-  const timer = setInterval(() => {
-    looks = shell.isIdle() ? looks + 1 : 0
-    if (looks < 3) return
-    noticed = true
-    tell()
-  }, SILENCE_LOOK_MS)
-  return {
-    get noticed() {
-      return noticed
-    },
-    end: () => clearInterval(timer),
-  }
-}
-
 /** Everything the command's text and its lines need, with the files and pipes that they name. */
 async function prepare(
   shell: SessionShell,
@@ -233,7 +218,7 @@ async function prepare(
       cwd: plan.cwd === memory.cwd ? null : plan.cwd,
       env,
       secrets: secretPipe ? { prelude: delivered.prelude(secretPipe.readPath), epilogue: delivered.epilogue } : null,
-      status: memory.last.status,
+      status: care.looksAtStatus ? memory.last.status : 0,
       statusLost: memory.statusLost,
       lastArgument: care.lastArgument,
       traps: care.traps,

@@ -98,7 +98,7 @@ export interface CallText {
   readonly cwd: string | null
   readonly env: Readonly<Record<string, string>>
   readonly secrets: { readonly prelude: string; readonly epilogue: string } | null
-  /** What `$?` and `$_` shall be at the start. */
+  /** What `$?` shall be at the start; 0 when nothing in the command looks at it. */
   readonly status: number
   /** Lines of ours came in between, or an ERR trap forbids to leave a status: `$?` has to be set again. */
   readonly statusLost: boolean
@@ -137,7 +137,7 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.traps?.debug) before.push(`\\builtin trap -- ${quoteWord(call.traps.debug)} DEBUG`)
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
-  if ((before.length > 0 || call.statusLost || call.stdout || call.stderr) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
+  if ((before.length > 0 || call.statusLost || call.stdout || call.stderr || isPlain(call)) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
   if (call.verbose) return `${before.join('; ')}\n\\builtin set -v\n${call.script}\n`
   // On a line of its own: bash drops the whole line of what it cannot parse.
   const head = before.length > 0 ? `${before.join('; ')}\n` : ''
@@ -169,7 +169,10 @@ function trailer(call: CallText, marks: Marks): string {
   return `\n{ ${steps.join('; ')}; }${call.traps ? ' >/dev/null' : ''} 2>/dev/null\n`
 }
 
-/** The lines that are typed: the command with its stdin, then the end. The answer does not wait for the second one. */
+/**
+ * The lines that are typed: the command with its stdin, then the end. The answer does not wait for the second one, and a plain command, which
+ * nearly always answers by itself, gets it only when it takes its time (`endLine`).
+ */
 export function callLines(call: CallText, marks: Marks): string {
   const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : quoteWord(call.stdin)
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
@@ -179,8 +182,9 @@ export function callLines(call: CallText, marks: Marks): string {
   const source = `\\builtin . ${quoteWord(fileOf.command(marks))}`
   const streams = `<${stdin}${call.merged ? ' 2>&1' : ''}`
   const end = `\\builtin . ${quoteWord(fileOf.end(marks))}`
-  const told = own(marks, 't')
-  if (isPlain(call)) return `${before}${source} ${streams}\n[[ \${${told}-} ]] && { ${own(marks, 'rc')}=$${told}; ${told}=; } || ${end}\n`
+  // What the last call said about its own end is over; a plain one leaves it standing.
+  const forget = `${own(marks, 't')}=;`
+  if (isPlain(call)) return `${before}${forget}${source} ${streams}\n`
   const after: string[] = []
   if (call.repairBuiltins) after.push(repairCode(marks))
   if (call.secrets) after.push(call.secrets.epilogue)
@@ -189,7 +193,13 @@ export function callLines(call: CallText, marks: Marks): string {
   if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=`)
   const status = own(marks, 'q')
   const last = after.length > 0 ? `${status}=$?; ${after.join('; ')}; ${end} "$${status}"` : end
-  return `${before}{ ${source};} ${streams}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
+  return `${before}${call.statusLost ? forget : ''}{ ${source};} ${streams}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
+}
+
+/** Behind a plain command that did not answer at once: it may be at work, or have been given up by bash before it came to its report. */
+export function endLine(marks: Marks): string {
+  const told = own(marks, 't')
+  return `[[ \${${told}-} ]] && ${own(marks, 'rc')}=$${told} || \\builtin . ${quoteWord(fileOf.end(marks))}\n`
 }
 
 /** A command that cannot have changed the shell needs nothing looked after behind it; it pays for its report only. */

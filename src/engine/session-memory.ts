@@ -12,6 +12,7 @@ const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
 export interface Care {
   readonly traps: (UserTraps & { readonly listed: boolean }) | null
   readonly lastArgument: string | null
+  readonly looksAtStatus: boolean
   /** It cannot change anything that the shell remembers. */
   readonly inert: boolean
   /** Nor can it have started a process that is still there. */
@@ -33,6 +34,7 @@ interface TextFacts {
   readonly usesExec: boolean
   readonly redirectsWithExec: boolean
   readonly looksAtLast: boolean
+  readonly looksAtStatus: boolean
   readonly risky: boolean
   /** The first words of its commands when nothing in it can hide another one; null otherwise. */
   readonly words: readonly string[] | null
@@ -110,6 +112,8 @@ export class SessionMemory {
     const inert = !this.#hasTraps && facts.words !== null && facts.words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
     return {
       traps: this.#hasTraps ? { ...this.traps, listed: facts.listsTraps } : null,
+      // Functions and scripts may look at it unseen.
+      looksAtStatus: !inert || facts.looksAtStatus,
       lastArgument: facts.looksAtLast ? this.last.argument : null,
       inert,
       childless: inert && !facts.forks,
@@ -179,6 +183,7 @@ function readText(text: string): TextFacts {
     usesExec: /\bexec\b/.test(text),
     redirectsWithExec: /\bexec\b[^\n]*</.test(text),
     looksAtLast: LOOKS_AT_LAST.test(text),
+    looksAtStatus: text.includes('$?'),
     risky: RISKY.test(text),
     words,
     forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)/.test(text),

@@ -8,33 +8,34 @@ export interface Report {
 }
 
 export function createReportReader(nonce: string, onReport: (report: Report) => void): (chunk: Uint8Array) => void {
-  const begin = Buffer.from(`@${nonce}\0`)
-  const end = Buffer.from(`${nonce}@\0`)
-  let kept: Buffer = Buffer.alloc(0)
+  const begin = `@${nonce}\0`
+  const end = `${nonce}@\0`
+  let kept = NOTHING
   return (chunk) => {
-    // A report nearly always comes whole: what it is read from is copied only when something is left over.
-    let rest = kept.length > 0 ? Buffer.concat([kept, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const bytes = kept.length > 0 ? Buffer.concat([kept, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    let at = 0
     for (;;) {
-      if (rest.length === 0) {
-        kept = rest
-        return
-      }
-      const from = rest.indexOf(begin)
+      const from = bytes.indexOf(begin, at, 'latin1')
       if (from < 0) {
         // Something else wrote here (a DEBUG trap, a curious command): keep only what may be the beginning of a mark.
-        kept = Buffer.from(rest.subarray(Math.max(0, rest.length - begin.length)))
+        kept = Buffer.from(bytes.subarray(Math.max(at, bytes.length - begin.length)))
         return
       }
-      const to = rest.indexOf(end, from + begin.length)
+      const to = bytes.indexOf(end, from + begin.length, 'latin1')
       if (to < 0) {
-        kept = Buffer.from(rest.subarray(from))
+        kept = Buffer.from(bytes.subarray(from))
         return
       }
-      const fields = rest.toString('utf8', from + begin.length, to).split('\0')
-      rest = rest.subarray(to + end.length)
+      const fields = bytes.toString('utf8', from + begin.length, to).split('\0')
+      at = to + end.length
+      if (at === bytes.length) kept = NOTHING
       fields.pop()
       const [kind, number, ...others] = fields
-      if (kind && /^[TFERDX]$/.test(kind)) onReport({ kind: kind as Report['kind'], number: Number(number), fields: others })
+      if (kind && KINDS.has(kind)) onReport({ kind: kind as Report['kind'], number: Number(number), fields: others })
+      if (at === bytes.length) return
     }
   }
 }
+
+const NOTHING: Buffer = Buffer.alloc(0)
+const KINDS = new Set(['T', 'F', 'E', 'R', 'D', 'X'])

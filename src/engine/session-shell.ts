@@ -9,8 +9,9 @@ import { watchChildren, type ChildrenWatch } from '../os/children.js'
 import { descendantsOf, hasProc, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
-import { dumpFileText, dumpLine, endFileText, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, type Marks } from './session-lines.js'
+import { dumpFileText, dumpLine, endFileText, endLine, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, type Marks } from './session-lines.js'
 import { createReportReader, type Report } from './session-report.js'
+import { SilenceWatch } from './session-silence.js'
 import { parseState, restoreCode, type ShellState } from './session-state.js'
 
 /** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
@@ -36,6 +37,7 @@ interface Channel {
 }
 
 export class SessionShell {
+  readonly silence = new SilenceWatch(this)
   readonly marks: Marks
   readonly ward: Ward
   readonly #services: Services
@@ -214,6 +216,10 @@ export class SessionShell {
     return pipe.writePath
   }
 
+  askForEnd(): void {
+    this.type(endLine(this.marks))
+  }
+
   /** Whether the shell reads our lines: its stdin is theirs only then, every command gets another one. */
   isAtPrompt(): boolean {
     const now = openFile(this.pid, 0)
@@ -348,6 +354,7 @@ export class SessionShell {
   #closeOwn(): void {
     if (this.#closed) return
     this.#closed = true
+    this.silence.stop()
     closeQuietly(this.#orders)
     closeQuietly(this.#commands)
     for (const watch of this.#children) watch.close()

@@ -1,0 +1,84 @@
+/**
+ * Watches for a shell that will not report: limits or missing builtins can keep it from doing so, and then it waits for the next line, and
+ * nobody would ever know. One timer serves all calls of a shell, so that a quick call costs none.
+ */
+const SOON_MS = 25
+/** A shell is at its prompt for a moment before and after every command; three times in a row this far apart means that it has nothing more to say. */
+const LOOK_EVERY_MS = 400
+const LOOKS = 3
+
+export interface Watched {
+  /** Whether the shell has read all our lines and waits for more. */
+  isIdle(): boolean
+  /** Gives a plain command, which has been given none, the line that reports its end if it did not do so itself. */
+  askForEnd(): void
+}
+
+export interface SilentCall {
+  /** The shell finished the command and will never say so. */
+  readonly noticed: boolean
+  end(): void
+}
+
+interface Watching {
+  readonly began: number
+  readonly tell: () => void
+  asked: boolean
+  looks: number
+  noticed: boolean
+}
+
+export class SilenceWatch {
+  readonly #shell: Watched
+  #call: Watching | null = null
+  #timer: NodeJS.Timeout | null = null
+  #slow = false
+
+  constructor(shell: Watched) {
+    this.#shell = shell
+  }
+
+  begin(tell: () => void, plain: boolean): SilentCall {
+    const call: Watching = { began: performance.now(), tell, asked: !plain, looks: 0, noticed: false }
+    this.#call = call
+    this.#timer ??= setTimeout(this.#look, SOON_MS).unref()
+    return {
+      get noticed() {
+        return call.noticed
+      },
+      end: () => {
+        if (this.#call === call) this.#call = null
+        // The next call must not wait for a look that is far away.
+        if (this.#slow) this.stop()
+      },
+    }
+  }
+
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#slow = false
+  }
+
+  readonly #look = (): void => {
+    const call = this.#call
+    this.#timer = null
+    if (!call) return
+    const young = performance.now() - call.began < SOON_MS - 5
+    if (!young) this.#attend(call)
+    this.#slow = !young
+    this.#timer = setTimeout(this.#look, young ? SOON_MS : LOOK_EVERY_MS).unref()
+  }
+
+  #attend(call: Watching): void {
+    if (!call.asked) {
+      call.asked = true
+      this.#shell.askForEnd()
+      return
+    }
+    call.looks = this.#shell.isIdle() ? call.looks + 1 : 0
+    if (call.looks < LOOKS) return
+    call.noticed = true
+    call.tell()
+  }
+}
