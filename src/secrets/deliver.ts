@@ -2,7 +2,8 @@
 import { bindingVariable, type Binding } from './binding.js'
 import { findCodePlaces, isCodeVariable, isFetcher, type CodePlaces } from './code-places.js'
 import { REFUSALS } from './refusals.js'
-import { scanCommand, type Command, type Heredoc, type Obstacle, type Quoting, type Scan, type Site, type Word } from './scan.js'
+import { scanCommand } from './scan.js'
+import type { Command, Heredoc, Obstacle, Quoting, Scan, Site, Word } from './sites.js'
 import { findTokens, type Token } from './tokens.js'
 
 /** What to run. `plain` is the command byte for byte; `bound` needs its variables set (see `bindingPrelude`); `refused` must not run. */

@@ -1,5 +1,5 @@
 /** What is said when a token stands where no value can be kept apart from code. */
-import type { Obstacle } from './scan.js'
+import type { Obstacle } from './sites.js'
 
 export const REFUSALS: Readonly<Record<Obstacle | 'number' | 'nul', { readonly reason: string; readonly hint: string }>> = {
   code: {
