@@ -12,12 +12,14 @@ const KNOWN = new Set([
 /** The command line of a request, after every field was checked. */
 export function checkRequest(request: RunRequest, limits: EngineLimits): string {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) throw bad('a request must be an object with a command', request, 'Pass { command: "..." }.')
-  for (const key of Object.keys(request)) if (!KNOWN.has(key)) throw bad(`unknown option ${key}`, key, `Known options: ${[...KNOWN].join(', ')}.`)
+  const keys = Object.keys(request)
+  for (const key of keys) if (!KNOWN.has(key)) throw bad(`unknown option ${key}`, key, `Known options: ${[...KNOWN].join(', ')}.`)
   const command = commandLine(request.command)
   if (command.trim() === '') throw bad('command must not be empty', request.command, 'Pass the command line to run.')
   if (command.includes('\0')) throw bad('command must not contain NUL bytes', command.slice(0, 60), 'Remove the NUL byte; to print one use printf "\\0".')
   if (Buffer.byteLength(command) > limits.maxCommandBytes)
     throw bad(`command is longer than ${limits.maxCommandBytes} bytes`, `${Buffer.byteLength(command)} bytes`, 'Put the text into a file and run that.')
+  if (keys.length === 1) return command
   oneOf(request, 'envMode', ['merge', 'replace'])
   oneOf(request, 'streams', ['separate', 'merged'])
   oneOf(request, 'ansi', ['keep', 'strip'])

@@ -151,13 +151,34 @@ function repoint({ stdout, stderr }: CallText): string[] {
   return ['\\builtin unset -f exec', ...(stdout ? [`\\exec >${stdout}`] : []), ...(stderr ? [`\\exec 2>${stderr}`] : [])]
 }
 
-/** Behind a command that leaves the shell as it was: how it ended is all there is to say. `$((..))` keeps the status for the line behind it. */
-function shortTrailer(marks: Marks): string {
-  return `\n\\builtin printf '%s\\0' @${marks.nonce} F 0 "$((${own(marks, 't')}=$?))" "\${_:0:1000}" "\${PIPESTATUS[@]}" ${marks.nonce}@ >${marks.report}\n`
+interface PlainText {
+  readonly trailer: string
+  readonly source: string
+  readonly end: string
+  readonly forget: string
+}
+
+/** What is the same in every call of a shell; most calls need nothing else. */
+const constants = new WeakMap<Marks, PlainText>()
+
+function constantText(marks: Marks): PlainText {
+  const known = constants.get(marks)
+  if (known) return known
+  const told = own(marks, 't')
+  const made: PlainText = {
+    // Behind a command that leaves the shell as it was: how it ended is all there is to say. `$((..))` keeps the status for the line behind it.
+    trailer: `\n\\builtin printf '%s\\0' @${marks.nonce} F 0 "$((${told}=$?))" "\${_:0:1000}" "\${PIPESTATUS[@]}" ${marks.nonce}@ >${marks.report}\n`,
+    source: `\\builtin . ${quoteWord(fileOf.command(marks))}`,
+    end: `\\builtin . ${quoteWord(fileOf.end(marks))}`,
+    // What the last call said about its own end is over; a plain one leaves it standing.
+    forget: `${told}=;`,
+  }
+  constants.set(marks, made)
+  return made
 }
 
 function trailer(call: CallText, marks: Marks): string {
-  if (isPlain(call)) return shortTrailer(marks)
+  if (isPlain(call)) return constantText(marks).trailer
   const kept = own(marks, 'k')
   const stdin = own(marks, 'i')
   const take = `${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`
@@ -174,16 +195,13 @@ function trailer(call: CallText, marks: Marks): string {
  * nearly always answers by itself, gets it only when it takes its time (`endLine`).
  */
 export function callLines(call: CallText, marks: Marks): string {
-  const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : quoteWord(call.stdin)
+  const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
+  const { source, end, forget } = constantText(marks)
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
   const before = repoint(call)
     .map((step) => `${step}; `)
     .join('')
-  const source = `\\builtin . ${quoteWord(fileOf.command(marks))}`
   const streams = `<${stdin}${call.merged ? ' 2>&1' : ''}`
-  const end = `\\builtin . ${quoteWord(fileOf.end(marks))}`
-  // What the last call said about its own end is over; a plain one leaves it standing.
-  const forget = `${own(marks, 't')}=;`
   if (isPlain(call)) return `${before}${forget}${source} ${streams}\n`
   const after: string[] = []
   if (call.repairBuiltins) after.push(repairCode(marks))

@@ -16,6 +16,7 @@ export interface ShapeOptions {
 
 /** `omittedBytes` counts raw bytes where the text is shown as it came, and bytes of the shaped text where it was stripped or collapsed. */
 export function shapeText(kept: Kept, { ansi = 'keep', progress = 'keep', clip = { kind: 'none' }, wholeAt = null }: ShapeOptions = {}): Clipped {
+  if (kept.totalBytes === 0) return { text: '', truncated: false, omittedBytes: 0 }
   const stages = (): TextStage[] => createStages({ ansi, progress })
   const asItCame = ansi === 'keep' && progress === 'keep'
   if (clip.kind === 'middle' && asItCame) return middleOf(kept, clip)
