@@ -1,5 +1,6 @@
 /** Parameter expansion: `$x`, `"$@"`, `${x:-y}`, `${x%p}`, `${x:1}`, `${x,,}`, `${!x}`, `${x@P}` and their family. */
 import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart } from 'unbash'
+import { unescape } from './escapes.js'
 import { type Folding, type Runner, unsplit } from './folding.js'
 import { trimMatch } from './glob.js'
 import type { ShellState, Variable } from './state.js'
@@ -12,7 +13,7 @@ export function expandParameter(part: SimpleExpansionPart | ParameterExpansionPa
   if (part.prefix === '!') {
     if (part.operation?.type === 'Names' || index === '@' || index === '*') return ANYTHING
     const targets = found.values
-    found = targets.length === 1 && /^[A-Za-z_]\w*$/.test(targets[0] ?? '') ? shell.get(targets[0] ?? '') : { values: MAYBE_UNSET }
+    found = targets.length === 1 && /^(?:[A-Za-z_]\w*|\d+)$/.test(targets[0] ?? '') ? lookup(targets[0] ?? '', undefined, shell) : { values: MAYBE_UNSET }
   }
   if (part.prefix === '#') return measure(found, index === '@' || index === '*' || part.parameter === '@' || part.parameter === '*')
   const changed = part.operation ? operate(found, part.operation, part.parameter, quoted, shell, runner, folding) : { variable: found, split: true }
@@ -147,7 +148,8 @@ function transformed(variable: Variable, operator: string, shell: ShellState, ru
   if (operator === 'U') return { variable: { values: map(variable.values, (text) => text.toUpperCase()) }, split: true }
   if (operator === 'L') return { variable: { values: map(variable.values, (text) => text.toLowerCase()) }, split: true }
   if (operator === 'u') return { variable: { values: map(variable.values, (text) => recased(text, '^')) }, split: true }
-  if (operator === 'E' && variable.values.every((text) => !text.includes('\\'))) return { variable, split: true }
+  if (operator === 'E') return { variable: { values: map(variable.values, (text) => unescape(text)) }, split: true }
+  if (operator === 'Q') return { variable: { values: map(variable.values, (text) => `'${text.replaceAll("'", `'\\''`)}'`) }, split: true }
   return { variable: { values: ANYTHING }, split: true }
 }
 

@@ -29,13 +29,14 @@ export class ShellState {
   readonly variables = new Map<string, Variable>()
   readonly functions = new Map<string, FunctionBody>()
   readonly aliases = new Map<string, string>()
+  /** `declare -n ref=name`: reading and setting ref means name. */
+  private readonly references = new Map<string, string>()
   previousCwd: Alternatives
   /** Counts changes, so that a loop knows whether a second round can differ from the first. */
   changes = 0
   private directory: Alternatives
   directoryStack: Alternatives[] = []
-  /** `$1`, `$2`, ... or null when nobody knows them. */
-  positional: readonly string[] | null = null
+  private parameters: readonly string[] | null = null
   arg0 = 'bash'
 
   constructor(
@@ -57,15 +58,26 @@ export class ShellState {
     this.changes++
   }
 
+  /** `$1`, `$2`, ... or null when nobody knows them. */
+  get positional(): readonly string[] | null {
+    return this.parameters
+  }
+
+  set positional(parameters: readonly string[] | null) {
+    this.parameters = parameters
+    this.changes++
+  }
+
   /** A subshell: sees everything, changes nothing outside. */
   fork(): ShellState {
     const copy = new ShellState(this.around, this.cwd, this.files)
     for (const [name, value] of this.variables) copy.variables.set(name, value)
     for (const [name, value] of this.functions) copy.functions.set(name, value)
     for (const [name, value] of this.aliases) copy.aliases.set(name, value)
+    for (const [name, target] of this.references) copy.references.set(name, target)
     copy.previousCwd = this.previousCwd
     copy.directoryStack = [...this.directoryStack]
-    copy.positional = this.positional
+    copy.parameters = this.parameters
     copy.arg0 = this.arg0
     return copy
   }
@@ -83,20 +95,51 @@ export class ShellState {
       this.variables.set(name, { values, items })
     }
     for (const [name, body] of other.functions) if (!this.functions.has(name)) this.functions.set(name, body)
+    for (const [name, target] of other.references) if (!this.references.has(name)) this.references.set(name, target)
     for (const [name, text] of other.aliases) if (!this.aliases.has(name)) this.aliases.set(name, text)
   }
 
   get(name: string): Variable {
-    return this.variables.get(name) ?? this.unassigned(name)
+    const target = this.meant(name)
+    return this.variables.get(target) ?? this.unassigned(target)
   }
 
   set(name: string, values: Alternatives, items?: readonly string[]): void {
-    this.variables.set(name, { values, items })
+    this.variables.set(this.meant(name), { values, items })
     this.changes++
   }
 
+  /** `name[index]=value`. Keys of associative arrays are not told apart: every element may be the one that is read. */
+  setElement(name: string, index: string, values: Alternatives): void {
+    const items = [...(this.get(name).items ?? [])]
+    const at = Number(index)
+    if (Number.isInteger(at) && at >= 0 && at < 1_000) items[at] = values[0] ?? ''
+    else items.push(...values)
+    const whole = Array.from(items, (item) => item ?? '')
+    this.set(name, [whole[0] ?? ''], whole)
+  }
+
+  /** Sets what `printf -v` and `read` name: a variable, or an element of one. */
+  setTarget(target: string, values: Alternatives): void {
+    const element = /^([A-Za-z_]\w*)\[(.+)\]$/s.exec(target)
+    if (element) this.setElement(element[1] ?? '', element[2] ?? '', values)
+    else this.set(target, values)
+  }
+
   unset(name: string): void {
-    this.variables.set(name, { values: [''], unset: true })
+    this.variables.set(this.meant(name), { values: [''], unset: true })
+  }
+
+  refer(name: string, target: string): void {
+    this.variables.delete(name)
+    this.references.set(name, target)
+    this.changes++
+  }
+
+  private meant(name: string): string {
+    let target = name
+    for (let hops = 0; hops < 8 && this.references.size > 0; hops++) target = this.references.get(target) ?? target
+    return target
   }
 
   get home(): Alternatives {

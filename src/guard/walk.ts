@@ -26,6 +26,7 @@ import { judgeEffect } from './judge.js'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 import { resolvePath } from './paths.js'
 import type { Call } from './programs/call.js'
+import { judgeVariable } from './programs/builtins.js'
 import { dispatch } from './programs/dispatch.js'
 import type { ShellState } from './state.js'
 import { complete, parseScript } from './syntax.js'
@@ -67,7 +68,8 @@ export class Walker implements Runner {
   readonly findings: Finding[] = []
   readonly commands: (readonly string[])[] = []
   readonly tree = new TreeBuilder()
-  readonly sinks = new Map<string, ParsedScript>()
+  /** Where writing to a path feeds a command: `>(cmd)`, a coprocess. */
+  private readonly sinks = new Map<string, (text: Alternatives) => void>()
   private readonly frames: Frame[] = []
   private steps = 0
   private depth = 0
@@ -78,6 +80,8 @@ export class Walker implements Runner {
   private readers = 0
   private readonly names = new Map<string, Namesake>()
   private mounts: ReadonlyMap<string, string> | undefined
+  /** What substitutions inside the current command read from. */
+  private inherited: Input = null
   /** Source text that positions of the current script refer to. */
   private source = ''
 
@@ -173,6 +177,16 @@ export class Walker implements Runner {
 
   private node(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState, stdin: Input): Alternatives {
     this.step()
+    const before = this.inherited
+    this.inherited = stdin
+    try {
+      return this.byType(node, shell, stdin)
+    } finally {
+      this.inherited = before
+    }
+  }
+
+  private byType(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState, stdin: Input): Alternatives {
     switch (node.type) {
       case 'Command':
         return this.simple(node, shell, stdin)
@@ -297,7 +311,11 @@ export class Walker implements Runner {
   }
 
   private coproc(node: Coproc, shell: ShellState, stdin: Input): Alternatives {
-    this.inProcess(() => this.node(node.body, shell.fork(), stdin))
+    const run = (input: Input): void => void this.inProcess(() => this.deeper(() => this.node(node.body, shell.fork(), input)))
+    run(stdin)
+    const [reads, writes] = [63 + this.unnamed++, 63 + this.unnamed++]
+    shell.set(node.name?.value ?? 'COPROC', [String(reads)], [String(reads), String(writes)])
+    this.sinks.set(`/dev/fd/${writes}`, run)
     return NOTHING
   }
 
@@ -460,6 +478,7 @@ export class Walker implements Runner {
     const target = words.length > 0 && ways.some((argv) => argv.length > 0) ? shell.fork() : shell
     for (const assignment of assigned) this.assign(assignment, target, shell)
     const names = assigned.map((assignment) => assignment.name)
+    if (target === shell) for (const name of names) judgeVariable(name, shell.get(name).values, { walker: this, shell })
     const input = this.inputOf(node.redirects, shell, stdin)
     let out: Alternatives = NOTHING
     const redirected = node.redirects.length > 0
@@ -491,15 +510,7 @@ export class Walker implements Runner {
     }
     const values = expandText(value, from, this)
     if (assignment.index) {
-      const items = [...(into.get(name).items ?? [])]
-      const at = Number(assignment.index.value)
-      if (Number.isInteger(at) && at >= 0 && at < 1_000) items[at] = values[0] ?? ''
-      else items.push(...values)
-      into.set(
-        name,
-        [items[0] ?? ''],
-        Array.from(items, (item) => item ?? ''),
-      )
+      into.setElement(name, assignment.index.value, values)
       return
     }
     into.set(name, assignment.append ? concat(into.get(name).values, values) : values)
@@ -532,23 +543,39 @@ export class Walker implements Runner {
   private inputOf(redirects: readonly Redirection[], shell: ShellState, stdin: Input): Input {
     let input = stdin
     for (const redirect of redirects) {
-      const descriptor = redirect.descriptor?.type === 'FileDescriptor' ? redirect.descriptor.value : 0
-      if (redirect.type === 'HereString' && redirect.target) {
-        const text = expandText(redirect.target, shell, this).map((value) => `${value}\n`)
+      const descriptor = this.descriptorOf(redirect, 0, shell)
+      // What another descriptor reads is found again under its path.
+      const feed = (text: Alternatives): void => {
         if (descriptor === 0) input = text
-      } else if (redirect.type === 'HereDoc') {
+        else shell.files.set(`/dev/fd/${descriptor}`, text)
+      }
+      if (redirect.type === 'HereString' && redirect.target) feed(expandText(redirect.target, shell, this).map((value) => `${value}\n`))
+      else if (redirect.type === 'HereDoc') {
         const strip = (text: string): string => (redirect.operator === '<<-' ? text.replace(/^\t+/gm, '') : text)
         const quoted = redirect.delimiter?.quoted ?? false
         const text =
           quoted || !redirect.body.parts ? [quoted ? redirect.body.text : redirect.body.text.replace(/\\([$`\\])/g, '$1').replace(/\\\n/g, '')] : expandQuoted(redirect.body.parts, shell, this)
-        if (descriptor === 0) input = text.map(strip)
+        feed(text.map(strip))
+      } else if (redirect.type === 'Redirect' && redirect.operator === '<&' && redirect.target) {
+        const known = expandSingle(redirect.target, shell, this).flatMap((number) => [...(shell.files.get(`/dev/fd/${number}`) ?? [])])
+        if (known.length > 0) feed(unique(known))
       } else if (redirect.type === 'Redirect' && (redirect.operator === '<' || redirect.operator === '<>') && redirect.target) {
         const paths = expandSingle(redirect.target, shell, this)
         if (redirect.operator === '<>') for (const path of paths) this.effect('append', path, shell, ['<>'])
-        if (descriptor === 0) input = unique(paths.flatMap((path) => [...this.contents(path, shell)]))
+        feed(unique(paths.flatMap((path) => [...this.contents(path, shell)])))
       }
     }
     return input
+  }
+
+  /** The number in front of a redirection; `{name}>` makes a new one and keeps it in the variable. */
+  private descriptorOf({ descriptor }: Redirection, usual: number, shell: ShellState): number {
+    if (descriptor?.type !== 'FileDescriptorVariable') return descriptor?.value ?? usual
+    const known = Number(shell.get(descriptor.name).values[0])
+    if (known >= 63) return known
+    const fresh = 63 + this.unnamed++
+    shell.set(descriptor.name, [String(fresh)])
+    return fresh
   }
 
   private sendOutput(redirects: readonly Redirection[], printed: Alternatives, shell: ShellState, argv: readonly string[]): Alternatives {
@@ -558,10 +585,15 @@ export class Walker implements Runner {
       const { operator } = redirect
       if (operator === '<' || operator === '<&' || operator === '<>') continue
       const paths = expandSingle(redirect.target, shell, this)
-      if (operator === '>&' && paths.every((path) => /^\d*-?$/.test(path))) continue
+      const descriptor = this.descriptorOf(redirect, 1, shell)
+      if (operator === '>&' && paths.every((path) => /^\d*-?$/.test(path))) {
+        for (const path of paths) if (descriptor === 1) this.sinks.get(`/dev/fd/${path}`)?.(out)
+        continue
+      }
       const append = operator === '>>' || operator === '&>>'
-      const descriptor = redirect.descriptor?.type === 'FileDescriptor' ? redirect.descriptor.value : 1
       for (const path of paths) {
+        const sink = this.sinks.get(path)
+        if (sink && descriptor !== 1) this.sinks.set(`/dev/fd/${descriptor}`, sink)
         this.effect(append ? 'append' : 'overwrite', path, shell, [...argv.slice(0, 1), operator])
         if (descriptor === 1) this.write(path, out, append, shell)
       }
@@ -573,10 +605,7 @@ export class Walker implements Runner {
   /** Remembers what a file holds after this command, so that running it later can be judged. */
   write(path: string, text: Alternatives, append: boolean, shell: ShellState): void {
     const sink = this.sinks.get(path)
-    if (sink) {
-      this.inProcess(() => this.deeper(() => this.statements(sink.commands, shell.fork(), text)))
-      return
-    }
+    if (sink) return sink(text)
     for (const cwd of shell.cwd) {
       const absolute = resolvePath(path, cwd)
       if (absolute === '' || hasUnknown(absolute) || /^\/dev\/(null|stdout|stderr|fd\/\d)/.test(absolute)) continue
@@ -588,6 +617,7 @@ export class Walker implements Runner {
   /** What a file is known to hold. */
   contents(path: string, shell: ShellState): Alternatives {
     if (path === '/dev/null') return NOTHING
+    if (/^\/dev\/(?:stdin|fd\/0)$/.test(path)) return this.inherited ?? ANYTHING
     const found = shell.cwd.flatMap((cwd) => [...(shell.files.get(resolvePath(path, cwd)) ?? [])])
     return found.length > 0 ? unique(found) : ANYTHING
   }
@@ -603,7 +633,7 @@ export class Walker implements Runner {
         if (only?.type === 'Command' && !only.name && only.redirects.length === 1) return this.inputOf(only.redirects, shell, null) ?? ANYTHING
         const before = this.source
         if (whole.source !== undefined) this.source = whole.source
-        const out = this.read(() => this.statements(whole.commands, shell.fork(), null))
+        const out = this.read(() => this.statements(whole.commands, shell.fork(), this.inherited))
         this.source = before
         return out
       }),
@@ -613,9 +643,9 @@ export class Walker implements Runner {
   processPath(part: ProcessSubstitutionPart, shell: ShellState): string {
     const path = `/dev/fd/${63 + this.unnamed++}`
     const script = complete(part.script)
-    const out = this.read(() => this.inProcess(() => this.deeper(() => this.statements(script.commands, shell.fork(), null))))
+    const out = this.read(() => this.inProcess(() => this.deeper(() => this.statements(script.commands, shell.fork(), this.inherited))))
     if (part.operator === '<') shell.files.set(path, out)
-    else this.sinks.set(path, script)
+    else this.sinks.set(path, (text) => void this.inProcess(() => this.deeper(() => this.statements(script.commands, shell.fork(), text))))
     return path
   }
 

@@ -1,6 +1,6 @@
 /** Shell builtins that change what later words mean: directories, variables, aliases, traps, code from text. */
 import { parseScript } from '../syntax.js'
-import { type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../text.js'
+import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../text.js'
 import { resolvePath } from '../paths.js'
 import { type Call, fieldsOf, options, type Program } from './call.js'
 import { formatted } from './printing.js'
@@ -13,7 +13,7 @@ const COMMAND_VARIABLES = new Set(
 )
 
 /** A value that will be run as a command is judged where it is assigned. */
-export function judgeVariable(name: string, values: Alternatives, call: Call): void {
+export function judgeVariable(name: string, values: Alternatives, call: Pick<Call, 'walker' | 'shell'>): void {
   if (COMMAND_VARIABLES.has(name)) for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
   if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
   if (name === 'BASH_ENV' || name === 'ENV') {
@@ -24,13 +24,14 @@ export function judgeVariable(name: string, values: Alternatives, call: Call): v
   }
 }
 
-const cd: Program = ({ argv, shell }) => {
+const cd: Program = ({ argv, shell, prefix }) => {
   const { operands } = options(argv.slice(1))
   const target = argv[1] === '-' ? '-' : operands[0]
   const before = shell.cwd
+  const searched = ((prefix?.shell ?? shell).get('CDPATH').values[0] ?? '').split(':').filter((path) => path.startsWith('/'))
   if (target === undefined) shell.cwd = shell.home
   else if (target === '-') shell.cwd = shell.previousCwd
-  else shell.cwd = unique(before.map((cwd) => (target === '' ? cwd : resolvePath(plain(target), cwd))))
+  else shell.cwd = unique([...(/^\.{0,2}\//.test(target) ? [] : searched), ...before].map((cwd) => (target === '' ? cwd : resolvePath(plain(target), cwd))))
   shell.previousCwd = before
   return NOTHING
 }
@@ -60,11 +61,10 @@ const declare: Program = (call) => {
     const before = text[2] === '+=' ? (call.shell.get(text[1] ?? '').values[0] ?? '') : ''
     call.shell.set(text[1] ?? '', [before + plain(text[3] ?? '')])
   }
-  // `declare -n ref=name`: reading ref reads name.
-  if (call.argv.some((arg) => /^-\w*n/.test(arg))) {
+  if (call.argv[0] !== 'export' && call.argv.some((arg) => /^-\w*n/.test(arg))) {
     for (const { name } of call.declared) {
       const target = call.shell.get(name).values[0] ?? ''
-      if (/^[A-Za-z_]\w*$/.test(target)) call.shell.variables.set(name, call.shell.get(target))
+      if (/^[A-Za-z_]\w*$/.test(target) && target !== name) call.shell.refer(name, target)
     }
   }
   for (const { name } of call.declared) {
@@ -87,20 +87,35 @@ const unset: Program = ({ argv, shell }) => {
   return NOTHING
 }
 
-const read: Program = ({ argv, shell, stdin }) => {
+/** The fields of a line as `read` splits it. */
+function readFields(line: string, ifs: string): string[] {
+  if (/^\s*$/.test(ifs) && ifs !== '') return fieldsOf(line)
+  const fields: string[] = ['']
+  for (const char of line) {
+    if (ifs.includes(char)) fields.push('')
+    else fields[fields.length - 1] += char
+  }
+  return fields
+}
+
+const read: Program = ({ argv, shell, stdin, prefix }) => {
+  const ifs = (prefix?.shell ?? shell).get('IFS').values[0] ?? ' '
   const given = options(argv.slice(1), { short: 'adeinNptu', stop: true })
   const array = given.get('a')
-  const names = given.operands.filter((name) => /^[A-Za-z_]\w*$/.test(name))
+  const names = given.operands.filter((name) => /^[A-Za-z_]\w*(\[.+\])?$/.test(name))
   const delimiter = given.get('d')
   const lines = unique((stdin ?? ANYTHING).flatMap((text) => (delimiter === undefined ? text.replace(/\n$/, '').split('\n') : text.split(delimiter === '' ? '\0' : delimiter))).slice(0, 64))
-  if (array) shell.set(array, [fieldsOf(lines[0] ?? '')[0] ?? ''], fieldsOf(lines[0] ?? ''))
+  const fields = lines.map((line) => readFields(line, ifs))
+  if (array) shell.set(array, [fields[0]?.[0] ?? ''], fields[0] ?? [])
   else if (names.length === 0) shell.set('REPLY', lines)
   else {
     for (const [i, name] of names.entries()) {
-      shell.set(
-        name,
-        unique(lines.map((line) => (names.length === 1 ? line.trim() : i === names.length - 1 ? fieldsOf(line).slice(i).join(' ') : (fieldsOf(line)[i] ?? (hasUnknown(line) ? UNKNOWN : ''))))),
-      )
+      const value = (line: string, found: readonly string[]): string => {
+        if (names.length === 1) return line.trim()
+        if (i === names.length - 1) return found.slice(i).join(ifs.charAt(0))
+        return found[i] ?? (hasUnknown(line) ? UNKNOWN : '')
+      }
+      shell.setTarget(name, unique(lines.map((line, at) => value(line, fields[at] ?? []))))
     }
   }
   return NOTHING
@@ -110,9 +125,10 @@ const mapfile: Program = ({ argv, shell, stdin }) => {
   const given = options(argv.slice(1), { short: 'dnOsuCc' })
   const name = given.operands[0] ?? 'MAPFILE'
   const text = (stdin ?? ANYTHING)[0] ?? ''
+  const delimiter = given.get('d')
   const items = text
     .replace(/\n$/, '')
-    .split(given.get('d') === '' ? '\0' : '\n')
+    .split(delimiter === undefined ? '\n' : plain(delimiter).charAt(0) || '\0')
     .slice(0, 1_000)
   shell.set(name, [items[0] ?? ''], items)
   return NOTHING
@@ -184,7 +200,7 @@ const stop: Program = ({ walker }) => {
 const printf: Program = (call) => {
   const [first, target, ...rest] = call.argv.slice(1)
   if (first !== '-v' || target === undefined) return formatted(first === '--' ? call.argv.slice(2) : call.argv.slice(1))
-  call.shell.set(target, formatted(rest[0] === '--' ? rest.slice(1) : rest))
+  call.shell.setTarget(plain(target), formatted(rest[0] === '--' ? rest.slice(1) : rest))
   return NOTHING
 }
 
@@ -204,6 +220,9 @@ const history: Program = ({ argv, walker }) => {
 /** `complete -C cmd`, `bind -x '"k":cmd'`, `compgen -C cmd`: text that is run later. */
 const readlineHook: Program = ({ argv, shell, walker }) => {
   const given = options(argv.slice(1), { short: 'CxFGPSXWAo' })
+  // `compgen -G PATTERN` prints the names that the pattern matches.
+  const pattern = argv[0] === 'compgen' ? given.get('G') : undefined
+  if (pattern !== undefined) return [`${activate(pattern)}\n`]
   for (const text of [...given.all('C'), ...given.all('x')]) walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
   return ANYTHING
 }

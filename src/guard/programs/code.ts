@@ -1,8 +1,10 @@
 /** Reads inline code of other languages for what it would do to the machine. It looks at strings and calls, not at meaning. */
 import { GuardLimit } from '../limits.js'
-import { activate } from '../text.js'
-import type { Call } from './call.js'
-import { decodeBase64, decodeHex, unescape } from './printing.js'
+import { resolvePath } from '../paths.js'
+import { activate, hasUnknown, isConstant, STAR, TREE, unique } from '../text.js'
+import { type Call, fieldsOf } from './call.js'
+import { unescape } from '../escapes.js'
+import { decodedStrings, foldedCode, type Outside, strings } from './code-text.js'
 
 /** Calls that hand text to a shell or start a program. */
 const STARTS =
@@ -10,7 +12,7 @@ const STARTS =
 
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE =
-  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|remove)\b\s*\(?\s*/g
+  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|remove)\b!?\s*\(?\s*/g
 const REMOVES_FILE = /\b(?:os\.(?:remove|unlink|truncate)|unlink(?:Sync)?|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
 const WRITES = /\b(?:writeFile(?:Sync)?|file_put_contents|createWriteStream|File\.write|IO\.write|write_text|write_bytes|WriteAllText|spew|openSync)\b\s*\(?\s*/g
 const COPIES = /\b(?:copyFileSync|copyFile|copyfile|copy2?|copytree|cp|cp_r|copy_file)\b\s*\(\s*[^,()]*,\s*/g
@@ -18,31 +20,52 @@ const MOVES = /\b(?:renameSync|rename|move|moveSync)\b\s*\(?\s*/g
 const OPENS = /\b(?:open|fopen|File\.open|File\.new|io\.open|sysopen|os\.open)\b\s*\(?\s*/g
 const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*\(?\s*/g
 
-const HOME_CALLS =
-  /(?:Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\))/g
-
 export function judgeCode(code: string, language: string, call: Call): void {
   if (code.length > 200_000) throw new GuardLimit('size', 'inline code is too long to check')
   call.walker.step()
-  const home = call.shell.home[0] ?? ''
-  const source = withVariables(joined(code.replace(HOME_CALLS, () => `"${home}"`)))
-  if (STARTS.test(source) || /\beval\b/.test(source)) for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
+  const source = foldedCode(code, language, outsideOf(call))
+  const starts = STARTS.test(JAVASCRIPT.test(language) ? source.replace(/(?<!\$)`/g, '"') : source)
+  if (starts || /\beval\b/.test(source)) for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
   if (forksForever(source)) call.walker.report('fork-bomb', [call.argv[0] ?? language, 'fork'])
-  if (STARTS.test(source)) startedCommands(source, call)
+  const there = inDirectory(source, call)
+  if (starts) startedCommands(source, there)
   if (/\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*["'`]/.test(source)) {
     for (const { text } of strings(source)) if (/[(]/.test(text) && text.length < source.length - 4) call.walker.deeper(() => judgeCode(text, language, call))
   }
   if (language === 'tclsh') for (const match of source.matchAll(/\b(?:exec|spawn)\s+([^\]\n;]+)/g)) call.walker.tryScript(match[1] ?? '', call.shell)
-  fileCalls(source, call)
+  fileCalls(source, there)
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
   for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
   if (/\bos\.kill\s*\(\s*-1\b|\bprocess\.kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(source)) call.walker.report('kill-everything', ['kill', '-1'])
   if (/\breboot\s*\(\s*(?:RB_|0x|LINUX_REBOOT)/.test(source)) call.walker.report('host-down', ['reboot()'])
 }
 
+/** Backticks are plain strings there, unless a tag makes them a command (`$` of zx and bun). */
+const JAVASCRIPT = /^(?:node|deno|bun|ts)$/
+
+/** What the code may ask of the world around it, as far as it is known. */
+function outsideOf(call: Call): Outside {
+  const environment = call.prefix?.shell ?? call.shell
+  return {
+    home: call.shell.home[0] ?? '',
+    args: call.argv.slice(1),
+    stdin: call.stdin?.find((text) => !hasUnknown(text)),
+    variable: (name) => environment.get(name).values.find((value) => value !== '' && isConstant(value)),
+  }
+}
+
+/** `os.chdir("/")`, `{ cwd: "/" }`: what follows happens there as well. */
+function inDirectory(source: string, call: Call): Call {
+  const moved = /\bchdir(?:Sync)?\s*\(?\s*["']([^"']+)["']|\bcwd\s*[:=]\s*["']([^"']+)["']/.exec(source)
+  if (!moved) return call
+  const shell = call.shell.fork()
+  shell.cwd = unique(shell.cwd.flatMap((cwd) => [cwd, resolvePath(moved[1] ?? moved[2] ?? '', cwd)]))
+  return { ...call, shell }
+}
+
 /** What print statements with constant text would write; enough to follow `python -c "print(...)" | sh`. */
 export function printedBy(code: string): readonly string[] | undefined {
-  const source = withVariables(joined(code))
+  const source = foldedCode(code, 'any')
   const printed = [...source.matchAll(/\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*\(?\s*(?="|'|`)/g)].map(
     (match) => argument(source, match.index + match[0].length) ?? '',
   )
@@ -57,19 +80,6 @@ function judgeHidden(text: string, language: string, call: Call): void {
     call.walker.tryScript(text, call.shell)
     if (text.length < 20_000) judgeCode(text, language, call)
   })
-}
-
-const STRING =
-  /"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:[^"\\\n]|\\[\s\S])*)"|'((?:[^'\\\n]|\\[\s\S])*)'|`((?:[^`\\]|\\[\s\S])*)`|%x\{([^}]*)\}|%x\(([^)]*)\)|\bqx\s*\{([^}]*)\}|\bqx\s*\(([^)]*)\)|\bqx\/([^/]*)\/|\bqq?\s*\{([^}]*)\}|\bqq?\s*\(([^)]*)\)/g
-
-function strings(source: string): { text: string; start: number; end: number }[] {
-  const found: { text: string; start: number; end: number }[] = []
-  for (const match of source.matchAll(STRING)) {
-    const raw = match.slice(1).find((group) => group !== undefined) ?? ''
-    found.push({ text: unescape(raw), start: match.index, end: match.index + match[0].length })
-    if (found.length >= 500) break
-  }
-  return found
 }
 
 function startedCommands(source: string, call: Call): void {
@@ -87,11 +97,10 @@ function startedCommands(source: string, call: Call): void {
     }
   }
   runGroup(group, call)
-  for (const words of source.matchAll(/%w[[({]([^\])}]*)[\])}]|\bqw\s*[({[/]([^)}\]/]*)/g))
-    runGroup(
-      (words[1] ?? words[2] ?? '').split(/\s+/).filter((word) => word !== ''),
-      call,
-    )
+  // "rm -rf " + name in a loop over a list: each string of the list may be the name.
+  const heads = /\b(?:for|map|each|forEach)\b/.test(source) ? [...source.matchAll(/["'`]([^"'`\n]* )["'`]\s*[+.]\s*[A-Za-z_$]|["'`]([^"'`\n{]* )\$?#?\{\w+\}["'`]/g)] : []
+  for (const head of heads.slice(0, 4)) for (const { text } of found.slice(0, 20)) if (/^[/~]/.test(text)) call.walker.tryScript(`${head[1] ?? head[2] ?? ''}${text}`, call.shell)
+  for (const words of source.matchAll(/(?:%w|\bqw\s*)(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|\/([^/]*)\/)/g)) runGroup(fieldsOf(words.slice(1).find((list) => list !== undefined) ?? ''), call)
 }
 
 function runGroup(group: readonly string[], call: Call): void {
@@ -112,6 +121,8 @@ function fileCalls(source: string, call: Call): void {
   if (/\b(?:for|map|each|forEach)\b/.test(source) && /\b(?:remove|unlink\w*|rmtree|rmSync|rm_rf|rmdirSync|unlinkSync)\s*\(?\s*[A-Za-z_$][\w$]*\s*[,)]/.test(source)) {
     for (const { text } of strings(source)) if (/^[/~]/.test(text)) effect('delete-tree', activate(text))
   }
+  for (const path of enumerated(source)) effect('delete-tree', path)
+  for (const match of source.matchAll(/\bunlink\s*\(?\s*(?:glob\s*\(?\s*["']([^"']+)["']|<([^>]+)>)/g)) effect('delete', activate(match[1] ?? match[2] ?? ''))
   for (const match of source.matchAll(REMOVES_TREE)) effect('delete-tree', path(match.index + match[0].length))
   for (const match of source.matchAll(COPIES)) effect('overwrite', path(match.index + match[0].length))
   for (const match of source.matchAll(MOVES)) effect('move', path(match.index + match[0].length))
@@ -132,56 +143,23 @@ function fileCalls(source: string, call: Call): void {
     effect(match[2] === 'unlink' ? 'delete' : match[2] === 'rmdir' ? 'create' : 'overwrite', match[1]?.slice(1, -1))
 }
 
+/** `for f in os.walk("/"): os.remove(f)`: the directory whose every name is listed and removed; a condition picks some out. */
+function enumerated(source: string): string[] {
+  const removes = /\b(?:unlink\w*|remove\w*|rmtree|rm(?:Sync|_rf|_r)?|rmdir\w*|delete)\b\s*\(?\s*(?:os\.path\.join|path\.join|File\.join|[A-Za-z_$"`])|\.(?:unlink|rmdir)\(\)/.test(source)
+  if (!removes || /\b(?:if|unless|filter|select|grep|endswith|endsWith|match|reject|skip|continue|next)\b/.test(source)) return []
+  const deep = /\b(?:os\.walk|os\.fwalk|File::Find::find|Find\.find|walk)\s*\(?\s*["'](\/[^"']*)["']|\bPath\(\s*["'](\/[^"']*)["']\s*\)\.rglob\(\s*["']\*["']/g
+  const flat =
+    /\b(?:os\.listdir|os\.scandir|readdirSync|readdir|Dir\.(?:children|entries|each_child|foreach)|opendir)\s*\(?\s*["'](\/[^"']*)["']|\bPath\(\s*["'](\/[^"']*)["']\s*\)\.(?:iterdir\(|glob\(\s*["']\*["'])/g
+  const globbed = /(?:\bi?glob(?:Sync)?\s*\(?|\bDir\s*\[)\s*["'](\/[^"']*[*?][^"']*)["']/g
+  const paths = (pattern: RegExp): string[] => [...source.matchAll(pattern)].map((match) => (match[1] ?? match[2] ?? '').replace(/(.)\/+$/, '$1'))
+  return [...paths(deep).map((path) => `${path}/${TREE}`), ...paths(flat).map((path) => `${path}/${STAR}`), ...paths(globbed).map(activate)]
+}
+
 /** The first argument of a call when it is a string (perhaps wrapped once, as in `Path("/")`). */
 function argument(source: string, from: number): string | undefined {
   const rest = source.slice(from, from + 2_000)
   const found = /^(?:(?:pathlib\.)?Path\(|String\(|File\.join\(|\[|b|r|f|u|my\s+)*\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/.exec(rest)
   return found ? unescape(found[1] ?? found[2] ?? found[3] ?? '') : undefined
-}
-
-/** "r" + "m" and "r" . "m" are one string. */
-function joined(source: string): string {
-  let text = source
-  for (let round = 0; round < 20; round++) {
-    const next = text
-      .replace(/"((?:[^"\\\n]|\\.)*)"\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*"((?:[^"\\\n]|\\.)*)"/g, '"$1$2"')
-      .replace(/'((?:[^'\\\n]|\\.)*)'\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*'((?:[^'\\\n]|\\.)*)'/g, "'$1$2'")
-    if (next === text) return text
-    text = next
-  }
-  return text
-}
-
-/** Replaces a name by the one string it was given. */
-function withVariables(source: string): string {
-  const values = new Map<string, string>()
-  for (const match of source.matchAll(/(?:^|[\s;({,])(?:const\s+|let\s+|var\s+|my\s+|local\s+)?([$@]?[A-Za-z_]\w*)\s*=\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?=\s*(?:[;,)\n]|$))/g)) {
-    if (match[1] && match[2] && values.size < 20) values.set(match[1], match[2])
-  }
-  let text = source
-  for (const [name, value] of values) {
-    const escaped = name.replace(/[$@]/g, '\\$&')
-    text = text.replace(new RegExp(`((?:\\(|,|\\+|\\s)\\s*)${escaped}(?=\\s*[,);+\\n}]|$)`, 'g'), (_, before: string) => before + value)
-  }
-  return joined(text)
-}
-
-/** Text that was encoded on purpose, decoded where the call is known. */
-function decodedStrings(source: string): string[] {
-  const found: string[] = []
-  const base64 = /\b(?:b64decode|atob|decode_base64|decode64|urlsafe_decode64|base64_decode|from_base64|frombase64string|standard_b64decode|base64)\b/i.test(source) || /unpack\(?\s*["']m/.test(source)
-  const hex = /\b(?:fromhex|unhexlify|hex2bin)\b|["']hex["']|pack\s*\(?\s*["']H/i.test(source)
-  if (!base64 && !hex && !/\[::-1\]|\breverse\b|\brot_?13\b|strrev|fromCharCode|\bchr\s*\(/.test(source)) return found
-  for (const { text } of strings(source)) {
-    if (text.length < 6) continue
-    const decoded = [base64 ? decodeBase64(text) : undefined, hex ? decodeHex(text) : undefined]
-    if (/\[::-1\]|\breverse\b|strrev/.test(source)) decoded.push([...text].reverse().join(''))
-    if (/rot_?13/i.test(source)) decoded.push(text.replace(/[a-z]/gi, (char) => String.fromCharCode(char.charCodeAt(0) + (/[a-m]/i.test(char) ? 13 : -13))))
-    for (const one of decoded) if (one !== undefined && /^[\t\n\r\x20-\x7e]+$/.test(one)) found.push(one)
-  }
-  const codes = /fromCharCode\(([\d,\s]+)\)/.exec(source)?.[1] ?? [...source.matchAll(/\bchr\s*\(?\s*(\d{2,3})\s*\)?/g)].map((match) => match[1]).join(',')
-  if (codes) found.push(String.fromCharCode(...codes.split(',').slice(0, 1_000).map(Number)))
-  return found
 }
 
 /** fork in a loop that nothing ends. */

@@ -1,7 +1,7 @@
 /** Developer tools that run commands given in options: git, make, docker, compilers and their like. */
 import { resolvePath } from '../paths.js'
 import { plain, unique } from '../text.js'
-import { type Call, options, type Program } from './call.js'
+import { type Call, known, options, type Program } from './call.js'
 
 /** Keys of git's configuration whose value git runs. */
 const GIT_COMMAND_KEYS =
@@ -10,19 +10,34 @@ const GIT_COMMAND_KEYS =
 const git: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
   const inner = call.shell.fork()
+  const aliases = new Map<string, string>()
   let i = 0
   for (; i < words.length; i++) {
     const word = words[i] ?? ''
+    const alias = word === '-c' ? /^alias\.([^=]+)=!(.*)$/s.exec(words[i + 1] ?? '') : null
+    if (alias) aliases.set(alias[1] ?? '', alias[2] ?? '')
     if (word === '-C') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
     if (word === '-c') gitConfig(words[i + 1] ?? '', call)
     if (word.startsWith('--work-tree=')) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(word.slice('--work-tree='.length), cwd)))
     if (/^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(word)) i++
     else if (!word.startsWith('-')) break
   }
+  const environment = call.prefix?.shell ?? call.shell
+  for (let at = 0; at < 10; at++) {
+    const [key, value] = [environment.get(`GIT_CONFIG_KEY_${at}`), environment.get(`GIT_CONFIG_VALUE_${at}`)].map((variable) => variable.values[0] ?? '')
+    if (key && known(value)) gitConfig(`${key}=${value}`, call)
+  }
   const [verb = '', ...rest] = words.slice(i)
   for (const [at, word] of rest.entries()) {
     const file = /^--output=(.*)$/s.exec(word)?.[1] ?? (word === '--output' ? rest[at + 1] : undefined)
     if (file !== undefined) call.walker.effect('overwrite', file, inner, call.argv)
+  }
+  // An alias that starts with `!` gets the remaining words as its parameters.
+  const alias = aliases.get(verb)
+  if (alias !== undefined) {
+    const shell = inner.fork()
+    shell.positional = rest
+    call.walker.script(`${alias} "$@"`, shell)
   }
   if (verb === 'clean') {
     const given = options(rest, { short: 'e', long: ['exclude'] })
@@ -53,7 +68,7 @@ const git: Program = (call) => {
     verb === 'archive'
   ) {
     const given = options(rest, {
-      short: verb === 'rebase' || verb === 'difftool' ? 'x' : '',
+      short: verb === 'rebase' || verb === 'difftool' ? 'x' : verb === 'grep' ? 'O' : '',
       long: [
         'exec',
         'extcmd',
@@ -72,6 +87,7 @@ const git: Program = (call) => {
     })
     for (const line of [
       'x',
+      'O',
       'exec',
       'extcmd',
       'open-files-in-pager',
@@ -89,10 +105,12 @@ const git: Program = (call) => {
     for (const setting of given.all('config')) gitConfig(setting, call)
     for (const word of rest) {
       const transport = /^ext::(.*)$/s.exec(word)?.[1]
+      // Words are separated by blanks; `% ` is a blank inside one.
       if (transport)
-        call.walker.tryScript(
-          transport.replace(/%[A-Za-z% ]/g, (code) => (code === '% ' ? ' ' : '')),
+        call.walker.argv(
+          (transport.match(/(?:%.|[^ %])+/gs) ?? []).map((part) => part.replace(/%(.)/gs, (_, code: string) => (/[ %]/.test(code) ? code : ''))),
           inner,
+          null,
         )
     }
   } else if (verb === 'config') {
@@ -113,12 +131,20 @@ const make: Program = (call) => {
   const inner = call.shell.fork()
   for (const directory of given.all('C', 'directory')) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
   const texts = [...given.all('E', 'eval')]
-  for (const file of given.all('f', 'file', 'makefile')) texts.push(...(file === '-' || file === '/dev/stdin' ? (call.stdin ?? []) : call.walker.contents(file, call.shell)))
+  const files = given.all('f', 'file', 'makefile')
+  // Without -f it reads the Makefile beside it: known when this same command wrote it.
+  if (files.length === 0) texts.push(...['GNUmakefile', 'makefile', 'Makefile'].flatMap((file) => call.walker.contents(file, inner).filter(known)))
+  for (const file of files) texts.push(...(file === '-' || file === '/dev/stdin' ? (call.stdin ?? []) : call.walker.contents(file, call.shell)))
   if (given.has('n', 'just-print', 'dry-run', 'recon') && texts.length === 0) return undefined
   for (const text of texts) {
-    for (const line of plain(text).split('\n')) {
+    const lines = plain(text)
+      .replace(/\\\n\t?/g, ' ')
+      .split('\n')
+    const variables = makeVariables(lines, given.operands.map(plain), inner)
+    for (const line of lines) {
       const recipe = /^\t[-@+]*(.*)$/.exec(line)?.[1] ?? /^[\w.%-]+\s*:[^=;]*;\s*[-@+]*(.*)$/.exec(line)?.[1]
-      if (recipe) call.walker.tryScript(recipe.replaceAll('$$', '$'), inner)
+      if (recipe)
+        call.walker.tryScript(recipe.replace(/\$(?:\((\w+)\)|\{(\w+)\})/g, (whole, round?: string, curly?: string) => variables.get(round ?? curly ?? '') ?? whole).replaceAll('$$', '$'), inner)
     }
     for (const match of plain(text).matchAll(/\$\(shell ([^)]*)\)/g)) call.walker.tryScript(match[1] ?? '', inner)
   }
@@ -126,8 +152,21 @@ const make: Program = (call) => {
     const value = /^[A-Za-z_]\w*:?=(.*)$/s.exec(plain(word))?.[1]
     const shell = value === undefined ? undefined : /\$\(shell ([^)]*)\)/.exec(value)?.[1]
     if (shell) call.walker.tryScript(shell, inner)
+    // `make SHELL=...`: that program is started with each recipe.
+    const program = /^\.?SHELL=(.*)$/s.exec(plain(word))?.[1]
+    if (program) call.walker.tryScript(program, inner)
   }
   return undefined
+}
+
+/** What `$(NAME)` means in a makefile: the command line wins over the file, the file over the environment. */
+function makeVariables(lines: readonly string[], operands: readonly string[], shell: Call['shell']): ReadonlyMap<string, string> {
+  const found = new Map<string, string>([['HOME', shell.home[0] ?? '']])
+  for (const line of [...lines, ...operands]) {
+    const assigned = /^(?:export\s+|override\s+)*(\w+)\s*[:?+!]{0,3}=\s*(.*)$/s.exec(line)
+    if (assigned) found.set(assigned[1] ?? '', assigned[2] ?? '')
+  }
+  return found
 }
 
 /** docker run -v HOST:INSIDE IMAGE CMD: inside paths are the host's only where a mount says so. */
@@ -187,7 +226,8 @@ const docker: Program = (call, name) => {
     const command = [...(entry === undefined ? [] : [entry]), ...given.operands.slice(1)]
     if (command.length === 0) return undefined
     const mounts = plain(words[at] ?? '') === 'exec' ? undefined : mountsOf(given, call)
-    call.walker.inside(mounts, () => call.walker.argv(command, call.shell.fork(), null))
+    const input = given.has('i', 'interactive') ? call.stdin : null
+    call.walker.inside(mounts, () => call.walker.argv(command, call.shell.fork(), input))
   }
   return undefined
 }
@@ -250,6 +290,8 @@ const RUNS_OPTION: Readonly<Record<string, { readonly short?: string; readonly l
   wsl: { short: 'e', long: ['exec'] },
   cargo: { short: 'xs', long: ['exec', 'shell', 'config'] },
   lftp: { short: 'ec' },
+  hg: { long: ['config'] },
+  svn: { long: ['diff-cmd', 'diff3-cmd', 'editor-cmd'] },
   restic: { long: ['password-command'] },
   borg: { long: ['rsh'] },
   mutt: { short: 'e' },
@@ -260,9 +302,9 @@ const RUNS_OPTION: Readonly<Record<string, { readonly short?: string; readonly l
 
 const runsOption: Program = (call, name) => {
   const row = RUNS_OPTION[name] ?? {}
-  const given = options(call.argv.slice(1), { short: (row.short ?? '') + (row.takes ?? ''), long: [...(row.long ?? [])] })
+  const given = options(call.argv.slice(1), { short: (row.short ?? '') + (row.takes ?? ''), long: [...(row.long ?? [])], stop: name === 'adb' })
   for (const line of [...[...(row.short ?? '')].flatMap((letter) => given.all(letter)), ...(row.long ?? []).flatMap((option) => given.all(option))]) {
-    if (/\s/.test(line)) call.walker.tryScript(plain(line), call.shell)
+    if (/\s/.test(line)) call.walker.tryScript(name === 'hg' ? plain(line).replace(/^[\w.-]+=!?/, '') : plain(line), call.shell)
   }
   if (name === 'socat') {
     for (const word of given.operands) {
@@ -273,6 +315,10 @@ const runsOption: Program = (call, name) => {
     }
   }
   if (name === 'adb' && given.operands[0] === 'shell') call.walker.tryScript(given.operands.slice(1).map(plain).join(' '), call.shell)
+  if (name === 'wsl') {
+    const at = call.argv.findIndex((word, i) => i > 0 && !word.startsWith('-') && !/^(-d|-u|--distribution|--user|--cd)$/.test(call.argv[i - 1] ?? ''))
+    if (at > 0) call.walker.tryScript(call.argv.slice(at).map(plain).join(' '), call.shell)
+  }
   if (name === 'pssh' || name === 'pdsh') call.walker.tryScript(plain(given.operands[given.operands.length - 1] ?? ''), call.shell)
   if (/^(psql|mysql|sqlite3)$/.test(name)) {
     for (const text of [...call.argv.slice(1), ...(call.stdin ?? [])]) {

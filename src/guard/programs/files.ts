@@ -34,6 +34,31 @@ const shred: Program = (call) => {
   return NOTHING
 }
 
+/** PowerShell's Remove-Item on any system. */
+const removeItem: Program = (call) => {
+  const words = call.argv.slice(1)
+  const recursive = words.some((word) => /^-r(e(c(u(r(se?)?)?)?)?)?$/i.test(word))
+  for (const word of words) if (!word.startsWith('-')) call.walker.effect(recursive ? 'delete-tree' : 'delete', activate(word), call.shell, call.argv)
+  return NOTHING
+}
+
+/** `rclone purge PATH`, `rclone sync A PATH`: local paths have no colon in front of the first slash. */
+const rclone: Program = (call) => {
+  const [verb = '', ...paths] = options(call.argv.slice(1), { long: ['exclude', 'include', 'filter', 'transfers', 'config'] }).operands
+  if (call.argv.some((word) => word === '-n' || word === '--dry-run')) return undefined
+  const target = /^(purge|delete|rmdirs)$/.test(plain(verb)) ? paths[0] : /^(sync|bisync)$/.test(plain(verb)) ? paths[1] : plain(verb) === 'move' ? paths[0] : undefined
+  if (target !== undefined && !/^[\w-]+:/.test(target)) call.walker.effect('delete-tree', target, call.shell, call.argv)
+  return undefined
+}
+
+/** `cmake -E rm|remove_directory PATHS`: its own portable file tools. */
+const cmake: Program = (call) => {
+  const [tool = '', ...words] = call.argv[1] === '-E' ? call.argv.slice(2) : []
+  if (/^(rm|remove_directory)$/.test(tool)) for (const word of words) if (!word.startsWith('-')) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  if (tool === 'env' || tool === 'time' || tool === 'chdir') call.walker.argv(tool === 'chdir' ? words.slice(1) : [tool, ...words], call.shell.fork(), call.stdin)
+  return undefined
+}
+
 const truncate: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'sr', long: ['size', 'reference'] })
   const grows = (given.get('s', 'size') ?? '').startsWith('+')
@@ -108,9 +133,9 @@ function carry(call: Call, source: string, targets: readonly string[]): void {
   for (const target of targets) {
     const path = call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? ''
     if (path === '' || !isConstant(path)) continue
-    const text = call.shell.files.get(from)
+    const text = from === '/dev/stdin' ? (call.stdin ?? undefined) : call.shell.files.get(from)
     if (text) call.shell.files.set(path, text)
-    call.walker.stands(path, from, basename(call.argv[0] ?? '') === 'ln' ? 'link' : 'copy')
+    if (from !== '/dev/stdin') call.walker.stands(path, from, basename(call.argv[0] ?? '') === 'ln' ? 'link' : 'copy')
   }
 }
 
@@ -177,7 +202,7 @@ const NAME_TESTS = /^-(i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum|n
 const find: Program = (call) => {
   const words = call.argv.slice(1)
   let at = 0
-  while (/^-([HLP]|D|O\d*)$/.test(words[at] ?? '')) at += words[at] === '-D' ? 2 : 1
+  while (/^-([HLP-]|D|O\d*)$/.test(words[at] ?? '')) at += words[at] === '-D' ? 2 : 1
   const starts: string[] = []
   for (; at < words.length && !/^[-(!,]/.test(words[at] ?? ''); at++) starts.push(words[at] ?? '')
   if (starts.length === 0) starts.push('.')
@@ -301,7 +326,7 @@ const tar: Program = (call) => {
   // `tar czf x y`: the first word may be a bundle of options without a dash.
   const bundled = words[0] !== undefined && !words[0].startsWith('-') && /^[A-Za-z]+$/.test(words[0]) ? [`-${words[0]}`, ...words.slice(1)] : words
   const given = options(bundled, {
-    short: 'fCTXIbgHKLNV',
+    short: 'fFCTXIbgHKLNV',
     long: [
       'file',
       'directory',
@@ -392,6 +417,11 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   sfill: removeTrees(),
   wipe: removeTrees(),
   unlink: removeFiles,
+  'Remove-Item': removeItem,
+  'remove-item': removeItem,
+  ri: removeItem,
+  rclone,
+  cmake,
   shred,
   scrub: shred,
   truncate,

@@ -1,6 +1,6 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
-import { plain, TREE, UNKNOWN } from '../text.js'
-import { type Call, onlyTalks, options, type Program } from './call.js'
+import { hasUnknown, plain, TREE, UNKNOWN } from '../text.js'
+import { type Call, fieldsOf, onlyTalks, options, type Program } from './call.js'
 import { judgeCode, printedBy } from './code.js'
 
 interface Interpreter {
@@ -86,8 +86,11 @@ export const interpret: Program = (call, name) => {
   if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
     for (const file of given.operands.filter((word) => !codes.includes(word))) call.walker.effect('edit', file, call.shell, call.argv)
   }
+  // `node -p '"/"'` prints the value of its expression.
+  const value = language === 'node' && given.has('p', 'print') ? /^\s*(["'`])([^"'`\\]*)\1\s*$/.exec(plain(codes[0] ?? ''))?.[2] : undefined
+  if (value !== undefined) return [`${value}\n`]
   if (codes.length > 0) return printedBy(codes.map(plain).join('\n'))
-  const [file] = given.operands
+  const [file] = language === 'deno' && given.operands[0] === 'run' ? given.operands.slice(1).filter((word) => word === '-' || !word.startsWith('-')) : given.operands
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
   const texts = readsStdin ? (call.stdin ?? []) : call.walker.contents(file, call.shell)
   for (const text of texts) if (text !== UNKNOWN) judgeCode(plain(text), language, call)
@@ -104,6 +107,7 @@ const awk: Program = (call) => {
     .join('')
   for (const program of programs) {
     judgeCode(assigned + plain(program), 'awk', call)
+    if (/\bsystem\b|\|/.test(program)) for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
     // Lines of the input that the program hands to a shell.
     if (/system\s*\(\s*\$|\|\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program)) for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
   }
@@ -111,6 +115,20 @@ const awk: Program = (call) => {
   const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'))
   if (given.all('i').includes('inplace')) for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
   return printed
+}
+
+/** The first lines of an input that is known. */
+function knownLines(call: Call): string[] {
+  return (call.stdin ?? [])
+    .filter((text) => !hasUnknown(text))
+    .flatMap((text) => text.split('\n').filter((line) => line !== ''))
+    .slice(0, 20)
+}
+
+/** `$0`, `$1`, ... of a program as the strings that one line makes of them. */
+function withFields(program: string, line: string): string {
+  const fields = fieldsOf(line)
+  return program.replace(/\$(\d)/g, (_, number: string) => `"${(number === '0' ? line : (fields[Number(number) - 1] ?? '')).replace(/["\\]/g, '\\$&')}"`)
 }
 
 const sed: Program = (call) => {
@@ -228,7 +246,7 @@ const emacs: Program = (call) => {
 export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...Object.fromEntries(['awk', 'gawk', 'mawk', 'nawk', 'original-awk', 'goawk'].map((name) => [name, awk])),
   ...Object.fromEntries(['sed', 'gsed', 'ssed'].map((name) => [name, sed])),
-  ...Object.fromEntries(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red'].map((name) => [name, editor])),
+  ...Object.fromEntries(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red', 'less', 'more', 'most'].map((name) => [name, editor])),
   emacs,
   emacsclient: emacs,
 }

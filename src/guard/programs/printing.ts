@@ -1,20 +1,8 @@
 /** What text tools print for known input: echo, printf, decoders, filters. Only so far as to follow text into a shell. */
 import { basename, options, type Program } from './call.js'
+import { unescape } from '../escapes.js'
 import { type Alternatives, ANYTHING, hasUnknown, hasWildcard, isConstant, NOTHING, plain, SELECTED, STAR, TREE, UNKNOWN, unique } from '../text.js'
 import { resolvePath } from '../paths.js'
-
-/** `\n`, `\t`, `\0ooo`, `\xHH`, `\uHHHH` as echo -e and printf know them. */
-export function unescape(text: string, octalNeedsZero = false): string {
-  return text.replace(
-    /\\(?:([abefnrtv\\"'])|(0?[0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))/g,
-    (whole, simple?: string, octal?: string, hex?: string, unicode?: string, wide?: string) => {
-      if (simple !== undefined) return { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"', "'": "'" }[simple] ?? whole
-      if (octal !== undefined) return octalNeedsZero && !octal.startsWith('0') ? whole : String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
-      const code = Number.parseInt(hex ?? unicode ?? wide ?? '0', 16)
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-    },
-  )
-}
 
 /** printf: the format is used again until the arguments are gone. */
 export function formatted(args: readonly string[]): Alternatives {
@@ -257,6 +245,14 @@ const realpath: Program = ({ argv, shell }) => {
   const [path] = options(argv.slice(1)).operands
   return path === undefined ? ANYTHING : shell.cwd.map((cwd) => `${resolvePath(path, cwd)}\n`)
 }
+/** `du -a`, `tree -fi`, `rg --files`: every path below the directories they are given. */
+const lists =
+  (asked: RegExp, short: string): Program =>
+  ({ argv }) => {
+    if (!argv.slice(1).some((word) => asked.test(word))) return ANYTHING
+    const { operands } = options(argv.slice(1), { short })
+    return foundPaths(operands.length > 0 ? operands : ['.'], false)
+  }
 /** Names in a directory that nobody looked at. */
 const ls: Program = ({ argv }) => {
   const given = options(argv.slice(1), { short: 'ITw' })
@@ -341,6 +337,9 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   realpath,
   readlink: realpath,
   ls,
+  du: lists(/^(-\w*a\w*|--all)$/, 'dtBX'),
+  tree: lists(/^-\w*f/, 'LPIo'),
+  rg: lists(/^--files$/, 'efgtTABCMjrm'),
   yes,
   getent,
   mktemp,

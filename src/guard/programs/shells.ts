@@ -34,8 +34,9 @@ export const SHELLS = [
   'brush',
 ] as const
 
-const shell: Program = (call) => {
-  const args = call.argv.slice(1).filter((arg) => !/^\+[a-zA-Z]$/.test(arg))
+const shell: Program = (call, name) => {
+  const written = call.argv.slice(1).filter((arg) => !/^\+[a-zA-Z]$/.test(arg))
+  const args = name === 'pwsh' ? written.map((arg) => (/^-(?:c|command)$/i.test(arg) ? '-c' : arg)) : written
   const given = options(args, { short: 'oOC', long: ['rcfile', 'init-file', 'command', 'init-command'], stop: true })
   const readsOnly = given.flags.includes('n') || given.all('o').includes('noexec')
   if (args.some((arg) => arg === '--version' || arg === '--help')) return undefined
@@ -49,7 +50,7 @@ const shell: Program = (call) => {
     const text = long ?? operands[at]
     if (text === undefined || readsOnly) return undefined
     const inner = child(call, at >= 0 ? operands.slice(at + 1) : operands)
-    return code(call, text, inner)
+    return code(call, text, inner, call.stdin)
   }
   const [file, ...rest] = given.flags.includes('s') ? [undefined, ...given.operands] : given.operands
   if (readsOnly) return undefined
@@ -61,7 +62,7 @@ const shell: Program = (call) => {
     )
   const inner = child(call, ['bash', ...rest.flatMap((word) => (word === undefined ? [] : [word]))])
   let out: readonly string[] = []
-  for (const text of call.stdin ?? []) out = unique([...out, ...code(call, text, inner)])
+  for (const text of call.stdin ?? []) out = unique([...out, ...code(call, text, inner, null)])
   return out.length > 0 ? out : undefined
 }
 
@@ -73,7 +74,7 @@ function child(call: Call, args: readonly string[]): ShellState {
   return inner
 }
 
-function code(call: Call, text: string, inner: ShellState): readonly string[] {
+function code(call: Call, text: string, inner: ShellState, stdin: Call['stdin']): readonly string[] {
   const { walker } = call
   if (text === UNKNOWN) {
     walker.settings.observer.opaque('a shell runs text that is not known here', walker, call.argv)
@@ -83,7 +84,7 @@ function code(call: Call, text: string, inner: ShellState): readonly string[] {
     walker.report('hidden-code', call.argv)
     return [UNKNOWN]
   }
-  return walker.child(() => walker.script(plain(text), inner, null))
+  return walker.child(() => walker.script(plain(text), inner, stdin))
 }
 
 function startupFile(call: Call, paths: readonly string[]): void {
@@ -102,7 +103,7 @@ export function runFile(call: Call, file: string, args: readonly string[]): read
       out = unique([...out, UNKNOWN])
       call.walker.settings.observer.opaque('runs a script that is not known here', call.walker, call.argv)
     } else if (!isReadable(text)) call.walker.report('hidden-code', call.argv)
-    else out = unique([...out, ...call.walker.frame(`script ${file}`, text, () => call.walker.child(() => call.walker.script(plain(text), child(call, [file, ...args]), null)))])
+    else out = unique([...out, ...call.walker.frame(`script ${file}`, text, () => call.walker.child(() => call.walker.script(plain(text), child(call, [file, ...args]), call.stdin)))])
   }
   return out.length > 0 ? out : undefined
 }

@@ -137,6 +137,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   mpirun: { short: 'nHx', long: ['np', 'host'] },
   srun: { short: 'nNpctJ' },
   'git-bash': {},
+  newgrp: { skip: 1 },
 }
 
 /** Runners of language tool-chains: the word after their verb is the program. */
@@ -182,6 +183,8 @@ const wrap: Program = (call, name) => {
   if (program !== undefined) rest = [program, ...rest]
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
   if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
+  // The namespaces of pid 1 are the machine's own, also from inside a container.
+  if (name === 'nsenter' && given.get('t', 'target') === '1') return call.walker.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
   return call.walker.external(rest, inner, call.stdin)
 }
 
@@ -289,6 +292,7 @@ const byOption: Program = (call, name) => {
   const strict = options(call.argv.slice(1), { ...spec, stop: true })
   const skip = name === 'flock' ? 1 : name === 'runuser' && strict.get('u', 'user') !== undefined ? 0 : name === 'sg' || name === 'su' || name === 'runuser' ? 1 : 0
   const rest = strict.operands.slice(skip)
+  if (name === 'script' && rest.length > 1) return call.walker.argv(rest.slice(rest[1] === '--' ? 2 : 1), call.shell.fork(), call.stdin)
   if (name === 'script' || name === 'expect' || name === 'nix-shell' || rest.length === 0) return shellIfEmpty(call, 'su')
   if (rest[0] === '-c') return call.walker.script(plain(rest[1] ?? ''), call.shell.fork(), call.stdin)
   if (name === 'su') return call.walker.argv(['sh', ...rest], call.shell.fork(), call.stdin)
