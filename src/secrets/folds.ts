@@ -1,5 +1,5 @@
 /** Texts with white space folded away, for values that a search of the text itself would miss. Every byte knows where it came from. */
-import { isSpace } from './forms.js'
+import { isSpace } from './bytes.js'
 
 export interface Fold {
   readonly bytes: Uint8Array

@@ -1,4 +1,5 @@
 /** All the shapes a value takes in output without being decoded first: itself, its lines, base64, hex, quoted for a shell. */
+import { bytesOf, concat, isSpace, latin1 } from './bytes.js'
 import { stripAnsi } from './projections.js'
 
 /**
@@ -128,11 +129,6 @@ function hexPairs(bytes: Uint8Array): string[] {
   return Array.from(bytes, (byte) => PAIRS[byte] as string)
 }
 
-/** Blank, tab, newline, vertical tab, form feed, carriage return. */
-export function isSpace(byte: number): boolean {
-  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
-}
-
 function trim(bytes: Uint8Array): Uint8Array {
   let start = 0
   let end = bytes.length
@@ -163,27 +159,4 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
     start = at + 1
   }
   return lines
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
-
-/** Bytes as a string of the same length, for keys and patterns. */
-function latin1(bytes: Uint8Array): string {
-  let text = ''
-  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096))
-  return text
-}
-
-function bytesOf(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length)
-  for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index)
-  return bytes
 }

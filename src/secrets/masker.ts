@@ -1,4 +1,5 @@
 /** Replaces every known value in output by `[secret:NAME]`, also when it comes in pieces, encoded, wrapped, coloured or re-indented. */
+import { concat, sameBytes } from './bytes.js'
 import { formsOf } from './forms.js'
 import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
 import { createView, endOf, findEscapes, project, PROJECTIONS, startOf, type Projection } from './projections.js'
@@ -161,7 +162,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
         for (let at = 0; at < chunk.length; at += BLOCK) {
           // A plain array, whatever kind the caller uses: the hot loops stay fast only as long as they see one kind.
           const block = new Uint8Array(chunk.buffer, chunk.byteOffset + at, Math.min(BLOCK, chunk.length - at))
-          advance(held.length > 0 ? join([held, block]) : block, false, out)
+          advance(held.length > 0 ? concat([held, block]) : block, false, out)
         }
         const [first] = out
         const isUntouched = out.length === 1 && first?.buffer === chunk.buffer && first.byteOffset === chunk.byteOffset && first.length === chunk.length
@@ -242,19 +243,5 @@ function mergeSpans(spans: Span[]): Span[] {
 /** Neighbouring slices of one buffer are handed on without a copy. */
 function joinCompact(parts: readonly Uint8Array[]): Uint8Array {
   const filled = parts.filter(({ length }) => length > 0)
-  return filled.length === 0 ? NOTHING : filled.length === 1 ? (filled[0] as Uint8Array) : join(filled)
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index])
+  return filled.length === 0 ? NOTHING : filled.length === 1 ? (filled[0] as Uint8Array) : concat(filled)
 }

@@ -1,6 +1,7 @@
 /** Finds any of thousands of byte strings at a cost that hardly depends on how many there are: most bytes of the text are never looked at. */
 import { collapseSpace, joinLineEnds, type Fold } from './folds.js'
-import { isSpace, type Needle } from './forms.js'
+import { isSpace } from './bytes.js'
+import type { Needle } from './forms.js'
 import { createPrefixes } from './prefixes.js'
 import type { Material } from './projections.js'
 

@@ -1,5 +1,6 @@
 /** Says from where the end of a text may be the beginning of a value: only that much has to be held back. */
-import { isSpace, type Needle } from './forms.js'
+import { isSpace } from './bytes.js'
+import type { Needle } from './forms.js'
 
 export interface Prefixes {
   readonly longest: number

@@ -1,4 +1,5 @@
 /** Puts values into text that no shell will read: what is typed into a running command's standard input. */
+import { concat } from './bytes.js'
 import { findTokens, type Token } from './tokens.js'
 
 /** The text as bytes, known tokens replaced by the exact value. There is no syntax to break out of, so nothing is quoted. */
@@ -12,11 +13,5 @@ export function resolveText(text: string, lookup: (token: Token) => Uint8Array |
     at = token.end
   }
   parts.push(new TextEncoder().encode(text.slice(at)))
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.length
-  }
-  return whole
+  return concat(parts)
 }

@@ -1,6 +1,7 @@
 import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
-import { formsOf, isMaskable, isSpace, type Needle } from '../../src/secrets/forms.js'
+import { isSpace } from '../../src/secrets/bytes.js'
+import { formsOf, isMaskable, type Needle } from '../../src/secrets/forms.js'
 import { createMasker } from '../../src/secrets/masker.js'
 import { createView, endOf, project, PROJECTIONS, startOf } from '../../src/secrets/projections.js'
 
