@@ -21,18 +21,23 @@ export interface AuditLog {
   close(): Promise<void>
 }
 
+/** Entries wait this long for company; a host that is killed without warning loses those of its last moment. */
+const GATHER_MS = 25
+
 /** Nothing is opened until the first line is written. */
 export function openAuditLog(options: AuditLogOptions): AuditLog {
   const { file, maxBytes = 16 * 1024 * 1024, keepFiles = 8 } = options
-  const waiting: string[] = []
+  const waiting: object[] = []
   let lost = 0
   let complained = false
   let running: Promise<void> | null = null
+  let hurried = false
+  let hurry: () => void = () => {}
   const who = { user: userName(), pid: process.pid }
 
   const pour = async (): Promise<void> => {
-    // One turn later, so that a burst of entries shares one lock.
-    await new Promise((resolve) => setImmediate(resolve))
+    // A little later, off the path of the answer that the entry is about, and so that a burst of entries shares one lock.
+    if (!hurried) await new Promise<void>((resolve) => (hurry = resolve) && setTimeout(resolve, GATHER_MS))
     ensurePrivateDirectory(dirname(file))
     const lock = await takeLockFile(`${file}.lock`, { waitMs: 1_000, heldAtMostMs: 10_000 })
     let fd: number | null = null
@@ -50,7 +55,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
       let { hash, torn } = endOf(fd)
       if (fstatSync(fd).size === 0) hash = START_OF_CHAIN
       while (waiting.length > 0) {
-        const entry = { ...(JSON.parse(waiting[0] as string) as object), ...who, ...(lost > 0 ? { lost } : {}), ...(lock.held ? {} : { unlocked: true }) }
+        const entry = { ...waiting[0], ...who, ...(lost > 0 ? { lost } : {}), ...(lock.held ? {} : { unlocked: true }) }
         // A line that another process did not finish is closed first; it stays as it is and is reported by `audit --verify`.
         hash = append(fd, entry, hash, torn ? '\n' : '')
         torn = false
@@ -76,12 +81,15 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
       }))
 
   const flush = async (): Promise<void> => {
+    hurried = true
+    hurry()
     while (running || waiting.length > 0) await start()
+    hurried = false
   }
 
   return {
     write(entry) {
-      waiting.push(JSON.stringify(entry))
+      waiting.push(entry)
       void start()
     },
     flush,
@@ -109,7 +117,7 @@ function append(fd: number, entry: object, prev: string, before: string): string
 /** The hash of the last whole line, and whether something unfinished follows it. */
 function endOf(fd: number): { hash: string; torn: boolean } {
   const { size } = fstatSync(fd)
-  for (let span = 64 * 1024; ; span *= 8) {
+  for (let span = 4 * 1024; ; span *= 8) {
     const from = Math.max(0, size - span)
     const bytes = Buffer.alloc(size - from)
     readSync(fd, bytes, 0, bytes.length, from)
