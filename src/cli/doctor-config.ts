@@ -1,9 +1,10 @@
-/** The doctor's look at the configuration: readable, valid, and no variable that means nothing. */
+/** The doctor's look at what the user has set: the configuration readable and valid, no variable that means nothing, a umask to work with. */
 import { ShellError } from '../contract/errors.js'
 import { loadConfig } from '../os/config-load.js'
 import { nearest } from '../os/config-nearest.js'
 import { SETTINGS } from '../os/config-schema.js'
 import type { Finding } from '../os/doctor.js'
+import { UMASK_FIX, umaskNow } from '../os/umask.js'
 import type { Io } from './io.js'
 
 /** Variables that are read elsewhere than in the configuration. */
@@ -22,4 +23,9 @@ export function configFinding(io: Io): Finding {
   } catch (error) {
     return { name: 'configuration', state: 'broken', detail: error instanceof Error ? error.message : String(error), fix: ShellError.is(error) ? error.hint : null }
   }
+}
+
+export function umaskFinding(): Finding {
+  const { text, takesOwnRights } = umaskNow()
+  return takesOwnRights ? { name: 'umask', state: 'broken', detail: `${text}: you could not read the files that you make`, fix: UMASK_FIX } : { name: 'umask', state: 'ok', detail: text, fix: null }
 }

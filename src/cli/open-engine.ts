@@ -1,10 +1,12 @@
 /** Opens the engine for a verb, with the person at the terminal as the one to ask, and closes it whatever happens. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { ApprovalAnswer, ApprovalQuestion } from '../contract/request.js'
 import { openEngine } from '../engine/from-config.js'
 import { takeLockFile } from '../os/lock-file.js'
+import { nearestExisting } from '../os/paths.js'
 import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
 import type { Io } from './io.js'
 import { visible } from './visible.js'
@@ -13,13 +15,16 @@ export interface EngineUse {
   readonly flags?: readonly string[] | undefined
   /** The session that will be used: its saved state is ours alone from before it is read until it is written back. */
   readonly session?: string | undefined
+  /** The directory that the command is to run in, absolute. Verbs that run nothing leave it out, and work from a deleted directory too. */
+  readonly runsIn?: string | undefined
 }
 
 export async function withEngine<T>(io: Io, options: EngineUse, use: (engine: Engine, stateDir: string) => Promise<T>): Promise<T> {
   const { person } = io
+  const cwd = options.runsIn === undefined ? nearestExisting(io.cwd) : directoryFor(options.runsIn, io)
   const release = options.session === undefined ? () => {} : await lockSession(options.session, io)
   const opening = openEngine({
-    cwd: io.cwd,
+    cwd,
     door: 'cli',
     env: io.env,
     ...(options.flags ? { flags: options.flags } : {}),
@@ -36,6 +41,12 @@ export async function withEngine<T>(io: Io, options: EngineUse, use: (engine: En
   } finally {
     release()
   }
+}
+
+/** The same directory, unless it is ours and was deleted under us: that has another way out than a mistyped one. */
+export function directoryFor(wanted: string, io: Io): string {
+  if (wanted === io.cwd && !existsSync(wanted)) throw new ShellError('CWD_NOT_FOUND', `The directory you are in no longer exists: ${wanted}`, 'Change to another one, or say where with --cwd DIR.')
+  return wanted
 }
 
 /** Calls to one session run in order, also when they come from two terminals. */

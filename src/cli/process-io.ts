@@ -1,4 +1,5 @@
 /** The real terminal, environment and signals of this process. */
+import { readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { isInsideEngine } from '../os/inside-engine.js'
 import type { Io, Person, Sink } from './io.js'
@@ -43,8 +44,18 @@ function currentDirectory(): string {
   try {
     return process.cwd()
   } catch {
+    const name = nameOfDeleted()
     process.chdir('/')
-    return process.env['PWD'] ?? '/'
+    return name
+  }
+}
+
+/** The kernel remembers it. Never a directory that exists: nothing may run in a place that nobody chose. */
+function nameOfDeleted(): string {
+  try {
+    return readlinkSync('/proc/self/cwd').replace(/ \(deleted\)$/, '')
+  } catch {
+    return process.env['PWD'] ?? '/(deleted)'
   }
 }
 

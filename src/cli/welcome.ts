@@ -1,5 +1,5 @@
 /** What `cerith serve` says first: what this is, where it is, and what to paste into which client. At most 25 lines. */
-import { homedir } from 'node:os'
+import { knownHome } from '../os/home.js'
 import { version } from './version.js'
 
 export interface Welcome {
@@ -37,8 +37,8 @@ export function welcome({ url, tokenFile, clients, program }: Welcome): string {
 }
 
 function tilde(path: string): string {
-  const home = homedir()
-  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
+  const home = knownHome()
+  return home !== null && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 }
 
 function quoted(path: string): string {

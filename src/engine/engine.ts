@@ -1,7 +1,7 @@
 /** Puts an engine together: one launcher, many runs, sessions and jobs; after `close` nothing it started is left. */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Engine, RunHandle } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
@@ -12,6 +12,7 @@ import { isSecretName } from '../contract/secret.js'
 import type { Verdict } from '../contract/verdict.js'
 import type { Policy, PolicyConfig } from '../guard/policy.js'
 import { findBash } from '../os/bash.js'
+import { homeDirectory } from '../os/home.js'
 import { startLauncher } from '../os/tier.js'
 import { loginPath } from '../os/login-path.js'
 import { checkDirectory, realRoots } from '../os/paths.js'
@@ -160,7 +161,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
       const { inspect } = await import('../guard/inspect.js')
       const verdict = inspect(command, {
         ...context,
-        home: baseEnv['HOME'] ?? homedir(),
+        home: baseEnv['HOME'] ?? homeDirectory(),
         tmp: baseEnv['TMPDIR'] ?? tmpdir(),
         ...(policy ? { policy } : {}),
         ...(roots ? { roots } : {}),

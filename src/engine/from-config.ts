@@ -11,6 +11,7 @@ import { openAuditLog } from '../os/audit.js'
 import { withSpans } from '../os/audit-spans.js'
 import { loadConfig, type LoadedConfig } from '../os/config-load.js'
 import { stateDirectory } from '../os/state-dir.js'
+import { UMASK_FIX, umaskNow } from '../os/umask.js'
 import type { SecretSource } from '../secrets/sources.js'
 import type { AuditSink } from './audit-sink.js'
 import { createEngine } from './engine.js'
@@ -47,6 +48,7 @@ export async function openEngine(options: OpenOptions): Promise<Opened> {
 /** What the configuration means for an engine. */
 export async function engineOptions(config: LoadedConfig, stateDir: string, options: OpenOptions): Promise<EngineOptions> {
   const env = options.env ?? process.env
+  checkUmask()
   const { values, files } = config
   const list = (key: string): readonly string[] => values[key] as readonly string[]
   const policy = await policyOf(config)
@@ -74,6 +76,11 @@ export async function engineOptions(config: LoadedConfig, stateDir: string, opti
     ...(options.ask ? { ask: options.ask } : {}),
     ...(values['audit.enabled'] ? { audit: auditSink(config, stateDir, options) } : {}),
   }
+}
+
+function checkUmask(): void {
+  const { text, takesOwnRights } = umaskNow()
+  if (takesOwnRights) throw new ShellError('STATE_UNWRITABLE', `The umask ${text} takes your own rights away from every file that you make`, UMASK_FIX)
 }
 
 /** The guard's policy, compiled once here so that a mistake in it is told before anything runs. */

@@ -1,4 +1,5 @@
 /** `cerith mcp`: one client on stdin and stdout. When the client is gone, so is everything that was started for it. */
+import { ShellError } from '../contract/errors.js'
 import { createEngine } from '../engine/engine.js'
 import { CLOSE_MS, leave, watchLife, within, type EndReason } from './lifecycle.js'
 import { LineTransport } from './line-transport.js'
@@ -42,7 +43,7 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
   connection.then(
     ({ closed }) => closed.then(() => end('eof')),
     (error: unknown) => {
-      settings.log(`cerith: cannot start: ${String((error as Error)?.message ?? error)}`)
+      settings.log(`cerith: cannot start: ${String((error as Error)?.message ?? error)}${ShellError.is(error) ? `. ${error.hint}` : ''}`)
       void end('asked', 125)
     },
   )

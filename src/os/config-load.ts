@@ -1,12 +1,12 @@
 /** The settings in force and where each came from: defaults, then the user's file, the project's, the environment, the flags. */
 import { readFileSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { combine, type Layer, type LayerName } from './config-layers.js'
 import { nearest } from './config-nearest.js'
 import { SETTINGS, type Setting } from './config-schema.js'
 import { readText, readValue, type Place } from './config-values.js'
+import { homeDirectory } from './home.js'
 
 export const CONFIG_FILE = 'cerith.config.json'
 const MAX_BYTES = 1024 * 1024
@@ -30,7 +30,7 @@ export interface ConfigInput {
 }
 
 export function loadConfig({ cwd, env, flags = [] }: ConfigInput): LoadedConfig {
-  const home = env['HOME'] || homedir()
+  const home = homeDirectory(env)
   const user = userFile(env, home)
   const project = findProjectFile(cwd, user)
   const layers: Layer[] = [

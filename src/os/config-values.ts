@@ -1,8 +1,8 @@
 /** Reads one value of a setting, from JSON or from the text of an environment variable, and says what is wrong with it. */
-import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import type { Setting } from './config-schema.js'
+import { homeDirectory } from './home.js'
 
 /** Where a value was found, for messages; relative paths are resolved against `base`. */
 export interface Place {
@@ -65,7 +65,7 @@ export function readText(setting: Setting, text: string, place: Place): unknown 
 }
 
 function absolute(path: string, { base, home }: Place): string {
-  const expanded = path === '~' || path.startsWith('~/') ? (home ?? homedir()) + path.slice(1) : path
+  const expanded = path === '~' || path.startsWith('~/') ? (home ?? homeDirectory()) + path.slice(1) : path
   return resolve(base, expanded)
 }
 

@@ -1,14 +1,21 @@
 /** The directory that remembers: private to its user, never a link, and refused when it belongs to somebody else. */
 import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { ShellError } from '../contract/errors.js'
+import { knownHome } from './home.js'
 
 /** `$CERITH_HOME`, else `$XDG_STATE_HOME/cerith`, else `~/.local/state/cerith`. */
 export function stateDirectory(env: NodeJS.ProcessEnv = process.env): string {
   if (env['CERITH_HOME']) return resolve(env['CERITH_HOME'])
   if (env['XDG_STATE_HOME']) return resolve(env['XDG_STATE_HOME'], 'cerith')
-  return join(env['HOME'] || homedir(), '.local', 'state', 'cerith')
+  const home = knownHome(env)
+  if (home === null)
+    throw new ShellError(
+      'STATE_UNWRITABLE',
+      `There is no home directory to keep state in: HOME is not set, and user ${process.getuid?.() ?? ''} is not in the password file`,
+      'Set CERITH_HOME to a directory of your own, or HOME.',
+    )
+  return join(home, '.local', 'state', 'cerith')
 }
 
 /** Makes (or checks) a private directory and gives its path back. */

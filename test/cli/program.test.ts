@@ -127,11 +127,6 @@ describe('processes after processes', () => {
     expect((await start(['run', '--session', 'left', 'echo free']).ended).out).toBe('free\n')
   })
 
-  test('a working directory that is gone is an error with its name, not a stack', () => {
-    const result = spawnSync('bash', ['-c', 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', 'bash', process.execPath, cli, 'run', 'echo hi'], { env, cwd: base, encoding: 'utf8' })
-    expect(result).toMatchObject({ status: 125, stderr: expect.stringMatching(/^cerith: Working directory not found: .*gone\n/) })
-  })
-
   test('closed streams are survived', () => {
     for (const closed of ['>&-', '2>&-', '<&-', '>/dev/full']) {
       const result = spawnSync('bash', ['-c', `exec "$@" ${closed}`, 'bash', process.execPath, cli, 'run', 'echo out; exit 5'], { env, cwd: base, encoding: 'utf8', timeout: 20_000 })

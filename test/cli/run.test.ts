@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { makeGate } from '../fixtures/gate.js'
 import { makeWorld } from './harness.js'
 
 const world = makeWorld()
@@ -203,16 +204,18 @@ describe('a signal to cerith', () => {
 
 describe('--yield', () => {
   test('lets a slow command go on as a job of its own after this process, with every byte', async () => {
-    const { code, out, err } = await cli('run', '--yield', '300ms', 'echo before; sleep 1; echo after; exit 5')
+    const gate = makeGate()
+    const { code, out, err } = await cli('run', '--yield', '1s', `echo before; ${gate.wait}; echo after; exit 5`)
     expect({ code, out }).toEqual({ code: 0, out: 'before\n' })
     const id = /still running as (shell_\w+); cerith read \1 --follow, cerith wait \1, cerith kill \1/.exec(err)?.[1] as string
     expect(JSON.parse((await cli('ps', '--json')).out).jobs).toEqual([expect.objectContaining({ id, owner: 'detached' })])
+    gate.open()
     expect(await cli('wait', id)).toMatchObject({ code: 0, out: 'exit (failed, exit code 5)\n' })
     expect((await cli('read', id)).out).toBe('before\nafter\n')
   })
 
   test('as JSON says running, the id and how to go on', async () => {
-    const { code, out } = await cli('run', '--json', '--yield', '200', 'echo early; sleep 30')
+    const { code, out } = await cli('run', '--json', '--yield', '1s', 'echo early; sleep 60')
     const { status, id, stdout, exit_code, notes } = JSON.parse(out)
     expect({ code, status, stdout, exit_code }).toEqual({ code: 0, status: 'running', stdout: 'early\n', exit_code: null })
     expect(notes).toEqual([expect.stringMatching(/^Still running, NOT killed/), `cerith read ${id} --follow, cerith wait ${id}, cerith kill ${id}`])
@@ -220,14 +223,16 @@ describe('--yield', () => {
   })
 
   test.each([[['--session', 'slow']], [['--pty']], [['--merge']]])('with %j too', async (more) => {
-    const { id } = JSON.parse((await cli('run', '--json', ...more, '--yield', '300', 'echo one; sleep 0.8; echo two')).out)
+    const gate = makeGate()
+    const { id } = JSON.parse((await cli('run', '--json', ...more, '--yield', '300', `echo one; ${gate.wait}; echo two`)).out)
+    gate.open()
     await cli('wait', id)
     expect((await cli('read', id)).out.replaceAll('\r', '')).toBe('one\ntwo\n')
   })
 
   test('a session goes on without the command that was let go', async () => {
     await cli('run', '--session', 'on', 'x=kept')
-    const { id } = JSON.parse((await cli('run', '--json', '--session', 'on', '--yield', '200', 'x=lost; sleep 30')).out)
+    const { id } = JSON.parse((await cli('run', '--json', '--session', 'on', '--yield', '200', 'x=lost; sleep 60')).out)
     expect((await cli('run', '--session', 'on', 'echo $x')).out).toBe('kept\n')
     await cli('kill', id)
   })

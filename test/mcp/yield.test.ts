@@ -6,7 +6,7 @@ import { scratch, stdio, structuredOf, textOf } from './harness.js'
 const { dir, dispose } = scratch()
 afterAll(dispose)
 
-const COMMAND = 'echo begun; sleep 30'
+const COMMAND = 'echo begun; sleep 60'
 
 /** How a command is run, and which tools of the dialect read, and stop, what goes on. Dialects with one tool have neither. */
 const ROWS: Record<DialectName, { readonly run: string; readonly input: Record<string, unknown>; readonly goOn: readonly string[] }> = {
@@ -24,7 +24,7 @@ const ROWS: Record<DialectName, { readonly run: string; readonly input: Record<s
 
 describe('a command that yields', () => {
   test.each(Object.entries(ROWS))('says in the words of %s how to go on, in both halves', async (dialect, { run, input, goOn }) => {
-    const { client, call } = await stdio({ era: 'modern', dir, options: { tools: { dialect: dialect as DialectName }, yieldMs: 200 } })
+    const { client, call } = await stdio({ era: 'modern', dir, options: { tools: { dialect: dialect as DialectName }, yieldMs: 1_000 } })
     try {
       const names = (await client.listTools()).tools.map(({ name }) => name)
       const result = await call(run, input)

@@ -1,4 +1,5 @@
 /** `cerith check`: what the guard says about a command, and why. Nothing is ever executed. */
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Engine } from '../../contract/engine.js'
@@ -42,10 +43,12 @@ export const verb: Verb = {
 }
 
 async function check(words: readonly string[], options: CheckOptions, io: Io): Promise<number> {
-  if (options.jsonl) return withEngine(io, { flags: options.set, session: options.session }, (engine) => checkLines(engine, options, io))
+  // In a session the directory is relative to the session's; elsewhere to ours.
+  const runsIn = options.session !== undefined && options.cwd !== undefined ? undefined : resolve(io.cwd, options.cwd ?? '.')
+  if (options.jsonl) return withEngine(io, { flags: options.set, session: options.session, runsIn }, (engine) => checkLines(engine, options, io))
   if (words.length === 0) throw new UsageError('check needs COMMAND', "For example: cerith check 'rm -rf build'")
   const command = words.length === 1 ? (words[0] as string) : words
-  return withEngine(io, { flags: options.set, session: options.session }, async (engine) => {
+  return withEngine(io, { flags: options.set, session: options.session, runsIn }, async (engine) => {
     const verdict = await engine.check(command, whereOf(options))
     if (options.json) io.out.write(`${JSON.stringify(verdictToJson(typeof command === 'string' ? command : command.join(' '), verdict))}\n`)
     else io.out.write((await import('../../guard/explain.js')).explain(verdict, { color: hasColor(io.out, io.env) }))
@@ -84,7 +87,7 @@ async function answerTo(line: string, engine: Engine, options: CheckOptions): Pr
 }
 
 function whereOf({ cwd, session }: CheckOptions): { cwd?: string; session?: string } {
-  return { ...(cwd === undefined ? {} : { cwd }), ...(session === undefined ? {} : { session }) }
+  return session === undefined ? {} : { session, ...(cwd === undefined ? {} : { cwd }) }
 }
 
 function verdictToJson(cmd: string, { decision, rule, reason, guidance, commands, words }: Verdict): Record<string, unknown> {

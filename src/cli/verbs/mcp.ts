@@ -3,6 +3,7 @@ import { engineOptions } from '../../engine/from-config.js'
 import { loadConfig } from '../../os/config-load.js'
 import { stateDirectory } from '../../os/state-dir.js'
 import { DIALECTS, type DialectName } from '../../tools/index.js'
+import { directoryFor } from '../open-engine.js'
 import { CWD_OPTION, readDuration, SET_OPTION } from '../option-rows.js'
 import type { OptionRow, Verb } from '../verb.js'
 import { UsageError, type Io } from '../io.js'
@@ -49,7 +50,7 @@ export const verb: Verb = {
 
 /** The configuration as the MCP door wants it. */
 export async function mcpOptions(options: McpVerbOptions, io: Io) {
-  const cwd = resolve(io.cwd, options.cwd ?? '.')
+  const cwd = directoryFor(resolve(io.cwd, options.cwd ?? '.'), io)
   const config = loadConfig({ cwd, env: io.env, ...(options.set ? { flags: options.set } : {}) })
   const { values } = config
   const dialect = (options.dialect ?? values['dialect']) as DialectName

@@ -1,9 +1,9 @@
 /** `cerith ps`: jobs and sessions as a table, once or live. */
 import { statSync, readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Engine } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
+import { knownHome } from '../../os/home.js'
 import { EXIT, type Io } from '../io.js'
 import { jobToJson } from '../json.js'
 import { withEngine } from '../open-engine.js'
@@ -115,6 +115,6 @@ function savedSessions(stateDir: string): { name: string; savedAt: number }[] {
 }
 
 function shortPath(path: string): string {
-  const home = homedir()
-  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
+  const home = knownHome()
+  return home !== null && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path
 }

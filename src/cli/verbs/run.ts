@@ -93,9 +93,11 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     ...(options.ansi ? { ansi: options.ansi } : {}),
     ...(options.description === undefined ? {} : { description: options.description }),
   }
-  return withEngine(io, { flags: options.set, session: options.session }, async (engine) => {
-    // In a session the directory is relative to the session's; elsewhere to ours.
-    const placed = options.cwd === undefined ? request : { ...request, cwd: options.cwd }
+  // In a session the directory is relative to the session's; elsewhere to ours, and its configuration is the one that counts.
+  const inSession = options.session !== undefined
+  const runsIn = inSession && options.cwd !== undefined ? undefined : resolve(io.cwd, options.cwd ?? '.')
+  return withEngine(io, { flags: options.set, session: options.session, runsIn }, async (engine) => {
+    const placed = inSession && options.cwd !== undefined ? { ...request, cwd: options.cwd } : request
     if (options.background && !options.dryRun) {
       const { runInBackground } = await import('../background.js')
       return runInBackground(engine, placed, options, io)
