@@ -13,7 +13,7 @@ export interface Outside {
 
 /** The code with its constant strings put together, and the calls that ask for known text replaced by it. */
 export function foldedCode(code: string, language: string, outside?: Outside): string {
-  const known = outside ? withOutside(code, outside) : code
+  const known = outside && ASKS_OUTSIDE.test(code) ? withOutside(code, outside) : code
   const characters = known
     .replace(/\{\s*chr\((\d{2,3})\)\s*\}/g, (_, number: string) => String.fromCharCode(Number(number)))
     .replace(/\$\{\s*(?:"([^"`]*)"|'([^'`]*)')\s*\}/g, (_, double?: string, single?: string) => double ?? single ?? '')
@@ -35,6 +35,8 @@ export function strings(source: string): { text: string; start: number; end: num
   }
   return found
 }
+
+const ASKS_OUTSIDE = /argv|env|home|expanduser|expand_path|stdin|input|gets|sep\b|separator|readFileSync/i
 
 /** Arguments, variables of the environment, standard input, home and the path separator, where they are known. */
 function withOutside(code: string, { home, args, stdin, variable }: Outside): string {

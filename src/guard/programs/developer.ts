@@ -23,7 +23,8 @@ const git: Program = (call) => {
     else if (!word.startsWith('-')) break
   }
   const environment = call.prefix?.shell ?? call.shell
-  for (let at = 0; at < 10; at++) {
+  const settings = Number(environment.get('GIT_CONFIG_COUNT').values[0]) || 0
+  for (let at = 0; at < Math.min(settings, 20); at++) {
     const [key, value] = [environment.get(`GIT_CONFIG_KEY_${at}`), environment.get(`GIT_CONFIG_VALUE_${at}`)].map((variable) => variable.values[0] ?? '')
     if (key && known(value)) gitConfig(`${key}=${value}`, call)
   }

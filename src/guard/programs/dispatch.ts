@@ -15,6 +15,8 @@ import { WRAPPING } from './wrappers.js'
 /** Later tables add to what earlier ones say; the first known output counts. */
 const TABLES: readonly Readonly<Record<string, Program>>[] = [BUILTINS, SHELL_PROGRAMS, WRAPPING, FILE_PROGRAMS, MACHINE_PROGRAMS, INTERPRETER_PROGRAMS, DEVELOPER_PROGRAMS, PRINTING]
 
+const KNOWN_NAMES = [...new Set(TABLES.flatMap((table) => Object.keys(table)))]
+
 export function dispatch(call: Call): Alternatives {
   const head = call.argv[0] ?? ''
   if (head === '') return NOTHING
@@ -58,8 +60,7 @@ function expandAlias(call: Call, name: string, text: string): Alternatives {
 function byPattern(call: Call, head: string): Alternatives {
   const pattern = basename(head)
   if (isConstant(pattern)) return runProgram({ ...call, argv: [pattern, ...call.argv.slice(1)] }, pattern)
-  const names = new Set(TABLES.flatMap((table) => Object.keys(table)).filter((name) => globMatches(pattern, name)))
-  for (const name of [...names].slice(0, 40)) runProgram({ ...call, argv: [name, ...call.argv.slice(1)] }, name)
+  for (const name of KNOWN_NAMES.filter((known) => globMatches(pattern, known)).slice(0, 40)) runProgram({ ...call, argv: [name, ...call.argv.slice(1)] }, name)
   return ANYTHING
 }
 
