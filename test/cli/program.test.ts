@@ -60,7 +60,7 @@ describe('output', () => {
   })
 
   test('that nobody reads any more ends the command (`| head`)', async () => {
-    const result = spawnSync('bash', ['-c', `"$0" "$1" run 'yes' | head -n 1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli], { env, encoding: 'utf8', timeout: 20_000 })
+    const result = spawnSync('bash', ['-c', `"$0" "$1" run 'yes' | head -n 1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli], { env, encoding: 'utf8', timeout: 60_000 })
     expect(result.stdout).toBe('y\n141\n')
   })
 
@@ -72,7 +72,7 @@ describe('output', () => {
 })
 
 function spawnCli(argv: readonly string[], stdout: string): { code: number | null; stderr: string } {
-  const result = spawnSync('bash', ['-c', `exec "$@" > ${stdout}`, 'bash', process.execPath, cli, ...argv], { env, encoding: 'utf8', timeout: 25_000 })
+  const result = spawnSync('bash', ['-c', `exec "$@" > ${stdout}`, 'bash', process.execPath, cli, ...argv], { env, encoding: 'utf8', timeout: 60_000 })
   return { code: result.status, stderr: result.stderr }
 }
 
@@ -129,7 +129,7 @@ describe('processes after processes', () => {
 
   test('closed streams are survived', () => {
     for (const closed of ['>&-', '2>&-', '<&-', '>/dev/full']) {
-      const result = spawnSync('bash', ['-c', `exec "$@" ${closed}`, 'bash', process.execPath, cli, 'run', 'echo out; exit 5'], { env, cwd: base, encoding: 'utf8', timeout: 20_000 })
+      const result = spawnSync('bash', ['-c', `exec "$@" ${closed}`, 'bash', process.execPath, cli, 'run', 'echo out; exit 5'], { env, cwd: base, encoding: 'utf8', timeout: 60_000 })
       expect(result.status, closed).toBe(5)
     }
   })

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { isInsideEngine } from '../../src/os/inside-engine.js'
 import { withTestEngine } from '../../src/testing.js'
+import { makeGate } from '../fixtures/gate.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const base = mkdtempSync(join(tmpdir(), 'cerith-terminal-'))
@@ -14,8 +15,8 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 const hasScript = spawnSync('script', ['--version']).status === 0
 
-/** Types as a person would, on the terminal that `script` gives: waits for the words on the screen, then answers. */
-async function atTerminal(line: string, answers: readonly (readonly [seen: string, typed: string])[]): Promise<string> {
+/** Types as a person would, on the terminal that `script` gives: waits for the words on the screen, then answers, or does something else. */
+async function atTerminal(line: string, answers: readonly (readonly [seen: string, typed: string | (() => void)])[]): Promise<string> {
   const env = { ...process.env, CERITH_HOME: join(base, 'state'), HOME: base, CERITH_ENGINE: undefined, TERM: 'xterm' }
   const child = spawn('script', ['-qefc', `${line}; echo "exit code $?"`, '/dev/null'], { env, cwd: base })
   const ended = new Promise((resolve) => child.once('close', resolve))
@@ -28,7 +29,8 @@ async function atTerminal(line: string, answers: readonly (readonly [seen: strin
     if (seen === undefined || !text.slice(at).includes(seen)) return
     at = text.length
     queue.shift()
-    child.stdin.write(typed ?? '')
+    if (typeof typed === 'function') typed()
+    else child.stdin.write(typed ?? '')
   })
   await ended
   return text
@@ -68,7 +70,8 @@ describe.skipIf(!hasScript || isInsideEngine(process.env))('a person', () => {
   })
 
   test('waits with a progress line that goes away', async () => {
-    const text = await atTerminal(`${cerith} wait $(${cerith} run --background 'sleep 1.5; echo over') --until over`, [])
+    const gate = makeGate()
+    const text = await atTerminal(`${cerith} wait $(${cerith} run --background '${gate.wait}; echo over') --until over`, [['waiting ', gate.open]])
     expect(text).toContain('waiting ')
     expect(text).toContain('\r\u001B[K')
     expect(text).toContain('until: over')
@@ -82,7 +85,7 @@ test('an agent that is given a terminal cannot say yes for a person, whatever it
     const command = `env -u CERITH_ENGINE setsid -w ${cerith} run --set policy.preset=careful 'curl -s http://127.0.0.1:9/'; echo "exit code $?"`
     const job = await engine.start({ command, pty: true, env })
     await job.send({ text: 'y', enter: true })
-    await job.wait({ exit: true, timeoutMs: 20_000 })
+    await job.wait({ exit: true, timeoutMs: 60_000 })
     expect((await job.read({ ansi: 'strip' })).text).toContain('exit code 126')
     const approve = await engine.run({ command: `id=$(${cerith} approve --json | grep -o 'ask_[0-9a-f]*'); env -u CERITH_ENGINE ${cerith} approve $id`, env })
     expect(approve).toMatchObject({ exitCode: 125, stderr: expect.stringContaining('by a person') })

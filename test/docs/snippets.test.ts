@@ -91,7 +91,7 @@ describe.each(pages.filter((page) => fencesOf(page).some(({ kind }) => RUNNABLE.
   test.each(fences.filter(({ kind }) => kind === 'js'))('the script at line $line runs', ({ body, line, shows }) => {
     const file = join(work, `line-${line}.mjs`)
     writeFileSync(file, body)
-    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: work, env: envFor(page), encoding: 'utf8', timeout: 25_000 })
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: work, env: envFor(page), encoding: 'utf8', timeout: 60_000 })
     expect(status, stderr).toBe(0)
     if (shows !== null) expectLike(stdout, shows, `${page}:${line}`)
   })
@@ -103,7 +103,7 @@ describe.each(pages.filter((page) => fencesOf(page).some(({ kind }) => RUNNABLE.
         cwd: work,
         env: envFor(page),
         encoding: 'utf8',
-        timeout: 25_000,
+        timeout: 60_000,
       })
       expectLike(stdout, shown.join('\n'), `${page}:${line}: ${command}`)
     }

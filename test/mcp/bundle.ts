@@ -44,7 +44,9 @@ async function make(): Promise<string> {
     // Another worker was quicker with the same thing.
     rmSync(staging, { recursive: true, force: true })
   }
-  for (const old of readdirSync(home)) if (Date.now() - statSync(join(home, old)).mtimeMs > 60 * 60_000) rmSync(join(home, old), { recursive: true, force: true })
+  // Another worker may be renaming or removing at the same time.
+  for (const old of readdirSync(home))
+    if (Date.now() - (statSync(join(home, old), { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > 60 * 60_000) rmSync(join(home, old), { recursive: true, force: true })
   return target
 }
 

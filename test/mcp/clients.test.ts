@@ -17,11 +17,11 @@ const SCENES = [
   { what: 'success', args: { command: 'echo good' }, facts: [/exit 0/, /good/] },
   { what: 'failure', args: { command: 'echo half; (exit 7)' }, facts: [/exit 7/, /half/] },
   { what: 'refusal', args: { command: 'rm -rf /' }, facts: [/blocked/i] },
-  { what: 'timeout', args: { command: 'echo until; sleep 9', timeout: 200 }, facts: [/timed out/, /200ms/, /until/] },
-  { what: 'yield', args: { command: 'echo begun; sleep 3', session: 'slow' }, facts: [/NOT killed/, /shell_[0-9a-f]{8}/, /begun/] },
+  { what: 'timeout', args: { command: 'echo until; sleep 60', timeout: 1_500 }, facts: [/timed out/, /1500ms/, /until/] },
+  { what: 'yield', args: { command: 'echo begun; sleep 60', session: 'slow' }, facts: [/NOT killed/, /shell_[0-9a-f]{8}/, /begun/] },
 ] as const
 
-const yields = { yieldMs: 700 }
+const yields = { yieldMs: 3_000 }
 
 describe('AI SDK', () => {
   test('tools, and results of every kind', async () => {

@@ -102,7 +102,7 @@ export function structuredOf(result: CallToolResult): Record<string, unknown> {
 }
 
 /** Waits until it is true, looking often; false when that never happened. */
-export async function eventually(check: () => boolean | Promise<boolean>, withinMs = 5_000): Promise<boolean> {
+export async function eventually(check: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<boolean> {
   const until = Date.now() + withinMs
   for (;;) {
     if (await check()) return true

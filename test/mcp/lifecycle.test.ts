@@ -15,8 +15,8 @@ afterAll(() => place.dispose())
 
 /** A duration that no other process on the machine sleeps for. */
 const mark = (): string => `987.${randomInt(1e6, 1e7)}`
-const gone = (sleeping: string): Promise<boolean> => eventually(() => processesWith(sleeping).length === 0, 10_000)
-const running = (sleeping: string, count: number): Promise<boolean> => eventually(() => processesWith(sleeping).length >= count, 10_000)
+const gone = (sleeping: string): Promise<boolean> => eventually(() => processesWith(sleeping).length === 0)
+const running = (sleeping: string, count: number): Promise<boolean> => eventually(() => processesWith(sleeping).length >= count)
 
 /** A foreground command with a child that left by setsid, and one that ignores the polite signal. */
 const family = (sleeping: string): string => `setsid sleep ${sleeping} & (trap '' TERM; sleep ${sleeping}) & sleep ${sleeping}`

@@ -25,7 +25,7 @@ for (const door of ['stdio', 'http'] as const) {
       const updated: string[] = []
       host.client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri))
 
-      const { id } = structuredOf(await host.call('Bash', { command: 'echo 12345; while ! [ -e go-$$ ] && [ "$SECONDS" -lt 10 ]; do sleep 0.05; echo tick; done', run_in_background: true }))
+      const { id } = structuredOf(await host.call('Bash', { command: 'echo 12345; while ! [ -e go-$$ ] && [ "$SECONDS" -lt 120 ]; do sleep 0.05; echo tick; done', run_in_background: true }))
       const uri = `shell://${String(id)}/output`
       const { resources } = await host.client.listResources()
       expect(resources.find((one) => one.uri === uri)).toMatchObject({ name: id, mimeType: 'text/plain' })

@@ -99,9 +99,10 @@ describe('writing', () => {
 describe('a full disk', () => {
   const mountable = process.getuid?.() === 0 && spawnSync('mount', ['--version']).status === 0
 
-  test.skipIf(!mountable)('costs lines, says so, and the log goes on when there is room', async (context) => {
+  test('costs lines, says so, and the log goes on when there is room', async (context) => {
+    if (!mountable) return context.skip('needs root and mount for a small disk')
     const dir = mkdtempSync(join(base, 'small-'))
-    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', dir]).status !== 0) return context.skip()
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', dir]).status !== 0) return context.skip('mounting is not allowed here')
     try {
       const file = join(dir, 'audit.jsonl')
       const told: string[] = []
@@ -120,7 +121,8 @@ describe('a full disk', () => {
       expect(problems.some(({ what }) => what === 'lost')).toBe(true)
       expect(JSON.parse(lines(file).at(-1) as string)).toMatchObject({ at: 999, lost: expect.any(Number) })
     } finally {
-      spawnSync('umount', [dir])
+      // Lazily: somebody may be looking at it at this very moment.
+      spawnSync('umount', ['-l', dir])
     }
   })
 })

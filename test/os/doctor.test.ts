@@ -28,11 +28,13 @@ test('a state directory that is a link or a file is broken', async () => {
 
 test('processes of a dead engine are leftovers, with their numbers', async () => {
   const stateDir = join(base, 'left')
-  mkdirSync(join(stateDir, 'run', 'deadbeef00'), { recursive: true, mode: 0o700 })
-  writeFileSync(join(stateDir, 'run', 'deadbeef00', 'engine.json'), JSON.stringify({ pid: 2 ** 22 - 1, start: '1', boot: 'another' }))
+  // Of this test alone: the mark is looked for on the whole machine.
+  const mark = `dead${String(process.pid).padStart(7, '0')}`
+  mkdirSync(join(stateDir, 'run', mark), { recursive: true, mode: 0o700 })
+  writeFileSync(join(stateDir, 'run', mark, 'engine.json'), JSON.stringify({ pid: 2 ** 22 - 1, start: '1', boot: 'another' }))
   mkdirSync(join(stateDir, 'run', 'torn'))
   utimesSync(join(stateDir, 'run', 'torn'), 1, 1)
-  const child = spawn('sleep', ['60'], { env: { ...process.env, CERITH_ENGINE: 'deadbeef00' } })
+  const child = spawn('sleep', ['60'], { env: { ...process.env, CERITH_ENGINE: mark } })
   try {
     await new Promise((resolve) => child.once('spawn', resolve))
     expect(await look(stateDir, 'leftovers')).toMatchObject({ state: 'degraded', detail: expect.stringMatching(new RegExp(`2 dead, 1 of their processes left: ${child.pid}`)) })
@@ -53,9 +55,11 @@ test('a lock is waited for, given up on request, and taken over from the dead by
   const first = await takeLockFile(path)
   const told: number[] = []
   const given = new AbortController()
-  const waiting = takeLockFile(path, { signal: given.signal, onWait: (owner) => told.push(owner) })
-  await new Promise((resolve) => setTimeout(resolve, 400))
-  given.abort()
+  const onWait = (owner: number): void => {
+    told.push(owner)
+    given.abort()
+  }
+  const waiting = takeLockFile(path, { signal: given.signal, onWait })
   expect((await waiting).held).toBe(false)
   expect(told).toEqual([process.pid])
   first.release()

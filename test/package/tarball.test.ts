@@ -15,7 +15,7 @@ let tarball = ''
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 const env = { ...process.env, CERITH_HOME: join(base, 'state'), npm_config_update_notifier: 'false' }
-const run = (command: string, args: readonly string[], cwd = folder) => spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: 90_000 })
+const run = (command: string, args: readonly string[], cwd = folder) => spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: 240_000 })
 
 beforeAll(() => {
   // A folder of its own, built from nothing: what other tests are using stays as it is.
@@ -33,7 +33,7 @@ beforeAll(() => {
   const offline = Object.keys(manifest.dependencies ?? {}).length === 0 ? '--offline' : '--prefer-offline'
   const install = run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--omit=optional', '--omit=peer', offline, tarball])
   expect(install.status, install.stderr).toBe(0)
-}, 120_000)
+}, 300_000)
 
 describe('in an empty folder', () => {
   test('npx cerith runs', () => {
@@ -117,5 +117,5 @@ describe('the linters of packages', () => {
   test('the types of every entry resolve', () => {
     const { status, stdout, stderr } = run(process.execPath, [join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only', '--no-color', '--no-emoji'], root)
     expect(status, stdout + stderr).toBe(0)
-  }, 60_000)
+  }, 240_000)
 })

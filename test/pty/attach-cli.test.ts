@@ -27,9 +27,9 @@ test.skipIf(!findHelper() || !existsSync(cli))('a person attaches, types, resize
     await shows(/^31 111/)
     await shows(/^typed-by-2/)
     await person.resize({ cols: 99, rows: 22 })
-    await person.wait({ idleMs: 200, timeoutMs: 2_000 })
-    await person.send({ text: 'stty size', enter: true })
-    await shows(/^22 99/)
+    // Keys and sizes travel on different ways: asked until the size has arrived.
+    await person.send({ text: 'until [ "$(stty size)" = "22 99" ]; do sleep 0.05; done; echo now $((20 + 2)) rows', enter: true })
+    await shows(/^now 22 rows/)
     await person.send({ keys: ['C-]'] })
     await shows(/left shell_.*goes on/)
     expect((await person.wait({ timeoutMs: 10_000 })).info.exitCode).toBe(0)

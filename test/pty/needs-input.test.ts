@@ -40,13 +40,13 @@ describe.skipIf(!findHelper())('needs input', () => {
     const work = async (): Promise<void> => {
       for (let row = queue.shift(); row; row = queue.shift()) {
         const began = performance.now()
-        const outcome = await engine.run({ command: row.command, env, pty: true, reportInput: true, graceMs: 0, timeoutMs: row.prompt ? 12_000 : SILENCE_LIMIT_MS })
+        const outcome = await engine.run({ command: row.command, env, pty: true, reportInput: true, graceMs: 0, timeoutMs: row.prompt ? 60_000 : SILENCE_LIMIT_MS })
         outcomes.set(row.name, { outcome, tookMs: performance.now() - began })
         if (outcome.id) await (await engine.job(outcome.id)).kill({ graceMs: 0 })
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
-  }, 90_000)
+  }, 300_000)
   afterAll(async () => {
     await engine.close()
     sshd?.close()
@@ -76,6 +76,6 @@ describe.skipIf(!findHelper())('needs input', () => {
     if (only) return
     expect(WAITS.length + SILENT.length).toBeGreaterThan(80)
     const times = ['read -p with [y/N]', 'read without echo', 'cat', 'rm -i'].map((name) => outcomes.get(name)?.tookMs ?? 0)
-    expect(Math.min(...times)).toBeLessThan(2_000)
+    expect(Math.min(...times)).toBeLessThan(5_000)
   })
 })

@@ -41,10 +41,10 @@ describe.skipIf(!findHelper())('tools on a terminal', () => {
 
   test('codex: write_stdin types into a session with a terminal', async () => {
     const tools = createTools(engine, { dialect: 'codex' })
-    const started = await tools.execute('exec_command', { cmd: 'cat', tty: true, yield_time_ms: 300 })
+    const started = await tools.execute('exec_command', { cmd: 'cat', tty: true, yield_time_ms: 1_000 })
     const { session_id } = started.structured as { session_id: number }
-    expect((await tools.execute('write_stdin', { session_id, chars: 'hello\n', yield_time_ms: 400 })).text).toMatch(/hello[^]*hello/)
-    const ended = await tools.execute('write_stdin', { session_id, chars: '\u0004', yield_time_ms: 2_000 })
+    expect((await tools.execute('write_stdin', { session_id, chars: 'hello\n', yield_time_ms: 1_500 })).text).toMatch(/hello[^]*hello/)
+    const ended = await tools.execute('write_stdin', { session_id, chars: '\u0004', yield_time_ms: 20_000 })
     expect(ended.structured).toMatchObject({ exit_code: 0 })
   })
 })

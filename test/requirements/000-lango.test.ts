@@ -39,7 +39,7 @@ describe('Requirement: Shell command execution', () => {
 
   test('Scenario: Command timeout (EXEC-06)', async () => {
     const mark = uniqueSleep()
-    const result = await exec({ command: `echo so far; ${mark} & ${mark}`, timeout: 300 })
+    const result = await exec({ command: `echo so far; ${mark} & ${mark}`, timeout: 1_000 })
     expect(result).toMatchObject({ timedOut: true, exitCode: -1, stdout: 'so far\n', isError: true })
     expect(result.text).toContain('timed out')
     expect(processesWith(mark)).toEqual([])

@@ -81,7 +81,7 @@ describe('REQ-BASH-003: Background Execution', () => {
   test('WHEN agent requests background execution THE SYSTEM SHALL return immediately with process ID and output file path (BG-02, BG-04)', async () => {
     const begun = performance.now()
     const job = await start('echo early; sleep 60')
-    expect(performance.now() - begun).toBeLessThan(1_000)
+    expect(performance.now() - begun, 'at once, not when it ends after a minute').toBeLessThan(10_000)
     expect(job.pid).toBe(job.pgid)
     expect(job.text).toContain(`<pid>${job.pid}</pid>`)
     expect(job.text).toContain(`<output_file>${job.output_file}</output_file>`)
@@ -150,7 +150,7 @@ describe('REQ-BASH-004: Process Isolation', () => {
   test('AND wait for cleanup, at most 15 seconds in all: one that ignores TERM is ended by force (EXEC-07)', async () => {
     const { engine: noted, requests } = watched(engine)
     const mark = uniqueSleep()
-    const result = await phoenix({ timeouts: { defaultMs: 300 }, graceMs: 200 }, noted)({ command: `trap '' TERM; (trap '' TERM; ${mark}) & ${mark}; wait` })
+    const result = await phoenix({ timeouts: { defaultMs: 1_000 }, graceMs: 200 }, noted)({ command: `trap '' TERM; (trap '' TERM; ${mark}) & ${mark}; wait` })
     expect(result['timed_out']).toBe(true)
     expect(processesWith(mark)).toEqual([])
     await phoenix({}, noted)({ command: 'true' })

@@ -199,7 +199,7 @@ describe('Feature: Bash Tool - Background Execution', () => {
   test('Scenario: Background command returns immediately (BG-01)', async () => {
     const begun = performance.now()
     const result = await bash({ command: 'sleep 60', run_in_background: true })
-    expect(performance.now() - begun).toBeLessThan(1_000)
+    expect(performance.now() - begun, 'at once, not when it ends after a minute').toBeLessThan(10_000)
     const id = result.metadata['bash_id']
     expect((await engine.jobs()).map((info) => info.id)).toContain(id)
     await killShell({ shell_id: id })

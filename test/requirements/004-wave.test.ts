@@ -38,7 +38,7 @@ describe('User Story 1 - Execute Foreground Commands', () => {
 
   test('2. a command that exceeds the timeout MUST be terminated and return a timeout error (FR-002, EXEC-06)', async () => {
     const mark = uniqueSleep()
-    const result = await bash({ command: `echo so far; ${mark}`, timeout: 300 })
+    const result = await bash({ command: `echo so far; ${mark}`, timeout: 1_000 })
     expect(result).toMatchObject({ success: false, error: 'Command timed out', content: 'so far\n' })
     expect(processesWith(mark)).toEqual([])
   })
@@ -54,7 +54,7 @@ describe('User Story 2 - Background Process Management', () => {
   test('1. with run_in_background Bash MUST return a bash_id immediately (FR-003, BG-01)', async () => {
     const begun = performance.now()
     const result = await bash({ command: 'sleep 60', run_in_background: true })
-    expect(performance.now() - begun).toBeLessThan(1_000)
+    expect(performance.now() - begun, 'at once, not when it ends after a minute').toBeLessThan(10_000)
     expect(result.bash_id).toMatch(/^bash_\d+$/)
     expect(result.content).toBe(`Command started in background with ID: ${result.bash_id}. Use BashOutput tool with bash_id="${result.bash_id}" to monitor output.`)
     await killBash({ shell_id: result.bash_id })

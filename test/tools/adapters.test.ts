@@ -13,6 +13,7 @@ import { shellTools } from '../../examples/langchain.js'
 import { askWithFunctions, askWithShell } from '../../examples/openai-agents.js'
 import { ask as askOpenAI } from '../../examples/openai-responses.js'
 import { agentsSandbox, agentsShell, aiSdkSandbox, aiSdkTools, answerResponse, answerToolUses, createTools } from '../../src/tools/index.js'
+import { makeGate } from '../fixtures/gate.js'
 import { liveEngine, type Loose } from './live-engine.js'
 
 const { engine, cwd } = await liveEngine()
@@ -84,7 +85,7 @@ describe('Vercel AI SDK', () => {
   })
 
   test('the sandbox says in stderr why something did not run or did not end', async () => {
-    const sandbox = aiSdkSandbox(engine, { timeoutMs: 300 })
+    const sandbox = aiSdkSandbox(engine, { timeoutMs: 1_000 })
     expect(await sandbox.run({ command: 'rm -rf /' })).toMatchObject({ exitCode: 126, stderr: expect.stringMatching(/blocked.*dangerous/s) })
     expect(await sandbox.run({ command: 'echo early; sleep 30' })).toMatchObject({ exitCode: 124, stdout: 'early\n', stderr: expect.stringContaining('timeout') })
     await expect(sandbox.readTextFile({ path: '/' })).rejects.toThrow(/Could not read \//)
@@ -161,7 +162,7 @@ describe('OpenAI Responses', () => {
             call_id: 'call_1',
             status: 'completed',
             environment: null,
-            action: { commands: ['echo hello', 'sleep 30', 'exit 3'], timeout_ms: 300, max_output_length: 4_096 },
+            action: { commands: ['echo hello', 'sleep 30', 'exit 3'], timeout_ms: 1_000, max_output_length: 4_096 },
           },
         ],
       },
@@ -222,7 +223,7 @@ describe('OpenAI Agents SDK', () => {
 
   test('the Shell fits the interface, and times out as the action says', async () => {
     const shell: Shell = agentsShell(engine)
-    const { output } = await shell.run({ commands: ['echo early; sleep 30'], timeoutMs: 300 })
+    const { output } = await shell.run({ commands: ['echo early; sleep 30'], timeoutMs: 1_000 })
     expect(output).toEqual([{ stdout: 'early\n', stderr: '', outcome: { type: 'timeout' } }])
   })
 
@@ -236,11 +237,13 @@ describe('OpenAI Agents SDK', () => {
 
   test('the sandbox session: what is alive after the yield is polled by its number', async () => {
     const sandbox = agentsSandbox(engine)
-    const first = await sandbox.execCommand({ cmd: 'echo one; sleep 0.6; echo two', yieldTimeMs: 250 })
+    const gate = makeGate()
+    const first = await sandbox.execCommand({ cmd: `echo one; ${gate.wait}; echo two`, yieldTimeMs: 1_000 })
+    gate.open()
     const sessionId = Number(/session ID (\d+)/.exec(first)?.[1])
     expect(first).toContain('one')
     expect(sessionId).toBeGreaterThanOrEqual(1_000)
-    const second = await sandbox.writeStdin({ sessionId, chars: '', yieldTimeMs: 5_000 })
+    const second = await sandbox.writeStdin({ sessionId, chars: '', yieldTimeMs: 20_000 })
     expect(second).toContain('Process exited with code 0')
     expect(second).toContain('two')
     expect(second).not.toContain('one')

@@ -72,7 +72,7 @@ describe('Bash', () => {
   })
 
   test('after the yield it goes on as a shell with an id; its cursor goes on too', async () => {
-    const yielding = house({ yieldMs: 200 })
+    const yielding = house({ yieldMs: 1_000 })
     const first = await yielding('Bash', { command: 'echo one; echo oops >&2; while [ ! -e proceed ]; do sleep 0.02; done; echo two; exit 6' })
     expect(first).toMatchObject({ isError: false, structured: { status: 'running', exit_code: null, id: expect.stringMatching(/^shell_/) } })
     expect(first.text).toMatch(/^\[running, NOT killed: shell_\w+, pid \d+/)
@@ -223,12 +223,12 @@ describe('terminals', () => {
 
   test('codex: write_stdin types into a tty session and \\u0003 interrupts it', async () => {
     const tools = createTools(engine, { dialect: 'codex' })
-    const first = await tools.execute('exec_command', { cmd: 'cat', tty: true, yield_time_ms: 250 })
+    const first = await tools.execute('exec_command', { cmd: 'cat', tty: true, yield_time_ms: 1_000 })
     const { session_id } = first.structured as { session_id: number }
     expect(session_id).toBeGreaterThanOrEqual(1_000)
-    const echoed = await tools.execute('write_stdin', { session_id, chars: 'ping\n', yield_time_ms: 500 })
+    const echoed = await tools.execute('write_stdin', { session_id, chars: 'ping\n', yield_time_ms: 1_000 })
     expect(echoed.text).toContain('ping')
-    const ended = await tools.execute('write_stdin', { session_id, chars: '\u0003', yield_time_ms: 5_000 })
+    const ended = await tools.execute('write_stdin', { session_id, chars: '\u0003', yield_time_ms: 20_000 })
     expect(ended.structured).toMatchObject({ exit_code: 130 })
     expect((await tools.execute('write_stdin', { session_id: 1 })).text).toContain('not found')
   })

@@ -11,7 +11,7 @@ test.each(['strip', 'keep'] as const)('after a yield reading goes on exactly whe
   engine.secrets.set('short', 'wxyz')
   const outcome = await engine.run({
     command: `printf '\\033[31mred\\033[0m {{secret:short}} é😀\\n'; echo err >&2; while [ ! -e go-${ansi} ]; do sleep 0.02; done; echo two; echo more >&2`,
-    yieldMs: 200,
+    yieldMs: 1_000,
     ansi,
   })
   expect(outcome.status).toBe('running')
@@ -27,7 +27,7 @@ test.each(['strip', 'keep'] as const)('after a yield reading goes on exactly whe
 })
 
 test('after a yield of a clipped output nothing after it is lost', async () => {
-  const outcome = await engine.run({ command: 'seq 1 30000; while [ ! -e go-long ]; do sleep 0.02; done; echo the end', yieldMs: 400, clip: { kind: 'ends', maxChars: 30_000 } })
+  const outcome = await engine.run({ command: 'seq 1 30000; while [ ! -e go-long ]; do sleep 0.02; done; echo the end', yieldMs: 1_500, clip: { kind: 'ends', maxChars: 30_000 } })
   const job = await engine.job(outcome.id!)
   const position = await positionAfter(job, outcome, 'keep')
   writeFileSync(join(cwd, 'go-long'), '')
