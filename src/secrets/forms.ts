@@ -47,6 +47,15 @@ export function formsOf(value: Uint8Array): readonly Needle[] {
   return [...needles.values()]
 }
 
+/** A value with its white space as it is, and as a terminal writes it: for a search that knows of no runs of white space. */
+export function spacedForms(value: Uint8Array): Uint8Array[] {
+  if (!isMaskable(value)) return []
+  return piecesOf(trim(value)).flatMap((piece) => {
+    const text = latin1(piece)
+    return /[\t-\r]| {2}/.test(text) ? [piece, bytesOf(text.replace(/\r?\n/g, '\r\n'))] : []
+  })
+}
+
 /** The parts of a value that are secret on their own: the whole in pieces, its lines, the lines joined, other spellings of its characters. */
 function unitsOf(whole: Uint8Array): Uint8Array[] {
   const units = piecesOf(whole)
@@ -57,7 +66,11 @@ function unitsOf(whole: Uint8Array): Uint8Array[] {
   }
   if (whole.some((byte) => byte > 0x7f)) {
     const text = new TextDecoder().decode(whole)
-    if (!text.includes('\ufffd')) for (const form of ['NFC', 'NFD']) units.push(...piecesOf(new TextEncoder().encode(text.normalize(form))))
+    // A program that takes the value for text prints replacement characters; the rest must still say enough to be the value.
+    if (text.includes('\ufffd')) {
+      const printed = new TextEncoder().encode(text)
+      if (new TextEncoder().encode(text.replaceAll('\ufffd', '')).length >= SHORTEST_LINE) units.push(...piecesOf(printed))
+    } else for (const form of ['NFC', 'NFD']) units.push(...piecesOf(new TextEncoder().encode(text.normalize(form))))
   }
   return units
 }
@@ -77,6 +90,8 @@ function isTelling(line: Uint8Array): boolean {
 function plainForms(unit: Uint8Array): Uint8Array[] {
   const forms = [unit]
   const text = latin1(unit)
+  // SQL, CSV and YAML double a quote.
+  for (const quote of [`'`, '"']) if (text.includes(quote)) forms.push(bytesOf(text.replaceAll(quote, quote + quote)))
   // 'it'\''s' is what bash and most quoters write, 'it'"'"'s' is Python's; the third is the first with its backslash undone.
   if (text.includes("'")) for (const quote of [`'\\''`, `'"'"'`, `'''`]) forms.push(bytesOf(text.replaceAll("'", () => quote)))
   if (text.includes('\x1b')) forms.push(stripAnsi(unit))

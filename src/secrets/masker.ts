@@ -1,6 +1,6 @@
 /** Replaces every known value in output by `[secret:NAME]`, also when it comes in pieces, encoded, wrapped, coloured or re-indented. */
 import { concat, sameBytes } from './bytes.js'
-import { formsOf } from './forms.js'
+import { formsOf, spacedForms } from './forms.js'
 import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
 import { createView, endOf, findEscapes, project, PROJECTIONS, startOf, type Projection } from './projections.js'
 import { findShapes, SHAPE_LABELS } from './shapes.js'
@@ -212,7 +212,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     get size() {
       return size
     },
-    needles: () => [...values].flatMap(([name, entries]) => entries.flatMap(({ needles }) => needles.map(({ bytes }) => ({ name, bytes })))),
+    needles: () => [...values].flatMap(([name, entries]) => entries.flatMap(({ value, needles }) => [...needles.map(({ bytes }) => bytes), ...spacedForms(value)].map((bytes) => ({ name, bytes })))),
     stream,
     maskBytes,
     maskText(whole) {

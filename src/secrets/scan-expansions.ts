@@ -78,13 +78,16 @@ export abstract class ExpansionScanner extends WordScanner {
     if (this.char(ahead) !== '(' || this.char(ahead + 1) !== '(') return false
     const start = this.at
     if (this.#notArithmetic.has(start)) return false
-    const lists: unknown[][] = [...Object.values(this.scan as unknown as Record<string, unknown[]>), this.pending]
+    // A here-document may have been announced before and read since: then it is announced again.
+    const pending = [...this.pending]
+    const lists: unknown[][] = [...Object.values(this.scan as unknown as Record<string, unknown[]>), ...pending.map(({ stdin }) => stdin)]
     const lengths = lists.map((list) => list.length)
     this.at += ahead + 2
     if (this.arithmetic('))')) return true
     lists.forEach((list, index) => {
       list.length = lengths[index] as number
     })
+    this.pending = pending
     this.at = start
     this.#notArithmetic.add(start)
     return false
