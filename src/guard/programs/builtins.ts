@@ -1,4 +1,5 @@
 /** Shell builtins that change what later words mean: directories, variables, aliases, traps, code from text. */
+import { assign } from '../assignments.js'
 import { parseScript } from '../syntax.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../text.js'
 import { resolvePath } from '../paths.js'
@@ -18,7 +19,7 @@ export function judgeVariable(name: string, values: Alternatives, call: Pick<Cal
   if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
   if (name === 'BASH_ENV' || name === 'ENV') {
     for (const value of values) {
-      for (const text of call.walker.contents(value, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+      for (const text of call.walker.streams.contents(value, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
       if (value.includes('$(') || value.includes('`')) call.walker.prompt(plain(value), call.shell)
     }
   }
@@ -51,7 +52,7 @@ const popd: Program = ({ shell }) => {
 
 const declare: Program = (call) => {
   for (const assignment of call.declared) {
-    call.walker.assign(assignment, call.shell, call.shell)
+    assign(assignment, call.shell, call.shell, call.walker)
     judgeVariable(assignment.name, call.shell.get(assignment.name).values, call)
   }
   // `export "D=/"` and `declare $x` arrive as plain words.
@@ -183,7 +184,7 @@ const evaluate: Program = ({ argv, shell, walker, stdin }) => {
 const source: Program = ({ argv, shell, walker, stdin }) => {
   const [file, ...args] = argv.slice(1).filter((arg, i) => !(i === 0 && arg === '--'))
   if (file === undefined) return NOTHING
-  const texts = /^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file) ? (stdin ?? ANYTHING) : walker.contents(file, shell)
+  const texts = /^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file) ? (stdin ?? ANYTHING) : walker.streams.contents(file, shell)
   const before = shell.positional
   if (args.length > 0) shell.positional = args
   const out = unique(texts.flatMap((text) => (text === UNKNOWN ? [UNKNOWN] : [...walker.frame(`script ${file}`, text, () => walker.script(text, shell, null))])))
@@ -193,7 +194,7 @@ const source: Program = ({ argv, shell, walker, stdin }) => {
 }
 
 const stop: Program = ({ walker }) => {
-  walker.mayStop()
+  walker.recursion.mayStop()
   return NOTHING
 }
 

@@ -30,7 +30,7 @@ export function judgeCode(code: string, language: string, call: Call): void {
   const there = inDirectory(source, call)
   if (starts) startedCommands(source, there)
   if (/\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*["'`]/.test(source)) {
-    for (const { text } of strings(source)) if (/[(]/.test(text) && text.length < source.length - 4) call.walker.deeper(() => judgeCode(text, language, call))
+    for (const { text } of strings(source)) if (/[(]/.test(text) && text.length < source.length - 4) call.walker.budget.deeper(() => judgeCode(text, language, call))
   }
   if (language === 'tclsh') for (const match of source.matchAll(/\b(?:exec|spawn)\s+([^\]\n;]+)/g)) call.walker.tryScript(match[1] ?? '', call.shell)
   fileCalls(source, there)
@@ -76,7 +76,7 @@ export function printedBy(code: string): readonly string[] | undefined {
 
 /** Code inside decoded text is either the same language or a shell command. */
 function judgeHidden(text: string, language: string, call: Call): void {
-  call.walker.deeper(() => {
+  call.walker.budget.deeper(() => {
     call.walker.tryScript(text, call.shell)
     if (text.length < 20_000) judgeCode(text, language, call)
   })

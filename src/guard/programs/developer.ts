@@ -134,8 +134,8 @@ const make: Program = (call) => {
   const texts = [...given.all('E', 'eval')]
   const files = given.all('f', 'file', 'makefile')
   // Without -f it reads the Makefile beside it: known when this same command wrote it.
-  if (files.length === 0) texts.push(...['GNUmakefile', 'makefile', 'Makefile'].flatMap((file) => call.walker.contents(file, inner).filter(known)))
-  for (const file of files) texts.push(...(file === '-' || file === '/dev/stdin' ? (call.stdin ?? []) : call.walker.contents(file, call.shell)))
+  if (files.length === 0) texts.push(...['GNUmakefile', 'makefile', 'Makefile'].flatMap((file) => call.walker.streams.contents(file, inner).filter(known)))
+  for (const file of files) texts.push(...(file === '-' || file === '/dev/stdin' ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)))
   if (given.has('n', 'just-print', 'dry-run', 'recon') && texts.length === 0) return undefined
   for (const text of texts) {
     const lines = plain(text)
@@ -228,7 +228,7 @@ const docker: Program = (call, name) => {
     if (command.length === 0) return undefined
     const mounts = plain(words[at] ?? '') === 'exec' ? undefined : mountsOf(given, call)
     const input = given.has('i', 'interactive') ? call.stdin : null
-    call.walker.inside(mounts, () => call.walker.argv(command, call.shell.fork(), input))
+    call.walker.namesakes.inside(mounts, () => call.walker.argv(command, call.shell.fork(), input))
   }
   return undefined
 }

@@ -68,7 +68,7 @@ const SYSTEM_PROGRAMS =
   /^\/(?:usr\/(?:local\/)?)?(?:s?bin|libexec(?:\/[\w.-]+)*|games)\/[^/]+$|^\/(?:opt|snap|nix|home\/linuxbrew|usr\/lib|lib)\/.*bin\/[^/]+$|^\/(?:usr\/)?lib\/[\w./-]+$|\/node_modules\/\.bin\/[^/]+$/
 
 function byPath(call: Call, path: string): Alternatives {
-  const stands = call.walker.meaning(path)
+  const stands = call.walker.namesakes.meaning(path)
   if (stands !== undefined && stands !== path) return byPath({ ...call, argv: [stands, ...call.argv.slice(1)] }, stands)
   if (call.shell.files.has(path)) {
     call.walker.settings.observer.command(call.argv, call.shell, call.walker)

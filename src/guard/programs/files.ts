@@ -135,7 +135,7 @@ function carry(call: Call, source: string, targets: readonly string[]): void {
     if (path === '' || !isConstant(path)) continue
     const text = from === '/dev/stdin' ? (call.stdin ?? undefined) : call.shell.files.get(from)
     if (text) call.shell.files.set(path, text)
-    if (from !== '/dev/stdin') call.walker.stands(path, from, basename(call.argv[0] ?? '') === 'ln' ? 'link' : 'copy')
+    if (from !== '/dev/stdin') call.walker.namesakes.stands(path, from, basename(call.argv[0] ?? '') === 'ln' ? 'link' : 'copy')
   }
 }
 
@@ -146,9 +146,9 @@ const dd: Program = (call) => {
   }
   const output = call.argv.find((word) => word.startsWith('of='))
   const input = call.argv.find((word) => word.startsWith('if='))
-  const text = input === undefined ? (call.stdin ?? ANYTHING) : call.walker.contents(input.slice(3), call.shell)
+  const text = input === undefined ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(input.slice(3), call.shell)
   if (output === undefined) return text
-  call.walker.write(output.slice(3), text, false, call.shell)
+  call.walker.streams.write(output.slice(3), text, false, call.shell)
   return NOTHING
 }
 
@@ -400,7 +400,7 @@ const mount: Program = (call) => {
   const bind = given.has('bind', 'rbind', 'B', 'R', 'move', 'M') || given.all('o', 'options').some((value) => /\b(r?bind)\b/.test(value))
   const [source, target] = given.operands
   if (bind && source !== undefined && target !== undefined)
-    call.walker.stands(call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '', call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '', 'mount')
+    call.walker.namesakes.stands(call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '', call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '', 'mount')
   return undefined
 }
 

@@ -92,7 +92,7 @@ export const interpret: Program = (call, name) => {
   if (codes.length > 0) return printedBy(codes.map(plain).join('\n'))
   const [file] = language === 'deno' && given.operands[0] === 'run' ? given.operands.slice(1).filter((word) => word === '-' || !word.startsWith('-')) : given.operands
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
-  const texts = readsStdin ? (call.stdin ?? []) : call.walker.contents(file, call.shell)
+  const texts = readsStdin ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)
   for (const text of texts) if (text !== UNKNOWN) judgeCode(plain(text), language, call)
   return undefined
 }
@@ -100,7 +100,7 @@ export const interpret: Program = (call, name) => {
 const awk: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'Ffvieom', long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'], stop: true })
   const programs = [...given.all('e', 'source'), ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined ? given.operands.slice(0, 1) : [])]
-  for (const file of given.all('f', 'file')) for (const text of call.walker.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
+  for (const file of given.all('f', 'file')) for (const text of call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
   const assigned = given
     .all('v', 'assign')
     .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))

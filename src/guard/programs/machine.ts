@@ -155,7 +155,7 @@ const crontab: Program = (call) => {
   }
   if (given.has('l', 'e', 'T', 'V')) return undefined
   const [file] = given.operands
-  const texts = file === '-' || (file === undefined && call.stdin) ? (call.stdin ?? []) : file === undefined ? [] : call.walker.contents(file, call.shell)
+  const texts = file === '-' || (file === undefined && call.stdin) ? (call.stdin ?? []) : file === undefined ? [] : call.walker.streams.contents(file, call.shell)
   for (const text of texts) {
     if (text.trim() === '') call.walker.report('wipe-cron', call.argv)
     for (const line of text.split('\n')) {

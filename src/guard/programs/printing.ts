@@ -61,7 +61,7 @@ function inputs(call: Parameters<Program>[0], files: readonly string[]): Alterna
   if (files.length === 0) return call.stdin ?? ANYTHING
   let all: Alternatives = ['']
   for (const file of files) {
-    const text = file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file) ? (call.stdin ?? ANYTHING) : call.walker.contents(file, call.shell)
+    const text = file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file) ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(file, call.shell)
     all = unique(all.flatMap((before) => text.map((more) => before + more)))
   }
   return all
@@ -218,7 +218,7 @@ const tee: Program = (call) => {
   const append = given.has('a', 'append')
   for (const file of given.operands) {
     call.walker.effect(append ? 'append' : 'overwrite', file, call.shell, call.argv)
-    call.walker.write(file, text, append, call.shell)
+    call.walker.streams.write(file, text, append, call.shell)
   }
   return text
 }

@@ -84,26 +84,26 @@ function code(call: Call, text: string, inner: ShellState, stdin: Call['stdin'])
     walker.report('hidden-code', call.argv)
     return [UNKNOWN]
   }
-  return walker.child(() => walker.script(plain(text), inner, stdin))
+  return walker.recursion.inProcess(() => walker.script(plain(text), inner, stdin))
 }
 
 function startupFile(call: Call, paths: readonly string[]): void {
   for (const path of paths) {
     if (path === '' || !known(path)) continue
-    for (const text of call.walker.contents(path, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    for (const text of call.walker.streams.contents(path, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
   }
 }
 
 /** A script file: judged when this same command has written it. */
 export function runFile(call: Call, file: string, args: readonly string[]): readonly string[] | undefined {
-  const texts = call.walker.contents(file, call.shell)
+  const texts = call.walker.streams.contents(file, call.shell)
   let out: readonly string[] = []
   for (const text of texts) {
     if (text === UNKNOWN) {
       out = unique([...out, UNKNOWN])
       call.walker.settings.observer.opaque('runs a script that is not known here', call.walker, call.argv)
     } else if (!isReadable(text)) call.walker.report('hidden-code', call.argv)
-    else out = unique([...out, ...call.walker.frame(`script ${file}`, text, () => call.walker.child(() => call.walker.script(plain(text), child(call, [file, ...args]), call.stdin)))])
+    else out = unique([...out, ...call.walker.frame(`script ${file}`, text, () => call.walker.recursion.inProcess(() => call.walker.script(plain(text), child(call, [file, ...args]), call.stdin)))])
   }
   return out.length > 0 ? out : undefined
 }

@@ -184,7 +184,7 @@ const wrap: Program = (call, name) => {
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
   if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   // The namespaces of pid 1 are the machine's own, also from inside a container.
-  if (name === 'nsenter' && given.get('t', 'target') === '1') return call.walker.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
+  if (name === 'nsenter' && given.get('t', 'target') === '1') return call.walker.namesakes.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
   return call.walker.external(rest, inner, call.stdin)
 }
 
@@ -207,7 +207,7 @@ function takeAssignments(words: readonly string[], call: Call, inner: Call['shel
 }
 
 function judgeEnvironment(name: string, value: string, call: Call): void {
-  if (name === 'BASH_ENV' || name === 'ENV') for (const text of call.walker.contents(value, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+  if (name === 'BASH_ENV' || name === 'ENV') for (const text of call.walker.streams.contents(value, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
   if (/^(GIT_SSH_COMMAND|GIT_EDITOR|GIT_PAGER|GIT_EXTERNAL_DIFF|GIT_SEQUENCE_EDITOR|RSYNC_RSH|EDITOR|VISUAL)$/.test(name)) call.walker.tryScript(value, call.shell)
 }
 
@@ -354,7 +354,7 @@ const xargs: Program = (call) => {
   })
   const template = given.operands.length > 0 ? given.operands : ['echo']
   const file = given.get('a', 'arg-file')
-  const texts = file === undefined ? (call.stdin ?? [UNKNOWN]) : call.walker.contents(file, call.shell)
+  const texts = file === undefined ? (call.stdin ?? [UNKNOWN]) : call.walker.streams.contents(file, call.shell)
   const replace = given.get('I', 'J', 'replace') ?? (given.has('i') ? '{}' : undefined)
   const nul = given.has('0', 'null')
   const delimiter = given.get('d', 'delimiter')
@@ -420,7 +420,7 @@ const later: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'fqt' })
   if (given.has('l', 'd', 'r', 'c')) return undefined
   const file = given.get('f')
-  for (const text of file === undefined ? (call.stdin ?? []) : call.walker.contents(file, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+  for (const text of file === undefined ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
   return undefined
 }
 
