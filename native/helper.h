@@ -19,6 +19,7 @@ bool write_all(int fd, const void *data, size_t length);
 int write_file_atomically(int dir_fd, const char *name, const char *text);
 unsigned long long start_time_of(pid_t pid);   /* field 22 of /proc/PID/stat; 0 when unknown */
 void close_from(int lowest);
+bool close_on_exec_from(int lowest);
 
 /* ---- request.c: what the engine asks for ---- */
 typedef struct {

@@ -169,6 +169,8 @@ int run_launcher(void) {
   struct rlimit none_left = {0, 0};
   setrlimit(RLIMIT_CORE, &none_left);   /* values to be masked are in this memory: never in a core file */
   setsid();   /* the engine's terminal must not reach it */
+  /* Signals that the engine's host ignores would be ignored by every command. */
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   prctl(PR_SET_NAME, "cerith-launch");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);

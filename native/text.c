@@ -130,3 +130,13 @@ void close_from(int lowest) {
   if (top < 0 || top > 65536) top = 65536;
   for (int fd = lowest; fd < top; fd++) close(fd);
 }
+
+/* False where the kernel cannot (before 5.11). */
+bool close_on_exec_from(int lowest) {
+#if defined SYS_close_range && defined CLOSE_RANGE_CLOEXEC
+  return syscall(SYS_close_range, (unsigned)lowest, ~0u, (unsigned)CLOSE_RANGE_CLOEXEC) == 0;
+#else
+  (void)lowest;
+  return false;
+#endif
+}

@@ -63,10 +63,12 @@ static void fail_child(int report, const char *what) {
   _exit(127);
 }
 
-/* Runs in the forked child. The order matters: a new session first, so that no terminal of the engine can be reached. */
+/* Runs in the child, before its exec. The order matters: a new session first, so that no terminal of the engine can be reached. */
 static void become_command(Request *request, int report) {
   setsid();
-  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  /* What is caught becomes the default by the exec itself; the launcher began with nothing ignored, so only these are. */
+  int ignored[] = {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGTERM};
+  for (size_t at = 0; at < sizeof ignored / sizeof ignored[0]; at++) signal(ignored[at], SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
@@ -80,23 +82,25 @@ static void become_command(Request *request, int report) {
     int length = snprintf(text, sizeof text, "%d", request->oom);
     if (fd >= 0) { write_all(fd, text, (size_t)length); close(fd); }
   }
+  /* The memory is the warden's own until the exec: nothing of it may be changed. */
+  int in = link_.in_read, out = link_.out_write, err = request->merge ? link_.out_write : link_.err_write;
   if (request->pty) {
-    int slave = open(terminal.path, O_RDWR);
-    if (slave < 0) fail_child(report, "pty");
-    ioctl(slave, TIOCSCTTY, 0);
-    link_.in_read = link_.out_write = link_.err_write = slave;
+    in = out = err = open(terminal.path, O_RDWR | O_CLOEXEC);
+    if (in < 0) fail_child(report, "pty");
+    ioctl(in, TIOCSCTTY, 0);
   }
   /* Lift everything that is needed above the numbers it will be given, then put each in its place. */
   int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  int ends[6] = {link_.in_read, link_.out_write, request->merge ? link_.out_write : link_.err_write, link_.extra_in, link_.extra_out, link_.extra2_in};
+  int ends[6] = {in, out, err, link_.extra_in, link_.extra_out, link_.extra2_in};
   int places[6] = {0, 1, 2, request->extra_in_fd, request->extra_out_fd, request->extra2_in_fd};
   report = fcntl(report, F_DUPFD_CLOEXEC, LIFT_BASE);
   for (int at = 0; at < 6; at++) {
     int source = ends[at] >= 0 ? ends[at] : (at < 3 ? nothing : -1);
     ends[at] = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, LIFT_BASE);
   }
+  /* Whatever is open goes with the exec, except what is put in its place now. */
+  if (!close_on_exec_from(3)) for (int fd = 3; fd < LIFT_BASE; fd++) close(fd);
   for (int at = 0; at < 6; at++) if (ends[at] >= 0 && places[at] >= 0) dup2(ends[at], places[at]);
-  for (int fd = 3; fd < LIFT_BASE; fd++) if (fd != places[3] && fd != places[4] && fd != places[5]) close(fd);
   if (request->cpu_seconds > 0) {
     /* The soft limit speaks first (SIGXCPU), so that the record can tell it from any other kill. */
     struct rlimit cpu = {(rlim_t)request->cpu_seconds, (rlim_t)request->cpu_seconds + 2};
@@ -547,12 +551,10 @@ void run_warden(WardenLink link) {
   }
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) start_failed(errno, "pipe");
-  leader = fork();
+  /* Borrowing the warden's memory until the exec is quicker than a copy of it; the warden stands still meanwhile. */
+  leader = vfork();
   if (leader < 0) start_failed(errno, "fork");
-  if (leader == 0) {
-    close(report[0]);
-    become_command(request, report[1]);
-  }
+  if (leader == 0) become_command(request, report[1]);
   close(report[1]);
   close_end(&link_.in_read);
   close_end(&link_.out_write);

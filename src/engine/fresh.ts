@@ -51,20 +51,15 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   } = await takePipes(services, { script: 'write', out: 'read', err: merged ? null : 'read', in: request.input === undefined ? null : 'write' })
   let scriptFile: string | null = null
 
-  const out = call.capture(merged ? 'output' : 'stdout', plan, services)
-  const err = merged ? null : call.capture('stderr', plan, services)
-  const readers: PipeReader[] = [readPipe(outPipe.readEnd(), services.scratch, (chunk) => out.push(chunk))]
-  if (err && errPipe) readers.push(readPipe(errPipe.readEnd(), services.scratch, (chunk) => err.push(chunk)))
-
   let bootstrap: string
+  let fed: Uint8Array = delivered.payload ?? new Uint8Array(0)
   if (Buffer.byteLength(script) <= MAX_PIPED_SCRIPT) {
     // With a count of characters bash takes a pipe in blocks; up to a NUL it takes it byte by byte.
     const counted = isAscii(script)
     const reader = counted ? `-N ${script.length}` : `-d ''`
-    feedPipe(scriptPipe.writeEnd(), Buffer.concat([Buffer.from(counted ? script : `${script}\0`), delivered.payload ?? Buffer.alloc(0)]))
+    fed = Buffer.concat([Buffer.from(counted ? script : `${script}\0`), fed])
     bootstrap = `IFS= \\builtin read -r ${reader} -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
   } else {
-    feedPipe(scriptPipe.writeEnd(), delivered.payload ?? Buffer.alloc(0))
     scriptFile = join(services.runDir, `c${services.nextNumber()}`)
     writeFileSync(scriptFile, script, { mode: 0o600, flag: 'wx' })
     bootstrap = `IFS= \\builtin read -r -d '' __cerith_c <${quoteWord(scriptFile)}; \\builtin eval "$__cerith_c"`
@@ -85,6 +80,12 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   const startedAt = performance.now()
   let ward: Ward
   const starting = launcher.start(spec)
+  // The rest is made while bash starts: all ends of the pipes are open, and nothing is read before this turn of the event loop is over.
+  feedPipe(scriptPipe.writeEnd(), fed)
+  const out = call.capture(merged ? 'output' : 'stdout', plan, services)
+  const err = merged ? null : call.capture('stderr', plan, services)
+  const readers: PipeReader[] = [readPipe(outPipe.readEnd(), services.scratch, (chunk) => out.push(chunk))]
+  if (err && errPipe) readers.push(readPipe(errPipe.readEnd(), services.scratch, (chunk) => err.push(chunk)))
   // Known to the engine from here on: its output may be seen, and the engine be closed, before the launcher says that it started.
   const life = {
     end: async () => {

@@ -38,7 +38,8 @@ export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
     },
     pipeNow: () => (current.alive ? current.pipeNow() : null),
     pipe: async () => (await live()).pipe(),
-    start: async (spec) => (await live()).start(spec),
+    // At once when it can be: every moment between the order and its sending is one in which no shell starts.
+    start: (spec) => (current.alive ? current.start(spec) : live().then((launcher) => launcher.start(spec))),
     hold() {
       // A timer keeps the event loop alive whatever happens to the launcher's own connection.
       holds += 1
