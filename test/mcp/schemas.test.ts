@@ -32,7 +32,7 @@ test('every result of every tool in every dialect satisfies its schema and the p
   } finally {
     await engine.close()
   }
-}, 60_000)
+})
 
 /** The way of an embedding host: a server over its own engine, on a transport of its own. */
 async function embed(dialect: DialectName, engine: Engine): Promise<Client> {

@@ -13,7 +13,7 @@ const place = withEngine()
 test('a flood of 400 MB leaves head and tail on disk, an exact count between them, and no memory in the engine', async () => {
   const before = process.memoryUsage().rss
   const job = await place.engine.start({ command: "yes 'fifteen letters' | head -c 400M", maxStoredBytes: 4_000_000, streams: 'merged' })
-  const { info } = await job.wait({ timeoutMs: 60_000 })
+  const { info } = await job.wait({ timeoutMs: 120_000 })
   expect(info).toMatchObject({ status: 'completed', outputComplete: true })
   expect(info.bytes.total).toBe(419_430_400)
   // Head and tail become one file a moment after the record.
@@ -33,14 +33,14 @@ test('a flood of 400 MB leaves head and tail on disk, an exact count between the
           .slice(0, text.length),
     ).toBe(true)
   expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000)
-}, 90_000)
+}, 240_000)
 
 test('a million tiny writes arrive, all of them', async () => {
   const job = await place.engine.start({ command: `perl -e '$| = 1; print "x\\n" for 1..1000000'` })
-  const { info } = await job.wait({ timeoutMs: 60_000 })
+  const { info } = await job.wait({ timeoutMs: 120_000 })
   expect(info).toMatchObject({ status: 'completed', bytes: { total: 2_000_000, omitted: 0 } })
   expect((await job.read({ filter: '^x$', maxBytes: 1_000_000 })).matches).toBe(500_000)
-}, 90_000)
+}, 240_000)
 
 test('a reader that follows a flood gets contiguous ranges, and is told what was dropped between them', async () => {
   const job = await place.engine.start({ command: "seq -f '%09.0f' 1 3000000", maxStoredBytes: 400_000, streams: 'merged' })
@@ -60,7 +60,7 @@ test('a reader that follows a flood gets contiguous ranges, and is told what was
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(got + omitted).toBe(30_000_000)
-}, 60_000)
+}, 240_000)
 
 const root = process.getuid?.() === 0
 

