@@ -1,5 +1,4 @@
 /** Opens the engine for a verb, with the person at the terminal as the one to ask, and closes it whatever happens. */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
@@ -8,6 +7,7 @@ import { openEngine } from '../engine/from-config.js'
 import { takeLockFile } from '../os/lock-file.js'
 import { nearestExisting } from '../os/paths.js'
 import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
+import { directoryFor } from './directory.js'
 import type { Io } from './io.js'
 import { visible } from './visible.js'
 
@@ -41,12 +41,6 @@ export async function withEngine<T>(io: Io, options: EngineUse, use: (engine: En
   } finally {
     release()
   }
-}
-
-/** The same directory, unless it is ours and was deleted under us: that has another way out than a mistyped one. */
-export function directoryFor(wanted: string, io: Io): string {
-  if (wanted === io.cwd && !existsSync(wanted)) throw new ShellError('CWD_NOT_FOUND', `The directory you are in no longer exists: ${wanted}`, 'Change to another one, or say where with --cwd DIR.')
-  return wanted
 }
 
 /** Calls to one session run in order, also when they come from two terminals. */
