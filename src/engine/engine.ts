@@ -1,6 +1,6 @@
 /** Puts an engine together: one launcher, many runs, sessions and jobs; after `close` nothing it started is left. */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Engine, RunHandle } from '../contract/engine.js'
@@ -179,7 +179,10 @@ async function createServices(options: EngineOptions): Promise<Services> {
     ask: options.ask ?? null,
     usualEnvironment: null,
     ownEnv: askpass?.environment ?? {},
-    nextNumber: () => ++number,
+    runFile(kind) {
+      if (!existsSync(runDir)) remakeRunDirectory(runDir)
+      return join(runDir, `${kind}${++number}`)
+    },
     openSpill(label) {
       try {
         const dir = ensurePrivateDirectory(join(stateDir, 'outputs'))
@@ -199,11 +202,25 @@ async function createServices(options: EngineOptions): Promise<Services> {
 function makeRunDirectory(stateDir: string, id: string): string {
   try {
     ensurePrivateDirectory(join(stateDir, 'run'))
-    const runDir = ensurePrivateDirectory(join(stateDir, 'run', id))
-    writeFileSync(join(runDir, 'engine.json'), JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }), { mode: 0o600 })
-    return runDir
+    return furnishRunDirectory(join(stateDir, 'run', id))
   } catch {
     return mkdtempSync(join(tmpdir(), 'cerith-run-'))
+  }
+}
+
+/** With a word about whose it is: engines that start later sweep the folders of the dead. */
+function furnishRunDirectory(path: string): string {
+  ensurePrivateDirectory(path)
+  writeFileSync(join(path, 'engine.json'), JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }), { mode: 0o600 })
+  return path
+}
+
+/** Somebody cleaned up under a living engine. */
+function remakeRunDirectory(path: string): void {
+  try {
+    furnishRunDirectory(path)
+  } catch {
+    // Said by whoever then cannot write a file into it.
   }
 }
 

@@ -40,7 +40,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   const { request } = plan
   const { launcher, limits } = services
   const merged = request.streams === 'merged'
-  const statusFile = plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground ? join(services.runDir, `p${services.nextNumber()}`) : null
+  const statusFile = plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground ? services.runFile('p') : null
 
   const script = freshScript(delivered, statusFile)
   const {
@@ -60,7 +60,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     fed = Buffer.concat([Buffer.from(counted ? script : `${script}\0`), fed])
     bootstrap = `IFS= \\builtin read -r ${reader} -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
   } else {
-    scriptFile = join(services.runDir, `c${services.nextNumber()}`)
+    scriptFile = services.runFile('c')
     writeFileSync(scriptFile, script, { mode: 0o600, flag: 'wx' })
     bootstrap = `IFS= \\builtin read -r -d '' __cerith_c <${quoteWord(scriptFile)}; \\builtin eval "$__cerith_c"`
   }

@@ -42,7 +42,7 @@ export async function runOnTerminal(plan: Plan, call: Call, services: Services, 
   const delivered = await deliverCommand(plan.command, services)
   if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
   const recording = plan.request.record === undefined ? null : createRecording(plan.request.record, { ...terminalSize(plan, services), command: services.secrets.mask(plan.command), env: ready.env })
-  const stagesFile = hasStages(plan) ? join(services.runDir, `p${services.nextNumber()}`) : null
+  const stagesFile = hasStages(plan) ? services.runFile('p') : null
   const release = services.launcher.hold()
   try {
     // The limit is ours to keep: on time-out the command may go on as a job.

@@ -13,7 +13,7 @@ import { restoreCode } from './session-state.js'
 
 export async function runSessionOnTerminal(plan: Plan, call: Call, session: LiveSession, services: Services, jobs: Jobs): Promise<void> {
   const state = await session.stateInTurn()
-  const marks = { nonce: 'terminal', report: '', files: join(services.runDir, `t${services.nextNumber()}`) }
+  const marks = { nonce: 'terminal', report: '', files: services.runFile('t') }
   const file = fileOf.state(marks)
   // The state is written down when the shell leaves, also by `exit` in the middle; after that the terminal's own variables are not part of it.
   const writeDown = `${FORGET_TERMINAL}; ${dumpCode(marks)}`

@@ -33,7 +33,8 @@ export interface Services {
   usualEnvironment: PlannedEnvironment | null
   /** Variables of the engine's own that every command gets, e.g. where password prompts are answered. */
   readonly ownEnv: Readonly<Record<string, string>>
-  nextNumber(): number
+  /** A name for a short-lived file in the engine's folder, which is made again when somebody cleaned it away. */
+  runFile(kind: string): string
   openSpill(label: string): SpillFile | null
   /** Foreground work that must be ended with the engine. */
   readonly live: Set<{ end(): Promise<void> }>

@@ -199,7 +199,7 @@ async function prepare(
   for (const name of Object.keys(request.env ?? {})) if (plan.env[name] !== undefined && /^[A-Za-z_]\w*$/.test(name)) env[name] = plan.env[name]
   let inputFile: string | null = null
   if (request.input !== undefined) {
-    inputFile = join(services.runDir, `i${services.nextNumber()}`)
+    inputFile = services.runFile('i')
     writeFileSync(inputFile, request.input, { mode: 0o600, flag: 'wx' })
   }
   const secretPipe = delivered.payload ? await takePipe(services) : null

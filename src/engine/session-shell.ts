@@ -1,7 +1,6 @@
 /** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
 import { randomBytes } from 'node:crypto'
 import { fstatSync, ftruncateSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
@@ -51,7 +50,7 @@ export class SessionShell {
   #old: Channel[] = []
   #switched: Pipe[] = []
   /** The file of commands stays open: writing it anew costs one system call instead of three. */
-  readonly #commands: number
+  #commands: number
   #written = 0
   #lastCommand: string | null = null
   readonly #children: readonly ChildrenWatch[]
@@ -92,10 +91,9 @@ export class SessionShell {
   static async start(services: Services, env: Readonly<Record<string, string>>, cwd: string): Promise<SessionShell> {
     const orders = await takePipe(services)
     const report = await takePipe(services)
-    const marks: Marks = { nonce: randomBytes(12).toString('hex'), report: report.writePath, files: join(services.runDir, `s${services.nextNumber()}`) }
+    const marks: Marks = { nonce: randomBytes(12).toString('hex'), report: report.writePath, files: services.runFile('s') }
     writeFileSync(fileOf.setUp(marks), setUpCode(marks), { mode: 0o600 })
-    writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
-    writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
+    writeHelpers(marks)
     const ordersFd = orders.writeEnd()
     let ward: Ward
     try {
@@ -141,6 +139,7 @@ export class SessionShell {
 
   /** Bash reads the whole file before it runs the first line of it; what follows the end of a whole command is never reached. */
   writeCommand(text: string, whole: boolean): void {
+    this.#ensureFiles()
     if (text === this.#lastCommand) return
     this.#lastCommand = text.length <= SMALL_FILE ? text : null
     const length = Buffer.byteLength(text)
@@ -149,6 +148,17 @@ export class SessionShell {
     if (padded.length < this.#written) ftruncateSync(this.#commands, padded.length)
     for (let at = 0; at < padded.length;) at += writeSync(this.#commands, padded, at, padded.length - at, at)
     this.#written = padded.length
+  }
+
+  /** Somebody may have cleaned up under a living shell, which would look for its files in vain. */
+  #ensureFiles(): void {
+    if (fstatSync(this.#commands).nlink > 0) return
+    this.#services.runFile('s')
+    writeHelpers(this.marks)
+    closeQuietly(this.#commands)
+    this.#commands = openSync(fileOf.command(this.marks), 'wx', 0o600)
+    this.#written = 0
+    this.#lastCommand = null
   }
 
   /** The report of this kind and number; null when the shell ends first. */
@@ -281,6 +291,7 @@ export class SessionShell {
 
   /** False when the shell did not answer in time, or is gone. */
   async dump(keepStatus: boolean): Promise<boolean> {
+    this.#ensureFiles()
     const done = this.heard('D', 0)
     this.type(dumpLine(this.marks, keepStatus))
     return this.#inTime(done)
@@ -313,6 +324,7 @@ export class SessionShell {
   }
 
   async restore(state: ShellState, initial: readonly string[]): Promise<void> {
+    this.#ensureFiles()
     writeFileSync(fileOf.restore(this.marks), restoreCode(state, initial), { mode: 0o600 })
     const number = this.nextNumber()
     const done = this.heard('R', number)
@@ -364,6 +376,12 @@ export class SessionShell {
     this.#reports.close()
     this.#reportPipe.release()
   }
+}
+
+/** What the shell sources besides commands. */
+function writeHelpers(marks: Marks): void {
+  writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
+  writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
 }
 
 function channel(pipe: Pipe, services: Services, side: keyof Sinks): Channel {

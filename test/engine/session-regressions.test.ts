@@ -1,6 +1,6 @@
 /** Ways in which a session once went mute, lost its place or took its host along. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -74,4 +74,26 @@ test('a snapshot that cannot be read is said, and one that cannot be written cos
   expect((await (await second.session('a')).run({ command: 'echo "[$x]"' })).notes.join()).toContain('could not be read')
   await (await second.session('b')).run({ command: 'x=1' })
   await second.close()
+})
+
+test('F56 the state directory is removed under a living engine: sessions, pipelines, long scripts and jobs go on', async () => {
+  const stateDir = join(temporaryFolder(), 'state')
+  const engine = await testEngine({ stateDir })
+  const session = await engine.session()
+  await session.run({ command: 'kept=value; cd /tmp' })
+  rmSync(stateDir, { recursive: true, maxRetries: 5 })
+  expect(await session.run({ command: 'echo "$kept $PWD"' })).toMatchObject({ status: 'completed', stdout: 'value /tmp\n', notes: [] })
+  rmSync(stateDir, { recursive: true, maxRetries: 5 })
+  expect(await session.run({ command: 'echo same' })).toMatchObject({ stdout: 'same\n' })
+  rmSync(stateDir, { recursive: true, maxRetries: 5 })
+  expect(await session.run({ command: 'echo same' })).toMatchObject({ stdout: 'same\n' })
+  rmSync(stateDir, { recursive: true, maxRetries: 5 })
+  expect(await engine.run({ command: 'false | true' })).toMatchObject({ exitCode: 0, pipeStatus: [1, 0], stderr: '' })
+  rmSync(stateDir, { recursive: true, maxRetries: 5 })
+  expect(await engine.run({ command: `echo long # ${'x'.repeat(10_000)}` })).toMatchObject({ stdout: 'long\n' })
+  rmSync(stateDir, { recursive: true, maxRetries: 5 })
+  expect(await (await engine.session('other')).run({ command: 'echo new' })).toMatchObject({ stdout: 'new\n' })
+  rmSync(stateDir, { recursive: true, maxRetries: 5 })
+  const job = await engine.start({ command: 'echo job' })
+  expect((await job.wait()).info).toMatchObject({ status: 'completed' })
 })
