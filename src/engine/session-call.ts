@@ -210,7 +210,7 @@ async function prepare(
     care,
     text: {
       script: delivered.script,
-      whole: plan.verdict.facts.parsedOk && !care.verbose && !delivered.script.endsWith('\\') && hereDocumentsEnd(delivered.script),
+      whole: plan.verdict.facts.parsedOk && care.verbose === 'no' && !delivered.script.endsWith('\\') && hereDocumentsEnd(delivered.script),
       stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
       keepStdin: care.keepStdin && inputFile === null,
       merged: request.streams === 'merged',

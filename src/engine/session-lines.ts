@@ -108,7 +108,8 @@ export interface CallText {
   readonly errTrap: boolean
   readonly prompts: boolean
   readonly xtrace: boolean
-  readonly verbose: boolean
+  /** With it on, bash shows every line that it reads, also those of ours. */
+  readonly verbose: 'no' | 'begins' | 'yes'
   readonly dumpFirst: boolean
   /** The command cannot change the shell, so nothing has to be hidden from a trace that it might have begun. */
   readonly inert: boolean
@@ -138,7 +139,7 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if ((before.length > 0 || call.statusLost || call.stdout || call.stderr || isPlain(call)) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
-  if (call.verbose) return `${before.join('; ')}\n\\builtin set -v\n${call.script}\n`
+  if (call.verbose === 'yes') return `${before.join('; ')}\n\\builtin set -v\n${call.script}\n`
   // On a line of its own: bash drops the whole line of what it cannot parse.
   const head = before.length > 0 ? `${before.join('; ')}\n` : ''
   // A backslash at the very end would take the next line along.
@@ -210,8 +211,10 @@ export function callLines(call: CallText, marks: Marks): string {
   if (names.length > 0) after.push(`\\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}`)
   if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=`)
   const status = own(marks, 'q')
-  const last = after.length > 0 ? `${status}=$?; ${after.join('; ')}; ${end} "$${status}"` : end
-  return `${before}${call.statusLost ? forget : ''}{ ${source};} ${streams}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
+  // Off before bash reads the line behind it, which says in its report what it was.
+  const quiet = call.verbose === 'no' ? '' : `; ${status}=$? ${own(marks, 'v')}=$-; \\builtin set +v`
+  const last = after.length > 0 ? `${quiet ? '' : `${status}=$?; `}${after.join('; ')}; ${end} "$${status}"` : quiet ? `${end} "$${status}"` : end
+  return `${before}${call.statusLost ? forget : ''}{ ${source};} ${streams}${quiet}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
 }
 
 /** Behind a plain command that did not answer at once: it may be at work, or have been given up by bash before it came to its report. */
@@ -227,7 +230,7 @@ export function isPlain(call: CallText): boolean {
     call.whole &&
     call.cwd === null &&
     !call.xtrace &&
-    !call.verbose &&
+    call.verbose === 'no' &&
     !call.traps &&
     !call.errTrap &&
     !call.prompts &&
@@ -244,8 +247,8 @@ export function endFileText(marks: Marks): string {
   return [
     `${status}=\${${told}:-\${1:-$?}}`,
     `[[ $- != *[xv]* ]] || \\builtin set +xv`,
-    `[[ \${${told}-} ]] || \\builtin printf '%s\\0' @${marks.nonce} E 0 "$${status}" "$-" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
-    `${told}=`,
+    `[[ \${${told}-} ]] || \\builtin printf '%s\\0' @${marks.nonce} E 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
+    `${told}= ${own(marks, 'v')}= ${own(marks, 'q')}=`,
     stashPrompts(marks),
     `[[ $- == *e* ]] || \\builtin return "$${status}"`,
     '\\builtin return 0',

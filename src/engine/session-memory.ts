@@ -22,7 +22,8 @@ export interface Care {
   readonly keepStdin: boolean
   readonly prompts: boolean
   readonly xtrace: boolean
-  readonly verbose: boolean
+  /** Bash shows what it reads: it does already, or the command makes it so. */
+  readonly verbose: 'no' | 'begins' | 'yes'
 }
 
 /** What the text of a command says by itself, whatever the session is like. */
@@ -36,6 +37,7 @@ interface TextFacts {
   readonly looksAtLast: boolean
   readonly looksAtStatus: boolean
   readonly risky: boolean
+  readonly turnsVerbose: boolean
   /** The first words of its commands when nothing in it can hide another one; null otherwise. */
   readonly words: readonly string[] | null
   readonly forks: boolean
@@ -121,7 +123,7 @@ export class SessionMemory {
       keepStdin: facts.redirectsWithExec,
       prompts: this.#prompts,
       xtrace: this.#xtrace,
-      verbose: this.#verbose,
+      verbose: this.#verbose ? 'yes' : facts.turnsVerbose ? 'begins' : 'no',
     }
   }
 
@@ -185,6 +187,7 @@ function readText(text: string): TextFacts {
     looksAtLast: LOOKS_AT_LAST.test(text),
     looksAtStatus: text.includes('$?'),
     risky: RISKY.test(text),
+    turnsVerbose: /\bset\b[^;|&\n]*-\w*v|\bverbose\b/.test(text),
     words,
     forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)/.test(text),
   }

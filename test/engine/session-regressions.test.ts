@@ -97,3 +97,13 @@ test('F56 the state directory is removed under a living engine: sessions, pipeli
   const job = await engine.start({ command: 'echo job' })
   expect((await job.wait()).info).toMatchObject({ status: 'completed' })
 })
+
+test('SESS-01 F43 with set -v bash shows what the agent typed, and nothing of ours', async () => {
+  const session = await (await testEngine()).session()
+  expect(await session.run({ command: 'set -v; echo hi' })).toMatchObject({ exitCode: 0, stdout: 'hi\n', stderr: '' })
+  expect(await session.run({ command: 'echo again' })).toMatchObject({ exitCode: 0, stdout: 'again\n', stderr: 'echo again\n' })
+  expect(await session.run({ command: 'false' })).toMatchObject({ exitCode: 1, stderr: 'false\n' })
+  expect(await session.run({ command: 'set -u; echo $nothing_here' })).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(await session.run({ command: 'set +vu; echo quiet' })).toMatchObject({ exitCode: 0, stdout: 'quiet\n' })
+  expect(await session.run({ command: 'echo quiet' })).toMatchObject({ stdout: 'quiet\n', stderr: '' })
+})
