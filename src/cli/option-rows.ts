@@ -3,7 +3,7 @@ import { UsageError } from './io.js'
 import type { OptionRow } from './verb.js'
 
 export const JSON_OPTION: OptionRow = { flags: '--json', about: 'answer with JSON' }
-export const CWD_OPTION: OptionRow = { flags: '--cwd <DIR>', about: 'run there (default: here)' }
+export const CWD_OPTION: OptionRow = { flags: '--cwd <DIR>', about: 'run there (default: here)', read: readDirectory }
 export const SET_OPTION: OptionRow = { flags: '--set <KEY=VALUE>', about: 'a setting for this call (see `cerith config`)', many: true }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -17,12 +17,28 @@ export function readDuration(text: string): number {
 
 /** As a duration; `none` is no limit. */
 export function readTimeout(text: string): number | null {
-  return text === 'none' ? null : readDuration(text)
+  if (text === 'none') return null
+  const ms = readDuration(text)
+  if (ms === 0) throw new UsageError('no command can end within no time', 'Write `none` for no limit.')
+  return ms
+}
+
+/** An empty text is a variable that was not set, not a wish for this directory. */
+function readDirectory(text: string): string {
+  if (text === '') throw new UsageError('the name of a directory is empty', 'Leave the option out to run here.')
+  return text
 }
 
 export function readWhole(text: string): number {
-  if (!/^\d+$/.test(text)) throw new UsageError(`${JSON.stringify(text)} is not a whole number`)
+  if (!/^\d+$/.test(text)) throw new UsageError(`${JSON.stringify(text)} is not a whole number`, 'Write digits only, 0 or more.')
   return Number(text)
+}
+
+/** A TCP port; what 0 means is the verb's to say. */
+export function readPort(text: string): number {
+  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new UsageError(`${JSON.stringify(text)} is not a port`, 'Write a whole number up to 65535.')
+  return port
 }
 
 /** `NAME=VALUE` as a pair. */

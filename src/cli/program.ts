@@ -18,13 +18,16 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
       io.out.write(mainHelp(VERBS))
       return EXIT.ok
     }
-    if (name === '--version' || name === '-V') {
+    if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
       io.out.write(`${version()}\n`)
       return EXIT.ok
     }
     if (name === 'help') return await runCli([argv[1] as string, '--help'], io)
     const row = VERBS.find((verb) => verb.name === name)
-    if (!row) throw await unknownVerb(name)
+    if (!row) {
+      asJson = argv.indexOf('--json') > 0
+      throw await unknownVerb(name)
+    }
     const { verb } = await row.load()
     asJson = wantsJson(argv, verb)
     const parsed = parse(verb, argv.slice(1), io)
@@ -48,7 +51,9 @@ function parse(verb: Verb, argv: readonly string[], io: Io): Parsed | null {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return null
-    throw new UsageError(error.message.replace(/^error: /, ''), `See \`cerith ${verb.name} --help\`.`)
+    // The parser puts its suggestion on a second line of the message; ours belongs to the hint.
+    const [, message = error.message, suggestion] = /^(?:error: )?([^]*?)(?:\n\((Did you mean [^]*)\))?$/.exec(error.message) ?? []
+    throw new UsageError(message, `${suggestion ? `${suggestion} ` : ''}See \`cerith ${verb.name} --help\`.`)
   }
   const words = command.args
   const [least, most] = verb.words
@@ -76,12 +81,25 @@ export function commandFor(verb: Verb): Command {
 function optionFor(row: OptionRow): Option {
   const option = new Option(row.flags, row.about)
   if (row.choices) option.choices(row.choices)
-  const { read } = row
+  const read = row.read && named(row.flags, row.read)
   if (row.many) option.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), read ? read(text) : text])
   else if (read) option.argParser((text: string) => read(text))
   if (row.default !== undefined) option.default(row.default)
   if (row.hidden) option.hideHelp()
   return option
+}
+
+/** A value that cannot be read is told with the option that it was given to. */
+function named(flags: string, read: (text: string) => unknown): (text: string) => unknown {
+  const option = /--[\w-]+/.exec(flags)?.[0] ?? flags
+  return (text) => {
+    try {
+      return read(text)
+    } catch (error) {
+      if (error instanceof UsageError) throw new UsageError(`${option}: ${error.message}`, error.hint)
+      throw error
+    }
+  }
 }
 
 async function unknownVerb(name: string): Promise<UsageError> {
@@ -90,10 +108,16 @@ async function unknownVerb(name: string): Promise<UsageError> {
     name,
     VERBS.map((verb) => verb.name),
   )
-  if (name.startsWith('-')) return new UsageError(`unknown option ${JSON.stringify(name)}`, 'Options go after the verb: cerith VERB [options]. See `cerith --help`.')
+  if (name.startsWith('-')) {
+    const meant = nearest(name, ['--version', '--help'])
+    return new UsageError(
+      `unknown option ${JSON.stringify(name)}`,
+      meant ? `Did you mean ${meant}? Options of a verb go after it.` : 'Options go after the verb: cerith VERB [options]. See `cerith --help`.',
+    )
+  }
   return new UsageError(
     `there is no verb ${JSON.stringify(name)}`,
-    close ? `Did you mean \`cerith ${close}\`? To run a command: cerith run '...'` : "To run a command: cerith run '...'; for the verbs: cerith --help",
+    close && name.trim() !== '' ? `Did you mean \`cerith ${close}\`? To run a command: cerith run '...'` : "To run a command: cerith run '...'; for the verbs: cerith --help",
   )
 }
 

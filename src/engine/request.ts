@@ -62,7 +62,7 @@ function oneOf(request: RunRequest, field: 'envMode' | 'streams' | 'ansi' | 'pro
 function milliseconds(field: string, value: unknown, low: number, high: number): void {
   if (typeof value !== 'number' || !Number.isFinite(value)) throw bad(`${field} must be a number of milliseconds`, value, `Pass a number from ${low} to ${high}.`)
   if (value < low) throw bad(`${field} below minimum: ${low}`, value, `Pass a number from ${low} to ${high}.`)
-  if (value > high) throw bad(`${field} above maximum: ${high}`, value, `Pass a number from ${low} to ${high}, or null for no limit.`)
+  if (value > high) throw bad(`${field} above maximum: ${high}`, value, `Pass a number from ${low} to ${high}${field === 'timeoutMs' ? ', or null for no limit' : ''}.`)
 }
 
 function checkEnv(env: unknown): void {

@@ -49,7 +49,7 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
   const settings = settingsOf(options)
   const host = options.host ?? '127.0.0.1'
   if (!isLoopback(host) && !options.allowRemote) {
-    throw new ShellError('BAD_REQUEST', `${host} can be reached by other machines`, 'Listen on 127.0.0.1 and use an SSH tunnel, or allow it explicitly.')
+    throw new ShellError('BAD_REQUEST', `${host} can be reached by other machines`, 'Listen on 127.0.0.1 and use an SSH tunnel, or allow it with --allow-remote (allowRemote in the library).')
   }
   const names = options.clients ?? [FIRST_CLIENT]
   const tokens = loadTokens(options.tokenFile ?? join(options.engine?.stateDir ?? stateDirectory(), 'http-tokens'), names)

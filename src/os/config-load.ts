@@ -57,8 +57,19 @@ function userFile(env: Readonly<Record<string, string | undefined>>, home: strin
 function findProjectFile(cwd: string, user: string): string | null {
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const file = join(dir, CONFIG_FILE)
-    if (file !== user && statSync(file, { throwIfNoEntry: false })?.isFile()) return file
+    if (file !== user && isFile(file)) return file
     if (dir === dirname(dir)) return null
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // ENOTDIR: somebody named a file as the directory, which whoever runs there will say.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false
+    throw new ShellError('BAD_CONFIG', `${path}: cannot be looked for (${code})`, 'Make the directory readable, or start elsewhere.', { cause: error })
   }
 }
 

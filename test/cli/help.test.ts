@@ -36,7 +36,7 @@ describe('help', () => {
   })
 
   test('--version says the version', async () => {
-    expect((await cli('--version')).out).toMatch(/^\d+\.\d+\.\d+/)
+    for (const word of ['--version', '-V', '-v', 'version']) expect((await cli(word)).out).toMatch(/^\d+\.\d+\.\d+/)
   })
 })
 
@@ -53,6 +53,34 @@ describe('mistakes', () => {
     expect(await cli('wait', 'x', '--port', 'http')).toMatchObject({ code: 125, err: expect.stringContaining('whole number') })
     expect(await cli('run', '--owner', 'nobody', 'ls')).toMatchObject({ code: 125, err: expect.stringContaining('detached') })
     expect(await cli('mcp', '--set', 'dialect=klingon')).toMatchObject({ code: 125, err: expect.stringContaining('house') })
+  })
+
+  test('name the option, the value and the way out, each in its own line', async () => {
+    const err = async (...argv: string[]): Promise<string> => {
+      const answer = await cli(...argv)
+      expect(answer).toMatchObject({ code: 125, out: '' })
+      expect(answer.err).toMatch(/^cerith: [^\n]+\n( {8}[^\n]+\n)?$/)
+      return answer.err
+    }
+    expect(await err('run', '--grace', 'x', 'ls')).toContain('--grace: "x" is not a time')
+    expect(await err('read', 'x', '--since', '-1')).toContain('--since: "-1" is not a whole number')
+    expect(await err('run', '--timeout', '0', 'ls')).toContain('`none` for no limit')
+    expect(await err('run', '--cwd', '', 'ls')).toContain('--cwd')
+    expect(await err('run', '--cwd', '/etc/passwd', 'ls')).toContain('Not a directory: /etc/passwd')
+    expect(await err('run', '--jsn', 'ls')).toContain('        Did you mean --json? See')
+    expect(await err('serve', '--port', '99999')).toContain('--port: "99999" is not a port')
+    expect(await err('serve', '--host', '0.0.0.0')).toContain('--allow-remote')
+    expect(await err('--verison')).toContain('Did you mean --version?')
+    expect(await err('')).not.toContain('Did you mean')
+    expect(await err('secret', 'list', 'x')).toContain('takes no NAME')
+    expect(JSON.parse((await cli('frobnicate', '--json')).out)).toMatchObject({ status: 'error', error: { code: 'USAGE' } })
+  })
+
+  test('a secret on the command line is refused and not repeated', async () => {
+    const { code, err } = await cli('secret', 'set', 'NAME', 'hunter2-in-clear')
+    expect(code).toBe(125)
+    expect(err).toContain('standard input')
+    expect(err).not.toContain('hunter2')
   })
 
   test('options after the command belong to the command', async () => {

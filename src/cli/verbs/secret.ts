@@ -15,7 +15,7 @@ export const verb: Verb = {
   name: 'secret',
   usage: 'set NAME | list | remove NAME | key',
   about: 'keep values that commands may use and nobody sees',
-  words: [1, 2],
+  words: [1, Infinity],
   options: [JSON_OPTION],
   examples: [
     ['cerith secret set API_KEY < key.txt', 'or without <, at a hidden prompt'],
@@ -24,7 +24,20 @@ export const verb: Verb = {
   details: `The vault is one encrypted file in the state directory. It is opened with
 CERITH_PASSPHRASE, with a key file (\`cerith secret key\` makes one), or by asking you.
 One final newline of stdin is not part of the value.`,
-  run: ({ words, options }, io) => secret(words[0] as string, words[1], options['json'] === true, io),
+  run: ({ words, options }, io) => {
+    checkWords(words)
+    return secret(words[0] as string, words[1], options['json'] === true, io)
+  },
+}
+
+/** What the value of a secret could be is not repeated, not even in a message about it. */
+function checkWords([action, ...rest]: readonly string[]): void {
+  const takesName = action === 'set' || action === 'remove'
+  if (!takesName && action !== 'list' && action !== 'key') throw new UsageError(`secret does not know ${JSON.stringify(action)}`, 'Use: set NAME, list, remove NAME, key.')
+  if (takesName && rest.length === 0) throw new UsageError(`secret ${action} needs NAME`, `For example: cerith secret ${action} API_KEY`)
+  if (action === 'set' && rest.length > 1)
+    throw new UsageError('a value on the command line can be seen by everybody on this machine', 'Give it on standard input (cerith secret set NAME < file), or at the prompt.')
+  if (rest.length > (takesName ? 1 : 0)) throw new UsageError(`secret ${action} takes ${takesName ? 'one NAME' : 'no NAME'}`, 'Use: set NAME, list, remove NAME, key.')
 }
 
 async function secret(action: string, name: string | undefined, json: boolean, io: Io): Promise<number> {
@@ -42,8 +55,6 @@ async function secret(action: string, name: string | undefined, json: boolean, i
     await createKeyFile(file)
     return say({ key_file: file, created: true }, `Made ${file}. Keep a copy: without it the vault cannot be opened.`)
   }
-  if (action !== 'set' && action !== 'list' && action !== 'remove') throw new UsageError(`secret does not know ${JSON.stringify(action)}`, 'Use: set NAME, list, remove NAME, key.')
-  if (action !== 'list' && name === undefined) throw new UsageError(`secret ${action} needs NAME`)
   const { person } = io
   const isNew = !existsSync(vaultFile(stateDir))
   if (isNew && action === 'list') return say({ secrets: [] }, 'No secrets.')

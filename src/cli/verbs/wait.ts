@@ -2,7 +2,7 @@
 import { EXIT, type Io } from '../io.js'
 import { jobToJson } from '../json.js'
 import { withEngine } from '../open-engine.js'
-import { JSON_OPTION, readDuration, readWhole } from '../option-rows.js'
+import { JSON_OPTION, readDuration, readPort, readWhole } from '../option-rows.js'
 import { age, cut, oneLine, size } from '../table.js'
 import type { Job, WaitOptions } from '../../contract/job.js'
 import type { Verb } from '../verb.js'
@@ -26,7 +26,7 @@ export const verb: Verb = {
   options: [
     { flags: '--exit', about: 'until it has ended (the default)' },
     { flags: '--until <REGEX>', about: 'until a line matches' },
-    { flags: '--port <N>', about: 'until something listens on this port', read: readWhole },
+    { flags: '--port <N>', about: 'until something listens on this port', read: readPort },
     { flags: '--idle <MS>', about: 'until it has printed nothing for so long', read: readDuration },
     { flags: '--file <PATH>', about: 'until this file is there' },
     { flags: '--since <BYTE>', about: 'with --until: look only at output from this byte on', read: readWhole },
