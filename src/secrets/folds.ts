@@ -25,38 +25,33 @@ export function collapseSpace(text: Uint8Array, length: number): Fold {
   return { bytes, from, size }
 }
 
-/** The ends of lines joined with the beginnings of the next ones, `reach` bytes of each, as if no line had been broken; a NUL after each pair. */
-export function joinLineEnds(text: Uint8Array, length: number, reach: number): Fold {
-  let room = 256
-  let bytes = new Uint8Array(room)
-  let from = new Int32Array(room)
-  let size = 0
-  const copy = (start: number, end: number) => {
-    for (let at = start; at < end; at++) {
-      bytes[size] = text[at] as number
-      from[size++] = at
-    }
-  }
-  for (let newline = text.indexOf(NEWLINE); newline >= 0 && newline < length;) {
-    let left = newline
-    let right = newline + 1
+/**
+ * The ends of lines joined with the beginnings of the next ones, as if no line had been broken; a NUL after each pair.
+ * Only bytes of `members` are taken, `reach` of them on each side, and a pair only when it has `least` of them.
+ */
+export function joinLineEnds(text: Uint8Array, length: number, members: Uint8Array, least: number, reach: number): Fold {
+  const bytes: number[] = []
+  const from: number[] = []
+  for (let at = 0; at < length; at++) {
+    if (text[at] !== NEWLINE) continue
+    let left = at
+    let right = at + 1
     while (left > 0 && isSpace(text[left - 1] as number)) left--
     while (right < length && isSpace(text[right] as number)) right++
-    if (size + 2 * reach + 1 > room) {
-      room *= 4
-      bytes = enlarge(bytes, new Uint8Array(room))
-      from = enlarge(from, new Int32Array(room))
+    let start = left
+    let end = right
+    while (start > 0 && left - start < reach && members[text[start - 1] as number] === 1) start--
+    if (start < left) while (end < length && end - right < reach && members[text[end] as number] === 1) end++
+    if (end > right && left - start + end - right >= least) {
+      for (let index = start; index < end; index++) {
+        if (index === left) index = right
+        bytes.push(text[index] as number)
+        from.push(index)
+      }
+      bytes.push(0)
+      from.push(right)
     }
-    copy(Math.max(0, left - reach), left)
-    copy(right, Math.min(length, right + reach))
-    from[size] = right
-    bytes[size++] = 0
-    newline = text.indexOf(NEWLINE, right)
+    at = right - 1
   }
-  return { bytes, from, size }
-}
-
-function enlarge<Numbers extends Uint8Array | Int32Array>(small: Numbers, large: Numbers): Numbers {
-  large.set(small)
-  return large
+  return { bytes: Uint8Array.from(bytes), from: Int32Array.from(from), size: bytes.length }
 }

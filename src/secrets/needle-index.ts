@@ -39,6 +39,7 @@ export function createNeedleIndex(needles: readonly NamedNeedle[]): NeedleIndex 
   // An encoding too short for two disjoint windows is looked for once more where lines were broken.
   const brief = needles.filter(({ kind, bytes }) => kind === 'dense' && bytes.length < 2 * SMALLEST_WINDOW)
   const searchBrief = brief.length > 0 ? createSearch(brief, SMALLEST_WINDOW) : undefined
+  const briefBytes = membersOf(brief)
   const prefixes = createPrefixes(needles)
   return {
     longest: prefixes.longest,
@@ -56,7 +57,7 @@ export function createNeedleIndex(needles: readonly NamedNeedle[]): NeedleIndex 
         searchLoose(fold.bytes, fold.size, inFold(fold))
       }
       if (searchBrief) {
-        const fold = joinLineEnds(text, length, 2 * SMALLEST_WINDOW)
+        const fold = joinLineEnds(text, length, briefBytes, SMALLEST_WINDOW, 2 * SMALLEST_WINDOW)
         searchBrief(fold.bytes, fold.size, inFold(fold))
       }
     },
@@ -73,9 +74,13 @@ function alphabetOf(needles: readonly NamedNeedle[]): Uint8Array {
 
 /** White space is part of every body: encodings get wrapped. */
 function bodyOf(needles: readonly NamedNeedle[]): Uint8Array {
-  const body = Uint8Array.from({ length: 256 }, (_, byte) => (isSpace(byte) ? 1 : 0))
-  for (const { bytes } of needles) for (const byte of bytes) body[byte] = 1
-  return body
+  return membersOf(needles).map((member, byte) => (isSpace(byte) ? 1 : member))
+}
+
+function membersOf(needles: readonly NamedNeedle[]): Uint8Array {
+  const members = new Uint8Array(256)
+  for (const { bytes } of needles) for (const byte of bytes) members[byte] = 1
+  return members
 }
 
 /** How long a window of this needle may be: it must not hold white space that could be a longer run, and wrapped text needs two disjoint ones. */
