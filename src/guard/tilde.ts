@@ -10,7 +10,7 @@ import { type Alternatives, concat, NOTHING, OPEN, plain } from './text.js'
  */
 export type Place = 'argument' | 'value' | 'element' | 'inner'
 
-export interface TildePrefix {
+interface TildePrefix {
   readonly value: Alternatives
   /** Tokens it takes the place of. */
   readonly length: number

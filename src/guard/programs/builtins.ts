@@ -4,7 +4,7 @@ import { parseScript } from '../syntax.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../text.js'
 import { resolvePath } from '../paths.js'
 import { type Call, fieldsOf, options, type Program } from './call.js'
-import { formatted } from './printing.js'
+import { formatted } from './format.js'
 
 /** Variables whose value some program runs as a command line. */
 const COMMAND_VARIABLES = new Set(

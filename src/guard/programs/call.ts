@@ -115,3 +115,8 @@ export function fieldsOf(text: string): string[] {
 export function known(text: string | undefined): text is string {
   return text !== undefined && !hasUnknown(text)
 }
+
+/** The same program under several names. */
+export function table(names: readonly string[], program: Program): Record<string, Program> {
+  return Object.fromEntries(names.map((name) => [name, program]))
+}

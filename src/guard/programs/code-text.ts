@@ -1,7 +1,7 @@
 /** Folds constant text in code of other languages: joined strings, names given once, formats, encodings. By shape, not by meaning. */
 import { unescape } from '../escapes.js'
 import { plain } from '../text.js'
-import { decodeBase64, decodeHex } from './printing.js'
+import { decodeBase64, decodeHex } from './decoding.js'
 
 /** What code may ask of the world around it. */
 export interface Outside {

@@ -1,6 +1,6 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
 import { hasUnknown, plain, TREE, UNKNOWN } from '../text.js'
-import { type Call, fieldsOf, onlyTalks, options, type Program } from './call.js'
+import { type Call, fieldsOf, onlyTalks, options, type Program, table } from './call.js'
 import { judgeCode, printedBy } from './code.js'
 
 interface Interpreter {
@@ -244,9 +244,9 @@ const emacs: Program = (call) => {
 }
 
 export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
-  ...Object.fromEntries(['awk', 'gawk', 'mawk', 'nawk', 'original-awk', 'goawk'].map((name) => [name, awk])),
-  ...Object.fromEntries(['sed', 'gsed', 'ssed'].map((name) => [name, sed])),
-  ...Object.fromEntries(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red', 'less', 'more', 'most'].map((name) => [name, editor])),
+  ...table(['awk', 'gawk', 'mawk', 'nawk', 'original-awk', 'goawk'], awk),
+  ...table(['sed', 'gsed', 'ssed'], sed),
+  ...table(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red', 'less', 'more', 'most'], editor),
   emacs,
   emacsclient: emacs,
 }

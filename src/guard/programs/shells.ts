@@ -1,8 +1,8 @@
 /** Inner shells: `bash -c TEXT args`, `bash FILE`, `... | sh`, `sh <<EOF`, also for zsh, dash, ksh and fish. */
 import { plain, UNKNOWN, unique } from '../text.js'
 import type { ShellState } from '../state.js'
-import { type Call, known, options, type Program } from './call.js'
-import { isReadable } from './printing.js'
+import { type Call, known, options, type Program, table } from './call.js'
+import { isReadable } from './decoding.js'
 
 export const SHELLS = [
   'bash',
@@ -108,4 +108,4 @@ export function runFile(call: Call, file: string, args: readonly string[]): read
   return out.length > 0 ? out : undefined
 }
 
-export const SHELL_PROGRAMS: Readonly<Record<string, Program>> = Object.fromEntries(SHELLS.map((name) => [name, shell]))
+export const SHELL_PROGRAMS: Readonly<Record<string, Program>> = table(SHELLS, shell)

@@ -1,0 +1,156 @@
+/** Filters: what comes out of cat, head, tr, cut, grep and decoders for input that is known. */
+import { unescape } from '../escapes.js'
+import { type Alternatives, ANYTHING, isConstant, plain, TREE, unique, UNKNOWN } from '../text.js'
+import { basename, options, type Program } from './call.js'
+import { decodeBase32, decodeBase64, decodeHex, UNREADABLE } from './decoding.js'
+
+/** The input of a filter: named files, or stdin. */
+function inputs(call: Parameters<Program>[0], files: readonly string[]): Alternatives {
+  if (files.length === 0) return call.stdin ?? ANYTHING
+  let all: Alternatives = ['']
+  for (const file of files) {
+    const text = file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file) ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(file, call.shell)
+    all = unique(all.flatMap((before) => text.map((more) => before + more)))
+  }
+  return all
+}
+
+export const cat: Program = (call) => inputs(call, options(call.argv.slice(1)).operands)
+
+/** Passes its input on unchanged, as far as a shell reading it would notice. */
+export const through =
+  (short: string): Program =>
+  (call) =>
+    inputs(call, options(call.argv.slice(1), { short }).operands)
+
+export const headTail: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'nc', long: ['lines', 'bytes'] })
+  const count = Number(given.get('n', 'lines') ?? (given.flags.find((flag) => /^\d$/.test(flag)) ? given.flags.filter((flag) => /^\d$/.test(flag)).join('') : 10))
+  const bytes = given.get('c', 'bytes')
+  return unique(
+    inputs(call, given.operands).map((text) => {
+      if (!isConstant(text)) return text
+      const last = basename(call.argv[0] ?? '') === 'tail'
+      if (bytes !== undefined) return last ? (bytes.startsWith('+') ? text.slice(Number(bytes) - 1) : text.slice(-Number(bytes))) : text.slice(0, Number(bytes))
+      const lines = text.split('\n')
+      const end = lines[lines.length - 1] === '' ? lines.length - 1 : lines.length
+      const kept = last ? lines.slice(given.get('n', 'lines')?.startsWith('+') ? count - 1 : Math.max(0, end - count), end) : lines.slice(0, Math.min(count, end))
+      return kept.length === 0 ? '' : `${kept.join('\n')}\n`
+    }),
+  )
+}
+
+/** A decoder that worked on known text gives known text; on unknown text nobody knows. */
+function decode(texts: Alternatives, work: (text: string) => string | undefined): Alternatives {
+  return unique(texts.map((text) => (isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) ? text : UNKNOWN)))
+}
+
+export const base64: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'wio', long: ['wrap', 'input', 'output'] })
+  const texts = inputs(call, [...given.operands, ...given.all('i', 'input')])
+  return given.has('d', 'D', 'decode') ? decode(texts, decodeBase64) : ANYTHING
+}
+
+export const base32: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'w' })
+  return given.has('d', 'decode') ? decode(inputs(call, given.operands), decodeBase32) : ANYTHING
+}
+
+export const xxd: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'cgls' })
+  return given.has('r') ? decode(inputs(call, given.operands.slice(0, 1)), decodeHex) : ANYTHING
+}
+
+export const openssl: Program = (call) => {
+  const [verb, ...rest] = call.argv.slice(1)
+  const words = rest.map((word) => word.replace(/^--/, '-'))
+  const plainBase64 = verb === 'base64' || (verb === 'enc' && (words.includes('-base64') || words.includes('-a')) && !words.some((word) => /^-(aes|des|camellia|chacha|bf|rc4)/.test(word)))
+  const at = words.indexOf('-in')
+  const texts = inputs(call, at >= 0 ? [words[at + 1] ?? ''] : [])
+  if (plainBase64 && words.includes('-d')) return decode(texts, decodeBase64)
+  return texts.every(isConstant) && words.includes('-d') ? [UNREADABLE] : ANYTHING
+}
+
+export const tr: Program = (call) => {
+  const given = options(call.argv.slice(1))
+  const [from = '', to = ''] = given.operands.map((set) => trSet(plain(set)))
+  return decode(call.stdin ?? ANYTHING, (text) => {
+    const source = [...from]
+    const target = [...to]
+    const complement = given.has('c', 'C', 'complement')
+    const inSet = (char: string): boolean => source.includes(char) !== complement
+    if (given.has('d', 'delete')) return [...text].filter((char) => !inSet(char)).join('')
+    if (target.length === 0) return text
+    return [...text].map((char) => (inSet(char) ? (target[complement ? target.length - 1 : Math.min(source.lastIndexOf(char), target.length - 1)] ?? char) : char)).join('')
+  })
+}
+
+function trSet(set: string): string {
+  const classes: Readonly<Record<string, string>> = { upper: 'A-Z', lower: 'a-z', digit: '0-9', alpha: 'A-Za-z', space: ' \t\n\r', blank: ' \t' }
+  return unescape(set.replace(/\[:(\w+):\]/g, (_, name: string) => classes[name] ?? '')).replace(/([^-])-([^-])/gs, (_, low: string, high: string) => {
+    const out: string[] = []
+    for (let code = low.charCodeAt(0); code <= high.charCodeAt(0) && out.length < 256; code++) out.push(String.fromCharCode(code))
+    return out.join('')
+  })
+}
+
+export const rev: Program = (call) =>
+  decode(inputs(call, options(call.argv.slice(1)).operands), (text) =>
+    text
+      .split('\n')
+      .map((line) => [...line].reverse().join(''))
+      .join('\n'),
+  )
+
+export const tac: Program = (call) => decode(inputs(call, options(call.argv.slice(1)).operands), (text) => `${text.replace(/\n$/, '').split('\n').reverse().join('\n')}\n`)
+
+export const cut: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'dfcb', long: ['delimiter', 'fields', 'characters', 'bytes'] })
+  const list = given.get('f', 'fields') ?? given.get('c', 'characters') ?? given.get('b', 'bytes') ?? ''
+  const separator = given.get('f', 'fields') === undefined ? '' : (given.get('d', 'delimiter') ?? '\t')
+  return decode(inputs(call, given.operands), (text) =>
+    text
+      .split('\n')
+      .map((line) => {
+        const pieces = line.split(separator)
+        return pieces.filter((_, i) => list.split(',').some((range) => inRange(range, i + 1))).join(separator)
+      })
+      .join('\n'),
+  )
+}
+
+function inRange(range: string, index: number): boolean {
+  const ends = /^(\d*)(-?)(\d*)$/.exec(range)
+  if (!ends) return true
+  if (!ends[2]) return Number(ends[1]) === index
+  return index >= Number(ends[1] || 1) && index <= Number(ends[3] || Number.MAX_SAFE_INTEGER)
+}
+
+/** A pattern that lets every pid through keeps "everything" everything; any other picks something out. */
+export const grep: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'ABCefmdD', long: ['regexp', 'file', 'max-count'] })
+  const pattern = given.get('e', 'regexp') ?? given.operands[0] ?? ''
+  const files = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
+  const texts = inputs(call, files)
+  if (texts.some((text) => text.includes(TREE)) && (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || given.has('v', 'invert-match'))) return texts
+  return decode(
+    texts.map((text) => (text.includes(TREE) ? UNKNOWN : text)),
+    (text) => matchingLines(text, plain(pattern), given.has('v', 'invert-match'), given.has('F', 'fixed-strings')),
+  )
+}
+
+function matchingLines(text: string, pattern: string, inverted: boolean, fixed: boolean): string | undefined {
+  if (!fixed && !/^[\w /=:-]*$/.test(pattern)) return undefined
+  const lines = text
+    .replace(/\n$/, '')
+    .split('\n')
+    .filter((line) => line.includes(pattern) !== inverted)
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
+}
+
+/** Filters whose effect on text is not computed: known input becomes text that nobody has read. */
+export const opaqueFilter: Program = (call) => {
+  const given = options(call.argv.slice(1))
+  const texts = inputs(call, given.operands)
+  return texts.every((text) => isConstant(text) && text !== '') ? [UNREADABLE] : ANYTHING
+}

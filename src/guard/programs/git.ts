@@ -1,0 +1,103 @@
+/** git: aliases, settings and options that run commands, and the verbs that remove files. */
+import { resolvePath } from '../paths.js'
+import { plain, unique } from '../text.js'
+import { type Call, known, options, type Program } from './call.js'
+
+/** Keys of git's configuration whose value git runs. */
+const GIT_COMMAND_KEYS =
+  /^(alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|hookspath)|sequence\.editor|diff\.external|.*\.(?:textconv|command|cmd|clean|smudge|process|driver|helper|tool|pager|program|receivepack|uploadpack)|pager\..*|credential\.helper)$/i
+
+/** Options of git's verbs whose value is a command line. */
+const GIT_COMMAND_OPTIONS = [
+  'exec',
+  'extcmd',
+  'open-files-in-pager',
+  'tree-filter',
+  'index-filter',
+  'msg-filter',
+  'env-filter',
+  'commit-filter',
+  'parent-filter',
+  'tag-name-filter',
+  'upload-pack',
+  'receive-pack',
+]
+
+const GIT_COMMAND_VERBS = new Set(['rebase', 'difftool', 'grep', 'filter-branch', 'fetch', 'clone', 'push', 'pull', 'ls-remote', 'archive'])
+
+export const git: Program = (call) => {
+  const words = call.argv.slice(1).map(plain)
+  const inner = call.shell.fork()
+  const aliases = new Map<string, string>()
+  let i = 0
+  for (; i < words.length; i++) {
+    const word = words[i] ?? ''
+    const alias = word === '-c' ? /^alias\.([^=]+)=!(.*)$/s.exec(words[i + 1] ?? '') : null
+    if (alias) aliases.set(alias[1] ?? '', alias[2] ?? '')
+    if (word === '-C') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
+    if (word === '-c') gitConfig(words[i + 1] ?? '', call)
+    if (word.startsWith('--work-tree=')) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(word.slice('--work-tree='.length), cwd)))
+    if (/^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(word)) i++
+    else if (!word.startsWith('-')) break
+  }
+  const environment = call.prefix?.shell ?? call.shell
+  const settings = Number(environment.get('GIT_CONFIG_COUNT').values[0]) || 0
+  for (let at = 0; at < Math.min(settings, 20); at++) {
+    const [key, value] = [environment.get(`GIT_CONFIG_KEY_${at}`), environment.get(`GIT_CONFIG_VALUE_${at}`)].map((variable) => variable.values[0] ?? '')
+    if (key && known(value)) gitConfig(`${key}=${value}`, call)
+  }
+  const [verb = '', ...rest] = words.slice(i)
+  for (const [at, word] of rest.entries()) {
+    const file = /^--output=(.*)$/s.exec(word)?.[1] ?? (word === '--output' ? rest[at + 1] : undefined)
+    if (file !== undefined) call.walker.effect('overwrite', file, inner, call.argv)
+  }
+  // An alias that starts with `!` gets the remaining words as its parameters.
+  const alias = aliases.get(verb)
+  if (alias !== undefined) {
+    const shell = inner.fork()
+    shell.positional = rest
+    call.walker.script(`${alias} "$@"`, shell)
+  }
+  if (verb === 'clean') {
+    const given = options(rest, { short: 'e', long: ['exclude'] })
+    if (!given.has('n', 'dry-run') && given.has('f', 'force') && given.has('d', 'x', 'X'))
+      for (const target of given.operands.length > 0 ? given.operands : ['.']) call.walker.effect('delete-tree', target, inner, call.argv)
+  } else if (verb === 'rm') {
+    const given = options(rest)
+    if (given.has('r') && !given.has('cached', 'n', 'dry-run')) for (const target of given.operands) call.walker.effect('delete', target, inner, call.argv)
+  } else if (verb === 'bisect' && rest[0] === 'run') call.walker.argv(rest.slice(1), inner, null)
+  else if (verb === 'submodule' && rest.includes('foreach'))
+    call.walker.script(
+      rest
+        .slice(rest.indexOf('foreach') + 1)
+        .filter((word) => word !== '--recursive')
+        .join(' '),
+      inner,
+    )
+  else if (GIT_COMMAND_VERBS.has(verb)) {
+    const short = verb === 'rebase' || verb === 'difftool' ? 'x' : verb === 'grep' ? 'O' : ''
+    const given = options(rest, { short, long: [...GIT_COMMAND_OPTIONS, 'config'] })
+    for (const line of [...short, ...GIT_COMMAND_OPTIONS].flatMap((name) => given.all(name))) call.walker.tryScript(line, inner)
+    for (const setting of given.all('config')) gitConfig(setting, call)
+    for (const word of rest) {
+      const transport = /^ext::(.*)$/s.exec(word)?.[1]
+      // Words are separated by blanks; `% ` is a blank inside one.
+      if (transport)
+        call.walker.argv(
+          (transport.match(/(?:%.|[^ %])+/gs) ?? []).map((part) => part.replace(/%(.)/gs, (_, code: string) => (/[ %]/.test(code) ? code : ''))),
+          inner,
+          null,
+        )
+    }
+  } else if (verb === 'config') {
+    const [key = '', value = ''] = rest.filter((word) => !word.startsWith('-') && word !== 'set')
+    if (value !== '') gitConfig(`${key}=${value}`, call)
+  }
+  return undefined
+}
+
+function gitConfig(setting: string, call: Call): void {
+  const at = setting.indexOf('=')
+  const [key, value] = [setting.slice(0, at), setting.slice(at + 1)]
+  if (at > 0 && GIT_COMMAND_KEYS.test(key)) call.walker.tryScript(value.replace(/^!/, ''), call.shell)
+}
