@@ -23,7 +23,7 @@ async function answers(values: readonly unknown[], call: (value: never) => unkno
       () => null,
       (thrown: unknown) => thrown,
     )
-    expect(ShellError.is(error), `${String(typeof value)} ${typeof value === 'object' ? '' : String(value)} gave ${String(error)}`).toBe(true)
+    expect(ShellError.is(error), `a ${typeof value} gave ${String(error)}`).toBe(true)
     const { code, message, hint } = error as ShellError
     expect(code).toBe('BAD_REQUEST')
     if (typeof value === 'number' || typeof value === 'bigint') expect(message).toContain(String(value))
