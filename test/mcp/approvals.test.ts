@@ -172,7 +172,7 @@ describe('the state between question and answer (2026)', () => {
     expect(other.result).toMatchObject({ resultType: 'input_required' })
 
     // A byte changed: refused.
-    const forged = `${requestState.slice(0, -2)}${requestState.endsWith('A') ? 'B' : 'A'}${requestState.slice(-1)}`
+    const forged = `${requestState.slice(0, -2)}${requestState.at(-2) === 'A' ? 'B' : 'A'}${requestState.slice(-1)}`
     expect((await call({ name: 'Bash', arguments: { command: count }, requestState: forged, inputResponses })).error).toMatchObject({ code: -32602 })
     for (const nonsense of ['', '.', 'a.b', 'x'.repeat(10_000)]) {
       expect((await call({ name: 'Bash', arguments: { command: count }, requestState: nonsense, inputResponses })).error).toMatchObject({ code: -32602 })
