@@ -103,15 +103,15 @@ export class Capture {
     if (this.#live ?? this.#options.live()) this.#show((this.#live ??= createTextStream({ ansi: this.#options.ansi, progress: this.#options.progress })).push(bytes))
   }
 
-  #beginSpill(): void {
-    this.#spill = this.#options.openSpill?.() ?? null
-    if (!this.#spill) {
-      this.#spillRefused = true
-      return
-    }
+  #beginSpill(): SpillTarget | null {
+    const file = this.#options.openSpill?.() ?? null
+    this.#spill = file
+    this.#spillRefused = !file
+    if (!file) return null
     const kept = this.transcript.snapshot()
-    this.#spill.write(kept.head)
-    this.#spill.write(kept.tail)
+    file.write(kept.head)
+    file.write(kept.tail)
+    return file
   }
 
   #show(text: string): void {
@@ -121,8 +121,29 @@ export class Capture {
     this.#options.onOutput({ stream: this.#options.stream, text, offset })
   }
 
+  /** The whole of it goes to a file after all, because less of it will be shown than it could have been. */
+  spillNow(): void {
+    if (!this.#ended || this.#spill || this.#spillRefused || this.transcript.snapshot().omittedBytes > 0) return
+    const file = this.#beginSpill()
+    file?.finish(new Uint8Array(0))
+  }
+
   /** The text for the Outcome: decoded, shaped, then clipped, so that a cut never hides a sequence or splits a character. */
   text(clip: Clip): Clipped {
     return shapeText(this.transcript.snapshot(), { ansi: this.#options.ansi, progress: this.#options.progress, clip, wholeAt: this.spillPath })
   }
+}
+
+/**
+ * The texts of both streams for the Outcome. A head-and-tail clip is a budget for what a reader gets in all: a stream that needs less than
+ * its half leaves the rest to the other one.
+ */
+export function clippedTexts(out: Capture, err: Capture | null, clip: Clip): { readonly out: Clipped; readonly err: Clipped | null } {
+  if (clip.kind !== 'ends' || !err || out.bytes === 0 || err.bytes === 0) return { out: out.text(clip), err: err?.text(clip) ?? null }
+  // A character is at least a byte: what fits by bytes fits.
+  const half = Math.floor(clip.maxChars / 2)
+  const forErr = Math.min(err.bytes, Math.max(half, clip.maxChars - out.bytes))
+  if (err.bytes > forErr) err.spillNow()
+  if (out.bytes > clip.maxChars - forErr) out.spillNow()
+  return { out: out.text({ ...clip, maxChars: clip.maxChars - forErr }), err: err.text({ ...clip, maxChars: forErr }) }
 }

@@ -11,7 +11,7 @@ import { commandLine, descendantsOf } from '../os/proc.js'
 import { signalName } from '../os/signals.js'
 import type { Call } from './call.js'
 import { Deadlines } from './deadlines.js'
-import type { Capture } from './capture.js'
+import { clippedTexts, type Capture } from './capture.js'
 import { deliverCommand, isRefusal, type DeliveredCommand } from './delivery.js'
 import { adviceFor } from './advice.js'
 import { abortedOutcome, endedOutcome, lostOutcome, LOST_NOTE, refusedOutcome } from './outcomes.js'
@@ -178,7 +178,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     out.end()
     err?.end()
   }
-  const clipped = { out: out.text(plan.clip), err: err?.text(plan.clip) ?? null }
+  const clipped = clippedTexts(out, err, plan.clip)
   if (held) {
     // Output that comes later is kept with this run, in its file, and never reaches another run's result.
     void Promise.all(readers.map((reader) => reader.end)).then(() => {

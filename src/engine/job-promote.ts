@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Outcome } from '../contract/outcome.js'
 import { makeJobDirectory, removeJobDirectory } from '../os/job-dir.js'
 import { writeJobRecord } from '../os/job-record.js'
-import type { Capture } from './capture.js'
+import { clippedTexts, type Capture } from './capture.js'
 import { endOf, within, type Promote } from './fresh.js'
 import { keptBytes, newShellId, recordOf, type StartedJob } from './job-start.js'
 import { endedOutcome, runningOutcome } from './outcomes.js'
@@ -98,8 +98,7 @@ function moveFile(from: string, to: string): void {
 const WHY: Readonly<Record<string, string>> = { timeout: 'its time limit passed', yield: 'it takes longer than a call should block', asked: 'it was moved to the background' }
 
 function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: string, outputFile: string): Outcome {
-  const stdout = out.text(plan.clip)
-  const stderr = err?.text(plan.clip) ?? null
+  const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
   return runningOutcome({
     stdout: err ? stdout.text : '',
     stderr: stderr?.text ?? '',
@@ -127,8 +126,7 @@ async function settleEnded({ plan, ward, out, err, readers, startedAt }: Running
   for (const reader of readers) reader.close()
   out.end()
   err?.end()
-  const stdout = out.text(plan.clip)
-  const stderr = err?.text(plan.clip) ?? null
+  const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
   const exit = ward.state.exited ?? { code: null, signal: null, forced: false, lost: true }
   return endedOutcome({
     end: endOf(exit, null, plan),

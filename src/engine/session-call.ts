@@ -7,7 +7,7 @@ import type { Pipe } from '../os/launcher.js'
 import { commandLine, descendantsOf, isAlive, linkOf, signalProcess } from '../os/proc.js'
 import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
-import type { Capture } from './capture.js'
+import { clippedTexts, type Capture } from './capture.js'
 import { Deadlines } from './deadlines.js'
 import type { DeliveredCommand } from './delivery.js'
 import { endOf, takePipe, within, type Promote } from './fresh.js'
@@ -160,7 +160,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   if (traps && shell.alive) noteTraps(traps, shell, memory)
   if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames))
   else if (held) notes.push(...leftoverNotes(shell, before))
-  const clipped = { out: out.text(plan.clip), err: err?.text(plan.clip) ?? null }
+  const clipped = clippedTexts(out, err, plan.clip)
   const stages = report && report.kind !== 'E' && plan.verdict.facts.lastPipelineStages > 1 ? report.fields.slice(report.kind === 'F' ? 2 : 6).map(Number) : []
   const pipeStatus = stages.length > 1 ? stages : null
   notes.push(...site.notes, ...adviceFor({ end, plan, stderr: merged ? clipped.out.text : (clipped.err?.text ?? ''), pipeStatus }))

@@ -222,6 +222,24 @@ describe('large output', () => {
     expect(more.output).toContain('[output truncated in middle: got 131073 bytes')
   })
 
+  test('the house clip is one budget for both streams: a short one leaves its share to the other, and each whole text is in a file', async () => {
+    const engine = await testEngine()
+    const print = (out: number, err: number): string => `yes out | head -c ${out}; yes err | head -c ${err} >&2`
+    const fits = await engine.run({ command: print(25_000, 5_000) })
+    expect([fits.stdout.length, fits.stderr.length, fits.truncated, fits.outputFile]).toEqual([25_000, 5_000, false, null])
+    const one = await engine.run({ command: print(40_000, 1_000) })
+    expect([one.stderr.length, one.truncated]).toEqual([1_000, true])
+    const alone = await engine.run({ command: print(40_000, 0) })
+    expect(one.stdout.length).toBeGreaterThan(alone.stdout.length - 1_100)
+    const both = await engine.run({ command: print(40_000, 20_000) })
+    for (const text of [both.stdout, both.stderr]) expect(text.length).toBeGreaterThan(alone.stdout.length / 2 - 1_000)
+    expect(both.stdout.length + both.stderr.length).toBeLessThanOrEqual(30_000 + 500)
+    const shown = (text: string): number => text.split('\n').filter((line) => line === 'out' || line === 'err').length * 4
+    expect(both.omittedBytes).toBe(60_000 - shown(both.stdout) - shown(both.stderr))
+    const files = [both.stdout, both.stderr].map((text) => /(\/\S+\.log)/.exec(text)?.[1] ?? '')
+    expect(files.map((file) => readFileSync(file, 'utf8').length)).toEqual([40_000, 20_000])
+  })
+
   test('the house clip keeps both ends and names a private file with the whole', async () => {
     const engine = await testEngine()
     const outcome = await engine.run({ command: 'seq 1 20000' })
