@@ -5,20 +5,23 @@
 #include <string.h>
 
 typedef struct Needle { struct Needle *next; unsigned char *bytes; size_t length; char *label; size_t label_length; } Needle;
-struct Mask { Needle *by_first[256]; bool pair[65536]; size_t count, shortest; };
+struct Mask { Needle *by_first[256]; bool pair[65536]; size_t count, shortest; bool lacking; };
+
+/* Without memory nothing can be compared with the values: what might hold one is not shown. */
+static const char WITHHELD[] = "[withheld: no memory to mask it]";
 
 Mask *mask_new(void) { return calloc(1, sizeof(Mask)); }
-bool mask_empty(const Mask *mask) { return !mask || mask->count == 0; }
+bool mask_empty(const Mask *mask) { return !mask || (mask->count == 0 && !mask->lacking); }
 
 void mask_add(Mask *mask, const char *name, size_t name_length, const unsigned char *bytes, size_t length) {
   if (!mask || length < 2) return;
   /* Every line that is typed names its secrets anew: what is already known costs nothing. */
   for (const Needle *known = mask->by_first[bytes[0]]; known; known = known->next) if (known->length == length && memcmp(known->bytes, bytes, length) == 0) return;
   Needle *needle = calloc(1, sizeof *needle);
-  if (!needle) return;
+  if (!needle) { mask->lacking = true; return; }
   needle->bytes = malloc(length);
   needle->label = malloc(name_length + 10);
-  if (!needle->bytes || !needle->label) { free(needle->bytes); free(needle->label); free(needle); return; }
+  if (!needle->bytes || !needle->label) { free(needle->bytes); free(needle->label); free(needle); mask->lacking = true; return; }
   memcpy(needle->bytes, bytes, length);
   needle->length = length;
   memcpy(needle->label, "[secret:", 8);
@@ -93,10 +96,11 @@ static size_t scan(Mask *mask, const unsigned char *text, size_t length, size_t 
 
 void mask_push(Mask *mask, MaskState *state, const char *data, size_t length, MaskSink sink, void *context) {
   if (mask_empty(mask)) { sink(context, data, length); return; }
+  if (mask->lacking) { sink(context, WITHHELD, sizeof WITHHELD - 1); return; }
   char *joined = NULL;
   if (state->held_length > 0) {
     joined = malloc(state->held_length + length);
-    if (!joined) { sink(context, data, length); return; }
+    if (!joined) { sink(context, WITHHELD, sizeof WITHHELD - 1); return; }
     memcpy(joined, state->held, state->held_length);
     memcpy(joined + state->held_length, data, length);
     data = joined;
@@ -106,7 +110,7 @@ void mask_push(Mask *mask, MaskState *state, const char *data, size_t length, Ma
   size_t shown = state->shown;
   size_t done = scan(mask, (const unsigned char *)data, length, shown, false, sink, context);
   state->shown = shown > done ? shown - done : 0;
-  if (done < length && !keep(state, data + done, length - done)) sink(context, data + done, length - done);
+  if (done < length && !keep(state, data + done, length - done)) sink(context, WITHHELD, sizeof WITHHELD - 1);
   free(joined);
 }
 
