@@ -19,7 +19,7 @@ import type { Care, SessionMemory } from './session-memory.js'
 import type { Report } from './session-report.js'
 import type { SessionShell } from './session-shell.js'
 import { namesLeftBehind } from './session-state.js'
-import { stopCommand } from './session-stop.js'
+import { stopCommand, type Stopped } from './session-stop.js'
 
 const RECOVER_LIMIT_MS = 1_500
 const INTERRUPT_EVERY_MS = 50
@@ -37,7 +37,6 @@ export interface CallSite {
 }
 
 type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
-type Stopped = Awaited<ReturnType<typeof stopCommand>>
 
 /** The Outcome; null when the command went on without the session, and the call is settled by who took it. */
 export async function runInShell(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, call: Call, site: CallSite): Promise<Outcome | null> {
@@ -130,7 +129,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   if (stopped && stopped.left.length > 0) notes.push(`Could not end every process; still there: ${stopped.left.join(', ')}.`)
   // A command that interrupts its own shell may have done so with our signal.
   const interrupted = stopped !== null || (report?.kind === 'E' && report.fields[0] === '130')
-  if (interrupted && shell.alive && !(await recover(shell, memory))) {
+  if (interrupted && shell.alive && !(await recover(shell, memory, stopped))) {
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'timeout' })
     await shell.ward.exited
     notes.push('The shell did not answer and was restarted with the state it had before this command.')
@@ -234,14 +233,16 @@ async function prepare(
 }
 
 /** After an interrupt the shell is at its prompt again; hear it say so. */
-async function recover(shell: SessionShell, memory: SessionMemory): Promise<boolean> {
+async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stopped | null): Promise<boolean> {
   const number = shell.nextNumber()
   const ready = shell.heard('R', number)
   shell.type(recoverLine(number, shell.marks, memory.traps.exit))
   memory.statusLost = true
   // The interrupt that the handler sends can be lost on a builtin that waits for input in a sourced file; the next one is not.
   const again = setInterval(() => {
-    if (!shell.isAtPrompt()) signalProcess(shell.pid, 'SIGINT')
+    if (shell.isAtPrompt()) return
+    signalProcess(shell.pid, 'SIGINT')
+    stopped?.askLatecomers()
   }, INTERRUPT_EVERY_MS)
   try {
     return (await within(ready, RECOVER_LIMIT_MS)) && shell.alive

@@ -3,6 +3,7 @@ import { descendantsOf, isAlive } from '../os/proc.js'
 
 const LOOK_EVERY_MS = 10
 const GIVE_UP_MS = 5_000
+const LATE_GRACE_MS = 500
 
 export interface StopSpec {
   readonly shell: number
@@ -14,25 +15,43 @@ export interface StopSpec {
   readonly graceMs: number
 }
 
-export async function stopCommand(spec: StopSpec): Promise<{ forced: boolean; left: readonly number[] }> {
+export interface Stopped {
+  readonly forced: boolean
+  readonly left: readonly number[]
+  /** To be called while the shell does not answer: it may have been about to start one more program when it was told. */
+  askLatecomers(): void
+}
+
+export async function stopCommand(spec: StopSpec): Promise<Stopped> {
   // Pending in the shell before its child can die: when the wait for the child returns, the handler runs and not the next command.
   signal(spec.shell, spec.stopSignal)
   signal(spec.shell, 'SIGCONT')
-  for (const pid of victims(spec)) {
-    signal(pid, spec.polite)
-    signal(pid, 'SIGCONT')
+  const asked = new Map<number, number>()
+  const ask = (pids: readonly number[]): void => {
+    for (const pid of pids) {
+      if (asked.has(pid)) continue
+      asked.set(pid, performance.now())
+      signal(pid, spec.polite)
+      signal(pid, 'SIGCONT')
+    }
+  }
+  const askLatecomers = (): void => {
+    const late = victims(spec)
+    ask(late)
+    for (const pid of late) if (performance.now() - (asked.get(pid) ?? 0) > LATE_GRACE_MS) signal(pid, 'SIGKILL')
   }
   const began = performance.now()
   let forced = false
   for (;;) {
     const left = victims(spec)
-    if (left.length === 0) return { forced, left }
+    if (left.length === 0) return { forced, left, askLatecomers }
+    ask(left)
     const passed = performance.now() - began
     if (passed >= spec.graceMs) {
       forced = true
       for (const pid of left) signal(pid, 'SIGKILL')
     }
-    if (passed >= spec.graceMs + GIVE_UP_MS) return { forced, left }
+    if (passed >= spec.graceMs + GIVE_UP_MS) return { forced, left, askLatecomers }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }
 }

@@ -63,6 +63,19 @@ test('F50 a session that closes with a replaced shell lets go of each pipe once:
   }
 })
 
+test.each(['interrupt', 'kill'] as const)('EXEC-07 F15 a program that the shell starts in the moment of the %s is ended too, and the shell keeps its state', async (how) => {
+  const session = await (await testEngine()).session()
+  // A long search for the program: the shell is told before it starts it, and hears of it only when the program has ended.
+  for (const places of [3_000, 6_000, 10_000, 15_000]) {
+    await session.run({ command: `export -n PATH; own=\${own-$PATH}; x=0; PATH=$(printf '/x%s:' {1..${places}})$own` })
+    const handle = session.stream({ command: 'x=1; echo up; hash -r; sleep 600' })
+    for await (const { text } of handle) if (text.includes('up')) handle[how]()
+    expect(await handle.outcome).toMatchObject({ status: how === 'kill' ? 'killed' : 'failed', notes: [] })
+    expect((await session.run({ command: 'echo "x=$x"' })).stdout).toBe('x=1\n')
+  }
+  expect(await session.info()).toMatchObject({ restarts: 0, leftovers: [] })
+})
+
 test('a snapshot that cannot be read is said, and one that cannot be written costs nothing else', async () => {
   const stateDir = join(temporaryFolder(), 'state')
   const first = await testEngine({ stateDir, persistSessions: true })
