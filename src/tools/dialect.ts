@@ -74,16 +74,16 @@ export interface Dialect {
   readonly tools: readonly ToolSpec[]
 }
 
-/** Every read and kill tool understands the id names of its siblings; its schema shows only its own. */
-export function idAliases(own: string): Record<string, string> {
-  const names = ['bash_id', 'shell_id', 'task_id', 'session_id', 'id']
-  return Object.fromEntries(names.filter((name) => name !== own).map((name) => [name, own]))
+/** What most dialects ask for: a dialect spreads this and names only where it differs. */
+export const USUAL_POLICY: Policy = {
+  state: 'session',
+  streams: 'separate',
+  jobStreams: 'merged',
+  clip: { kind: 'ends', maxChars: 30_000 },
+  ansi: 'strip',
+  timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
+  graceMs: 2_000,
+  owner: 'manager',
+  newId: null,
+  automation: () => [],
 }
-
-export const ANNOTATIONS = {
-  runs: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  reads: { readOnlyHint: true, openWorldHint: false },
-  /** May do anything, as the protocol assumes when the other hints are missing. */
-  types: { readOnlyHint: false, openWorldHint: true },
-  stops: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-} as const satisfies Record<string, ToolAnnotations>

@@ -3,6 +3,7 @@ import type { Engine, Session } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
+import type { AnsiMode } from '../contract/output.js'
 import type { AutomationRule, RunRequest, StartRequest } from '../contract/request.js'
 import { JobReader } from './cursors.js'
 import type { Policy, Timeouts } from './dialect.js'
@@ -12,10 +13,8 @@ import { quote } from './quote.js'
 import type { CallOptions } from './tool.js'
 
 /** What one call wants; everything else comes from the dialect's policy and the host's options. */
-export interface Wish extends Pick<RunRequest, 'command' | 'cwd' | 'env' | 'timeoutMs' | 'description' | 'pty' | 'streams' | 'clip'> {
+export interface Wish extends Pick<RunRequest, 'command' | 'cwd' | 'env' | 'timeoutMs' | 'description' | 'pty'> {
   readonly session?: string
-  readonly yieldMs?: number
-  readonly openStdin?: boolean
 }
 
 /** A finished (or yielded, or refused) foreground command, with what a reader should know besides. */
@@ -54,6 +53,14 @@ export class Toolbox {
     return this.options.cwd ?? this.engine.cwd
   }
 
+  get ansi(): AnsiMode {
+    return this.options.ansi ?? this.policy.ansi
+  }
+
+  get #graceMs(): number {
+    return this.options.graceMs ?? this.policy.graceMs
+  }
+
   async foreground(wish: Wish, call: CallOptions): Promise<Ran> {
     const request = { ...this.#request(wish, call), ...(await this.#foregroundOnly(wish, call)) }
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
@@ -80,11 +87,10 @@ export class Toolbox {
     const request: StartRequest = {
       ...this.#request(wish, call),
       // A terminal is one stream by nature.
-      ...(wish.pty ? {} : { streams: wish.streams ?? this.policy.jobStreams }),
+      streams: wish.pty ? undefined : this.policy.jobStreams,
       owner: this.policy.owner,
-      ...(wish.timeoutMs === undefined ? {} : { timeoutMs: wish.timeoutMs }),
-      ...(wish.openStdin ? { openStdin: true } : {}),
-      ...(session ? { session: session.name } : {}),
+      timeoutMs: wish.timeoutMs,
+      session: session?.name,
       ...(await this.#newId()),
     }
     const begun = await this.engine.begin(request)
@@ -134,7 +140,7 @@ export class Toolbox {
 
   async kill(id: string): Promise<KillResult> {
     const job = await this.job(id)
-    return job.kill({ graceMs: this.options.graceMs ?? this.policy.graceMs })
+    return job.kill({ graceMs: this.#graceMs })
   }
 
   /** Waits for the end, or for a line that was not read yet. Never ends anything. */
@@ -166,40 +172,39 @@ export class Toolbox {
   /** A foreground command that goes on as a job: what its answer showed is not new any more. */
   async #wasShown(outcome: Outcome): Promise<void> {
     const job = await this.engine.job(outcome.id!)
-    this.#reader(job.id).note(await positionAfter(job, outcome, this.options.ansi ?? this.policy.ansi))
+    this.#reader(job.id).note(await positionAfter(job, outcome, this.ansi))
   }
 
   #request(wish: Wish, call: CallOptions): RunRequest {
     const { options, policy } = this
-    const ask = call.ask ?? options.ask
     const env = wish.env || options.env ? { ...options.env, ...wish.env } : undefined
     const automation: readonly AutomationRule[] = [...policy.automation(options.features ?? {}), ...(options.automation ?? [])]
     const cwd = policy.state === 'session' ? wish.cwd : (wish.cwd ?? options.cwd)
     return {
       command: commandText(wish.command),
-      graceMs: options.graceMs ?? policy.graceMs,
-      ansi: options.ansi ?? policy.ansi,
+      graceMs: this.#graceMs,
+      ansi: this.ansi,
       door: call.door ?? options.door ?? 'tools',
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(env ? { env } : {}),
-      ...(options.envMode ? { envMode: options.envMode } : {}),
-      ...(options.dryRun ? { dryRun: true } : {}),
-      ...(wish.description === undefined ? {} : { description: wish.description }),
+      cwd,
+      env,
+      envMode: options.envMode,
+      dryRun: options.dryRun,
+      description: wish.description,
+      signal: call.signal,
+      ask: call.ask ?? options.ask,
+      automation: automation.length > 0 ? automation : undefined,
       ...(wish.pty ? { pty: wish.pty, reportInput: true } : {}),
-      ...(call.signal ? { signal: call.signal } : {}),
-      ...(ask ? { ask } : {}),
-      ...(automation.length > 0 ? { automation } : {}),
     }
   }
 
   async #foregroundOnly(wish: Wish, call: CallOptions): Promise<Partial<RunRequest>> {
     const { onProgress } = call
-    const yieldMs = wish.yieldMs ?? this.options.yieldMs
+    const { yieldMs } = this.options
     return {
       timeoutMs: wish.timeoutMs === undefined ? this.timeouts.defaultMs : wish.timeoutMs,
-      ...(wish.pty ? {} : { streams: wish.streams ?? this.policy.streams }),
-      clip: wish.clip ?? this.policy.clip,
-      ...(onProgress ? { onOutput: (chunk) => onProgress(chunk.text) } : {}),
+      streams: wish.pty ? undefined : this.policy.streams,
+      clip: this.policy.clip,
+      onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
       ...(yieldMs === undefined ? {} : { yieldMs, ...(await this.#newId()) }),
     }
   }

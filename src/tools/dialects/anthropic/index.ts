@@ -1,6 +1,7 @@
 /** Anthropic's typed tool `bash_20250124`: one persistent session, `{command}` or `{restart: true}`. */
 import { ShellError } from '../../../contract/errors.js'
-import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { RUNS } from '../../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
@@ -8,15 +9,13 @@ import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
 const bash: ToolSpec = {
+  ...RUNS,
   name: 'bash',
-  title: 'Run a command',
-  annotations: ANNOTATIONS.runs,
   describe: descriptions.bash,
   inputSchema: () => inputOf({ command: text('The bash command to run; required unless restart'), restart: flag('Start over with a new shell') }),
   outputSchema: outputOf({ output: text(), exit_code: orNull(whole()), status: text(), error: text() }, ['output', 'status']),
   // The model knows this tool by heart; the API takes no schema for it.
   native: { anthropic: { type: 'bash_20250124', name: 'bash' } },
-  argv: ['command'],
   fail: (error) => ({ text: errorText(error), structured: { output: '', exit_code: null, status: 'error', error: errorText(error) }, isError: true }),
   call: async (box, input, call) => {
     const { command, restart } = input as { command?: string; restart?: boolean }
@@ -65,17 +64,6 @@ function wrong(text: string, structured: Record<string, unknown>): ToolResult {
 export const anthropic: Dialect = {
   name: 'anthropic',
   summary: "Anthropic's bash_20250124: command or restart, one persistent session.",
-  policy: {
-    state: 'session',
-    streams: 'separate',
-    jobStreams: 'merged',
-    clip: { kind: 'ends', maxChars: 30_000 },
-    ansi: 'strip',
-    timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
-    graceMs: 2_000,
-    owner: 'manager',
-    newId: null,
-    automation: () => [],
-  },
+  policy: USUAL_POLICY,
   tools: [bash],
 }

@@ -2,7 +2,8 @@
 import { constants } from 'node:os'
 import type { ShellError } from '../../../contract/errors.js'
 import type { Job, JobInfo } from '../../../contract/job.js'
-import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { RUNS, typesIntoJob } from '../../kinds.js'
 import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, bodyOfParts, dryRunText, errorText, noteLines, lines, refusalText } from '../../texts.js'
 import type { CallOptions, ToolResult } from '../../tool.js'
@@ -26,9 +27,8 @@ const YIELD_FIELDS = {
 const OUTPUT = outputOf({ output: text(), exit_code: whole(), session_id: whole(), wall_time_seconds: { type: 'number' }, original_token_count: whole(), error: text() }, ['output'])
 
 const execCommand: ToolSpec = {
+  ...RUNS,
   name: 'exec_command',
-  title: 'Run a command',
-  annotations: ANNOTATIONS.runs,
   describe: descriptions.execCommand,
   inputSchema: () => inputOf({ cmd: text('Shell command to execute'), workdir: text('Directory to run in'), tty: flag('Give it a terminal; needed to write to it'), ...YIELD_FIELDS }, ['cmd']),
   outputSchema: OUTPUT,
@@ -37,7 +37,7 @@ const execCommand: ToolSpec = {
   fail: failed,
   call: async (box, input, call) => {
     const { cmd, workdir, tty } = input as { cmd: string; workdir?: string; tty?: boolean }
-    const started = await box.background({ command: cmd, ...(workdir === undefined ? {} : { cwd: workdir }), ...(tty === true ? { pty: true } : {}) }, call)
+    const started = await box.background({ command: cmd, cwd: workdir, pty: tty }, call)
     if (started.kind === 'started') return collect(box, started.job, yieldOf(input['yield_time_ms'], EXEC_YIELD_MS, MAX_YIELD_MS), input['max_output_tokens'], call)
     const { outcome, command } = started.ran
     if (outcome.refused) return { text: refusalText(outcome, command), structured: { output: '', error: refusalText(outcome, command) }, isError: true }
@@ -47,14 +47,13 @@ const execCommand: ToolSpec = {
 }
 
 const writeStdin: ToolSpec = {
+  ...typesIntoJob('session_id'),
   name: 'write_stdin',
   title: 'Type into a session',
-  annotations: ANNOTATIONS.runs,
+  annotations: RUNS.annotations,
   describe: () => descriptions.writeStdin,
   inputSchema: () => inputOf({ session_id: whole('The id that exec_command returned'), chars: text('What to type; empty to poll'), ...YIELD_FIELDS }, ['session_id']),
   outputSchema: OUTPUT,
-  aliases: idAliases('session_id'),
-  ids: ['session_id'],
   fail: failed,
   call: async (box, input, call) => {
     const { session_id, chars = '' } = input as { session_id: string; chars?: string }
@@ -69,9 +68,9 @@ const writeStdin: ToolSpec = {
 /** Waits for the end or the yield, whichever is first, and reads what is new. */
 async function collect(box: Toolbox, job: Job, yieldMs: number, maxTokens: unknown, call: CallOptions): Promise<ToolResult> {
   const begun = performance.now()
-  await job.wait({ exit: true, timeoutMs: box.patience(yieldMs), ...(call.signal ? { signal: call.signal } : {}) })
+  await job.wait({ exit: true, timeoutMs: box.patience(yieldMs), signal: call.signal })
   const tokens = typeof maxTokens === 'number' ? maxTokens : DEFAULT_TOKENS
-  const reading = await box.read(job.id, { maxChars: tokens * CHARS_PER_TOKEN, ansi: box.options.ansi ?? box.policy.ansi })
+  const reading = await box.read(job.id, { maxChars: tokens * CHARS_PER_TOKEN, ansi: box.ansi })
   const { info } = reading
   const output = bodyOfParts(reading.parts)
   const seconds = (performance.now() - begun) / 1_000
@@ -113,16 +112,12 @@ export const codex: Dialect = {
   name: 'codex',
   summary: "Codex's exec_command and write_stdin: everything yields, nothing is killed by waiting.",
   policy: {
+    ...USUAL_POLICY,
     state: 'fresh',
     streams: 'merged',
-    jobStreams: 'merged',
     clip: { kind: 'ends', maxChars: DEFAULT_TOKENS * CHARS_PER_TOKEN },
-    ansi: 'strip',
     timeouts: { defaultMs: EXEC_YIELD_MS, maxMs: MAX_POLL_MS, slowMs: MAX_POLL_MS },
-    graceMs: 2_000,
-    owner: 'manager',
     newId: { make: () => String(1_000 + Math.floor(Math.random() * 99_000)) },
-    automation: () => [],
   },
   tools: [execCommand, writeStdin],
 }

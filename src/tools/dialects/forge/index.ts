@@ -2,7 +2,8 @@
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult } from '../../../contract/job.js'
 import { clipHead } from '../../../output/clip.js'
-import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
 import type { Reading } from '../../reading.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, bodyOfParts, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
@@ -13,9 +14,8 @@ import * as descriptions from './descriptions.js'
 const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text()), metadata: { type: 'object' } }, ['success', 'output', 'error', 'metadata'])
 
 const bash: ToolSpec = {
+  ...RUNS,
   name: 'Bash',
-  title: 'Run a command',
-  annotations: ANNOTATIONS.runs,
   describe: descriptions.bash,
   inputSchema: ({ timeouts }) =>
     inputOf(
@@ -28,40 +28,26 @@ const bash: ToolSpec = {
       ['command'],
     ),
   outputSchema: OUTPUT,
-  argv: ['command'],
   fail: failed,
-  call: async (box, input, call) => {
-    const { command, description, timeout } = input as { command: string; description?: string; timeout?: number }
-    const wish = { command, ...(description === undefined ? {} : { description }), ...(timeout === undefined ? {} : { timeoutMs: timeout }) }
-    if (input['run_in_background'] !== true) return renderRan(await box.foreground(wish, call))
-    // The timeout is for what one waits for; a background shell runs until it ends or is killed.
-    const started = await box.background({ ...wish, timeoutMs: null }, call)
-    return started.kind === 'started' ? renderStarted(started.info) : renderRan(started.ran)
-  },
+  call: bashCall({ ran: renderRan, started: renderStarted }),
 }
 
 const bashOutput: ToolSpec = {
+  ...readsJob('bash_id'),
   name: 'BashOutput',
-  title: 'Read a shell',
-  annotations: ANNOTATIONS.reads,
   describe: () => descriptions.bashOutput,
   inputSchema: () => inputOf({ bash_id: text('The ID of the background shell to retrieve output from'), filter: text('Optional regex to filter output lines') }, ['bash_id']),
   outputSchema: OUTPUT,
-  aliases: idAliases('bash_id'),
-  ids: ['bash_id'],
   fail: failed,
-  call: async (box, { bash_id, filter }) => renderReading(await box.read(bash_id as string, filter === undefined ? {} : { filter: filter as string })),
+  call: async (box, { bash_id, filter }) => renderReading(await box.read(bash_id as string, { filter: filter as string | undefined })),
 }
 
 const killShell: ToolSpec = {
+  ...endsJob('shell_id'),
   name: 'KillShell',
-  title: 'End a shell',
-  annotations: ANNOTATIONS.stops,
   describe: () => descriptions.killShell,
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell to kill') }, ['shell_id']),
   outputSchema: OUTPUT,
-  aliases: idAliases('shell_id'),
-  ids: ['shell_id'],
   fail: failed,
   call: async (box, { shell_id }) => renderKilled(await box.kill(shell_id as string)),
 }
@@ -154,17 +140,11 @@ export const forge: Dialect = {
   name: 'forge',
   summary: 'Documents 002 and 003: Bash, BashOutput, KillShell with success, output, error and metadata.',
   policy: {
-    state: 'session',
-    streams: 'separate',
+    ...USUAL_POLICY,
     jobStreams: 'separate',
     // stdout and stderr share one limit, so the clip is made over both, in the renderer.
     clip: { kind: 'none' },
     ansi: 'keep',
-    timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
-    graceMs: 2_000,
-    owner: 'manager',
-    newId: null,
-    automation: () => [],
   },
   tools: [bash, bashOutput, killShell],
 }

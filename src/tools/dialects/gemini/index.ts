@@ -1,6 +1,7 @@
 /** Gemini's `run_shell_command`: a fresh shell per call, a labelled report, processes left behind named by their group. */
 import type { JobInfo } from '../../../contract/job.js'
-import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { RUNS, runOrStart } from '../../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, dryRunText, errorText, lines, refusalText } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
@@ -8,9 +9,8 @@ import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
 const runShellCommand: ToolSpec = {
+  ...RUNS,
   name: 'run_shell_command',
-  title: 'Run a command',
-  annotations: ANNOTATIONS.runs,
   describe: descriptions.runShellCommand,
   inputSchema: () =>
     inputOf(
@@ -24,14 +24,10 @@ const runShellCommand: ToolSpec = {
     ),
   outputSchema: outputOf({ output: text(), error: text(), exit_code: orNull(whole()), signal: orNull(text()), pid: orNull(whole()), pgid: orNull(whole()), output_file: text() }),
   aliases: { cwd: 'dir_path', workdir: 'dir_path', directory: 'dir_path', run_in_background: 'is_background' },
-  argv: ['command'],
   fail: (error) => failed(errorText(error)),
-  call: async (box, input, call) => {
-    const { command, description, dir_path } = input as { command: string; description?: string; dir_path?: string }
-    const wish = { command, ...(description === undefined ? {} : { description }), ...(dir_path === undefined ? {} : { cwd: dir_path }) }
-    if (input['is_background'] !== true) return renderRan(await box.foreground(wish, call))
-    const started = await box.background(wish, call)
-    return started.kind === 'started' ? renderStarted(started.info) : renderRan(started.ran)
+  call: (box, input, call) => {
+    const { command, description, dir_path: cwd, is_background: asJob } = input as { command: string; description?: string; dir_path?: string; is_background?: boolean }
+    return runOrStart(box, call, { command, description, cwd, asJob }, { ran: renderRan, started: renderStarted })
   },
 }
 
@@ -73,17 +69,6 @@ function failed(message: string): ToolResult {
 export const gemini: Dialect = {
   name: 'gemini',
   summary: "Gemini's run_shell_command: a fresh shell per call, a labelled report.",
-  policy: {
-    state: 'fresh',
-    streams: 'merged',
-    jobStreams: 'merged',
-    clip: { kind: 'ends', maxChars: 30_000 },
-    ansi: 'strip',
-    timeouts: { defaultMs: 300_000, maxMs: 600_000, slowMs: 600_000 },
-    graceMs: 2_000,
-    owner: 'manager',
-    newId: null,
-    automation: () => [],
-  },
+  policy: { ...USUAL_POLICY, state: 'fresh', streams: 'merged', timeouts: { defaultMs: 300_000, maxMs: 600_000, slowMs: 600_000 } },
   tools: [runShellCommand],
 }

@@ -1,7 +1,7 @@
 /** The default dialect: everything the engine can do in five tools whose list stays under 3 KB. */
 import { ShellError } from '../../../contract/errors.js'
-import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
-import type { ToolInput } from '../../input.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../kinds.js'
 import { flag, inputOf, list, outputOf, text, whole } from '../../schema.js'
 import type { Wish } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -11,9 +11,8 @@ import { renderError, renderKilled, renderList, renderRan, renderReading, render
 const ANY = outputOf()
 
 const bash: ToolSpec = {
+  ...RUNS,
   name: 'Bash',
-  title: 'Run a command',
-  annotations: ANNOTATIONS.runs,
   describe: descriptions.bash,
   inputSchema: ({ timeouts }) =>
     inputOf(
@@ -30,32 +29,21 @@ const bash: ToolSpec = {
     ),
   outputSchema: outputOf({ status: text(), exit_code: {} }, ['status']),
   aliases: { cmd: 'command', workdir: 'cwd', dir_path: 'cwd', timeout_ms: 'timeout', is_background: 'run_in_background', tty: 'pty' },
-  argv: ['command'],
   fail: (error) => renderError(error, { exit_code: null }),
-  call: async (box, input, call) => {
-    const wish = wishOf(input)
-    if (input['run_in_background'] !== true) return renderRan(await box.foreground(wish, call))
-    const started = await box.background(wish, call)
-    return started.kind === 'started' ? renderStarted(started.info, wish.timeoutMs ?? null) : renderRan(started.ran)
+  call: (box, input, call) => {
+    const { timeout: timeoutMs, run_in_background: asJob, ...wish } = input as unknown as BashInput
+    return runOrStart(box, call, { ...wish, timeoutMs, asJob }, { ran: renderRan, started: (info) => renderStarted(info, timeoutMs ?? null) })
   },
 }
 
-function wishOf(input: ToolInput): Wish {
-  const { command, description, timeout, cwd, session, pty } = input as { command: string } & Record<string, never>
-  return {
-    command,
-    ...(description === undefined ? {} : { description }),
-    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(session === undefined ? {} : { session }),
-    ...(pty === true ? { pty: true } : {}),
-  }
+interface BashInput extends Pick<Wish, 'command' | 'description' | 'cwd' | 'session' | 'pty'> {
+  readonly timeout?: number
+  readonly run_in_background?: boolean
 }
 
 const bashOutput: ToolSpec = {
+  ...readsJob('bash_id'),
   name: 'BashOutput',
-  title: 'Read a shell',
-  annotations: ANNOTATIONS.reads,
   describe: () => descriptions.bashOutput,
   inputSchema: () =>
     inputOf(
@@ -69,15 +57,12 @@ const bashOutput: ToolSpec = {
       ['bash_id'],
     ),
   outputSchema: outputOf({ status: text(), text: text(), cursor: whole() }, ['status']),
-  aliases: idAliases('bash_id'),
-  ids: ['bash_id'],
   fail: (error) => renderError(error),
   call: async (box, input, call) => {
     const { bash_id, filter, wait_ms, until, since } = input as { bash_id: string; filter?: string; wait_ms?: number; until?: string; since?: number }
     const waits = wait_ms !== undefined || until !== undefined
-    const waited = waits ? await box.wait(bash_id, { ...(until === undefined ? {} : { until }), waitMs: wait_ms ?? UNTIL_MS, ...(call.signal ? { signal: call.signal } : {}) }) : null
-    const wish = { ...(filter === undefined ? {} : { filter }), ...(since === undefined ? {} : { since: Math.max(0, since) }), ansi: box.options.ansi ?? box.policy.ansi }
-    return renderReading(await box.read(bash_id, wish), waited)
+    const waited = waits ? await box.wait(bash_id, { until, waitMs: wait_ms ?? UNTIL_MS, signal: call.signal }) : null
+    return renderReading(await box.read(bash_id, { filter, since: since === undefined ? undefined : Math.max(0, since), ansi: box.ansi }), waited)
   },
 }
 
@@ -85,14 +70,11 @@ const bashOutput: ToolSpec = {
 const UNTIL_MS = 30_000
 
 const killShell: ToolSpec = {
+  ...endsJob('shell_id'),
   name: 'KillShell',
-  title: 'End a shell',
-  annotations: ANNOTATIONS.stops,
   describe: () => descriptions.killShell,
   inputSchema: () => inputOf({ shell_id: text() }, ['shell_id']),
   outputSchema: ANY,
-  aliases: idAliases('shell_id'),
-  ids: ['shell_id'],
   fail: (error) => renderError(error),
   call: async (box, { shell_id }) => renderKilled(await box.kill(shell_id as string)),
 }
@@ -100,7 +82,7 @@ const killShell: ToolSpec = {
 const listShells: ToolSpec = {
   name: 'ListShells',
   title: 'List shells',
-  annotations: ANNOTATIONS.reads,
+  annotations: READS,
   describe: () => descriptions.listShells,
   inputSchema: () => inputOf({}),
   outputSchema: outputOf({ shells: list({ type: 'object' }) }, ['shells']),
@@ -109,39 +91,25 @@ const listShells: ToolSpec = {
 }
 
 const sendInput: ToolSpec = {
+  ...typesIntoJob('shell_id'),
   name: 'SendInput',
-  title: 'Type into a shell',
-  annotations: ANNOTATIONS.types,
   describe: () => descriptions.sendInput,
   inputSchema: () => inputOf({ shell_id: text(), text: text(), keys: list(text()), enter: flag('Then press Return') }, ['shell_id']),
   outputSchema: ANY,
-  aliases: idAliases('shell_id'),
-  ids: ['shell_id'],
   fail: (error) => renderError(error),
   call: async (box, input) => {
     const { shell_id, text, keys, enter } = input as { shell_id: string; text?: string; keys?: string[]; enter?: boolean }
     if (text === undefined && keys === undefined && enter !== true) {
       throw new ShellError('BAD_REQUEST', "SendInput needs 'text', 'keys' or 'enter'.", 'To press Return alone, give enter: true.')
     }
-    await box.send(shell_id, { ...(text === undefined ? {} : { text }), ...(keys === undefined ? {} : { keys }), ...(enter === true ? { enter } : {}) })
-    return renderReading(await box.read(shell_id, { ansi: box.options.ansi ?? box.policy.ansi }))
+    await box.send(shell_id, { text, keys, enter })
+    return renderReading(await box.read(shell_id, { ansi: box.ansi }))
   },
 }
 
 export const house: Dialect = {
   name: 'house',
   summary: 'The default: a session that remembers, jobs, terminals; Bash, BashOutput, KillShell, ListShells, SendInput.',
-  policy: {
-    state: 'session',
-    streams: 'separate',
-    jobStreams: 'merged',
-    clip: { kind: 'ends', maxChars: 30_000 },
-    ansi: 'strip',
-    timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
-    graceMs: 2_000,
-    owner: 'manager',
-    newId: null,
-    automation: () => [],
-  },
+  policy: USUAL_POLICY,
   tools: [bash, bashOutput, killShell, listShells, sendInput],
 }

@@ -2,8 +2,9 @@
 import type { ShellError } from '../../../contract/errors.js'
 import type { Outcome } from '../../../contract/outcome.js'
 import type { AutomationRule } from '../../../contract/request.js'
-import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import type { ToolInput } from '../../input.js'
+import { endsJob, readsJob, RUNS } from '../../kinds.js'
 import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema.js'
 import { bodyOfParts, dryRunText, duration, endWords, errorText, jobWords, lines, noteLines, refusalText } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
@@ -16,28 +17,27 @@ const COMMAND_FIELDS = {
   env: list(inputOf({ name: text(), value: text() }, ['name', 'value']), 'Environment variables for this command'),
   pty: flag('Allocate a terminal'),
 }
-const COMMAND_RULES = { argv: ['command'], maps: ['env'], aliases: { cwd: 'workdir', cmd: 'command', dir_path: 'workdir', tty: 'pty' } }
+const RUNS_WITH_ENV = { ...RUNS, maps: ['env'], aliases: { cwd: 'workdir', cmd: 'command', dir_path: 'workdir', tty: 'pty' } }
+
+const ID_INPUT = inputOf({ id: text('The id that exec_bg returned') }, ['id'])
 
 const exec: ToolSpec = {
+  ...RUNS_WITH_ENV,
   name: 'exec',
-  title: 'Run a command',
-  annotations: ANNOTATIONS.runs,
   describe: descriptions.exec,
   inputSchema: ({ timeouts }) => inputOf({ ...COMMAND_FIELDS, timeout: whole('Milliseconds', { minimum: 1, maximum: timeouts.maxMs }) }, ['command']),
   outputSchema: outputOf({ exitCode: orNull(whole()), stdout: text(), stderr: text(), timedOut: flag(), blocked: flag(), message: text(), error: text() }),
-  ...COMMAND_RULES,
   fail: failed,
   call: async (box, input, call) => renderRan(await box.foreground(wishOf(input), call)),
 }
 
 const execBg: ToolSpec = {
+  ...RUNS_WITH_ENV,
   name: 'exec_bg',
   title: 'Start a command',
-  annotations: ANNOTATIONS.runs,
   describe: () => descriptions.execBg,
   inputSchema: () => inputOf(COMMAND_FIELDS, ['command']),
   outputSchema: outputOf({ id: text(), blocked: flag(), message: text(), error: text() }),
-  ...COMMAND_RULES,
   fail: failed,
   call: async (box, input, call) => {
     const started = await box.background(wishOf(input), call)
@@ -48,17 +48,15 @@ const execBg: ToolSpec = {
 }
 
 const execStatus: ToolSpec = {
+  ...readsJob('id'),
   name: 'exec_status',
   title: 'State of a process',
-  annotations: ANNOTATIONS.reads,
   describe: () => descriptions.execStatus,
-  inputSchema: () => inputOf({ id: text('The id that exec_bg returned') }, ['id']),
+  inputSchema: () => ID_INPUT,
   outputSchema: outputOf({ id: text(), command: text(), done: flag(), exitCode: orNull(whole()), output: text(), startTime: text(), error: text() }),
-  aliases: idAliases('id'),
-  ids: ['id'],
   fail: failed,
   call: async (box, { id }) => {
-    const reading = await box.readAll(id as string, { ansi: box.options.ansi ?? box.policy.ansi, maxChars: STATUS_CHARS })
+    const reading = await box.readAll(id as string, { ansi: box.ansi, maxChars: STATUS_CHARS })
     const { info } = reading
     const output = bodyOfParts(reading.parts)
     return {
@@ -81,14 +79,12 @@ const execStatus: ToolSpec = {
 const STATUS_CHARS = 1_000_000
 
 const execStop: ToolSpec = {
+  ...endsJob('id'),
   name: 'exec_stop',
   title: 'Stop a process',
-  annotations: ANNOTATIONS.stops,
   describe: () => descriptions.execStop,
-  inputSchema: () => inputOf({ id: text('The id that exec_bg returned') }, ['id']),
+  inputSchema: () => ID_INPUT,
   outputSchema: outputOf({ id: text(), stopped: flag(), error: text() }),
-  aliases: idAliases('id'),
-  ids: ['id'],
   fail: failed,
   call: async (box, { id }) => {
     const { info, alreadyStopped, notes } = await box.kill(id as string)
@@ -99,13 +95,7 @@ const execStop: ToolSpec = {
 
 function wishOf(input: ToolInput): Wish {
   const { command, workdir, env, pty, timeout } = input as { command: string; workdir?: string; env?: { name: string; value: string }[]; pty?: boolean; timeout?: number }
-  return {
-    command,
-    ...(workdir === undefined ? {} : { cwd: workdir }),
-    ...(env === undefined ? {} : { env: Object.fromEntries(env.map((pair) => [pair.name, pair.value])) }),
-    ...(pty === true ? { pty: true } : {}),
-    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-  }
+  return { command, cwd: workdir, env: env && Object.fromEntries(env.map((pair) => [pair.name, pair.value])), pty, timeoutMs: timeout }
 }
 
 function renderRan(ran: Ran): ToolResult {
@@ -152,14 +142,11 @@ export const lango: Dialect = {
   name: 'lango',
   summary: 'Document 000: exec, exec_bg, exec_status, exec_stop; secret tokens; its own automation is blocked.',
   policy: {
+    ...USUAL_POLICY,
     state: 'fresh',
-    streams: 'separate',
-    jobStreams: 'merged',
     clip: { kind: 'none' },
     ansi: 'keep',
     timeouts: { defaultMs: 30_000, maxMs: 600_000, slowMs: 600_000 },
-    graceMs: 2_000,
-    owner: 'manager',
     // The time, and a number that keeps two of one millisecond apart.
     newId: { make: (count) => `bg-${Date.now()}${String(count % 1_000).padStart(3, '0')}` },
     automation,

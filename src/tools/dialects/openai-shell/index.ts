@@ -1,6 +1,7 @@
 /** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
 import type { ShellError } from '../../../contract/errors.js'
-import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { RUNS } from '../../kinds.js'
 import { inputOf, list, outputOf, text, whole } from '../../schema.js'
 import { clipEnds } from '../../../output/clip.js'
 import { dryRunText, errorText, lines, noteLines, refusalText } from '../../texts.js'
@@ -17,7 +18,7 @@ export interface ShellOutput {
 const shell: ToolSpec = {
   name: 'shell',
   title: 'Run commands',
-  annotations: ANNOTATIONS.runs,
+  annotations: RUNS.annotations,
   describe: descriptions.shell,
   inputSchema: ({ timeouts }) =>
     inputOf(
@@ -39,7 +40,7 @@ const shell: ToolSpec = {
     const { commands, timeout_ms, max_output_length } = input as { commands: string[]; timeout_ms?: number; max_output_length?: number }
     const output: ShellOutput[] = []
     for (const command of commands) {
-      const ran = await box.foreground({ command, ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }) }, call)
+      const ran = await box.foreground({ command, timeoutMs: timeout_ms }, call)
       output.push(entryOf(ran, max_output_length))
       // After an interrupt the rest was not meant to run either.
       if (call.signal?.aborted) break
@@ -78,17 +79,6 @@ function textOf(command: string, entry: ShellOutput, showsCommand: boolean): str
 export const openaiShell: Dialect = {
   name: 'openai-shell',
   summary: "OpenAI's shell action: commands[], one stdout, stderr and outcome for each.",
-  policy: {
-    state: 'session',
-    streams: 'separate',
-    jobStreams: 'merged',
-    clip: { kind: 'ends', maxChars: 30_000 },
-    ansi: 'strip',
-    timeouts: { defaultMs: 120_000, maxMs: 900_000, slowMs: 900_000 },
-    graceMs: 2_000,
-    owner: 'manager',
-    newId: null,
-    automation: () => [],
-  },
+  policy: { ...USUAL_POLICY, timeouts: { defaultMs: 120_000, maxMs: 900_000, slowMs: 900_000 } },
   tools: [shell],
 }

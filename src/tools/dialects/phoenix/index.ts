@@ -1,6 +1,7 @@
 /** Document 001: one tool `bash` with modes; combined output; background jobs that outlive the agent. */
 import type { JobInfo } from '../../../contract/job.js'
-import { ANNOTATIONS, type Dialect, type ToolSpec } from '../../dialect.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { RUNS, runOrStart } from '../../kinds.js'
 import { flag, inputOf, oneOf, orNull, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
@@ -8,9 +9,8 @@ import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
 const bash: ToolSpec = {
+  ...RUNS,
   name: 'bash',
-  title: 'Run a command',
-  annotations: ANNOTATIONS.runs,
   describe: descriptions.bash,
   inputSchema: () =>
     inputOf(
@@ -31,16 +31,11 @@ const bash: ToolSpec = {
     error: outputOf({ kind: text(), message: text() }, ['kind', 'message']),
   }),
   aliases: { cmd: 'command' },
-  argv: ['command'],
   fail: (error) => failed('system', errorText(error)),
-  call: async (box, input, call) => {
-    const { command, mode } = input as { command: string; mode?: 'default' | 'slow' | 'background' }
-    if (mode !== 'background') {
-      const timeoutMs = mode === 'slow' ? box.timeouts.slowMs : box.timeouts.defaultMs
-      return renderRan(await box.foreground({ command, timeoutMs }, call))
-    }
-    const started = await box.background({ command, timeoutMs: null }, call)
-    return started.kind === 'started' ? renderStarted(started.info) : renderRan(started.ran)
+  call: (box, input, call) => {
+    const { command, mode = 'default' } = input as { command: string; mode?: 'default' | 'slow' | 'background' }
+    const timeoutMs = { default: box.timeouts.defaultMs, slow: box.timeouts.slowMs, background: null }[mode]
+    return runOrStart(box, call, { command, timeoutMs, asJob: mode === 'background' }, { ran: renderRan, started: renderStarted })
   },
 }
 
@@ -101,17 +96,15 @@ export const phoenix: Dialect = {
   name: 'phoenix',
   summary: 'Document 001: one tool bash with modes default, slow and background; fresh shells, combined output.',
   policy: {
+    ...USUAL_POLICY,
     state: 'fresh',
     streams: 'merged',
-    jobStreams: 'merged',
     clip: { kind: 'middle', maxBytes: 131_072, endBytes: 4_096 },
     ansi: 'keep',
     timeouts: { defaultMs: 30_000, maxMs: 900_000, slowMs: 900_000 },
     // Together with the drain of the pipes this stays under the 15 seconds of the document.
     graceMs: 10_000,
     owner: 'detached',
-    newId: null,
-    automation: () => [],
   },
   tools: [bash],
 }

@@ -1,7 +1,9 @@
 /** Document 004: Bash, BashOutput, KillBash with `{success, content, error, bash_id}`. */
 import type { ShellError } from '../../../contract/errors.js'
+import type { JobInfo } from '../../../contract/job.js'
 import { clipHead } from '../../../output/clip.js'
-import { ANNOTATIONS, idAliases, type Dialect, type ToolSpec } from '../../dialect.js'
+import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
 import type { Reading } from '../../reading.js'
 import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, bodyOfParts, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
@@ -12,9 +14,8 @@ import * as descriptions from './descriptions.js'
 const OUTPUT = outputOf({ success: flag(), content: text(), error: text(), bash_id: text() }, ['success', 'content'])
 
 const bash: ToolSpec = {
+  ...RUNS,
   name: 'Bash',
-  title: 'Run a command',
-  annotations: ANNOTATIONS.runs,
   describe: descriptions.bash,
   inputSchema: ({ timeouts }) =>
     inputOf(
@@ -27,42 +28,26 @@ const bash: ToolSpec = {
       ['command'],
     ),
   outputSchema: OUTPUT,
-  argv: ['command'],
   fail: failed,
-  call: async (box, input, call) => {
-    const { command, description, timeout } = input as { command: string; description?: string; timeout?: number }
-    const wish = { command, ...(description === undefined ? {} : { description }), ...(timeout === undefined ? {} : { timeoutMs: timeout }) }
-    if (input['run_in_background'] !== true) return renderRan(await box.foreground(wish, call))
-    const started = await box.background({ ...wish, timeoutMs: null }, call)
-    if (started.kind === 'not') return renderRan(started.ran)
-    const { id } = started.info
-    return ok(`Command started in background with ID: ${id}. Use BashOutput tool with bash_id="${id}" to monitor output.`, { bash_id: id })
-  },
+  call: bashCall({ ran: renderRan, started: renderStarted }),
 }
 
 const bashOutput: ToolSpec = {
+  ...readsJob('bash_id'),
   name: 'BashOutput',
-  title: 'Read a shell',
-  annotations: ANNOTATIONS.reads,
   describe: () => descriptions.bashOutput,
   inputSchema: () => inputOf({ bash_id: text('The ID of the background shell'), filter: text('Regular expression; only matching lines are returned') }, ['bash_id']),
   outputSchema: OUTPUT,
-  aliases: idAliases('bash_id'),
-  ids: ['bash_id'],
   fail: failed,
-  call: async (box, { bash_id, filter }) =>
-    renderReading(await box.readAll(bash_id as string, { ansi: box.options.ansi ?? box.policy.ansi, ...(filter === undefined ? {} : { filter: filter as string }) })),
+  call: async (box, { bash_id, filter }) => renderReading(await box.readAll(bash_id as string, { ansi: box.ansi, filter: filter as string | undefined })),
 }
 
 const killBash: ToolSpec = {
+  ...endsJob('shell_id'),
   name: 'KillBash',
-  title: 'End a shell',
-  annotations: ANNOTATIONS.stops,
   describe: () => descriptions.killBash,
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell') }, ['shell_id']),
   outputSchema: OUTPUT,
-  aliases: idAliases('shell_id'),
-  ids: ['shell_id'],
   fail: failed,
   call: async (box, { shell_id }) => {
     const { info, alreadyStopped, notes } = await box.kill(shell_id as string)
@@ -93,6 +78,10 @@ function renderRan(ran: Ran): ToolResult {
   }
 }
 
+function renderStarted({ id }: JobInfo): ToolResult {
+  return ok(`Command started in background with ID: ${id}. Use BashOutput tool with bash_id="${id}" to monitor output.`, { bash_id: id })
+}
+
 function renderReading(reading: Reading): ToolResult {
   const { info } = reading
   const body = bodyOfParts(reading.parts, '')
@@ -120,16 +109,10 @@ export const wave: Dialect = {
   name: 'wave',
   summary: 'Document 004: Bash, BashOutput (accumulated), KillBash with success, content and error.',
   policy: {
-    state: 'session',
-    streams: 'separate',
+    ...USUAL_POLICY,
     jobStreams: 'separate',
     clip: { kind: 'none' },
-    ansi: 'strip',
-    timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
-    graceMs: 2_000,
-    owner: 'manager',
     newId: { make: (count) => `bash_${count}`, counts: /^bash_(\d+)$/ },
-    automation: () => [],
   },
   tools: [bash, bashOutput, killBash],
 }
