@@ -102,7 +102,10 @@ describe('cerith run', () => {
 
 /** As another user, because root is never asked by sudo. Whether the password is right is not ours to know: that sudo asked us is. */
 const noSudo = !has('sudo') || !has('setpriv') || process.getuid?.() !== 0 || /^NoNewPrivs:\s*1/m.test(readFileSync('/proc/self/status', 'utf8'))
-test.skipIf(noSudo)('real sudo -A asks for the password of its user (skipped without sudo and setpriv, when not root, and where privileges cannot be gained)', () => {
+test.skipIf(noSudo)('real sudo -A asks for the password of its user (skipped without sudo and setpriv, when not root, and where privileges cannot be gained)', (context) => {
+  const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+  const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, program]
+  if (spawnSync('setpriv', [...asNobody, '--version'], { cwd: '/' }).status !== 0) return context.skip('another user cannot read this checkout')
   const base = mkdtempSync(join(tmpdir(), 'cerith-sudo-'))
   afterAll(() => rmSync(base, { recursive: true, force: true }))
   chmodSync(base, 0o777)
@@ -112,8 +115,7 @@ test.skipIf(noSudo)('real sudo -A asks for the password of its user (skipped wit
     config,
     JSON.stringify({ secrets: { commands: { pw: ['sh', '-c', '[ -e "$0" ] && exit 1; echo asked > "$0"; echo not-the-password', join(base, 'log')] }, askpass: [{ program: 'sudo', secret: 'pw' }] } }),
   )
-  const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-  const { stderr } = spawnSync('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, program, 'run', '--timeout', '20s', 'sudo -A -k true'], {
+  const { stderr } = spawnSync('setpriv', [...asNobody, 'run', '--timeout', '20s', 'sudo -A -k true'], {
     encoding: 'utf8',
     cwd: base,
     env: { PATH: process.env['PATH'], HOME: base, CERITH_HOME: join(base, 'state'), CERITH_CONFIG: config },
