@@ -1,6 +1,7 @@
 /** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
 import type { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { outcomeNumber } from '../../exit-number.js'
 import { RUNS } from '../../kinds.js'
 import { inputOf, list, outputOf, text, whole } from '../../schema.js'
 import { clipEnds } from '../../../output/clip.js'
@@ -59,20 +60,13 @@ function entryOf(ran: Ran, maxChars: number | undefined): ShellOutput {
   const stdout = outcome.status === 'dry_run' ? dryRunText(ran.command) : clip(outcome.output ?? outcome.stdout)
   const remark = outcome.refused ? refusalText(outcome, ran.command) : outcome.status === 'running' ? `[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]` : ''
   const stderr = lines(clip(outcome.stderr), remark, noteLines(outcome.notes))
-  if (outcome.status === 'timeout') return { stdout, stderr, outcome: { type: 'timeout' } }
-  return { stdout, stderr, outcome: { type: 'exit', exit_code: exitCodeOf(ran) } }
-}
-
-/** The action knows only numbers: 126 says "not allowed to run", 130 "interrupted", 128 and more a signal, as shells do. */
-function exitCodeOf({ outcome }: Ran): number {
-  if (outcome.refused) return 126
-  if (outcome.exitCode !== null) return outcome.exitCode
-  if (outcome.status === 'dry_run' || outcome.status === 'running') return 0
-  return outcome.status === 'killed' ? 130 : 128
+  // The action knows two outcomes. A command that goes on has no exit code yet, and 0 would be a lie.
+  if (outcome.status === 'timeout' || outcome.status === 'running') return { stdout, stderr, outcome: { type: 'timeout' } }
+  return { stdout, stderr, outcome: { type: 'exit', exit_code: outcomeNumber(outcome) } }
 }
 
 function textOf(command: string, entry: ShellOutput, showsCommand: boolean): string {
-  const how = entry.outcome.type === 'timeout' ? 'timed out' : `exit ${entry.outcome.exit_code}`
+  const how = entry.outcome.type === 'timeout' ? (entry.stderr.includes('NOT killed') ? 'still running' : 'timed out') : `exit ${entry.outcome.exit_code}`
   return lines(`[${how}]${showsCommand ? ` ${command}` : ''}`, entry.stdout, entry.stderr === '' ? '' : `[stderr]\n${entry.stderr}`)
 }
 
