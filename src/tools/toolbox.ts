@@ -64,12 +64,15 @@ export class Toolbox {
   async foreground(wish: Wish, call: CallOptions): Promise<Ran> {
     const request = { ...this.#request(wish, call), ...(await this.#foregroundOnly(wish, call)) }
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
-    const cwdBefore = session?.cwd ?? wish.cwd ?? this.cwd
-    const outcome = await (session ? session.run(request) : this.engine.run(request))
+    let cwdBefore = ''
+    const { result: outcome, back } = await this.#within(session, wish, () => {
+      cwdBefore = session?.cwd ?? ''
+      return session ? session.run(request) : this.engine.run(request)
+    })
     if (outcome.status === 'running' && outcome.id !== null) await this.#wasShown(outcome)
     const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== cwdBefore
     // Every dialect says in its own words that a command goes on, and names its own tools for it.
-    const notes = [...(moved ? [`cwd is now ${outcome.cwd}`] : []), ...outcome.notes.filter((note) => !STILL_RUNNING.test(note))]
+    const notes = [...back, ...(moved ? [`cwd is now ${outcome.cwd}`] : []), ...outcome.notes.filter((note) => !STILL_RUNNING.test(note))]
     return {
       command: commandText(wish.command),
       outcome: { ...outcome, notes },
@@ -93,7 +96,7 @@ export class Toolbox {
       session: session?.name,
       ...(await this.#newId()),
     }
-    const begun = await this.engine.begin(request)
+    const { result: begun } = await this.#within(session, wish, () => this.engine.begin(request))
     if ('job' in begun) return { kind: 'started', job: begun.job, info: await begun.job.info() }
     const { outcome } = begun
     return { kind: 'not', ran: { command: commandText(wish.command), outcome, answeredNo: false, description: wish.description ?? null, timeoutMs: wish.timeoutMs ?? null } }
@@ -161,6 +164,21 @@ export class Toolbox {
   /** How long a tool may block: no longer than the host's own patience. */
   patience(wantedMs: number): number {
     return Math.min(wantedMs, this.options.yieldMs ?? Number.POSITIVE_INFINITY, this.timeouts.maxMs)
+  }
+
+  /**
+   * A command may leave its session where no command may begin (`cd /` under `roots`). Everything after it would be refused,
+   * the `cd` back too, and few dialects have a field for a directory: so the session is brought back, and the call made again.
+   */
+  async #within<T>(session: Session | null, wish: Wish, run: () => Promise<T>): Promise<{ readonly result: T; readonly back: readonly string[] }> {
+    try {
+      return { result: await run(), back: [] }
+    } catch (error) {
+      if (!session || wish.cwd !== undefined || !ShellError.is(error) || error.code !== 'CWD_OUTSIDE_ROOT') throw error
+      const outside = session.cwd
+      await session.run({ command: ':', cwd: this.cwd })
+      return { result: await run(), back: [`cwd is back in ${this.cwd}: ${outside} is outside the allowed roots`] }
+    }
   }
 
   #reader(id: string): JobReader {

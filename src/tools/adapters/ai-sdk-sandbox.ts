@@ -2,6 +2,7 @@
 import type { Engine } from '../../contract/engine.js'
 import type { Job } from '../../contract/job.js'
 import type { Outcome } from '../../contract/outcome.js'
+import { exitNumber, outcomeNumber } from '../exit-number.js'
 
 export interface SandboxCommand {
   readonly command: string
@@ -71,7 +72,7 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
     run: async (command) => {
       const outcome = await engine.run({ ...request(command), ansi: 'strip', ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }) })
       const remark = outcome.status === 'completed' || outcome.status === 'failed' ? '' : `${reasonOf(outcome)}\n`
-      return { exitCode: exitCodeOf(outcome), stdout: outcome.stdout, stderr: outcome.stderr + remark }
+      return { exitCode: outcomeNumber(outcome), stdout: outcome.stdout, stderr: outcome.stderr + remark }
     },
     spawn: async (command) => processOf(await engine.start({ ...request(command), streams: 'separate' })),
     readBinaryFile,
@@ -104,7 +105,7 @@ async function processOf(job: Job): Promise<SandboxProcess> {
     stderr: streamOf(job, 'stderr'),
     wait: async () => {
       const { info } = await job.wait({ exit: true })
-      return { exitCode: info.exitCode ?? 128 }
+      return { exitCode: exitNumber(info) }
     },
     kill: async () => {
       await job.kill()
@@ -127,12 +128,6 @@ function streamOf(job: Job, stream: 'stdout' | 'stderr'): ReadableStream<Uint8Ar
       }
     },
   })
-}
-
-function exitCodeOf(outcome: Outcome): number {
-  if (outcome.status === 'timeout') return 124
-  if (outcome.status === 'refused') return 126
-  return outcome.exitCode ?? 128
 }
 
 function reasonOf(outcome: Outcome): string {

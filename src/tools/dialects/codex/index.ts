@@ -1,8 +1,8 @@
 /** Codex's unified exec: `exec_command` yields, `write_stdin` types and polls; what is alive after the yield has a session id. */
-import { constants } from 'node:os'
 import type { ShellError } from '../../../contract/errors.js'
 import type { Job, JobInfo } from '../../../contract/job.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { exitNumber } from '../../exit-number.js'
 import { RUNS, typesIntoJob } from '../../kinds.js'
 import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, bodyOfParts, dryRunText, errorText, noteLines, lines, refusalText } from '../../texts.js'
@@ -75,7 +75,7 @@ async function collect(box: Toolbox, job: Job, yieldMs: number, maxTokens: unkno
   const output = bodyOfParts(reading.parts)
   const seconds = (performance.now() - begun) / 1_000
   const original = reading.omittedBytes > 0 ? Math.ceil((reading.omittedBytes + output.length) / CHARS_PER_TOKEN) : null
-  const exitCode = info.isRunning ? null : exitCodeOf(info)
+  const exitCode = info.isRunning ? null : exitNumber(info)
   return {
     text: lines(`Wall time: ${seconds.toFixed(4)} seconds`, stateOf(info), original === null ? '' : `Original token count: ${original}`, noteLines(info.notes), `Output:\n${output}`),
     structured: {
@@ -92,12 +92,6 @@ function stateOf(info: JobInfo): string {
   if (info.isRunning) return `Process running with session ID ${info.id}`
   if (info.exitCode !== null) return `Process exited with code ${info.exitCode}`
   return info.signal === null ? `Process ended: ${info.status}` : `Process ended by signal ${info.signal}`
-}
-
-/** A process that a signal ended has no code of its own; 128 + n is what a shell would report. */
-function exitCodeOf(info: JobInfo): number {
-  const signal = info.signal === null ? 0 : (constants.signals[info.signal as keyof typeof constants.signals] ?? 0)
-  return info.exitCode ?? 128 + signal
 }
 
 function yieldOf(wanted: unknown, usualMs: number, mostMs: number): number {
