@@ -1,20 +1,43 @@
 /** Document 000, scenario by scenario, in the lango dialect against real processes. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { AuditSink } from '../../src/engine/audit-sink.js'
 import { createTools, type ToolOptions } from '../../src/tools/index.js'
-import { eventually, liveEngine, processesWith, uniqueSleep, type Meta } from './world.js'
+import { makeGate } from '../fixtures/gate.js'
+import { eventually, liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
 
-const logged: unknown[] = []
-const audit: AuditSink = { write: (entry: unknown) => void logged.push(entry) } as AuditSink
+const logged: Meta[] = []
+const audit: AuditSink = { write: (entry: unknown) => void logged.push(entry as Meta) } as AuditSink
+
+/** A lango that leaves a trace, so that "blocked" can be told from "not installed". */
+const bin = mkdtempSync(join(tmpdir(), 'cerith-lango-'))
+writeFileSync(join(bin, 'lango'), '#!/bin/bash\necho "lango $*" | tee -a "$0.ran"\n')
+chmodSync(join(bin, 'lango'), 0o755)
+afterAll(() => rmSync(bin, { recursive: true, force: true }))
+
+/** Each would make the child, or the shell itself, run or load something else. */
+const DANGEROUS = {
+  LD_PRELOAD: '/nowhere/evil.so',
+  LD_AUDIT: '/nowhere/evil.so',
+  LD_LIBRARY_PATH: '/nowhere',
+  DYLD_INSERT_LIBRARIES: '/nowhere/evil.dylib',
+  BASH_ENV: '/nowhere/evil.sh',
+  ENV: '/nowhere/evil.sh',
+  PROMPT_COMMAND: 'touch evil',
+  NODE_OPTIONS: '--require /nowhere/evil.js',
+  PYTHONSTARTUP: '/nowhere/evil.py',
+  PERL5OPT: '-Mevil',
+  GIT_SSH_COMMAND: 'evil',
+}
 const { engine, cwd } = await liveEngine({
-  env: { ...process.env, LANGO_PASSPHRASE: 'open sesame', LD_PRELOAD: '/nowhere/evil.so', BASE_VARIABLE: 'from the base' },
+  env: { ...process.env, ...DANGEROUS, PATH: `${bin}${delimiter}${process.env['PATH']}`, LANGO_PASSPHRASE: 'open sesame', BASE_VARIABLE: 'from the base' },
   audit,
 })
 
-const lango = (options: ToolOptions = {}) => {
-  const tools = createTools(engine, { dialect: 'lango', ...options })
+const lango = (options: ToolOptions = {}, on = engine) => {
+  const tools = createTools(on, { dialect: 'lango', ...options })
   const call = async (name: string, input: Meta, given = {}) => {
     const { structured, ...rest } = await tools.execute(name, input, given)
     return { ...(structured as Meta), ...rest } as Meta & { text: string; isError: boolean }
@@ -41,12 +64,17 @@ describe('Requirement: Shell command execution', () => {
     const mark = uniqueSleep()
     const result = await exec({ command: `echo so far; ${mark} & ${mark}`, timeout: 1_000 })
     expect(result).toMatchObject({ timedOut: true, exitCode: -1, stdout: 'so far\n', isError: true })
-    expect(result.text).toContain('timed out')
+    expect(result.text).toBe('Command timed out after 1000ms\nOutput:\nso far\n')
     expect(processesWith(mark)).toEqual([])
   })
 
   test('the default timeout is configurable, 30 seconds otherwise (EXEC-03)', async () => {
     expect(createTools(engine, { dialect: 'lango' }).get('exec')!.description).toContain('30000 ms')
+    const { engine: noted, requests } = watched(engine)
+    await lango({}, noted).exec({ command: 'true' })
+    await lango({ timeouts: { defaultMs: 7_000 } }, noted).exec({ command: 'true' })
+    await lango({}, noted).exec({ command: 'true', timeout: 9_000 })
+    expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([30_000, 7_000, 9_000])
     expect(await lango({ timeouts: { defaultMs: 200 } }).exec({ command: 'sleep 5' })).toMatchObject({ timedOut: true })
   })
 })
@@ -56,6 +84,10 @@ describe('Requirement: PTY support', () => {
     const result = await exec({ command: 'tty && test -t 0 && echo a terminal', pty: true })
     expect(result['exitCode']).toBe(0)
     expect(result['stdout']).toMatch(/\/dev\/pts\/\d+\s+a terminal/)
+    const { id } = await execBg({ command: 'tty', pty: true })
+    await ended(id)
+    expect((await execStatus(id))['output']).toMatch(/\/dev\/pts\/\d+/)
+    expect((await exec({ command: 'tty' }))['stdout'], 'only on request').toBe('not a tty\n')
   })
 
   test('Scenario: ANSI escape handling (PTY-01, EXEC-14)', async () => {
@@ -87,13 +119,26 @@ describe('Requirement: Background process management', () => {
   })
 
   test('Scenario: Concurrent output access (BG-14)', async () => {
-    const { id } = await execBg({ command: 'for i in $(seq 1 3000); do echo "line $i end"; done' })
-    const reads = await Promise.all(Array.from({ length: 20 }, () => execStatus(id)))
-    for (const { output } of reads) for (const line of (output as string).split('\n').slice(0, -1)) expect(line).toMatch(/^line \d+ end$/)
+    // It writes on until it was read often enough while it wrote.
+    const gate = makeGate()
+    const { id } = await execBg({ command: `(${gate.wait}) & i=0; while kill -0 $! 2>/dev/null || [ $i -lt 300 ]; do echo "line $((i += 1)) end"; ((i % 50)) || sleep 0.01; done` })
+    const numbers = (output: string): number[] =>
+      output
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => Number(/^line (\d+) end$/.exec(line)?.[1]))
+    const whole = (found: number[]): boolean => found.every((number, index) => number === index + 1)
+    await (await engine.job(id)).wait({ until: 'line 100 ' })
+    for (let rounds = 0; rounds < 5; rounds += 1) {
+      for (const { output, done } of await Promise.all(Array.from({ length: 4 }, () => execStatus(id)))) {
+        expect(done, 'still writing').toBe(false)
+        expect(whole(numbers(output)), 'every line once, in order, none torn').toBe(true)
+        expect(numbers(output).length).toBeGreaterThanOrEqual(100)
+      }
+    }
+    gate.open()
     await ended(id)
-    const lines = ((await execStatus(id))['output'] as string).trimEnd().split('\n')
-    expect(lines).toHaveLength(3_000)
-    expect(lines.at(-1)).toBe('line 3000 end')
+    expect(await execStatus(id)).toMatchObject({ done: true, exitCode: 0 })
   })
 
   test('ids are told apart even when they are made at the same moment (BG-14)', async () => {
@@ -115,6 +160,9 @@ describe('Requirement: Working directory control', () => {
     expect(result.text).toContain('/no/such/place')
     expect((await exec({ command: 'ls ran-anyway' }))['exitCode']).not.toBe(0)
     expect((await execBg({ command: 'true', workdir: '/no/such/place' })).isError).toBe(true)
+    writeFileSync(join(cwd, 'a-file'), '')
+    expect((await exec({ command: 'touch ran-anyway', workdir: 'a-file' })).text, 'nor in what is no directory').toContain('Not a directory')
+    expect(existsSync(join(cwd, 'ran-anyway'))).toBe(false)
   })
 })
 
@@ -131,9 +179,13 @@ describe('Requirement: Environment variable handling', () => {
   })
 
   test('Scenario: Dangerous variable filtering (ENV-02)', async () => {
-    const { stdout } = await exec({ command: 'env' })
-    expect(stdout).not.toContain('LD_PRELOAD')
-    expect((await exec({ command: 'env', env: { LD_PRELOAD: '/nowhere/evil.so' } }))['stdout'] ?? '').not.toContain('LD_PRELOAD')
+    const names = (environment: string): string[] => environment.split('\n').map((line) => line.replace(/=.*/, ''))
+    const { id } = await execBg({ command: 'env' })
+    await ended(id)
+    const given = await exec({ command: 'env', env: { ...DANGEROUS, HARMLESS: 'yes' } })
+    expect(given['stdout'], 'the rest of what was given for this call is passed').toContain('HARMLESS=yes')
+    for (const environment of [(await exec({ command: 'env' }))['stdout'], (await execStatus(id))['output'], given['stdout']])
+      for (const name of Object.keys(DANGEROUS)) expect(names(environment), name).not.toContain(name)
   })
 
   test('Scenario: LANGO_PASSPHRASE filtered (ENV-03)', async () => {
@@ -164,14 +216,19 @@ describe('Requirement: Reference token resolution in exec', () => {
     expect(result['stdout'].trim()).toBe('16')
     const shown = await exec({ command: 'cat request; echo {{secret:api-key}}' })
     expect(JSON.stringify(shown), 'a resolved value is never returned').not.toContain('k3y')
-    const log = JSON.stringify(logged)
-    expect(log, 'the log keeps the token').toContain('{{secret:api-key}}')
-    expect(log).not.toContain('k3y')
+    expect(
+      logged.map((entry) => entry['command']),
+      'the log keeps the original command with its token',
+    ).toContain(command)
+    expect(JSON.stringify(logged)).not.toContain('k3y')
   })
 
   test('Scenario: Command with decrypt reference (REF-02)', async () => {
     await exec({ command: 'echo {{decrypt:uuid-123}} > plain' })
     expect(readFileSync(join(cwd, 'plain'), 'utf8')).toBe('decrypted text\n')
+    const shown = await exec({ command: 'echo {{decrypt:uuid-123}}' })
+    expect(shown['exitCode']).toBe(0)
+    expect(JSON.stringify([shown, logged]), 'neither returned nor logged').not.toContain('decrypted text')
   })
 
   test('Scenario: Command with unknown reference (REF-03)', async () => {
@@ -183,8 +240,10 @@ describe('Requirement: Reference token resolution in exec', () => {
   })
 
   test('Scenario: Reference resolution in PTY mode (REF-01)', async () => {
-    await exec({ command: 'printf %s {{secret:api-key}} > from-pty', pty: true })
+    const result = await exec({ command: 'printf %s {{secret:api-key}} | tee from-pty; echo {{secret:unknown}}', pty: true })
     expect(readFileSync(join(cwd, 'from-pty'), 'utf8')).toBe(`k3y'"$(id)`)
+    expect(result['stdout'], 'an unknown one stays as it is').toContain('{{secret:unknown}}')
+    expect(JSON.stringify([result, logged])).not.toContain('k3y')
   })
 
   test('Scenario: Reference resolution in background mode (REF-01, REF-06)', async () => {
@@ -193,7 +252,7 @@ describe('Requirement: Reference token resolution in exec', () => {
     expect(readFileSync(join(cwd, 'from-bg'), 'utf8')).toBe(`k3y'"$(id)`)
     const status = await execStatus(id)
     expect(status['command']).toBe('printf %s {{secret:api-key}} | tee from-bg')
-    expect(JSON.stringify(status)).not.toContain('k3y')
+    expect(JSON.stringify([status, logged])).not.toContain('k3y')
   })
 })
 
@@ -210,6 +269,7 @@ describe('Requirement: Block lango automation commands via exec', () => {
         expect(result).toMatchObject({ blocked: true, message: expect.stringContaining(tool) })
         expect(result).not.toHaveProperty('exitCode')
       }
+      expect(existsSync(join(bin, 'lango.ran')) ? readFileSync(join(bin, 'lango.ran'), 'utf8') : '', 'it was not executed').not.toContain(command)
     })
   }
 
@@ -218,14 +278,22 @@ describe('Requirement: Block lango automation commands via exec', () => {
   })
 
   test('Scenario: Context-aware guidance when feature is disabled (SEC-04)', async () => {
-    const off = lango({ features: { cron: false } })
-    expect((await off.exec({ command: 'lango cron list' }))['message']).toMatch(/Enable .*cron.* in Settings/)
-    expect((await off.exec({ command: 'lango workflow list' }))['message']).not.toContain('Settings')
+    const off = lango({ features: { cron: false, background: false, workflow: false } })
+    for (const [command, feature] of [
+      ['lango cron list', 'cron'],
+      ['lango bg list', 'background'],
+      ['lango background list', 'background'],
+      ['lango workflow list', 'workflow'],
+    ] as const)
+      for (const result of [await off.exec({ command }), await off.execBg({ command })]) {
+        expect(result).toMatchObject({ blocked: true, message: expect.stringMatching(new RegExp(`Enable .*${feature}.* in Settings`)) })
+      }
+    expect((await lango({ features: { cron: false } }).exec({ command: 'lango workflow list' }))['message'], 'only the one that is off').not.toContain('Settings')
   })
 
   test('Scenario: Allow non-lango commands (SEC-04)', async () => {
     expect(await exec({ command: 'echo lango cron' })).toMatchObject({ exitCode: 0, stdout: 'lango cron\n' })
-    expect(await exec({ command: 'lango version' }), 'runs, and only is not installed here').toMatchObject({ exitCode: 127 })
+    for (const command of ['lango version', 'lango cronjobs', 'lango serve --cron']) expect(await exec({ command })).toMatchObject({ exitCode: 0, stdout: `${command}\n` })
     const { id } = await execBg({ command: 'echo fine' })
     await eventually(async () => (await execStatus(id))['done'])
     expect((await execStatus(id))['output']).toBe('fine\n')

@@ -1,7 +1,8 @@
 /** Document 001, REQ-BASH-001 to 007, in the phoenix dialect against real processes. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { LIMITS } from '../../src/contract/limits.js'
 import { createEngine } from '../../src/index.js'
 import { createTools, type ToolOptions } from '../../src/tools/index.js'
 import { eventually, liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
@@ -82,6 +83,7 @@ describe('REQ-BASH-003: Background Execution', () => {
     const begun = performance.now()
     const job = await start('echo early; sleep 60')
     expect(performance.now() - begun, 'at once, not when it ends after a minute').toBeLessThan(10_000)
+    expect(existsSync(job.output_file), 'an agent may look into it at once').toBe(true)
     expect(job.pid).toBe(job.pgid)
     expect(job.text).toContain(`<pid>${job.pid}</pid>`)
     expect(job.text).toContain(`<output_file>${job.output_file}</output_file>`)
@@ -94,10 +96,11 @@ describe('REQ-BASH-003: Background Execution', () => {
   test('WHEN background process completes THE SYSTEM SHALL append completion status to output file, with the true exit code (BG-03)', async () => {
     const fine = await start('echo out; echo err >&2')
     const bad = await start('cat <<EOF\nhere\nEOF\nexit 7 # a trailing comment')
-    await finished(fine.output_file)
-    await finished(bad.output_file)
-    expect(readFileSync(fine.output_file, 'utf8')).toMatch(/^out\nerr\n\n?\n?\[background process completed.*\]\n$/)
-    expect(readFileSync(bad.output_file, 'utf8')).toMatch(/^here\n\n?\n?\[background process failed.*\b7\b.*\]\n$/)
+    const cut = await start('printf "no line end"')
+    for (const job of [fine, bad, cut]) await finished(job.output_file)
+    expect(readFileSync(fine.output_file, 'utf8')).toBe('out\nerr\n[background process completed: exit code 0]\n')
+    expect(readFileSync(bad.output_file, 'utf8')).toBe('here\n[background process failed: exit code 7]\n')
+    expect(readFileSync(cut.output_file, 'utf8'), 'on a line of its own').toBe('no line end\n[background process completed: exit code 0]\n')
   })
 
   test('WHEN agent needs to stop background process THE SYSTEM SHALL provide process group ID for termination via kill -9 -<pgid>, and the agent may use it (BG-04)', async () => {
@@ -108,7 +111,7 @@ describe('REQ-BASH-003: Background Execution', () => {
     expect(killed).toMatchObject({ exit_code: 0 })
     await finished(job.output_file)
     expect(processesWith(mark)).toEqual([])
-    expect(readFileSync(job.output_file, 'utf8')).toMatch(/\[background process .*(?:SIGKILL|signal 9|137|killed)/i)
+    expect(readFileSync(job.output_file, 'utf8')).toBe('[background process killed: signal 9]\n')
   })
 
   test('it is detached from the agent: it lives on after the engine, and its status is still appended (BG-02, BG-03)', async () => {
@@ -118,7 +121,7 @@ describe('REQ-BASH-003: Background Execution', () => {
     expect(() => process.kill(job.pid, 0), 'still alive').not.toThrow()
     writeFileSync(join(cwd, 'may-end'), '')
     await finished(job.output_file)
-    expect(readFileSync(job.output_file, 'utf8')).toMatch(/last words\n[^]*\b3\b/)
+    expect(readFileSync(job.output_file, 'utf8')).toBe('last words\n[background process failed: exit code 3]\n')
   })
 })
 
@@ -127,9 +130,13 @@ describe('REQ-BASH-004: Process Isolation', () => {
     const ours = readFileSync(`/proc/${process.pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ')[2]
-    const { output } = await bash({ command: 'ps -o pgid= -p $$' })
-    expect(output.trim()).toMatch(/^\d+$/)
-    expect(output.trim()).not.toBe(ours)
+    const groups: string[] = []
+    for (let calls = 0; calls < 2; calls += 1) {
+      const [shell, group] = (await bash({ command: 'echo $$; ps -o pgid= -p $$' }))['output'].split('\n').map((line: string) => line.trim())
+      expect(group, 'the command leads its group').toBe(shell)
+      groups.push(group)
+    }
+    expect(new Set([ours, ...groups]).size, 'neither ours nor that of another command').toBe(3)
   })
 
   test('AND isolate environment variables containing secrets (ENV-03)', async () => {
@@ -154,7 +161,10 @@ describe('REQ-BASH-004: Process Isolation', () => {
     expect(result['timed_out']).toBe(true)
     expect(processesWith(mark)).toEqual([])
     await phoenix({}, noted)({ command: 'true' })
-    expect(requests.at(-1)!.graceMs! + 2_000, 'grace and drain of the dialect').toBeLessThan(15_000)
+    const { graceMs } = requests.at(-1)!
+    // The wait is the document's own; a drain of the pipes may follow it, and stays far below the rest.
+    expect(graceMs).toBe(10_000)
+    expect(graceMs! + 10 * LIMITS.drainMs).toBeLessThanOrEqual(15_000)
   })
 })
 
@@ -202,7 +212,12 @@ describe('REQ-BASH-007: Error Reporting', () => {
   test('WHEN command fails due to system error THE SYSTEM SHALL return descriptive error message AND distinguish from command execution failure (EXEC-11)', async () => {
     const result = await phoenix({ cwd: '/no/such/place' })({ command: 'echo never' })
     expect(result).toMatchObject({ isError: true, error: { kind: 'system', message: expect.stringContaining('/no/such/place') } })
+    expect(result.text).toMatch(/^\[system error, the command did not run\] Working directory not found: \/no\/such\/place/)
     expect(result).not.toHaveProperty('exit_code')
+    const spawn = phoenix({ env: { LARGE: 'x'.repeat(200_000) } })
+    for (const failed of [await spawn({ command: 'echo never' }), await spawn({ command: 'echo never', mode: 'background' })]) {
+      expect(failed, 'what the kernel would not start').toMatchObject({ isError: true, error: { kind: 'system', message: expect.stringContaining('LARGE is too large') } })
+    }
     expect(await bash({ command: 'rm -rf /' })).toMatchObject({ error: { kind: 'blocked' } })
   })
 })

@@ -1,10 +1,10 @@
 /** Document 002: its functional and non-functional requirements and its numbers, in the forge dialect against real processes. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createTools, quote, type ToolOptions } from '../../src/tools/index.js'
 import { makeGate } from '../fixtures/gate.js'
-import { eventually, liveEngine, processesWith, uniqueSleep, type Meta } from './world.js'
+import { eventually, liveEngine, processesWith, uniqueSleep, watched, zombiesBelow, type Meta } from './world.js'
 
 const { engine, cwd } = await liveEngine({ env: { ...process.env, LD_PRELOAD: '/nowhere/evil.so', DATABASE_PASSWORD: 'hunter2hunter2' } })
 
@@ -34,7 +34,11 @@ describe('FR-2.3.1: Bash Tool', () => {
   test('timeout: default 120 s, minimum 1 s, maximum 600 s, and the schema says so (EXEC-03, EXEC-04)', async () => {
     const tool = createTools(engine, { dialect: 'forge' }).get('Bash')!
     expect(tool.inputSchema.properties['timeout']).toMatchObject({ type: 'integer', minimum: 1_000, maximum: 600_000 })
-    expect(tool.description).toContain('120000ms')
+    expect(tool.description).toContain('Timeout defaults to 120000ms, max 600000ms')
+    const { engine: noted, requests } = watched(engine)
+    await forge({}, noted).bash({ command: 'true' })
+    await forge({}, noted).bash({ command: 'true', timeout: 1_000 })
+    expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([120_000, 1_000])
     expect((await bash({ command: 'true', timeout: 600_000 })).success).toBe(true)
     expect((await bash({ command: 'true', timeout: 600_001 })).error).toMatch(/'timeout' above maximum.*600000/)
     expect((await bash({ command: 'true', timeout: 999 })).error).toMatch(/'timeout' below minimum.*1000/)
@@ -85,10 +89,10 @@ describe('FR-2.3.1: Bash Tool', () => {
   })
 
   test('truncates large outputs over 30000 characters, whole characters only (EXEC-12)', async () => {
-    const result = await bash({ command: `for i in $(seq 1 8000); do printf 'ab😀😀'; done` })
+    // An odd beginning: the 30,000th character is the first half of a pair.
+    const result = await bash({ command: `printf a; for i in $(seq 1 20000); do printf '😀'; done` })
     expect(result.metadata['truncated']).toBe(true)
-    expect(Buffer.from(result.output).toString()).toBe(result.output)
-    expect(result.output).toContain('[Output truncated at 30000 characters]')
+    expect(result.output).toBe(`a${'😀'.repeat(14_999)}\n\n[Output truncated at 30000 characters]`)
   })
 
   test('supports command chaining with &&, || and ; (EXEC-02)', async () => {
@@ -99,6 +103,55 @@ describe('FR-2.3.1: Bash Tool', () => {
     expect((await bash({ command: 'true', description: 'Do nothing' })).metadata['description']).toBe('Do nothing')
     const { metadata } = await bash({ command: 'true', description: 'Do nothing later', run_in_background: true })
     expect(metadata['description']).toBe('Do nothing later')
+  })
+})
+
+describe('Technical Specifications', () => {
+  test('the tools have the names, parameters and words of the document (TOOL-01, EXEC-04)', () => {
+    const tools = createTools(engine, { dialect: 'forge' })
+    expect(tools.list().map(({ name, category, inputSchema: { properties, required } }) => ({ name, category, properties, required }))).toEqual([
+      {
+        name: 'Bash',
+        category: 'execution',
+        required: ['command'],
+        properties: {
+          command: { type: 'string', description: 'The command to execute' },
+          description: { type: 'string', description: 'Clear, concise description of what this command does (5-10 words)' },
+          timeout: { type: 'integer', description: 'Timeout in milliseconds (max 600000)', minimum: 1_000, maximum: 600_000 },
+          run_in_background: { type: 'boolean', description: 'Run command in background, use BashOutput to read output' },
+        },
+      },
+      {
+        name: 'BashOutput',
+        category: 'execution',
+        required: ['bash_id'],
+        properties: {
+          bash_id: { type: 'string', description: 'The ID of the background shell to retrieve output from' },
+          filter: { type: 'string', description: 'Optional regex to filter output lines' },
+        },
+      },
+      { name: 'KillShell', category: 'execution', required: ['shell_id'], properties: { shell_id: { type: 'string', description: 'The ID of the background shell to kill' } } },
+    ])
+    const { description } = tools.get('Bash')!
+    for (const line of [
+      'The command argument is required',
+      'Output exceeding 30000 characters will be truncated',
+      'Use run_in_background=true for long-running commands',
+      'Quote file paths with spaces using double quotes',
+      'Use && to chain dependent commands',
+      "; when you don't care if earlier commands fail",
+      'use the specialized file tools instead',
+    ])
+      expect(description).toContain(line)
+  })
+
+  test('its sentences are said to the letter (BG-08, BG-11, BG-12, SEC-01, SEC-03)', async () => {
+    const id = await start('sleep 300')
+    expect((await bashOutput({ bash_id: id, filter: '[' })).error).toMatch(/^Invalid filter regex: ./)
+    expect((await killShell({ shell_id: id })).output).toBe(`Shell ${id} terminated`)
+    for (const result of [await bashOutput({ bash_id: 'shell_nowhere' }), await killShell({ shell_id: 'shell_nowhere' })]) expect(result.error).toMatch(/^Shell not found: shell_nowhere\b/)
+    expect((await bash({ command: 'rm -rf /' })).error).toMatch(/^Command blocked for security reasons \(dangerous pattern: [a-z-]+\): rm -rf \//)
+    expect(await forge({ dryRun: true }).bash({ command: 'make all' })).toMatchObject({ success: true, output: '[Dry Run] Would execute: make all', metadata: { command: 'make all', dry_run: true } })
   })
 })
 
@@ -146,7 +199,9 @@ describe('FR-2.3.3: KillShell Tool', () => {
 describe('FR-2.3.4: Shell Session Management', () => {
   test('several concurrent sessions do not see each other (SESS-01)', async () => {
     const [one, two] = [forge({ session: 'one' }), forge({ session: 'two' })]
-    await Promise.all([one.bash({ command: 'WHO=one; sleep 0.1' }), two.bash({ command: 'WHO=two; sleep 0.1' })])
+    // Each goes on only when the other has begun: they run at the same time or never end.
+    const meet = (mine: string, other: string): string => `WHO=${mine}; touch met-${mine}; while [ ! -e met-${other} ]; do sleep 0.02; done`
+    await Promise.all([one.bash({ command: meet('one', 'two') }), two.bash({ command: meet('two', 'one') })])
     expect((await one.bash({ command: 'echo $WHO' })).output).toBe('one\n')
     expect((await two.bash({ command: 'echo $WHO' })).output).toBe('two\n')
   })
@@ -222,7 +277,7 @@ describe('NFR-2.3.2: Security', () => {
     await bash({ command: 'printf %s {{secret:nasty}} "{{secret:nasty}}" > quoted' })
     await bash({ command: ['echo', '; touch injected3', '$(touch injected4)'] })
     expect((await bash({ command: 'ls injected*' })).success).toBe(false)
-    expect(readFileSync(join(cwd, 'quoted'), 'utf8')).toContain('touch injected')
+    expect(readFileSync(join(cwd, 'quoted'), 'utf8'), 'both times the value itself').toBe(`'; touch injected; echo "$(touch injected2)`.repeat(2))
   })
 
   test.each(['rm -rf /', 'rm -fr /', 'rm -r -f "/"', 'mkfs.ext4 /dev/sda1', 'dd if=/dev/zero of=/dev/sda', 'echo x > /dev/sda', 'chmod -R 777 /', ':(){ :|:& };:'])(
@@ -262,6 +317,24 @@ describe('NFR-2.3.2: Security', () => {
     const fenced = await liveEngine({ cwd, roots: [cwd] })
     const result = await createTools(fenced.engine, { dialect: 'house' }).execute('Bash', { command: 'pwd', cwd: '/' })
     expect(result).toMatchObject({ isError: true, structured: { status: 'error', error: { code: 'CWD_OUTSIDE_ROOT' } } })
+    expect(await forge({ cwd: '/', session: 'elsewhere' }, fenced.engine).bash({ command: 'touch never' })).toMatchObject({
+      success: false,
+      error: expect.stringContaining('outside the allowed roots: /'),
+      metadata: { code: 'CWD_OUTSIDE_ROOT' },
+    })
+    expect(existsSync('/never')).toBe(false)
+  })
+
+  test('a session that left the allowed directories is brought back, foreground and background, and told so (CWD-03)', async () => {
+    const fenced = await liveEngine({ cwd, roots: [cwd] })
+    const tools = forge({}, fenced.engine)
+    await tools.bash({ command: 'X=kept; cd /' })
+    expect((await tools.bash({ command: 'pwd; echo $X' })).output).toBe(`${cwd}\nkept\n[note: cwd is back in ${cwd}: / is outside the allowed roots]`)
+    expect((await tools.bash({ command: 'pwd' })).output, 'said once').toBe(`${cwd}\n`)
+    await tools.bash({ command: 'cd /' })
+    const id = await tools.start('pwd')
+    await (await fenced.engine.job(id)).wait({ exit: true })
+    expect((await tools.bashOutput({ bash_id: id })).output).toContain(`\n${cwd}\n`)
   })
 
   test('environment variable sanitization (ENV-02, ENV-03)', async () => {
@@ -279,7 +352,9 @@ describe('NFR-2.3.3: Reliability', () => {
     const ids = await Promise.all([1, 2, 3].map(() => start('true & true & wait')))
     for (const id of ids) await (await engine.job(id)).wait({ exit: true })
     await bash({ command: 'true & true & wait' })
-    expect((await bash({ command: `ps -o stat= --ppid ${process.pid}` })).output).not.toContain('Z')
+    // One whose parent is gone falls to us, and is waited for too.
+    await bash({ command: '(setsid sleep 0.05 & setsid bash -c "sleep 0.05 &" &)' })
+    await eventually(() => zombiesBelow(process.pid).length === 0)
   })
 
   test('recovers from shell crashes with its state (SESS-01)', async () => {

@@ -21,6 +21,7 @@ afterAll(async () => {
 describe('Feature: Shell Manager', () => {
   test('Scenario: Create shell (MGR-01)', async () => {
     const shell = await manager.createShell('echo test', '/tmp')
+    expect(shell.status).toBe('running')
     const other = await manager.createShell('sleep 60', '/tmp')
     expect(shell.id).toMatch(/^shell_[0-9a-f]{8}$/)
     expect(shell.id).not.toBe(other.id)
@@ -121,8 +122,14 @@ describe('Feature: Shell Process', () => {
     expect([await failed.wait(), failed.exitCode], 'RUNNING -> FAILED: exit_code != 0').toEqual(['failed', 3])
     const timeout = await manager.createShell('sleep 60')
     expect(await timeout.wait(100), 'RUNNING -> TIMEOUT: wait timeout exceeded').toBe('timeout')
+    expect([timeout.status, timeout.isRunning]).toEqual(['timeout', false])
     await running.kill()
     expect([running.status, running.isRunning], 'RUNNING -> KILLED: kill() called').toEqual(['killed', false])
+    for (const shell of [completed, failed, timeout]) {
+      const { status } = shell
+      await shell.kill()
+      expect(shell.status, 'what has ended stays as it ended').toBe(status)
+    }
   })
 
   test('Scenario: Calculate duration (MGR-03)', async () => {

@@ -1,5 +1,5 @@
 /** Document 004: every story, edge case, FR-* and assumption, in the wave dialect against real processes. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createTools, type ToolOptions } from '../../src/tools/index.js'
@@ -102,6 +102,20 @@ describe('Edge Cases', () => {
     expect(processesWith(mark)).toEqual([])
   })
 
+  test('a background process leads a group of its own (EXEC-08)', async () => {
+    const id = await start('echo $$; ps -o pgid= -p $$')
+    await ended(id)
+    const [shell, group] = (await bashOutput({ bash_id: id })).content.split('\n').map((line) => line.trim())
+    expect(shell).toMatch(/^\d+$/)
+    expect(group).toBe(shell)
+  })
+
+  test('commands run in the directory of the host (CWD-01)', async () => {
+    mkdirSync(join(cwd, 'project'), { recursive: true })
+    const project = wave({ cwd: join(cwd, 'project'), session: 'project' })
+    expect((await project.bash({ command: 'pwd' })).content).toBe(`${join(cwd, 'project')}\n`)
+  })
+
   test('Invalid Bash ID: BashOutput and KillBash return a clear error (BG-11)', async () => {
     for (const result of [await bashOutput({ bash_id: 'bash_999' }), await killBash({ shell_id: 'bash_999' })]) {
       expect(result).toMatchObject({ success: false, isError: true })
@@ -129,18 +143,10 @@ describe('Functional Requirements', () => {
   })
 
   test('FR-002: timeout is optional, 120 s by default (EXEC-03, EXEC-04)', async () => {
-    const seen: unknown[] = []
-    const { engine: noted } = watched(engine)
-    const session = await engine.session('main')
-    const spied = new Proxy(noted, {
-      get: (target, name) =>
-        name === 'session'
-          ? async () => new Proxy(session, { get: (real, key) => (key === 'run' ? (request: Meta) => (seen.push(request['timeoutMs']), real.run(request as never)) : Reflect.get(real, key, real)) })
-          : Reflect.get(target, name),
-    })
-    await wave({}, spied).bash({ command: 'true' })
-    await wave({}, spied).bash({ command: 'true', timeout: 5_000 })
-    expect(seen).toEqual([120_000, 5_000])
+    const { engine: noted, requests } = watched(engine)
+    await wave({}, noted).bash({ command: 'true' })
+    await wave({}, noted).bash({ command: 'true', timeout: 5_000 })
+    expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([120_000, 5_000])
     expect((await bash({ command: 'true', timeout: 700_000 })).error).toContain('maximum')
   })
 

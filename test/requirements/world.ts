@@ -35,17 +35,40 @@ export function uniqueSleep(): string {
 /** The real engine, with every request that passes written down. */
 export function watched(engine: Engine): { engine: Engine; requests: RunRequest[] } {
   const requests: RunRequest[] = []
-  const noted = new Proxy(engine, {
-    get(target, name, receiver) {
-      const value = Reflect.get(target, name, receiver)
-      if (name !== 'run' && name !== 'begin') return typeof value === 'function' ? value.bind(target) : value
+  const session = async (name?: string) => noting(await engine.session(name), ['run'], requests)
+  const noted = new Proxy(noting(engine, ['run', 'begin'], requests), { get: (target, name) => (name === 'session' ? session : Reflect.get(target, name)) })
+  return { engine: noted, requests }
+}
+
+function noting<T extends object>(target: T, names: readonly string[], requests: RunRequest[]): T {
+  return new Proxy(target, {
+    get(real, name) {
+      const value = Reflect.get(real, name, real)
+      if (typeof value !== 'function') return value
+      if (!names.includes(String(name))) return value.bind(real)
       return (request: RunRequest) => {
         requests.push(request)
-        return (value as (request: RunRequest) => unknown).call(target, request)
+        return (value as (request: RunRequest) => unknown).call(real, request)
       }
     },
   })
-  return { engine: noted, requests }
+}
+
+/** Zombies below a process: those that ended and that nobody has waited for. */
+export function zombiesBelow(root: number): number[] {
+  const parents = new Map<number, { parent: number; zombie: boolean }>()
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')
+      parents.set(Number(name), { parent: Number(parent), zombie: state === 'Z' })
+    } catch {
+      // Gone in between.
+    }
+  }
+  const isBelow = (pid: number): boolean => pid === root || (parents.has(pid) && isBelow(parents.get(pid)!.parent))
+  return [...parents].filter(([pid, { zombie }]) => zombie && isBelow(pid)).map(([pid]) => pid)
 }
 
 export type Meta = Record<string, Loose>
