@@ -21,8 +21,8 @@ import { SessionMemory } from './session-memory.js'
 import { SessionShell } from './session-shell.js'
 import { parseState, withoutSecrets, type ShellState } from './session-state.js'
 
-/** An idle shell writes its state down after this long, off every answer's path. */
-const DUMP_AFTER_IDLE_MS = 20
+/** An idle shell writes its state down after this long, off every answer's path. A command that comes sooner has to wait for it. */
+const DUMP_AFTER_IDLE_MS = 2
 /** Verdicts are kept for this many commands. */
 const KEPT_VERDICTS = 64
 
