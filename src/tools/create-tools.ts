@@ -31,7 +31,7 @@ export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet 
 }
 
 /** The definitions alone, for `cerith schema` and for whoever executes elsewhere. Needs no engine. */
-export function toolSchemas(dialect: DialectName, format: Format, options: { cwd?: string; shell?: string; yieldMs?: number } = {}): FormattedTool[] {
+export function toolSchemas<F extends Format>(dialect: DialectName, format: F, options: { cwd?: string; shell?: string; yieldMs?: number } = {}): FormattedTool<F>[] {
   return toolDefinitions(dialect, options).map((tool) => formatTool(tool, format))
 }
 

@@ -2,10 +2,9 @@
 import type { ShellError } from '../contract/errors.js'
 import type { AnsiMode, Clip, StreamsMode } from '../contract/output.js'
 import type { AutomationRule, JobOwner } from '../contract/request.js'
-import type { Format } from './formats.js'
 import type { ToolInput } from './input.js'
 import type { ObjectSchema, OutputSchema } from './schema.js'
-import type { CallOptions, ToolAnnotations, ToolResult } from './tool.js'
+import type { CallOptions, ToolAnnotations, ToolDefinition, ToolResult } from './tool.js'
 import type { Toolbox } from './toolbox.js'
 
 export interface Timeouts {
@@ -56,7 +55,7 @@ export interface ToolSpec {
   describe(facts: Facts): string
   inputSchema(facts: Facts): ObjectSchema
   readonly outputSchema: OutputSchema
-  readonly native?: Readonly<Partial<Record<Format, Readonly<Record<string, unknown>>>>>
+  readonly native?: ToolDefinition['native']
   readonly aliases?: Readonly<Record<string, string>>
   readonly argv?: readonly string[]
   readonly ids?: readonly string[]

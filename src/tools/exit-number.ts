@@ -2,9 +2,10 @@
 import { constants } from 'node:os'
 import type { Outcome } from '../contract/outcome.js'
 
-/** A process that a signal ended has no code of its own; 128 + n is what a shell would report. */
-export function exitNumber({ exitCode, signal }: { readonly exitCode: number | null; readonly signal: string | null }): number {
-  const number = signal === null ? 0 : (constants.signals[signal as keyof typeof constants.signals] ?? 0)
+/** A process that a signal ended has no code of its own; 128 + n is what a shell would report, also of a signal that we sent. */
+export function exitNumber({ exitCode, signal, end }: Pick<Outcome, 'exitCode' | 'signal' | 'end'>): number {
+  const ours = end?.kind === 'kill' || end?.kind === 'timeout' ? (end.forced ? 'SIGKILL' : 'SIGTERM') : null
+  const number = constants.signals[(signal ?? ours) as keyof typeof constants.signals] ?? 0
   return exitCode ?? 128 + number
 }
 

@@ -1,37 +1,73 @@
 /** One tool definition as each vendor wants to see it. Everything is made from the one input schema. */
 import type { JsonSchema, ObjectSchema } from './schema.js'
-import type { ToolDefinition } from './tool.js'
+import type { ToolAnnotations, ToolDefinition } from './tool.js'
 
 export const FORMATS = ['openai', 'openai-responses', 'openai-strict', 'openai-responses-strict', 'anthropic', 'gemini', 'mcp', 'ai-sdk'] as const
 
 export type Format = (typeof FORMATS)[number]
 
-export type FormattedTool = Record<string, unknown>
+/** A tool as it is in one format; the vendor's own type takes it without a cast. */
+export type FormattedTool<F extends Format = Format> = Formatted[F]
 
-/** A vendor's own typed tool, where the dialect has one, wins over a function with a schema. */
-export function formatTool(tool: ToolDefinition, format: Format): FormattedTool {
-  return tool.native?.[format] ? { ...tool.native[format] } : FORMATTERS[format](tool)
+interface Formatted {
+  openai: OpenAIChatTool
+  'openai-strict': OpenAIChatTool
+  'openai-responses': OpenAIResponsesTool
+  'openai-responses-strict': OpenAIResponsesTool
+  anthropic: { name: string; description: string; input_schema: Parameters } | { type: 'bash_20250124'; name: 'bash' }
+  gemini: { name: string; description: string; parameters: Record<string, unknown> }
+  mcp: { name: string; title: string; description: string; inputSchema: Parameters; outputSchema: Parameters; annotations: ToolAnnotations }
+  'ai-sdk': { type: 'function'; name: string; description: string; inputSchema: Parameters }
 }
 
-const FORMATTERS: Record<Format, (tool: ToolDefinition) => FormattedTool> = {
-  openai: ({ name, description, inputSchema }) => ({ type: 'function', function: { name, description, parameters: inputSchema } }),
+interface OpenAIChatTool {
+  type: 'function'
+  function: { name: string; description: string; parameters: Parameters; strict?: boolean }
+}
+
+type OpenAIResponsesTool = { type: 'function'; name: string; description: string; parameters: Parameters; strict: boolean } | { type: 'shell'; environment: { type: 'local' } }
+
+/** A JSON Schema in the open and mutable type that the SDKs have for one. */
+type Parameters = { type: 'object'; properties?: Record<string, Json>; required?: string[]; [keyword: string]: unknown }
+
+type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+/** A vendor's own typed tool, where the dialect has one, wins over a function with a schema. */
+export function formatTool<F extends Format>(tool: ToolDefinition, format: F): FormattedTool<F> {
+  const native = tool.native?.[format]
+  return native ? { ...native } : FORMATTERS[format](tool)
+}
+
+const FORMATTERS: { readonly [F in Format]: (tool: ToolDefinition) => FormattedTool<F> } = {
+  openai: ({ name, description, inputSchema }) => ({ type: 'function', function: { name, description, parameters: plain(inputSchema) } }),
   // The Responses API takes a missing `strict` for true, so it is always said.
-  'openai-responses': ({ name, description, inputSchema }) => ({ type: 'function', name, description, parameters: inputSchema, strict: false }),
+  'openai-responses': ({ name, description, inputSchema }) => ({ type: 'function', name, description, parameters: plain(inputSchema), strict: false }),
   'openai-strict': ({ name, description, inputSchema }) => ({
     type: 'function',
-    function: { name, description, parameters: strictSchema(inputSchema), strict: true },
+    function: { name, description, parameters: plain(strictSchema(inputSchema)), strict: true },
   }),
   'openai-responses-strict': ({ name, description, inputSchema }) => ({
     type: 'function',
     name,
     description,
-    parameters: strictSchema(inputSchema),
+    parameters: plain(strictSchema(inputSchema)),
     strict: true,
   }),
-  anthropic: ({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }),
+  anthropic: ({ name, description, inputSchema }) => ({ name, description, input_schema: plain(inputSchema) }),
   gemini: ({ name, description, inputSchema }) => ({ name, description, parameters: geminiSchema(inputSchema) }),
-  mcp: ({ name, title, description, inputSchema, outputSchema, annotations }) => ({ name, title, description, inputSchema, outputSchema, annotations }),
-  'ai-sdk': ({ name, description, inputSchema }) => ({ type: 'function', name, description, inputSchema }),
+  mcp: ({ name, title, description, inputSchema, outputSchema, annotations }) => ({
+    name,
+    title,
+    description,
+    inputSchema: plain(inputSchema),
+    outputSchema: plain(outputSchema),
+    annotations,
+  }),
+  'ai-sdk': ({ name, description, inputSchema }) => ({ type: 'function', name, description, inputSchema: plain(inputSchema) }),
+}
+
+function plain(schema: JsonSchema): Parameters {
+  return schema as Parameters
 }
 
 /** OpenAI strict: every property is required, and what was optional may be null. */

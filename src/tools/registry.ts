@@ -26,7 +26,7 @@ export class ToolRegistry {
     return this.#tools.size
   }
 
-  getAllSchemas(format: Format): FormattedTool[] {
+  getAllSchemas<F extends Format>(format: F): FormattedTool<F>[] {
     return this.list().map((tool) => formatTool(tool, format))
   }
 }

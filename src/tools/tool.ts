@@ -1,6 +1,6 @@
 /** What a tool is to whoever calls it: a name, a description, two schemas, and one function that never throws. */
 import type { AskFunction, Door } from '../contract/request.js'
-import type { Format } from './formats.js'
+import type { Format, FormattedTool } from './formats.js'
 import type { DialectName } from './dialects/index.js'
 import type { ObjectSchema, OutputSchema } from './schema.js'
 
@@ -38,7 +38,7 @@ export interface ToolDefinition {
   readonly outputSchema: OutputSchema
   readonly annotations: ToolAnnotations
   /** What a vendor's own typed tool looks like in that vendor's format, when there is one. */
-  readonly native?: Readonly<Partial<Record<Format, Readonly<Record<string, unknown>>>>>
+  readonly native?: { readonly [F in Format]?: FormattedTool<F> }
 }
 
 export interface Tool extends ToolDefinition {
@@ -51,5 +51,5 @@ export interface ToolSet extends Iterable<Tool> {
   list(): readonly Tool[]
   get(name: string): Tool | undefined
   execute(name: string, input: unknown, options?: CallOptions): Promise<ToolResult>
-  schemas(format: Format): Record<string, unknown>[]
+  schemas<F extends Format>(format: F): FormattedTool<F>[]
 }

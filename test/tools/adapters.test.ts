@@ -1,4 +1,6 @@
 /** The examples, run against the real SDKs without a network: stub fetch or mock model on one side, a real shell on the other. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import { Usage, type Model, type ModelRequest, type ModelResponse, type Shell } from '@openai/agents'
@@ -101,7 +103,7 @@ describe('Vercel AI SDK', () => {
     expect(await child.wait()).toEqual({ exitCode: 5 })
     const sleeper = await sandbox.spawn({ command: 'sleep 300' })
     await sleeper.kill()
-    expect((await sleeper.wait()).exitCode).toBeGreaterThan(0)
+    expect((await sleeper.wait()).exitCode, 'ended by SIGTERM').toBe(143)
   })
 })
 
@@ -194,6 +196,8 @@ test('function calls of any dialect are answered too, what is not ours is left a
   const shell = createTools(engine, { dialect: 'openai-shell' })
   const [bad] = await answerResponse([{ type: 'shell_call', call_id: 'd', action: { commands: ['true'], timeout_ms: -1, max_output_length: null } } as never], shell)
   expect(bad).toMatchObject({ type: 'shell_call_output', output: [{ stderr: expect.stringContaining("'timeout_ms' below minimum"), outcome: { type: 'exit', exit_code: 125 } }] })
+  const [none] = await answerResponse([{ type: 'shell_call', call_id: 'e', action: { commands: [], timeout_ms: null, max_output_length: null } } as never], shell)
+  expect(none).toMatchObject({ output: [{ stderr: expect.stringContaining('at least one command'), outcome: { type: 'exit', exit_code: 125 } }] })
   expect(await house.execute('Nope', {})).toMatchObject({ isError: true, text: expect.stringContaining('Tool not found: Nope. The tools are Bash') })
 })
 
@@ -248,6 +252,18 @@ describe('OpenAI Agents SDK', () => {
     expect(second).toContain('two')
     expect(second).not.toContain('one')
   })
+
+  test('the sandbox session does not pretend to be another user', async () => {
+    await expect(agentsSandbox(engine).execCommand({ cmd: 'touch as-nobody', runAs: 'nobody' })).rejects.toThrow('cannot run as nobody')
+    expect(existsSync(join(cwd, 'as-nobody'))).toBe(false)
+  })
+
+  test('a signal, a time out and an interrupt are told apart in numbers', async () => {
+    const { output } = await agentsShell(engine, { session: 'numbers' }).run({ commands: ['kill -KILL $$', 'echo "NOT killed" >&2; sleep 30', 'rm -rf /'], timeoutMs: 1_000 })
+    expect(output.map(({ outcome }) => outcome)).toEqual([{ type: 'exit', exitCode: 137 }, { type: 'timeout' }, { type: 'exit', exitCode: 126 }])
+    const text = (await createTools(engine, { dialect: 'openai-shell', session: 'numbers' }).execute('shell', { commands: ['echo "NOT killed" >&2; sleep 30'], timeout_ms: 1_000 })).text
+    expect(text, 'what a command prints decides nothing').toBe('[timed out]\n[stderr]\nNOT killed\n')
+  })
 })
 
 describe('LangChain', () => {
@@ -255,6 +271,13 @@ describe('LangChain', () => {
     const [bash] = shellTools(engine)
     const message = await bash!.invoke({ type: 'tool_call', id: 'c1', name: 'Bash', args: { command: 'echo hello' } } as never)
     expect(message).toMatchObject({ tool_call_id: 'c1', content: expect.stringMatching(/exit 0[^]*hello/), artifact: { status: 'completed', stdout: 'hello\n', is_error: false } })
+  })
+
+  test('wrong input names the field, although LangChain looks at it first', async () => {
+    const [bash] = shellTools(engine)
+    const call = (args: unknown) => bash!.invoke({ type: 'tool_call', id: 'c1', name: 'Bash', args } as never)
+    await expect(call({ comand: 'x' })).rejects.toThrow('comand')
+    await expect(call({ command: 'x', timeout: 700_000 })).rejects.toThrow('700000 is greater than 600000')
   })
 })
 

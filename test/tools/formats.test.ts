@@ -2,7 +2,7 @@
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'
 import { GoogleGenAI, type FunctionDeclaration } from '@google/genai'
 import { convertToOpenAITool } from '@langchain/core/utils/function_calling'
-import { specTypeSchemas } from '@modelcontextprotocol/server'
+import { specTypeSchemas, type Tool } from '@modelcontextprotocol/server'
 import { asSchema } from 'ai'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type Anthropic from '@anthropic-ai/sdk'
@@ -80,13 +80,13 @@ describe.each(dialects)('%s', (dialect) => {
     const { bodies, fetch } = stubFetch({ id: 'r', object: 'response', output: [], choices: [] })
     const client = new OpenAI({ apiKey: 'none', fetch, maxRetries: 0 })
     for (const format of ['openai', 'openai-strict'] as const) {
-      const tools = toolSchemas(dialect, format) as unknown as OpenAI.Chat.ChatCompletionTool[]
+      const tools = toolSchemas(dialect, format)
       await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'x' }], tools })
       expect(bodies.at(-1)!['tools']).toEqual(JSON.parse(JSON.stringify(tools)))
       for (const tool of tools) expect(tool).toMatchObject({ type: 'function', function: { name: expect.any(String), description: expect.any(String), parameters: { type: 'object' } } })
     }
     for (const format of ['openai-responses', 'openai-responses-strict'] as const) {
-      const tools = toolSchemas(dialect, format) as unknown as OpenAI.Responses.Tool[]
+      const tools = toolSchemas(dialect, format)
       await client.responses.create({ model: 'm', input: 'x', tools })
       expect(bodies.at(-1)!['tools']).toEqual(JSON.parse(JSON.stringify(tools)))
     }
@@ -109,7 +109,7 @@ describe.each(dialects)('%s', (dialect) => {
     globalThis.fetch = fetch
     try {
       const client = new GoogleGenAI({ apiKey: 'none' })
-      await client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'x', config: { tools: [{ functionDeclarations: declarations as FunctionDeclaration[] }] } })
+      await client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'x', config: { tools: [{ functionDeclarations: declarations }] } })
     } finally {
       globalThis.fetch = real
     }
@@ -134,10 +134,20 @@ describe.each(dialects)('%s', (dialect) => {
 })
 
 test('the typed tools of the vendors are offered as such', () => {
-  const [bash] = toolSchemas('anthropic', 'anthropic') as unknown as Anthropic.ToolBash20250124[]
+  const [bash] = toolSchemas('anthropic', 'anthropic')
   expect(bash).toEqual({ type: 'bash_20250124', name: 'bash' } satisfies Anthropic.ToolBash20250124)
-  const [shell] = toolSchemas('openai-shell', 'openai-responses') as unknown as OpenAI.Responses.FunctionShellTool[]
+  const [shell] = toolSchemas('openai-shell', 'openai-responses')
   expect(shell).toEqual({ type: 'shell', environment: { type: 'local' } } satisfies OpenAI.Responses.FunctionShellTool)
+})
+
+test("what each format gives is the vendor's own type, without a cast", () => {
+  const tools = createTools(scriptedEngine())
+  const chat: OpenAI.Chat.ChatCompletionTool[] = tools.schemas('openai-strict')
+  const responses: OpenAI.Responses.Tool[] = tools.schemas('openai-responses')
+  const messages: Anthropic.ToolUnion[] = tools.schemas('anthropic')
+  const protocol: Tool[] = tools.schemas('mcp')
+  const declarations: FunctionDeclaration[] = tools.schemas('gemini')
+  for (const list of [chat, responses, messages, protocol, declarations]) expect(list).toHaveLength(5)
 })
 
 test('every format of every dialect is plain JSON', () => {

@@ -3,7 +3,7 @@ import type { ToolSet } from '../tool.js'
 
 export interface LangChainToolArguments {
   readonly run: (input: unknown, config?: { signal?: AbortSignal }) => Promise<[string, Record<string, unknown>]>
-  readonly fields: { name: string; description: string; schema: Record<string, unknown>; responseFormat: 'content_and_artifact' }
+  readonly fields: { name: string; description: string; schema: Record<string, unknown>; responseFormat: 'content_and_artifact'; verboseParsingErrors: true }
 }
 
 /** `langchainTools(tools).map(({ run, fields }) => tool(run, fields))`. The text goes to the model, the structured result is the artifact. */
@@ -18,6 +18,8 @@ export function langchainTools(tools: ToolSet): LangChainToolArguments[] {
       description: tool.description,
       schema: structuredClone(tool.inputSchema) as unknown as Record<string, unknown>,
       responseFormat: 'content_and_artifact',
+      // LangChain checks the input before we do; without this the model would not hear which field was wrong.
+      verboseParsingErrors: true,
     },
   }))
 }

@@ -43,6 +43,7 @@ export interface AgentsExecArgs {
   readonly tty?: boolean
   readonly yieldTimeMs?: number
   readonly maxOutputTokens?: number
+  readonly runAs?: string
 }
 
 export interface AgentsWriteArgs {
@@ -59,8 +60,11 @@ export function agentsSandbox(
 ): { execCommand(args: AgentsExecArgs): Promise<string>; writeStdin(args: AgentsWriteArgs): Promise<string>; supportsPty(): boolean } {
   const tools = createTools(engine, { ...options, dialect: 'codex' })
   return {
-    execCommand: async ({ cmd, workdir, tty, yieldTimeMs, maxOutputTokens }) =>
-      (await tools.execute('exec_command', { cmd, workdir, tty, yield_time_ms: yieldTimeMs, max_output_tokens: maxOutputTokens })).text,
+    execCommand: async ({ cmd, workdir, tty, yieldTimeMs, maxOutputTokens, runAs }) => {
+      // Whoever asks for another user means to take rights away; running with our own instead would be the opposite.
+      if (runAs !== undefined) throw new TypeError(`Commands cannot run as ${runAs}: the engine has one user. Start the host as that user, or leave runAs out.`)
+      return (await tools.execute('exec_command', { cmd, workdir, tty, yield_time_ms: yieldTimeMs, max_output_tokens: maxOutputTokens })).text
+    },
     writeStdin: async ({ sessionId, chars, yieldTimeMs, maxOutputTokens }) =>
       (await tools.execute('write_stdin', { session_id: sessionId, chars, yield_time_ms: yieldTimeMs, max_output_tokens: maxOutputTokens })).text,
     supportsPty: () => true,

@@ -1,5 +1,5 @@
 /** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
-import type { ShellError } from '../../../contract/errors.js'
+import { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { outcomeNumber } from '../../exit-number.js'
 import { RUNS } from '../../kinds.js'
@@ -36,18 +36,22 @@ const shell: ToolSpec = {
     'openai-responses-strict': { type: 'shell', environment: { type: 'local' } },
   },
   aliases: { timeoutMs: 'timeout_ms', maxOutputLength: 'max_output_length' },
-  fail: (error: ShellError) => ({ text: errorText(error), structured: { output: [], error: errorText(error) }, isError: true }),
+  fail: (error) => ({ text: errorText(error), structured: { output: [], error: errorText(error) }, isError: true }),
   call: async (box, input, call) => {
     const { commands, timeout_ms, max_output_length } = input as { commands: string[]; timeout_ms?: number; max_output_length?: number }
+    if (commands.length === 0) throw new ShellError('BAD_REQUEST', "'commands' must hold at least one command.", 'Give the commands to run, in order.')
     const output: ShellOutput[] = []
+    const texts: string[] = []
     for (const command of commands) {
       const ran = await box.foreground({ command, timeoutMs: timeout_ms }, call)
-      output.push(entryOf(ran, max_output_length))
+      const entry = entryOf(ran, max_output_length)
+      output.push(entry)
+      texts.push(lines(`[${howItEnded(ran)}]${commands.length > 1 ? ` ${command}` : ''}`, entry.stdout, entry.stderr === '' ? '' : `[stderr]\n${entry.stderr}`))
       // After an interrupt the rest was not meant to run either.
       if (call.signal?.aborted) break
     }
     return {
-      text: output.map((entry, index) => textOf(commands[index]!, entry, commands.length > 1)).join('\n'),
+      text: texts.join('\n'),
       structured: { output, ...(max_output_length === undefined ? {} : { max_output_length }) },
       isError: false,
     }
@@ -65,9 +69,9 @@ function entryOf(ran: Ran, maxChars: number | undefined): ShellOutput {
   return { stdout, stderr, outcome: { type: 'exit', exit_code: outcomeNumber(outcome) } }
 }
 
-function textOf(command: string, entry: ShellOutput, showsCommand: boolean): string {
-  const how = entry.outcome.type === 'timeout' ? (entry.stderr.includes('NOT killed') ? 'still running' : 'timed out') : `exit ${entry.outcome.exit_code}`
-  return lines(`[${how}]${showsCommand ? ` ${command}` : ''}`, entry.stdout, entry.stderr === '' ? '' : `[stderr]\n${entry.stderr}`)
+function howItEnded({ outcome }: Ran): string {
+  if (outcome.status === 'running') return 'still running'
+  return outcome.status === 'timeout' ? 'timed out' : `exit ${outcomeNumber(outcome)}`
 }
 
 export const openaiShell: Dialect = {
