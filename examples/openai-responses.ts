@@ -5,7 +5,7 @@ import { answerResponse, createTools } from '../src/tools/index.js'
 
 export async function ask(client: OpenAI, engine: Engine, prompt: string): Promise<string> {
   const tools = createTools(engine, { dialect: 'openai-shell' })
-  const request = { model: 'gpt-5', tools: tools.schemas('openai-responses') as unknown as OpenAI.Responses.Tool[] }
+  const request = { model: 'gpt-5', tools: tools.schemas('openai-responses') }
   let response = await client.responses.create({ ...request, input: prompt })
   for (;;) {
     const answers = await answerResponse(response.output, tools)
