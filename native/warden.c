@@ -562,10 +562,12 @@ void run_warden(WardenLink link) {
   close_end(&link_.extra_in);
   close_end(&link_.extra_out);
   close_end(&link_.extra2_in);
-  /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as little as possible. */
+  /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as little as possible.
+     The output is there when the start is told: whoever is given its name may look into it at once. */
   if (request->keep) {
     open_job_control();
     record_start();
+    open_job_files(request->head_bytes, request->tail_bytes, 0, 0);
   }
   char text[64] = "";
   ssize_t got;
@@ -579,10 +581,7 @@ void run_warden(WardenLink link) {
   if (request->deadline_ms > 0) deadline = now_ms() + request->deadline_ms;
   say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu", request->id, (int)leader, (int)getpid(),
       start_time_of(getpid()), start_time_of(leader));
-  if (request->keep) {
-    open_job_files(request->head_bytes, request->tail_bytes, 0, 0);
-    reserve_status();
-  }
+  if (request->keep) reserve_status();
   watch();
   _exit(0);
 }

@@ -1,5 +1,5 @@
 /** Jobs with real processes: start, look, read, wait, kill, move from the foreground. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -31,6 +31,17 @@ test('BG-01 BG-02 a job starts at once with id, pid, pgid and output file, and e
   expect((await job.read({ stream: 'stderr' })).text).toBe('oops\n')
   // The record comes first, the line for people a moment later.
   await eventually(() => readFileSync(info.outputFile, 'utf8') === 'hello\n[background process failed: exit code 3]\n')
+})
+
+test('BG-02 the output file is there as soon as its name is told, every time', async () => {
+  const missing: string[] = []
+  for (let round = 0; round < 60; round++) {
+    const job = await engine.start({ command: 'true', streams: round % 2 ? 'merged' : 'separate' })
+    const { outputFile } = await job.info()
+    if (!existsSync(outputFile)) missing.push(`round ${round}`)
+    await job.wait()
+  }
+  expect(missing).toEqual([])
 })
 
 test('wait for a line, a kill, a second kill', async () => {
