@@ -122,10 +122,10 @@ export class Capture {
   }
 
   /** The whole of it goes to a file after all, because less of it will be shown than it could have been. */
-  spillNow(): void {
-    if (!this.#ended || this.#spill || this.#spillRefused || this.transcript.snapshot().omittedBytes > 0) return
+  spillNow(growing: boolean): void {
+    if ((!this.#ended && !growing) || this.#spill || this.#spillRefused || this.transcript.snapshot().omittedBytes > 0) return
     const file = this.#beginSpill()
-    file?.finish(new Uint8Array(0))
+    if (this.#ended) file?.finish(new Uint8Array(0))
   }
 
   /** The text for the Outcome: decoded, shaped, then clipped, so that a cut never hides a sequence or splits a character. */
@@ -136,14 +136,14 @@ export class Capture {
 
 /**
  * The texts of both streams for the Outcome. A head-and-tail clip is a budget for what a reader gets in all: a stream that needs less than
- * its half leaves the rest to the other one.
+ * its half leaves the rest to the other one. `growing`: a process that was left behind may still print, and what it prints goes to the file.
  */
-export function clippedTexts(out: Capture, err: Capture | null, clip: Clip): { readonly out: Clipped; readonly err: Clipped | null } {
+export function clippedTexts(out: Capture, err: Capture | null, clip: Clip, growing = false): { readonly out: Clipped; readonly err: Clipped | null } {
   if (clip.kind !== 'ends' || !err || out.bytes === 0 || err.bytes === 0) return { out: out.text(clip), err: err?.text(clip) ?? null }
   // A character is at least a byte: what fits by bytes fits.
   const half = Math.floor(clip.maxChars / 2)
   const forErr = Math.min(err.bytes, Math.max(half, clip.maxChars - out.bytes))
-  if (err.bytes > forErr) err.spillNow()
-  if (out.bytes > clip.maxChars - forErr) out.spillNow()
+  if (err.bytes > forErr) err.spillNow(growing)
+  if (out.bytes > clip.maxChars - forErr) out.spillNow(growing)
   return { out: out.text({ ...clip, maxChars: clip.maxChars - forErr }), err: err.text({ ...clip, maxChars: forErr }) }
 }

@@ -2,7 +2,6 @@
 import { ShellError } from '../contract/errors.js'
 import type { End, Outcome } from '../contract/outcome.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { feedPipe } from '../os/feed.js'
 import { LOST_AT_START, PLAIN_TIER_CAVEAT, startHint, type LaunchSpec, type Pipe, type Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
@@ -178,7 +177,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     out.end()
     err?.end()
   }
-  const clipped = clippedTexts(out, err, plan.clip)
+  const clipped = clippedTexts(out, err, plan.clip, held)
   if (held) {
     // Output that comes later is kept with this run, in its file, and never reaches another run's result.
     void Promise.all(readers.map((reader) => reader.end)).then(() => {

@@ -432,3 +432,17 @@ describe('the guard stands before everything', () => {
     expect(existsSync(join(engine.cwd, 'ran'))).toBe(false)
   })
 })
+
+test('both streams are cut and a process still holds them: the whole of each is in its file', async () => {
+  const engine = await testEngine()
+  const command = `sleep 1 & head -c 3000 /dev/zero | tr '\\0' a; head -c 3000 /dev/zero | tr '\\0' b >&2`
+  const outcome = await engine.run({ command, clip: { kind: 'ends', maxChars: 4_000 } })
+  expect(outcome.truncated).toBe(true)
+  for (const [text, letter] of [
+    [outcome.stdout, 'a'],
+    [outcome.stderr, 'b'],
+  ] as const) {
+    const file = /whole output: (\S+)/.exec(text)?.[1]
+    expect(file && readFileSync(file, 'utf8')).toBe(letter.repeat(3_000))
+  }
+})
