@@ -1,6 +1,5 @@
 /** A session's command on a terminal: it runs in a shell of its own with the session's state, and what it changed comes back to the session. */
 import { readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Call } from './call.js'
 import type { Jobs } from './jobs.js'
 import type { Plan } from './plan.js'
