@@ -1,6 +1,5 @@
 /** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
 import { statSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { End, Outcome } from '../contract/outcome.js'
 import { feedPipe } from '../os/feed.js'
 import type { Pipe } from '../os/launcher.js'
@@ -14,7 +13,7 @@ import { endOf, takePipe, within, type Promote } from './fresh.js'
 import { endedOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
-import { callLines, commandFileText, exitTrapLine, isPlain, recoverLine, STOP_SIGNAL, type CallText } from './session-lines.js'
+import { callLines, commandFileText, exitTrapLine, isPlain, recoverLines, STOP_SIGNAL, type CallText } from './session-lines.js'
 import type { Care, SessionMemory } from './session-memory.js'
 import type { Report } from './session-report.js'
 import type { SessionShell } from './session-shell.js'
@@ -47,13 +46,24 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
 
   // Made when the shell is at work already: what comes before that is not of this call.
   let sinks: { readonly out: Capture; readonly err: Capture | null } | null = null
-  const pipes = await shell.attach({ out: (chunk) => sinks?.out.push(chunk), err: (chunk) => (sinks?.err ?? sinks?.out)?.push(chunk) }, memory.movedStreams)
+  let stop: Stop | null = null
+  const pipes = await shell.attach(
+    {
+      out: (chunk) => sinks?.out.push(chunk),
+      err: (chunk) => {
+        if (!sinks || (stop && isNewline(chunk))) return
+        ;(sinks.err ?? sinks.out).push(chunk)
+      },
+    },
+    memory.movedStreams,
+  )
   const { inputFile, secretPipe, text, care } = await prepare(shell, plan, delivered, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   shell.writeCommand(commandFileText(text, shell.marks), text.whole)
   const answer = shell.answer()
   let traps: Report | null = null
   if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
+  const typedAt = Date.now()
   shell.type(callLines(text, shell.marks))
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
   const err = merged ? null : call.capture('stderr', plan, services)
@@ -65,29 +75,47 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   call.pid = shell.pid
 
   // ---- it runs ----
-  let stop: Stop | null = null
   let stopping: Promise<Stopped> | null = null
   let promoted = false
+  /** A command that has ended is neither stopped nor moved: the signal would hit the next one, the move would take the session's state along. */
+  const isOver = (): boolean => {
+    if (answer.given) return true
+    shell.hearNow()
+    // Heard ahead of its turn: so is what was printed before it.
+    if (answer.given) shell.drain()
+    return answer.given
+  }
   const begin = (why: Stop): void => {
-    if (stop || promoted) return
+    if (stop || promoted || isOver()) return
     stop = why
     stopping = stopCommand({ shell: shell.pid, warden: shell.ward.wardenPid, spared: before, stopSignal: STOP_SIGNAL, polite: why === 'interrupt' ? 2 : 15, graceMs: plan.graceMs })
     answer.giveUp()
   }
   const moveOut = (reason: string): Promise<Outcome> => {
     const { promote } = site
-    if (stop || promoted || !promote || !shell.alive) return call.outcome
+    if (stop || promoted || !promote || !shell.alive || isOver()) return call.outcome
     promoted = true
     stopTimers()
-    shell.drain()
-    if (isPlain(text)) shell.askForEnd()
-    // The shell goes with its command; the session continues in a new one with the state from before.
-    memory.learn(shell.readState())
-    site.letGo()
-    shell.release()
-    answer.giveUp()
-    void promote({ plan, ward: shell.ward, out, err, readers: shell.readers, startedAt, reason }).then(
-      (outcome) => call.settle({ ...outcome, session: site.name, cwd: memory.cwd, notes: [...outcome.notes, ...site.notes] }),
+    const move = async (): Promise<Outcome> => {
+      // The shell goes with its command; the session continues in a new one with the state from before.
+      memory.learn(text.dumpFirst ? await shell.stateSince(typedAt) : shell.readState())
+      shell.drain()
+      if (isPlain(text)) shell.askForEnd()
+      site.letGo()
+      shell.release()
+      answer.giveUp()
+      return promote({ plan, ward: shell.ward, out, err, readers: shell.readers, startedAt, reason })
+    }
+    void move().then(
+      (outcome) => {
+        // It ended before its keeper had it: the shell wrote its state down as it left.
+        if (outcome.end) {
+          memory.learn(shell.readState())
+          if (memory.state) memory.cwd = memory.state.cwd
+          memory.last = { status: outcome.exitCode ?? 130, argument: '', stages: [outcome.exitCode ?? 130] }
+        }
+        call.settle({ ...outcome, session: site.name, cwd: memory.cwd, notes: [...outcome.notes, ...site.notes] })
+      },
       (error: unknown) => call.fail(error),
     )
     return call.outcome
@@ -160,7 +188,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames))
   else if (held) notes.push(...leftoverNotes(shell, before))
   const clipped = clippedTexts(out, err, plan.clip)
-  const stages = report && report.kind !== 'E' && plan.verdict.facts.lastPipelineStages > 1 ? report.fields.slice(report.kind === 'F' ? 2 : 6).map(Number) : []
+  const stages = report && report.kind !== 'E' && plan.verdict.facts.lastPipelineStages > 1 ? stagesOf(report) : []
   const pipeStatus = stages.length > 1 ? stages : null
   notes.push(...site.notes, ...adviceFor({ end, plan, stderr: merged ? clipped.out.text : (clipped.err?.text ?? ''), pipeStatus }))
   return endedOutcome({
@@ -220,12 +248,14 @@ async function prepare(
       status: care.looksAtStatus ? memory.last.status : 0,
       statusLost: memory.statusLost,
       lastArgument: care.lastArgument,
+      stages: care.stages,
       traps: care.traps,
       errTrap: memory.errTrap,
       prompts: care.prompts,
       xtrace: care.xtrace,
       verbose: care.verbose,
-      dumpFirst: memory.dirty,
+      // What starts no process ends at once and cannot take the shell with it.
+      dumpFirst: memory.dirty && !care.childless,
       repairBuiltins: memory.repair,
       inert: care.inert,
     },
@@ -236,11 +266,13 @@ async function prepare(
 async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stopped | null): Promise<boolean> {
   const number = shell.nextNumber()
   const ready = shell.heard('R', number)
-  shell.type(recoverLine(number, shell.marks, memory.traps.exit))
+  const lines = recoverLines(number, shell.marks, memory.traps.exit)
+  shell.type(lines)
   memory.statusLost = true
   // The interrupt that the handler sends can be lost on a builtin that waits for input in a sourced file; the next one is not.
   const again = setInterval(() => {
-    if (shell.isAtPrompt()) return
+    // An interrupt that comes late takes our lines with it.
+    if (shell.isAtPrompt()) return shell.isIdle() ? shell.type(lines) : undefined
     signalProcess(shell.pid, 'SIGINT')
     stopped?.askLatecomers()
   }, INTERRUPT_EVERY_MS)
@@ -267,8 +299,14 @@ function endOfCall(report: Report | null, shell: SessionShell, stop: Stop | null
   return exited ? endOf(exited, null, plan) : { kind: 'lost', reason: 'the shell did not answer' }
 }
 
+/** `PIPESTATUS` as the report has it. */
+function stagesOf(report: Report): number[] {
+  return report.fields.slice(report.kind === 'F' ? 2 : 6).map(Number)
+}
+
 function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
-  memory.last = { status: end.kind === 'exit' ? end.code : 130, argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '' }
+  const status = end.kind === 'exit' ? end.code : 130
+  memory.last = { status, argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '', stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status] }
   const unchanged = report?.kind === 'F'
   if (unchanged && shell.alive) return
   memory.expect(plan.verdict.mutations)
@@ -332,6 +370,11 @@ function directoryOf(pid: number, claimed: string | undefined): string | null {
   } catch {
     return real
   }
+}
+
+/** What bash itself says to an interrupt. */
+function isNewline(chunk: Uint8Array): boolean {
+  return chunk.length === 1 && chunk[0] === 10
 }
 
 function removeQuietly(file: string): void {

@@ -12,6 +12,8 @@ import { quoteWord } from './quote.js'
 /** SIGRTMIN+9: nobody else uses it, and the kernel queues it. */
 export const STOP_SIGNAL = 43
 const STOP_NAME = 'RTMIN+9'
+/** Swallows what is written, and is nobody's stderr: the one that we left there can be told from one that bash has put back. */
+const NOWHERE = '/dev/zero'
 
 export interface Marks {
   /** Unguessable; output that imitates a report does not know it. */
@@ -44,7 +46,7 @@ export const fileOf = {
 const PROMPT_NAMES = ['PS0', 'PS1', 'PS2', 'PROMPT_COMMAND', 'TMOUT', 'MAILCHECK']
 const PROMPT_IS_SET = PROMPT_NAMES.map((name) => `\${${name}+x}`).join('')
 
-/** A status that is not zero would set off an ERR trap of the agent's, except on the left side of a list. */
+/** A status that is not zero would set off an ERR trap of the agent's, or end a shell with `set -e`, except on the left side of a list. */
 const UNNOTICED = ' || \\builtin :'
 
 const own = (marks: Marks, what: string): string => `__cerith_${what}${marks.nonce.slice(0, 8)}`
@@ -60,7 +62,8 @@ export function setUpCode(marks: Marks): string {
  * engine can end the running one without the next one of the list being started: the handler interrupts the shell itself.
  */
 export function installTraps(marks: Marks, userExit: string | null): string {
-  const stop = `\\exec {${own(marks, 'e')}}>&2 2>/dev/null; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT; \\builtin kill -INT $$`
+  // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part of the command, bash undoes this itself.
+  const stop = `\\exec {${own(marks, 'e')}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT; \\builtin kill -INT $$`
   return `${installExit(marks, userExit)}; \\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
@@ -103,6 +106,8 @@ export interface CallText {
   /** Lines of ours came in between, or an ERR trap forbids to leave a status: `$?` has to be set again. */
   readonly statusLost: boolean
   readonly lastArgument: string | null
+  /** What `PIPESTATUS` shall be at the start; null when nothing in the command looks at it. */
+  readonly stages: readonly number[] | null
   /** Set when the session has to do with traps; ours are then out of sight, the agent's are read afterwards. */
   readonly traps: (UserTraps & { readonly listed: boolean }) | null
   readonly errTrap: boolean
@@ -132,18 +137,26 @@ export function commandFileText(call: CallText, marks: Marks): string {
     before.push(`\\builtin export ${names.map((name) => `${name}=${quoteWord(call.env[name] as string)}`).join(' ')}`)
   }
   if (call.secrets) before.push(`{ ${call.secrets.prelude}\n} || \\builtin return 125`)
-  if (call.prompts) before.push(`{ \\builtin . ${quoteWord(fileOf.prompt(marks))}; } 2>/dev/null`)
+  if (call.prompts) before.push(`{ \\builtin . ${quoteWord(fileOf.prompt(marks))}${UNNOTICED}; } 2>/dev/null`)
   if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
   if (call.traps?.return) before.push(`\\builtin trap -- ${quoteWord(call.traps.return)} RETURN`)
   if (call.traps?.debug) before.push(`\\builtin trap -- ${quoteWord(call.traps.debug)} DEBUG`)
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
-  if ((before.length > 0 || call.statusLost || call.stdout || call.stderr || isPlain(call)) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
+  if (call.stages) before.push(leaveStages(call.stages, call.status))
+  else if ((before.length > 0 || call.statusLost || call.stdout || call.stderr || isPlain(call)) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
   if (call.verbose === 'yes') return `${before.join('; ')}\n\\builtin set -v\n${call.script}\n`
   // On a line of its own: bash drops the whole line of what it cannot parse.
   const head = before.length > 0 ? `${before.join('; ')}\n` : ''
   // A backslash at the very end would take the next line along.
   return `${head}${call.script}${call.whole ? trailer(call, marks) : call.script.endsWith('\\') ? '' : '\n'}`
+}
+
+/** Pipelines that ended like the last one. With `!` bash turns the status around, but not those of the stages. */
+function leaveStages(stages: readonly number[], status: number): string {
+  const turned = status === 0 ? stages.at(-1) !== 0 : stages.every((stage) => stage === 0)
+  const pipeline = stages.map((stage) => `(\\builtin exit ${stage})`).join(' | ')
+  return `{ ${turned ? '! ' : ''}${pipeline}${status === 0 || turned ? '' : ' && \\builtin :'}; } 2>/dev/null`
 }
 
 function repoint({ stdout, stderr }: CallText): string[] {
@@ -186,8 +199,10 @@ function trailer(call: CallText, marks: Marks): string {
   const steps = [take]
   if (call.traps) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
   if (call.keepStdin) steps.push(`{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`)
+  // Told before it is: who could not note it down must not be answered for twice.
+  steps.push(`${own(marks, 't')}=\${${kept}[0]}`)
   steps.push(report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`))
-  steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, `${own(marks, 't')}=\${${kept}[0]}`, '\\builtin return 0')
+  steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
   return `\n{ ${steps.join('; ')}; }${call.traps ? ' >/dev/null' : ''} 2>/dev/null\n`
 }
 
@@ -208,12 +223,12 @@ export function callLines(call: CallText, marks: Marks): string {
   if (call.repairBuiltins) after.push(repairCode(marks))
   if (call.secrets) after.push(call.secrets.epilogue)
   const names = Object.keys(call.env)
-  if (names.length > 0) after.push(`\\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}`)
+  if (names.length > 0) after.push(`{ \\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}; }${UNNOTICED}`)
   if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=`)
   const status = own(marks, 'q')
   // Off before bash reads the line behind it, which says in its report what it was.
   const quiet = call.verbose === 'no' ? '' : `; ${status}=$? ${own(marks, 'v')}=$-; \\builtin set +v`
-  const last = after.length > 0 ? `${quiet ? '' : `${status}=$?; `}${after.join('; ')}; ${end} "$${status}"` : quiet ? `${end} "$${status}"` : end
+  const last = after.length > 0 ? `${quiet ? '' : `${status}=$?; `}${after.join('; ')}; ${end}` : end
   return `${before}${call.statusLost ? forget : ''}{ ${source};} ${streams}${quiet}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
 }
 
@@ -240,15 +255,18 @@ export function isPlain(call: CallText): boolean {
   )
 }
 
-/** Reports the end of a command that did not do so itself; `$1` is its status when `$?` no longer is. The shell's `$?` stays that of the command. */
+/** Reports the end of a command that did not do so itself. Sourced without arguments `$1` is the agent's, so the status comes in a variable. */
 export function endFileText(marks: Marks): string {
   const status = own(marks, 'rc')
   const told = own(marks, 't')
+  const wasTold = own(marks, 'w')
   return [
-    `${status}=\${${told}:-\${1:-$?}}`,
+    `${status}=\${${told}:-\${${own(marks, 'q')}:-$?}} ${wasTold}=\${${told}-}`,
     `[[ $- != *[xv]* ]] || \\builtin set +xv`,
-    `[[ \${${told}-} ]] || \\builtin printf '%s\\0' @${marks.nonce} E 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
-    `${told}= ${own(marks, 'v')}= ${own(marks, 'q')}=`,
+    // A command that made it read-only is followed by none that could run: no report, and the session gets another shell.
+    `${told}=`,
+    `[[ $${wasTold} ]] || \\builtin printf '%s\\0' @${marks.nonce} E 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
+    `${own(marks, 'v')}= ${own(marks, 'q')}=`,
     stashPrompts(marks),
     `[[ $- == *e* ]] || \\builtin return "$${status}"`,
     '\\builtin return 0',
@@ -258,7 +276,7 @@ export function endFileText(marks: Marks): string {
 
 /** Bash acts on these before it reads the next line of ours; the next command gets them back. */
 function stashPrompts(marks: Marks): string {
-  return `[[ -z ${PROMPT_IS_SET} ]] || { \\builtin declare -p ${PROMPT_NAMES.join(' ')} >|${quoteWord(fileOf.prompt(marks))}; \\builtin unset -v ${PROMPT_NAMES.join(' ')}; }`
+  return `[[ -z ${PROMPT_IS_SET} ]] || { { \\builtin declare -p ${PROMPT_NAMES.join(' ')} >|${quoteWord(fileOf.prompt(marks))}; \\builtin unset -v ${PROMPT_NAMES.join(' ')}; }${UNNOTICED}; }`
 }
 
 function reportTraps(marks: Marks): string {
@@ -277,10 +295,15 @@ function repairCode(marks: Marks): string {
   return `${options}=$BASHOPTS:$SHELLOPTS; POSIXLY_CORRECT=1; \\unset -f builtin exec unset enable printf source declare trap; \\unset POSIXLY_CORRECT; \\enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read return set shopt source trap umask unset; ${back.join('; ')}; if [[ :\${${options}}: == *:posix:* ]]; then \\builtin set -o posix; fi`
 }
 
-/** After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. */
-export function recoverLine(number: number, marks: Marks, userExit: string | null): string {
+/**
+ * After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. A stop that found the shell between
+ * two lines acts on the first one here, and the interrupt takes that line with it.
+ */
+export function recoverLines(number: number, marks: Marks, userExit: string | null): string {
   const saved = own(marks, 'e')
-  return `[[ -z \${${saved}-} ]] || { \\exec 2>&"$${saved}" {${saved}}>&-; \\builtin . ${quoteWord(fileOf.interrupt(marks))}; \\builtin unset -v ${saved}; }; { ${installTraps(marks, userExit)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  const back = `[[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\exec {${saved}}>&-; \\builtin . ${quoteWord(fileOf.interrupt(marks))}; \\builtin unset -v ${saved}`
+  const forget = `${own(marks, 'v')}= ${own(marks, 'q')}=`
+  return `{ \\builtin :; } 2>/dev/null\n[[ -z \${${saved}-} ]] || { ${back}; }; { ${forget}; ${installTraps(marks, userExit)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after our dump, once. */

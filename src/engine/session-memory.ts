@@ -4,6 +4,15 @@ import { hasTraps, knowledge, trapsOf, type Knowledge, type ShellState } from '.
 import type { UserTraps } from './session-lines.js'
 import type { Report } from './session-report.js'
 
+/** What the next command may ask about the one before it. */
+export interface LastCommand {
+  readonly status: number
+  readonly argument: string
+  /** `PIPESTATUS` */
+  readonly stages: readonly number[]
+}
+
+const NO_COMMAND: LastCommand = { status: 0, argument: '', stages: [0] }
 const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
 const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|enable|suspend)\b|\bset\b[^;|&]*-\w*t|\bonecmd\b|\$\$|BASHPID|<&|>&-/
 const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
@@ -13,6 +22,8 @@ export interface Care {
   readonly traps: (UserTraps & { readonly listed: boolean }) | null
   readonly lastArgument: string | null
   readonly looksAtStatus: boolean
+  /** Set when the command looks at `PIPESTATUS`. */
+  readonly stages: readonly number[] | null
   /** It cannot change anything that the shell remembers. */
   readonly inert: boolean
   /** Nor can it have started a process that is still there. */
@@ -41,6 +52,9 @@ interface TextFacts {
   /** The first words of its commands when nothing in it can hide another one; null otherwise. */
   readonly words: readonly string[] | null
   readonly forks: boolean
+  /** The same, with those that change the shell but give no word a new meaning. */
+  readonly clearWords: readonly string[] | null
+  readonly looksAtStages: boolean
 }
 
 /** Agents repeat themselves: the facts of this many commands are kept. */
@@ -55,6 +69,9 @@ const LEAVES_NOTHING = new Set(
   ),
 )
 
+/** These change the shell, but no word means something else after them. */
+const CLEAR = new Set([...LEAVES_NOTHING, ...'cd exit export kill popd printf pushd pwd read set shift umask unset wait'.split(' ')])
+
 export class SessionMemory {
   cwd: string
   state: ShellState | null
@@ -65,7 +82,7 @@ export class SessionMemory {
   dirty = false
   /** The shell has written its state down, and nobody has looked at it yet. */
   unread = false
-  last = { status: 0, argument: '' }
+  last: LastCommand = NO_COMMAND
   /** `$?` of the shell is no longer that of the last command. */
   statusLost = false
   traps: UserTraps = NO_TRAPS
@@ -80,6 +97,8 @@ export class SessionMemory {
   #prompts = false
   #xtrace = false
   #verbose = false
+  /** A command that nobody could see through may have made functions or aliases that are not in `known` yet. */
+  #blind = false
 
   constructor(cwd: string, state: ShellState | null) {
     this.cwd = state?.cwd ?? cwd
@@ -92,6 +111,7 @@ export class SessionMemory {
     this.traps = NO_TRAPS
     this.ownStdin = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
     this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
+    this.#blind = false
     this.statusLost = true
   }
 
@@ -99,7 +119,7 @@ export class SessionMemory {
     this.state = null
     this.dirty = this.unread = false
     this.cwd = cwd
-    this.last = { status: 0, argument: '' }
+    this.last = NO_COMMAND
     this.#know({ variables: {}, functions: {}, aliases: {} })
     this.forNewShell()
   }
@@ -111,12 +131,14 @@ export class SessionMemory {
     this.errTrap ||= facts.mentionsErr
     this.repair ||= facts.mayHideBuiltins
     this.movedStreams = facts.usesExec
-    const inert = !this.#hasTraps && facts.words !== null && facts.words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
+    const inert = !this.#hasTraps && !this.#blind && this.#meansItself(facts.words)
+    this.#blind ||= !inert && !this.#meansItself(facts.clearWords)
     return {
       traps: this.#hasTraps ? { ...this.traps, listed: facts.listsTraps } : null,
       // Functions and scripts may look at it unseen.
       looksAtStatus: !inert || facts.looksAtStatus,
       lastArgument: facts.looksAtLast ? this.last.argument : null,
+      stages: facts.looksAtStages ? this.last.stages : null,
       inert,
       childless: inert && !facts.forks,
       risky: facts.risky,
@@ -125,6 +147,10 @@ export class SessionMemory {
       xtrace: this.#xtrace,
       verbose: this.#verbose ? 'yes' : facts.turnsVerbose ? 'begins' : 'no',
     }
+  }
+
+  #meansItself(words: readonly string[] | null): boolean {
+    return words !== null && words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
   }
 
   #factsOf(text: string): TextFacts {
@@ -152,7 +178,7 @@ export class SessionMemory {
   learn(state: ShellState | null): void {
     if (!state) return
     this.state = state
-    this.dirty = this.unread = false
+    this.dirty = this.unread = this.#blind = false
     this.#know(knowledge(state))
   }
 
@@ -176,7 +202,7 @@ export class SessionMemory {
 }
 
 function readText(text: string): TextFacts {
-  const words = firstWords(text)
+  const words = firstWords(text, LEAVES_NOTHING)
   return {
     setsTraps: /\btrap\b/.test(text),
     listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
@@ -190,18 +216,23 @@ function readText(text: string): TextFacts {
     turnsVerbose: /\bset\b[^;|&\n]*-\w*v|\bverbose\b/.test(text),
     words,
     forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)/.test(text),
+    clearWords: words ?? firstWords(text, CLEAR),
+    looksAtStages: text.includes('PIPESTATUS'),
   }
 }
 
 /** Judged by the text alone, and only when nothing in it can hide: such a command need not be followed by writing the state down. */
-function firstWords(text: string): readonly string[] | null {
-  if (text.length > 1_000 || /[`(){}\\]|\$\{|:=|\[\[/.test(text)) return null
+function firstWords(text: string, allowed: ReadonlySet<string>): readonly string[] | null {
+  if (text.length > 1_000 || HIDING.test(text)) return null
   const words: string[] = []
   for (const part of text.split(/[|&;\n]+/)) {
-    const word = /^\s*(\S*)/.exec(part)?.[1] ?? ''
-    if (word === '') continue
-    if (!LEAVES_NOTHING.has(word) && !/^[./][\w./-]*\/[\w.-]+$/.test(word)) return null
+    const word = /^[ \t]*([^ \t]*)/.exec(part)?.[1] ?? ''
+    if (word === '' || (allowed === CLEAR && /^[A-Za-z_]\w*=/.test(word))) continue
+    if (!allowed.has(word) && !/^[./][\w./-]*\/[\w.-]+$/.test(word)) return null
     words.push(word)
   }
   return words
 }
+
+/** Arithmetic assigns, also in the old brackets and in the index of an array that is asked for; expansions, groups and quotes hide words. */
+const HIDING = /[`(){}\\]|\$\{|:=|\[\[|\$\[|-v\b[^;|&]*\[/

@@ -28,6 +28,13 @@ export interface Sinks {
   err(chunk: Uint8Array): void
 }
 
+export interface Answer {
+  /** Null when the shell ends first, or nobody waits any longer. */
+  readonly report: Promise<Report | null>
+  readonly given: boolean
+  giveUp(): void
+}
+
 interface Channel {
   readonly reader: PipeReader
   /** Which file it is for the kernel, to see whether the shell still has it. */
@@ -167,17 +174,24 @@ export class SessionShell {
     return new Promise((resolve) => this.#waiters.set(`${kind}${number}`, resolve))
   }
 
-  /** The report of a call's end; null when the shell ends first, or nobody waits any longer. */
-  answer(): { readonly report: Promise<Report | null>; giveUp(): void } {
+  /** The report of a call's end. */
+  answer(): Answer {
     let settle!: (report: Report | null) => void
     const report = new Promise<Report | null>((resolve) => (settle = resolve))
+    const answer = { report, given: false, giveUp: () => finish(null) }
     const finish = (heard: Report | null): void => {
       if (this.#ended === finish) this.#ended = null
+      answer.given = true
       settle(heard)
     }
     if (this.alive) this.#ended = finish
-    else settle(null)
-    return { report, giveUp: () => finish(null) }
+    else finish(null)
+    return answer
+  }
+
+  /** What the shell has reported by now, without waiting for the next turn of the event loop. */
+  hearNow(): void {
+    this.#reports.drainNow()
   }
 
   #hear(report: Report): void {
@@ -315,6 +329,17 @@ export class SessionShell {
     return parseState(this.readDump())
   }
 
+  /** The state that a command at work wrote down before its first word: it takes a moment until it has. */
+  async stateSince(wallMs: number): Promise<ShellState | null> {
+    for (const began = performance.now(); this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
+      const dump = this.readDump()
+      const state = parseState(dump)
+      if (state && writtenAt(dump) >= wallMs) return state
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    return this.readState()
+  }
+
   readDump(): string {
     try {
       return readFileSync(fileOf.state(this.marks), 'utf8')
@@ -389,6 +414,12 @@ function channel(pipe: Pipe, services: Services, side: keyof Sinks): Channel {
   const made: { reader: PipeReader; file: string; owner: Sinks | null } = { file: fileName(fstatSync(fd)), owner: null, reader: null as unknown as PipeReader }
   made.reader = readPipe(fd, services.scratch, (chunk) => made.owner?.[side](chunk))
   return made
+}
+
+/** Bash notes the time among its variables; one that is too old to do so is believed. */
+function writtenAt(dump: string): number {
+  const seconds = /^declare -\S+ EPOCHREALTIME="(\d+)[.,](\d+)"$/m.exec(dump)
+  return seconds ? Math.floor(Number(`${seconds[1]}.${seconds[2]}`) * 1_000) : Number.POSITIVE_INFINITY
 }
 
 function fileName({ dev, ino }: { dev: number; ino: number }): string {

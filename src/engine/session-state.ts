@@ -142,7 +142,8 @@ export function knowledge(state: ShellState): Knowledge {
     if (value !== null && value.length <= 4_096 && !isBindingVariable(name)) variables[name] = value
   }
   const functions: Record<string, string> = {}
-  for (const match of state.functions.matchAll(/^(\S+) \(\) ?\n([\s\S]*?)^\}$/gm)) functions[match[1] as string] = `${match[2]}}`
+  // Behind the brace may be redirections of the whole function.
+  for (const match of state.functions.matchAll(/^(\S+) \(\) ?\n([\s\S]*?^\}(?: .*)?)$/gm)) functions[match[1] as string] = match[2] as string
   return { variables, functions, aliases: Object.fromEntries(aliasesOf(state.aliases)) }
 }
 
