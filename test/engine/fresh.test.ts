@@ -1,5 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync, chmodSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ShellError, type Outcome, type OutputChunk } from '../../src/index.js'
 import { makeGate } from '../fixtures/gate.js'
@@ -445,4 +447,13 @@ test('both streams are cut and a process still holds them: the whole of each is 
     const file = /whole output: (\S+)/.exec(text)?.[1]
     expect(file && readFileSync(file, 'utf8')).toBe(letter.repeat(3_000))
   }
+})
+
+test('signals that the host ignores are not ignored by its commands, not even those that C libraries keep for themselves', () => {
+  const built = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
+  const command = 'grep SigIgn /proc/self/status'
+  const script = `const { createEngine } = await import(${JSON.stringify(built)}); const e = await createEngine({ stateDir: ${JSON.stringify(join(temporaryFolder(), 's'))} }); const s = await e.session(); for (const r of [await e.run({ command: '${command}' }), await s.run({ command: '${command}' }), await e.run({ command: '${command}', pty: true, streams: 'merged' })]) console.log((r.output ?? r.stdout).trim().replace(/\\s+/, ' ')); await e.close()`
+  const host = `trap '' HUP INT QUIT PIPE TERM CHLD 34 35 43; exec "$0" --input-type=module -e "$1"`
+  const { stdout } = spawnSync('bash', ['-c', host, process.execPath, script], { encoding: 'utf8' })
+  expect(stdout).toBe('SigIgn: 0000000000000000\n'.repeat(3))
 })
