@@ -21,7 +21,7 @@ import { namesLeftBehind } from './session-state.js'
 import { stopCommand, type Stopped } from './session-stop.js'
 
 const RECOVER_LIMIT_MS = 1_500
-const INTERRUPT_EVERY_MS = 50
+const INTERRUPT_EVERY_MS = 25
 
 export interface CallSite {
   readonly name: string
@@ -63,14 +63,13 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const answer = shell.answer()
   let traps: Report | null = null
   if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
-  const typedAt = Date.now()
   shell.type(callLines(text, shell.marks))
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
   const err = merged ? null : call.capture('stderr', plan, services)
   sinks = { out, err }
   // Written down before the command, the state is still true after one that changes nothing.
-  memory.dirty = (memory.dirty && !text.dumpFirst) || !care.inert
-  memory.unread ||= text.dumpFirst
+  memory.dirty = (memory.dirty && text.dumpFirst === null) || !care.inert
+  memory.unread ||= text.dumpFirst !== null
   memory.statusLost = text.errTrap || isPlain(text)
   call.pid = shell.pid
 
@@ -98,7 +97,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     stopTimers()
     const move = async (): Promise<Outcome> => {
       // The shell goes with its command; the session continues in a new one with the state from before.
-      memory.learn(text.dumpFirst ? await shell.stateSince(typedAt) : shell.readState())
+      memory.learn(text.dumpFirst === null ? shell.readState() : await shell.stateMarked(text.dumpFirst))
       shell.drain()
       if (isPlain(text)) shell.askForEnd()
       site.letGo()
@@ -255,7 +254,7 @@ async function prepare(
       xtrace: care.xtrace,
       verbose: care.verbose,
       // What starts no process ends at once and cannot take the shell with it.
-      dumpFirst: memory.dirty && !care.childless,
+      dumpFirst: memory.dirty && !care.childless ? shell.nextNumber() : null,
       repairBuiltins: memory.repair,
       inert: care.inert,
     },
@@ -269,11 +268,13 @@ async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stop
   const lines = recoverLines(number, shell.marks, memory.traps.exit)
   shell.type(lines)
   memory.statusLost = true
-  // The interrupt that the handler sends can be lost on a builtin that waits for input in a sourced file; the next one is not.
+  let ticks = 0
   const again = setInterval(() => {
     // An interrupt that comes late takes our lines with it.
     if (shell.isAtPrompt()) return shell.isIdle() ? shell.type(lines) : undefined
-    signalProcess(shell.pid, 'SIGINT')
+    // A stop that came before the command did is not heard by it; the interrupt that the handler sends can be lost on a builtin that waits
+    // for input in a sourced file, the next one is not.
+    signalProcess(shell.pid, ticks++ % 2 === 0 ? STOP_SIGNAL : 'SIGINT')
     stopped?.askLatecomers()
   }, INTERRUPT_EVERY_MS)
   try {

@@ -62,8 +62,11 @@ export function setUpCode(marks: Marks): string {
  * engine can end the running one without the next one of the list being started: the handler interrupts the shell itself.
  */
 export function installTraps(marks: Marks, userExit: string | null): string {
+  const saved = own(marks, 'e')
   // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part of the command, bash undoes this itself.
-  const stop = `\\exec {${own(marks, 'e')}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT; \\builtin kill -INT $$`
+  const hush = `\\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
+  // Only within a file that is sourced: a bash that is interrupted by its own handler while it reads a line from a pipe crashes.
+  const stop = `[[ -z \${BASH_SOURCE-} ]] || { [[ \${${saved}-} ]] || { ${hush}; }; \\builtin kill -INT $$; }`
   return `${installExit(marks, userExit)}; \\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
@@ -72,11 +75,11 @@ function installExit(marks: Marks, userExit: string | null): string {
 }
 
 /** Everything a successor needs, NUL-separated, by builtins only: no fork. */
-export function dumpCode(marks: Marks): string {
+export function dumpCode(marks: Marks, mark = 0): string {
   const parts = ['declare -p', 'declare -f', 'declare -F', 'alias -p', 'shopt -p', 'set +o', 'umask -p', 'trap -p', `printf '%q\\n' "$#" "$@"`, 'dirs -l -p']
   const body = parts.map((part) => `\\builtin ${part} || \\builtin :; \\builtin printf '\\0'`).join('; ')
   // Beyond a file size limit a write would end the shell, unless the signal is ignored.
-  return `\\builtin trap '' XFSZ; { \\builtin printf 'cerith-state\\0'; ${body}; \\builtin pwd; \\builtin printf '\\0end\\0'; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
+  return `\\builtin trap '' XFSZ; { \\builtin printf 'cerith-state\\0'; ${body}; \\builtin pwd; \\builtin printf '\\0end\\0%s' ${mark}; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
 }
 
 /** The agent's traps that our own lines must not set off, or that ours stand in front of. */
@@ -115,7 +118,8 @@ export interface CallText {
   readonly xtrace: boolean
   /** With it on, bash shows every line that it reads, also those of ours. */
   readonly verbose: 'no' | 'begins' | 'yes'
-  readonly dumpFirst: boolean
+  /** Write the state down first, with this mark; null where it is known. */
+  readonly dumpFirst: number | null
   /** The command cannot change the shell, so nothing has to be hidden from a trace that it might have begun. */
   readonly inert: boolean
   /** The command may have shadowed or disabled the builtins we speak with. */
@@ -125,7 +129,7 @@ export interface CallText {
 /** The file that the shell sources: what is to be prepared, the command, and a report of its end taken before anything can change it. */
 export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
-  if (call.dumpFirst) before.push(dumpCode(marks))
+  if (call.dumpFirst !== null) before.push(dumpCode(marks, call.dumpFirst))
   if (call.traps)
     before.push(
       `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`,
@@ -296,8 +300,8 @@ function repairCode(marks: Marks): string {
 }
 
 /**
- * After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. A stop that found the shell between
- * two lines acts on the first one here, and the interrupt takes that line with it.
+ * After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. An interrupt that is
+ * still on its way takes the first line with it.
  */
 export function recoverLines(number: number, marks: Marks, userExit: string | null): string {
   const saved = own(marks, 'e')

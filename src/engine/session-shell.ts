@@ -11,7 +11,7 @@ import type { Services } from './services.js'
 import { dumpFileText, dumpLine, endFileText, endLine, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, type Marks } from './session-lines.js'
 import { createReportReader, type Report } from './session-report.js'
 import { SilenceWatch } from './session-silence.js'
-import { parseState, restoreCode, type ShellState } from './session-state.js'
+import { markOf, parseState, restoreCode, type ShellState } from './session-state.js'
 
 /** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
 const SMALL_FILE = 4_096
@@ -330,11 +330,11 @@ export class SessionShell {
   }
 
   /** The state that a command at work wrote down before its first word: it takes a moment until it has. */
-  async stateSince(wallMs: number): Promise<ShellState | null> {
+  async stateMarked(mark: number): Promise<ShellState | null> {
     for (const began = performance.now(); this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
       const dump = this.readDump()
       const state = parseState(dump)
-      if (state && writtenAt(dump) >= wallMs) return state
+      if (state && markOf(dump) === mark) return state
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     return this.readState()
@@ -414,12 +414,6 @@ function channel(pipe: Pipe, services: Services, side: keyof Sinks): Channel {
   const made: { reader: PipeReader; file: string; owner: Sinks | null } = { file: fileName(fstatSync(fd)), owner: null, reader: null as unknown as PipeReader }
   made.reader = readPipe(fd, services.scratch, (chunk) => made.owner?.[side](chunk))
   return made
-}
-
-/** Bash notes the time among its variables; one that is too old to do so is believed. */
-function writtenAt(dump: string): number {
-  const seconds = /^declare -\S+ EPOCHREALTIME="(\d+)[.,](\d+)"$/m.exec(dump)
-  return seconds ? Math.floor(Number(`${seconds[1]}.${seconds[2]}`) * 1_000) : Number.POSITIVE_INFINITY
 }
 
 function fileName({ dev, ino }: { dev: number; ino: number }): string {

@@ -26,6 +26,11 @@ export interface Declaration {
   readonly text: string
 }
 
+/** By which a dump is told from the one before it. */
+export function markOf(dump: string): number {
+  return Number(dump.slice(dump.lastIndexOf('\0') + 1))
+}
+
 /** Null when the text is not a whole dump (torn by a crash, or foreign). */
 export function parseState(dump: string): ShellState | null {
   const parts = dump.split('\0')

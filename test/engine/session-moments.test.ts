@@ -42,6 +42,17 @@ test.each(['kill', 'interrupt'] as const)('EXEC-07 a %s in the moment of the las
   }
 })
 
+test('EXEC-07 a stop that finds the shell at its prompt does not cost the shell', async () => {
+  const shell = await session()
+  await shell.run({ command: 'x=kept' })
+  const { pid } = await shell.info()
+  // It reads the line only after it has been told to stop.
+  process.kill(pid as number, 'SIGSTOP')
+  expect(await shell.run({ command: 'sleep 60', timeoutMs: 100 })).toMatchObject({ status: 'timeout', notes: [] })
+  expect(await shell.run({ command: 'echo "$x"; echo err >&2; (exit 3)' })).toMatchObject({ ...ANSWER, stdout: 'kept\n' })
+  expect(await shell.info()).toMatchObject({ pid, restarts: 0 })
+})
+
 test('a command that has ended is not moved to the background: the session keeps its shell and what the command set', async () => {
   const shell = await session()
   for (let round = 0; round < 30; round++) {
