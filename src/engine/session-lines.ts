@@ -66,7 +66,7 @@ export function installTraps(marks: Marks, userExit: string | null): string {
   // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part of the command, bash undoes this itself.
   const hush = `\\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
   // Only within a file that is sourced: a bash that is interrupted by its own handler while it reads a line from a pipe crashes.
-  const stop = `[[ -z \${BASH_SOURCE-} ]] || { [[ \${${saved}-} ]] || { ${hush}; }; \\builtin kill -INT $$; }`
+  const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } 2>/dev/null || { { [[ \${${saved}-} ]]; } 2>/dev/null || { ${hush}; }; \\builtin kill -INT $$; }`
   return `${installExit(marks, userExit)}; \\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
@@ -142,6 +142,8 @@ export function commandFileText(call: CallText, marks: Marks): string {
   }
   if (call.secrets) before.push(`{ ${call.secrets.prelude}\n} || \\builtin return 125`)
   if (call.prompts) before.push(`{ \\builtin . ${quoteWord(fileOf.prompt(marks))}${UNNOTICED}; } 2>/dev/null`)
+  // A line that bash has read already is not shown; `$?` is set behind it.
+  if (call.verbose === 'yes') before.push('\\builtin set -v')
   if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
   if (call.traps?.return) before.push(`\\builtin trap -- ${quoteWord(call.traps.return)} RETURN`)
   if (call.traps?.debug) before.push(`\\builtin trap -- ${quoteWord(call.traps.debug)} DEBUG`)
@@ -149,7 +151,7 @@ export function commandFileText(call: CallText, marks: Marks): string {
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if (call.stages) before.push(leaveStages(call.stages, call.status))
   else if ((before.length > 0 || call.statusLost || call.stdout || call.stderr || isPlain(call)) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
-  if (call.verbose === 'yes') return `${before.join('; ')}\n\\builtin set -v\n${call.script}\n`
+  if (call.verbose === 'yes') return `${before.join('; ')}\n${call.script}\n`
   // On a line of its own: bash drops the whole line of what it cannot parse.
   const head = before.length > 0 ? `${before.join('; ')}\n` : ''
   // A backslash at the very end would take the next line along.

@@ -91,6 +91,13 @@ test('a prompt that is set does not end a shell with set -e', async () => {
   expect(await shell.run({ command: 'echo "$PS1"' })).toMatchObject({ exitCode: 0, stdout: '(venv) \n', notes: [] })
 })
 
+test('SESS-01 $? is that of the command before, also when bash shows what it reads', async () => {
+  const shell = await session()
+  await shell.run({ command: 'set -v' })
+  await shell.run({ command: 'echo last; (exit 3)' })
+  expect(await shell.run({ command: 'echo "$?"' })).toMatchObject({ stdout: '3\n', stderr: 'echo "$?"\n' })
+})
+
 test('SESS-01 PIPESTATUS is that of the command before, also in the next call', async () => {
   const shell = await session()
   const after = async (command: string): Promise<string> => {
