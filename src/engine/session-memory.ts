@@ -5,7 +5,7 @@ import type { UserTraps } from './session-lines.js'
 import type { Report } from './session-report.js'
 
 /** What the next command may ask about the one before it. */
-export interface LastCommand {
+interface LastCommand {
   readonly status: number
   readonly argument: string
   /** `PIPESTATUS` */

@@ -28,7 +28,7 @@ export interface Sinks {
   err(chunk: Uint8Array): void
 }
 
-export interface Answer {
+interface Answer {
   /** Null when the shell ends first, or nobody waits any longer. */
   readonly report: Promise<Report | null>
   readonly given: boolean
