@@ -144,6 +144,8 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   silence.end()
   services.live.delete(life)
   if (promoted) {
+    // It may not have read its secrets yet.
+    if (secretPipe) void shell.ward.exited.then(() => secretPipe.release())
     await call.outcome.catch(() => {})
     return null
   }

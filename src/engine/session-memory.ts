@@ -215,7 +215,8 @@ function readText(text: string): TextFacts {
     risky: RISKY.test(text),
     turnsVerbose: /\bset\b[^;|&\n]*-\w*v|\bverbose\b/.test(text),
     words,
-    forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)/.test(text),
+    // A redirection may wait for somebody at the other end of a FIFO.
+    forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)|[<>]/.test(text),
     clearWords: words ?? firstWords(text, CLEAR),
     looksAtStages: text.includes('PIPESTATUS'),
   }

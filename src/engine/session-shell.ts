@@ -1,6 +1,6 @@
 /** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
 import { randomBytes } from 'node:crypto'
-import { fstatSync, ftruncateSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
@@ -21,6 +21,9 @@ const COMPANY_GRACE_MS = 1_000
 const SETTLE_LIMIT_MS = 1_000
 /** An idle shell that takes longer than this for a line of ours is broken. */
 const ANSWER_LIMIT_MS = 10_000
+
+/** Files that nobody reads but the shell itself. */
+const SOURCED = ['command', 'setUp', 'end', 'dump', 'restore', 'env', 'prompt', 'interrupt'] as const
 
 /** Where the bytes of the running call go; null between calls. */
 export interface Sinks {
@@ -385,6 +388,8 @@ export class SessionShell {
     this.#closeOwn()
     this.#closeReports()
     for (const one of [this.#out, this.#err, ...this.#old]) one?.reader.close()
+    // All but the state, which may still be asked for.
+    for (const kind of SOURCED) rmSync(fileOf[kind](this.marks), { force: true })
   }
 
   /** Once: a moment later the same numbers may be somebody else's descriptors. */

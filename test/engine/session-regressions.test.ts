@@ -1,6 +1,6 @@
 /** Ways in which a session once went mute, lost its place or took its host along. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -119,4 +119,19 @@ test('SESS-01 F43 with set -v bash shows what the agent typed, and nothing of ou
   expect(await session.run({ command: 'set -u; echo $nothing_here' })).toMatchObject({ exitCode: 1, stdout: '' })
   expect(await session.run({ command: 'set +vu; echo quiet' })).toMatchObject({ exitCode: 0, stdout: 'quiet\n' })
   expect(await session.run({ command: 'echo quiet' })).toMatchObject({ stdout: 'quiet\n', stderr: '' })
+})
+
+test('a closed session leaves no file but its last state in the folder of the engine', async () => {
+  const stateDir = join(temporaryFolder(), 'state')
+  const engine = await testEngine({ stateDir })
+  const [run = ''] = readdirSync(join(stateDir, 'run'))
+  const files = (): string[] => readdirSync(join(stateDir, 'run', run)).filter((name) => !name.endsWith('.state'))
+  const before = files()
+  for (const name of ['one', 'two']) {
+    const session = await engine.session(name)
+    await session.run({ command: 'x=5', env: { GIVEN: 'once' } })
+    expect(files().length).toBeGreaterThan(before.length)
+    await session.close()
+  }
+  expect(files()).toEqual(before)
 })
