@@ -29,6 +29,15 @@ await compare(
   rounds,
 )
 await compare(
+  'a builtin, blocks of 20 calls in turn',
+  [
+    ['spawn bash -c :', () => plain(':')],
+    ['session :', run(':')],
+  ],
+  Math.ceil(rounds / 20),
+  20,
+)
+await compare(
   'a program',
   [
     ['spawn bash -c /bin/true', () => plain('/bin/true')],

@@ -6,15 +6,17 @@ export interface Measured {
   readonly p95: number
 }
 
-/** Runs each alternative `rounds` times in turn; the first one is the yardstick. */
-export async function compare(title: string, alternatives: readonly (readonly [name: string, run: () => Promise<unknown>])[], rounds: number): Promise<readonly Measured[]> {
+/** Runs each alternative `rounds` times in turn, `block` calls at a time; the first one is the yardstick. */
+export async function compare(title: string, alternatives: readonly (readonly [name: string, run: () => Promise<unknown>])[], rounds: number, block = 1): Promise<readonly Measured[]> {
   const times = alternatives.map((): number[] => [])
   for (const [, run] of alternatives) for (let at = 0; at < 5; at++) await run()
   for (let round = 0; round < rounds; round++) {
     for (const [index, [, run]] of alternatives.entries()) {
-      const began = performance.now()
-      await run()
-      times[index]?.push(performance.now() - began)
+      for (let call = 0; call < block; call++) {
+        const began = performance.now()
+        await run()
+        times[index]?.push(performance.now() - began)
+      }
     }
   }
   const measured = alternatives.map(([name], index) => ({ name, p50: quantile(times[index] as number[], 0.5), p95: quantile(times[index] as number[], 0.95) }))
