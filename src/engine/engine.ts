@@ -132,7 +132,9 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const limits: EngineLimits = { ...LIMITS, ...options.limits }
   let number = 0
   const policy = options.policy ? await readPolicy(options.policy) : undefined
-  const own = { pids: [process.pid, process.ppid, launcher.pid], names: [basename(process.execPath), process.title.split(' ')[0] ?? 'node', 'cerith', 'cerith-launch', 'cerith-warden'] }
+  // The kernel may know the host by the name of its main thread.
+  const hosts = [basename(process.execPath), process.title.split(' ')[0] ?? 'node', processFacts(process.pid)?.name ?? 'node']
+  const own = { pids: [process.pid, process.ppid, launcher.pid], names: [...new Set([...hosts, 'cerith', 'cerith-launch', 'cerith-warden'])] }
   const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
   const verdicts = new Map<string, Verdict>()
   const secrets = new SecretStore(options.secretSources ?? [])
