@@ -81,7 +81,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     if (answer.given) return true
     shell.hearNow()
     // Heard ahead of its turn: so is what was printed before it.
-    if (answer.given) shell.drain()
+    if (answer.given) shell.streams.drain()
     return answer.given
   }
   const begin = (why: Stop): void => {
@@ -98,12 +98,12 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     const move = async (): Promise<Outcome> => {
       // The shell goes with its command; the session continues in a new one with the state from before.
       memory.learn(text.dumpFirst === null ? shell.readState() : await shell.stateMarked(text.dumpFirst))
-      shell.drain()
+      shell.streams.drain()
       if (isPlain(text)) shell.askForEnd()
       site.letGo()
       shell.release()
       answer.giveUp()
-      return promote({ plan, ward: shell.ward, out, err, readers: shell.readers, startedAt, reason })
+      return promote({ plan, ward: shell.ward, out, err, readers: shell.streams.readers, startedAt, reason })
     }
     void move().then(
       (outcome) => {
@@ -174,10 +174,10 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   }
   await shell.caughtUp()
   if (!shell.alive) {
-    shell.releasePipes()
-    await within(Promise.all(shell.readers.map((reader) => reader.end)), services.limits.drainMs)
+    shell.streams.releasePipes()
+    await within(Promise.all(shell.streams.readers.map((reader) => reader.end)), services.limits.drainMs)
   }
-  if (stopped || !shell.alive) shell.drain()
+  if (stopped || !shell.alive) shell.streams.drain()
   const { held } = shell.detach(care.childless)
   out.end()
   err?.end()

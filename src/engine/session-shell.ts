@@ -1,16 +1,17 @@
 /** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
 import { randomBytes } from 'node:crypto'
-import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
 import { watchChildren, type ChildrenWatch } from '../os/children.js'
-import { descendantsOf, hasProc, processFacts, signalProcess } from '../os/proc.js'
+import { descendantsOf, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
 import { dumpFileText, dumpLine, endFileText, endLine, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, type Marks } from './session-lines.js'
 import { createReportReader, type Report } from './session-report.js'
 import { SilenceWatch } from './session-silence.js'
+import { fileName, openFile, SessionStreams, type Renewed, type Sinks } from './session-streams.js'
 import { markOf, parseState, restoreCode, type ShellState } from './session-state.js'
 
 /** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
@@ -25,24 +26,11 @@ const ANSWER_LIMIT_MS = 10_000
 /** Files that nobody reads but the shell itself. */
 const SOURCED = ['command', 'setUp', 'end', 'dump', 'restore', 'env', 'prompt', 'interrupt'] as const
 
-/** Where the bytes of the running call go; null between calls. */
-export interface Sinks {
-  out(chunk: Uint8Array): void
-  err(chunk: Uint8Array): void
-}
-
 interface Answer {
   /** Null when the shell ends first, or nobody waits any longer. */
   readonly report: Promise<Report | null>
   readonly given: boolean
   giveUp(): void
-}
-
-interface Channel {
-  readonly reader: PipeReader
-  /** Which file it is for the kernel, to see whether the shell still has it. */
-  readonly file: string
-  owner: Sinks | null
 }
 
 export class SessionShell {
@@ -54,11 +42,7 @@ export class SessionShell {
   readonly #ordersFile: string
   readonly #reportPipe: Pipe
   readonly #reports: PipeReader
-  /** Null before the first call: what bash itself says at its start goes nowhere. */
-  #out: Channel | null = null
-  #err: Channel | null = null
-  #old: Channel[] = []
-  #switched: Pipe[] = []
+  readonly streams: SessionStreams
   /** The file of commands stays open: writing it anew costs one system call instead of three. */
   #commands: number
   #written = 0
@@ -76,6 +60,7 @@ export class SessionShell {
     this.#services = services
     this.ward = ward
     this.marks = marks
+    this.streams = new SessionStreams(services, ward.pid)
     this.#orders = orders
     this.#ordersFile = fileName(fstatSync(orders))
     this.#reportPipe = report
@@ -205,42 +190,16 @@ export class SessionShell {
     waiter?.(report)
   }
 
-  /**
-   * Hands the streams to a new call. When a process of an earlier call may still write into the old pipes, the shell gets new ones, unless
-   * the agent pointed its stdout or stderr somewhere else itself. A stream that it closed is opened again.
-   */
-  async attach(sinks: Sinks, moved: boolean): Promise<{ stdout: string | null; stderr: string | null }> {
+  /** Hands the streams to a new call; a process of an earlier one gets none of them. */
+  async attach(sinks: Sinks, moved: boolean): Promise<Renewed> {
     const shared = this.#mayShare()
-    if (this.#out && (shared || moved)) await this.#settled()
-    const stdout = this.#out && !shared && !moved ? null : await this.#renew('out', 1, shared)
-    const stderr = this.#err && !shared && !moved ? null : await this.#renew('err', 2, shared)
-    if (this.#out) this.#out.owner = sinks
-    if (this.#err) this.#err.owner = sinks
-    return { stdout, stderr }
+    if (this.streams.used && (shared || moved)) await this.#settled()
+    return this.streams.attach(sinks, shared, moved)
   }
 
   /** Its stdout is a report's for a moment after each answer; only a shell that waits for a line shows what it really is. */
   async #settled(): Promise<void> {
     for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) await new Promise((resolve) => setTimeout(resolve, 1))
-  }
-
-  async #renew(side: keyof Sinks, fd: 1 | 2, shared: boolean): Promise<string | null> {
-    const old = side === 'out' ? this.#out : this.#err
-    if (old) {
-      const now = openFile(this.pid, fd)
-      const closed = now === undefined && hasProc
-      const elsewhere = now !== undefined && now !== old.file
-      if (elsewhere || (!shared && !closed)) return null
-      // Bytes that a process of an earlier call still writes are nobody's result; the reader only keeps it from blocking.
-      old.owner = null
-      this.#old.push(old)
-    }
-    const pipe = await takePipe(this.#services)
-    this.#switched.push(pipe)
-    const made = channel(pipe, this.#services, side)
-    if (side === 'out') this.#out = made
-    else this.#err = made
-    return pipe.writePath
   }
 
   askForEnd(): void {
@@ -275,18 +234,10 @@ export class SessionShell {
 
   /** The call's last bytes have been read; nothing that comes later is the call's. */
   detach(childless: boolean): { held: boolean } {
-    if (this.#out) this.#out.owner = null
-    if (this.#err) this.#err.owner = null
-    if (this.#old.length > 0) this.#old = this.#old.filter(({ reader }) => !reader.ended)
-    this.releasePipes()
+    this.streams.detach()
     // Who was alone and started nobody still is.
     this.#accompanied = !(childless && !this.#accompanied) && this.#hasCompany()
     return { held: this.#accompanied }
-  }
-
-  /** The shell has opened its new pipes by now (or never will); the launcher need not hold them any longer. */
-  releasePipes(): void {
-    for (const pipe of this.#switched.splice(0)) pipe.release()
   }
 
   /**
@@ -295,15 +246,6 @@ export class SessionShell {
    */
   caughtUp(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve))
-  }
-
-  drain(): void {
-    this.#out?.reader.drainNow()
-    this.#err?.reader.drainNow()
-  }
-
-  get readers(): readonly PipeReader[] {
-    return [this.#out, this.#err].flatMap((one) => (one ? [one.reader] : []))
   }
 
   /** False when the shell did not answer in time, or is gone. */
@@ -387,7 +329,7 @@ export class SessionShell {
   dispose(): void {
     this.#closeOwn()
     this.#closeReports()
-    for (const one of [this.#out, this.#err, ...this.#old]) one?.reader.close()
+    this.streams.close()
     // All but the state, which may still be asked for.
     for (const kind of SOURCED) rmSync(fileOf[kind](this.marks), { force: true })
   }
@@ -412,24 +354,4 @@ export class SessionShell {
 function writeHelpers(marks: Marks): void {
   writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
   writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
-}
-
-function channel(pipe: Pipe, services: Services, side: keyof Sinks): Channel {
-  const fd = pipe.readEnd()
-  const made: { reader: PipeReader; file: string; owner: Sinks | null } = { file: fileName(fstatSync(fd)), owner: null, reader: null as unknown as PipeReader }
-  made.reader = readPipe(fd, services.scratch, (chunk) => made.owner?.[side](chunk))
-  return made
-}
-
-function fileName({ dev, ino }: { dev: number; ino: number }): string {
-  return `${dev}:${ino}`
-}
-
-/** The file behind a descriptor of the shell. */
-function openFile(pid: number, fd: number): string | undefined {
-  try {
-    return fileName(statSync(`/proc/${pid}/fd/${fd}`))
-  } catch {
-    return undefined
-  }
 }
