@@ -53,7 +53,8 @@ async function inspector() {
   const bin = join(installed('inspector'), 'node_modules/@modelcontextprotocol/inspector')
   const [entry] = Object.values(JSON.parse(readFileSync(join(bin, 'package.json'), 'utf8')).bin)
   const state = scratch()
-  const inspect = (...args) => run([node, join(bin, entry), '--cli', ...args], { timeoutMs: 60_000, env: { CERITH_HOME: state } })
+  // It hands few variables on to the server, but HOME is one of them.
+  const inspect = (...args) => run([node, join(bin, entry), '--cli', ...args], { timeoutMs: 60_000, env: { CERITH_HOME: state, HOME: state, XDG_STATE_HOME: undefined } })
   const strict = await inspect(node, cli, 'mcp', '--method', 'tools/list', '--strict')
   expect(strict.code === 0 && !/\b[1-9]\d* errors?\b/.test(strict.output), `--strict found mistakes in the schemas: ${strict.output.slice(-600)}`)
   for (const era of ['legacy', 'modern']) {
