@@ -1,20 +1,19 @@
 /** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
-import { statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { statSync, unlinkSync } from 'node:fs'
 import type { End, Outcome } from '../contract/outcome.js'
-import { feedPipe } from '../os/feed.js'
-import type { Pipe } from '../os/launcher.js'
 import { commandLine, descendantsOf, isAlive, linkOf, signalProcess } from '../os/proc.js'
 import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
 import { clippedTexts, type Capture } from './capture.js'
 import { Deadlines } from './deadlines.js'
 import type { DeliveredCommand } from './delivery.js'
-import { endOf, takePipe, within, type Promote } from './fresh.js'
+import { endOf, within, type Promote } from './fresh.js'
 import { endedOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
-import { callLines, commandFileText, exitTrapLine, isPlain, recoverLines, STOP_SIGNAL, type CallText } from './session-lines.js'
-import type { Care, SessionMemory } from './session-memory.js'
+import { callLines, commandFileText, exitTrapLine, isPlain, recoverLines, STOP_SIGNAL } from './session-lines.js'
+import type { SessionMemory } from './session-memory.js'
+import { prepareCall } from './session-prepare.js'
 import type { Report } from './session-report.js'
 import type { SessionShell } from './session-shell.js'
 import { namesLeftBehind } from './session-state.js'
@@ -57,7 +56,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     },
     memory.movedStreams,
   )
-  const { inputFile, secretPipe, text, care } = await prepare(shell, plan, delivered, pipes, site)
+  const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   shell.writeCommand(commandFileText(text, shell.marks), text.whole)
   const answer = shell.answer()
@@ -213,56 +212,6 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
 
 const NOBODY: ReadonlySet<number> = new Set()
 
-/** Everything the command's text and its lines need, with the files and pipes that they name. */
-async function prepare(
-  shell: SessionShell,
-  plan: Plan,
-  delivered: DeliveredCommand,
-  pipes: { stdout: string | null; stderr: string | null },
-  { services, memory }: CallSite,
-): Promise<{ inputFile: string | null; secretPipe: Pipe | null; text: CallText; care: Care }> {
-  const { request } = plan
-  const care = memory.prepare(plan.command)
-  const env: Record<string, string> = {}
-  for (const name of Object.keys(request.env ?? {})) if (plan.env[name] !== undefined && /^[A-Za-z_]\w*$/.test(name)) env[name] = plan.env[name]
-  let inputFile: string | null = null
-  if (request.input !== undefined) {
-    inputFile = services.runFile('i')
-    writeFileSync(inputFile, request.input, { mode: 0o600, flag: 'wx' })
-  }
-  const secretPipe = delivered.payload ? await takePipe(services) : null
-  if (secretPipe && delivered.payload) feedPipe(secretPipe.writeEnd(), delivered.payload)
-  return {
-    inputFile,
-    secretPipe,
-    care,
-    text: {
-      script: delivered.script,
-      whole: plan.verdict.facts.parsedOk && care.verbose === 'no' && !delivered.script.endsWith('\\') && hereDocumentsEnd(delivered.script),
-      stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
-      keepStdin: care.keepStdin && inputFile === null,
-      merged: request.streams === 'merged',
-      ...pipes,
-      cwd: plan.cwd === memory.cwd ? null : plan.cwd,
-      env,
-      secrets: secretPipe ? { prelude: delivered.prelude(secretPipe.readPath), epilogue: delivered.epilogue } : null,
-      status: care.looksAtStatus ? memory.last.status : 0,
-      statusLost: memory.statusLost,
-      lastArgument: care.lastArgument,
-      stages: care.stages,
-      traps: care.traps,
-      errTrap: memory.errTrap,
-      prompts: care.prompts,
-      xtrace: care.xtrace,
-      verbose: care.verbose,
-      // What starts no process ends at once and cannot take the shell with it.
-      dumpFirst: memory.dirty && !care.childless ? shell.nextNumber() : null,
-      repairBuiltins: memory.repair,
-      inert: care.inert,
-    },
-  }
-}
-
 /** After an interrupt the shell is at its prompt again; hear it say so. */
 async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stopped | null): Promise<boolean> {
   const number = shell.nextNumber()
@@ -353,13 +302,6 @@ function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string
 /** What earlier calls left running: a stop of this call spares it. */
 function existingDescendants(shell: SessionShell): Set<number> {
   return new Set(descendantsOf(shell.ward.wardenPid).filter((pid) => pid !== shell.pid && isAlive(pid)))
-}
-
-/** Whether every here-document has its end; one without would swallow a line of ours. */
-function hereDocumentsEnd(text: string): boolean {
-  if (!text.includes('<<')) return true
-  const lines = new Set(text.split('\n').map((line) => line.replace(/^\t+/, '')))
-  return [...text.matchAll(/(?<!<)<<(?!<)-?[ \t]*(?:'([^']*)'|"([^"]*)"|([^\s;&|<>()]+))/g)].every(([, single, double, bare]) => lines.has((single ?? double ?? bare ?? '').replaceAll('\\', '')))
 }
 
 /** `$PWD` when it names the directory the kernel says the shell is in (it keeps symbolic links), else the kernel's answer. */

@@ -3,6 +3,7 @@ import type { Verdict } from '../contract/verdict.js'
 import { hasTraps, knowledge, trapsOf, type Knowledge, type ShellState } from './session-state.js'
 import type { UserTraps } from './session-lines.js'
 import type { Report } from './session-report.js'
+import { readText, type TextFacts } from './session-text.js'
 
 /** What the next command may ask about the one before it. */
 interface LastCommand {
@@ -14,9 +15,6 @@ interface LastCommand {
 
 const NO_COMMAND: LastCommand = { status: 0, argument: '', stages: [0] }
 const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
-const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|enable|suspend)\b|\bset\b[^;|&]*-\w*t|\bonecmd\b|\$\$|BASHPID|<&|>&-/
-const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
-
 /** What a command needs to be run with. */
 export interface Care {
   readonly traps: (UserTraps & { readonly listed: boolean }) | null
@@ -37,40 +35,8 @@ export interface Care {
   readonly verbose: 'no' | 'begins' | 'yes'
 }
 
-/** What the text of a command says by itself, whatever the session is like. */
-interface TextFacts {
-  readonly setsTraps: boolean
-  readonly listsTraps: boolean
-  readonly mentionsErr: boolean
-  readonly mayHideBuiltins: boolean
-  readonly usesExec: boolean
-  readonly redirectsWithExec: boolean
-  readonly looksAtLast: boolean
-  readonly looksAtStatus: boolean
-  readonly risky: boolean
-  readonly turnsVerbose: boolean
-  /** The first words of its commands when nothing in it can hide another one; null otherwise. */
-  readonly words: readonly string[] | null
-  readonly forks: boolean
-  /** The same, with those that change the shell but give no word a new meaning. */
-  readonly clearWords: readonly string[] | null
-  readonly looksAtStages: boolean
-}
-
 /** Agents repeat themselves: the facts of this many commands are kept. */
 const KEPT_FACTS = 64
-/** Of the words below, those that bash itself carries out. */
-const BUILTINS = new Set([':', '[', 'echo', 'false', 'test', 'true'])
-
-/** Programs and builtins that leave a shell as it was, whatever their arguments. */
-const LEAVES_NOTHING = new Set(
-  ': [ awk basename cargo cat chmod cp curl cut date df diff dirname docker du echo egrep env false file find git go grep head hostname id jq ln ls make mkdir mv node npm npx pnpm ps pip pytest python python3 rg rm rmdir sed seq sleep sort stat tail tar tee test touch tr true tsc uname uniq wc which whoami xargs yarn'.split(
-    ' ',
-  ),
-)
-
-/** These change the shell, but no word means something else after them. */
-const CLEAR = new Set([...LEAVES_NOTHING, ...'cd exit export kill popd printf pushd pwd read set shift umask unset wait'.split(' ')])
 
 export class SessionMemory {
   cwd: string
@@ -200,40 +166,3 @@ export class SessionMemory {
     this.version += 1
   }
 }
-
-function readText(text: string): TextFacts {
-  const words = firstWords(text, LEAVES_NOTHING)
-  return {
-    setsTraps: /\btrap\b/.test(text),
-    listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
-    mentionsErr: /\bERR\b/i.test(text),
-    mayHideBuiltins: /\b(?:builtin|enable)\b/.test(text),
-    usesExec: /\bexec\b/.test(text),
-    redirectsWithExec: /\bexec\b[^\n]*</.test(text),
-    looksAtLast: LOOKS_AT_LAST.test(text),
-    looksAtStatus: text.includes('$?'),
-    risky: RISKY.test(text),
-    turnsVerbose: /\bset\b[^;|&\n]*-\w*v|\bverbose\b/.test(text),
-    words,
-    // A redirection may wait for somebody at the other end of a FIFO.
-    forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)|[<>]/.test(text),
-    clearWords: words ?? firstWords(text, CLEAR),
-    looksAtStages: text.includes('PIPESTATUS'),
-  }
-}
-
-/** Judged by the text alone, and only when nothing in it can hide: such a command need not be followed by writing the state down. */
-function firstWords(text: string, allowed: ReadonlySet<string>): readonly string[] | null {
-  if (text.length > 1_000 || HIDING.test(text)) return null
-  const words: string[] = []
-  for (const part of text.split(/[|&;\n]+/)) {
-    const word = /^[ \t]*([^ \t]*)/.exec(part)?.[1] ?? ''
-    if (word === '' || (allowed === CLEAR && /^[A-Za-z_]\w*=/.test(word))) continue
-    if (!allowed.has(word) && !/^[./][\w./-]*\/[\w.-]+$/.test(word)) return null
-    words.push(word)
-  }
-  return words
-}
-
-/** Arithmetic assigns, also in the old brackets and in the index of an array that is asked for; expansions, groups and quotes hide words. */
-const HIDING = /[`(){}\\]|\$\{|:=|\[\[|\$\[|-v\b[^;|&]*\[/

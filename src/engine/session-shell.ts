@@ -148,6 +148,7 @@ export class SessionShell {
   /** Somebody may have cleaned up under a living shell, which would look for its files in vain. */
   #ensureFiles(): void {
     if (fstatSync(this.#commands).nlink > 0) return
+    // Asking for a name makes the folder again.
     this.#services.runFile('s')
     writeHelpers(this.marks)
     closeQuietly(this.#commands)
