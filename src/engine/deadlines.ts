@@ -5,6 +5,7 @@ export class Deadlines {
 
   /** A turn of the event loop may come to its timers before it comes to its pipes, so the deed waits until the pipes have been read once more. */
   after(ms: number, act: () => void): void {
+    if (this.#over) return
     const timer = setTimeout(() => {
       setImmediate(() => {
         if (!this.#over) act()

@@ -6,6 +6,7 @@ import type { RunRequest } from '../contract/request.js'
 import type { Verdict } from '../contract/verdict.js'
 import { buildEnvironment } from '../env/filter.js'
 import { checkDirectory } from '../os/paths.js'
+import type { EngineLimits } from './options.js'
 import { checkRequest } from './request.js'
 import type { Services } from './services.js'
 
@@ -53,6 +54,20 @@ export async function planRun(request: RunRequest, around: Surroundings, service
     around.variables || around.functions || around.aliases ? { cwd, variables: around.variables ?? {}, functions: around.functions ?? {}, aliases: around.aliases ?? {} } : { cwd },
     request.automation,
   )
+  return planOf(request, { command, cwd, verdict, environment, session: around.session, background }, limits)
+}
+
+interface Judged {
+  readonly command: string
+  readonly cwd: string
+  readonly verdict: Verdict
+  readonly environment: PlannedEnvironment
+  readonly session: string | null
+  readonly background: boolean
+}
+
+/** The plan of a request that has been checked and judged. */
+export function planOf(request: RunRequest, { command, cwd, verdict, environment, session, background }: Judged, limits: EngineLimits): Plan {
   const timeoutMs = request.timeoutMs === undefined ? limits.timeoutMs : request.timeoutMs
   return {
     request,
@@ -63,11 +78,11 @@ export async function planRun(request: RunRequest, around: Surroundings, service
     timeoutMs: background ? (request.timeoutMs ?? null) : timeoutMs,
     graceMs: request.graceMs ?? limits.graceMs,
     clip: request.clip ?? { kind: 'ends', maxChars: limits.clipChars },
-    session: around.session,
+    session: session,
     summary: {
       command,
       cwd,
-      session: around.session,
+      session: session,
       background,
       pty: Boolean(request.pty),
       timeoutMs: background ? (request.timeoutMs ?? null) : timeoutMs,
@@ -79,7 +94,7 @@ export async function planRun(request: RunRequest, around: Surroundings, service
 }
 
 /** A request that asks for nothing special gets an environment that is built once. */
-function environmentOf(request: RunRequest, services: Services): PlannedEnvironment {
+export function environmentOf(request: RunRequest, services: Services): PlannedEnvironment {
   const usual = request.env === undefined && (request.envMode ?? 'merge') === 'merge'
   if (usual && services.usualEnvironment) return services.usualEnvironment
   const { options } = services

@@ -4,18 +4,20 @@ import type { End, Outcome } from '../contract/outcome.js'
 import { commandLine, descendantsOf, isAlive, linkOf, signalProcess } from '../os/proc.js'
 import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
-import { clippedTexts, type Capture } from './capture.js'
 import { Deadlines } from './deadlines.js'
 import type { DeliveredCommand } from './delivery.js'
 import { endOf, within, type Promote } from './fresh.js'
 import { endedOutcome } from './outcomes.js'
+import type { Pipe } from '../os/launcher.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
-import { callLines, commandFileText, exitTrapLine, isPlain, recoverLines, STOP_SIGNAL } from './session-lines.js'
-import type { SessionMemory } from './session-memory.js'
+import { callLines, commandFileText, exitTrapLine, isPlain, isTyped, recoverLines, STOP_SIGNAL } from './session-lines.js'
+import type { Care, SessionMemory } from './session-memory.js'
+import { CallOutput } from './session-output.js'
 import { prepareCall } from './session-prepare.js'
 import type { Report } from './session-report.js'
-import type { SessionShell } from './session-shell.js'
+import type { Answer, SessionShell } from './session-shell.js'
+import { SOON_MS } from './session-silence.js'
 import { namesLeftBehind } from './session-state.js'
 import { stopCommand, type Stopped } from './session-stop.js'
 
@@ -29,50 +31,71 @@ export interface CallSite {
   readonly promote: Promote | null
   readonly notes: readonly string[]
   /** The names of the environment that every shell of the session starts with. */
-  readonly initialNames: readonly string[]
+  initialNames(): readonly string[]
+  /** The command was typed as it is, and may be again. */
+  answered(plan: Plan, line: string, care: Care, shell: SessionShell): void
   /** The shell goes with its command; the session continues in another one. */
   letGo(): void
 }
 
 type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
 
+/** A command that the shell has been given. */
+export interface Begun {
+  readonly output: CallOutput
+  readonly answer: Answer
+  readonly startedAt: number
+  readonly care: Care
+  /** What ran already when it began: a stop spares it. */
+  readonly before: ReadonlySet<number>
+  /** Gives the shell the line that reports the end of a plain command; null where that has been typed already. */
+  readonly askForEnd: (() => void) | null
+  /** The number of the state that the shell writes down before the command. */
+  readonly dumpFirst: number | null
+  /** The agent's traps, where they are reported. */
+  readonly traps: () => Report | null
+  readonly inputFile: string | null
+  readonly secretPipe: Pipe | null
+}
+
 /** The Outcome; null when the command went on without the session, and the call is settled by who took it. */
 export async function runInShell(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, call: Call, site: CallSite): Promise<Outcome | null> {
-  const { request } = plan
   const { services, memory } = site
-  const merged = request.streams === 'merged'
   const startedAt = performance.now()
-
-  // Made when the shell is at work already: what comes before that is not of this call.
-  let sinks: { readonly out: Capture; readonly err: Capture | null } | null = null
-  let stop: Stop | null = null
-  const pipes = await shell.attach(
-    {
-      out: (chunk) => sinks?.out.push(chunk),
-      err: (chunk) => {
-        if (!sinks || (stop && isNewline(chunk))) return
-        ;(sinks.err ?? sinks.out).push(chunk)
-      },
-    },
-    memory.movedStreams,
-  )
+  const output = new CallOutput(call, plan, services)
+  const pipes = await shell.attach(output, memory.movedStreams)
   const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
-  shell.writeCommand(commandFileText(text, shell.marks), text.whole)
+  const typed = isTyped(text)
+  if (!typed) shell.writeCommand(commandFileText(text, shell.marks), text.whole)
   const answer = shell.answer()
   let traps: Report | null = null
   if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
-  shell.type(callLines(text, shell.marks))
-  const out = call.capture(merged ? 'output' : 'stdout', plan, services)
-  const err = merged ? null : call.capture('stderr', plan, services)
-  sinks = { out, err }
+  const lines = callLines(text, shell.marks)
+  shell.type(lines)
+  output.begun = true
+  if (typed) site.answered(plan, lines, care, shell)
   // Written down before the command, the state is still true after one that changes nothing.
   memory.dirty = (memory.dirty && text.dumpFirst === null) || !care.inert
   memory.unread ||= text.dumpFirst !== null
   memory.statusLost = text.errTrap || isPlain(text)
-  call.pid = shell.pid
+  const askForEnd = isPlain(text) ? () => shell.askForEnd(typed) : null
+  return followInShell(shell, plan, call, site, { output, answer, startedAt, care, before, askForEnd, dumpFirst: text.dumpFirst, traps: () => traps, inputFile, secretPipe })
+}
 
-  // ---- it runs ----
+/** What there is to know about a command that was typed as it is: nothing was prepared for it. */
+export function typedCall(shell: SessionShell, output: CallOutput, answer: Answer, care: Care): Begun {
+  return { output, answer, care, startedAt: performance.now(), before: NOBODY, askForEnd: () => shell.askForEnd(true), dumpFirst: null, traps: () => null, inputFile: null, secretPipe: null }
+}
+
+/** From the moment that the shell has the command to its Outcome. */
+export async function followInShell(shell: SessionShell, plan: Plan, call: Call, site: CallSite, begun: Begun): Promise<Outcome | null> {
+  const { request } = plan
+  const { services, memory } = site
+  const { output, answer, startedAt, care, before, inputFile, secretPipe } = begun
+  const merged = request.streams === 'merged'
+  call.pid = shell.pid
+  let stop: Stop | null = null
   let stopping: Promise<Stopped> | null = null
   let promoted = false
   /** A command that has ended is neither stopped nor moved: the signal would hit the next one, the move would take the session's state along. */
@@ -86,6 +109,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const begin = (why: Stop): void => {
     if (stop || promoted || isOver()) return
     stop = why
+    output.interrupted = true
     stopping = stopCommand({ shell: shell.pid, warden: shell.ward.wardenPid, spared: before, stopSignal: STOP_SIGNAL, polite: why === 'interrupt' ? 2 : 15, graceMs: plan.graceMs })
     answer.giveUp()
   }
@@ -96,13 +120,13 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     stopTimers()
     const move = async (): Promise<Outcome> => {
       // The shell goes with its command; the session continues in a new one with the state from before.
-      memory.learn(text.dumpFirst === null ? shell.readState() : await shell.stateMarked(text.dumpFirst))
+      memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateMarked(begun.dumpFirst))
       shell.streams.drain()
-      if (isPlain(text)) shell.askForEnd()
+      begun.askForEnd?.()
       site.letGo()
       shell.release()
       answer.giveUp()
-      return promote({ plan, ward: shell.ward, out, err, readers: shell.streams.readers, startedAt, reason })
+      return promote({ plan, ward: shell.ward, out: output.stdout, err: output.stderr, readers: shell.streams.readers, startedAt, reason })
     }
     void move().then(
       (outcome) => {
@@ -119,8 +143,17 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     return call.outcome
   }
   const deadlines = new Deadlines()
-  if (plan.timeoutMs !== null) deadlines.after(plan.timeoutMs, () => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')))
-  if (request.yieldMs !== undefined && site.promote) deadlines.after(request.yieldMs, () => void moveOut('yield'))
+  const { timeoutMs } = plan
+  const yieldMs = site.promote ? request.yieldMs : undefined
+  const runningSince = performance.now()
+  const setDeadlines = (): void => {
+    const passed = performance.now() - runningSince
+    if (timeoutMs !== null) deadlines.after(timeoutMs - passed, () => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')))
+    if (yieldMs !== undefined) deadlines.after(yieldMs - passed, () => void moveOut('yield'))
+  }
+  // Most commands end before it is worth setting a timer for them.
+  const isUrgent = Math.min(timeoutMs ?? Infinity, yieldMs ?? Infinity) < 4 * SOON_MS
+  if (isUrgent) setDeadlines()
   const onAbort = (): void => begin('caller')
   request.signal?.addEventListener('abort', onAbort, { once: true })
   if (request.signal?.aborted) onAbort()
@@ -138,7 +171,10 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   services.live.add(life)
   call.takeControl({ interrupt: () => begin('interrupt'), kill: (by) => begin(by), toBackground: () => moveOut('asked') })
 
-  const silence = shell.silence.begin(answer.giveUp, isPlain(text))
+  const silence = shell.silence.begin(answer.giveUp, () => {
+    if (!isUrgent) setDeadlines()
+    begun.askForEnd?.()
+  })
   const report = await answer.report
   silence.end()
   services.live.delete(life)
@@ -171,34 +207,35 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
     memory.dirty = false
     memory.unread = true
   }
-  await shell.caughtUp()
+  // A command that cannot have printed anything has nothing left to be read.
+  if (!(care.silent && report?.kind === 'F' && report.fields[0] === '0')) await shell.caughtUp()
   if (!shell.alive) {
     shell.streams.releasePipes()
     await within(Promise.all(shell.streams.readers.map((reader) => reader.end)), services.limits.drainMs)
   }
   if (stopped || !shell.alive) shell.streams.drain()
   const { held } = shell.detach(care.childless)
-  out.end()
-  err?.end()
+  output.end()
 
   const end: End = silence.noticed && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
   remember(report, shell, plan, end, memory)
   // It comes before the report of the end, or not at all.
+  const traps = begun.traps()
   if (traps && shell.alive) noteTraps(traps, shell, memory)
-  if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames))
+  if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames()))
   else if (held) notes.push(...leftoverNotes(shell, before))
-  const clipped = clippedTexts(out, err, plan.clip)
+  const clipped = output.texts(plan.clip)
   const stages = report && report.kind !== 'E' && plan.verdict.facts.lastPipelineStages > 1 ? stagesOf(report) : []
   const pipeStatus = stages.length > 1 ? stages : null
-  notes.push(...site.notes, ...adviceFor({ end, plan, stderr: merged ? clipped.out.text : (clipped.err?.text ?? ''), pipeStatus }))
+  notes.push(...site.notes, ...adviceFor({ end, plan, stderr: merged ? clipped.out.text : clipped.err.text, pipeStatus }))
   return endedOutcome({
     end,
     stdout: merged ? '' : clipped.out.text,
-    stderr: clipped.err?.text ?? '',
+    stderr: clipped.err.text,
     output: merged ? clipped.out.text : null,
-    truncated: clipped.out.truncated || (clipped.err?.truncated ?? false),
-    omittedBytes: clipped.out.omittedBytes + (clipped.err?.omittedBytes ?? 0),
-    outputFile: out.spillPath ?? err?.spillPath ?? null,
+    truncated: clipped.out.truncated || clipped.err.truncated,
+    omittedBytes: clipped.out.omittedBytes + clipped.err.omittedBytes,
+    outputFile: output.spillPath,
     durationMs: Math.round(performance.now() - startedAt),
     cwd: memory.cwd,
     pid: shell.pid,
@@ -251,9 +288,10 @@ function endOfCall(report: Report | null, shell: SessionShell, stop: Stop | null
   return exited ? endOf(exited, null, plan) : { kind: 'lost', reason: 'the shell did not answer' }
 }
 
-/** `PIPESTATUS` as the report has it. */
+/** `PIPESTATUS` as the report has it; a command that was typed as it is has one stage. */
 function stagesOf(report: Report): number[] {
-  return report.fields.slice(report.kind === 'F' ? 2 : 6).map(Number)
+  const stages = report.fields.slice(report.kind === 'F' ? 2 : 6)
+  return (stages.length > 0 ? stages : report.fields.slice(0, 1)).map(Number)
 }
 
 function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
@@ -315,11 +353,6 @@ function directoryOf(pid: number, claimed: string | undefined): string | null {
   } catch {
     return real
   }
-}
-
-/** What bash itself says to an interrupt. */
-function isNewline(chunk: Uint8Array): boolean {
-  return chunk.length === 1 && chunk[0] === 10
 }
 
 function removeQuietly(file: string): void {

@@ -122,6 +122,8 @@ export interface CallText {
   readonly dumpFirst: number | null
   /** The command cannot change the shell, so nothing has to be hidden from a trace that it might have begun. */
   readonly inert: boolean
+  /** It needs neither a file nor a stdin of its own. */
+  readonly typed: boolean
   /** The command may have shadowed or disabled the builtins we speak with. */
   readonly repairBuiltins: boolean
 }
@@ -176,6 +178,7 @@ interface PlainText {
   readonly source: string
   readonly end: string
   readonly forget: string
+  readonly told: string
 }
 
 /** What is the same in every call of a shell; most calls need nothing else. */
@@ -192,6 +195,8 @@ function constantText(marks: Marks): PlainText {
     end: `\\builtin . ${quoteWord(fileOf.end(marks))}`,
     // What the last call said about its own end is over; a plain one leaves it standing.
     forget: `${told}=;`,
+    // Behind a command that was typed as it is. Three digits each: the mark may begin with one.
+    told: `;\\builtin printf '@${marks.nonce}\\000F\\0000\\000%s\\000%s\\000${marks.nonce}@\\000' "$?" `,
   }
   constants.set(marks, made)
   return made
@@ -218,7 +223,9 @@ function trailer(call: CallText, marks: Marks): string {
  */
 export function callLines(call: CallText, marks: Marks): string {
   const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
-  const { source, end, forget } = constantText(marks)
+  const { source, end, forget, told } = constantText(marks)
+  // Without an expansion its last argument is as short as the command.
+  if (isTyped(call)) return `${call.script}${told}${call.script.includes('$') ? '"${_:0:1000}"' : '"$_"'} >${marks.report}\n`
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
   const before = repoint(call)
     .map((step) => `${step}; `)
@@ -242,6 +249,19 @@ export function callLines(call: CallText, marks: Marks): string {
 export function endLine(marks: Marks): string {
   const told = own(marks, 't')
   return `[[ \${${told}-} ]] && ${own(marks, 'rc')}=$${told} || \\builtin . ${quoteWord(fileOf.end(marks))}\n`
+}
+
+/**
+ * The same behind one that was typed as it is and says nothing about having told: the report then carries the number of the call, so that
+ * one which comes late is not taken for the next call's.
+ */
+export function typedEndLine(number: number, marks: Marks): string {
+  return `${own(marks, 'q')}=$? ${own(marks, 'n')}=${number} ${own(marks, 't')}=; \\builtin . ${quoteWord(fileOf.end(marks))}\n`
+}
+
+/** A plain command of a few builtins on the streams that the shell has: it is typed as it is, which costs half as much as a file to source. */
+export function isTyped(call: CallText): boolean {
+  return call.typed && isPlain(call) && call.stdin === '/dev/null' && !call.merged && call.stdout === null && call.stderr === null && call.dumpFirst === null
 }
 
 /** A command that cannot have changed the shell needs nothing looked after behind it; it pays for its report only. */
@@ -271,8 +291,8 @@ export function endFileText(marks: Marks): string {
     `[[ $- != *[xv]* ]] || \\builtin set +xv`,
     // A command that made it read-only is followed by none that could run: no report, and the session gets another shell.
     `${told}=`,
-    `[[ $${wasTold} ]] || \\builtin printf '%s\\0' @${marks.nonce} E 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
-    `${own(marks, 'v')}= ${own(marks, 'q')}=`,
+    `[[ $${wasTold} ]] || \\builtin printf '%s\\0' @${marks.nonce} E "\${${own(marks, 'n')}:-0}" "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
+    `${own(marks, 'v')}= ${own(marks, 'q')}= ${own(marks, 'n')}=`,
     stashPrompts(marks),
     `[[ $- == *e* ]] || \\builtin return "$${status}"`,
     '\\builtin return 0',

@@ -26,6 +26,12 @@ export interface Care {
   readonly inert: boolean
   /** Nor can it have started a process that is still there. */
   readonly childless: boolean
+  /** It may be typed as it is. */
+  readonly typed: boolean
+  /** It prints nothing unless it fails. */
+  readonly silent: boolean
+  /** It does the same in every directory, also in one that is gone. */
+  readonly placeless: boolean
   /** The shell may end because of it, though not at once. */
   readonly risky: boolean
   readonly keepStdin: boolean
@@ -107,12 +113,20 @@ export class SessionMemory {
       stages: facts.looksAtStages ? this.last.stages : null,
       inert,
       childless: inert && !facts.forks,
+      typed: inert && facts.typed,
+      silent: inert && facts.silent,
+      placeless: inert && facts.placeless,
       risky: facts.risky,
       keepStdin: facts.redirectsWithExec,
       prompts: this.#prompts,
       xtrace: this.#xtrace,
       verbose: this.#verbose ? 'yes' : facts.turnsVerbose ? 'begins' : 'no',
     }
+  }
+
+  /** Nothing about the shell needs care, so that of a command is what its text says. */
+  get isPlain(): boolean {
+    return !(this.#hasTraps || this.#blind || this.errTrap || this.repair || this.ownStdin || this.movedStreams || this.#prompts || this.#xtrace || this.#verbose)
   }
 
   #meansItself(words: readonly string[] | null): boolean {

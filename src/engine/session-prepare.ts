@@ -57,6 +57,7 @@ export async function prepareCall(shell: SessionShell, plan: Plan, delivered: De
       dumpFirst: memory.dirty && !care.childless ? shell.nextNumber() : null,
       repairBuiltins: memory.repair,
       inert: care.inert,
+      typed: care.typed && delivered.payload === null,
     },
   }
 }

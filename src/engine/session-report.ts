@@ -11,7 +11,17 @@ export function createReportReader(nonce: string, onReport: (report: Report) => 
   const begin = `@${nonce}\0`
   const end = `${nonce}@\0`
   let kept = NOTHING
+  const tell = (text: string): void => {
+    const [kind, number, ...fields] = text.split('\0')
+    fields.pop()
+    if (kind && KINDS.has(kind)) onReport({ kind: kind as Report['kind'], number: Number(number), fields })
+  }
   return (chunk) => {
+    // Nearly always one whole report of plain characters, and nothing else.
+    if (kept.length === 0 && chunk.length <= SHORT) {
+      const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1')
+      if (text.startsWith(begin) && text.indexOf(end) === text.length - end.length && !BEYOND_ASCII.test(text)) return tell(text.slice(begin.length, -end.length))
+    }
     const bytes = kept.length > 0 ? Buffer.concat([kept, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let at = 0
     for (;;) {
@@ -26,16 +36,15 @@ export function createReportReader(nonce: string, onReport: (report: Report) => 
         kept = Buffer.from(bytes.subarray(from))
         return
       }
-      const fields = bytes.toString('utf8', from + begin.length, to).split('\0')
       at = to + end.length
       if (at === bytes.length) kept = NOTHING
-      fields.pop()
-      const [kind, number, ...others] = fields
-      if (kind && KINDS.has(kind)) onReport({ kind: kind as Report['kind'], number: Number(number), fields: others })
+      tell(bytes.toString('utf8', from + begin.length, to))
       if (at === bytes.length) return
     }
   }
 }
 
 const NOTHING: Buffer = Buffer.alloc(0)
+const SHORT = 1_024
+const BEYOND_ASCII = /[^\0-\x7f]/
 const KINDS = new Set(['T', 'F', 'E', 'R', 'D', 'X'])

@@ -8,7 +8,7 @@ import { watchChildren, type ChildrenWatch } from '../os/children.js'
 import { descendantsOf, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
-import { dumpFileText, dumpLine, endFileText, endLine, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, type Marks } from './session-lines.js'
+import { dumpFileText, dumpLine, endFileText, endLine, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, typedEndLine, type Marks } from './session-lines.js'
 import { createReportReader, type Report } from './session-report.js'
 import { SilenceWatch } from './session-silence.js'
 import { fileName, openFile, SessionStreams, type Renewed, type Sinks } from './session-streams.js'
@@ -26,7 +26,7 @@ const ANSWER_LIMIT_MS = 10_000
 /** Files that nobody reads but the shell itself. */
 const SOURCED = ['command', 'setUp', 'end', 'dump', 'restore', 'env', 'prompt', 'interrupt'] as const
 
-interface Answer {
+export interface Answer {
   /** Null when the shell ends first, or nobody waits any longer. */
   readonly report: Promise<Report | null>
   readonly given: boolean
@@ -54,6 +54,8 @@ export class SessionShell {
   /** Who waits for the end of the running command. */
   #ended: ((report: Report | null) => void) | null = null
   #number = 0
+  /** The number that a report of the running command's end may carry, where it was asked for one. */
+  #asked = 0
   #closed = false
 
   private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe) {
@@ -123,10 +125,12 @@ export class SessionShell {
   }
 
   /** Lines are short (commands travel by file), so a pipe always takes them at once. */
-  type(text: string): void {
+  type(text: string | Uint8Array): void {
     if (!this.alive) return
     try {
-      writeSync(this.#orders, text)
+      // Two calls, each of one kind: the types have one for each.
+      if (typeof text === 'string') writeSync(this.#orders, text)
+      else writeSync(this.#orders, text)
     } catch {
       // It just died; its exit tells the rest.
     }
@@ -168,6 +172,7 @@ export class SessionShell {
     let settle!: (report: Report | null) => void
     const report = new Promise<Report | null>((resolve) => (settle = resolve))
     const answer = { report, given: false, giveUp: () => finish(null) }
+    this.#asked = 0
     const finish = (heard: Report | null): void => {
       if (this.#ended === finish) this.#ended = null
       answer.given = true
@@ -184,6 +189,8 @@ export class SessionShell {
   }
 
   #hear(report: Report): void {
+    // One with a number may come behind the report that made it needless.
+    if (report.kind === 'E' && report.number !== 0 && report.number !== this.#asked) return
     if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') return this.#ended?.(report)
     const key = `${report.kind}${report.number}`
     const waiter = this.#waiters.get(key)
@@ -203,8 +210,11 @@ export class SessionShell {
     for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) await new Promise((resolve) => setTimeout(resolve, 1))
   }
 
-  askForEnd(): void {
-    this.type(endLine(this.marks))
+  /** Gives a plain command the line that reports its end if it did not do so itself. */
+  askForEnd(typed: boolean): void {
+    this.#ensureFiles()
+    if (typed) this.#asked = this.nextNumber()
+    this.type(typed ? typedEndLine(this.#asked, this.marks) : endLine(this.marks))
   }
 
   /** Whether the shell reads our lines: its stdin is theirs only then, every command gets another one. */

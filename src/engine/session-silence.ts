@@ -2,7 +2,7 @@
  * Watches for a shell that will not report: limits or missing builtins can keep it from doing so, and then it waits for the next line, and
  * nobody would ever know. One timer serves all calls of a shell, so that a quick call costs none.
  */
-const SOON_MS = 25
+export const SOON_MS = 25
 /** A shell is at its prompt for a moment before and after every command; three times in a row this far apart means that it has nothing more to say. */
 const LOOK_EVERY_MS = 400
 const LOOKS = 3
@@ -10,8 +10,6 @@ const LOOKS = 3
 export interface Watched {
   /** Whether the shell has read all our lines and waits for more. */
   isIdle(): boolean
-  /** Gives a plain command, which has been given none, the line that reports its end if it did not do so itself. */
-  askForEnd(): void
 }
 
 export interface SilentCall {
@@ -23,7 +21,7 @@ export interface SilentCall {
 interface Watching {
   readonly began: number
   readonly tell: () => void
-  asked: boolean
+  slow: (() => void) | null
   looks: number
   noticed: boolean
 }
@@ -38,8 +36,9 @@ export class SilenceWatch {
     this.#shell = shell
   }
 
-  begin(tell: () => void, plain: boolean): SilentCall {
-    const call: Watching = { began: performance.now(), tell, asked: !plain, looks: 0, noticed: false }
+  /** `slow` is called once, when the call takes longer than `SOON_MS`: what only such a call needs is made then. */
+  begin(tell: () => void, slow: () => void): SilentCall {
+    const call: Watching = { began: performance.now(), tell, slow, looks: 0, noticed: false }
     this.#call = call
     this.#timer ??= setTimeout(this.#look, SOON_MS).unref()
     return {
@@ -71,9 +70,9 @@ export class SilenceWatch {
   }
 
   #attend(call: Watching): void {
-    if (!call.asked) {
-      call.asked = true
-      this.#shell.askForEnd()
+    if (call.slow) {
+      call.slow()
+      call.slow = null
       return
     }
     call.looks = this.#shell.isIdle() ? call.looks + 1 : 0

@@ -51,9 +51,14 @@ export class SessionStreams {
   async attach(sinks: Sinks, shared: boolean, moved: boolean): Promise<Renewed> {
     const stdout = this.#out && !shared && !moved ? null : await this.#renew('out', 1, shared)
     const stderr = this.#err && !shared && !moved ? null : await this.#renew('err', 2, shared)
+    this.give(sinks)
+    return { stdout, stderr }
+  }
+
+  /** The same where nothing has to be renewed. */
+  give(sinks: Sinks): void {
     if (this.#out) this.#out.owner = sinks
     if (this.#err) this.#err.owner = sinks
-    return { stdout, stderr }
   }
 
   async #renew(side: keyof Sinks, fd: 1 | 2, shared: boolean): Promise<string | null> {

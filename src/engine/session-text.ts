@@ -17,26 +17,40 @@ export interface TextFacts {
   /** The same, with those that change the shell but give no word a new meaning. */
   readonly clearWords: readonly string[] | null
   readonly looksAtStages: boolean
+  /** Nothing but builtins that never wait, read nothing and look at nothing of ours: it may be typed as it is, without a file and a stdin of its own. */
+  readonly typed: boolean
+  /** Nor do they print anything, unless they fail. */
+  readonly silent: boolean
+  /** Nor does it make a difference to them in which directory they are. */
+  readonly placeless: boolean
 }
 
 /** Of the words below, those that bash itself carries out. */
-const BUILTINS = new Set([':', '[', 'echo', 'false', 'test', 'true'])
+const BUILTINS = new Set([':', '[', 'echo', 'false', 'pwd', 'test', 'true'])
+/** Of these, the ones that wait for nobody and look at no file. */
+const AT_ONCE = new Set([':', 'echo', 'false', 'pwd', 'true'])
+const SILENT = new Set([':', 'false', 'true'])
+/** Words, variables, quotes and lists; no pattern to look for in a slow directory, no line of its own, nothing that asks where it is read from. */
+const TYPEABLE = /^(?:[\w \t$%+,./:;=@'"-]|&&|\|\|)+$/
+const ASKS_WHERE = /LINENO|BASH_|FUNCNAME/
 
 /** Programs and builtins that leave a shell as it was, whatever their arguments. */
 const LEAVES_NOTHING = new Set(
-  ': [ awk basename cargo cat chmod cp curl cut date df diff dirname docker du echo egrep env false file find git go grep head hostname id jq ln ls make mkdir mv node npm npx pnpm ps pip pytest python python3 rg rm rmdir sed seq sleep sort stat tail tar tee test touch tr true tsc uname uniq wc which whoami xargs yarn'.split(
+  ': [ awk basename cargo cat chmod cp curl cut date df diff dirname docker du echo egrep env false file find git go grep head hostname id jq ln ls make mkdir mv node npm npx pnpm ps pwd pip pytest python python3 rg rm rmdir sed seq sleep sort stat tail tar tee test touch tr true tsc uname uniq wc which whoami xargs yarn'.split(
     ' ',
   ),
 )
 
 /** These change the shell, but no word means something else after them. */
-const CLEAR = new Set([...LEAVES_NOTHING, ...'cd exit export kill popd printf pushd pwd read set shift umask unset wait'.split(' ')])
+const CLEAR = new Set([...LEAVES_NOTHING, ...'cd exit export kill popd printf pushd read set shift umask unset wait'.split(' ')])
 
 const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|enable|suspend)\b|\bset\b[^;|&]*-\w*t|\bonecmd\b|\$\$|BASHPID|<&|>&-/
 const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
 
 export function readText(text: string): TextFacts {
   const words = firstWords(text, LEAVES_NOTHING)
+  const looksAtLast = LOOKS_AT_LAST.test(text)
+  const typed = words !== null && !looksAtLast && words.every((word) => AT_ONCE.has(word)) && TYPEABLE.test(text) && !/;\s*$/.test(text) && !ASKS_WHERE.test(text)
   return {
     setsTraps: /\btrap\b/.test(text),
     listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
@@ -44,7 +58,7 @@ export function readText(text: string): TextFacts {
     mayHideBuiltins: /\b(?:builtin|enable)\b/.test(text),
     usesExec: /\bexec\b/.test(text),
     redirectsWithExec: /\bexec\b[^\n]*</.test(text),
-    looksAtLast: LOOKS_AT_LAST.test(text),
+    looksAtLast,
     looksAtStatus: text.includes('$?'),
     risky: RISKY.test(text),
     turnsVerbose: /\bset\b[^;|&\n]*-\w*v|\bverbose\b/.test(text),
@@ -53,6 +67,9 @@ export function readText(text: string): TextFacts {
     forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)|[<>]/.test(text),
     clearWords: words ?? firstWords(text, CLEAR),
     looksAtStages: text.includes('PIPESTATUS'),
+    typed,
+    silent: typed && words.every((word) => SILENT.has(word)),
+    placeless: typed && !text.includes('$') && !words.includes('pwd'),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Outcome } from '../contract/outcome.js'
 import type { RunRequest } from '../contract/request.js'
 import type { Verdict } from '../contract/verdict.js'
 import { buildEnvironment } from '../env/filter.js'
-import { directoryIdentity, nearestExisting } from '../os/paths.js'
+import { directoryIdentity, isSameDirectory, nearestExisting, type DirectoryIdentity } from '../os/paths.js'
 import { commandLine, descendantsOf, isAlive, linkOf } from '../os/proc.js'
 import { auditOutcome } from './audit.js'
 import { Call } from './call.js'
@@ -13,11 +13,14 @@ import { deliverCommand, isRefusal } from './delivery.js'
 import { notStarted, type Promote } from './fresh.js'
 import { passGate } from './gate.js'
 import { abortedOutcome, refusedOutcome } from './outcomes.js'
-import { planRun, type Plan, type Surroundings } from './plan.js'
+import { environmentOf, planOf, planRun, type Plan, type Surroundings } from './plan.js'
 import { quoteWord } from './quote.js'
 import type { Services } from './services.js'
-import { runInShell } from './session-call.js'
+import { checkRequest } from './request.js'
+import { followInShell, runInShell, typedCall, type CallSite } from './session-call.js'
 import { SessionMemory } from './session-memory.js'
+import { CallOutput } from './session-output.js'
+import { QuickCommands, type QuickCommand } from './session-quick.js'
 import { SessionShell } from './session-shell.js'
 import { parseState, withoutSecrets, type ShellState } from './session-state.js'
 
@@ -49,13 +52,16 @@ export class LiveSession implements Session {
   /** Shells that were replaced but whose children still run. */
   readonly #former = new Set<SessionShell>()
   #queue: Promise<unknown> = Promise.resolve()
+  /** How many have the turn or wait for it. */
+  #turns = 0
+  readonly #quick = new QuickCommands()
   #calls = 0
   #restarts = 0
   /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
   #adopted: string | null = null
   readonly #lostSnapshot: string[] = []
   /** The session's directory as it was found to exist last. */
-  #seenDirectory: string | null = null
+  #seenDirectory: DirectoryIdentity | null = null
   #busy = false
   #closed = false
   #idle: NodeJS.Timeout | null = null
@@ -90,11 +96,15 @@ export class LiveSession implements Session {
   }
 
   stream(request: RunRequest): RunHandle {
+    const quick = this.#turns === 0 ? this.#findQuick(request) : null
+    // Before anything else: the rest is made while bash is at work.
+    if (quick) quick.shell.type(quick.line)
     const call = new Call()
     // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
     const release = this.#services.launcher.hold()
     call.outcome.then(release, release)
-    this.#inTurn(() => this.#take(request, call)).catch((error: unknown) => call.fail(notStarted(error)))
+    const taken = quick ? this.#takeQuick(quick, request, call) : this.#inTurn((leave) => this.#take(request, call, leave))
+    taken.catch((error: unknown) => call.fail(notStarted(error)))
     auditOutcome(this.#services, request, 'session', this.name, call.outcome)
     return call
   }
@@ -177,13 +187,65 @@ export class LiveSession implements Session {
 
   // ---- one call ----
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(work)
+  /** `leave` may be called before the end: when there is nothing left to do but to tell. */
+  #inTurn<T>(work: (leave: () => void) => Promise<T>): Promise<T> {
+    this.#turns += 1
+    let left = false
+    const leave = (): void => {
+      if (!left) this.#turns -= 1
+      left = true
+    }
+    const turn = this.#queue.then(() => work(leave)).finally(leave)
     this.#queue = turn.catch(() => {})
     return turn
   }
 
-  async #take(request: RunRequest, call: Call): Promise<void> {
+  /** A command that the same shell has answered before by one typed line, when nothing has changed since. */
+  #findQuick(request: RunRequest): QuickCommand | null {
+    const shell = this.#shell
+    if (this.#closed || this.#services.state.closed || !shell?.alive || shell.accompanied || this.#lostSnapshot.length > 0) return null
+    const known = this.#quick.find(request, shell, this.#memory)
+    if (!known || (!known.care.placeless && !isSameDirectory(directoryIdentity(known.cwd), this.#seenDirectory))) return null
+    try {
+      // The command itself has been checked before.
+      if (Object.keys(request).length > 1) checkRequest(request, this.#services.limits)
+    } catch {
+      return null // Said in its turn.
+    }
+    return known
+  }
+
+  /** The shell has been given the line; what follows it is made while bash is at work. */
+  #takeQuick({ shell, care, verdict, cwd }: QuickCommand, request: RunRequest, call: Call): Promise<void> {
+    const services = this.#services
+    const answer = shell.answer()
+    const notes = care.placeless ? this.#checkDirectory() : []
+    const plan = planOf(request, { command: request.command as string, cwd, verdict, environment: environmentOf(request, services), session: this.name, background: false }, services.limits)
+    const output = new CallOutput(call, plan, services)
+    output.begun = true
+    shell.streams.give(output)
+    this.#memory.statusLost = true
+    this.#turns += 1
+    this.#begin()
+    const end = (): void => {
+      this.#turns -= 1
+      this.#end()
+    }
+    const done = followInShell(shell, plan, call, this.#site(notes), typedCall(shell, output, answer, care)).then(
+      (outcome) => {
+        end()
+        if (outcome) call.settle(outcome)
+      },
+      (error: unknown) => {
+        end()
+        throw error
+      },
+    )
+    this.#queue = done.catch(() => {})
+    return done
+  }
+
+  async #take(request: RunRequest, call: Call, leave: () => void): Promise<void> {
     if (this.#closed) throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
@@ -194,28 +256,41 @@ export class LiveSession implements Session {
     if (request.pty) return this.#parts.onTerminal(plan, call, this)
     const delivered = await deliverCommand(plan.command, this.#services)
     if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
+    this.#begin()
+    try {
+      const outcome = await runInShell(await this.#ready(), plan, delivered, call, this.#site(notes))
+      if (!outcome) return
+      leave()
+      call.settle(outcome)
+    } finally {
+      this.#end()
+    }
+  }
+
+  #begin(): void {
     this.#stopIdle()
     this.#busy = true
-    try {
-      const shell = await this.#ready()
-      this.#calls += 1
-      const outcome = await runInShell(shell, plan, delivered, call, {
-        name: this.name,
-        services: this.#services,
-        memory,
-        promote: this.#parts.promote,
-        notes,
-        initialNames: this.initialNames,
-        letGo: () => {
-          this.#shell = null
-          this.#restarts += 1
-        },
-      })
-      this.#planDump()
-      this.#busy = false
-      if (outcome) call.settle(outcome)
-    } finally {
-      this.#busy = false
+    this.#calls += 1
+  }
+
+  #end(): void {
+    this.#busy = false
+    this.#planDump()
+  }
+
+  #site(notes: readonly string[]): CallSite {
+    return {
+      name: this.name,
+      services: this.#services,
+      memory: this.#memory,
+      promote: this.#parts.promote,
+      notes,
+      initialNames: () => this.initialNames,
+      answered: (plan, line, care, shell) => this.#quick.learn(plan, line, care, shell, this.#memory),
+      letGo: () => {
+        this.#shell = null
+        this.#restarts += 1
+      },
     }
   }
 
@@ -238,7 +313,7 @@ export class LiveSession implements Session {
     const shell = this.#shell?.alive ? this.#shell : null
     // The same directory under the same name as a moment ago: nothing happened to it, and asking costs a third of the kernel's full answer.
     const seen = shell ? directoryIdentity(memory.cwd) : null
-    if (seen !== null && seen === this.#seenDirectory) return []
+    if (isSameDirectory(seen, this.#seenDirectory)) return []
     this.#seenDirectory = seen
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
     const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
@@ -277,7 +352,7 @@ export class LiveSession implements Session {
   }
 
   #planDump(): void {
-    if (this.#closed || !this.#shell?.alive) return
+    if (this.#closed || !this.#shell?.alive || !(this.#memory.dirty || this.#memory.unread)) return
     this.#idle = setTimeout(() => {
       void this.#inTurn(async () => {
         if (this.#shell?.alive && !this.#closed) await this.#writeDown(this.#shell)

@@ -52,13 +52,25 @@ function notAccessible(cwd: string): ShellError {
   return new ShellError('CWD_NOT_ACCESSIBLE', `Working directory may not be entered: ${cwd}`, 'Check its permissions, or pass another cwd.')
 }
 
-/** What tells a directory from every other: the same answer twice means that nobody deleted or replaced it in between. Null where there is none. */
-export function directoryIdentity(path: string): string | null {
+/** What tells a directory from every other: the same twice means that nobody deleted or replaced it in between. */
+export interface DirectoryIdentity {
+  readonly path: string
+  readonly dev: number
+  readonly ino: number
+  /** Inodes are used again at once; the time of birth is not. */
+  readonly birthtimeMs: number
+}
+
+/** Null where there is none. */
+export function directoryIdentity(path: string): DirectoryIdentity | null {
   try {
-    // Inodes are used again at once; the time of birth is not.
     const { dev, ino, birthtimeMs } = statSync(path)
-    return `${path}\0${dev}:${ino}:${birthtimeMs}`
+    return { path, dev, ino, birthtimeMs }
   } catch {
     return null
   }
+}
+
+export function isSameDirectory(a: DirectoryIdentity | null, b: DirectoryIdentity | null): boolean {
+  return a !== null && b !== null && a.ino === b.ino && a.birthtimeMs === b.birthtimeMs && a.dev === b.dev && a.path === b.path
 }

@@ -1,0 +1,176 @@
+/** Commands of a few builtins are typed as they are, and the same one again without being planned anew: nobody must notice the difference. */
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as later } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { readText } from '../../src/engine/session-text.js'
+import { temporaryFolder, testEngine } from './harness.js'
+
+test.each([':', 'true', 'echo a b', 'echo "$x" \'y\'', 'false || echo no', 'echo a; echo b', 'pwd', ': /etc/x.conf a=b'])('typed: %s', (text) => {
+  expect(readText(text).typed).toBe(true)
+})
+
+test.each([
+  'echo a;',
+  'echo a ; ',
+  'echo *',
+  'echo ?',
+  'echo [ab]',
+  'echo ~',
+  'echo a # b',
+  'echo !!',
+  'echo a\necho b',
+  'echo a | cat',
+  'echo a &',
+  'echo a >f',
+  'cat',
+  'test -t 0',
+  '[ -p /dev/stdin ]',
+  'echo $?',
+  'echo $_',
+  'echo ${_}',
+  'echo $!',
+  'echo $(id)',
+  'echo `id`',
+  'echo ${x:=1}',
+  'echo \\',
+  'echo $LINENO',
+  'echo $BASH_SOURCE',
+  'echo $FUNCNAME',
+  'x=1 echo',
+  'echo é',
+  'printf -v x y',
+  'echo {1..3}',
+]) /* prettier-ignore */('not typed: %s', (text) => {
+  expect(readText(text).typed).toBe(false)
+})
+
+test('SESS-01 the same command again sees what has happened in between', async () => {
+  const session = await (await testEngine()).session()
+  const say = async (command: string): Promise<string> => (await session.run({ command })).stdout
+  for (const value of ['one', 'two', 'three']) {
+    await session.run({ command: `x=${value}` })
+    expect(await say('echo $x')).toBe(`${value}\n`)
+    expect(await say('echo $x')).toBe(`${value}\n`)
+  }
+  await session.run({ command: 'eval "ech""o() { command printf hidden; }"' })
+  expect(await say('echo $x')).toBe('hidden')
+  expect(await say('echo $x')).toBe('hidden')
+})
+
+test('SESS-01 limits, options and notices of the shell hold for typed commands too', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'echo $nothing' })
+  await session.run({ command: 'set -u' })
+  for (let round = 0; round < 3; round++) {
+    const refused = await session.run({ command: 'echo $nothing' })
+    expect(refused).toMatchObject({ status: 'failed', exitCode: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/^bash: (?:line \d+: )?nothing: unbound variable\n$/)
+    expect(await session.run({ command: 'echo go on' })).toMatchObject({ exitCode: 0, stdout: 'go on\n', stderr: '' })
+  }
+  await session.run({ command: 'set +u; kept=yes' })
+  await session.run({ command: 'false' })
+  await session.run({ command: 'set -e' })
+  const left = await session.run({ command: 'false' })
+  expect(left).toMatchObject({ exitCode: 1 })
+  expect(left.notes.join()).toContain('restored')
+  expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'yes\n' })
+})
+
+test('SESS-01 all at once: each gets its own answer, in order', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'echo 1' })
+  await session.run({ command: 'echo 2' })
+  const order: string[] = []
+  const commands = Array.from({ length: 60 }, (_, at) => (at % 3 === 2 ? `x=${at}; echo $x` : `echo ${1 + (at % 2)}`))
+  const outcomes = await Promise.all(
+    commands.map(async (command) => {
+      const outcome = await session.run({ command })
+      order.push(command)
+      return outcome.stdout
+    }),
+  )
+  expect(order).toEqual(commands)
+  expect(outcomes).toEqual(commands.map((command, at) => `${at % 3 === 2 ? at : command.slice(5)}\n`))
+})
+
+describe('F52 the directory is gone', () => {
+  test.each(['echo here', 'pwd', 'echo $PWD', ':'])('before %s is run again', async (command) => {
+    const folder = temporaryFolder()
+    const gone = join(folder, 'gone')
+    mkdirSync(gone)
+    const session = await (await testEngine({ cwd: folder })).session()
+    await session.run({ command: `cd ${gone}` })
+    await session.run({ command })
+    await session.run({ command })
+    rmSync(gone, { recursive: true })
+    const outcome = await session.run({ command })
+    expect(outcome).toMatchObject({ status: 'completed', cwd: folder, stderr: '' })
+    expect(outcome.notes.join()).toContain('no longer exists')
+    expect(await session.run({ command: 'pwd' })).toMatchObject({ stdout: `${folder}\n`, notes: [] })
+  })
+
+  test('and another one has its name', async () => {
+    const folder = temporaryFolder()
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')]
+    mkdirSync(first)
+    mkdirSync(second)
+    const session = await (await testEngine({ cwd: folder })).session()
+    await session.run({ command: `cd ${first}` })
+    await session.run({ command: 'pwd' })
+    rmSync(first, { recursive: true })
+    renameSync(second, first)
+    await session.run({ command: 'pwd' })
+    expect(await session.run({ command: 'touch made && ls' })).toMatchObject({ stdout: 'made\n' })
+  })
+})
+
+test('EXEC-07 a typed command that does not come to its end is stopped in time, and its late report is nobody’s', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'echo a' })
+  await session.run({ command: 'echo a' })
+  const { pid } = await session.info()
+  for (const how of ['timeout', 'abort', 'kill'] as const) {
+    process.kill(pid as number, 'SIGSTOP')
+    const abort = new AbortController()
+    const handle = session.stream({ command: 'echo a', ...(how === 'timeout' ? { timeoutMs: 150 } : {}), signal: abort.signal })
+    if (how !== 'timeout') await later(50)
+    if (how === 'abort') abort.abort()
+    if (how === 'kill') handle.kill()
+    expect((await handle.outcome).status).toBe(how === 'timeout' ? 'timeout' : 'killed')
+    expect(await session.run({ command: 'echo b; (exit 4)' })).toMatchObject({ exitCode: 4, stdout: 'b\n' })
+    expect(await session.run({ command: 'echo a' })).toMatchObject({ exitCode: 0, stdout: 'a\n', stderr: '' })
+  }
+  expect(await session.info()).toMatchObject({ pid, restarts: 0 })
+})
+
+test('a shell that is slow to answer is asked once more, and the second answer is not taken for the next command’s', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'true' })
+  await session.run({ command: 'true' })
+  const { pid } = await session.info()
+  for (let round = 0; round < 10; round++) {
+    process.kill(pid as number, 'SIGSTOP')
+    const slow = session.run({ command: 'true' })
+    await later(40)
+    process.kill(pid as number, 'SIGCONT')
+    expect(await slow).toMatchObject({ exitCode: 0 })
+    expect(await session.run({ command: 'false' })).toMatchObject({ exitCode: 1 })
+    expect(await session.run({ command: 'false || (exit 5)' })).toMatchObject({ exitCode: 5 })
+    expect(await session.run({ command: 'true' })).toMatchObject({ exitCode: 0 })
+  }
+})
+
+test('bad options are refused for a command that is known too', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'echo a' })
+  await session.run({ command: 'echo a' })
+  await expect(session.run({ command: 'echo a', timeoutMs: -1 })).rejects.toThrow('timeoutMs')
+  await expect(session.run({ command: 'echo a', nonsense: 1 } as never)).rejects.toThrow('nonsense')
+  expect(await session.run({ command: 'echo a', dryRun: true })).toMatchObject({ status: 'dry_run' })
+  expect(await session.run({ command: 'echo a', streams: 'merged' })).toMatchObject({ output: 'a\n', stdout: '' })
+  expect(await session.run({ command: 'echo $x', env: { x: 'given' } })).toMatchObject({ stdout: 'given\n' })
+  expect(await session.run({ command: 'echo a', signal: AbortSignal.abort() })).toMatchObject({ status: 'killed', stdout: '' })
+  await session.close()
+  await expect(session.run({ command: 'echo a' })).rejects.toMatchObject({ code: 'SESSION_LOST' })
+})
