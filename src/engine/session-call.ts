@@ -11,10 +11,11 @@ import { endedOutcome } from './outcomes.js'
 import type { Pipe } from '../os/launcher.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
-import { callLines, commandFileText, exitTrapLine, isPlain, isTyped, recoverLines, STOP_SIGNAL } from './session-lines.js'
+import { callLines, commandFileText, exitTrapLine, isPlain, isRepeatable, isTyped, recoverLines, STOP_SIGNAL } from './session-lines.js'
 import type { Care, SessionMemory } from './session-memory.js'
 import { CallOutput } from './session-output.js'
 import { prepareCall } from './session-prepare.js'
+import type { Given } from './session-quick.js'
 import type { Report } from './session-report.js'
 import type { Answer, SessionShell } from './session-shell.js'
 import { SOON_MS } from './session-silence.js'
@@ -32,8 +33,8 @@ export interface CallSite {
   readonly notes: readonly string[]
   /** The names of the environment that every shell of the session starts with. */
   initialNames(): readonly string[]
-  /** The command was typed as it is, and may be again. */
-  answered(plan: Plan, line: string, care: Care, shell: SessionShell): void
+  /** The same line, and the same file, do the command again as long as nothing about the shell changes. */
+  repeatable(plan: Plan, given: Given): void
   /** The shell goes with its command; the session continues in another one. */
   letGo(): void
 }
@@ -67,14 +68,15 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   const typed = isTyped(text)
-  if (!typed) shell.writeCommand(commandFileText(text, shell.marks), text.whole)
+  const file = typed ? null : commandFileText(text, shell.marks)
+  if (file !== null) shell.writeCommand(file, text.whole)
   const answer = shell.answer()
   let traps: Report | null = null
   if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
   const lines = callLines(text, shell.marks)
   shell.type(lines)
   output.begun = true
-  if (typed) site.answered(plan, lines, care, shell)
+  if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { line: Buffer.from(lines), file, care, shell })
   // Written down before the command, the state is still true after one that changes nothing.
   memory.dirty = (memory.dirty && text.dumpFirst === null) || !care.inert
   memory.unread ||= text.dumpFirst !== null
@@ -83,9 +85,9 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   return followInShell(shell, plan, call, site, { output, answer, startedAt, care, before, askForEnd, dumpFirst: text.dumpFirst, traps: () => traps, inputFile, secretPipe })
 }
 
-/** What there is to know about a command that was typed as it is: nothing was prepared for it. */
-export function typedCall(shell: SessionShell, output: CallOutput, answer: Answer, care: Care): Begun {
-  return { output, answer, care, startedAt: performance.now(), before: NOBODY, askForEnd: () => shell.askForEnd(true), dumpFirst: null, traps: () => null, inputFile: null, secretPipe: null }
+/** What there is to know about a command that was given to the shell again: nothing was prepared for it. */
+export function begunAgain({ shell, care, file }: Given, output: CallOutput, answer: Answer): Begun {
+  return { output, answer, care, startedAt: performance.now(), before: NOBODY, askForEnd: () => shell.askForEnd(file === null), dumpFirst: null, traps: () => null, inputFile: null, secretPipe: null }
 }
 
 /** From the moment that the shell has the command to its Outcome. */

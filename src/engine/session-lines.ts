@@ -259,9 +259,14 @@ export function typedEndLine(number: number, marks: Marks): string {
   return `${own(marks, 'q')}=$? ${own(marks, 'n')}=${number} ${own(marks, 't')}=; \\builtin . ${quoteWord(fileOf.end(marks))}\n`
 }
 
-/** A plain command of a few builtins on the streams that the shell has: it is typed as it is, which costs half as much as a file to source. */
+/** A plain command on the streams that the shell has, of which nothing depends on the moment: the same text does it again. */
+export function isRepeatable(call: CallText): boolean {
+  return isPlain(call) && call.stdin === '/dev/null' && !call.merged && call.stdout === null && call.stderr === null && call.dumpFirst === null && call.stages === null && call.lastArgument === null
+}
+
+/** One of a few builtins is typed as it is, which costs half as much as a file to source. */
 export function isTyped(call: CallText): boolean {
-  return call.typed && isPlain(call) && call.stdin === '/dev/null' && !call.merged && call.stdout === null && call.stderr === null && call.dumpFirst === null
+  return call.typed && isRepeatable(call)
 }
 
 /** A command that cannot have changed the shell needs nothing looked after behind it; it pays for its report only. */

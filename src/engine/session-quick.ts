@@ -1,4 +1,4 @@
-/** Commands that a session has answered by typing one line, so that the same command in an unchanged shell needs nothing but that line again. */
+/** Commands that a session has run before in a way that nothing but the same line is needed to run them again. */
 import type { RunRequest } from '../contract/request.js'
 import type { Verdict } from '../contract/verdict.js'
 import type { Plan } from './plan.js'
@@ -7,11 +7,17 @@ import type { SessionShell } from './session-shell.js'
 
 const KEPT_COMMANDS = 64
 
-export interface QuickCommand {
-  readonly line: Uint8Array
-  readonly care: Care
-  readonly verdict: Verdict
+/** What a shell was given for a command. */
+export interface Given {
   readonly shell: SessionShell
+  readonly line: Uint8Array
+  /** What the line sources; null when the command was typed as it is. */
+  readonly file: string | null
+  readonly care: Care
+}
+
+export interface QuickCommand extends Given {
+  readonly verdict: Verdict
   readonly cwd: string
   /** Of what was known about the shell when the verdict was given. */
   readonly version: number
@@ -20,17 +26,19 @@ export interface QuickCommand {
 export class QuickCommands {
   readonly #known = new Map<string, QuickCommand>()
 
-  learn(plan: Plan, line: string, care: Care, shell: SessionShell, memory: SessionMemory): void {
+  learn(plan: Plan, given: Given, memory: SessionMemory): void {
     // What had to be asked about is asked about again.
     if (plan.verdict.decision !== 'allow' || plan.request.automation !== undefined) return
     if (this.#known.size >= KEPT_COMMANDS) this.#known.clear()
-    this.#known.set(plan.command, { line: Buffer.from(line), care, verdict: plan.verdict, shell, cwd: plan.cwd, version: memory.version })
+    this.#known.set(plan.command, { ...given, verdict: plan.verdict, cwd: plan.cwd, version: memory.version })
   }
 
   /** Null when anything has changed, or the request asks for more than the command. */
   find(request: RunRequest, shell: SessionShell, memory: SessionMemory): QuickCommand | null {
     const known = this.#known.get(request.command as string)
-    return known && known.shell === shell && known.cwd === memory.cwd && known.version === memory.version && memory.isPlain && asksForNothingSpecial(request) ? known : null
+    if (!known || known.shell !== shell || known.cwd !== memory.cwd || known.version !== memory.version || !memory.isPlain || !asksForNothingSpecial(request)) return null
+    // The state is written down before a command that may go on without the session.
+    return known.care.childless || !memory.dirty ? known : null
   }
 }
 

@@ -136,6 +136,12 @@ export class SessionShell {
     }
   }
 
+  /** A whole command that it has been given before. */
+  give({ line, file }: { readonly line: Uint8Array; readonly file: string | null }): void {
+    if (file !== null) this.writeCommand(file, true)
+    this.type(line)
+  }
+
   /** Bash reads the whole file before it runs the first line of it; what follows the end of a whole command is never reached. */
   writeCommand(text: string, whole: boolean): void {
     this.#ensureFiles()

@@ -17,7 +17,7 @@ import { environmentOf, planOf, planRun, type Plan, type Surroundings } from './
 import { quoteWord } from './quote.js'
 import type { Services } from './services.js'
 import { checkRequest } from './request.js'
-import { followInShell, runInShell, typedCall, type CallSite } from './session-call.js'
+import { begunAgain, followInShell, runInShell, type CallSite } from './session-call.js'
 import { SessionMemory } from './session-memory.js'
 import { CallOutput } from './session-output.js'
 import { QuickCommands, type QuickCommand } from './session-quick.js'
@@ -98,7 +98,7 @@ export class LiveSession implements Session {
   stream(request: RunRequest): RunHandle {
     const quick = this.#turns === 0 ? this.#findQuick(request) : null
     // Before anything else: the rest is made while bash is at work.
-    if (quick) quick.shell.type(quick.line)
+    if (quick) quick.shell.give(quick)
     const call = new Call()
     // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
     const release = this.#services.launcher.hold()
@@ -200,10 +200,10 @@ export class LiveSession implements Session {
     return turn
   }
 
-  /** A command that the same shell has answered before by one typed line, when nothing has changed since. */
+  /** A command that the same shell has run before, when nothing has changed since. */
   #findQuick(request: RunRequest): QuickCommand | null {
     const shell = this.#shell
-    if (this.#closed || this.#services.state.closed || !shell?.alive || shell.accompanied || this.#lostSnapshot.length > 0) return null
+    if (this.#closed || this.#services.state.closed || !shell?.alive || shell.accompanied || this.#services.roots || this.#lostSnapshot.length > 0) return null
     const known = this.#quick.find(request, shell, this.#memory)
     if (!known || (!known.care.placeless && !isSameDirectory(directoryIdentity(known.cwd), this.#seenDirectory))) return null
     try {
@@ -216,7 +216,8 @@ export class LiveSession implements Session {
   }
 
   /** The shell has been given the line; what follows it is made while bash is at work. */
-  #takeQuick({ shell, care, verdict, cwd }: QuickCommand, request: RunRequest, call: Call): Promise<void> {
+  #takeQuick(known: QuickCommand, request: RunRequest, call: Call): Promise<void> {
+    const { shell, care, verdict, cwd } = known
     const services = this.#services
     const answer = shell.answer()
     const notes = care.placeless ? this.#checkDirectory() : []
@@ -231,7 +232,7 @@ export class LiveSession implements Session {
       this.#turns -= 1
       this.#end()
     }
-    const done = followInShell(shell, plan, call, this.#site(notes), typedCall(shell, output, answer, care)).then(
+    const done = followInShell(shell, plan, call, this.#site(notes), begunAgain(known, output, answer)).then(
       (outcome) => {
         end()
         if (outcome) call.settle(outcome)
@@ -286,7 +287,7 @@ export class LiveSession implements Session {
       promote: this.#parts.promote,
       notes,
       initialNames: () => this.initialNames,
-      answered: (plan, line, care, shell) => this.#quick.learn(plan, line, care, shell, this.#memory),
+      repeatable: (plan, given) => this.#quick.learn(plan, given, this.#memory),
       letGo: () => {
         this.#shell = null
         this.#restarts += 1
