@@ -216,7 +216,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     await within(Promise.all(shell.streams.readers.map((reader) => reader.end)), services.limits.drainMs)
   }
   if (stopped || !shell.alive) shell.streams.drain()
-  const { held } = shell.detach(care.childless)
+  const { held } = shell.detach(care)
   output.end()
 
   const end: End = silence.noticed && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)

@@ -26,6 +26,8 @@ export interface Care {
   readonly inert: boolean
   /** Nor can it have started a process that is still there. */
   readonly childless: boolean
+  /** Bash waits for every process that it starts; one of them may still leave another behind. */
+  readonly waits: boolean
   /** It may be typed as it is. */
   readonly typed: boolean
   /** It prints nothing unless it fails. */
@@ -113,6 +115,7 @@ export class SessionMemory {
       stages: facts.looksAtStages ? this.last.stages : null,
       inert,
       childless: inert && !facts.forks,
+      waits: inert && !facts.leavesChildren,
       typed: inert && facts.typed,
       silent: inert && facts.silent,
       placeless: inert && facts.placeless,

@@ -12,17 +12,18 @@ export function createReportReader(nonce: string, onReport: (report: Report) => 
   const end = `${nonce}@\0`
   let kept = NOTHING
   const tell = (text: string): void => {
-    const [kind, number, ...fields] = text.split('\0')
-    fields.pop()
-    if (kind && KINDS.has(kind)) onReport({ kind: kind as Report['kind'], number: Number(number), fields })
+    const parts = text.split('\0')
+    const kind = parts[0] as Report['kind']
+    if (KINDS.includes(kind)) onReport({ kind, number: Number(parts[1]), fields: parts.slice(2, -1) })
   }
   return (chunk) => {
-    // Nearly always one whole report of plain characters, and nothing else.
+    const here = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    // Nearly always one whole report, and nothing else.
     if (kept.length === 0 && chunk.length <= SHORT) {
-      const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1')
-      if (text.startsWith(begin) && text.indexOf(end) === text.length - end.length && !BEYOND_ASCII.test(text)) return tell(text.slice(begin.length, -end.length))
+      const text = here.toString()
+      if (text.startsWith(begin) && text.indexOf(end) === text.length - end.length) return tell(text.slice(begin.length, -end.length))
     }
-    const bytes = kept.length > 0 ? Buffer.concat([kept, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const bytes = kept.length > 0 ? Buffer.concat([kept, chunk]) : here
     let at = 0
     for (;;) {
       const from = bytes.indexOf(begin, at, 'latin1')
@@ -46,5 +47,4 @@ export function createReportReader(nonce: string, onReport: (report: Report) => 
 
 const NOTHING: Buffer = Buffer.alloc(0)
 const SHORT = 1_024
-const BEYOND_ASCII = /[^\0-\x7f]/
-const KINDS = new Set(['T', 'F', 'E', 'R', 'D', 'X'])
+const KINDS = ['T', 'F', 'E', 'R', 'D', 'X']

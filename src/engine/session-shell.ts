@@ -240,8 +240,11 @@ export class SessionShell {
   }
 
   #hasCompany(): boolean {
-    const [ofShell, ofWarden] = this.#children
-    return (ofShell?.count() ?? 0) > 0 || (ofWarden?.count() ?? 0) > 1
+    return (this.#children[0]?.count() ?? 0) > 0 || this.#wardenHasCompany()
+  }
+
+  #wardenHasCompany(): boolean {
+    return (this.#children[1]?.count() ?? 0) > 1
   }
 
   #mayShare(): boolean {
@@ -250,10 +253,10 @@ export class SessionShell {
   }
 
   /** The call's last bytes have been read; nothing that comes later is the call's. */
-  detach(childless: boolean): { held: boolean } {
+  detach({ childless, waits }: { readonly childless: boolean; readonly waits: boolean }): { held: boolean } {
     this.streams.detach()
-    // Who was alone and started nobody still is.
-    this.#accompanied = !(childless && !this.#accompanied) && this.#hasCompany()
+    // Who was alone and started nobody still is; of those that bash has waited for, only the warden can have got company.
+    this.#accompanied = this.#accompanied ? this.#hasCompany() : !childless && (waits ? this.#wardenHasCompany() : this.#hasCompany())
     return { held: this.#accompanied }
   }
 

@@ -14,6 +14,8 @@ export interface TextFacts {
   /** The first words of its commands when nothing in it can hide another one; null otherwise. */
   readonly words: readonly string[] | null
   readonly forks: boolean
+  /** Bash itself may have a child when it is done. */
+  readonly leavesChildren: boolean
   /** The same, with those that change the shell but give no word a new meaning. */
   readonly clearWords: readonly string[] | null
   readonly looksAtStages: boolean
@@ -65,6 +67,7 @@ export function readText(text: string): TextFacts {
     words,
     // A redirection may wait for somebody at the other end of a FIFO.
     forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)|[<>]/.test(text),
+    leavesChildren: words === null || /(?<!&)&(?!&)/.test(text),
     clearWords: words ?? firstWords(text, CLEAR),
     looksAtStages: text.includes('PIPESTATUS'),
     typed,
