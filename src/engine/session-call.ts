@@ -1,17 +1,19 @@
 /** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
-import { statSync, unlinkSync } from 'node:fs'
+import { unlinkSync } from 'node:fs'
 import type { End, Outcome } from '../contract/outcome.js'
-import { commandLine, descendantsOf, isAlive, linkOf, signalProcess } from '../os/proc.js'
+import { signalProcess } from '../os/proc.js'
 import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
 import { Deadlines } from './deadlines.js'
 import type { DeliveredCommand } from './delivery.js'
-import { endOf, within, type Promote } from './fresh.js'
+import { within, type Promote } from './fresh.js'
 import { endedOutcome } from './outcomes.js'
 import type { Pipe } from '../os/launcher.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
-import { callLines, commandFileText, exitTrapLine, isPlain, isRepeatable, isTyped, recoverLines, STOP_SIGNAL } from './session-lines.js'
+import { endOfCall, existingDescendants, leftoverNotes, noteTraps, remember, stagesOf, successorNote, type Stop } from './session-end.js'
+import { isPlain, isRepeatable, isTyped } from './session-call-text.js'
+import { callLines, commandFileText, recoverLines, STOP_SIGNAL } from './session-lines.js'
 import type { Care, SessionMemory } from './session-memory.js'
 import { CallOutput } from './session-output.js'
 import { prepareCall } from './session-prepare.js'
@@ -19,7 +21,6 @@ import type { Given } from './session-quick.js'
 import type { Report } from './session-report.js'
 import type { Answer, SessionShell } from './session-shell.js'
 import { SOON_MS } from './session-silence.js'
-import { namesLeftBehind } from './session-state.js'
 import { stopCommand, type Stopped } from './session-stop.js'
 
 const RECOVER_LIMIT_MS = 1_500
@@ -38,8 +39,6 @@ export interface CallSite {
   /** The shell goes with its command; the session continues in another one. */
   letGo(): void
 }
-
-type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
 
 /** A command that the shell has been given. */
 export interface Begun {
@@ -69,7 +68,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   const typed = isTyped(text)
   const file = typed ? null : commandFileText(text, shell.marks)
-  if (file !== null) shell.writeCommand(file, text.whole)
+  if (file !== null) shell.files.writeCommand(file, text.whole)
   const answer = shell.answer()
   let traps: Report | null = null
   if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
@@ -271,89 +270,6 @@ async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stop
     return (await within(ready, RECOVER_LIMIT_MS)) && shell.alive
   } finally {
     clearInterval(again)
-  }
-}
-
-function endOfCall(report: Report | null, shell: SessionShell, stop: Stop | null, forced: boolean, plan: Plan): End {
-  switch (stop) {
-    case 'timeout':
-      return { kind: 'timeout', afterMs: plan.timeoutMs ?? 0, forced }
-    case 'caller':
-    case 'close':
-      return { kind: 'kill', forced, by: stop }
-    case 'interrupt':
-      return { kind: 'signal', signal: 'SIGINT' }
-    case null:
-  }
-  if (report) return { kind: 'exit', code: Number(report.fields[0]) }
-  const { exited } = shell.ward.state
-  return exited ? endOf(exited, null, plan) : { kind: 'lost', reason: 'the shell did not answer' }
-}
-
-/** `PIPESTATUS` as the report has it; a command that was typed as it is has one stage. */
-function stagesOf(report: Report): number[] {
-  const stages = report.fields.slice(report.kind === 'F' ? 2 : 6)
-  return (stages.length > 0 ? stages : report.fields.slice(0, 1)).map(Number)
-}
-
-function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
-  const status = end.kind === 'exit' ? end.code : 130
-  memory.last = { status, argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '', stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status] }
-  const unchanged = report?.kind === 'F'
-  if (unchanged && shell.alive) return
-  memory.expect(plan.verdict.mutations)
-  if (report && !unchanged) memory.hear(report)
-  // A limit may keep the shell from ever writing it down again.
-  if (memory.unread && /\bulimit\b/.test(plan.command)) memory.learn(shell.readState())
-  if (shell.alive) {
-    // `$PWD` unchanged: nobody moved. (Who assigns PWD changes it.)
-    if (report?.fields[2] !== memory.cwd) memory.cwd = directoryOf(shell.pid, report?.fields[2]) ?? memory.cwd
-    return
-  }
-  memory.learn(shell.readState())
-  if (memory.state?.cwd) memory.cwd = memory.state.cwd
-}
-
-/** The agent's own EXIT trap, so that it still runs once when the shell leaves, with our dump before it. */
-function noteTraps(report: Report, shell: SessionShell, memory: SessionMemory): void {
-  memory.hearTraps(report)
-  if (memory.traps.exit === null) return
-  shell.type(exitTrapLine(shell.marks, memory.traps.exit))
-  memory.statusLost = true
-}
-
-function successorNote(end: End, stop: Stop | null, { state }: SessionMemory, initial: readonly string[]): string {
-  const how = stop ? ' with the command' : end.kind === 'exit' ? ` with exit code ${end.code}` : end.kind === 'signal' ? ` by ${end.signal}` : ''
-  const left = state ? namesLeftBehind(state, initial) : []
-  return `The shell ended${how}; the session goes on in a new shell with its state restored${left.length > 0 ? `, except ${left.slice(0, 10).join(', ')}` : ''}.`
-}
-
-function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string[] {
-  const fresh = [...existingDescendants(shell)].filter((pid) => !before.has(pid))
-  if (fresh.length === 0) return []
-  return [
-    `Still running in the background: ${fresh
-      .slice(0, 5)
-      .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
-      .join(', ')}. It ends with the session; its output is not shown here.`,
-  ]
-}
-
-/** What earlier calls left running: a stop of this call spares it. */
-function existingDescendants(shell: SessionShell): Set<number> {
-  return new Set(descendantsOf(shell.ward.wardenPid).filter((pid) => pid !== shell.pid && isAlive(pid)))
-}
-
-/** `$PWD` when it names the directory the kernel says the shell is in (it keeps symbolic links), else the kernel's answer. */
-function directoryOf(pid: number, claimed: string | undefined): string | null {
-  const real = linkOf(pid, 'cwd')?.replace(/ \(deleted\)$/, '') ?? null
-  if (!real || !claimed || claimed === real) return real ?? claimed ?? null
-  try {
-    const a = statSync(claimed)
-    const b = statSync(real)
-    return a.ino === b.ino && a.dev === b.dev ? claimed : real
-  } catch {
-    return real
   }
 }
 

@@ -8,6 +8,7 @@
  * number that nobody knows.
  */
 import { quoteWord } from './quote.js'
+import { isPlain, isTyped, type CallText } from './session-call-text.js'
 
 /** SIGRTMIN+9: nobody else uses it, and the kernel queues it. */
 export const STOP_SIGNAL = 43
@@ -80,52 +81,6 @@ export function dumpCode(marks: Marks, mark = 0): string {
   const body = parts.map((part) => `\\builtin ${part} || \\builtin :; \\builtin printf '\\0'`).join('; ')
   // Beyond a file size limit a write would end the shell, unless the signal is ignored.
   return `\\builtin trap '' XFSZ; { \\builtin printf 'cerith-state\\0'; ${body}; \\builtin pwd; \\builtin printf '\\0end\\0%s' ${mark}; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
-}
-
-/** The agent's traps that our own lines must not set off, or that ours stand in front of. */
-export interface UserTraps {
-  readonly exit: string | null
-  readonly debug: string | null
-  readonly return: string | null
-}
-
-export interface CallText {
-  readonly script: string
-  /** False when the end of the script may swallow a line behind it (a here-document without its end). */
-  readonly whole: boolean
-  /** Null: what the shell's stdin was made by an earlier `exec <file`. */
-  readonly stdin: string | null
-  /** The command may point stdin somewhere else for good. */
-  readonly keepStdin: boolean
-  readonly merged: boolean
-  /** Re-point stdout and stderr first (a process of an earlier call still holds the old pipes). */
-  readonly stdout: string | null
-  readonly stderr: string | null
-  readonly cwd: string | null
-  readonly env: Readonly<Record<string, string>>
-  readonly secrets: { readonly prelude: string; readonly epilogue: string } | null
-  /** What `$?` shall be at the start; 0 when nothing in the command looks at it. */
-  readonly status: number
-  /** Lines of ours came in between, or an ERR trap forbids to leave a status: `$?` has to be set again. */
-  readonly statusLost: boolean
-  readonly lastArgument: string | null
-  /** What `PIPESTATUS` shall be at the start; null when nothing in the command looks at it. */
-  readonly stages: readonly number[] | null
-  /** Set when the session has to do with traps; ours are then out of sight, the agent's are read afterwards. */
-  readonly traps: (UserTraps & { readonly listed: boolean }) | null
-  readonly errTrap: boolean
-  readonly prompts: boolean
-  readonly xtrace: boolean
-  /** With it on, bash shows every line that it reads, also those of ours. */
-  readonly verbose: 'no' | 'begins' | 'yes'
-  /** Write the state down first, with this mark; null where it is known. */
-  readonly dumpFirst: number | null
-  /** The command cannot change the shell, so nothing has to be hidden from a trace that it might have begun. */
-  readonly inert: boolean
-  /** It needs neither a file nor a stdin of its own. */
-  readonly typed: boolean
-  /** The command may have shadowed or disabled the builtins we speak with. */
-  readonly repairBuiltins: boolean
 }
 
 /** The file that the shell sources: what is to be prepared, the command, and a report of its end taken before anything can change it. */
@@ -257,33 +212,6 @@ export function endLine(marks: Marks): string {
  */
 export function typedEndLine(number: number, marks: Marks): string {
   return `${own(marks, 'q')}=$? ${own(marks, 'n')}=${number} ${own(marks, 't')}=; \\builtin . ${quoteWord(fileOf.end(marks))}\n`
-}
-
-/** A plain command on the streams that the shell has, of which nothing depends on the moment: the same text does it again. */
-export function isRepeatable(call: CallText): boolean {
-  return isPlain(call) && call.stdin === '/dev/null' && !call.merged && call.stdout === null && call.stderr === null && call.dumpFirst === null && call.stages === null && call.lastArgument === null
-}
-
-/** One of a few builtins is typed as it is, which costs half as much as a file to source. */
-export function isTyped(call: CallText): boolean {
-  return call.typed && isRepeatable(call)
-}
-
-/** A command that cannot have changed the shell needs nothing looked after behind it; it pays for its report only. */
-export function isPlain(call: CallText): boolean {
-  return (
-    call.inert &&
-    call.whole &&
-    call.cwd === null &&
-    !call.xtrace &&
-    call.verbose === 'no' &&
-    !call.traps &&
-    !call.errTrap &&
-    !call.prompts &&
-    !call.secrets &&
-    !call.repairBuiltins &&
-    Object.keys(call.env).length === 0
-  )
 }
 
 /** Reports the end of a command that did not do so itself. Sourced without arguments `$1` is the agent's, so the status comes in a variable. */

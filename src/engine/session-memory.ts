@@ -1,7 +1,7 @@
 /** What the engine knows about a session between two calls: where it is, what it holds, and what its shell needs special care for. */
 import type { Verdict } from '../contract/verdict.js'
 import { hasTraps, knowledge, trapsOf, type Knowledge, type ShellState } from './session-state.js'
-import type { UserTraps } from './session-lines.js'
+import type { UserTraps } from './session-call-text.js'
 import type { Report } from './session-report.js'
 import { readText, type TextFacts } from './session-text.js'
 

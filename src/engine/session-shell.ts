@@ -1,6 +1,6 @@
 /** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
 import { randomBytes } from 'node:crypto'
-import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readPipe, type PipeReader } from '../os/pipe-reader.js'
@@ -8,23 +8,18 @@ import { watchChildren, type ChildrenWatch } from '../os/children.js'
 import { descendantsOf, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
-import { dumpFileText, dumpLine, endFileText, endLine, fileOf, leaveLine, restoreLine, setUpCode, setUpLine, typedEndLine, type Marks } from './session-lines.js'
+import { SessionFiles, writeFirstFiles } from './session-files.js'
+import { dumpLine, endLine, fileOf, leaveLine, restoreLine, setUpLine, typedEndLine, type Marks } from './session-lines.js'
 import { createReportReader, type Report } from './session-report.js'
 import { SilenceWatch } from './session-silence.js'
 import { fileName, openFile, SessionStreams, type Renewed, type Sinks } from './session-streams.js'
 import { markOf, parseState, restoreCode, type ShellState } from './session-state.js'
-
-/** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
-const SMALL_FILE = 4_096
 
 /** What is still running when the session closes gets this long to end by itself. */
 const COMPANY_GRACE_MS = 1_000
 const SETTLE_LIMIT_MS = 1_000
 /** An idle shell that takes longer than this for a line of ours is broken. */
 const ANSWER_LIMIT_MS = 10_000
-
-/** Files that nobody reads but the shell itself. */
-const SOURCED = ['command', 'setUp', 'end', 'dump', 'restore', 'env', 'prompt', 'interrupt'] as const
 
 export interface Answer {
   /** Null when the shell ends first, or nobody waits any longer. */
@@ -43,10 +38,7 @@ export class SessionShell {
   readonly #reportPipe: Pipe
   readonly #reports: PipeReader
   readonly streams: SessionStreams
-  /** The file of commands stays open: writing it anew costs one system call instead of three. */
-  #commands: number
-  #written = 0
-  #lastCommand: string | null = null
+  readonly files: SessionFiles
   readonly #children: readonly ChildrenWatch[]
   /** Whether something that was started by an earlier call may still be there. */
   #accompanied = false
@@ -66,7 +58,7 @@ export class SessionShell {
     this.#orders = orders
     this.#ordersFile = fileName(fstatSync(orders))
     this.#reportPipe = report
-    this.#commands = openSync(fileOf.command(marks), 'wx', 0o600)
+    this.files = new SessionFiles(services, marks)
     // The warden adopts what the shell's children leave behind.
     this.#children = [watchChildren(ward.pid), watchChildren(ward.wardenPid)]
     this.#reports = readPipe(
@@ -89,8 +81,7 @@ export class SessionShell {
     const orders = await takePipe(services)
     const report = await takePipe(services)
     const marks: Marks = { nonce: randomBytes(12).toString('hex'), report: report.writePath, files: services.runFile('s') }
-    writeFileSync(fileOf.setUp(marks), setUpCode(marks), { mode: 0o600 })
-    writeHelpers(marks)
+    writeFirstFiles(marks)
     const ordersFd = orders.writeEnd()
     let ward: Ward
     try {
@@ -138,33 +129,8 @@ export class SessionShell {
 
   /** A whole command that it has been given before. */
   give({ line, file }: { readonly line: Uint8Array; readonly file: string | null }): void {
-    if (file !== null) this.writeCommand(file, true)
+    if (file !== null) this.files.writeCommand(file, true)
     this.type(line)
-  }
-
-  /** Bash reads the whole file before it runs the first line of it; what follows the end of a whole command is never reached. */
-  writeCommand(text: string, whole: boolean): void {
-    this.#ensureFiles()
-    if (text === this.#lastCommand) return
-    this.#lastCommand = text.length <= SMALL_FILE ? text : null
-    const length = Buffer.byteLength(text)
-    const padded = whole && length < this.#written && this.#written <= SMALL_FILE ? Buffer.alloc(this.#written, '\n') : Buffer.allocUnsafe(length)
-    padded.write(text)
-    if (padded.length < this.#written) ftruncateSync(this.#commands, padded.length)
-    for (let at = 0; at < padded.length;) at += writeSync(this.#commands, padded, at, padded.length - at, at)
-    this.#written = padded.length
-  }
-
-  /** Somebody may have cleaned up under a living shell, which would look for its files in vain. */
-  #ensureFiles(): void {
-    if (fstatSync(this.#commands).nlink > 0) return
-    // Asking for a name makes the folder again.
-    this.#services.runFile('s')
-    writeHelpers(this.marks)
-    closeQuietly(this.#commands)
-    this.#commands = openSync(fileOf.command(this.marks), 'wx', 0o600)
-    this.#written = 0
-    this.#lastCommand = null
   }
 
   /** The report of this kind and number; null when the shell ends first. */
@@ -218,7 +184,7 @@ export class SessionShell {
 
   /** Gives a plain command the line that reports its end if it did not do so itself. */
   askForEnd(typed: boolean): void {
-    this.#ensureFiles()
+    this.files.ensure()
     if (typed) this.#asked = this.nextNumber()
     this.type(typed ? typedEndLine(this.#asked, this.marks) : endLine(this.marks))
   }
@@ -270,7 +236,7 @@ export class SessionShell {
 
   /** False when the shell did not answer in time, or is gone. */
   async dump(keepStatus: boolean): Promise<boolean> {
-    this.#ensureFiles()
+    this.files.ensure()
     const done = this.heard('D', 0)
     this.type(dumpLine(this.marks, keepStatus))
     return this.#inTime(done)
@@ -314,7 +280,7 @@ export class SessionShell {
   }
 
   async restore(state: ShellState, initial: readonly string[]): Promise<void> {
-    this.#ensureFiles()
+    this.files.ensure()
     writeFileSync(fileOf.restore(this.marks), restoreCode(state, initial), { mode: 0o600 })
     const number = this.nextNumber()
     const done = this.heard('R', number)
@@ -350,8 +316,7 @@ export class SessionShell {
     this.#closeOwn()
     this.#closeReports()
     this.streams.close()
-    // All but the state, which may still be asked for.
-    for (const kind of SOURCED) rmSync(fileOf[kind](this.marks), { force: true })
+    this.files.remove()
   }
 
   /** Once: a moment later the same numbers may be somebody else's descriptors. */
@@ -360,7 +325,7 @@ export class SessionShell {
     this.#closed = true
     this.silence.stop()
     closeQuietly(this.#orders)
-    closeQuietly(this.#commands)
+    this.files.close()
     for (const watch of this.#children) watch.close()
   }
 
@@ -368,10 +333,4 @@ export class SessionShell {
     this.#reports.close()
     this.#reportPipe.release()
   }
-}
-
-/** What the shell sources besides commands. */
-function writeHelpers(marks: Marks): void {
-  writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
-  writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
 }

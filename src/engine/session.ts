@@ -3,10 +3,9 @@ import type { RunHandle, Session, SessionInfo } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { RunRequest } from '../contract/request.js'
-import type { Verdict } from '../contract/verdict.js'
 import { buildEnvironment } from '../env/filter.js'
-import { directoryIdentity, isSameDirectory, nearestExisting, type DirectoryIdentity } from '../os/paths.js'
-import { commandLine, descendantsOf, isAlive, linkOf } from '../os/proc.js'
+import { nearestExisting } from '../os/paths.js'
+import { commandLine, descendantsOf, isAlive } from '../os/proc.js'
 import { auditOutcome } from './audit.js'
 import { Call } from './call.js'
 import { deliverCommand, isRefusal } from './delivery.js'
@@ -14,20 +13,19 @@ import { notStarted, type Promote } from './fresh.js'
 import { passGate } from './gate.js'
 import { abortedOutcome, refusedOutcome } from './outcomes.js'
 import { environmentOf, planOf, planRun, type Plan, type Surroundings } from './plan.js'
-import { quoteWord } from './quote.js'
 import type { Services } from './services.js'
 import { checkRequest } from './request.js'
 import { begunAgain, followInShell, runInShell, type CallSite } from './session-call.js'
+import { SessionDirectory } from './session-directory.js'
 import { SessionMemory } from './session-memory.js'
 import { CallOutput } from './session-output.js'
 import { QuickCommands, type QuickCommand } from './session-quick.js'
 import { SessionShell } from './session-shell.js'
 import { parseState, withoutSecrets, type ShellState } from './session-state.js'
+import { keepVerdicts } from './session-verdicts.js'
 
 /** An idle shell writes its state down after this long, off every answer's path. A command that comes sooner has to wait for it. */
 const DUMP_AFTER_IDLE_MS = 2
-/** Verdicts are kept for this many commands. */
-const KEPT_VERDICTS = 64
 
 export interface SessionParts {
   readonly name: string
@@ -46,8 +44,6 @@ export class LiveSession implements Session {
   readonly #initialEnv: Readonly<Record<string, string>>
   readonly #startedAt = Date.now()
   readonly #memory: SessionMemory
-  readonly #verdicts = new Map<string, Verdict>()
-  #verdictsOf = -1
   #shell: SessionShell | null = null
   /** Shells that were replaced but whose children still run. */
   readonly #former = new Set<SessionShell>()
@@ -60,8 +56,7 @@ export class LiveSession implements Session {
   /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
   #adopted: string | null = null
   readonly #lostSnapshot: string[] = []
-  /** The session's directory as it was found to exist last. */
-  #seenDirectory: DirectoryIdentity | null = null
+  readonly #directory = new SessionDirectory()
   #busy = false
   #closed = false
   #idle: NodeJS.Timeout | null = null
@@ -83,8 +78,7 @@ export class LiveSession implements Session {
     }
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseState(parts.saved) : null)
     if (parts.saved && !this.#memory.state) this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
-    // The same command in an unchanged shell gets the same verdict.
-    this.#services = Object.create(services, { judge: { value: (...about: Parameters<Services['judge']>) => this.#judge(...about) } }) as Services
+    this.#services = Object.create(services, { judge: { value: keepVerdicts((...about) => services.judge(...about), this.#memory) } }) as Services
   }
 
   get cwd(): string {
@@ -205,7 +199,7 @@ export class LiveSession implements Session {
     const shell = this.#shell
     if (this.#closed || this.#services.state.closed || !shell?.alive || shell.accompanied || this.#services.roots || this.#lostSnapshot.length > 0) return null
     const known = this.#quick.find(request, shell, this.#memory)
-    if (!known || (!known.care.placeless && !isSameDirectory(directoryIdentity(known.cwd), this.#seenDirectory))) return null
+    if (!known || (!known.care.placeless && !this.#directory.isUnchanged(known.cwd))) return null
     try {
       // The command itself has been checked before.
       if (Object.keys(request).length > 1) checkRequest(request, this.#services.limits)
@@ -220,7 +214,7 @@ export class LiveSession implements Session {
     const { shell, care, verdict, cwd } = known
     const services = this.#services
     const answer = shell.answer()
-    const notes = care.placeless ? this.#checkDirectory() : []
+    const notes = care.placeless ? this.#directory.check(this.#memory, shell) : []
     const plan = planOf(request, { command: request.command as string, cwd, verdict, environment: environmentOf(request, services), session: this.name, background: false }, services.limits)
     const output = new CallOutput(call, plan, services)
     output.begun = true
@@ -250,7 +244,7 @@ export class LiveSession implements Session {
     if (this.#closed) throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
-    const notes = [...this.#lostSnapshot.splice(0), ...this.#checkDirectory()]
+    const notes = [...this.#lostSnapshot.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
     const plan = await planRun(request, { ...this.surroundings(), entered: this.#shell?.alive ?? false }, this.#services)
     const stopped = await passGate(plan, this.#services, this.#parts.remembered)
     if (stopped) return call.settle(stopped)
@@ -293,38 +287,6 @@ export class LiveSession implements Session {
         this.#restarts += 1
       },
     }
-  }
-
-  async #judge(...about: Parameters<Services['judge']>): Promise<Verdict> {
-    const [command, { cwd }, automation] = about
-    if (automation !== undefined) return this.#parts.services.judge(...about)
-    if (this.#verdictsOf !== this.#memory.version || this.#verdicts.size >= KEPT_VERDICTS) this.#verdicts.clear()
-    this.#verdictsOf = this.#memory.version
-    const key = `${cwd}\0${command}`
-    const known = this.#verdicts.get(key)
-    if (known) return known
-    const verdict = await this.#parts.services.judge(...about)
-    this.#verdicts.set(key, verdict)
-    return verdict
-  }
-
-  /** The directory may have been deleted by the last command or by somebody else. */
-  #checkDirectory(): string[] {
-    const memory = this.#memory
-    const shell = this.#shell?.alive ? this.#shell : null
-    // The same directory under the same name as a moment ago: nothing happened to it, and asking costs a third of the kernel's full answer.
-    const seen = shell ? directoryIdentity(memory.cwd) : null
-    if (isSameDirectory(seen, this.#seenDirectory)) return []
-    this.#seenDirectory = seen
-    // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
-    const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
-    const lost = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at) !== at
-    if (!lost) return []
-    const gone = memory.cwd.replace(/ \(deleted\)$/, '')
-    memory.cwd = nearestExisting(gone)
-    shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
-    memory.statusLost = true
-    return memory.cwd === gone ? [] : [`The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`]
   }
 
   /** The live shell, or its successor with the last state. */
