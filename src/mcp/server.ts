@@ -1,11 +1,11 @@
 /** The protocol server of one connection (or, over HTTP, of one request): tools, resources, instructions. */
-import { Server } from '@modelcontextprotocol/server'
+import type { Server } from '@modelcontextprotocol/server'
 import type { Engine } from '../contract/engine.js'
 import { callTool } from './call.js'
 import { createClient, type Client } from './client.js'
-import { IDENTITY } from './identity.js'
 import { settingsOf, type McpOptions } from './options.js'
 import { parse, serveResources } from './resources.js'
+import { ToolServer } from './tool-server.js'
 import { followUpdates } from './updates.js'
 
 export interface Connection {
@@ -20,14 +20,16 @@ export function createMcpServer(engine: Engine, options: McpOptions = {}): Serve
 }
 
 export function serverFor(client: Client, { era, lasting }: Connection): Server {
-  const server = new Server(IDENTITY, {
+  const server = new ToolServer({
     capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
     instructions: client.instructions,
     // Answers to our one form are checked where they are used; the SDK's validator costs more than all the rest of a request.
     jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
   })
   server.setRequestHandler('tools/list', () => ({ tools: [...client.listed] }))
-  server.setRequestHandler('tools/call', (request, context) => callTool({ client, server, era }, request.params, context))
+  const site = { client, server, era }
+  // Only a 2026 call may be answered with a question, which the SDK checks.
+  server.serveCalls((params, context) => callTool(site, params, context), { direct: era === 'legacy' })
   serveResources(server, client)
   const subscribed = new Set<string>()
   if (era === 'legacy') serveSubscriptions(server, subscribed)
