@@ -10,11 +10,17 @@ export function auditOutcome(services: Services, request: RunRequest, kind: Audi
   if (!audit) return
   const at = Date.now()
   const command = typeof request.command === 'string' ? request.command : JSON.stringify(request.command)
-  const about = { at, engine: services.id, door: request.door ?? services.door, command: services.secrets.mask(command), session } as const
+  const masked = services.secrets.mask(command)
+  const door = request.door ?? services.door
   outcome.then(
     (result) =>
+      // Written out, twice: this happens before the caller hears of the outcome, and copying an object into a larger one costs ten times as much.
       audit.write({
-        ...about,
+        at,
+        engine: services.id,
+        door,
+        command: masked,
+        session,
         kind: result.status === 'refused' ? 'refused' : result.status === 'dry_run' ? 'dry_run' : kind,
         cwd: result.cwd,
         job: result.id,
@@ -28,7 +34,11 @@ export function auditOutcome(services: Services, request: RunRequest, kind: Audi
       }),
     (error: unknown) =>
       audit.write({
-        ...about,
+        at,
+        engine: services.id,
+        door,
+        command: masked,
+        session,
         kind,
         cwd: request.cwd ?? services.cwd,
         job: null,
