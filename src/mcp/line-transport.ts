@@ -61,12 +61,9 @@ export class LineTransport implements Transport {
   readonly #read = (chunk: Buffer): void => {
     let from = 0
     for (let at = chunk.indexOf(NEWLINE); at !== -1 && !this.#closed; at = chunk.indexOf(NEWLINE, from)) {
-      this.#pieces.push(chunk.subarray(from, at))
-      const line = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
-      this.#pieces = []
-      this.#length = 0
+      const start = from
       from = at + 1
-      this.#take(line.toString('utf8'))
+      this.#take(this.#pieces.length === 0 ? chunk.toString('utf8', start, at) : this.#lineWith(chunk.subarray(start, at)))
     }
     if (this.#closed || from === chunk.length) return
     this.#pieces.push(chunk.subarray(from))
@@ -74,12 +71,19 @@ export class LineTransport implements Transport {
     if (this.#length > MAX_LINE_BYTES) this.#fail(new Error(`A message of more than ${MAX_LINE_BYTES} bytes cannot be meant`))
   }
 
+  #lineWith(end: Buffer): string {
+    const line = Buffer.concat([...this.#pieces, end])
+    this.#pieces = []
+    this.#length = 0
+    return line.toString('utf8')
+  }
+
   #take(line: string): void {
-    if (line.trim() === '') return
     let value: unknown
     try {
       value = JSON.parse(line)
     } catch {
+      if (line.trim() === '') return
       this.onerror?.(new Error(`Not JSON: ${line.slice(0, 200)}`))
       return
     }
@@ -106,28 +110,29 @@ export class LineTransport implements Transport {
 /** The message as the protocol wants it, or what is wrong with it. */
 export function mended(value: unknown): { message: JSONRPCMessage; problem?: never } | { message?: never; problem: string } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'a message is an object' }
-  const { params, id, ...rest } = value as Record<string, unknown>
-  if (rest['jsonrpc'] !== '2.0') return { problem: 'jsonrpc must be "2.0"' }
-  const hasMethod = typeof rest['method'] === 'string'
-  if (!hasMethod && !('result' in rest) && !('error' in rest)) return { problem: 'there is no method' }
+  const { jsonrpc, method, id, params } = value as Record<string, unknown>
+  if (jsonrpc !== '2.0') return { problem: 'jsonrpc must be "2.0"' }
+  if (typeof method !== 'string' && !('result' in value) && !('error' in value)) return { problem: 'there is no method' }
   if (id !== undefined && !isId(id)) return { problem: 'id must be a string or a number' }
-  if (params !== undefined && params !== null && (typeof params !== 'object' || Array.isArray(params))) return { problem: 'params must be an object' }
-  return {
-    message: {
-      ...rest,
-      ...(id === undefined ? {} : { id }),
-      // Several languages write an absent value as null.
-      ...(params === undefined || params === null ? {} : { params: withMeta(params as Record<string, unknown>) }),
-    } as JSONRPCMessage,
-  }
+  if (params === undefined) return { message: value as JSONRPCMessage }
+  // Several languages write an absent value as null.
+  if (params === null) return { message: without(value as Record<string, unknown>, 'params') as unknown as JSONRPCMessage }
+  if (typeof params !== 'object' || Array.isArray(params)) return { problem: 'params must be an object' }
+  const right = withMeta(params as Record<string, unknown>)
+  return { message: (right === params ? value : { ...value, params: right }) as JSONRPCMessage }
 }
 
 function withMeta(params: Record<string, unknown>): Record<string, unknown> {
-  const { _meta: meta, ...rest } = params
+  const { _meta: meta } = params
   if (meta === undefined) return params
-  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return rest
-  const { progressToken, ...others } = meta as Record<string, unknown>
-  return progressToken === undefined || isId(progressToken) ? params : { ...rest, _meta: others }
+  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return without(params, '_meta')
+  const { progressToken } = meta as Record<string, unknown>
+  return progressToken === undefined || isId(progressToken) ? params : { ...params, _meta: without(meta as Record<string, unknown>, 'progressToken') }
+}
+
+function without(value: Record<string, unknown>, name: string): Record<string, unknown> {
+  const { [name]: _, ...rest } = value
+  return rest
 }
 
 function isId(value: unknown): value is string | number {
