@@ -51,33 +51,40 @@ export class CallApprovals {
   question: ApprovalQuestion | null = null
   reply: Reply = null
 
-  constructor(readonly answer: (question: ApprovalQuestion, approvals: CallApprovals) => Promise<Reply>) {}
+  readonly ask: AskFunction
 
-  readonly ask: AskFunction = async (question) => {
-    this.question = question
-    this.reply = await this.answer(question, this)
-    // Null keeps the way out through `cerith approve`, which a plain no would close.
-    return this.reply === 'declined or cannot ask' ? null : this.reply
+  constructor(readonly answer: (question: ApprovalQuestion, approvals: CallApprovals) => Promise<Reply>) {
+    const ask: AskFunction & { [CALL]?: CallApprovals } = async (question) => {
+      this.question = question
+      this.reply = await this.answer(question, this)
+      // Null keeps the way out through `cerith approve`, which a plain no would close.
+      return this.reply === 'declined or cannot ask' ? null : this.reply
+    }
+    ask[CALL] = this
+    this.ask = ask
   }
+}
+
+/** On the ask function itself: an entry in a WeakMap for every call costs more than the rest of it. */
+const CALL = Symbol('the call that asks')
+
+function callBehind(ask: (AskFunction & { readonly [CALL]?: CallApprovals }) | undefined): CallApprovals | undefined {
+  return ask?.[CALL]
 }
 
 /** Finds the approvals of a call by the ask function that its requests carry. */
 export class ApprovalDesk implements RunWatcher {
-  readonly #calls = new WeakMap<AskFunction, CallApprovals>()
-
   open(answer: CallApprovals['answer']): CallApprovals {
-    const call = new CallApprovals(answer)
-    this.#calls.set(call.ask, call)
-    return call
+    return new CallApprovals(answer)
   }
 
   began({ ask }: RunRequest): void {
-    const call = ask && this.#calls.get(ask)
+    const call = callBehind(ask)
     if (call) call.runs += 1
   }
 
   ended({ ask }: RunRequest, outcome: Outcome): Outcome {
-    const call = ask && this.#calls.get(ask)
+    const call = callBehind(ask)
     if (!call || call.reply !== 'declined or cannot ask' || outcome.refused === null || outcome.approvalId === null) return outcome
     const why = call.question?.verdict.reason ?? 'a rule asks for it'
     return { ...outcome, refused: { ...outcome.refused, reason: `Not run: it needs approval (${why}). The client declined, or it cannot ask.` } }

@@ -14,7 +14,7 @@ import { ShellError } from '../contract/errors.js'
 import type { ApprovalQuestion } from '../contract/request.js'
 import { formFor, QUESTION, replyOf, type CallApprovals, type OpenedState, type Reply } from './approvals.js'
 import type { Answer, Client } from './client.js'
-import { reportProgress } from './progress.js'
+import { reportProgress, type Progress } from './progress.js'
 import { toProtocol } from './results.js'
 import { KEY_IN_META } from './retries.js'
 
@@ -27,16 +27,18 @@ export interface CallSite {
   readonly era: 'legacy' | 'modern'
 }
 
-export async function callTool(site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
+export function callTool(site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
   const { client } = site
   if (!client.tools.get(params.name)) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool not found: ${params.name.slice(0, 80)}. The tools are ${client.listed.map(({ name }) => name).join(', ')}.`)
+    return Promise.reject(new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool not found: ${params.name.slice(0, 80)}. The tools are ${client.listed.map(({ name }) => name).join(', ')}.`))
   }
   const key = keyOf(context)
-  const about = [params.name, params.arguments ?? {}]
-  if (key === null) return perform(site, params, context, context.mcpReq.signal)
+  return key === null ? perform(site, params, context, context.mcpReq.signal) : performOnce(key, site, params, context)
+}
+
+async function performOnce(key: string, site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
   try {
-    return await client.retries.once(key, about, (signal) => perform(site, params, context, signal), {
+    return await site.client.retries.once(key, callOf(params), (signal) => perform(site, params, context, signal), {
       signal: context.mcpReq.signal,
       // A closed stream is how 2026 clients cancel over HTTP, but also how a network fails; only the second comes back.
       returnMs: site.era === 'modern' && context.http ? RETURN_MS : 0,
@@ -53,29 +55,30 @@ async function perform(site: CallSite, params: CallToolRequestParams, context: S
   const { settings } = client
   const state = stateOf(site, context)
   const approvals = client.desk.open((question, call) => reply(site, params, context, state, question, call))
-  // The protocol's signal also fires after the request was answered; what is handed down goes silent with the call.
-  const stop = new AbortController()
-  const onAbort = (): void => stop.abort()
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  const token = context.mcpReq._meta?.progressToken
-  const send = (progress: number, message: string): void => {
-    if (signal.aborted || token === undefined) return
-    context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken: token, progress, message: client.engine.secrets.mask(message) } }).catch(() => {})
-  }
-  const progress = token === undefined ? null : reportProgress(send, { everyMs: settings.progressEveryMs, heartbeatMs: settings.heartbeatMs })
+  const progress = progressOf(client, context, signal)
   try {
     const result = await client.tools.execute(params.name, params.arguments ?? {}, {
-      signal: stop.signal,
+      // It may also fire after the request was answered; by then the engine has let go of it.
+      signal,
       ask: approvals.ask,
       door: 'mcp',
-      ...(progress ? { onProgress: (text) => progress.push(text) } : {}),
+      onProgress: progress?.push,
     })
     return askLater(site, params, context, approvals) ?? toProtocol(result, settings)
   } finally {
-    signal.removeEventListener('abort', onAbort)
     progress?.stop()
   }
+}
+
+/** Null: nobody asked for it. */
+function progressOf({ engine, settings }: Client, context: ServerContext, signal: AbortSignal): Progress | null {
+  const token = context.mcpReq._meta?.progressToken
+  if (token === undefined) return null
+  const send = (progress: number, message: string): void => {
+    if (signal.aborted) return
+    context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken: token, progress, message: engine.secrets.mask(message) } }).catch(() => {})
+  }
+  return reportProgress(send, { everyMs: settings.progressEveryMs, heartbeatMs: settings.heartbeatMs })
 }
 
 /** What to tell the engine about its question, now. */

@@ -24,7 +24,8 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
   const outside = (name: string): string => (first ? name : name.slice(client.length + 1))
   // The first client must not reach another one's session by writing its full name.
   const isOthers = (name: string): boolean => !alone && name.includes('@')
-  const labelled = <T extends RunRequest | StartRequest>(request: T): T => ({ ...request, labels: { ...request.labels, [LABEL]: client } })
+  const label = { [LABEL]: client }
+  const labelled = <T extends RunRequest | StartRequest>(request: T): T => ({ ...request, labels: request.labels ? { ...request.labels, ...label } : label })
   const known = new Map<string, boolean>()
 
   const job = async (id: string): Promise<Job> => {
@@ -36,7 +37,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
 
   const seen = (request: RunRequest, ended: Outcome): Outcome => {
     const outcome = watcher.ended(request, ended)
-    return outcome.session === null ? outcome : { ...outcome, session: outside(outcome.session) }
+    return first || outcome.session === null ? outcome : { ...outcome, session: outside(outcome.session) }
   }
   const run = async (start: (request: RunRequest) => Promise<Outcome>, request: RunRequest): Promise<Outcome> => {
     watcher.began(request)
@@ -45,6 +46,8 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
   const mineToStart = (request: StartRequest): StartRequest => labelled({ ...request, ...(request.session === undefined ? {} : { session: inside(request.session) }) })
 
   const inTurn = takeTurns()
+  // Most calls are of the session of the call before.
+  let latest: { readonly session: Session; readonly mine: Session } | null = null
   const sessionOf = (session: Session): Session => ({
     name: outside(session.name),
     get cwd() {
@@ -65,7 +68,9 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     stream: (request) => engine.stream(labelled(request)),
     session: async (name) => {
       if (name !== undefined && isOthers(name)) throw new ShellError('BAD_REQUEST', `A session cannot be called ${JSON.stringify(name.slice(0, 80))} here`, 'Use a name without @.')
-      return sessionOf(await engine.session(inside(name)))
+      const session = await engine.session(inside(name))
+      if (session !== latest?.session) latest = { session, mine: sessionOf(session) }
+      return latest.mine
     },
     sessions: async () => (await engine.sessions()).filter(({ name }) => (first ? !isOthers(name) : name.startsWith(`${client}@`))).map((info): SessionInfo => ({ ...info, name: outside(info.name) })),
     start: async (request) => {
@@ -112,15 +117,21 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
  * is taken from the time after which it yields.
  */
 function takeTurns(): (name: string, request: RunRequest, run: (request: RunRequest) => Promise<Outcome>) => Promise<Outcome> {
-  const last = new Map<string, Promise<unknown>>()
+  const last = new Map<string, Promise<void>>()
   return (name, request, run) => {
-    const { yieldMs } = request
-    const asked = performance.now()
-    const mine = (last.get(name) ?? Promise.resolve()).then(() => run(yieldMs === undefined ? request : { ...request, yieldMs: Math.max(1, Math.round(yieldMs - (performance.now() - asked))) }))
-    last.set(
-      name,
-      mine.catch(() => {}),
-    )
+    const before = last.get(name)
+    const mine = before ? before.then(waited(request, run)) : run(request)
+    const over = (): void => {
+      if (last.get(name) === done) last.delete(name)
+    }
+    const done: Promise<void> = mine.then(over, over)
+    last.set(name, done)
     return mine
   }
+}
+
+function waited(request: RunRequest, run: (request: RunRequest) => Promise<Outcome>): () => Promise<Outcome> {
+  const { yieldMs } = request
+  const asked = performance.now()
+  return () => run(yieldMs === undefined ? request : { ...request, yieldMs: Math.max(1, Math.round(yieldMs - (performance.now() - asked))) })
 }

@@ -8,8 +8,8 @@ export interface ProgressPace {
 
 export interface Progress {
   /** More output of the command. */
-  push(text: string): void
-  stop(): void
+  readonly push: (text: string) => void
+  readonly stop: () => void
 }
 
 export type SendProgress = (progress: number, message: string) => void

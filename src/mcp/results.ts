@@ -6,22 +6,25 @@ import type { Settings } from './options.js'
 
 export function toProtocol(result: ToolResult, settings: Settings): CallToolResult {
   const isError = result.isError && (settings.failedIsError || !merelyFailed(result.structured))
-  const make = (text: string, structured: Record<string, unknown>): CallToolResult => ({
-    content: [{ type: 'text', text }],
-    ...(settings.structured ? { structuredContent: structured } : {}),
-    ...(isError ? { isError: true } : {}),
-  })
-  const complete = { ...result, structured: withNews(result) }
-  const whole = make(complete.text, complete.structured)
-  if (surelyFits(complete, settings.maxResultBytes) || bytesOf(whole) <= settings.maxResultBytes) return whole
-  return shrink(complete, make, settings.maxResultBytes)
+  const make = (text: string, structured: Record<string, unknown>): CallToolResult => {
+    const made: CallToolResult = { content: [{ type: 'text', text }] }
+    if (settings.structured) made.structuredContent = structured
+    if (isError) made.isError = true
+    return made
+  }
+  const { text } = result
+  const structured = withNews(result)
+  const whole = make(text, structured)
+  if (surelyFits(text, structured, settings.maxResultBytes) || bytesOf(whole) <= settings.maxResultBytes) return whole
+  return shrink({ text, structured, isError }, make, settings.maxResultBytes)
 }
 
 /** Some hosts show the model nothing but the structured half: that a command lives on, and how to go on with it, must be there too. */
 function withNews({ text, structured }: ToolResult): Record<string, unknown> {
   const { status, notes } = structured
+  if (status !== 'running' || !Array.isArray(notes)) return structured
   const [first] = text.split('\n', 1)
-  if (status !== 'running' || !Array.isArray(notes) || !first?.includes('NOT killed')) return structured
+  if (!first?.includes('NOT killed')) return structured
   // The engine's own note says the same without the tools to go on with.
   const others = notes.filter((note) => !String(note).includes('NOT killed'))
   return { ...structured, notes: [first.replace(/^\[|\]$/g, ''), ...others] }
@@ -37,15 +40,17 @@ function merelyFailed(structured: Record<string, unknown>): boolean {
 }
 
 /** One UTF-16 unit becomes at most six bytes of JSON (\u0000); most results are far below and need no counting. */
-function surelyFits(result: ToolResult, maxBytes: number): boolean {
-  return (result.text.length + unitsOf(result.structured)) * 6 + 1_024 <= maxBytes
+function surelyFits(text: string, structured: Record<string, unknown>, maxBytes: number): boolean {
+  return (text.length + unitsOf(structured)) * 6 + 1_024 <= maxBytes
 }
 
 function unitsOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 24
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + unitsOf(item) + 1, 2)
-  return Object.entries(value).reduce((sum, [key, inner]) => sum + key.length + 4 + unitsOf(inner), 2)
+  let units = 2
+  const isList = Array.isArray(value)
+  for (const key in value) units += (isList ? 1 : key.length + 4) + unitsOf((value as Record<string, unknown>)[key])
+  return units
 }
 
 /** Shortens every long text and list alike until the whole fits; what was cut says so in its own place. */

@@ -4,8 +4,9 @@ import { ShellError } from '../contract/errors.js'
 import type { Facts, ToolSpec } from './dialect.js'
 import { DIALECTS, isDialectName, type DialectName } from './dialects/index.js'
 import { formatTool, type Format, type FormattedTool } from './formats.js'
-import { readInput } from './input.js'
+import { readInput, type InputRules } from './input.js'
 import type { ToolOptions } from './options.js'
+import type { ObjectSchema } from './schema.js'
 import type { CallOptions, Tool, ToolDefinition, ToolResult, ToolSet } from './tool.js'
 import { Toolbox } from './toolbox.js'
 
@@ -13,17 +14,21 @@ export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet 
   const dialect = dialectNamed(options.dialect)
   const box = new Toolbox(engine, dialect.policy, options)
   const facts: Facts = { cwd: box.cwd, shell: shellWords(engine.shell.version), timeouts: box.timeouts, yieldMs: options.yieldMs ?? null }
-  const tools = dialect.tools.map((spec): Tool => ({ ...define(spec, facts), execute: (input, call) => execute(spec, box, facts, input, call ?? {}) }))
+  const tools = dialect.tools.map((spec): Tool => {
+    const definition = define(spec, facts)
+    const rules = rulesOf(spec, definition.inputSchema)
+    return { ...definition, execute: (input, call) => execute(spec, box, rules, input, call ?? {}) }
+  })
   const get = (name: string): Tool | undefined => tools.find((tool) => tool.name === name)
   return {
     dialect: dialect.name as DialectName,
     list: () => tools,
     get,
-    execute: async (name, input, call) => {
+    execute: (name, input, call) => {
       const tool = get(name)
       if (tool) return tool.execute(input, call)
       const message = `Tool not found: ${name}. The tools are ${tools.map((known) => known.name).join(', ')}.`
-      return { text: message, structured: { error: message }, isError: true }
+      return Promise.resolve({ text: message, structured: { error: message }, isError: true })
     },
     schemas: (format) => tools.map((tool) => formatTool(tool, format)),
     [Symbol.iterator]: () => tools[Symbol.iterator](),
@@ -59,12 +64,14 @@ function define(spec: ToolSpec, facts: Facts): ToolDefinition {
   }
 }
 
-async function execute(spec: ToolSpec, box: Toolbox, facts: Facts, raw: unknown, call: CallOptions): Promise<ToolResult> {
+function rulesOf({ name: tool, aliases, argv, ids, maps }: ToolSpec, schema: ObjectSchema): InputRules {
+  return { tool, schema, ...(aliases ? { aliases } : {}), ...(argv ? { argv } : {}), ...(ids ? { ids } : {}), ...(maps ? { maps } : {}) }
+}
+
+async function execute(spec: ToolSpec, box: Toolbox, rules: InputRules, raw: unknown, call: CallOptions): Promise<ToolResult> {
   let result: ToolResult
   try {
-    const { name: tool, aliases, argv, ids, maps } = spec
-    const input = readInput(raw, { tool, schema: spec.inputSchema(facts), ...(aliases ? { aliases } : {}), ...(argv ? { argv } : {}), ...(ids ? { ids } : {}), ...(maps ? { maps } : {}) })
-    result = await spec.call(box, input, call)
+    result = await spec.call(box, readInput(raw, rules), call)
   } catch (error) {
     result = spec.fail(asShellError(error))
   }
@@ -78,11 +85,14 @@ function asShellError(error: unknown): ShellError {
   return new ShellError('SPAWN_FAILED', `Failed to execute: ${message}`, 'This is not a fault of the command; try again, or tell a person.', { cause: error })
 }
 
+/** The same value when nothing in it had to be hidden, which is nearly always. */
 function maskDeep(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value)
-  if (Array.isArray(value)) return value.map((item) => maskDeep(item, mask))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskDeep(inner, mask)]))
+  const inner = Object.values(value) as unknown[]
+  const hidden = inner.map((item) => maskDeep(item, mask))
+  if (hidden.every((item, at) => item === inner[at])) return value
+  return Array.isArray(value) ? hidden : Object.fromEntries(Object.keys(value).map((key, at) => [key, hidden[at]]))
 }
 
 /** "bash 5.2 (linux)". */

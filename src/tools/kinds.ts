@@ -28,8 +28,8 @@ export function bashCall(say: Sayings): ToolSpec['call'] {
 }
 
 /** Waits for the command, or starts it as a job; a job that may not start is told like a command that may not run. */
-export async function runOrStart(box: Toolbox, call: CallOptions, { asJob, ...wish }: Wish & { readonly asJob: boolean | undefined }, say: Sayings): Promise<ToolResult> {
-  if (!asJob) return say.ran(await box.foreground(wish, call))
+export async function runOrStart(box: Toolbox, call: CallOptions, wish: Wish & { readonly asJob: boolean | undefined }, say: Sayings): Promise<ToolResult> {
+  if (!wish.asJob) return say.ran(await box.foreground(wish, call))
   const begun = await box.background(wish, call)
   return begun.kind === 'started' ? say.started(begun.info) : say.ran(begun.ran)
 }

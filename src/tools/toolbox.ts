@@ -62,7 +62,8 @@ export class Toolbox {
   }
 
   async foreground(wish: Wish, call: CallOptions): Promise<Ran> {
-    const request = { ...this.#request(wish, call), ...(await this.#foregroundOnly(wish, call)) }
+    const { yieldMs } = this.options
+    const request = this.#foregroundRequest(wish, call, yieldMs === undefined || this.policy.newId === null ? undefined : await this.#newId())
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
     let cwdBefore = ''
     const { result: outcome, back } = await this.#within(session, wish, () => {
@@ -72,10 +73,11 @@ export class Toolbox {
     if (outcome.status === 'running' && outcome.id !== null) await this.#wasShown(outcome)
     const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== cwdBefore
     // Every dialect says in its own words that a command goes on, and names its own tools for it.
-    const notes = [...back, ...(moved ? [`cwd is now ${outcome.cwd}`] : []), ...outcome.notes.filter((note) => !STILL_RUNNING.test(note))]
+    const said = outcome.notes.length === 0 ? outcome.notes : outcome.notes.filter((note) => !STILL_RUNNING.test(note))
+    const news = moved ? [...back, `cwd is now ${outcome.cwd}`] : back
     return {
-      command: commandText(wish.command),
-      outcome: { ...outcome, notes },
+      command: request.command as string,
+      outcome: news.length === 0 && said.length === outcome.notes.length ? outcome : { ...outcome, notes: [...news, ...said] },
       answeredNo: outcome.exitCode === 1 && outcome.notes.some((note) => ANSWERS_NO.test(note)),
       description: wish.description ?? null,
       timeoutMs: request.timeoutMs ?? null,
@@ -94,7 +96,7 @@ export class Toolbox {
       owner: this.policy.owner,
       timeoutMs: wish.timeoutMs,
       session: session?.name,
-      ...(await this.#newId()),
+      newId: await this.#newId(),
     }
     const { result: begun } = await this.#within(session, wish, () => this.engine.begin(request))
     if ('job' in begun) return { kind: 'started', job: begun.job, info: await begun.job.info() }
@@ -196,7 +198,6 @@ export class Toolbox {
   #request(wish: Wish, call: CallOptions): RunRequest {
     const { options, policy } = this
     const env = wish.env || options.env ? { ...options.env, ...wish.env } : undefined
-    const automation: readonly AutomationRule[] = [...policy.automation(options.features ?? {}), ...(options.automation ?? [])]
     const cwd = policy.state === 'session' ? wish.cwd : (wish.cwd ?? options.cwd)
     return {
       command: commandText(wish.command),
@@ -210,31 +211,41 @@ export class Toolbox {
       description: wish.description,
       signal: call.signal,
       ask: call.ask ?? options.ask,
-      automation: automation.length > 0 ? automation : undefined,
-      ...(wish.pty ? { pty: wish.pty, reportInput: true } : {}),
+      automation: this.#automation(),
+      pty: wish.pty || undefined,
+      reportInput: wish.pty ? true : undefined,
     }
   }
 
-  async #foregroundOnly(wish: Wish, call: CallOptions): Promise<Partial<RunRequest>> {
+  #foregroundRequest(wish: Wish, call: CallOptions, newId: (() => string) | undefined): RunRequest {
     const { onProgress } = call
-    const { yieldMs } = this.options
     return {
+      ...this.#request(wish, call),
       timeoutMs: wish.timeoutMs === undefined ? this.timeouts.defaultMs : wish.timeoutMs,
       streams: wish.pty ? undefined : this.policy.streams,
       clip: this.policy.clip,
       onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
-      ...(yieldMs === undefined ? {} : { yieldMs, ...(await this.#newId()) }),
+      yieldMs: this.options.yieldMs,
+      newId,
     }
   }
 
-  async #newId(): Promise<{ newId?: () => string }> {
+  #automation(): readonly AutomationRule[] | undefined {
+    const rules = this.policy.automation(this.options.features ?? {})
+    const { automation } = this.options
+    if (automation && automation.length > 0) return [...rules, ...automation]
+    return rules.length > 0 ? rules : undefined
+  }
+
+  /** Undefined: the engine's own ids. */
+  async #newId(): Promise<(() => string) | undefined> {
     const maker = this.policy.newId
-    if (!maker) return {}
+    if (!maker) return undefined
     const { counts } = maker
     // Looked up once: from then on these tools count for themselves, and an id that is taken is asked for again.
     if (counts) this.#firstId ??= this.engine.jobs({ all: true }).then((jobs) => Math.max(0, ...jobs.map(({ id }) => Number(counts.exec(id)?.[1] ?? 0))))
     const first = await (this.#firstId ?? 0)
-    return { newId: () => maker.make(first + (this.#ids += 1)) }
+    return () => maker.make(first + (this.#ids += 1))
   }
 }
 

@@ -31,8 +31,8 @@ const bash: ToolSpec = {
   aliases: { cmd: 'command', workdir: 'cwd', dir_path: 'cwd', timeout_ms: 'timeout', is_background: 'run_in_background', tty: 'pty' },
   fail: (error) => renderError(error, { exit_code: null }),
   call: (box, input, call) => {
-    const { timeout: timeoutMs, run_in_background: asJob, ...wish } = input as unknown as BashInput
-    return runOrStart(box, call, { ...wish, timeoutMs, asJob }, { ran: renderRan, started: (info) => renderStarted(info, timeoutMs ?? null) })
+    const { command, description, cwd, session, pty, timeout: timeoutMs, run_in_background: asJob } = input as unknown as BashInput
+    return runOrStart(box, call, { command, description, cwd, session, pty, timeoutMs, asJob }, { ran: renderRan, started: (info) => renderStarted(info, timeoutMs ?? null) })
   },
 }
 
