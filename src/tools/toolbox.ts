@@ -63,7 +63,15 @@ export class Toolbox {
 
   async foreground(wish: Wish, call: CallOptions): Promise<Ran> {
     const { yieldMs } = this.options
-    const request = this.#foregroundRequest(wish, call, yieldMs === undefined || this.policy.newId === null ? undefined : await this.#newId())
+    const { onProgress } = call
+    const request = this.#request(wish, call, {
+      streams: this.policy.streams,
+      timeoutMs: wish.timeoutMs === undefined ? this.timeouts.defaultMs : wish.timeoutMs,
+      clip: this.policy.clip,
+      onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
+      yieldMs,
+      newId: yieldMs === undefined || this.policy.newId === null ? undefined : await this.#newId(),
+    })
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
     let cwdBefore = ''
     const { result: outcome, back } = await this.#within(session, wish, () => {
@@ -90,13 +98,9 @@ export class Toolbox {
     }
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
     const request: StartRequest = {
-      ...this.#request(wish, call),
-      // A terminal is one stream by nature.
-      streams: wish.pty ? undefined : this.policy.jobStreams,
+      ...this.#request(wish, call, { streams: this.policy.jobStreams, timeoutMs: wish.timeoutMs, newId: await this.#newId() }),
       owner: this.policy.owner,
-      timeoutMs: wish.timeoutMs,
       session: session?.name,
-      newId: await this.#newId(),
     }
     const { result: begun } = await this.#within(session, wish, () => this.engine.begin(request))
     if ('job' in begun) return { kind: 'started', job: begun.job, info: await begun.job.info() }
@@ -195,7 +199,8 @@ export class Toolbox {
     this.#reader(job.id).note(await positionAfter(job, outcome, this.ansi))
   }
 
-  #request(wish: Wish, call: CallOptions): RunRequest {
+  /** In one piece: adding to it what the kind of run needs, by another copy, costs more than all the rest. */
+  #request(wish: Wish, call: CallOptions, kind: Pick<RunRequest, 'streams' | 'timeoutMs' | 'clip' | 'onOutput' | 'yieldMs' | 'newId'>): RunRequest {
     const { options, policy } = this
     const env = wish.env || options.env ? { ...options.env, ...wish.env } : undefined
     const cwd = policy.state === 'session' ? wish.cwd : (wish.cwd ?? options.cwd)
@@ -214,19 +219,13 @@ export class Toolbox {
       automation: this.#automation(),
       pty: wish.pty || undefined,
       reportInput: wish.pty ? true : undefined,
-    }
-  }
-
-  #foregroundRequest(wish: Wish, call: CallOptions, newId: (() => string) | undefined): RunRequest {
-    const { onProgress } = call
-    return {
-      ...this.#request(wish, call),
-      timeoutMs: wish.timeoutMs === undefined ? this.timeouts.defaultMs : wish.timeoutMs,
-      streams: wish.pty ? undefined : this.policy.streams,
-      clip: this.policy.clip,
-      onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
-      yieldMs: this.options.yieldMs,
-      newId,
+      // A terminal is one stream by nature.
+      streams: wish.pty ? undefined : kind.streams,
+      timeoutMs: kind.timeoutMs,
+      clip: kind.clip,
+      onOutput: kind.onOutput,
+      yieldMs: kind.yieldMs,
+      newId: kind.newId,
     }
   }
 
