@@ -79,6 +79,15 @@ describe('writing', () => {
     expect(await verifyAudit(file)).toMatchObject({ intact: true, problems: [{ what: 'lost', message: expect.stringContaining('2 lines') }] })
   })
 
+  test('more than one write can take is written in several, in order', async () => {
+    const file = place()
+    const log = openAuditLog({ file })
+    for (let at = 0; at < 40; at++) log.write({ at, command: String(at % 10).repeat(20_000) })
+    await log.close()
+    expect(lines(file).map((line) => (JSON.parse(line) as { at: number }).at)).toEqual(Array.from({ length: 40 }, (_, at) => at))
+    expect(await verifyAudit(file)).toMatchObject({ lines: 40, intact: true, problems: [] })
+  })
+
   test('a lock whose holder died is taken over', async () => {
     const file = place()
     const dead = spawnSync('true').pid
