@@ -97,6 +97,36 @@ test('stdout carries the protocol only, whatever a dependency prints', async () 
   expect(noise).toContain('noise')
 })
 
+describe.each(['sockets', 'pipes'])('over %s', (kind) => {
+  test('a client that is slow to read gets every answer whole and in order; a message in many pieces arrives as it was', async () => {
+    const program = [process.execPath, await bundled('stdio')] as const
+    const options = { env: serverEnv(place.dir), cwd: place.dir }
+    const child = kind === 'sockets' ? spawn(program[0], [program[1]], options) : spawn('bash', ['-c', 'cat | "$0" "$1" | cat', ...program], options)
+    const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })
+    send({ method: 'notifications/initialized' })
+    const lists = Array.from({ length: 600 }, (_, at) => at + 2)
+    for (const id of lists) send({ id, method: 'tools/list' })
+    // Nobody reads on: the server fills what there is between us, and has to keep the rest.
+    expect(await eventually(() => child.stdout.read(0) === null && child.stdout.readableLength >= child.stdout.readableHighWaterMark)).toBe(true)
+    const long = 'é😀'.repeat(50_000)
+    const lines: { id: number; result: { tools?: unknown[]; structuredContent?: { stdout: string } } }[] = []
+    const answered = new Promise<void>((resolve) =>
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        lines.push(JSON.parse(line) as (typeof lines)[number])
+        if (lines.at(-1)?.id === lists.length + 1) send({ id: 0, method: 'tools/call', params: { name: 'Bash', arguments: { command: `printf %s '${long}' | wc -c` } } })
+        if (lines.at(-1)?.id === 0) resolve()
+      }),
+    )
+    await answered
+    child.stdin.end()
+    await once(child, 'exit')
+    expect(lines.map(({ id }) => id)).toEqual([1, ...lists, 0])
+    expect(lines.slice(1, -1).every(({ result }) => result.tools?.length === 5)).toBe(true)
+    expect(lines.at(-1)?.result.structuredContent?.stdout.trim()).toBe(String(Buffer.byteLength(long)))
+  })
+})
+
 test('garbage, half a message and a forged answer on stdin do not stop the server', async () => {
   const child = spawn(process.execPath, [await bundled('stdio')], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'ignore'] })
   const lines = createInterface({ input: child.stdout })
