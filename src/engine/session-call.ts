@@ -152,16 +152,22 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     if (timeoutMs !== null) deadlines.after(timeoutMs - passed, () => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')))
     if (yieldMs !== undefined) deadlines.after(yieldMs - passed, () => void moveOut('yield'))
   }
-  // Most commands end before it is worth setting a timer for them.
-  const isUrgent = Math.min(timeoutMs ?? Infinity, yieldMs ?? Infinity) < 4 * SOON_MS
-  if (isUrgent) setDeadlines()
   const onAbort = (): void => begin('caller')
-  request.signal?.addEventListener('abort', onAbort, { once: true })
-  if (request.signal?.aborted) onAbort()
+  let listens = false
+  const listen = (): void => {
+    if (!request.signal || stop || promoted) return
+    listens = true
+    request.signal.addEventListener('abort', onAbort, { once: true })
+    if (request.signal.aborted) onAbort()
+  }
   const stopTimers = (): void => {
     deadlines.clear()
-    request.signal?.removeEventListener('abort', onAbort)
+    if (listens) request.signal?.removeEventListener('abort', onAbort)
   }
+  // Most commands end before it is worth setting a timer for them, or listening to who might call them off.
+  const isUrgent = Math.min(timeoutMs ?? Infinity, yieldMs ?? Infinity) < 4 * SOON_MS
+  if (isUrgent) setDeadlines()
+  if (request.signal?.aborted) onAbort()
   // The engine closes only when the shell has let go of the command.
   const life = {
     end: async () => {
@@ -174,6 +180,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
 
   const silence = shell.silence.begin(answer.giveUp, () => {
     if (!isUrgent) setDeadlines()
+    listen()
     begun.askForEnd?.()
   })
   const report = await answer.report

@@ -1,5 +1,5 @@
 /** Reads the audit log and checks its chain: each line carries the hash of the one before it. */
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -8,7 +8,7 @@ export const START_OF_CHAIN = '0'.repeat(64)
 
 /** Of the line without its own hash, which holds the hash of the line before. */
 export function chainHash(body: string): string {
-  return hash('sha256', body, 'hex')
+  return createHash('sha256').update(body).digest('hex')
 }
 
 export type AuditLine = Readonly<Record<string, unknown>> & { readonly at?: number; readonly prev?: string; readonly hash?: string; readonly lost?: number }
