@@ -150,8 +150,8 @@ function constantText(marks: Marks): PlainText {
     end: `\\builtin . ${quoteWord(fileOf.end(marks))}`,
     // What the last call said about its own end is over; a plain one leaves it standing.
     forget: `${told}=;`,
-    // Behind a command that was typed as it is. Three digits each: the mark may begin with one.
-    told: `;\\builtin printf '@${marks.nonce}\\000F\\0000\\000%s\\000%s\\000${marks.nonce}@\\000' "$?" `,
+    // Behind a command that was typed as it is, where printf is known to be bash's own. Three digits each: the mark may begin with one.
+    told: `;\\printf '@${marks.nonce}\\000F\\0000\\000%s\\000%s\\000${marks.nonce}@\\000' "$?" `,
   }
   constants.set(marks, made)
   return made

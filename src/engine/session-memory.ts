@@ -43,6 +43,9 @@ export interface Care {
   readonly verbose: 'no' | 'begins' | 'yes'
 }
 
+/** What is typed behind a command that is typed as it is. */
+const OWN_WORDS = ['printf']
+
 /** Agents repeat themselves: the facts of this many commands are kept. */
 const KEPT_FACTS = 64
 
@@ -116,7 +119,7 @@ export class SessionMemory {
       inert,
       childless: inert && !facts.forks,
       waits: inert && !facts.leavesChildren,
-      typed: inert && facts.typed,
+      typed: inert && facts.typed && this.#meansItself(OWN_WORDS),
       silent: inert && facts.silent,
       placeless: inert && facts.placeless,
       risky: facts.risky,
