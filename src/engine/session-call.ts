@@ -1,17 +1,16 @@
 /** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
 import { unlinkSync } from 'node:fs'
 import type { End, Outcome } from '../contract/outcome.js'
+import type { RunRequest } from '../contract/request.js'
 import { signalProcess } from '../os/proc.js'
-import { adviceFor } from './advice.js'
 import type { Call } from './call.js'
 import { Deadlines } from './deadlines.js'
 import type { DeliveredCommand } from './delivery.js'
 import { within, type Promote } from './fresh.js'
-import { endedOutcome } from './outcomes.js'
 import type { Pipe } from '../os/launcher.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
-import { endOfCall, existingDescendants, leftoverNotes, noteTraps, remember, stagesOf, successorNote, type Stop } from './session-end.js'
+import { endedCall, endOfCall, existingDescendants, leftoverNotes, noteTraps, remember, successorNote, type Stop } from './session-end.js'
 import { isPlain, isRepeatable, isTyped } from './session-call-text.js'
 import { callLines, commandFileText, recoverLines, STOP_SIGNAL } from './session-lines.js'
 import type { Care, SessionMemory } from './session-memory.js'
@@ -19,7 +18,8 @@ import { CallOutput } from './session-output.js'
 import { prepareCall } from './session-prepare.js'
 import type { Given } from './session-quick.js'
 import type { Report } from './session-report.js'
-import type { Answer, SessionShell } from './session-shell.js'
+import type { Answer } from './session-answer.js'
+import type { SessionShell } from './session-shell.js'
 import { SOON_MS } from './session-silence.js'
 import { stopCommand, type Stopped } from './session-stop.js'
 
@@ -48,6 +48,8 @@ export interface Begun {
   readonly care: Care
   /** What ran already when it began: a stop spares it. */
   readonly before: ReadonlySet<number>
+  /** It has been waited for already. */
+  readonly isSlow: boolean
   /** Gives the shell the line that reports the end of a plain command; null where that has been typed already. */
   readonly askForEnd: (() => void) | null
   /** The number of the state that the shell writes down before the command. */
@@ -81,12 +83,7 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   memory.unread ||= text.dumpFirst !== null
   memory.statusLost = text.errTrap || isPlain(text)
   const askForEnd = isPlain(text) ? () => shell.askForEnd(typed) : null
-  return followInShell(shell, plan, call, site, { output, answer, startedAt, care, before, askForEnd, dumpFirst: text.dumpFirst, traps: () => traps, inputFile, secretPipe })
-}
-
-/** What there is to know about a command that was given to the shell again: nothing was prepared for it. */
-export function begunAgain({ shell, care, file }: Given, output: CallOutput, answer: Answer): Begun {
-  return { output, answer, care, startedAt: performance.now(), before: NOBODY, askForEnd: () => shell.askForEnd(file === null), dumpFirst: null, traps: () => null, inputFile: null, secretPipe: null }
+  return followInShell(shell, plan, call, site, { output, answer, startedAt, care, before, askForEnd, isSlow: false, dumpFirst: text.dumpFirst, traps: () => traps, inputFile, secretPipe })
 }
 
 /** From the moment that the shell has the command to its Outcome. */
@@ -94,7 +91,6 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   const { request } = plan
   const { services, memory } = site
   const { output, answer, startedAt, care, before, inputFile, secretPipe } = begun
-  const merged = request.streams === 'merged'
   call.pid = shell.pid
   let stop: Stop | null = null
   let stopping: Promise<Stopped> | null = null
@@ -146,9 +142,8 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   const deadlines = new Deadlines()
   const { timeoutMs } = plan
   const yieldMs = site.promote ? request.yieldMs : undefined
-  const runningSince = performance.now()
   const setDeadlines = (): void => {
-    const passed = performance.now() - runningSince
+    const passed = performance.now() - startedAt
     if (timeoutMs !== null) deadlines.after(timeoutMs - passed, () => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')))
     if (yieldMs !== undefined) deadlines.after(yieldMs - passed, () => void moveOut('yield'))
   }
@@ -165,8 +160,8 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     if (listens) request.signal?.removeEventListener('abort', onAbort)
   }
   // Most commands end before it is worth setting a timer for them, or listening to who might call them off.
-  const isUrgent = Math.min(timeoutMs ?? Infinity, yieldMs ?? Infinity) < 4 * SOON_MS
-  if (isUrgent) setDeadlines()
+  const urgent = !begun.isSlow && isUrgent(request, site)
+  if (urgent) setDeadlines()
   if (request.signal?.aborted) onAbort()
   // The engine closes only when the shell has let go of the command.
   const life = {
@@ -178,11 +173,13 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   services.live.add(life)
   call.takeControl({ interrupt: () => begin('interrupt'), kill: (by) => begin(by), toBackground: () => moveOut('asked') })
 
-  const silence = shell.silence.begin(answer.giveUp, () => {
-    if (!isUrgent) setDeadlines()
+  const slow = (): void => {
+    if (!urgent) setDeadlines()
     listen()
     begun.askForEnd?.()
-  })
+  }
+  if (begun.isSlow) slow()
+  const silence = shell.silence.begin(answer.giveUp, begun.isSlow ? () => {} : slow)
   const report = await answer.report
   silence.end()
   services.live.delete(life)
@@ -232,30 +229,16 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   if (traps && shell.alive) noteTraps(traps, shell, memory)
   if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames()))
   else if (held) notes.push(...leftoverNotes(shell, before))
-  const clipped = output.texts(plan.clip)
-  const stages = report && report.kind !== 'E' && plan.verdict.facts.lastPipelineStages > 1 ? stagesOf(report) : []
-  const pipeStatus = stages.length > 1 ? stages : null
-  notes.push(...site.notes, ...adviceFor({ end, plan, stderr: merged ? clipped.out.text : clipped.err.text, pipeStatus }))
-  return endedOutcome({
-    end,
-    stdout: merged ? '' : clipped.out.text,
-    stderr: clipped.err.text,
-    output: merged ? clipped.out.text : null,
-    truncated: clipped.out.truncated || clipped.err.truncated,
-    omittedBytes: clipped.out.omittedBytes + clipped.err.omittedBytes,
-    outputFile: output.spillPath,
-    durationMs: Math.round(performance.now() - startedAt),
-    cwd: memory.cwd,
-    pid: shell.pid,
-    pgid: shell.ward.pgid,
-    id: null,
-    session: site.name,
-    pipeStatus,
-    notes,
-  })
+  return endedCall({ shell, command: plan, output, report, end, notes: [...notes, ...site.notes], startedAt, memory, session: site.name })
 }
 
-const NOBODY: ReadonlySet<number> = new Set()
+/** A deadline that is near needs its timer at once. */
+export function isUrgent(request: RunRequest, { services, promote }: Pick<CallSite, 'services' | 'promote'>): boolean {
+  const timeoutMs = request.timeoutMs === undefined ? services.limits.timeoutMs : request.timeoutMs
+  return Math.min(timeoutMs ?? Infinity, (promote ? request.yieldMs : undefined) ?? Infinity) < 4 * SOON_MS
+}
+
+export const NOBODY: ReadonlySet<number> = new Set()
 
 /** After an interrupt the shell is at its prompt again; hear it say so. */
 async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stopped | null): Promise<boolean> {

@@ -1,11 +1,14 @@
 /** How a session's command ended, and what the session has learned from it. */
 import { statSync } from 'node:fs'
-import type { End } from '../contract/outcome.js'
+import type { End, Outcome } from '../contract/outcome.js'
 import { commandLine, descendantsOf, isAlive, linkOf } from '../os/proc.js'
+import { adviceFor } from './advice.js'
 import { endOf } from './fresh.js'
+import { endedOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
 import { exitTrapLine } from './session-lines.js'
 import type { SessionMemory } from './session-memory.js'
+import { SILENCE, type CallOutput } from './session-output.js'
 import type { Report } from './session-report.js'
 import type { SessionShell } from './session-shell.js'
 import { namesLeftBehind } from './session-state.js'
@@ -30,14 +33,19 @@ export function endOfCall(report: Report | null, shell: SessionShell, stop: Stop
 }
 
 /** `PIPESTATUS` as the report has it; a command that was typed as it is has one stage. */
-export function stagesOf(report: Report): number[] {
+function stagesOf(report: Report): number[] {
   const stages = report.fields.slice(report.kind === 'F' ? 2 : 6)
   return (stages.length > 0 ? stages : report.fields.slice(0, 1)).map(Number)
 }
 
-export function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
+/** What the next command may ask about this one. */
+export function rememberLast(report: Report | null, end: End, memory: SessionMemory): void {
   const status = end.kind === 'exit' ? end.code : 130
   memory.last = { status, argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '', stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status] }
+}
+
+export function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
+  rememberLast(report, end, memory)
   const unchanged = report?.kind === 'F'
   if (unchanged && shell.alive) return
   memory.expect(plan.verdict.mutations)
@@ -94,4 +102,43 @@ function directoryOf(pid: number, claimed: string | undefined): string | null {
   } catch {
     return real
   }
+}
+
+interface EndedCall {
+  readonly shell: SessionShell
+  readonly command: Pick<Plan, 'command' | 'cwd' | 'verdict'>
+  /** Null: it printed nothing. */
+  readonly output: CallOutput | null
+  readonly report: Report | null
+  readonly end: End
+  readonly notes: readonly string[]
+  readonly startedAt: number
+  readonly memory: SessionMemory
+  readonly session: string
+}
+
+/** The Outcome of a command that is over. */
+export function endedCall({ shell, command, output, report, end, notes, startedAt, memory, session }: EndedCall): Outcome {
+  const merged = output?.merged ?? false
+  const texts = output?.texts() ?? SILENCE
+  const stages = report && report.kind !== 'E' && command.verdict.facts.lastPipelineStages > 1 ? stagesOf(report) : []
+  const pipeStatus = stages.length > 1 ? stages : null
+  const advice = adviceFor({ end, plan: command, stderr: merged ? texts.out.text : texts.err.text, pipeStatus })
+  return endedOutcome({
+    end,
+    stdout: merged ? '' : texts.out.text,
+    stderr: texts.err.text,
+    output: merged ? texts.out.text : null,
+    truncated: texts.out.truncated || texts.err.truncated,
+    omittedBytes: texts.out.omittedBytes + texts.err.omittedBytes,
+    outputFile: output?.spillPath ?? null,
+    durationMs: Math.round(performance.now() - startedAt),
+    cwd: memory.cwd,
+    pid: shell.pid,
+    pgid: shell.ward.pgid,
+    id: null,
+    session,
+    pipeStatus,
+    notes: advice.length > 0 ? [...notes, ...advice] : notes,
+  })
 }

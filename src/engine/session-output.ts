@@ -1,5 +1,4 @@
 /** What one call of a session prints. Captured from its first byte on, for most calls print to one stream only, or to none. */
-import type { Clip } from '../contract/output.js'
 import type { Clipped } from '../output/clip.js'
 import type { Call } from './call.js'
 import { clippedTexts, type Capture } from './capture.js'
@@ -8,6 +7,13 @@ import type { Services } from './services.js'
 import type { Sinks } from './session-streams.js'
 
 const NOTHING: Clipped = { text: '', truncated: false, omittedBytes: 0 }
+/** The texts of a call that printed nothing. */
+export const SILENCE: Texts = { out: NOTHING, err: NOTHING }
+
+export interface Texts {
+  readonly out: Clipped
+  readonly err: Clipped
+}
 
 export class CallOutput implements Sinks {
   /** Set when the shell has been given the command: what comes before that is not of this call. */
@@ -17,7 +23,7 @@ export class CallOutput implements Sinks {
   readonly #call: Call
   readonly #plan: Plan
   readonly #services: Services
-  readonly #merged: boolean
+  readonly merged: boolean
   #stdout: Capture | null = null
   #stderr: Capture | null = null
 
@@ -25,7 +31,7 @@ export class CallOutput implements Sinks {
     this.#call = call
     this.#plan = plan
     this.#services = services
-    this.#merged = plan.request.streams === 'merged'
+    this.merged = plan.request.streams === 'merged'
   }
 
   out(chunk: Uint8Array): void {
@@ -37,12 +43,12 @@ export class CallOutput implements Sinks {
   }
 
   get stdout(): Capture {
-    return (this.#stdout ??= this.#call.capture(this.#merged ? 'output' : 'stdout', this.#plan, this.#services))
+    return (this.#stdout ??= this.#call.capture(this.merged ? 'output' : 'stdout', this.#plan, this.#services))
   }
 
   /** Null when both go to one. */
   get stderr(): Capture | null {
-    return this.#merged ? null : (this.#stderr ??= this.#call.capture('stderr', this.#plan, this.#services))
+    return this.merged ? null : (this.#stderr ??= this.#call.capture('stderr', this.#plan, this.#services))
   }
 
   end(): void {
@@ -54,7 +60,8 @@ export class CallOutput implements Sinks {
     return this.#stdout?.spillPath ?? this.#stderr?.spillPath ?? null
   }
 
-  texts(clip: Clip): { readonly out: Clipped; readonly err: Clipped } {
+  texts(): Texts {
+    const { clip } = this.#plan
     if (this.#stdout && this.#stderr) {
       const { out, err } = clippedTexts(this.#stdout, this.#stderr, clip)
       return { out, err: err ?? NOTHING }

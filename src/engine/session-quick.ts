@@ -17,6 +17,7 @@ export interface Given {
 }
 
 export interface QuickCommand extends Given {
+  readonly command: string
   readonly verdict: Verdict
   readonly cwd: string
   /** Of what was known about the shell when the verdict was given. */
@@ -30,7 +31,7 @@ export class QuickCommands {
     // What had to be asked about is asked about again.
     if (plan.verdict.decision !== 'allow' || plan.request.automation !== undefined) return
     if (this.#known.size >= KEPT_COMMANDS) this.#known.clear()
-    this.#known.set(plan.command, { ...given, verdict: plan.verdict, cwd: plan.cwd, version: memory.version })
+    this.#known.set(plan.command, { ...given, command: plan.command, verdict: plan.verdict, cwd: plan.cwd, version: memory.version })
   }
 
   /** Null when anything has changed, or the request asks for more than the command. */

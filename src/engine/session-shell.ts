@@ -8,6 +8,7 @@ import { watchChildren, type ChildrenWatch } from '../os/children.js'
 import { descendantsOf, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
+import { Answer } from './session-answer.js'
 import { SessionFiles, writeFirstFiles } from './session-files.js'
 import { dumpLine, endLine, fileOf, leaveLine, restoreLine, setUpLine, typedEndLine, type Marks } from './session-lines.js'
 import { createReportReader, type Report } from './session-report.js'
@@ -20,13 +21,6 @@ const COMPANY_GRACE_MS = 1_000
 const SETTLE_LIMIT_MS = 1_000
 /** An idle shell that takes longer than this for a line of ours is broken. */
 const ANSWER_LIMIT_MS = 10_000
-
-export interface Answer {
-  /** Null when the shell ends first, or nobody waits any longer. */
-  readonly report: Promise<Report | null>
-  readonly given: boolean
-  giveUp(): void
-}
 
 export class SessionShell {
   readonly silence = new SilenceWatch(this)
@@ -43,8 +37,8 @@ export class SessionShell {
   /** Whether something that was started by an earlier call may still be there. */
   #accompanied = false
   #waiters = new Map<string, (report: Report | null) => void>()
-  /** Who waits for the end of the running command. */
-  #ended: ((report: Report | null) => void) | null = null
+  /** What is owed to the running command, or was to the last one. */
+  #answer: Answer | null = null
   #number = 0
   /** The number that a report of the running command's end may carry, where it was asked for one. */
   #asked = 0
@@ -69,7 +63,7 @@ export class SessionShell {
     void ward.exited.then(() => {
       // Reports written just before the end are still in the pipe.
       this.#reports.drainNow()
-      this.#ended?.(null)
+      this.#answer?.giveUp()
       for (const [key, waiter] of this.#waiters) {
         this.#waiters.delete(key)
         waiter(null)
@@ -141,17 +135,10 @@ export class SessionShell {
 
   /** The report of a call's end. */
   answer(): Answer {
-    let settle!: (report: Report | null) => void
-    const report = new Promise<Report | null>((resolve) => (settle = resolve))
-    const answer = { report, given: false, giveUp: () => finish(null) }
+    const answer = new Answer()
     this.#asked = 0
-    const finish = (heard: Report | null): void => {
-      if (this.#ended === finish) this.#ended = null
-      answer.given = true
-      settle(heard)
-    }
-    if (this.alive) this.#ended = finish
-    else finish(null)
+    this.#answer = answer
+    if (!this.alive) answer.giveUp()
     return answer
   }
 
@@ -163,7 +150,7 @@ export class SessionShell {
   #hear(report: Report): void {
     // One with a number may come behind the report that made it needless.
     if (report.kind === 'E' && report.number !== 0 && report.number !== this.#asked) return
-    if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') return this.#ended?.(report)
+    if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') return this.#answer?.give(report)
     const key = `${report.kind}${report.number}`
     const waiter = this.#waiters.get(key)
     this.#waiters.delete(key)

@@ -12,13 +12,13 @@ import { deliverCommand, isRefusal } from './delivery.js'
 import { notStarted, type Promote } from './fresh.js'
 import { passGate } from './gate.js'
 import { abortedOutcome, refusedOutcome } from './outcomes.js'
-import { environmentOf, planOf, planRun, type Plan, type Surroundings } from './plan.js'
+import { planRun, type Plan, type Surroundings } from './plan.js'
 import type { Services } from './services.js'
 import { checkRequest } from './request.js'
-import { begunAgain, followInShell, runInShell, type CallSite } from './session-call.js'
+import { runInShell, type CallSite } from './session-call.js'
 import { SessionDirectory } from './session-directory.js'
 import { SessionMemory } from './session-memory.js'
-import { CallOutput } from './session-output.js'
+import { QuickCall } from './session-quick-call.js'
 import { QuickCommands, type QuickCommand } from './session-quick.js'
 import { SessionShell } from './session-shell.js'
 import { parseState, withoutSecrets, type ShellState } from './session-state.js'
@@ -97,8 +97,8 @@ export class LiveSession implements Session {
     // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
     const release = this.#services.launcher.hold()
     call.outcome.then(release, release)
-    const taken = quick ? this.#takeQuick(quick, request, call) : this.#inTurn((leave) => this.#take(request, call, leave))
-    taken.catch((error: unknown) => call.fail(notStarted(error)))
+    if (quick) this.#takeQuick(quick, request, call)
+    else this.#inTurn((leave) => this.#take(request, call, leave)).catch((error: unknown) => call.fail(notStarted(error)))
     auditOutcome(this.#services, request, 'session', this.name, call.outcome)
     return call
   }
@@ -209,35 +209,16 @@ export class LiveSession implements Session {
     return known
   }
 
-  /** The shell has been given the line; what follows it is made while bash is at work. */
-  #takeQuick(known: QuickCommand, request: RunRequest, call: Call): Promise<void> {
-    const { shell, care, verdict, cwd } = known
-    const services = this.#services
-    const answer = shell.answer()
-    const notes = care.placeless ? this.#directory.check(this.#memory, shell) : []
-    const plan = planOf(request, { command: request.command as string, cwd, verdict, environment: environmentOf(request, services), session: this.name, background: false }, services.limits)
-    const output = new CallOutput(call, plan, services)
-    output.begun = true
-    shell.streams.give(output)
+  /** The shell has been given the command already. */
+  #takeQuick(known: QuickCommand, request: RunRequest, call: Call): void {
     this.#memory.statusLost = true
     this.#turns += 1
     this.#begin()
-    const end = (): void => {
+    this.#queue = call.outcome.catch(() => {})
+    void new QuickCall(known, request, call, this.#site([]), () => {
       this.#turns -= 1
       this.#end()
-    }
-    const done = followInShell(shell, plan, call, this.#site(notes), begunAgain(known, output, answer)).then(
-      (outcome) => {
-        end()
-        if (outcome) call.settle(outcome)
-      },
-      (error: unknown) => {
-        end()
-        throw error
-      },
-    )
-    this.#queue = done.catch(() => {})
-    return done
+    })
   }
 
   async #take(request: RunRequest, call: Call, leave: () => void): Promise<void> {
