@@ -28,13 +28,15 @@ export class SessionFiles {
   writeCommand(text: string, whole: boolean): void {
     this.ensure()
     if (text === this.#lastCommand) return
-    this.#lastCommand = text.length <= SMALL_FILE ? text : null
+    // Known again when it is written: a disk that is full may keep it from being so.
+    this.#lastCommand = null
     const length = Buffer.byteLength(text)
     const padded = whole && length < this.#written && this.#written <= SMALL_FILE ? Buffer.alloc(this.#written, '\n') : Buffer.allocUnsafe(length)
     padded.write(text)
     if (padded.length < this.#written) ftruncateSync(this.#commands, padded.length)
     for (let at = 0; at < padded.length;) at += writeSync(this.#commands, padded, at, padded.length - at, at)
     this.#written = padded.length
+    if (text.length <= SMALL_FILE) this.#lastCommand = text
   }
 
   /** Somebody may have cleaned up under a living shell, which would look for its files in vain. */
@@ -43,8 +45,9 @@ export class SessionFiles {
     // Asking for a name makes the folder again.
     this.#services.runFile('s')
     writeHelpers(this.#marks)
+    const commands = openSync(fileOf.command(this.#marks), 'wx', 0o600)
     closeQuietly(this.#commands)
-    this.#commands = openSync(fileOf.command(this.#marks), 'wx', 0o600)
+    this.#commands = commands
     this.#written = 0
     this.#lastCommand = null
   }

@@ -180,7 +180,7 @@ export function callLines(call: CallText, marks: Marks): string {
   const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
   const { source, end, forget, told } = constantText(marks)
   // Without an expansion its last argument is as short as the command.
-  if (isTyped(call)) return `${call.script}${told}${call.script.includes('$') ? '"${_:0:1000}"' : '"$_"'} >${marks.report}\n`
+  if (isTyped(call)) return `${call.script}${told}"$_" >${marks.report}\n`
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
   const before = repoint(call)
     .map((step) => `${step}; `)

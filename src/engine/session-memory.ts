@@ -67,6 +67,8 @@ export class SessionMemory {
   ownStdin = false
   /** The last command may have pointed stdout or stderr elsewhere, or closed them. */
   movedStreams = false
+  /** A command of this shell may have pointed them where somebody else reads: what prints there may have to wait. */
+  printsElsewhere = false
   readonly #facts = new Map<string, TextFacts>()
   #hasTraps = false
   errTrap = false
@@ -86,7 +88,7 @@ export class SessionMemory {
   /** A new shell: what was peculiar to the old one is over. */
   forNewShell(): void {
     this.traps = NO_TRAPS
-    this.ownStdin = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
+    this.ownStdin = this.printsElsewhere = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
     this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
     this.#blind = false
     this.statusLost = true
@@ -108,6 +110,7 @@ export class SessionMemory {
     this.errTrap ||= facts.mentionsErr
     this.repair ||= facts.mayHideBuiltins
     this.movedStreams = facts.usesExec
+    this.printsElsewhere ||= facts.usesExec
     const inert = !this.#hasTraps && !this.#blind && this.#meansItself(facts.words)
     this.#blind ||= !inert && !this.#meansItself(facts.clearWords)
     return {
@@ -119,7 +122,7 @@ export class SessionMemory {
       inert,
       childless: inert && !facts.forks,
       waits: inert && !facts.leavesChildren,
-      typed: inert && facts.typed && this.#meansItself(OWN_WORDS),
+      typed: inert && facts.typed && !this.printsElsewhere && this.#meansItself(OWN_WORDS),
       silent: inert && facts.silent,
       placeless: inert && facts.placeless,
       risky: facts.risky,

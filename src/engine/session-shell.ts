@@ -176,7 +176,7 @@ export class SessionShell {
     this.type(typed ? typedEndLine(this.#asked, this.marks) : endLine(this.marks))
   }
 
-  /** Whether the shell reads our lines: its stdin is theirs only then, every command gets another one. */
+  /** Whether the shell reads our lines: its stdin is theirs only then, every command that could take its time gets another one. */
   isAtPrompt(): boolean {
     const now = openFile(this.pid, 0)
     return now !== undefined && now === this.#ordersFile

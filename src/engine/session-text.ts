@@ -32,9 +32,11 @@ const BUILTINS = new Set([':', '[', 'echo', 'false', 'pwd', 'test', 'true'])
 /** Of these, the ones that wait for nobody and look at no file. */
 const AT_ONCE = new Set([':', 'echo', 'false', 'pwd', 'true'])
 const SILENT = new Set([':', 'false', 'true'])
-/** Words, variables, quotes and lists; no pattern to look for in a slow directory, no line of its own, nothing that asks where it is read from. */
-const TYPEABLE = /^(?:[\w \t$%+,./:;=@'"-]|&&|\|\|)+$/
-const ASKS_WHERE = /LINENO|BASH_|FUNCNAME/
+/**
+ * Words, quotes and lists. What is typed has the shell's own stdin, so that a shell at work looks like one at its prompt: nothing that may take
+ * long is, such as a variable (it may hold a pattern, or more than a pipe takes at once).
+ */
+const TYPEABLE = /^(?:[\w \t%+,./:;=@'"-]|&&|\|\|)+$/
 
 /** Programs and builtins that leave a shell as it was, whatever their arguments. */
 const LEAVES_NOTHING = new Set(
@@ -51,8 +53,7 @@ const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
 
 export function readText(text: string): TextFacts {
   const words = firstWords(text, LEAVES_NOTHING)
-  const looksAtLast = LOOKS_AT_LAST.test(text)
-  const typed = words !== null && !looksAtLast && words.every((word) => AT_ONCE.has(word)) && TYPEABLE.test(text) && !/;\s*$/.test(text) && !ASKS_WHERE.test(text)
+  const typed = words !== null && words.every((word) => AT_ONCE.has(word)) && TYPEABLE.test(text) && !/;\s*$/.test(text)
   return {
     setsTraps: /\btrap\b/.test(text),
     listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
@@ -60,7 +61,7 @@ export function readText(text: string): TextFacts {
     mayHideBuiltins: /\b(?:builtin|enable)\b/.test(text),
     usesExec: /\bexec\b/.test(text),
     redirectsWithExec: /\bexec\b[^\n]*</.test(text),
-    looksAtLast,
+    looksAtLast: LOOKS_AT_LAST.test(text),
     looksAtStatus: text.includes('$?'),
     risky: RISKY.test(text),
     turnsVerbose: /\bset\b[^;|&\n]*-\w*v|\bverbose\b/.test(text),
@@ -72,7 +73,7 @@ export function readText(text: string): TextFacts {
     looksAtStages: text.includes('PIPESTATUS'),
     typed,
     silent: typed && words.every((word) => SILENT.has(word)),
-    placeless: typed && !text.includes('$') && !words.includes('pwd'),
+    placeless: typed && !words.includes('pwd'),
   }
 }
 

@@ -90,9 +90,8 @@ export class LiveSession implements Session {
   }
 
   stream(request: RunRequest): RunHandle {
-    const quick = this.#turns === 0 ? this.#findQuick(request) : null
     // Before anything else: the rest is made while bash is at work.
-    if (quick) quick.shell.give(quick)
+    const quick = this.#turns === 0 ? this.#giveQuick(request) : null
     const call = new Call()
     // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
     const release = this.#services.launcher.hold()
@@ -194,18 +193,25 @@ export class LiveSession implements Session {
     return turn
   }
 
+  /** What is wrong with a request, or keeps its command from being written down, is said in its turn: by the promise, not to the one who calls. */
+  #giveQuick(request: RunRequest): QuickCommand | null {
+    try {
+      const known = this.#findQuick(request)
+      known?.shell.give(known)
+      return known
+    } catch {
+      return null
+    }
+  }
+
   /** A command that the same shell has run before, when nothing has changed since. */
   #findQuick(request: RunRequest): QuickCommand | null {
     const shell = this.#shell
     if (this.#closed || this.#services.state.closed || !shell?.alive || shell.accompanied || this.#services.roots || this.#lostSnapshot.length > 0) return null
     const known = this.#quick.find(request, shell, this.#memory)
     if (!known || (!known.care.placeless && !this.#directory.isUnchanged(known.cwd))) return null
-    try {
-      // The command itself has been checked before.
-      if (Object.keys(request).length > 1) checkRequest(request, this.#services.limits)
-    } catch {
-      return null // Said in its turn.
-    }
+    // The command itself has been checked before.
+    if (Object.keys(request).length > 1) checkRequest(request, this.#services.limits)
     return known
   }
 

@@ -1,12 +1,12 @@
 /** Commands of a few builtins are typed as they are, and the same one again without being planned anew: nobody must notice the difference. */
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as later } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { readText } from '../../src/engine/session-text.js'
 import { temporaryFolder, testEngine } from './harness.js'
 
-test.each([':', 'true', 'echo a b', 'echo "$x" \'y\'', 'false || echo no', 'echo a; echo b', 'pwd', ': /etc/x.conf a=b'])('typed: %s', (text) => {
+test.each([':', 'true', 'echo a b', 'echo "x" \'y\'', 'false || echo no', 'echo a; echo b', 'pwd', ': /etc/x.conf a=b'])('typed: %s', (text) => {
   expect(readText(text).typed).toBe(true)
 })
 
@@ -188,4 +188,59 @@ test('bad options are refused for a command that is known too', async () => {
   expect(await session.run({ command: 'echo a', signal: AbortSignal.abort() })).toMatchObject({ status: 'killed', stdout: '' })
   await session.close()
   await expect(session.run({ command: 'echo a' })).rejects.toMatchObject({ code: 'SESSION_LOST' })
+})
+
+test('what is wrong with a request is told by the promise, for a command that is known too', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'echo a' })
+  await session.run({ command: 'echo a' })
+  for (const request of [null, undefined, { command: 'echo a', signal: null }]) {
+    let told: Promise<unknown> | null = null
+    expect(() => (told = session.run(request as never))).not.toThrow()
+    await expect(told).rejects.toMatchObject({ name: 'ShellError' })
+  }
+  expect(await session.run({ command: 'echo a' })).toMatchObject({ stdout: 'a\n' })
+})
+
+test('EXEC-07 a pattern in a variable that takes long to look for is stopped, and the shell keeps its state', async () => {
+  const folder = temporaryFolder()
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) mkdirSync(join(folder, name))
+  const session = await (await testEngine({ cwd: folder })).session()
+  // Every `..` is another look at all eight: more than anybody waits for.
+  await session.run({ command: `pattern=${'*/../'.repeat(12)}none; kept=yes` })
+  await session.run({ command: 'echo $kept' })
+  const stopped = await session.run({ command: 'echo $pattern', timeoutMs: 150 })
+  expect(stopped).toMatchObject({ status: 'timeout', stdout: '', stderr: '', notes: [] })
+  expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'yes\n' })
+  expect(await session.info()).toMatchObject({ restarts: 0 })
+})
+
+test.each(['echo $long', 'echo short'])('%s waits for whoever reads it, however long that takes', async (command) => {
+  const folder = temporaryFolder()
+  const session = await (await testEngine({ cwd: folder })).session()
+  await session.run({ command: 'mkfifo pipe; printf -v long %090000d 0' })
+  await session.run({ command })
+  const reader = openSync(join(folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    // As full as it gets: what is printed next has to wait.
+    await session.run({ command: 'exec >pipe; head -c 65536 /dev/zero' })
+    await session.run({ command: 'true' })
+    await later(50)
+    const waiting = session.run({ command })
+    await later(2_000)
+    let read = 0
+    const drain = setInterval(() => {
+      try {
+        read += readSync(reader, Buffer.alloc(100_000))
+      } catch {
+        // Empty now.
+      }
+    }, 5)
+    expect(await waiting).toMatchObject({ status: 'completed', exitCode: 0, notes: [] })
+    await later(50)
+    clearInterval(drain)
+    expect(read).toBe(65_536 + (command === 'echo short' ? 6 : 90_001))
+  } finally {
+    closeSync(reader)
+  }
 })
