@@ -270,6 +270,9 @@ export function exitTrapLine(marks: Marks, userExit: string | null): string {
   return `{ ${installExit(marks, userExit)}; } 2>/dev/null\n`
 }
 
+/** A RETURN trap that a file of the agent's has set: every command gets it, our own lines do not. */
+export const withoutReturnTrap = '{ \\builtin trap - RETURN; } >/dev/null 2>&1\n'
+
 /** Sourced without arguments, so that `$@` is the shell's own; `$?` is left as it was, for the next command. */
 export function dumpFileText(marks: Marks): string {
   const status = own(marks, 's')

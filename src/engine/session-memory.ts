@@ -63,6 +63,8 @@ export class SessionMemory {
   /** `$?` of the shell is no longer that of the last command. */
   statusLost = false
   traps: UserTraps = NO_TRAPS
+  /** A RETURN trap was found in the shell itself, where our own lines would set it off. */
+  strayReturn = false
   /** The shell's stdin is what an earlier `exec <file` made it. */
   ownStdin = false
   /** The last command may have pointed stdout or stderr elsewhere, or closed them. */
@@ -88,7 +90,7 @@ export class SessionMemory {
   /** A new shell: what was peculiar to the old one is over. */
   forNewShell(): void {
     this.traps = NO_TRAPS
-    this.ownStdin = this.printsElsewhere = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
+    this.strayReturn = this.ownStdin = this.printsElsewhere = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
     this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
     this.#blind = false
     this.statusLost = true
@@ -169,6 +171,19 @@ export class SessionMemory {
     this.state = state
     this.dirty = this.unread = this.#blind = false
     this.#know(knowledge(state))
+    this.#noticeTraps(state)
+  }
+
+  /**
+   * A file that was sourced, or a function, sets traps without a word of it in the command. (One for DEBUG is not in the state: bash puts it aside
+   * while it sources what writes the state down.)
+   */
+  #noticeTraps(state: ShellState): void {
+    const { return: back } = trapsOf(state.traps.map(({ text }) => text).join('\n'))
+    this.errTrap ||= state.traps.some(({ signal }) => signal === 'ERR')
+    this.strayReturn = back !== null
+    if (back !== null) this.traps = { ...this.traps, return: back }
+    this.#hasTraps ||= this.errTrap || this.strayReturn
   }
 
   /** What the guard saw the command do; the next dump says what it really did. */

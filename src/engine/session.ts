@@ -17,6 +17,7 @@ import type { Services } from './services.js'
 import { checkRequest } from './request.js'
 import { runInShell, type CallSite } from './session-call.js'
 import { SessionDirectory } from './session-directory.js'
+import { withoutReturnTrap } from './session-lines.js'
 import { SessionMemory } from './session-memory.js'
 import { QuickCall } from './session-quick-call.js'
 import { QuickCommands, type QuickCommand } from './session-quick.js'
@@ -313,7 +314,12 @@ export class LiveSession implements Session {
 
   async #writeDown(shell: SessionShell): Promise<void> {
     const memory = this.#memory
-    if ((memory.dirty || memory.unread) && (await shell.dump(!memory.errTrap))) memory.learn(shell.readState())
+    if (!(memory.dirty || memory.unread) || !(await shell.dump(!memory.errTrap))) return
+    memory.learn(shell.readState())
+    if (!memory.strayReturn) return
+    shell.type(withoutReturnTrap)
+    memory.strayReturn = false
+    memory.statusLost = true
   }
 
   #stopIdle(): void {

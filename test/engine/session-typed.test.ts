@@ -1,5 +1,5 @@
 /** Commands of a few builtins are typed as they are, and the same one again without being planned anew: nobody must notice the difference. */
-import { closeSync, constants, mkdirSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as later } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -75,6 +75,23 @@ test('SESS-01 limits, options and notices of the shell hold for typed commands t
   expect(left).toMatchObject({ exitCode: 1 })
   expect(left.notes.join()).toContain('restored')
   expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'yes\n' })
+})
+
+test('SESS-01 traps that a sourced file has set go off for the commands, and only for those', async () => {
+  const folder = temporaryFolder()
+  const session = await (await testEngine({ cwd: folder })).session()
+  const say = async (command: string): Promise<string> => (await session.run({ command })).stdout
+  writeFileSync(join(folder, 'traps.sh'), "trap 'echo failed' ERR; trap 'echo back' RETURN\n")
+  writeFileSync(join(folder, 'empty.sh'), '')
+  for (const command of ['true', 'false', 'echo a', '/bin/false']) await say(command)
+  await say('. ./traps.sh')
+  await later(50)
+  for (let round = 0; round < 5; round++) {
+    expect([await say('true'), await say('false'), await say('echo a'), await say('/bin/false'), await say('. ./empty.sh')]).toEqual(['', 'failed\n', 'a\n', 'failed\n', 'back\n'])
+    if (round % 2 === 0) await later(10)
+  }
+  await say('trap - ERR RETURN')
+  expect([await say('true'), await say('false'), await say('. ./empty.sh')]).toEqual(['', '', ''])
 })
 
 test('SESS-01 all at once: each gets its own answer, in order', async () => {
