@@ -2,13 +2,13 @@
 import { fstatSync, ftruncateSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { closeQuietly } from '../os/helper-launcher.js'
 import type { Services } from './services.js'
-import { dumpFileText, endFileText, fileOf, setUpCode, type Marks } from './session-lines.js'
+import { dumpFileText, endFileText, fileOf, leaveFileText, setUpCode, type Marks } from './session-lines.js'
 
 /** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
 const SMALL_FILE = 4_096
 
 /** Files that nobody reads but the shell itself. */
-const SOURCED = ['command', 'setUp', 'end', 'dump', 'restore', 'env', 'prompt', 'interrupt'] as const
+const SOURCED = ['command', 'setUp', 'end', 'dump', 'leave', 'restore', 'env', 'prompt', 'interrupt'] as const
 
 export class SessionFiles {
   readonly #services: Services
@@ -72,4 +72,5 @@ export function writeFirstFiles(marks: Marks): void {
 function writeHelpers(marks: Marks): void {
   writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
   writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
+  writeFileSync(fileOf.leave(marks), leaveFileText(marks), { mode: 0o600 })
 }

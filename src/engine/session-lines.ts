@@ -32,6 +32,8 @@ export const fileOf = {
   /** Sourced after every command: reports the end of commands that could not do so themselves. */
   end: ({ files }: Marks) => `${files}.end`,
   dump: ({ files }: Marks) => `${files}.dump`,
+  /** Ends a shell whose command has gone on without the session. */
+  leave: ({ files }: Marks) => `${files}.leave`,
   /** The state as last written down. */
   state: ({ files }: Marks) => `${files}.state`,
   restore: ({ files }: Marks) => `${files}.restore`,
@@ -260,7 +262,7 @@ function repairCode(marks: Marks): string {
  */
 export function recoverLines(number: number, marks: Marks, userExit: string | null): string {
   const saved = own(marks, 'e')
-  const back = `[[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\exec {${saved}}>&-; \\builtin . ${quoteWord(fileOf.interrupt(marks))}; \\builtin unset -v ${saved}`
+  const back = `[[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\exec {${saved}}>&-; { \\builtin . ${quoteWord(fileOf.interrupt(marks))}; } 2>/dev/null; \\builtin unset -v ${saved}`
   const forget = `${own(marks, 'v')}= ${own(marks, 'q')}=`
   return `{ \\builtin :; } 2>/dev/null\n[[ -z \${${saved}-} ]] || { ${back}; }; { ${forget}; ${installTraps(marks, userExit)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
@@ -293,6 +295,12 @@ export function setUpLine(marks: Marks): string {
 
 /** A shell whose command was moved to the background leaves with that command's status. */
 export function leaveLine(marks: Marks): string {
+  const file = quoteWord(fileOf.leave(marks))
+  return `[[ ! -e ${file} ]] || \\builtin . ${file}; ${leaveFileText(marks)}`
+}
+
+/** At its prompt bash says "exit" on stderr, which would be the command's; in a file it does not. */
+export function leaveFileText(marks: Marks): string {
   return `\\builtin exit "$${own(marks, 'rc')}"\n`
 }
 

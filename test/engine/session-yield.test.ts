@@ -34,6 +34,17 @@ describe('a session that yields', () => {
     expect((await job.read()).text).toBe([1, 2, 3, 4, 5, 6].map((at) => `o${at}\ne${at}\n`).join(''))
   })
 
+  test.each(['sleep 0.3', 'x=1; sleep 0.3; (exit 3)'])('what the shell says as it leaves is not the output of %s', async (command) => {
+    const engine = await testEngine()
+    const session = await engine.session()
+    await session.run({ command })
+    const outcome = await session.run({ command, yieldMs: 50 })
+    const job = await engine.job(outcome.id as string)
+    await job.wait({ exit: true, timeoutMs: 20_000 })
+    expect(await job.info()).toMatchObject({ exitCode: command.includes('3)') ? 3 : 0 })
+    expect((await job.read({ stream: 'stderr' })).text).toBe('')
+  })
+
   test('killing the job ends the shell and its command, not the session', async () => {
     const engine = await testEngine()
     const session = await engine.session()
