@@ -11,19 +11,21 @@ export function createReportReader(nonce: string, onReport: (report: Report) => 
   const begin = `@${nonce}\0`
   const end = `${nonce}@\0`
   let kept = NOTHING
+  /** Chunks are views of one shared buffer; this is the whole of it. */
+  let memory = NOTHING
   const tell = (text: string): void => {
     const parts = text.split('\0')
     const kind = parts[0] as Report['kind']
     if (KINDS.includes(kind)) onReport({ kind, number: Number(parts[1]), fields: parts.slice(2, -1) })
   }
   return (chunk) => {
-    const here = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     // Nearly always one whole report, and nothing else.
     if (kept.length === 0 && chunk.length <= SHORT) {
-      const text = here.toString()
+      if (memory.buffer !== chunk.buffer) memory = Buffer.from(chunk.buffer)
+      const text = memory.toString('utf8', chunk.byteOffset, chunk.byteOffset + chunk.length)
       if (text.startsWith(begin) && text.indexOf(end) === text.length - end.length) return tell(text.slice(begin.length, -end.length))
     }
-    const bytes = kept.length > 0 ? Buffer.concat([kept, chunk]) : here
+    const bytes = kept.length > 0 ? Buffer.concat([kept, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     let at = 0
     for (;;) {
       const from = bytes.indexOf(begin, at, 'latin1')
