@@ -19,6 +19,8 @@ export class ToolServer extends Server {
   serveCalls(call: CallHandler, { direct }: { direct: boolean }): void {
     this.#call = direct ? call : null
     this.setRequestHandler('tools/call', (request, context) => call(request.params, context))
+    // Whoever embeds the server may put a handler of their own in its place.
+    this.#call = null
   }
 
   protected override _wrapHandler(method: string, handler: Handler): Handler {

@@ -78,3 +78,16 @@ describe.each([true, false])('a server whose calls go directly: %s', (direct) =>
     expect(error?.message).toMatch(/^Invalid tools\/call request/)
   })
 })
+
+test('a handler that an embedder puts in the place of ours is the one that answers', async () => {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair()
+  const server = new ToolServer({ capabilities: { tools: {} } })
+  server.serveCalls(async () => ({ content: [{ type: 'text', text: 'ours' }] }), { direct: true })
+  server.setRequestHandler('tools/call', () => ({ content: [{ type: 'text', text: 'theirs' }] }))
+  await server.connect(ours)
+  const answer = new Promise<JSONRPCMessage>((resolve) => (theirs.onmessage = resolve))
+  await theirs.start()
+  await theirs.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'Bash', arguments: {} } })
+  expect(await answer).toMatchObject({ result: { content: [{ text: 'theirs' }] } })
+  await server.close()
+})
