@@ -37,7 +37,9 @@ export class QuickCommands {
   /** Null when anything has changed, or the request asks for more than the command. */
   find(request: RunRequest, shell: SessionShell, memory: SessionMemory): QuickCommand | null {
     const known = this.#known.get(request.command as string)
-    if (!known || known.shell !== shell || known.cwd !== memory.cwd || known.version !== memory.version || !memory.isPlain || !asksForNothingSpecial(request)) return null
+    if (!known || known.shell !== shell || known.cwd !== memory.cwd || known.version !== memory.version || !memory.isPlain) return null
+    // Most requests are nothing but a command.
+    if (Object.keys(request).length > 1 && !asksForNothingSpecial(request)) return null
     if (known.file === null && memory.printsElsewhere) return null
     // The state is written down before a command that may go on without the session.
     return known.care.childless || !memory.dirty ? known : null

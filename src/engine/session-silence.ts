@@ -18,12 +18,20 @@ export interface SilentCall {
   end(): void
 }
 
-interface Watching {
-  readonly began: number
-  readonly tell: () => void
-  slow: (() => void) | null
-  looks: number
-  noticed: boolean
+class Watching implements SilentCall {
+  readonly began = performance.now()
+  looks = 0
+  noticed = false
+
+  constructor(
+    readonly watch: SilenceWatch,
+    readonly tell: () => void,
+    public slow: (() => void) | null,
+  ) {}
+
+  end(): void {
+    this.watch.forget(this)
+  }
 }
 
 export class SilenceWatch {
@@ -38,19 +46,16 @@ export class SilenceWatch {
 
   /** `slow` is called once, when the call takes longer than `SOON_MS`: what only such a call needs is made then. */
   begin(tell: () => void, slow: () => void): SilentCall {
-    const call: Watching = { began: performance.now(), tell, slow, looks: 0, noticed: false }
+    const call = new Watching(this, tell, slow)
     this.#call = call
     this.#timer ??= setTimeout(this.#look, SOON_MS).unref()
-    return {
-      get noticed() {
-        return call.noticed
-      },
-      end: () => {
-        if (this.#call === call) this.#call = null
-        // The next call must not wait for a look that is far away.
-        if (this.#slow) this.stop()
-      },
-    }
+    return call
+  }
+
+  forget(call: SilentCall): void {
+    if (this.#call === call) this.#call = null
+    // The next call must not wait for a look that is far away.
+    if (this.#slow) this.stop()
   }
 
   stop(): void {

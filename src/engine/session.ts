@@ -52,6 +52,7 @@ export class LiveSession implements Session {
   /** How many have the turn or wait for it. */
   #turns = 0
   readonly #quick = new QuickCommands()
+  #usualSite: CallSite | null = null
   #calls = 0
   #restarts = 0
   /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
@@ -96,9 +97,11 @@ export class LiveSession implements Session {
     const call = new Call()
     // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
     const release = this.#services.launcher.hold()
-    call.outcome.then(release, release)
-    if (quick) this.#takeQuick(quick, request, call)
-    else this.#inTurn((leave) => this.#take(request, call, leave)).catch((error: unknown) => call.fail(notStarted(error)))
+    if (quick) this.#takeQuick(quick, request, call, release)
+    else {
+      call.outcome.then(release, release)
+      this.#inTurn((leave) => this.#take(request, call, leave)).catch((error: unknown) => call.fail(notStarted(error)))
+    }
     auditOutcome(this.#services, request, 'session', this.name, call.outcome)
     return call
   }
@@ -189,8 +192,10 @@ export class LiveSession implements Session {
       if (!left) this.#turns -= 1
       left = true
     }
-    const turn = this.#queue.then(() => work(leave)).finally(leave)
-    this.#queue = turn.catch(() => {})
+    const next = (): Promise<T> => work(leave)
+    // What came of the one before is its caller's.
+    const turn = this.#queue.then(next, next).finally(leave)
+    this.#queue = turn
     return turn
   }
 
@@ -217,14 +222,17 @@ export class LiveSession implements Session {
   }
 
   /** The shell has been given the command already. */
-  #takeQuick(known: QuickCommand, request: RunRequest, call: Call): void {
+  #takeQuick(known: QuickCommand, request: RunRequest, call: Call, release: () => void): void {
     this.#memory.statusLost = true
     this.#turns += 1
     this.#begin()
-    this.#queue = call.outcome.catch(() => {})
-    void new QuickCall(known, request, call, this.#site([]), () => {
+    let pass!: () => void
+    this.#queue = new Promise<void>((resolve) => (pass = resolve))
+    void new QuickCall(known, request, call, (this.#usualSite ??= this.#site([])), () => {
       this.#turns -= 1
       this.#end()
+      release()
+      pass()
     })
   }
 
