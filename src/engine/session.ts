@@ -192,9 +192,9 @@ export class LiveSession implements Session {
       if (!left) this.#turns -= 1
       left = true
     }
-    const next = (): Promise<T> => work(leave)
+    const begin = (): Promise<T> => work(leave)
     // What came of the one before is its caller's.
-    const turn = this.#queue.then(next, next).finally(leave)
+    const turn = this.#queue.then(begin, begin).finally(leave)
     this.#queue = turn
     return turn
   }
