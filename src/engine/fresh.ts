@@ -68,7 +68,7 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
   const spec: LaunchSpec = {
     path: services.bash.path,
     argv: ['bash', '--norc', '--noprofile', '-c', bootstrap],
-    env: { ...plan.env, CERITH_ENGINE: services.id },
+    env: markedEnvironment(plan.env, services.id),
     cwd: plan.cwd,
     stdout: outPipe,
     ...(errPipe ? { stderr: errPipe } : { merge: true }),
@@ -212,6 +212,17 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
       notes,
     }),
   )
+}
+
+const marked = new WeakMap<Plan['env'], Plan['env']>()
+
+/** With the mark by which what is left of a dead engine is found; the same object for the same environment, so that it is encoded once. */
+function markedEnvironment(env: Plan['env'], engine: string): Plan['env'] {
+  const known = marked.get(env)
+  if (known) return known
+  const made = { ...env, CERITH_ENGINE: engine }
+  marked.set(env, made)
+  return made
 }
 
 function isAscii(text: string): boolean {

@@ -2,11 +2,13 @@
 
 /** Requests carry NUL-terminated `key=value` fields, so that values may hold newlines. */
 export function encodeFrame(kind: string, fields: readonly (readonly [string, string | number])[]): Buffer {
-  const payload = Buffer.from(fields.map(([key, value]) => `${key}=${value}\0`).join(''), 'utf8')
-  const frame = Buffer.allocUnsafe(5 + payload.length)
-  frame.writeUInt32LE(payload.length + 1, 0)
+  let text = ''
+  for (const [key, value] of fields) text += `${key}=${value}\0`
+  const length = Buffer.byteLength(text)
+  const frame = Buffer.allocUnsafe(5 + length)
+  frame.writeUInt32LE(length + 1, 0)
   frame[4] = kind.charCodeAt(0)
-  payload.copy(frame, 5)
+  frame.write(text, 5)
   return frame
 }
 
@@ -25,9 +27,13 @@ export function createFrameReader(onEvent: (event: HelperEvent) => void): (chunk
       const length = rest.readUInt32LE(at)
       if (rest.length - at < 4 + length) break
       const fields: Record<string, string> = {}
-      for (const line of rest.toString('utf8', at + 5, at + 4 + length).split('\n')) {
-        const equals = line.indexOf('=')
-        if (equals > 0) fields[line.slice(0, equals)] = line.slice(equals + 1)
+      const text = rest.toString('utf8', at + 5, at + 4 + length)
+      for (let from = 0; from < text.length;) {
+        const newline = text.indexOf('\n', from)
+        const to = newline < 0 ? text.length : newline
+        const equals = text.indexOf('=', from)
+        if (equals > from && equals < to) fields[text.slice(from, equals)] = text.slice(equals + 1, to)
+        from = to + 1
       }
       onEvent({ kind: String.fromCharCode(rest[at + 4] as number), fields })
       at += 4 + length

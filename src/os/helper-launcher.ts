@@ -243,7 +243,8 @@ function describeStart(id: number, spec: LaunchSpec): (readonly [string, string 
     ['cwd', spec.cwd],
   ]
   for (const argument of spec.argv) fields.push(['arg', argument])
-  for (const [name, value] of Object.entries(spec.env)) fields.push(['env', `${name}=${value}`])
+  const environment = environmentText(spec.env)
+  if (environment !== '') fields.push(['env', environment])
   if (spec.stdin) fields.push(['in', spec.stdin.slot])
   if (spec.stdout) fields.push(['out', spec.stdout.slot])
   if (spec.stderr) fields.push(['err', spec.stderr.slot])
@@ -266,6 +267,19 @@ function describeStart(id: number, spec: LaunchSpec): (readonly [string, string 
     for (const mask of keep.masks ?? []) fields.push(maskField(mask))
   }
   return fields
+}
+
+const environmentTexts = new WeakMap<Readonly<Record<string, string>>, string>()
+
+/** All of it as the value of one field, which holds the beginnings of the others. Most commands of an engine have the same environment: it is put into words once. */
+function environmentText(env: Readonly<Record<string, string>>): string {
+  const known = environmentTexts.get(env)
+  if (known !== undefined) return known
+  const text = Object.entries(env)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\0env=')
+  environmentTexts.set(env, text)
+  return text
 }
 
 function maskField({ name, bytes }: { readonly name: string; readonly bytes: Uint8Array }): readonly [string, string] {
