@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../contract/errors.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
+import { describeStart, hex, maskField } from './helper-start.js'
 import { LOST_AT_START, startError, type Launcher, type LaunchSpec, type LeaderExit, type Pipe, type Ward } from './launcher.js'
 
 const READY_PIPES = 6
@@ -234,60 +235,6 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       return gone
     },
   }
-}
-
-function describeStart(id: number, spec: LaunchSpec): (readonly [string, string | number])[] {
-  const fields: (readonly [string, string | number])[] = [
-    ['id', id],
-    ['path', spec.path],
-    ['cwd', spec.cwd],
-  ]
-  for (const argument of spec.argv) fields.push(['arg', argument])
-  const environment = environmentText(spec.env)
-  if (environment !== '') fields.push(['env', environment])
-  if (spec.stdin) fields.push(['in', spec.stdin.slot])
-  if (spec.stdout) fields.push(['out', spec.stdout.slot])
-  if (spec.stderr) fields.push(['err', spec.stderr.slot])
-  if (spec.merge) fields.push(['merge', 1])
-  if (spec.extraIn) fields.push(['xin', `${spec.extraIn.fd}:${spec.extraIn.pipe.slot}`])
-  if (spec.extraIn2) fields.push(['xin2', `${spec.extraIn2.fd}:${spec.extraIn2.pipe.slot}`])
-  if (spec.extraOut) fields.push(['xout', `${spec.extraOut.fd}:${spec.extraOut.pipe.slot}`])
-  if (spec.detached) fields.push(['detached', 1])
-  if (spec.oomScore !== undefined) fields.push(['oom', spec.oomScore])
-  if (spec.limits?.cpuSeconds) fields.push(['cpu', spec.limits.cpuSeconds])
-  if (spec.limits?.memoryBytes) fields.push(['memory', spec.limits.memoryBytes])
-  if (spec.limits?.processes) fields.push(['processes', spec.limits.processes])
-  if (spec.limits?.fileBytes) fields.push(['filesize', spec.limits.fileBytes])
-  const { keep } = spec
-  if (keep) {
-    fields.push(['dir', keep.dir], ['head', keep.headBytes], ['tail', keep.tailBytes])
-    if (keep.openStdin || keep.pty) fields.push(['fifo', 1])
-    if (keep.pty) fields.push(['pty', `${keep.pty.cols},${keep.pty.rows}`])
-    if (keep.deadlineMs) fields.push(['deadline', Math.ceil(keep.deadlineMs)])
-    for (const mask of keep.masks ?? []) fields.push(maskField(mask))
-  }
-  return fields
-}
-
-const environmentTexts = new WeakMap<Readonly<Record<string, string>>, string>()
-
-/** All of it as the value of one field, which holds the beginnings of the others. Most commands of an engine have the same environment: it is put into words once. */
-function environmentText(env: Readonly<Record<string, string>>): string {
-  const known = environmentTexts.get(env)
-  if (known !== undefined) return known
-  const text = Object.entries(env)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('\0env=')
-  environmentTexts.set(env, text)
-  return text
-}
-
-function maskField({ name, bytes }: { readonly name: string; readonly bytes: Uint8Array }): readonly [string, string] {
-  return ['mask', `${name.replaceAll(/[:\0\n]/g, '_')}:${hex(bytes)}`]
-}
-
-function hex(bytes: Uint8Array | undefined): string {
-  return bytes ? Buffer.from(bytes).toString('hex') : ''
 }
 
 function createWard(id: number, fields: Readonly<Record<string, string>>, send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void): LiveWard {
