@@ -51,7 +51,7 @@ export function isRepeatable(call: CallText): boolean {
   return isPlain(call) && call.stdin === '/dev/null' && !call.merged && call.stdout === null && call.stderr === null && call.dumpFirst === null && call.stages === null && call.lastArgument === null
 }
 
-/** One of a few builtins is typed as it is, which costs half as much as a file to source. */
+/** One of a few builtins is typed as it is, which costs bash about two thirds of a file to source. */
 export function isTyped(call: CallText): boolean {
   return call.typed && isRepeatable(call)
 }

@@ -2,12 +2,12 @@
 import { unlinkSync } from 'node:fs'
 import type { End, Outcome } from '../contract/outcome.js'
 import type { RunRequest } from '../contract/request.js'
+import type { Pipe } from '../os/launcher.js'
 import { signalProcess } from '../os/proc.js'
 import type { Call } from './call.js'
 import { Deadlines } from './deadlines.js'
 import type { DeliveredCommand } from './delivery.js'
 import { within, type Promote } from './fresh.js'
-import type { Pipe } from '../os/launcher.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
 import { endedCall, endOfCall, existingDescendants, leftoverNotes, noteTraps, remember, successorNote, type Stop } from './session-end.js'
@@ -176,7 +176,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   const slow = (): void => {
     if (!urgent) setDeadlines()
     listen()
-    begun.askForEnd?.()
+    if (!answer.given) begun.askForEnd?.()
   }
   if (begun.isSlow) slow()
   const silence = shell.silence.begin(answer.giveUp, begun.isSlow ? () => {} : slow)

@@ -69,9 +69,10 @@ export class SilenceWatch {
     this.#timer = null
     if (!call) return
     const young = performance.now() - call.began < SOON_MS - 5
-    if (!young) this.#attend(call)
     this.#slow = !young
-    this.#timer = setTimeout(this.#look, young ? SOON_MS : LOOK_EVERY_MS).unref()
+    // A slow call may be handed on, and then has a timer already.
+    if (!young) this.#attend(call)
+    this.#timer ??= setTimeout(this.#look, young ? SOON_MS : LOOK_EVERY_MS).unref()
   }
 
   #attend(call: Watching): void {

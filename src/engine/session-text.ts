@@ -13,11 +13,12 @@ export interface TextFacts {
   readonly turnsVerbose: boolean
   /** The first words of its commands when nothing in it can hide another one; null otherwise. */
   readonly words: readonly string[] | null
+  /** The same, with those that change the shell but give no word a new meaning. */
+  readonly clearWords: readonly string[] | null
+  /** It starts a process, or may wait for one. */
   readonly forks: boolean
   /** Bash itself may have a child when it is done. */
   readonly leavesChildren: boolean
-  /** The same, with those that change the shell but give no word a new meaning. */
-  readonly clearWords: readonly string[] | null
   readonly looksAtStages: boolean
   /** Nothing but builtins that never wait, read nothing and look at nothing of ours: it may be typed as it is, without a file and a stdin of its own. */
   readonly typed: boolean

@@ -135,6 +135,6 @@ function without(value: Record<string, unknown>, name: string): Record<string, u
   return rest
 }
 
-function isId(value: unknown): value is string | number {
+export function isId(value: unknown): value is string | number {
   return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
 }

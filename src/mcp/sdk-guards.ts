@@ -1,5 +1,6 @@
 /** The SDK asks four times per message what kind it is, each time with a full schema. What is plain to see is answered at sight; every doubt still goes to the schema. */
 import { RELATED_TASK_META_KEY, specTypeSchemas } from '@modelcontextprotocol/server'
+import { isId } from './line-transport.js'
 
 type Sight = (value: Record<string, unknown>) => boolean | null
 
@@ -62,10 +63,6 @@ function hasOnly(value: Record<string, unknown>, names: ReadonlySet<string>): bo
   return true
 }
 
-function isId(value: unknown): boolean {
-  return typeof value === 'string' || Number.isSafeInteger(value)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,7 +2,7 @@
 import { Server, type CallToolRequestParams, type CallToolResult, type JSONRPCRequest, type ServerContext, type ServerOptions } from '@modelcontextprotocol/server'
 import type { Answer } from './client.js'
 import { IDENTITY } from './identity.js'
-import { quickenGuards } from './sdk-guards.js'
+import { isRecord, quickenGuards } from './sdk-guards.js'
 
 export type CallHandler = (params: CallToolRequestParams, context: ServerContext) => Promise<Answer>
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<CallToolResult>
@@ -37,8 +37,4 @@ function isPlainCall(params: unknown): params is CallToolRequestParams {
   if (!isRecord(params)) return false
   const { name, arguments: given, _meta: meta, task } = params
   return typeof name === 'string' && (given === undefined || isRecord(given)) && (meta === undefined || isRecord(meta)) && task === undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
