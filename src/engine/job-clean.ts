@@ -2,7 +2,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findJobDirectory, jobIds, removeJobDirectory, removeLeftAside } from '../os/job-dir.js'
-import { infoOf, jobState } from './job-info.js'
+import type { JobInfo } from '../contract/job.js'
+import { infoOf, jobState, type JobState } from './job-info.js'
 
 /** A directory without a record may be in the making: only an old one is rubbish. */
 const IN_THE_MAKING_MS = 60_000
@@ -49,10 +50,20 @@ function finishedJobs(stateDir: string): Finished[] {
     }
     // What it left running still writes here.
     if (state.busy) continue
-    const info = infoOf(at.dir, state)
-    if (!info.isRunning) found.push({ id, dir: at.dir, endedAt: info.endedAt ?? info.startedAt })
+    const info = infoUnlessRemoved(at.dir, state)
+    if (info && !info.isRunning) found.push({ id, dir: at.dir, endedAt: info.endedAt ?? info.startedAt })
   }
   return found
+}
+
+/** Null: another engine cleans up too, and was quicker. */
+function infoUnlessRemoved(dir: string, state: JobState): JobInfo | null {
+  try {
+    return infoOf(dir, state)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
 }
 
 function sizeOf(dir: string): number {
