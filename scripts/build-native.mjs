@@ -18,17 +18,39 @@ if (process.platform !== 'linux') {
   console.error('cerith: the native helper is for Linux; the lower tier is used here.')
   process.exit(0)
 }
-const newest = Math.max(...sources.map((file) => statSync(file).mtimeMs), statSync(join(root, 'native', 'helper.h')).mtimeMs)
-const built = statSync(target, { throwIfNoEntry: false })
-if (built && built.mtimeMs >= newest && !process.argv.includes('--force')) process.exit(0)
-const staged = `${target}.${process.pid}`
-
-// A static musl binary is the smallest (about 100 KB) and runs on every distribution; glibc's static one is next best.
-for (const [compiler, ...flags] of [['musl-gcc', '-static'], ['cc', '-static'], ['gcc', '-static'], ['cc'], ['gcc']]) {
-  const result = spawnSync(compiler, ['-O2', '-Wall', '-Wextra', '-s', ...flags, '-o', staged, ...sources], { encoding: 'utf8' })
-  if (result.status !== 0) continue
-  // Renamed into place: an engine that starts meanwhile finds the old helper or the new one, never half of one.
-  renameSync(staged, target)
-  process.exit(0)
+const helper = {
+  target,
+  sources,
+  newest: Math.max(...sources.map((file) => statSync(file).mtimeMs), statSync(join(root, 'native', 'helper.h')).mtimeMs),
+  // A static musl binary is the smallest (about 100 KB) and runs on every distribution; glibc's static one is next best.
+  compilers: [['musl-gcc', '-static'], ['cc', '-static'], ['gcc', '-static'], ['cc'], ['gcc']],
 }
-console.error('cerith: no C compiler found; the native helper was not built and the lower tier will be used (see `cerith doctor`).')
+const builtinSource = join(root, 'native', 'bash', 'cerith.c')
+// Without any library: what it needs is in the bash that loads it, and is looked up at once or not loaded.
+const builtinFlags = ['-shared', '-fPIC', '-nostdlib', '-fno-stack-protector', '-U_FORTIFY_SOURCE', '-Wl,-z,now']
+const builtin = {
+  target: join(dirname(target), `cerith-bash-${process.platform}-${process.arch}.so`),
+  sources: [builtinSource],
+  newest: statSync(builtinSource).mtimeMs,
+  compilers: [
+    ['cc', ...builtinFlags],
+    ['gcc', ...builtinFlags],
+  ],
+}
+if (!compile(helper)) console.error('cerith: no C compiler found; the native helper was not built and the lower tier will be used (see `cerith doctor`).')
+// Sessions do without it, a little slower.
+else if (!compile(builtin)) console.error('cerith: the builtin for the shells of sessions could not be built; they start programs by themselves.')
+
+function compile({ target, sources, newest, compilers }) {
+  const built = statSync(target, { throwIfNoEntry: false })
+  if (built && built.mtimeMs >= newest && !process.argv.includes('--force')) return true
+  const staged = `${target}.${process.pid}`
+  for (const [compiler, ...flags] of compilers) {
+    const result = spawnSync(compiler, ['-O2', '-Wall', '-Wextra', '-s', ...flags, '-o', staged, ...sources], { encoding: 'utf8' })
+    if (result.status !== 0) continue
+    // Renamed into place: an engine that starts meanwhile finds the old file or the new one, never half of one.
+    renameSync(staged, target)
+    return true
+  }
+  return false
+}

@@ -13,6 +13,7 @@ import type { Verdict } from '../contract/verdict.js'
 import type { Policy, PolicyConfig } from '../guard/policy.js'
 import { findBash } from '../os/bash.js'
 import { homeDirectory } from '../os/home.js'
+import { findShellBuiltin } from '../os/helper-file.js'
 import { startLauncher } from '../os/tier.js'
 import { loginPath } from '../os/login-path.js'
 import { checkDirectory, realRoots } from '../os/paths.js'
@@ -148,6 +149,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     baseEnv,
     bash,
     launcher,
+    shellBuiltin: launcher.tier === 'native' ? findShellBuiltin(bash.version) : null,
     stateDir,
     runDir,
     secrets,

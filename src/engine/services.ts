@@ -19,6 +19,8 @@ export interface Services {
   readonly baseEnv: Readonly<Record<string, string | undefined>>
   readonly bash: Bash
   readonly launcher: Launcher
+  /** What the shells of sessions load to start programs with; null where they do without. */
+  readonly shellBuiltin: string | null
   /** `$CERITH_HOME` and the folder of this engine in it, which goes away with the engine. */
   readonly stateDir: string
   readonly runDir: string

@@ -42,6 +42,10 @@ export interface CallText {
   readonly inert: boolean
   /** It needs neither a file nor a stdin of its own. */
   readonly typed: boolean
+  /** It is one program and its words. */
+  readonly program: boolean
+  /** The shell has the builtin of ours. */
+  readonly loaded: boolean
   /** The command may have shadowed or disabled the builtins we speak with. */
   readonly repairBuiltins: boolean
 }
@@ -54,6 +58,11 @@ export function isRepeatable(call: CallText): boolean {
 /** One of a few builtins is typed as it is, which costs bash about two thirds of a file to source. */
 export function isTyped(call: CallText): boolean {
   return call.typed && isRepeatable(call)
+}
+
+/** One program is started by the builtin of ours, without bash making a copy of itself. */
+export function isProgram(call: CallText): boolean {
+  return call.program && call.loaded && isRepeatable(call)
 }
 
 /** A command that cannot have changed the shell needs nothing looked after behind it; it pays for its report only. */

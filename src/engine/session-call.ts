@@ -11,12 +11,12 @@ import { within, type Promote } from './fresh.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
 import { endedCall, endOfCall, existingDescendants, leftoverNotes, noteTraps, remember, successorNote, type Stop } from './session-end.js'
-import { isPlain, isRepeatable, isTyped } from './session-call-text.js'
+import { isPlain, isProgram, isRepeatable, isTyped, type CallText } from './session-call-text.js'
 import { callLines, commandFileText, recoverLines, STOP_SIGNAL } from './session-lines.js'
 import type { Care, SessionMemory } from './session-memory.js'
 import { CallOutput } from './session-output.js'
 import { prepareCall } from './session-prepare.js'
-import type { Given } from './session-quick.js'
+import type { Given, Way } from './session-quick.js'
 import type { Report } from './session-report.js'
 import type { Answer } from './session-answer.js'
 import type { SessionShell } from './session-shell.js'
@@ -68,22 +68,28 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const pipes = await shell.attach(output, memory.movedStreams)
   const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, pipes, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
-  const typed = isTyped(text)
-  const file = typed ? null : commandFileText(text, shell.marks)
-  if (file !== null) shell.files.writeCommand(file, text.whole)
+  const way = wayOf(text, shell)
   const answer = shell.answer()
   let traps: Report | null = null
   if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
-  const lines = callLines(text, shell.marks)
-  shell.type(lines)
+  shell.give(way, text.whole)
   output.begun = true
-  if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { line: Buffer.from(lines), file, care, shell })
+  if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { ...way, care, shell })
   // Written down before the command, the state is still true after one that changes nothing.
   memory.dirty = (memory.dirty && text.dumpFirst === null) || !care.inert
   memory.unread ||= text.dumpFirst !== null
   memory.statusLost = text.errTrap || isPlain(text)
-  const askForEnd = isPlain(text) ? () => shell.askForEnd(typed) : null
+  const askForEnd = isPlain(text) ? () => shell.askForEnd(way.file === null) : null
   return followInShell(shell, plan, call, site, { output, answer, startedAt, care, before, askForEnd, isSlow: false, dumpFirst: text.dumpFirst, traps: () => traps, inputFile, secretPipe })
+}
+
+function wayOf(text: CallText, shell: SessionShell): Way {
+  const byItself = isTyped(text) || isProgram(text)
+  return {
+    line: Buffer.from(callLines(text, shell.marks)),
+    file: byItself ? null : commandFileText(text, shell.marks),
+    otherwise: isProgram(text) ? () => wayOf({ ...text, program: false }, shell) : null,
+  }
 }
 
 /** From the moment that the shell has the command to its Outcome. */

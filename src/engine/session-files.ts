@@ -63,8 +63,8 @@ export class SessionFiles {
 }
 
 /** What the shell needs from its first line on. */
-export function writeFirstFiles(marks: Marks): void {
-  writeFileSync(fileOf.setUp(marks), setUpCode(marks), { mode: 0o600 })
+export function writeFirstFiles(marks: Marks, builtin: string | null): void {
+  writeFileSync(fileOf.setUp(marks), setUpCode(marks, builtin), { mode: 0o600 })
   writeHelpers(marks)
 }
 

@@ -8,7 +8,7 @@
  * number that nobody knows.
  */
 import { quoteWord } from './quote.js'
-import { isPlain, isTyped, type CallText } from './session-call-text.js'
+import { isPlain, isProgram, isTyped, type CallText } from './session-call-text.js'
 
 /** SIGRTMIN+9: nobody else uses it, and the kernel queues it. */
 export const STOP_SIGNAL = 43
@@ -54,10 +54,15 @@ const UNNOTICED = ' || \\builtin :'
 
 const own = (marks: Marks, what: string): string => `__cerith_${what}${marks.nonce.slice(0, 8)}`
 
+/** What `native/bash` is loaded as. */
+const LOADED = '__cerith'
+
 /** Makes the shell quiet and plain before the first command. */
-export function setUpCode(marks: Marks): string {
+export function setUpCode(marks: Marks, builtin: string | null): string {
   const plain = `\\builtin set +H +m +o history; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
-  return `{ ${plain}; ${installTraps(marks, null)}; } 2>/dev/null\n`
+  // It says by itself that it is there.
+  const load = builtin === null ? '' : `; \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.nonce}`
+  return `{ ${plain}; ${installTraps(marks, null)}${load}; } 2>/dev/null\n`
 }
 
 /**
@@ -182,7 +187,8 @@ export function callLines(call: CallText, marks: Marks): string {
   const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
   const { source, end, forget, told } = constantText(marks)
   // Without an expansion its last argument is as short as the command.
-  if (isTyped(call)) return `${call.script}${told}"$_" >${marks.report}\n`
+  if (isTyped(call)) return call.loaded ? `${call.script};\\${LOADED}\n` : `${call.script}${told}"$_" >${marks.report}\n`
+  if (isProgram(call)) return `\\${LOADED} ${call.script} <${stdin}\n`
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
   const before = repoint(call)
     .map((step) => `${step}; `)

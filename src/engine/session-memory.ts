@@ -30,6 +30,8 @@ export interface Care {
   readonly waits: boolean
   /** It may be typed as it is. */
   readonly typed: boolean
+  /** It is one program, which the builtin of ours may start. */
+  readonly program: boolean
   /** It prints nothing unless it fails. */
   readonly silent: boolean
   /** It does the same in every directory, also in one that is gone. */
@@ -125,6 +127,7 @@ export class SessionMemory {
       childless: inert && !facts.forks,
       waits: inert && !facts.leavesChildren,
       typed: inert && facts.typed && !this.printsElsewhere && this.#meansItself(OWN_WORDS),
+      program: inert && facts.program,
       silent: inert && facts.silent,
       placeless: inert && facts.placeless,
       risky: facts.risky,

@@ -58,6 +58,8 @@ export async function prepareCall(shell: SessionShell, plan: Plan, delivered: De
       repairBuiltins: memory.repair,
       inert: care.inert,
       typed: care.typed && delivered.payload === null,
+      program: care.program && delivered.payload === null,
+      loaded: shell.loaded,
     },
   }
 }

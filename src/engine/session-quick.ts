@@ -7,12 +7,18 @@ import type { SessionShell } from './session-shell.js'
 
 const KEPT_COMMANDS = 64
 
-/** What a shell was given for a command. */
-export interface Given {
-  readonly shell: SessionShell
+/** A way to have a command done. */
+export interface Way {
   readonly line: Uint8Array
-  /** What the line sources; null when the command was typed as it is. */
+  /** What the line sources; null when the command is typed as it is. */
   readonly file: string | null
+  /** How to do it when the builtin of ours declines. */
+  readonly otherwise: (() => Way) | null
+}
+
+/** What a shell was given for a command. */
+export interface Given extends Way {
+  readonly shell: SessionShell
   readonly care: Care
 }
 

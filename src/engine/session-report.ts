@@ -1,8 +1,8 @@
 /** Reads what a session's shell reports: NUL-separated fields between two marks that only we know. */
 
 export interface Report {
-  /** T: the command ended. F: it ended and left the shell as it was. E: the line it was on ended. R: ready again. D: state written. X: the agent's EXIT trap. */
-  readonly kind: 'T' | 'F' | 'E' | 'R' | 'D' | 'X'
+  /** T: the command ended. F: it ended and left the shell as it was. E: the line it was on ended. R: ready again. D: state written. X: the agent's EXIT trap. G: the builtin of ours is there. N: it does not start this program. */
+  readonly kind: 'T' | 'F' | 'E' | 'R' | 'D' | 'X' | 'G' | 'N'
   readonly number: number
   readonly fields: readonly string[]
 }
@@ -49,4 +49,4 @@ export function createReportReader(nonce: string, onReport: (report: Report) => 
 
 const NOTHING: Buffer = Buffer.alloc(0)
 const SHORT = 1_024
-const KINDS = ['T', 'F', 'E', 'R', 'D', 'X']
+const KINDS = ['T', 'F', 'E', 'R', 'D', 'X', 'G', 'N']

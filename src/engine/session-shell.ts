@@ -11,6 +11,7 @@ import type { Services } from './services.js'
 import { Answer } from './session-answer.js'
 import { SessionFiles, writeFirstFiles } from './session-files.js'
 import { dumpLine, endLine, fileOf, leaveLine, restoreLine, setUpLine, typedEndLine, type Marks } from './session-lines.js'
+import type { Way } from './session-quick.js'
 import { createReportReader, type Report } from './session-report.js'
 import { SilenceWatch } from './session-silence.js'
 import { fileName, openFile, SessionStreams, type Renewed, type Sinks } from './session-streams.js'
@@ -40,6 +41,10 @@ export class SessionShell {
   /** What is owed to the running command, or was to the last one. */
   #answer: Answer | null = null
   #number = 0
+  /** Whether it has loaded the builtin of ours. */
+  loaded = false
+  /** How to do what the builtin may decline. */
+  #otherwise: (() => Way) | null = null
   /** The number that a report of the running command's end may carry, where it was asked for one. */
   #asked = 0
   #closed = false
@@ -75,7 +80,7 @@ export class SessionShell {
     const orders = await takePipe(services)
     const report = await takePipe(services)
     const marks: Marks = { nonce: randomBytes(12).toString('hex'), report: report.writePath, files: services.runFile('s') }
-    writeFirstFiles(marks)
+    writeFirstFiles(marks, services.shellBuiltin)
     const ordersFd = orders.writeEnd()
     let ward: Ward
     try {
@@ -121,10 +126,21 @@ export class SessionShell {
     }
   }
 
-  /** A whole command that it has been given before. */
-  give({ line, file }: { readonly line: Uint8Array; readonly file: string | null }): void {
-    if (file !== null) this.files.writeCommand(file, true)
+  /** A command, in the way that was found for it. `whole`: nothing of an earlier one that stands behind it in the file can be reached. */
+  give({ line, file, otherwise }: Way, whole = true): void {
+    if (file !== null) this.files.writeCommand(file, whole)
+    this.#otherwise = otherwise
     this.type(line)
+  }
+
+  /** The builtin has done nothing. The end may have been asked for already; what bash says to that comes before the command. */
+  #giveOtherwise(): void {
+    const wasAsked = this.#asked !== 0
+    const otherwise = this.#otherwise
+    if (!otherwise) return
+    this.#asked = 0
+    this.give(otherwise())
+    if (wasAsked) this.askForEnd(true)
   }
 
   /** The report of this kind and number; null when the shell ends first. */
@@ -151,6 +167,8 @@ export class SessionShell {
     // One with a number may come behind the report that made it needless.
     if (report.kind === 'E' && report.number !== 0 && report.number !== this.#asked) return
     if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') return this.#answer?.give(report)
+    if (report.kind === 'N') return this.#giveOtherwise()
+    if (report.kind === 'G') this.loaded = true
     const key = `${report.kind}${report.number}`
     const waiter = this.#waiters.get(key)
     this.#waiters.delete(key)

@@ -22,6 +22,8 @@ export interface TextFacts {
   readonly looksAtStages: boolean
   /** Nothing but builtins that never wait, read nothing and look at nothing of ours: it may be typed as it is, without a file and a stdin of its own. */
   readonly typed: boolean
+  /** One program and words that are what they look like: it may be started without bash making a copy of itself. */
+  readonly program: boolean
   /** Nor do they print anything, unless they fail. */
   readonly silent: boolean
   /** Nor does it make a difference to them in which directory they are. */
@@ -38,6 +40,7 @@ const SILENT = new Set([':', 'false', 'true'])
  * long is, such as a variable (it may hold a pattern, or more than a pipe takes at once).
  */
 const TYPEABLE = /^(?:[\w \t%+,./:;=@'"-]|&&|\|\|)+$/
+const PROGRAM_AND_WORDS = /^[\w \t%+,./:=@^'"-]+(?: 2>&1)?$/
 
 /** Programs and builtins that leave a shell as it was, whatever their arguments. */
 const LEAVES_NOTHING = new Set(
@@ -73,6 +76,7 @@ export function readText(text: string): TextFacts {
     clearWords: words ?? firstWords(text, CLEAR),
     looksAtStages: text.includes('PIPESTATUS'),
     typed,
+    program: words?.length === 1 && !BUILTINS.has(words[0] as string) && PROGRAM_AND_WORDS.test(text),
     silent: typed && words.every((word) => SILENT.has(word)),
     placeless: typed && !words.includes('pwd'),
   }

@@ -1,0 +1,216 @@
+/* A builtin that the bash of a session loads (`enable -f`), for what bash itself can only do dearly.
+
+     __cerith = PATH MARK      where reports go, and what they are marked with
+     __cerith PROGRAM WORDS    runs a program, waits for it, and reports how it ended
+     __cerith                  reports how the last command ended
+
+   Bash starts a program by fork: the kernel copies the page tables of the shell, and each page that either of them touches from then on.
+   With vfork the child borrows the memory of the shell until it has become the program, which takes a third off the shortest ones and does
+   not grow with what the shell holds. Whatever is not a program that simply starts (nothing of that name, no interpreter line, too long a
+   list of words) is declined before anything has happened, and the session gives the command to bash itself.
+
+   Only names that bash and every libc export are used, without their versions: one file serves glibc and musl. It is linked so that all
+   of them are looked up when it is loaded, and a bash that lacks one does not load it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 2048 };
+
+/* ---- bash's own: the same since bash 4.4 ---- */
+typedef struct { char *word; int flags; } WordDescription;
+typedef struct WordList { struct WordList *next; WordDescription *word; } WordList;
+struct builtin { char *name; int (*function)(WordList *); int flags; char *const *long_doc; const char *short_doc; char *handle; };
+enum { BUILTIN_ENABLED = 1, SEARCH_HASHED = 1 };
+
+extern char **export_env;
+extern int exit_immediately_on_error, last_command_exit_value;
+extern volatile sig_atomic_t terminating_signal;
+extern void maybe_make_export_env(void);
+extern void put_command_name_into_env(char *path);
+extern char *search_for_command(const char *name, int flags);
+extern char *get_string_value(const char *variable);
+extern void termsig_handler(int signal_number);
+
+/* ---- reports: NUL-separated fields between two marks ---- */
+static char report_path[LONGEST_PATH], mark[LONGEST_MARK];
+
+typedef struct { char text[LONGEST_REPORT]; size_t length; } Report;
+
+static void add(Report *report, const char *text, size_t length) {
+  memcpy(report->text + report->length, text, length);
+  report->length += length;
+}
+
+static void add_field(Report *report, const char *text) { add(report, text, strlen(text) + 1); }
+
+static void add_number(Report *report, int number) {
+  char digits[12], *at = digits + sizeof digits;
+  *--at = '\0';
+  do *--at = (char)('0' + number % 10);
+  while (number /= 10);
+  add_field(report, at);
+}
+
+/* Cut as bash would, not within a character. */
+static void add_argument(Report *report, const char *argument) {
+  size_t length = strlen(argument);
+  if (length > LONGEST_ARGUMENT)
+    for (length = LONGEST_ARGUMENT; length > 0 && ((unsigned char)argument[length] & 0xc0) == 0x80;) length--;
+  add(report, argument, length);
+  add(report, "", 1);
+}
+
+static void begin(Report *report, const char *kind) {
+  report->length = 0;
+  add(report, "@", 1);
+  add_field(report, mark);
+  add_field(report, kind);
+  add_field(report, "0");
+}
+
+/* Opened anew each time: a command gets no descriptor of ours, and can close none. Nothing can be said when it fails, and the session asks. */
+static void send(Report *report) {
+  add(report, mark, strlen(mark));
+  add(report, "@", 2);
+  int fd = open(report_path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  while (write(fd, report->text, report->length) < 0 && errno == EINTR) {}
+  close(fd);
+}
+
+static void send_end(int status, const char *last_argument, bool was_program) {
+  Report report;
+  begin(&report, "F");
+  add_number(&report, status);
+  add_argument(&report, last_argument);
+  if (was_program) add_number(&report, status);
+  send(&report);
+}
+
+static int decline(void) {
+  Report report;
+  begin(&report, "N");
+  send(&report);
+  return last_command_exit_value;
+}
+
+/* ---- a program ---- */
+
+/* What an interactive bash ignores for itself. */
+static const int IGNORED[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+
+/* The child has the memory of the shell: no handler of the shell's may run in it, so all signals are held until none is left. */
+static void become(const char *path, char *const *words, const sigset_t *signals) {
+  struct sigaction action;
+  for (int number = 1; number < NSIG; number++) {
+    if (sigaction(number, NULL, &action) < 0 || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) continue;
+    action.sa_handler = SIG_DFL;
+    action.sa_flags = 0;
+    sigaction(number, &action, NULL);
+  }
+  memset(&action, 0, sizeof action);
+  for (size_t at = 0; at < sizeof IGNORED / sizeof *IGNORED; at++) sigaction(IGNORED[at], &action, NULL);
+  sigprocmask(SIG_SETMASK, signals, NULL);
+  execve(path, words, export_env);
+}
+
+/* Its pid; -1 when nothing has been started. */
+static pid_t start(const char *path, char *const *words, const sigset_t *signals) {
+  sigset_t all, before;
+  volatile bool failed = false;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &before);
+  pid_t pid = vfork();
+  if (pid == 0) {
+    become(path, words, signals);
+    failed = true;
+    _exit(127);
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (!failed || pid < 0) return pid;
+  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+  return -1;
+}
+
+/* Bash's handler would reap every child that it hears of, so it hears of none until ours is reaped; an interrupt that its child survives
+   does not concern bash while it waits. */
+static int wait_for(pid_t pid, const sigset_t *before) {
+  int status;
+  while (waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) return 127;
+    if (!terminating_signal) continue;
+    sigprocmask(SIG_SETMASK, before, NULL);
+    termsig_handler(terminating_signal);
+  }
+  sigset_t pending;
+  if (sigpending(&pending) == 0 && sigismember(&pending, SIGINT)) {
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    const struct timespec at_once = {0, 0};
+    sigtimedwait(&interrupt, NULL, &at_once);
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run(WordList *list) {
+  char *words[MOST_WORDS + 1];
+  int count = 0;
+  for (; list; list = list->next) {
+    if (count == MOST_WORDS) return decline();
+    words[count++] = list->word->word;
+  }
+  words[count] = NULL;
+  char *path = search_for_command(words[0], SEARCH_HASHED);
+  if (!path) return decline();
+  maybe_make_export_env();
+  put_command_name_into_env(path);
+
+  sigset_t held, before;
+  sigemptyset(&held);
+  sigaddset(&held, SIGCHLD);
+  sigaddset(&held, SIGINT);
+  sigprocmask(SIG_BLOCK, &held, &before);
+  pid_t pid = start(path, words, &before);
+  int status = pid < 0 ? 0 : wait_for(pid, &before);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  free(path);
+  if (pid < 0) return decline();
+  /* With `set -e` bash leaves now, which is the answer. */
+  if (status == 0 || !exit_immediately_on_error) send_end(status, words[count - 1], true);
+  return status;
+}
+
+/* ---- the builtin ---- */
+
+static int set_up(WordList *words) {
+  WordList *where = words->next;
+  WordList *with = where ? where->next : NULL;
+  if (!with || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
+  strcpy(report_path, where->word->word);
+  strcpy(mark, with->word->word);
+  Report report;
+  begin(&report, "G");
+  send(&report);
+  return 0;
+}
+
+static int cerith(WordList *words) {
+  if (*mark == '\0') return words ? set_up(words) : 1;
+  if (words) return run(words);
+  const char *last_argument = get_string_value("_");
+  send_end(last_command_exit_value, last_argument ? last_argument : "", false);
+  return last_command_exit_value;
+}
+
+static char *const DESCRIPTION[] = {"Belongs to the session that this shell is part of: starts its programs and tells how they ended.", NULL};
+
+struct builtin __cerith_struct = {"__cerith", cerith, BUILTIN_ENABLED, DESCRIPTION, "__cerith [program [arguments]]", NULL};
