@@ -7,25 +7,41 @@ export interface Report {
   readonly fields: readonly string[]
 }
 
-export function createReportReader(nonce: string, onReport: (report: Report) => void): (chunk: Uint8Array) => void {
+/** Reads the first bytes of `memory`. */
+export function createReportReader(memory: Uint8Array, nonce: string, onReport: (report: Report) => void): (length: number) => void {
   const begin = `@${nonce}\0`
   const end = `${nonce}@\0`
+  const buffer = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength)
   let kept = NOTHING
-  /** Chunks are views of one shared buffer; this is the whole of it. */
-  let memory = NOTHING
-  const tell = (text: string): void => {
+  /** The last one that came alone. Most commands end like the same one before. */
+  let known: { readonly bytes: Uint8Array; readonly report: Report } | null = null
+  const read = (text: string): Report | null => {
     const parts = text.split('\0')
     const kind = parts[0] as Report['kind']
-    if (KINDS.includes(kind)) onReport({ kind, number: Number(parts[1]), fields: parts.slice(2, -1) })
+    return KINDS.includes(kind) ? { kind, number: Number(parts[1]), fields: parts.slice(2, -1) } : null
   }
-  return (chunk) => {
-    // Nearly always one whole report, and nothing else.
-    if (kept.length === 0 && chunk.length <= SHORT) {
-      if (memory.buffer !== chunk.buffer) memory = Buffer.from(chunk.buffer)
-      const text = memory.toString('utf8', chunk.byteOffset, chunk.byteOffset + chunk.length)
-      if (text.startsWith(begin) && text.indexOf(end) === text.length - end.length) return tell(text.slice(begin.length, -end.length))
+  const isKnown = (length: number): boolean => {
+    if (known?.bytes.length !== length) return false
+    const { bytes } = known
+    // From behind, where they differ. No call of Buffer's is as quick for so few.
+    for (let at = length - 1; at >= 0; at--) if (memory[at] !== bytes[at]) return false
+    return true
+  }
+  /** Nearly always one whole report, and nothing else. */
+  const readAlone = (length: number): Report | null => {
+    if (length > SHORT) return null
+    const text = buffer.toString('utf8', 0, length)
+    if (!text.startsWith(begin) || text.indexOf(end) !== text.length - end.length) return null
+    const report = read(text.slice(begin.length, -end.length))
+    if (report) known = { bytes: memory.slice(0, length), report }
+    return report
+  }
+  return (length) => {
+    if (kept.length === 0) {
+      const alone = isKnown(length) ? (known?.report ?? null) : readAlone(length)
+      if (alone) return onReport(alone)
     }
-    const bytes = kept.length > 0 ? Buffer.concat([kept, chunk]) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const bytes = kept.length > 0 ? Buffer.concat([kept, buffer.subarray(0, length)]) : buffer.subarray(0, length)
     let at = 0
     for (;;) {
       const from = bytes.indexOf(begin, at, 'latin1')
@@ -41,7 +57,8 @@ export function createReportReader(nonce: string, onReport: (report: Report) => 
       }
       at = to + end.length
       if (at === bytes.length) kept = NOTHING
-      tell(bytes.toString('utf8', from + begin.length, to))
+      const report = read(bytes.toString('utf8', from + begin.length, to))
+      if (report) onReport(report)
       if (at === bytes.length) return
     }
   }

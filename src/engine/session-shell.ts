@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
-import { readPipe, type PipeReader } from '../os/pipe-reader.js'
+import { readInto, type PipeReader } from '../os/pipe-reader.js'
 import { watchChildren, type ChildrenWatch } from '../os/children.js'
 import { descendantsOf, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
@@ -60,10 +60,10 @@ export class SessionShell {
     this.files = new SessionFiles(services, marks)
     // The warden adopts what the shell's children leave behind.
     this.#children = [watchChildren(ward.pid), watchChildren(ward.wardenPid)]
-    this.#reports = readPipe(
+    this.#reports = readInto(
       report.readEnd(),
       services.scratch,
-      createReportReader(marks.nonce, (heard) => this.#hear(heard)),
+      createReportReader(services.scratch, marks.nonce, (heard) => this.#hear(heard)),
     )
     void ward.exited.then(() => {
       // Reports written just before the end are still in the pipe.

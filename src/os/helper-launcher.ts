@@ -10,6 +10,7 @@ import { LOST_AT_START, startError, type Launcher, type LaunchSpec, type LeaderE
 
 const READY_PIPES = 6
 const START_LIMIT_MS = 10_000
+const LET_GO_AFTER_MS = 20
 
 interface Waiting {
   readonly spec: LaunchSpec
@@ -42,9 +43,23 @@ export async function startHelper(helper: string, args: readonly string[], tier:
 
   // Only work in flight keeps the host's event loop alive; an idle engine, its sessions and its jobs do not.
   let holds = 0
+  let isHeld = true
+  let lettingGo: NodeJS.Timeout | null = null
+  const isNeeded = (): boolean => waiting.size > 0 || holds > 0 || pipeWaiters.length > 0
+  // Let go a moment later: the next of many short commands would take hold again at once.
+  const letGo = (): void => {
+    lettingGo = null
+    if (isNeeded()) return
+    isHeld = false
+    ;(child.stdout as unknown as Socket).unref()
+  }
   const updateHold = (): void => {
-    if (waiting.size > 0 || holds > 0 || pipeWaiters.length > 0) (child.stdout as unknown as Socket).ref()
-    else (child.stdout as unknown as Socket).unref()
+    if (!isNeeded()) {
+      if (isHeld && !closed) lettingGo ??= setTimeout(letGo, LET_GO_AFTER_MS)
+    } else if (!isHeld) {
+      isHeld = true
+      ;(child.stdout as unknown as Socket).ref()
+    }
   }
 
   class HelperPipe implements Pipe {
@@ -163,6 +178,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   child.once('error', (error) => announce?.(error))
   child.once('exit', () => {
     closed = true
+    if (lettingGo) clearTimeout(lettingGo)
     // Its pipes went with it.
     ready.length = 0
     announce?.(new Error('the helper ended at once'))

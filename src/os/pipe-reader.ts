@@ -17,6 +17,11 @@ export interface PipeReader {
 
 /** `onChunk` gets a view of the shared buffer: copy what is to be kept. */
 export function readPipe(fd: number, scratch: Uint8Array, onChunk: (chunk: Uint8Array) => void): PipeReader {
+  return readInto(fd, scratch, (length) => onChunk(scratch.subarray(0, length)))
+}
+
+/** The same for who looks into the buffer: what was read are its first bytes. */
+export function readInto(fd: number, scratch: Uint8Array, onRead: (length: number) => void): PipeReader {
   let ended = false
   let settle!: () => void
   const end = new Promise<void>((resolve) => (settle = resolve))
@@ -30,8 +35,8 @@ export function readPipe(fd: number, scratch: Uint8Array, onChunk: (chunk: Uint8
     writable: false,
     onread: {
       buffer: scratch,
-      callback: (count: number, buffer: Uint8Array) => {
-        if (!ended && count > 0) onChunk(buffer.subarray(0, count))
+      callback: (count: number) => {
+        if (!ended && count > 0) onRead(count)
         return true
       },
     },
@@ -54,7 +59,7 @@ export function readPipe(fd: number, scratch: Uint8Array, onChunk: (chunk: Uint8
         }
         // 0 = every writer is gone; the socket will notice by itself.
         if (count === 0) return
-        onChunk(scratch.subarray(0, count))
+        onRead(count)
         // A pipe hands over all it holds: less than asked for means that it is empty.
         if (count < scratch.length && count < 65_536) return
       }
