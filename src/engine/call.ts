@@ -35,8 +35,11 @@ export class Call implements RunHandle {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // Whoever only follows the chunks must not be punished for not looking at the outcome.
-    this.outcome.catch(() => {})
+  }
+
+  /** In milliseconds. */
+  get age(): number {
+    return Math.round(performance.now() - this.startedAt)
   }
 
   get settled(): boolean {
@@ -53,6 +56,8 @@ export class Call implements RunHandle {
   fail(error: unknown): void {
     if (this.#done) return
     this.#done = true
+    // Whoever only follows the chunks must not be punished for not looking at the outcome.
+    this.outcome.catch(() => {})
     this.#reject(error)
     this.#wake?.()
   }

@@ -77,6 +77,34 @@ export function endedOutcome(ran: Ran): Outcome {
   }
 }
 
+/** A command that did what it should and said nothing. */
+export function quietOutcome({ durationMs, cwd, pid, pgid, session }: Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid' | 'session'>): Outcome {
+  return {
+    status: 'completed',
+    end: { kind: 'exit', code: 0 },
+    exitCode: 0,
+    signal: null,
+    stdout: '',
+    stderr: '',
+    output: null,
+    truncated: false,
+    omittedBytes: 0,
+    outputFile: null,
+    durationMs,
+    cwd,
+    pid,
+    pgid,
+    id: null,
+    session,
+    pipeStatus: null,
+    notes: [],
+    refused: null,
+    plan: null,
+    waitingForInput: null,
+    approvalId: null,
+  }
+}
+
 export function runningOutcome(running: Omit<Ran, 'end'>): Outcome {
   return { ...NOTHING, ...running, status: 'running', end: null, waitingForInput: running.waitingForInput ?? null }
 }

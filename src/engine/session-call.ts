@@ -114,7 +114,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     stop = why
     output.interrupted = true
     stopping = stopCommand({ shell: shell.pid, warden: shell.ward.wardenPid, spared: before, stopSignal: STOP_SIGNAL, polite: why === 'interrupt' ? 2 : 15, graceMs: plan.graceMs })
-    answer.giveUp()
+    answer.give(null)
   }
   const moveOut = (reason: string): Promise<Outcome> => {
     const { promote } = site
@@ -128,7 +128,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
       begun.askForEnd?.()
       site.letGo()
       shell.release()
-      answer.giveUp()
+      answer.give(null)
       return promote({ plan, ward: shell.ward, out: output.stdout, err: output.stderr, readers: shell.streams.readers, startedAt, reason })
     }
     void move().then(
@@ -185,9 +185,17 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     if (!answer.given) begun.askForEnd?.()
   }
   if (begun.isSlow) slow()
-  const silence = shell.silence.begin(answer.giveUp, begun.isSlow ? () => {} : slow)
+  let unanswered = false
+  const waiting = {
+    slow: begun.isSlow ? () => {} : slow,
+    unanswered: () => {
+      unanswered = true
+      answer.give(null)
+    },
+  }
+  shell.silence.begin(waiting, performance.now())
   const report = await answer.report
-  silence.end()
+  shell.silence.end(waiting)
   services.live.delete(life)
   if (promoted) {
     // It may not have read its secrets yet.
@@ -209,7 +217,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     await shell.ward.exited
     notes.push('The shell did not answer and was restarted with the state it had before this command.')
   }
-  if (silence.noticed) {
+  if (unanswered) {
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
     await shell.ward.exited
   }
@@ -228,7 +236,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   const { held } = shell.detach(care)
   output.end()
 
-  const end: End = silence.noticed && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
+  const end: End = unanswered && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
   remember(report, shell, plan, end, memory)
   // It comes before the report of the end, or not at all.
   const traps = begun.traps()

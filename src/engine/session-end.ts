@@ -7,7 +7,7 @@ import { endOf } from './fresh.js'
 import { endedOutcome } from './outcomes.js'
 import type { Plan } from './plan.js'
 import { exitTrapLine } from './session-lines.js'
-import type { SessionMemory } from './session-memory.js'
+import type { LastCommand, SessionMemory } from './session-memory.js'
 import { SILENCE, type CallOutput } from './session-output.js'
 import type { Report } from './session-report.js'
 import type { SessionShell } from './session-shell.js'
@@ -38,8 +38,20 @@ function stagesOf(report: Report): number[] {
   return (stages.length > 0 ? stages : report.fields.slice(0, 1)).map(Number)
 }
 
+/** The last one of each report is made once: a shell that says the same again gives the same report. */
+const lasts = new WeakMap<Report, LastCommand>()
+
+/** What the next command may ask about one that left the shell as it was. */
+export function lastOf(report: Report): LastCommand {
+  const known = lasts.get(report)
+  if (known) return known
+  const last = { status: Number(report.fields[0]), argument: report.fields[1] ?? '', stages: stagesOf(report) }
+  lasts.set(report, last)
+  return last
+}
+
 /** What the next command may ask about this one. */
-export function rememberLast(report: Report | null, end: End, memory: SessionMemory): void {
+function rememberLast(report: Report | null, end: End, memory: SessionMemory): void {
   const status = end.kind === 'exit' ? end.code : 130
   memory.last = { status, argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '', stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status] }
 }

@@ -6,7 +6,7 @@ import type { Report } from './session-report.js'
 import { readText, type TextFacts } from './session-text.js'
 
 /** What the next command may ask about the one before it. */
-interface LastCommand {
+export interface LastCommand {
   readonly status: number
   readonly argument: string
   /** `PIPESTATUS` */

@@ -6,28 +6,27 @@ import type { Outcome } from '../contract/outcome.js'
 import type { RunRequest } from '../contract/request.js'
 import type { Call, CallControl } from './call.js'
 import { notStarted } from './fresh.js'
+import { quietOutcome } from './outcomes.js'
 import { environmentOf, planOf, type Plan } from './plan.js'
-import type { Answer } from './session-answer.js'
+import type { Answered } from './session-answer.js'
 import { followInShell, isUrgent, NOBODY, type CallSite } from './session-call.js'
-import { endedCall, leftoverNotes, rememberLast } from './session-end.js'
+import { endedCall, lastOf, leftoverNotes } from './session-end.js'
 import { CallOutput } from './session-output.js'
 import type { QuickCommand } from './session-quick.js'
 import type { Report } from './session-report.js'
-import type { SilentCall } from './session-silence.js'
+import type { Waiting } from './session-silence.js'
 import type { Sinks } from './session-streams.js'
 
-export class QuickCall implements CallControl, Sinks {
+export class QuickCall implements CallControl, Sinks, Answered, Waiting {
   readonly #known: QuickCommand
   readonly #request: RunRequest
   readonly #call: Call
   readonly #site: CallSite
   /** The session's turn is over. */
   readonly #over: () => void
-  readonly #startedAt = performance.now()
-  readonly #answer: Answer
-  readonly #silence: SilentCall
   #plan: Plan | null = null
   #output: CallOutput | null = null
+  #given: Report | null | undefined = undefined
   #followed = false
 
   constructor(known: QuickCommand, request: RunRequest, call: Call, site: CallSite, over: () => void) {
@@ -37,14 +36,12 @@ export class QuickCall implements CallControl, Sinks {
     this.#call = call
     this.#site = site
     this.#over = over
-    this.#answer = shell.answer()
-    shell.streams.give(this)
-    site.services.live.add(this)
     call.pid = shell.pid
     call.takeControl(this)
-    this.#silence = shell.silence.begin(this.#answer.giveUp, this.#follow)
-    this.#answer.whenGiven(this.#heard)
-    if (isUrgent(request, site)) this.#follow()
+    shell.streams.give(this)
+    shell.silence.begin(this, call.startedAt)
+    shell.answerTo(this)
+    if (isUrgent(request, site)) this.slow()
   }
 
   // ---- what it prints ----
@@ -72,46 +69,59 @@ export class QuickCall implements CallControl, Sinks {
 
   // ---- the short way ----
 
-  readonly #heard = (report: Report | null): void => {
-    if (this.#followed) return
-    if (report?.kind !== 'F' || !this.#known.shell.alive) return this.#follow()
+  give(report: Report | null): void {
+    if (this.#given !== undefined || this.#followed) return
+    this.#given = report
+    const { shell, care } = this.#known
+    if (report?.kind !== 'F' || !shell.alive) this.slow()
     // A command that cannot have printed anything has nothing left to be read.
-    if (this.#known.care.silent && report.fields[0] === '0') this.#settle(report)
-    else void this.#known.shell.caughtUp().then(() => this.#settle(report))
+    else if (care.silent && report.fields[0] === '0') this.#settle(report)
+    else setImmediate(goOn, this, report)
+  }
+
+  /** See `SessionShell.caughtUp`. */
+  caughtUp(report: Report): void {
+    if (this.#followed) return
+    if (this.#known.shell.alive) this.#settle(report)
+    else this.slow()
   }
 
   #settle(report: Report): void {
-    if (this.#followed) return
     const { shell, care } = this.#known
-    if (!shell.alive) return this.#follow()
-    const { memory, name } = this.#site
-    this.#leave()
+    const { memory, name: session } = this.#site
+    shell.silence.end(this)
     const { held } = shell.detach(care)
-    this.#output?.end()
-    const end = { kind: 'exit', code: Number(report.fields[0]) } as const
-    rememberLast(report, end, memory)
-    const notes = held ? leftoverNotes(shell, NOBODY) : []
-    const outcome = endedCall({ shell, command: this.#known, output: this.#output, report, end, notes, startedAt: this.#startedAt, memory, session: name })
+    memory.last = lastOf(report)
+    const outcome =
+      this.#output === null && !held && report.fields[0] === '0' && report.fields.length <= 3
+        ? quietOutcome({ durationMs: this.#call.age, cwd: memory.cwd, pid: shell.pid, pgid: shell.ward.pgid, session })
+        : this.#fullOutcome(report, held)
     this.#over()
     this.#call.settle(outcome)
   }
 
-  #leave(): void {
-    this.#silence.end()
-    this.#site.services.live.delete(this)
+  #fullOutcome(report: Report, held: boolean): Outcome {
+    const { shell } = this.#known
+    const { memory, name: session } = this.#site
+    this.#output?.end()
+    const end = { kind: 'exit', code: Number(report.fields[0]) } as const
+    return endedCall({ shell, command: this.#known, output: this.#output, report, end, notes: held ? leftoverNotes(shell, NOBODY) : [], startedAt: this.#call.startedAt, memory, session })
   }
 
   // ---- the long way ----
 
-  readonly #follow = (): void => {
+  /** From here on it is a call like every other. */
+  slow(): void {
     if (this.#followed) return
     this.#followed = true
-    this.#leave()
     const { shell, care, file } = this.#known
+    shell.silence.end(this)
+    const answer = shell.answer()
+    if (this.#given !== undefined) answer.give(this.#given)
     const begun = {
       output: this.#captured,
-      answer: this.#answer,
-      startedAt: this.#startedAt,
+      answer,
+      startedAt: this.#call.startedAt,
       care,
       before: NOBODY,
       askForEnd: () => shell.askForEnd(file === null),
@@ -133,18 +143,22 @@ export class QuickCall implements CallControl, Sinks {
     )
   }
 
+  unanswered(): void {
+    this.slow()
+  }
+
   interrupt(): void {
-    this.#follow()
+    this.slow()
     this.#next?.interrupt()
   }
 
   kill(by: 'caller' | 'close'): void {
-    this.#follow()
+    this.slow()
     this.#next?.kill(by)
   }
 
   toBackground(): Promise<Outcome> {
-    this.#follow()
+    this.slow()
     return this.#next?.toBackground() ?? this.#call.outcome
   }
 
@@ -152,10 +166,6 @@ export class QuickCall implements CallControl, Sinks {
   get #next(): CallControl | null {
     return this.#call.control === this ? null : this.#call.control
   }
-
-  /** The engine closes. */
-  async end(): Promise<void> {
-    this.kill('close')
-    await this.#call.outcome.catch(() => {})
-  }
 }
+
+const goOn = (call: QuickCall, report: Report): void => call.caughtUp(report)

@@ -8,7 +8,7 @@ import { watchChildren, type ChildrenWatch } from '../os/children.js'
 import { descendantsOf, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
-import { Answer } from './session-answer.js'
+import { Answer, type Answered } from './session-answer.js'
 import { SessionFiles, writeFirstFiles } from './session-files.js'
 import { dumpLine, endLine, fileOf, leaveLine, restoreLine, setUpLine, typedEndLine, type Marks } from './session-lines.js'
 import type { Way } from './session-quick.js'
@@ -39,7 +39,7 @@ export class SessionShell {
   #accompanied = false
   #waiters = new Map<string, (report: Report | null) => void>()
   /** What is owed to the running command, or was to the last one. */
-  #answer: Answer | null = null
+  #answer: Answered | null = null
   #number = 0
   /** Whether it has loaded the builtin of ours. */
   loaded = false
@@ -68,7 +68,7 @@ export class SessionShell {
     void ward.exited.then(() => {
       // Reports written just before the end are still in the pipe.
       this.#reports.drainNow()
-      this.#answer?.giveUp()
+      this.#answer?.give(null)
       for (const [key, waiter] of this.#waiters) {
         this.#waiters.delete(key)
         waiter(null)
@@ -152,10 +152,15 @@ export class SessionShell {
   /** The report of a call's end. */
   answer(): Answer {
     const answer = new Answer()
-    this.#asked = 0
-    this.#answer = answer
-    if (!this.alive) answer.giveUp()
+    this.answerTo(answer)
     return answer
+  }
+
+  /** The same, to whom it may concern. */
+  answerTo(who: Answered): void {
+    this.#asked = 0
+    this.#answer = who
+    if (!this.alive) who.give(null)
   }
 
   /** What the shell has reported by now, without waiting for the next turn of the event loop. */

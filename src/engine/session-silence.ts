@@ -12,78 +12,65 @@ export interface Watched {
   isIdle(): boolean
 }
 
-export interface SilentCall {
+/** Who waits for an answer. */
+export interface Waiting {
+  /** It takes longer than `SOON_MS`: what only such a call needs is made now. */
+  slow(): void
   /** The shell finished the command and will never say so. */
-  readonly noticed: boolean
-  end(): void
-}
-
-class Watching implements SilentCall {
-  readonly began = performance.now()
-  looks = 0
-  noticed = false
-
-  constructor(
-    readonly watch: SilenceWatch,
-    readonly tell: () => void,
-    public slow: (() => void) | null,
-  ) {}
-
-  end(): void {
-    this.watch.forget(this)
-  }
+  unanswered(): void
 }
 
 export class SilenceWatch {
   readonly #shell: Watched
-  #call: Watching | null = null
+  #call: Waiting | null = null
+  #began = 0
+  #looks = 0
+  #wasSlow = false
   #timer: NodeJS.Timeout | null = null
-  #slow = false
+  #looksRarely = false
 
   constructor(shell: Watched) {
     this.#shell = shell
   }
 
-  /** `slow` is called once, when the call takes longer than `SOON_MS`: what only such a call needs is made then. */
-  begin(tell: () => void, slow: () => void): SilentCall {
-    const call = new Watching(this, tell, slow)
+  /** The call that has the shell, since `began`. */
+  begin(call: Waiting, began: number): void {
     this.#call = call
+    this.#began = began
+    this.#looks = 0
+    this.#wasSlow = false
     this.#timer ??= setTimeout(this.#look, SOON_MS).unref()
-    return call
   }
 
-  forget(call: SilentCall): void {
+  end(call: Waiting): void {
     if (this.#call === call) this.#call = null
     // The next call must not wait for a look that is far away.
-    if (this.#slow) this.stop()
+    if (this.#looksRarely) this.stop()
   }
 
   stop(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
-    this.#slow = false
+    this.#looksRarely = false
   }
 
   readonly #look = (): void => {
     const call = this.#call
     this.#timer = null
     if (!call) return
-    const young = performance.now() - call.began < SOON_MS - 5
-    this.#slow = !young
+    const young = performance.now() - this.#began < SOON_MS - 5
+    this.#looksRarely = !young
     // A slow call may be handed on, and then has a timer already.
     if (!young) this.#attend(call)
     this.#timer ??= setTimeout(this.#look, young ? SOON_MS : LOOK_EVERY_MS).unref()
   }
 
-  #attend(call: Watching): void {
-    if (call.slow) {
-      call.slow()
-      call.slow = null
-      return
+  #attend(call: Waiting): void {
+    if (!this.#wasSlow) {
+      this.#wasSlow = true
+      return call.slow()
     }
-    call.looks = this.#shell.isIdle() ? call.looks + 1 : 0
-    if (call.looks < LOOKS) return
-    call.noticed = true
-    call.tell()
+    this.#looks = this.#shell.isIdle() ? this.#looks + 1 : 0
+    if (this.#looks >= LOOKS) call.unanswered()
   }
 }

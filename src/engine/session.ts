@@ -52,6 +52,16 @@ export class LiveSession implements Session {
   /** How many have the turn or wait for it. */
   #turns = 0
   readonly #quick = new QuickCommands()
+  /** The quick call that has the turn, and what lets those behind it have theirs. */
+  #quickCall: Call | null = null
+  #pass: (() => void) | null = null
+  readonly #life = {
+    end: async (): Promise<void> => {
+      const call = this.#quickCall
+      call?.control?.kill('close')
+      await call?.outcome.catch(() => {})
+    },
+  }
   #usualSite: CallSite | null = null
   #calls = 0
   #restarts = 0
@@ -80,6 +90,8 @@ export class LiveSession implements Session {
     }
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseState(parts.saved) : null)
     if (parts.saved && !this.#memory.state) this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
+    // Once for all its quick calls.
+    services.live.add(this.#life)
     this.#services = Object.create(services, { judge: { value: keepVerdicts((...about) => services.judge(...about), this.#memory) } }) as Services
   }
 
@@ -146,6 +158,7 @@ export class LiveSession implements Session {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#services.live.delete(this.#life)
     this.#stopIdle()
     const release = this.#services.launcher.hold()
     const shells = [...(this.#shell ? [this.#shell] : []), ...this.#former]
@@ -187,6 +200,7 @@ export class LiveSession implements Session {
   /** `leave` may be called before the end: when there is nothing left to do but to tell. */
   #inTurn<T>(work: (leave: () => void) => Promise<T>): Promise<T> {
     this.#turns += 1
+    if (this.#quickCall && !this.#pass) this.#queue = new Promise<void>((resolve) => (this.#pass = resolve))
     let left = false
     const leave = (): void => {
       if (!left) this.#turns -= 1
@@ -225,14 +239,15 @@ export class LiveSession implements Session {
   #takeQuick(known: QuickCommand, request: RunRequest, call: Call, release: () => void): void {
     this.#memory.statusLost = true
     this.#turns += 1
+    this.#quickCall = call
     this.#begin()
-    let pass!: () => void
-    this.#queue = new Promise<void>((resolve) => (pass = resolve))
     void new QuickCall(known, request, call, (this.#usualSite ??= this.#site([])), () => {
       this.#turns -= 1
+      this.#quickCall = null
       this.#end()
       release()
-      pass()
+      this.#pass?.()
+      this.#pass = null
     })
   }
 

@@ -1,6 +1,6 @@
 /** Who watches a silent shell looks at it now and then, also when the call that it watches is handed on. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { SilenceWatch, SOON_MS, type SilentCall } from '../../src/engine/session-silence.js'
+import { SilenceWatch, SOON_MS } from '../../src/engine/session-silence.js'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
@@ -21,18 +21,17 @@ test('a call that is handed on when it turns out to be slow is looked at as ofte
     expect(vi.getTimerCount()).toBe(0)
     return looks
   }
-  const usual = looksOf((watch) => watch.begin(() => {}, () => {})) // prettier-ignore
+  const nobody = { slow: () => {}, unanswered: () => {} }
+  const usual = looksOf((watch) => watch.begin(nobody, performance.now()))
   const handedOn = looksOf((watch) => {
-    const first: SilentCall = watch.begin(
-      () => {},
-      () => {
-        first.end()
-        watch.begin(
-          () => {},
-          () => {},
-        )
+    const first = {
+      ...nobody,
+      slow: () => {
+        watch.end(first)
+        watch.begin(nobody, performance.now())
       },
-    )
+    }
+    watch.begin(first, performance.now())
   })
   expect(usual).toBeGreaterThan(5)
   expect(Math.abs(handedOn - usual)).toBeLessThanOrEqual(1)
