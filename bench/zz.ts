@@ -16,12 +16,17 @@ function plain(command: string): Promise<unknown> {
 const q = (v: number[]) => v.sort((a, b) => a - b)[v.length >> 1]!
 const out: string[] = []
 for (const cmd of [':', '/bin/true']) {
-  const a: number[] = [], b: number[] = []
+  const a: number[] = [],
+    b: number[] = []
   for (let i = 0; i < 5; i++) await plain(cmd)
   for (let i = 0; i < 5; i++) await session.run({ command: cmd })
   for (let i = 0; i < 300; i++) {
-    let t = performance.now(); await plain(cmd); a.push(performance.now() - t)
-    t = performance.now(); await session.run({ command: cmd }); b.push(performance.now() - t)
+    let t = performance.now()
+    await plain(cmd)
+    a.push(performance.now() - t)
+    t = performance.now()
+    await session.run({ command: cmd })
+    b.push(performance.now() - t)
   }
   out.push((q(b) / q(a)).toFixed(4))
 }

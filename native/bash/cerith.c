@@ -39,6 +39,7 @@ extern void put_command_name_into_env(char *path);
 extern char *search_for_command(const char *name, int flags);
 extern char *get_string_value(const char *variable);
 extern void termsig_handler(int signal_number);
+extern int signal_is_ignored(int signal_number);   /* by the agent: `trap '' TERM` */
 
 /* ---- reports: NUL-separated fields between two marks ---- */
 static char report_path[LONGEST_PATH], mark[LONGEST_MARK];
@@ -135,7 +136,8 @@ static void become(const char *path, char *const *words, const sigset_t *signals
     sigaction(number, &action, NULL);
   }
   memset(&action, 0, sizeof action);
-  for (size_t at = 0; at < sizeof IGNORED / sizeof *IGNORED; at++) sigaction(IGNORED[at], &action, NULL);
+  for (size_t at = 0; at < sizeof IGNORED / sizeof *IGNORED; at++)
+    if (!signal_is_ignored(IGNORED[at])) sigaction(IGNORED[at], &action, NULL);
   sigprocmask(SIG_SETMASK, signals, NULL);
   execve(path, words, export_env);
 }

@@ -31,6 +31,8 @@ export interface CallText {
   readonly stages: readonly number[] | null
   /** Set when the session has to do with traps; ours are then out of sight, the agent's are read afterwards. */
   readonly traps: (UserTraps & { readonly listed: boolean }) | null
+  /** None are known, but there may be some afterwards. */
+  readonly watchTraps: boolean
   readonly errTrap: boolean
   readonly prompts: boolean
   readonly xtrace: boolean
@@ -60,6 +62,10 @@ export function isTyped(call: CallText): boolean {
   return call.typed && isRepeatable(call)
 }
 
+export function reportsTraps(call: CallText): boolean {
+  return call.traps !== null || call.watchTraps
+}
+
 /** One program is started by the builtin of ours, without bash making a copy of itself. */
 export function isProgram(call: CallText): boolean {
   return call.program && call.loaded && isRepeatable(call)
@@ -73,7 +79,7 @@ export function isPlain(call: CallText): boolean {
     call.cwd === null &&
     !call.xtrace &&
     call.verbose === 'no' &&
-    !call.traps &&
+    !reportsTraps(call) &&
     !call.errTrap &&
     !call.prompts &&
     !call.secrets &&

@@ -11,7 +11,7 @@ import { within, type Promote } from './fresh.js'
 import type { Plan } from './plan.js'
 import type { Services } from './services.js'
 import { endedCall, endOfCall, existingDescendants, leftoverNotes, noteTraps, remember, successorNote, type Stop } from './session-end.js'
-import { isPlain, isProgram, isRepeatable, isTyped, type CallText } from './session-call-text.js'
+import { isPlain, isProgram, isRepeatable, isTyped, reportsTraps, type CallText } from './session-call-text.js'
 import { callLines, commandFileText, recoverLines, STOP_SIGNAL } from './session-lines.js'
 import type { Care, SessionMemory } from './session-memory.js'
 import { CallOutput } from './session-output.js'
@@ -71,14 +71,14 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   const way = wayOf(text, shell)
   const answer = shell.answer()
   let traps: Report | null = null
-  if (text.traps) void shell.heard('X', 0).then((heard) => (traps = heard))
+  if (reportsTraps(text)) void shell.heard('X', 0).then((heard) => (traps = heard))
   shell.give(way, text.whole)
   output.begun = true
   if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { ...way, care, shell })
   // Written down before the command, the state is still true after one that changes nothing.
   memory.dirty = (memory.dirty && text.dumpFirst === null) || !care.inert
   memory.unread ||= text.dumpFirst !== null
-  memory.statusLost = text.errTrap || isPlain(text)
+  memory.statusLost = text.errTrap || text.watchTraps || isPlain(text)
   const askForEnd = isPlain(text) ? () => shell.askForEnd(way.file === null) : null
   return followInShell(shell, plan, call, site, { output, answer, startedAt, care, before, askForEnd, isSlow: false, dumpFirst: text.dumpFirst, traps: () => traps, inputFile, secretPipe })
 }

@@ -8,7 +8,8 @@
  * number that nobody knows.
  */
 import { quoteWord } from './quote.js'
-import { isPlain, isProgram, isTyped, type CallText } from './session-call-text.js'
+import { isPlain, isProgram, isTyped, reportsTraps, type CallText } from './session-call-text.js'
+import { STATE_BEGINS } from './session-state.js'
 
 /** SIGRTMIN+9: nobody else uses it, and the kernel queues it. */
 export const STOP_SIGNAL = 43
@@ -87,7 +88,7 @@ export function dumpCode(marks: Marks, mark = 0): string {
   const parts = ['declare -p', 'declare -f', 'declare -F', 'alias -p', 'shopt -p', 'set +o', 'umask -p', 'trap -p', `printf '%q\\n' "$#" "$@"`, 'dirs -l -p']
   const body = parts.map((part) => `\\builtin ${part} || \\builtin :; \\builtin printf '\\0'`).join('; ')
   // Beyond a file size limit a write would end the shell, unless the signal is ignored.
-  return `\\builtin trap '' XFSZ; { \\builtin printf 'cerith-state\\0'; ${body}; \\builtin pwd; \\builtin printf '\\0end\\0%s' ${mark}; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
+  return `\\builtin trap '' XFSZ; { \\builtin printf '${STATE_BEGINS}\\0'; ${body}; \\builtin pwd; \\builtin printf '\\0end\\0%s' ${mark}; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
 }
 
 /** The file that the shell sources: what is to be prepared, the command, and a report of its end taken before anything can change it. */
@@ -170,13 +171,13 @@ function trailer(call: CallText, marks: Marks): string {
   const stdin = own(marks, 'i')
   const take = `${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`
   const steps = [take]
-  if (call.traps) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
+  if (reportsTraps(call)) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
   if (call.keepStdin) steps.push(`{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`)
   // Told before it is: who could not note it down must not be answered for twice.
   steps.push(`${own(marks, 't')}=\${${kept}[0]}`)
   steps.push(report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`))
   steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
-  return `\n{ ${steps.join('; ')}; }${call.traps ? ' >/dev/null' : ''} 2>/dev/null\n`
+  return `\n{ ${steps.join('; ')}; }${reportsTraps(call) ? ' >/dev/null' : ''} 2>/dev/null\n`
 }
 
 /**
@@ -200,12 +201,12 @@ export function callLines(call: CallText, marks: Marks): string {
   if (call.secrets) after.push(call.secrets.epilogue)
   const names = Object.keys(call.env)
   if (names.length > 0) after.push(`{ \\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}; }${UNNOTICED}`)
-  if (call.traps) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=`)
+  if (reportsTraps(call)) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=`)
   const status = own(marks, 'q')
   // Off before bash reads the line behind it, which says in its report what it was.
   const quiet = call.verbose === 'no' ? '' : `; ${status}=$? ${own(marks, 'v')}=$-; \\builtin set +v`
   const last = after.length > 0 ? `${quiet ? '' : `${status}=$?; `}${after.join('; ')}; ${end}` : end
-  return `${before}${call.statusLost ? forget : ''}{ ${source};} ${streams}${quiet}\n{ ${last}${call.errTrap ? UNNOTICED : ''};} 2>/dev/null\n`
+  return `${before}${call.statusLost ? forget : ''}{ ${source};} ${streams}${quiet}\n{ ${last}${call.errTrap || call.watchTraps ? UNNOTICED : ''};} 2>/dev/null\n`
 }
 
 /** Behind a plain command that did not answer at once: it may be at work, or have been given up by bash before it came to its report. */
@@ -247,7 +248,7 @@ function stashPrompts(marks: Marks): string {
 }
 
 function reportTraps(marks: Marks): string {
-  return `{ \\builtin printf '%s\\0' @${marks.nonce} X 0; \\builtin trap -p EXIT DEBUG RETURN; \\builtin printf '\\0%s\\0' ${marks.nonce}@; } >${marks.report}; \\builtin trap - DEBUG RETURN; ${installTraps(marks, null)}`
+  return `{ \\builtin printf '%s\\0' @${marks.nonce} X 0; \\builtin trap -p; \\builtin printf '\\0%s\\0' ${marks.nonce}@; } >${marks.report}; \\builtin trap - DEBUG RETURN; ${installTraps(marks, null)}`
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What the engine knows about a session between two calls: where it is, what it holds, and what its shell needs special care for. */
 import type { Verdict } from '../contract/verdict.js'
-import { hasTraps, knowledge, trapsOf, type Knowledge, type ShellState } from './session-state.js'
+import { hasTraps, knowledge, mentionsTraps, trapsOf, type Knowledge, type ShellState } from './session-state.js'
 import type { UserTraps } from './session-call-text.js'
 import type { Report } from './session-report.js'
 import { readText, type TextFacts } from './session-text.js'
@@ -18,6 +18,8 @@ const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
 /** What a command needs to be run with. */
 export interface Care {
   readonly traps: (UserTraps & { readonly listed: boolean }) | null
+  /** It may set traps without a word of it. */
+  readonly watchTraps: boolean
   readonly lastArgument: string | null
   readonly looksAtStatus: boolean
   /** Set when the command looks at `PIPESTATUS`. */
@@ -74,7 +76,10 @@ export class SessionMemory {
   /** A command of this shell may have pointed them where somebody else reads: what prints there may have to wait. */
   printsElsewhere = false
   readonly #facts = new Map<string, TextFacts>()
+  /** Until the shell says that it has none. */
   #hasTraps = false
+  /** A function, or an alias, sets some. */
+  #functionsTrap = false
   errTrap = false
   repair = false
   #prompts = false
@@ -94,6 +99,7 @@ export class SessionMemory {
     this.traps = NO_TRAPS
     this.strayReturn = this.ownStdin = this.printsElsewhere = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
     this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
+    this.#functionsTrap = this.state !== null && mentionsTraps(this.state)
     this.#blind = false
     this.statusLost = true
   }
@@ -110,15 +116,17 @@ export class SessionMemory {
   /** The care that a command needs. */
   prepare(text: string): Care {
     const facts = this.#factsOf(text)
-    this.#hasTraps ||= facts.setsTraps
+    this.#hasTraps ||= facts.setsTraps || facts.mentionsErr
     this.errTrap ||= facts.mentionsErr
     this.repair ||= facts.mayHideBuiltins
     this.movedStreams = facts.usesExec
     this.printsElsewhere ||= facts.usesExec
     const inert = !this.#hasTraps && !this.#blind && this.#meansItself(facts.words)
+    const wasBlind = this.#blind
     this.#blind ||= !inert && !this.#meansItself(facts.clearWords)
     return {
       traps: this.#hasTraps ? { ...this.traps, listed: facts.listsTraps } : null,
+      watchTraps: !this.#hasTraps && !inert && (facts.runsOtherText || this.#functionsTrap || wasBlind),
       // Functions and scripts may look at it unseen.
       looksAtStatus: !inert || facts.looksAtStatus,
       lastArgument: facts.looksAtLast ? this.last.argument : null,
@@ -166,7 +174,10 @@ export class SessionMemory {
   }
 
   hearTraps(report: Report): void {
-    this.traps = trapsOf(report.fields[0] ?? '')
+    const { errTrap, others, ...traps } = trapsOf(report.fields[0] ?? '')
+    this.traps = traps
+    this.errTrap = errTrap
+    this.#hasTraps = errTrap || others || traps.exit !== null || traps.debug !== null || traps.return !== null
   }
 
   learn(state: ShellState | null): void {
@@ -182,11 +193,12 @@ export class SessionMemory {
    * while it sources what writes the state down.)
    */
   #noticeTraps(state: ShellState): void {
-    const { return: back } = trapsOf(state.traps.map(({ text }) => text).join('\n'))
-    this.errTrap ||= state.traps.some(({ signal }) => signal === 'ERR')
+    const { return: back, errTrap, others } = trapsOf(state.traps.map(({ text }) => text).join('\n'))
+    this.errTrap ||= errTrap
     this.strayReturn = back !== null
     if (back !== null) this.traps = { ...this.traps, return: back }
-    this.#hasTraps ||= this.errTrap || this.strayReturn
+    this.#hasTraps ||= this.errTrap || this.strayReturn || others
+    this.#functionsTrap = mentionsTraps(state)
   }
 
   /** What the guard saw the command do; the next dump says what it really did. */

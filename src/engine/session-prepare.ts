@@ -49,6 +49,7 @@ export async function prepareCall(shell: SessionShell, plan: Plan, delivered: De
       lastArgument: care.lastArgument,
       stages: care.stages,
       traps: care.traps,
+      watchTraps: care.watchTraps,
       errTrap: memory.errTrap,
       prompts: care.prompts,
       xtrace: care.xtrace,

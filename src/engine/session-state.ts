@@ -26,6 +26,9 @@ export interface Declaration {
   readonly text: string
 }
 
+/** The first word of what a shell writes down, and so part of our trap that does it. */
+export const STATE_BEGINS = 'cerith-state'
+
 /** By which a dump is told from the one before it. */
 export function markOf(dump: string): number {
   return Number(dump.slice(dump.lastIndexOf('\0') + 1))
@@ -34,7 +37,7 @@ export function markOf(dump: string): number {
 /** Null when the text is not a whole dump (torn by a crash, or foreign). */
 export function parseState(dump: string): ShellState | null {
   const parts = dump.split('\0')
-  if (parts[0] !== 'cerith-state' || parts.length < 14 || parts[12] !== 'end') return null
+  if (parts[0] !== STATE_BEGINS || parts.length < 14 || parts[12] !== 'end') return null
   const [, variables, functions, functionNames, aliases, shopts, options, umask, traps, positional, directories, cwd] = parts as string[]
   return {
     variables: parseDeclarations(variables as string),
@@ -183,15 +186,35 @@ function parseTraps(text: string): { text: string; command: string; signal: stri
   }))
 }
 
-/** The agent's traps of the kinds that concern our own lines, as it wrote them. */
-export function trapsOf(text: string): { exit: string | null; debug: string | null; return: string | null } {
+interface Traps {
+  readonly exit: string | null
+  readonly debug: string | null
+  readonly return: string | null
+  readonly errTrap: boolean
+  /** For signals. */
+  readonly others: boolean
+}
+
+/** The agent's traps, those of the kinds that concern our own lines as it wrote them. */
+export function trapsOf(text: string): Traps {
   const commands = new Map(parseTraps(text).map(({ command, signal }) => [signal, command]))
-  return { exit: commands.get('EXIT') ?? null, debug: commands.get('DEBUG') ?? null, return: commands.get('RETURN') ?? null }
+  const exit = commands.get('EXIT') ?? null
+  return {
+    exit: exit?.includes(STATE_BEGINS) ? null : exit,
+    debug: commands.get('DEBUG') ?? null,
+    return: commands.get('RETURN') ?? null,
+    errTrap: commands.has('ERR'),
+    others: [...commands.keys()].some((signal) => !/^(?:EXIT|DEBUG|RETURN|ERR|XFSZ)$/.test(signal) && !signal.includes('RTMIN+9')),
+  }
 }
 
 /** Whether a shell with this state may set traps, or have an ERR trap, without a word of it in the next command. */
 export function hasTraps(state: ShellState): boolean {
-  return state.traps.length > 3 || /\btrap\b/.test(state.functions) || /\btrap\b/.test(state.aliases)
+  return state.traps.length > 3 || mentionsTraps(state)
+}
+
+export function mentionsTraps({ functions, aliases }: ShellState): boolean {
+  return /\btrap\b/.test(functions) || /\btrap\b/.test(aliases)
 }
 
 function lines(text: string | undefined): string[] {

@@ -4,6 +4,8 @@ export interface TextFacts {
   readonly setsTraps: boolean
   readonly listsTraps: boolean
   readonly mentionsErr: boolean
+  /** It runs text that is not in it. */
+  readonly runsOtherText: boolean
   readonly mayHideBuiltins: boolean
   readonly usesExec: boolean
   readonly redirectsWithExec: boolean
@@ -62,6 +64,7 @@ export function readText(text: string): TextFacts {
     setsTraps: /\btrap\b/.test(text),
     listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
     mentionsErr: /\bERR\b/i.test(text),
+    runsOtherText: /(?:^|[\s;&|(){}!`])\\?(?:\.|source|eval)\s/.test(text),
     mayHideBuiltins: /\b(?:builtin|enable)\b/.test(text),
     usesExec: /\bexec\b/.test(text),
     redirectsWithExec: /\bexec\b[^\n]*</.test(text),

@@ -89,16 +89,31 @@ test('SESS-01 traps that a sourced file has set go off for the commands, and onl
   writeFileSync(join(folder, 'traps.sh'), "trap 'echo failed' ERR; trap 'echo back' RETURN\n")
   writeFileSync(join(folder, 'empty.sh'), '')
   for (const command of ['true', 'false', 'echo a', '/bin/false']) await say(command)
-  await say('. ./traps.sh')
-  await writtenDown(session)
-  // Until the trap was known it went off for our own files too; those words may still be on their way.
-  await say(':')
+  expect(await say('. ./traps.sh')).toBe('back\n')
   for (let round = 0; round < 5; round++) {
     expect([await say('true'), await say('false'), await say('echo a'), await say('/bin/false'), await say('. ./empty.sh')]).toEqual(['', 'failed\n', 'a\n', 'failed\n', 'back\n'])
     if (round % 2 === 0) await writtenDown(session)
   }
   await say('trap - ERR RETURN')
   expect([await say('true'), await say('false'), await say('. ./empty.sh')]).toEqual(['', '', ''])
+})
+
+test('SESS-01 a DEBUG trap that a sourced file, or a function, has set goes off for the commands, and only for those', async () => {
+  const folder = temporaryFolder()
+  const session = await (await testEngine({ cwd: folder })).session()
+  const say = async (command: string): Promise<string> => (await session.run({ command })).stdout
+  writeFileSync(join(folder, 'traps.sh'), `trap 'echo "[$BASH_COMMAND]"' DEBUG\n`)
+  for (const command of ['true', 'echo a', '/bin/false']) await say(command)
+  await say('. ./traps.sh')
+  for (let round = 0; round < 5; round++) {
+    expect([await say('true'), await say('echo a; echo b'), await say('/bin/false')]).toEqual(['[true]\n', '[echo a]\na\n[echo b]\nb\n', '[/bin/false]\n'])
+    if (round % 2 === 0) await writtenDown(session)
+  }
+  await say('trap - DEBUG')
+  expect([await say('true'), await say('echo a'), await say('/bin/false')]).toEqual(['', 'a\n', ''])
+  await say(`noisy() { trap 'echo "<$BASH_COMMAND>"' DEBUG; }`)
+  await say('noisy')
+  expect([await say('true'), await say('echo a')]).toEqual(['<true>\n', '<echo a>\na\n'])
 })
 
 test('SESS-01 all at once: each gets its own answer, in order', async () => {
