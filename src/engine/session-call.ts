@@ -242,7 +242,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   const traps = begun.traps()
   if (traps && shell.alive) noteTraps(traps, shell, memory)
   if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames()))
-  else if (held) notes.push(...leftoverNotes(shell, before))
+  if (held || !(shell.alive || shell.ward.state.gone)) notes.push(...leftoverNotes(shell, before))
   return endedCall({ shell, command: plan, output, report, end, notes: [...notes, ...site.notes], startedAt, memory, session: site.name })
 }
 

@@ -57,9 +57,13 @@ const CLEAR = new Set([...LEAVES_NOTHING, ...'cd exit export kill popd printf pu
 const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|enable|suspend)\b|\bset\b[^;|&]*-\w*t|\bonecmd\b|\$\$|BASHPID|<&|>&-/
 const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
 
-export function readText(text: string): TextFacts {
+/** A stream that joins another one: no `&` that starts something. */
+const JOINED = /(?<=\s)[12]?>&[12](?=\s|$)/g
+
+export function readText(whole: string): TextFacts {
+  const text = whole.replaceAll(JOINED, '  ')
   const words = firstWords(text, LEAVES_NOTHING)
-  const typed = words !== null && words.every((word) => AT_ONCE.has(word)) && TYPEABLE.test(text) && !/;\s*$/.test(text)
+  const typed = words !== null && words.every((word) => AT_ONCE.has(word)) && TYPEABLE.test(whole) && !/;\s*$/.test(text)
   return {
     setsTraps: /\btrap\b/.test(text),
     listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
@@ -70,16 +74,16 @@ export function readText(text: string): TextFacts {
     redirectsWithExec: /\bexec\b[^\n]*</.test(text),
     looksAtLast: LOOKS_AT_LAST.test(text),
     looksAtStatus: text.includes('$?'),
-    risky: RISKY.test(text),
+    risky: RISKY.test(whole),
     turnsVerbose: /\bset\b[^;|&\n]*-\w*v|\bverbose\b/.test(text),
     words,
     // A redirection may wait for somebody at the other end of a FIFO.
-    forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)|[<>]/.test(text),
+    forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)|[<>]/.test(whole),
     leavesChildren: words === null || /(?<!&)&(?!&)/.test(text),
     clearWords: words ?? firstWords(text, CLEAR),
     looksAtStages: text.includes('PIPESTATUS'),
     typed,
-    program: words?.length === 1 && !BUILTINS.has(words[0] as string) && PROGRAM_AND_WORDS.test(text),
+    program: words?.length === 1 && !BUILTINS.has(words[0] as string) && PROGRAM_AND_WORDS.test(whole),
     silent: typed && words.every((word) => SILENT.has(word)),
     placeless: typed && !words.includes('pwd'),
   }
