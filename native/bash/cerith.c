@@ -32,7 +32,7 @@ struct builtin { char *name; int (*function)(WordList *); int flags; char *const
 enum { BUILTIN_ENABLED = 1, SEARCH_HASHED = 1 };
 
 extern char **export_env;
-extern int exit_immediately_on_error, last_command_exit_value;
+extern int exit_immediately_on_error, last_command_exit_value, parse_and_execute_level;
 extern volatile sig_atomic_t terminating_signal;
 extern void maybe_make_export_env(void);
 extern void put_command_name_into_env(char *path);
@@ -78,8 +78,8 @@ static void begin(Report *report, const char *kind) {
   add_field(report, "0");
 }
 
-/* Kept open, which costs a tenth of opening it by name, where hardly any script has descriptors of its own; no program inherits it. A command
-   may close it all the same, or put another file in its place. */
+/* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use, and inherited by no program. A command may close
+   it all the same, or put another file in its place. */
 static int kept = -1;
 static struct stat report_file;
 
@@ -223,8 +223,20 @@ static int set_up(WordList *words) {
   return 0;
 }
 
+/* Only lines that the session types itself are executed right from the input of the shell. A command of the agent's, a trap, a function's
+   text or an `eval` comes in another way, and could pretend that the command is over. */
+static bool is_typed(void) { return parse_and_execute_level == 0; }
+
+static int refuse(void) {
+  static const char words[] = "bash: __cerith: command not found\n";
+  ssize_t ignored = write(2, words, sizeof words - 1);
+  (void)ignored;
+  return 127;
+}
+
 static int cerith(WordList *words) {
-  if (*mark == '\0') return words ? set_up(words) : 1;
+  if (*mark == '\0') return words ? set_up(words) : refuse();
+  if (!is_typed()) return refuse();
   if (words) return run(words);
   const char *last_argument = get_string_value("_");
   send_end(last_command_exit_value, last_argument ? last_argument : "", false);

@@ -1,11 +1,13 @@
 /** Looks at this machine: what cerith needs, what it could use, and how to get what is missing. */
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { ShellError } from '../contract/errors.js'
 import { verifyAudit } from './audit-chain.js'
 import { findBash } from './bash.js'
 import { kernelFindings } from './doctor-kernel.js'
-import { findHelper } from './helper-file.js'
+import { findHelper, findShellBuiltin } from './helper-file.js'
 import { bootId, isAlive, processesMarked } from './proc.js'
 import { ensurePrivateDirectory } from './state-dir.js'
 import { startLauncher } from './tier.js'
@@ -51,16 +53,28 @@ async function helperFindings({ env }: Patient): Promise<Finding[]> {
     const native = launcher.tier === 'native'
     await launcher.close()
     if (native)
-      return [
-        { name: 'native helper', state: 'ok', detail: String(file), fix: null },
-        { name: 'terminals', state: 'ok', detail: 'provided by the helper', fix: null },
-      ]
+      return [{ name: 'native helper', state: 'ok', detail: String(file), fix: null }, { name: 'terminals', state: 'ok', detail: 'provided by the helper', fix: null }, await programsFinding(env)]
     return [
       { name: 'native helper', state: 'degraded', detail: file ? `${file} cannot be started; the plain tier is used` : 'not there; the plain tier is used', fix },
       { name: 'terminals', state: 'degraded', detail: 'need the native helper', fix },
     ]
   } catch (error) {
     return [{ name: 'native helper', state: 'broken', detail: messageOf(error), fix }]
+  }
+}
+
+/** Whether bash really loads what is to start the programs of sessions. Without it everything works, a little slower. */
+async function programsFinding(env: Patient['env']): Promise<Finding> {
+  const name = 'programs in sessions'
+  const byBash = (why: string): Finding => ({ name, state: 'ok', detail: `started by bash itself, a third slower: ${why}`, fix: null })
+  try {
+    const { path, version } = await findBash()
+    const file = findShellBuiltin(version, env)
+    if (file === null) return byBash(Number.parseInt(version, 10) < 5 ? `bash ${version} is older than 5` : 'the builtin is not there')
+    await promisify(execFile)(path, ['--norc', '--noprofile', '-c', 'enable -f "$1" __cerith', 'bash', file], { timeout: 5_000, env: {} })
+    return { name, state: 'ok', detail: `started by ${file}`, fix: null }
+  } catch (error) {
+    return byBash((error as { stderr?: string }).stderr?.trim().split('\n')[0] || messageOf(error))
   }
 }
 

@@ -177,6 +177,26 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
     expect(stories[0]).toEqual(stories[1])
   })
 
+  test.each([
+    '__cerith',
+    '__cerith; sleep 0.2',
+    'eval __cerith ls',
+    'f() { __cerith; }; f',
+    'trap __cerith USR1; kill -USR1 $$; sleep 0.1',
+    '(__cerith)',
+    'echo $(__cerith)',
+    '\\__cerith = /tmp/x y',
+    'builtin __cerith /bin/true',
+  ])('F33 a command cannot pretend to be over: %s', async (command) => {
+    const session = await (await testEngine()).session()
+    await session.run({ command: 'ls -d .' })
+    for (let round = 0; round < 2; round++) {
+      const { stderr } = await session.run({ command: `${command}; echo last >&2` })
+      expect(stderr).toBe('bash: __cerith: command not found\nlast\n')
+      expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n', stderr: '' })
+    }
+  })
+
   test('F53 a program that is stopped is gone, and the session goes on with its state', async () => {
     const session = await (await testEngine()).session()
     await session.run({ command: 'kept=yes' })

@@ -1,10 +1,11 @@
 /** The doctor finds what is wrong with a machine, and its fix; never throws. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { examine, type Finding } from '../../src/os/doctor.js'
+import { findHelper, findShellBuiltin } from '../../src/os/helper-file.js'
 import { takeLockFile } from '../../src/os/lock-file.js'
 
 const base = mkdtempSync(join(tmpdir(), 'cerith-doctor-test-'))
@@ -17,6 +18,20 @@ test('every finding that is not ok says how to fix it', async () => {
     expect(detail).not.toBe('')
     if (state !== 'ok') expect(fix).toBeTruthy()
   }
+})
+
+test.skipIf(findShellBuiltin('5') === null)('who starts the programs of sessions is told: the builtin, or bash where it cannot be loaded', async () => {
+  const programs = async (env: Record<string, string>): Promise<string | undefined> =>
+    (await examine({ env, stateDir: join(base, 'programs') })).find(({ name }) => name === 'programs in sessions')?.detail
+  expect(await programs({})).toBe(`started by ${findShellBuiltin('5')}`)
+  const alone = join(base, 'alone')
+  mkdirSync(alone)
+  copyFileSync(findHelper() as string, join(alone, 'helper'))
+  chmodSync(join(alone, 'helper'), 0o755)
+  const env = { CERITH_HELPER: join(alone, 'helper') }
+  expect(await programs(env)).toContain('bash itself, a third slower: the builtin is not there')
+  writeFileSync(join(alone, `cerith-bash-${process.platform}-${process.arch}.so`), 'no library')
+  expect(await programs(env)).toMatch(/bash itself, a third slower: .*file too short|invalid ELF/)
 })
 
 test('a state directory that is a link or a file is broken', async () => {
