@@ -47,6 +47,14 @@ await compare(
 )
 let n = 0
 await compare(
+  'a program with another argument each time',
+  [
+    ['spawn bash -c', () => plain(`/bin/true ${++n}`)],
+    ['session', () => session.run({ command: `/bin/true ${++n}` })],
+  ],
+  rounds,
+)
+await compare(
   'a different command each time',
   [
     ['spawn bash -c', () => plain(`x=${++n}; echo $x`)],
@@ -60,6 +68,16 @@ await compare(
   [
     ['spawn bash -c :', () => plain(':')],
     ['session :', run(':')],
+  ],
+  rounds,
+)
+const large = await engine.session('large')
+await large.run({ command: String.raw`x=$(head -c 30000000 /dev/zero | tr '\0' a)` })
+await compare(
+  'a program, from a shell that holds 30 MB',
+  [
+    ['spawn bash -c /bin/true', () => plain('/bin/true')],
+    ['session /bin/true', () => large.run({ command: '/bin/true' })],
   ],
   rounds,
 )
