@@ -135,6 +135,9 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const policy = options.policy ? await readPolicy(options.policy) : undefined
   // The kernel may know the host by the name of its main thread.
   const hosts = [basename(process.execPath), process.title.split(' ')[0] ?? 'node', processFacts(process.pid)?.name ?? 'node']
+  let guard: typeof import('../guard/inspect.js') | null = null
+  const home = baseEnv['HOME'] ?? homeDirectory()
+  const tmp = baseEnv['TMPDIR'] ?? tmpdir()
   const own = { pids: [process.pid, process.ppid, launcher.pid], names: [...new Set([...hosts, 'cerith', 'cerith-launch', 'cerith-warden'])] }
   const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
   const verdicts = new Map<string, Verdict>()
@@ -162,11 +165,11 @@ async function createServices(options: EngineOptions): Promise<Services> {
       const before = key === null ? undefined : verdicts.get(key)
       if (before) return before
       // The guard and its parser are loaded by the first command that needs them.
-      const { inspect } = await import('../guard/inspect.js')
-      const verdict = inspect(command, {
+      guard ??= await import('../guard/inspect.js')
+      const verdict = guard.inspect(command, {
         ...context,
-        home: baseEnv['HOME'] ?? homeDirectory(),
-        tmp: baseEnv['TMPDIR'] ?? tmpdir(),
+        home,
+        tmp,
         ...(policy ? { policy } : {}),
         ...(roots ? { roots } : {}),
         own,
