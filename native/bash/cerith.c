@@ -9,8 +9,8 @@
    not grow with what the shell holds. Whatever is not a program that simply starts (nothing of that name, no interpreter line, too long a
    list of words) is declined before anything has happened, and the session gives the command to bash itself.
 
-   Only names that bash and every libc export are used, without their versions: one file serves glibc and musl. It is linked so that all
-   of them are looked up when it is loaded, and a bash that lacks one does not load it. */
+   Only names that bash and every libc export are used, without their versions: one file serves old and new glibc, and musl. It is linked so
+   that all of them are looked up when it is loaded, and a bash that lacks one does not load it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 2048, KEPT_FROM = 971 };
+enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 2048, KEPT_FROM = 640, KEPT_SPREAD = 320 };
 
 /* ---- bash's own: the same since bash 4.4 ---- */
 typedef struct { char *word; int flags; } WordDescription;
@@ -32,7 +33,7 @@ struct builtin { char *name; int (*function)(WordList *); int flags; char *const
 enum { BUILTIN_ENABLED = 1, SEARCH_HASHED = 1 };
 
 extern char **export_env;
-extern int exit_immediately_on_error, last_command_exit_value, parse_and_execute_level;
+extern int exit_immediately_on_error, job_control, last_command_exit_value, parse_and_execute_level;
 extern volatile sig_atomic_t terminating_signal;
 extern void maybe_make_export_env(void);
 extern void put_command_name_into_env(char *path);
@@ -61,7 +62,7 @@ static void add_number(Report *report, int number) {
   add_field(report, at);
 }
 
-/* Cut as bash would, not within a character. */
+/* Cut where it gets long, not within a character. */
 static void add_argument(Report *report, const char *argument) {
   size_t length = strlen(argument);
   if (length > LONGEST_ARGUMENT)
@@ -78,31 +79,49 @@ static void begin(Report *report, const char *kind) {
   add_field(report, "0");
 }
 
-/* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use, and inherited by no program. A command may close
-   it all the same, or put another file in its place. */
+/* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use, another one in every shell, and inherited by no
+   program. A command may close it all the same, or put another file in its place. */
 static int kept = -1;
 static struct stat report_file;
 
+/* A library before glibc 2.33 has no function of that name. */
+static int look_at(int fd, struct stat *file) { return (int)syscall(SYS_fstat, fd, file); }
+
 static void keep_open(int fd) {
-  if (fstat(fd, &report_file) == 0) kept = fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FROM);
+  unsigned spread = 0;
+  for (const char *at = mark; *at; at++) spread = spread * 31 + (unsigned char)*at;
+  if (look_at(fd, &report_file) == 0) kept = fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FROM + (int)(spread % KEPT_SPREAD));
 }
 
 static bool is_kept(void) {
   struct stat now;
-  return kept >= 0 && fstat(kept, &now) == 0 && now.st_ino == report_file.st_ino && now.st_dev == report_file.st_dev;
+  return kept >= 0 && look_at(kept, &now) == 0 && now.st_ino == report_file.st_ino && now.st_dev == report_file.st_dev;
+}
+
+/* Nobody may be there to read it: the shell goes on, with a command that its engine has left. */
+static bool write_report(int fd, const Report *report) {
+  struct sigaction ignore, before;
+  memset(&ignore, 0, sizeof ignore);
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, &before);
+  ssize_t written;
+  while ((written = write(fd, report->text, report->length)) < 0 && errno == EINTR) {}
+  sigaction(SIGPIPE, &before, NULL);
+  return written > 0;
 }
 
 /* Nothing can be said when it fails, and the session asks. */
-static void send(Report *report) {
+static bool send(Report *report) {
   add(report, mark, strlen(mark));
   add(report, "@", 2);
   bool was_kept = is_kept();
   int fd = was_kept ? kept : open(report_path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  while (write(fd, report->text, report->length) < 0 && errno == EINTR) {}
-  if (was_kept) return;
+  if (fd < 0) return false;
+  bool sent = write_report(fd, report);
+  if (was_kept) return sent;
   if (kept < 0) keep_open(fd);
   close(fd);
+  return sent;
 }
 
 static void send_end(int status, const char *last_argument, bool was_program) {
@@ -114,11 +133,13 @@ static void send_end(int status, const char *last_argument, bool was_program) {
   send(&report);
 }
 
+/* What a line of ours ends with when it has done nothing by itself: the status is left as it is, unless bash would end the shell for it. */
+static int unchanged(void) { return exit_immediately_on_error ? 0 : last_command_exit_value; }
+
 static int decline(void) {
   Report report;
   begin(&report, "N");
-  send(&report);
-  return last_command_exit_value;
+  return send(&report) ? unchanged() : 127;
 }
 
 /* ---- a program ---- */
@@ -184,6 +205,8 @@ static int wait_for(pid_t pid, const sigset_t *before) {
 static int run(WordList *list) {
   char *words[MOST_WORDS + 1];
   int count = 0;
+  /* With `set -m` each program has a group of its own, and may be stopped. */
+  if (job_control) return decline();
   for (; list; list = list->next) {
     if (count == MOST_WORDS) return decline();
     words[count++] = list->word->word;
@@ -211,12 +234,30 @@ static int run(WordList *list) {
 
 /* ---- the builtin ---- */
 
+/* Where one system imitates another, vfork may be nothing but fork; then a program that could not be started would not be noticed. */
+static bool shares_memory(void) {
+  volatile bool seen = false;
+  sigset_t child, before;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, &before);
+  pid_t pid = vfork();
+  if (pid == 0) {
+    seen = true;
+    _exit(0);
+  }
+  while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return seen;
+}
+
 static int set_up(WordList *words) {
   WordList *where = words->next;
   WordList *with = where ? where->next : NULL;
   if (!with || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
   strcpy(report_path, where->word->word);
   strcpy(mark, with->word->word);
+  if (!shares_memory()) return 1;
   Report report;
   begin(&report, "G");
   send(&report);
@@ -240,7 +281,7 @@ static int cerith(WordList *words) {
   if (words) return run(words);
   const char *last_argument = get_string_value("_");
   send_end(last_command_exit_value, last_argument ? last_argument : "", false);
-  return last_command_exit_value;
+  return unchanged();
 }
 
 static char *const DESCRIPTION[] = {"Belongs to the session that this shell is part of: starts its programs and tells how they ended.", NULL};

@@ -5,10 +5,13 @@ import type { Report } from './session-report.js'
 export interface Answered {
   /** Null: the shell ended first, or nobody waits any longer. Only the first one counts. */
   give(report: Report | null): void
+  /** The command could not be given to the shell. */
+  fail(error: unknown): void
 }
 
 export class Answer implements Answered {
   given = false
+  failure: unknown = null
   readonly report: Promise<Report | null>
   #tell!: (report: Report | null) => void
 
@@ -19,5 +22,10 @@ export class Answer implements Answered {
   give(report: Report | null): void {
     this.given = true
     this.#tell(report)
+  }
+
+  fail(error: unknown): void {
+    if (!this.given) this.failure = error
+    this.give(null)
   }
 }

@@ -88,6 +88,7 @@ function wayOf(text: CallText, shell: SessionShell): Way {
   return {
     line: Buffer.from(callLines(text, shell.marks)),
     file: byItself ? null : commandFileText(text, shell.marks),
+    loaded: text.loaded,
     otherwise: isProgram(text) ? () => wayOf({ ...text, program: false }, shell) : null,
   }
 }
@@ -113,6 +114,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     if (stop || promoted || isOver()) return
     stop = why
     output.interrupted = true
+    shell.forgetOtherwise()
     stopping = stopCommand({ shell: shell.pid, warden: shell.ward.wardenPid, spared: before, stopSignal: STOP_SIGNAL, polite: why === 'interrupt' ? 2 : 15, graceMs: plan.graceMs })
     answer.give(null)
   }
@@ -122,6 +124,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     promoted = true
     stopTimers()
     const move = async (): Promise<Outcome> => {
+      await shell.begun()
       // The shell goes with its command; the session continues in a new one with the state from before.
       memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateMarked(begun.dumpFirst))
       shell.streams.drain()
@@ -182,7 +185,8 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   const slow = (): void => {
     if (!urgent) setDeadlines()
     listen()
-    if (!answer.given) begun.askForEnd?.()
+    // It may have answered while the host was busy.
+    if (!isOver()) begun.askForEnd?.()
   }
   if (begun.isSlow) slow()
   let unanswered = false
@@ -235,6 +239,7 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   if (stopped || !shell.alive) shell.streams.drain()
   const { held } = shell.detach(care)
   output.end()
+  if (answer.failure) throw answer.failure
 
   const end: End = unanswered && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
   remember(report, shell, plan, end, memory)

@@ -58,7 +58,13 @@ export class SessionFiles {
 
   /** All but the state, which may still be asked for. */
   remove(): void {
-    for (const kind of SOURCED) rmSync(fileOf[kind](this.#marks), { force: true })
+    for (const kind of SOURCED) {
+      try {
+        rmSync(fileOf[kind](this.#marks), { force: true })
+      } catch {
+        // The folder is gone, or not ours any more: there is nothing left to be removed.
+      }
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 import { quoteWord } from './quote.js'
 import { isPlain, isProgram, isTyped, reportsTraps, type CallText } from './session-call-text.js'
 import { STATE_BEGINS } from './session-state.js'
+import { LOADED } from './session-text.js'
 
 /** SIGRTMIN+9: nobody else uses it, and the kernel queues it. */
 export const STOP_SIGNAL = 43
@@ -20,7 +21,7 @@ const NOWHERE = '/dev/zero'
 export interface Marks {
   /** Unguessable; output that imitates a report does not know it. */
   readonly nonce: string
-  /** Opened anew for every report, so that no descriptor of ours is ever inherited. */
+  /** Opened by name for every report of bash's own, so that no program ever inherits a descriptor of ours. */
   readonly report: string
   /** All files of one shell begin like this. */
   readonly files: string
@@ -54,9 +55,6 @@ const PROMPT_IS_SET = PROMPT_NAMES.map((name) => `\${${name}+x}`).join('')
 const UNNOTICED = ' || \\builtin :'
 
 const own = (marks: Marks, what: string): string => `__cerith_${what}${marks.nonce.slice(0, 8)}`
-
-/** What `native/bash` is loaded as. */
-const LOADED = '__cerith'
 
 /** Makes the shell quiet and plain before the first command. */
 export function setUpCode(marks: Marks, builtin: string | null): string {
@@ -201,7 +199,7 @@ export function callLines(call: CallText, marks: Marks): string {
   if (call.secrets) after.push(call.secrets.epilogue)
   const names = Object.keys(call.env)
   if (names.length > 0) after.push(`{ \\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}; }${UNNOTICED}`)
-  if (reportsTraps(call)) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=`)
+  if (reportsTraps(call)) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN`)
   const status = own(marks, 'q')
   // Off before bash reads the line behind it, which says in its report what it was.
   const quiet = call.verbose === 'no' ? '' : `; ${status}=$? ${own(marks, 'v')}=$-; \\builtin set +v`
@@ -212,7 +210,8 @@ export function callLines(call: CallText, marks: Marks): string {
 /** Behind a plain command that did not answer at once: it may be at work, or have been given up by bash before it came to its report. */
 export function endLine(marks: Marks): string {
   const told = own(marks, 't')
-  return `[[ \${${told}-} ]] && ${own(marks, 'rc')}=$${told} || \\builtin . ${quoteWord(fileOf.end(marks))}\n`
+  const status = own(marks, 'q')
+  return `${status}=$?; [[ \${${told}-} ]] && { ${own(marks, 'rc')}=$${told}; ${status}=; } || \\builtin . ${quoteWord(fileOf.end(marks))}\n`
 }
 
 /**
@@ -220,7 +219,8 @@ export function endLine(marks: Marks): string {
  * one which comes late is not taken for the next call's.
  */
 export function typedEndLine(number: number, marks: Marks): string {
-  return `${own(marks, 'q')}=$? ${own(marks, 'n')}=${number} ${own(marks, 't')}=; \\builtin . ${quoteWord(fileOf.end(marks))}\n`
+  // Also for a shell that leaves with its command's status after its engine, and the file, are gone.
+  return `${own(marks, 'q')}=$? ${own(marks, 'n')}=${number} ${own(marks, 't')}=; ${own(marks, 'rc')}=$${own(marks, 'q')}; \\builtin . ${quoteWord(fileOf.end(marks))}\n`
 }
 
 /** Reports the end of a command that did not do so itself. Sourced without arguments `$1` is the agent's, so the status comes in a variable. */

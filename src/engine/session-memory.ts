@@ -3,7 +3,7 @@ import type { Verdict } from '../contract/verdict.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, type Knowledge, type ShellState } from './session-state.js'
 import type { UserTraps } from './session-call-text.js'
 import type { Report } from './session-report.js'
-import { readText, type TextFacts } from './session-text.js'
+import { LOADED, readText, type TextFacts } from './session-text.js'
 
 /** What the next command may ask about the one before it. */
 export interface LastCommand {
@@ -48,7 +48,7 @@ export interface Care {
 }
 
 /** What is typed behind a command that is typed as it is. */
-const OWN_WORDS = ['printf']
+const OWN_WORDS = ['printf', LOADED]
 
 /** Agents repeat themselves: the facts of this many commands are kept. */
 const KEPT_FACTS = 64
@@ -78,8 +78,8 @@ export class SessionMemory {
   readonly #facts = new Map<string, TextFacts>()
   /** Until the shell says that it has none. */
   #hasTraps = false
-  /** A function, or an alias, sets some. */
-  #functionsTrap = false
+  /** A function, or an alias, may set some; or the agent has done so before. */
+  #mayTrap = false
   errTrap = false
   repair = false
   #prompts = false
@@ -99,7 +99,7 @@ export class SessionMemory {
     this.traps = NO_TRAPS
     this.strayReturn = this.ownStdin = this.printsElsewhere = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
     this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
-    this.#functionsTrap = this.state !== null && mentionsTraps(this.state)
+    this.#mayTrap = this.state !== null && mentionsTraps(this.state)
     this.#blind = false
     this.statusLost = true
   }
@@ -117,6 +117,7 @@ export class SessionMemory {
   prepare(text: string): Care {
     const facts = this.#factsOf(text)
     this.#hasTraps ||= facts.setsTraps || facts.mentionsErr
+    this.#mayTrap ||= facts.setsTraps
     this.errTrap ||= facts.mentionsErr
     this.repair ||= facts.mayHideBuiltins
     this.movedStreams = facts.usesExec
@@ -126,7 +127,7 @@ export class SessionMemory {
     this.#blind ||= !inert && !this.#meansItself(facts.clearWords)
     return {
       traps: this.#hasTraps ? { ...this.traps, listed: facts.listsTraps } : null,
-      watchTraps: !this.#hasTraps && !inert && (facts.runsOtherText || this.#functionsTrap || wasBlind),
+      watchTraps: !this.#hasTraps && !inert && (facts.runsOtherText || this.#mayTrap || wasBlind),
       // Functions and scripts may look at it unseen.
       looksAtStatus: !inert || facts.looksAtStatus,
       lastArgument: facts.looksAtLast ? this.last.argument : null,
@@ -135,7 +136,7 @@ export class SessionMemory {
       childless: inert && !facts.forks,
       waits: inert && !facts.leavesChildren,
       typed: inert && facts.typed && !this.printsElsewhere && this.#meansItself(OWN_WORDS),
-      program: inert && facts.program,
+      program: inert && facts.program && this.#meansItself(OWN_WORDS),
       silent: inert && facts.silent,
       placeless: inert && facts.placeless,
       risky: facts.risky,
@@ -198,7 +199,7 @@ export class SessionMemory {
     this.strayReturn = back !== null
     if (back !== null) this.traps = { ...this.traps, return: back }
     this.#hasTraps ||= this.errTrap || this.strayReturn || others
-    this.#functionsTrap = mentionsTraps(state)
+    this.#mayTrap ||= mentionsTraps(state)
   }
 
   /** What the guard saw the command do; the next dump says what it really did. */

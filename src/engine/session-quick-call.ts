@@ -8,7 +8,7 @@ import type { Call, CallControl } from './call.js'
 import { notStarted } from './fresh.js'
 import { quietOutcome } from './outcomes.js'
 import { environmentOf, planOf, type Plan } from './plan.js'
-import type { Answered } from './session-answer.js'
+import type { Answer, Answered } from './session-answer.js'
 import { followInShell, isUrgent, NOBODY, type CallSite } from './session-call.js'
 import { endedCall, lastOf, leftoverNotes } from './session-end.js'
 import { CallOutput } from './session-output.js'
@@ -28,6 +28,8 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
   #output: CallOutput | null = null
   #given: Report | null | undefined = undefined
   #followed = false
+  /** Of the call that it has become. */
+  #answer: Answer | null = null
 
   constructor(known: QuickCommand, request: RunRequest, call: Call, site: CallSite, over: () => void) {
     const { shell } = known
@@ -82,11 +84,15 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
   /** See `SessionShell.caughtUp`. */
   caughtUp(report: Report): void {
     if (this.#followed) return
-    if (this.#known.shell.alive) this.#settle(report)
-    else this.slow()
+    const { shell } = this.#known
+    if (!shell.alive) return this.slow()
+    shell.readCrowded()
+    this.#settle(report)
   }
 
   #settle(report: Report): void {
+    // Whoever wants to stop it from here on comes too late.
+    this.#followed = true
     const { shell, care } = this.#known
     const { memory, name: session } = this.#site
     shell.silence.end(this)
@@ -108,6 +114,11 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
     return endedCall({ shell, command: this.#known, output: this.#output, report, end, notes: held ? leftoverNotes(shell, NOBODY) : [], startedAt: this.#call.startedAt, memory, session })
   }
 
+  fail(error: unknown): void {
+    this.slow()
+    this.#answer?.fail(error)
+  }
+
   // ---- the long way ----
 
   /** From here on it is a call like every other. */
@@ -116,7 +127,7 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
     this.#followed = true
     const { shell, care, file } = this.#known
     shell.silence.end(this)
-    const answer = shell.answer()
+    const answer = (this.#answer = shell.answer())
     if (this.#given !== undefined) answer.give(this.#given)
     const begun = {
       output: this.#captured,

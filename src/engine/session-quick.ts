@@ -12,6 +12,8 @@ export interface Way {
   readonly line: Uint8Array
   /** What the line sources; null when the command is typed as it is. */
   readonly file: string | null
+  /** Whether the shell had the builtin of ours. */
+  readonly loaded: boolean
   /** How to do it when the builtin of ours declines. */
   readonly otherwise: (() => Way) | null
 }
@@ -43,7 +45,7 @@ export class QuickCommands {
   /** Null when anything has changed, or the request asks for more than the command. */
   find(request: RunRequest, shell: SessionShell, memory: SessionMemory): QuickCommand | null {
     const known = this.#known.get(request.command as string)
-    if (!known || known.shell !== shell || known.cwd !== memory.cwd || known.version !== memory.version || !memory.isPlain) return null
+    if (!known || known.shell !== shell || known.loaded !== shell.loaded || known.cwd !== memory.cwd || known.version !== memory.version || !memory.isPlain) return null
     // Most requests are nothing but a command.
     if (Object.keys(request).length > 1 && !asksForNothingSpecial(request)) return null
     if (known.file === null && memory.printsElsewhere) return null

@@ -1,7 +1,7 @@
 /** Reads what a session's shell reports: NUL-separated fields between two marks that only we know. */
 
 export interface Report {
-  /** T: the command ended. F: it ended and left the shell as it was. E: the line it was on ended. R: ready again. D: state written. X: the agent's EXIT trap. G: the builtin of ours is there. N: it does not start this program. */
+  /** T: the command ended. F: it ended and left the shell as it was. E: the line it was on ended. R: ready again. D: state written. X: the agent's traps. G: the builtin of ours is there. N: it does not start this program. */
   readonly kind: 'T' | 'F' | 'E' | 'R' | 'D' | 'X' | 'G' | 'N'
   readonly number: number
   readonly fields: readonly string[]

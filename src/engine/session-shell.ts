@@ -5,7 +5,7 @@ import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readInto, type PipeReader } from '../os/pipe-reader.js'
 import { watchChildren, type ChildrenWatch } from '../os/children.js'
-import { descendantsOf, processFacts, signalProcess } from '../os/proc.js'
+import { commandLine, descendantsOf, isAlive, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
 import { Answer, type Answered } from './session-answer.js'
@@ -47,6 +47,8 @@ export class SessionShell {
   #otherwise: (() => Way) | null = null
   /** The number that a report of the running command's end may carry, where it was asked for one. */
   #asked = 0
+  /** A report that nobody waited for came since the command was given. */
+  #crowded = false
   #closed = false
 
   private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe) {
@@ -137,10 +139,29 @@ export class SessionShell {
   #giveOtherwise(): void {
     const wasAsked = this.#asked !== 0
     const otherwise = this.#otherwise
-    if (!otherwise) return
+    if (!otherwise || this.#closed) return
     this.#asked = 0
-    this.give(otherwise())
-    if (wasAsked) this.askForEnd(true)
+    try {
+      this.give(otherwise())
+      if (wasAsked) this.askForEnd(true)
+    } catch (error) {
+      this.#answer?.fail(error)
+    }
+  }
+
+  /** A command that is stopped is not begun again in another way. */
+  forgetOtherwise(): void {
+    this.#otherwise = null
+  }
+
+  /** Resolves when a command that the builtin may decline has been started by it, or given otherwise. */
+  async begun(): Promise<void> {
+    for (const began = performance.now(); this.#otherwise && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
+      this.hearNow()
+      // Until it has become the program it looks like the shell.
+      if (descendantsOf(this.pid).some((pid) => isAlive(pid) && commandLine(pid) !== commandLine(this.pid))) return
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
   }
 
   /** The report of this kind and number; null when the shell ends first. */
@@ -159,6 +180,7 @@ export class SessionShell {
   /** The same, to whom it may concern. */
   answerTo(who: Answered): void {
     this.#asked = 0
+    this.#crowded = false
     this.#answer = who
     if (!this.alive) who.give(null)
   }
@@ -170,13 +192,22 @@ export class SessionShell {
 
   #hear(report: Report): void {
     // One with a number may come behind the report that made it needless.
-    if (report.kind === 'E' && report.number !== 0 && report.number !== this.#asked) return
-    if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') return this.#answer?.give(report)
+    if (report.kind === 'E' && report.number !== 0 && report.number !== this.#asked) {
+      this.#crowded = true
+      return
+    }
+    if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') {
+      // Nothing but a name that is not known keeps the builtin from telling the end itself.
+      if (report.kind === 'E' && report.fields[0] === '127' && this.#otherwise) this.loaded = false
+      this.#otherwise = null
+      return this.#answer?.give(report)
+    }
     if (report.kind === 'N') return this.#giveOtherwise()
     if (report.kind === 'G') this.loaded = true
     const key = `${report.kind}${report.number}`
     const waiter = this.#waiters.get(key)
     this.#waiters.delete(key)
+    this.#crowded ||= !waiter
     waiter?.(report)
   }
 
@@ -194,7 +225,13 @@ export class SessionShell {
 
   /** Gives a plain command the line that reports its end if it did not do so itself. */
   askForEnd(typed: boolean): void {
-    this.files.ensure()
+    // Once: the second line would find the status of the first.
+    if (typed && this.#asked !== 0) return
+    try {
+      this.files.ensure()
+    } catch {
+      // Without its file the line says nothing; the command's own report still comes.
+    }
     if (typed) this.#asked = this.nextNumber()
     this.type(typed ? typedEndLine(this.#asked, this.marks) : endLine(this.marks))
   }
@@ -240,8 +277,14 @@ export class SessionShell {
    * Whatever was written before a report that just arrived has been read when this resolves: the kernel tells of all pipes that hold
    * something at once, so what comes before the report is part of the same turn of the event loop.
    */
-  caughtUp(): Promise<void> {
-    return new Promise((resolve) => setImmediate(resolve))
+  async caughtUp(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    this.readCrowded()
+  }
+
+  /** Unless it was another report of which the kernel told, and this one came while that was read: then nobody was told of the output. */
+  readCrowded(): void {
+    if (this.#crowded) this.streams.drain()
   }
 
   /** False when the shell did not answer in time, or is gone. */

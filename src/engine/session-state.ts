@@ -213,8 +213,11 @@ export function hasTraps(state: ShellState): boolean {
   return state.traps.length > 3 || mentionsTraps(state)
 }
 
+/** Also what runs text from elsewhere. */
+const MAY_TRAP = /\b(?:trap|eval|source)\b|(?:^|[\s;&|(){}!`'])\.\s/m
+
 export function mentionsTraps({ functions, aliases }: ShellState): boolean {
-  return /\btrap\b/.test(functions) || /\btrap\b/.test(aliases)
+  return MAY_TRAP.test(functions) || MAY_TRAP.test(aliases)
 }
 
 function lines(text: string | undefined): string[] {

@@ -1,5 +1,8 @@
 /** What the text of a session's command says by itself, whatever the session is like. By shape: what cannot be seen through counts as able to do anything. */
 
+/** What `native/bash` is loaded as. */
+export const LOADED = '__cerith'
+
 export interface TextFacts {
   readonly setsTraps: boolean
   readonly listsTraps: boolean
@@ -68,7 +71,7 @@ export function readText(whole: string): TextFacts {
     setsTraps: /\btrap\b/.test(text),
     listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
     mentionsErr: /\bERR\b/i.test(text),
-    runsOtherText: /(?:^|[\s;&|(){}!`])\\?(?:\.|source|eval)\s/.test(text),
+    runsOtherText: /(?:^|[\s;&|(){}!`])\\?(?:\.|source|eval)\s|(?:^|[;&|({\n])\s*["']?\$/.test(text),
     mayHideBuiltins: /\b(?:builtin|enable)\b/.test(text),
     usesExec: /\bexec\b/.test(text),
     redirectsWithExec: /\bexec\b[^\n]*</.test(text),

@@ -1,5 +1,5 @@
 /** One program is started by a builtin of ours that the session's bash has loaded. Everything must be as if bash had done it. */
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readText } from '../../src/engine/session-text.js'
@@ -33,6 +33,7 @@ function programsIn(folder: string): void {
   program('text', 'echo no\n', 0o644)
   program('signals', '#!/bin/sh\nexec grep -E "^Sig(Blk|Ign)" /proc/self/status\n')
   program('survives', '#!/bin/sh\nkill -INT $PPID\nexit 3\n')
+  program('group', '#!/bin/sh\nset -- $(cat /proc/$$/stat)\n[ $1 = $5 ]\n')
   program('says', '#!/bin/sh\necho out; echo err >&2; echo more\n')
   mkdirSync(join(folder, 'folder'))
 }
@@ -94,7 +95,6 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
     ],
     ['its signals', ['./signals', 'trap "" TERM', './signals', 'trap - TERM', './signals', 'echo "trap \\"\\" INT" >ignore', '. ./ignore', './signals', 'env ./signals']],
     ['its limits', ['umask 027', 'mkdir made', 'stat -c %a made', 'ulimit -n 64', 'cat /proc/self/limits | grep "open files" | tr -s " "']],
-    ['an interrupt that it survives', ['./survives', 'echo $?', './survives', 'echo still here']],
     ['leaving on the first failure', ['kept=1', 'set -e', './ends 0', './ends 4', 'echo $kept $-']],
     ['other meanings', ['ls() { echo mine; }', 'ls -d .', 'unset -f ls', 'ls -d .', 'alias ls="echo aliased"', 'ls -d .', 'unalias ls', 'ls -d .', './ends() { echo odd; }', './ends 1']],
     [
@@ -135,6 +135,7 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
         './ends 5',
         'set +x',
         'set -m',
+        './group',
         './ends 6',
         'set +m',
         './ends 7',
@@ -194,6 +195,100 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
       const { stderr } = await session.run({ command: `${command}; echo last >&2` })
       expect(stderr).toBe('bash: __cerith: command not found\nlast\n')
       expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n', stderr: '' })
+    }
+  })
+
+  test("an interrupt of its shell that a program survives is nobody else's matter", async () => {
+    const cwd = temporaryFolder()
+    programsIn(cwd)
+    const session = await (await testEngine({ cwd })).session()
+    for (let round = 0; round < 5; round++) expect(await session.run({ command: './survives' })).toMatchObject({ exitCode: 3, stderr: '' })
+    expect((await session.info()).restarts).toBe(0)
+  })
+
+  test('F53 what it declines is not begun after it was stopped, and nobody gets its output', async () => {
+    const cwd = temporaryFolder()
+    programsIn(cwd)
+    const session = await (await testEngine({ cwd })).session()
+    for (let round = 0; round < 60; round++) {
+      const handle = session.stream({ command: './plain a', ...(round % 3 === 2 ? { timeoutMs: 1 } : {}) })
+      if (round % 3 === 0) handle.kill()
+      if (round % 3 === 1) handle.interrupt()
+      await handle.outcome
+      expect(await session.run({ command: 'basename own' })).toMatchObject({ exitCode: 0, stdout: 'own\n' })
+      expect(await session.run({ command: 'echo too' })).toMatchObject({ exitCode: 0, stdout: 'too\n' })
+    }
+  })
+
+  test('what it declines runs in the background all the same', async () => {
+    const cwd = temporaryFolder()
+    const engine = await testEngine({ cwd })
+    const session = await engine.session()
+    await session.run({ command: 'kept=yes' })
+    for (let round = 0; round < 12; round++) {
+      const ran = join(cwd, `ran${round}`)
+      writeFileSync(join(cwd, 'marks'), `sleep 0.05; : >ran${round}; exit 4\n`, { mode: 0o755 })
+      const handle = session.stream({ command: './marks' })
+      if (round % 2 === 1) await session.info()
+      const moved = await handle.toBackground()
+      if (moved.status === 'running') await (await engine.job(moved.id as string)).wait({ timeoutMs: 20_000 })
+      expect(existsSync(ran), `${moved.status} in round ${round}`).toBe(true)
+    }
+    expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'yes\n' })
+  })
+
+  test('a program whose engine has gone ends with its own code', async () => {
+    const cwd = temporaryFolder()
+    const stateDir = join(temporaryFolder(), 'state')
+    const engine = await testEngine({ cwd, stateDir })
+    const session = await engine.session()
+    writeFileSync(join(cwd, 'works'), '#!/bin/sh\nsleep 0.6\nexit 7\n', { mode: 0o755 })
+    const moved = await session.run({ command: './works', yieldMs: 100, owner: 'detached' })
+    expect(moved.status).toBe('running')
+    await engine.close()
+    const job = await (await testEngine({ stateDir })).job(moved.id as string)
+    await job.wait({ timeoutMs: 20_000 })
+    expect((await job.info()).end).toEqual({ kind: 'exit', code: 7 })
+  })
+
+  test('F73 a run folder that nobody can write fails calls, not the host', async () => {
+    const stateDir = join(temporaryFolder(), 'state')
+    const session = await (await testEngine({ stateDir })).session()
+    for (const command of ['ls -d .', './nothing', 'sleep 0.1']) await session.run({ command })
+    rmSync(stateDir, { recursive: true })
+    writeFileSync(stateDir, '')
+    expect(await session.run({ command: 'sleep 0.1' })).toMatchObject({ exitCode: 0 })
+    await expect(session.run({ command: './nothing' })).rejects.toMatchObject({ name: 'ShellError' })
+    await expect(session.run({ command: './nothing else' })).rejects.toMatchObject({ name: 'ShellError' })
+    rmSync(stateDir)
+    expect(await session.run({ command: 'ls -d .' })).toMatchObject({ stdout: '.\n' })
+    expect(await session.run({ command: './nothing' })).toMatchObject({ exitCode: 127 })
+  })
+
+  test('SESS-01 with `set -e` a list that fails harmlessly leaves the shell alone', async () => {
+    const session = await (await testEngine()).session()
+    await session.run({ command: 'set -e' })
+    for (let round = 0; round < 3; round++) {
+      expect(await session.run({ command: 'false && true' })).toMatchObject({ exitCode: 1, notes: [] })
+      expect(await session.run({ command: 'echo hi' })).toMatchObject({ exitCode: 0, stdout: 'hi\n', notes: [] })
+    }
+    expect((await session.run({ command: 'echo $-' })).stdout).toContain('e')
+    expect((await session.info()).restarts).toBe(0)
+  })
+
+  test('who takes it away from the shell pays with one call', async () => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'off'), 'enable -n __cerith\n')
+    const session = await (await testEngine({ cwd })).session()
+    for (const command of ['ls -d .', '__cerith() { echo mine; }', 'ls -d .']) await session.run({ command })
+    expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n' })
+    expect(await session.run({ command: 'echo hi' })).toMatchObject({ exitCode: 0, stdout: 'hi\n' })
+    await session.run({ command: 'unset -f __cerith' })
+    await session.run({ command: '. ./off' })
+    await session.run({ command: 'ls -d .' })
+    for (let round = 0; round < 3; round++) {
+      expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n', stderr: '' })
+      expect(await session.run({ command: 'echo hi' })).toMatchObject({ exitCode: 0, stdout: 'hi\n', stderr: '' })
     }
   })
 

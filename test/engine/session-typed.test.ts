@@ -116,6 +116,57 @@ test('SESS-01 a DEBUG trap that a sourced file, or a function, has set goes off 
   expect([await say('true'), await say('echo a')]).toEqual(['<true>\n', '<echo a>\na\n'])
 })
 
+test.each([
+  ['by a word that is not in the command', 'c=.; $c ./traps.sh'],
+  ['by a function that sources it', 'load() { . ./traps.sh; }; load'],
+])('SESS-01 a DEBUG trap that came %s can be taken away again', async (_, command) => {
+  const folder = temporaryFolder()
+  const session = await (await testEngine({ cwd: folder })).session()
+  const say = async (text: string): Promise<string> => (await session.run({ command: text })).stdout
+  writeFileSync(join(folder, 'traps.sh'), `trap 'echo "[$BASH_COMMAND]"' DEBUG\n`)
+  await say('trap : USR1; trap - USR1')
+  await say(command)
+  expect([await say('true'), await say('echo a')]).toEqual(['[true]\n', '[echo a]\na\n'])
+  await say('trap - DEBUG')
+  expect([await say('true'), await say('echo a')]).toEqual(['', 'a\n'])
+})
+
+test("F53 who stops a call that has ended stops nobody else's", async () => {
+  const session = await (await testEngine()).session()
+  for (const command of ['/bin/true', 'echo a', '/bin/true', 'echo a']) await session.run({ command })
+  for (let round = 0; round < 4; round++) {
+    const handle = session.stream({ command: round % 2 === 0 ? '/bin/true' : 'echo a' })
+    await handle.outcome
+    const next = session.run({ command: 'sleep 0.2; echo hello', timeoutMs: 10_000 })
+    if (round < 2) handle.kill()
+    else handle.interrupt()
+    await handle.toBackground()
+    expect(await next).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
+    expect(await Promise.all([session.run({ command: 'echo a' }), session.run({ command: 'sleep 0.1' }), session.run({ command: 'echo a' })])).toMatchObject([
+      { stdout: 'a\n' },
+      { stdout: '' },
+      { stdout: 'a\n' },
+    ])
+  }
+})
+
+test('F33 what a command prints is its own, also when the host was busy while an earlier one ended', async () => {
+  const session = await (await testEngine()).session()
+  const busyFor = (ms: number): void => {
+    for (const until = performance.now() + ms; performance.now() < until;);
+  }
+  for (let round = 0; round < 60; round++) {
+    const slow = session.run({ command: 'sleep 0.01' })
+    await later(5)
+    busyFor(25 + (round % 10))
+    await slow
+    const own = session.run({ command: `basename ${round}` })
+    busyFor(round % 4)
+    expect(await own).toMatchObject({ stdout: `${round}\n` })
+    expect(await session.run({ command: 'basename after' })).toMatchObject({ stdout: 'after\n' })
+  }
+})
+
 test('SESS-01 all at once: each gets its own answer, in order', async () => {
   const session = await (await testEngine()).session()
   await session.run({ command: 'echo 1' })
