@@ -118,14 +118,18 @@ test('SESS-01 a DEBUG trap that a sourced file, or a function, has set goes off 
 
 test.each([
   ['by a word that is not in the command', 'c=.; $c ./traps.sh'],
-  ['by a function that sources it', 'load() { . ./traps.sh; }; load'],
+  ['by a function that sources it', 'load() { . ./traps.sh;}; load'],
 ])('SESS-01 a DEBUG trap that came %s can be taken away again', async (_, command) => {
   const folder = temporaryFolder()
   const session = await (await testEngine({ cwd: folder })).session()
   const say = async (text: string): Promise<string> => (await session.run({ command: text })).stdout
   writeFileSync(join(folder, 'traps.sh'), `trap 'echo "[$BASH_COMMAND]"' DEBUG\n`)
   await say('trap : USR1; trap - USR1')
-  await say(command)
+  await writtenDown(session)
+  for (const part of command.split('; ')) {
+    await say(part)
+    await writtenDown(session)
+  }
   expect([await say('true'), await say('echo a')]).toEqual(['[true]\n', '[echo a]\na\n'])
   await say('trap - DEBUG')
   expect([await say('true'), await say('echo a')]).toEqual(['', 'a\n'])
