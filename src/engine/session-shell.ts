@@ -5,7 +5,7 @@ import type { Pipe, Ward } from '../os/launcher.js'
 import { closeQuietly } from '../os/helper-launcher.js'
 import { readInto, type PipeReader } from '../os/pipe-reader.js'
 import { watchChildren, type ChildrenWatch } from '../os/children.js'
-import { commandLine, descendantsOf, isAlive, processFacts, signalProcess } from '../os/proc.js'
+import { commandLine, descendantsOf, processFacts, signalProcess } from '../os/proc.js'
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
 import { Answer, type Answered } from './session-answer.js'
@@ -158,8 +158,9 @@ export class SessionShell {
   async begun(): Promise<void> {
     for (const began = performance.now(); this.#otherwise && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
       this.hearNow()
-      // Until it has become the program it looks like the shell.
-      if (descendantsOf(this.pid).some((pid) => isAlive(pid) && commandLine(pid) !== commandLine(this.pid))) return
+      // Until it has become the program it looks like the shell; one that could not is gone, and has only a name in brackets.
+      const looks = descendantsOf(this.pid).map(commandLine)
+      if (looks.some((line) => !line.startsWith('[') && line !== commandLine(this.pid))) return
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
   }
