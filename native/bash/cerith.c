@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 2048, KEPT_FROM = 640, KEPT_SPREAD = 320 };
+enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 2048, KEPT_FROM = 1000, KEPT_SPREAD = 20 };
 
 /* ---- bash's own: the same since bash 4.4 ---- */
 typedef struct { char *word; int flags; } WordDescription;
@@ -79,8 +79,8 @@ static void begin(Report *report, const char *kind) {
   add_field(report, "0");
 }
 
-/* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use, another one in every shell, and inherited by no
-   program. A command may close it all the same, or put another file in its place. */
+/* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use but below the usual limit, and inherited by no
+   program. A command may close it all the same, or put another file in its place (though bash takes it for one of its own and puts it back). */
 static int kept = -1;
 static struct stat report_file;
 

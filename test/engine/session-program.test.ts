@@ -1,5 +1,5 @@
 /** One program is started by a builtin of ours that the session's bash has loaded. Everything must be as if bash had done it. */
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { LiveSession } from '../../src/engine/session.js'
@@ -122,7 +122,6 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
       'its words',
       ['stat -c "%n|%F" "folder"', `stat -c '%n' fol"der"`, 'basename -a a "b c" \'d "e"\' x=y +z %q @r ^s', 'basename ""', 'ls  -d\tfolder', ' ls -d folder ', 'echo 2>&1', 'ls -d nothing 2>&1'],
     ],
-    ['descriptors of ours in the way', ['exec 971>theirs', './ends 3', 'echo $?', './ends 0', 'cat theirs', 'exec 971>&-', './ends 2', 'echo $?', 'ls -l /proc/$$/fd | grep -c theirs']],
     [
       'options',
       [
@@ -201,6 +200,23 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
       expect(stderr).toBe('bash: __cerith: command not found\nlast\n')
       expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n', stderr: '' })
     }
+  })
+
+  test('a command may take the descriptor of its reports away, or put a file in its place', async () => {
+    const cwd = temporaryFolder()
+    programsIn(cwd)
+    const session = await (await testEngine({ cwd })).session()
+    const ends = async (code: number): Promise<void> => expect(await session.run({ command: `./ends ${code}` })).toMatchObject({ exitCode: code, stderr: '' })
+    await ends(1)
+    const { pid } = await session.info()
+    const [ours, ...more] = readdirSync(`/proc/${pid}/fd`).filter((fd) => Number(fd) >= 1000)
+    expect(more).toEqual([])
+    await session.run({ command: `exec ${ours}>theirs` })
+    for (const code of [2, 2, 0, 3]) await ends(code)
+    expect(readFileSync(join(cwd, 'theirs'), 'utf8')).toBe('')
+    await session.run({ command: `exec ${ours}>&-` })
+    for (const code of [4, 4, 0, 5]) await ends(code)
+    expect((await session.info()).restarts).toBe(0)
   })
 
   test("an interrupt of its shell that a program survives is nobody else's matter", async () => {
