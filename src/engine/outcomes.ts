@@ -77,7 +77,7 @@ export function endedOutcome(ran: Ran): Outcome {
   }
 }
 
-/** A command that did what it should and said nothing. */
+/** A command that did what it should and said nothing. Written out for the same reason. */
 export function quietOutcome({ durationMs, cwd, pid, pgid, session }: Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid' | 'session'>): Outcome {
   return {
     status: 'completed',

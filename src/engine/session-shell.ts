@@ -9,6 +9,7 @@ import { commandLine, descendantsOf, processFacts, signalProcess } from '../os/p
 import { takePipe, within } from './fresh.js'
 import type { Services } from './services.js'
 import { Answer, type Answered } from './session-answer.js'
+import { ReportDesk } from './session-desk.js'
 import { SessionFiles, writeFirstFiles } from './session-files.js'
 import { dumpLine, endLine, fileOf, leaveLine, restoreLine, setUpLine, typedEndLine, type Marks } from './session-lines.js'
 import type { Way } from './session-quick.js'
@@ -37,18 +38,8 @@ export class SessionShell {
   readonly #children: readonly ChildrenWatch[]
   /** Whether something that was started by an earlier call may still be there. */
   #accompanied = false
-  #waiters = new Map<string, (report: Report | null) => void>()
-  /** What is owed to the running command, or was to the last one. */
-  #answer: Answered | null = null
+  readonly #desk = new ReportDesk(() => this.#giveOtherwise())
   #number = 0
-  /** Whether it has loaded the builtin of ours. */
-  loaded = false
-  /** How to do what the builtin may decline. */
-  #otherwise: (() => Way) | null = null
-  /** The number that a report of the running command's end may carry, where it was asked for one. */
-  #asked = 0
-  /** A report that nobody waited for came since the command was given. */
-  #crowded = false
   #closed = false
 
   private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe) {
@@ -65,16 +56,12 @@ export class SessionShell {
     this.#reports = readInto(
       report.readEnd(),
       services.scratch,
-      createReportReader(services.scratch, marks.nonce, (heard) => this.#hear(heard)),
+      createReportReader(services.scratch, marks.nonce, (heard) => this.#desk.hear(heard)),
     )
     void ward.exited.then(() => {
       // Reports written just before the end are still in the pipe.
       this.#reports.drainNow()
-      this.#answer?.give(null)
-      for (const [key, waiter] of this.#waiters) {
-        this.#waiters.delete(key)
-        waiter(null)
-      }
+      this.#desk.close()
     })
   }
 
@@ -112,13 +99,19 @@ export class SessionShell {
     return this.ward.state.exited === null
   }
 
+  /** Whether it has loaded the builtin of ours. */
+  get loaded(): boolean {
+    return this.#desk.loaded
+  }
+
   nextNumber(): number {
     return ++this.#number
   }
 
   /** Lines are short (commands travel by file), so a pipe always takes them at once. */
   type(text: string | Uint8Array): void {
-    if (!this.alive) return
+    // Once it is closed the number may be somebody else's.
+    if (!this.alive || this.#closed) return
     try {
       // Two calls, each of one kind: the types have one for each.
       if (typeof text === 'string') writeSync(this.#orders, text)
@@ -131,32 +124,32 @@ export class SessionShell {
   /** A command, in the way that was found for it. `whole`: nothing of an earlier one that stands behind it in the file can be reached. */
   give({ line, file, otherwise }: Way, whole = true): void {
     if (file !== null) this.files.writeCommand(file, whole)
-    this.#otherwise = otherwise
+    this.#desk.otherwise = otherwise
     this.type(line)
   }
 
   /** The builtin has done nothing. The end may have been asked for already; what bash says to that comes before the command. */
   #giveOtherwise(): void {
-    const wasAsked = this.#asked !== 0
-    const otherwise = this.#otherwise
+    const wasAsked = this.#desk.asked !== 0
+    const otherwise = this.#desk.otherwise
     if (!otherwise || this.#closed) return
-    this.#asked = 0
+    this.#desk.asked = 0
     try {
       this.give(otherwise())
       if (wasAsked) this.askForEnd(true)
     } catch (error) {
-      this.#answer?.fail(error)
+      this.#desk.fail(error)
     }
   }
 
   /** A command that is stopped is not begun again in another way. */
   forgetOtherwise(): void {
-    this.#otherwise = null
+    this.#desk.otherwise = null
   }
 
   /** Resolves when a command that the builtin may decline has been started by it, or given otherwise. */
   async begun(): Promise<void> {
-    for (const began = performance.now(); this.#otherwise && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
+    for (const began = performance.now(); this.#desk.otherwise && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
       this.hearNow()
       // Until it has become the program it looks like the shell; one that could not is gone, and has only a name in brackets.
       const looks = descendantsOf(this.pid).map(commandLine)
@@ -168,7 +161,7 @@ export class SessionShell {
   /** The report of this kind and number; null when the shell ends first. */
   heard(kind: Report['kind'], number: number): Promise<Report | null> {
     if (!this.alive) return Promise.resolve(null)
-    return new Promise((resolve) => this.#waiters.set(`${kind}${number}`, resolve))
+    return this.#desk.heard(kind, number)
   }
 
   /** The report of a call's end. */
@@ -180,36 +173,13 @@ export class SessionShell {
 
   /** The same, to whom it may concern. */
   answerTo(who: Answered): void {
-    this.#asked = 0
-    this.#crowded = false
-    this.#answer = who
+    this.#desk.answerTo(who)
     if (!this.alive) who.give(null)
   }
 
   /** What the shell has reported by now, without waiting for the next turn of the event loop. */
   hearNow(): void {
     this.#reports.drainNow()
-  }
-
-  #hear(report: Report): void {
-    // One with a number may come behind the report that made it needless.
-    if (report.kind === 'E' && report.number !== 0 && report.number !== this.#asked) {
-      this.#crowded = true
-      return
-    }
-    if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') {
-      // Nothing but a name that is not known keeps the builtin from telling the end itself.
-      if (report.kind === 'E' && report.fields[0] === '127' && this.#otherwise) this.loaded = false
-      this.#otherwise = null
-      return this.#answer?.give(report)
-    }
-    if (report.kind === 'N') return this.#giveOtherwise()
-    if (report.kind === 'G') this.loaded = true
-    const key = `${report.kind}${report.number}`
-    const waiter = this.#waiters.get(key)
-    this.#waiters.delete(key)
-    this.#crowded ||= !waiter
-    waiter?.(report)
   }
 
   /** Hands the streams to a new call; a process of an earlier one gets none of them. */
@@ -227,14 +197,14 @@ export class SessionShell {
   /** Gives a plain command the line that reports its end if it did not do so itself. */
   askForEnd(typed: boolean): void {
     // Once: the second line would find the status of the first.
-    if (typed && this.#asked !== 0) return
+    if (typed && this.#desk.asked !== 0) return
     try {
       this.files.ensure()
     } catch {
       // Without its file the line says nothing; the command's own report still comes.
     }
-    if (typed) this.#asked = this.nextNumber()
-    this.type(typed ? typedEndLine(this.#asked, this.marks) : endLine(this.marks))
+    if (typed) this.#desk.asked = this.nextNumber()
+    this.type(typed ? typedEndLine(this.#desk.asked, this.marks) : endLine(this.marks))
   }
 
   /** Whether the shell reads our lines: its stdin is theirs only then, every command that could take its time gets another one. */
@@ -285,7 +255,7 @@ export class SessionShell {
 
   /** Unless it was another report of which the kernel told, and this one came while that was read: then nobody was told of the output. */
   readCrowded(): void {
-    if (this.#crowded) this.streams.drain()
+    if (this.#desk.crowded) this.streams.drain()
   }
 
   /** False when the shell did not answer in time, or is gone. */
