@@ -9,6 +9,10 @@ import { fileURLToPath } from 'node:url'
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
 const cache = process.env.CERITH_HOSTS_CACHE ?? join(tmpdir(), `cerith-hosts-${process.getuid?.() ?? 0}`)
+// What hosts and servers leave in the temporary directory goes with the run; the cache stays.
+const temporary = mkdtempSync(join(tmpdir(), 'ch-'))
+process.env.TMPDIR = temporary
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }))
 const budgetMs = Number(process.env.CERITH_HOSTS_MS ?? 10 * 60_000)
 const until = Date.now() + budgetMs
 const cli = join(root, 'dist', 'cli.js')

@@ -139,7 +139,7 @@ describe.skipIf(!findHelper())('interactive programs', () => {
       ['-c', 'git init -q rebase && cd rebase && git config user.email a@b.c && git config user.name n && for i in one two three; do echo $i >$i; git add $i; git commit -qm "commit $i"; done'],
       { cwd: root },
     )
-    const git = await drive('git -C rebase rebase -i HEAD~2', { GIT_SEQUENCE_EDITOR: 'vim -u NONE -n' })
+    const git = await drive('git -C rebase rebase -i HEAD~2', { GIT_SEQUENCE_EDITOR: "vim -u NONE -n --cmd 'set shortmess+=F'" })
     await git.shows(/pick [0-9a-f]+ commit two/)
     await git.job.send({ text: 'ddp' })
     await git.type(':wq')
