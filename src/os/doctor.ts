@@ -66,7 +66,7 @@ async function helperFindings({ env }: Patient): Promise<Finding[]> {
 /** Whether bash really loads what is to start the programs of sessions. Without it everything works, a little slower. */
 async function programsFinding(env: Patient['env']): Promise<Finding> {
   const name = 'programs in sessions'
-  const byBash = (why: string): Finding => ({ name, state: 'ok', detail: `started by bash itself, a third slower: ${why}`, fix: null })
+  const byBash = (why: string): Finding => ({ name, state: 'ok', detail: `started by bash itself, which takes longer: ${why}`, fix: null })
   try {
     const { path, version } = await findBash()
     const file = findShellBuiltin(version, env)

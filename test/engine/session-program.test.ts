@@ -1,6 +1,6 @@
 /** One program is started by a builtin of ours that the session's bash has loaded. Everything must be as if bash had done it. */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { LiveSession } from '../../src/engine/session.js'
 import { readText } from '../../src/engine/session-text.js'
@@ -391,7 +391,6 @@ describe.skipIf(findHelper() === null)('without it', () => {
     chmodSync(helper, 0o755)
     writeFileSync(join(broken, `cerith-bash-${process.platform}-${process.arch}.so`), 'not a library')
     process.env['CERITH_HELPER'] = helper
-    expect(existsSync(join(dirname(helper), `cerith-bash-${process.platform}-${process.arch}.so`))).toBe(true)
     const session = await (await testEngine()).session()
     for (let round = 0; round < 3; round++) expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n', stderr: '', notes: [] })
   })

@@ -154,6 +154,17 @@ test("F53 who stops a call that has ended stops nobody else's", async () => {
   }
 })
 
+test('F53 a plain command that interrupts its shell, and dies of it, has ended by the interrupt', async () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'interrupts'), '#!/bin/sh\nkill -INT $PPID\nkill -INT $$\nsleep 10\n', { mode: 0o755 })
+  const session = await (await testEngine({ cwd: folder })).session()
+  await session.run({ command: 'kept=yes' })
+  for (let round = 0; round < 5; round++) {
+    expect(await session.run({ command: './interrupts;' })).toMatchObject({ exitCode: 130 })
+    expect(await session.run({ command: 'echo $kept' })).toMatchObject({ exitCode: 0, stdout: 'yes\n' })
+  }
+})
+
 test('F33 what a command prints is its own, also when the host was busy while an earlier one ended', async () => {
   const session = await (await testEngine()).session()
   const busyFor = (ms: number): void => {

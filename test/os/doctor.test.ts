@@ -29,9 +29,9 @@ test.skipIf(findShellBuiltin('5') === null)('who starts the programs of sessions
   copyFileSync(findHelper() as string, join(alone, 'helper'))
   chmodSync(join(alone, 'helper'), 0o755)
   const env = { CERITH_HELPER: join(alone, 'helper') }
-  expect(await programs(env)).toContain('bash itself, a third slower: the builtin is not there')
+  expect(await programs(env)).toContain('bash itself, which takes longer: the builtin is not there')
   writeFileSync(join(alone, `cerith-bash-${process.platform}-${process.arch}.so`), 'no library')
-  expect(await programs(env)).toMatch(/bash itself, a third slower: .*file too short|invalid ELF/)
+  expect(await programs(env)).toMatch(/bash itself, which takes longer: .*file too short|invalid ELF/)
 })
 
 test('a state directory that is a link or a file is broken', async () => {
