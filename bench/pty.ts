@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { JobScreen } from '../src/engine/screen.js'
+import { JobScreen } from '../src/engine/terminal/screen.js'
 import { createEngine } from '../src/index.js'
 import { compare } from './lib/ratio.js'
 

@@ -113,9 +113,9 @@ function install(staging) {
 /** The JSON Schema that editors use for cerith.config.json comes from the same source as the checks at run time. */
 async function publishConfigSchema() {
   const chunk = join(dist, 'index.js')
-  if (!existsSync(join(root, 'src/os/config-schema.ts')) || !existsSync(chunk)) return
+  if (!existsSync(join(root, 'src/config/schema.ts')) || !existsSync(chunk)) return
   const { rolldown } = await import('rolldown')
-  const build = await rolldown({ cwd: root, input: 'src/os/config-schema.ts', platform: 'node', tsconfig: false, external: /^node:/ })
+  const build = await rolldown({ cwd: root, input: 'src/config/schema.ts', platform: 'node', tsconfig: false, external: /^node:/ })
   const { output } = await build.generate({ format: 'esm' })
   await build.close()
   const module = await import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString('base64')}`)

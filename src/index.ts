@@ -1,7 +1,7 @@
 /** The root entry of cerith: the engine and its words. Exports are chosen by hand; each one is a promise. */
 export { createEngine } from './engine/engine.js'
 export { ShellManager, type ShellProcess, type ShellStatus } from './engine/shell-manager.js'
-export type { AskpassRule, EngineOptions } from './engine/options.js'
+export type { AskpassRule, EngineOptions } from './engine/services/options.js'
 export { ShellError, type ShellErrorCode } from './contract/errors.js'
 export { outcomeToJson, statusOf, type End, type Outcome, type Status, type Refusal, type PlanSummary } from './contract/outcome.js'
 export type { Engine, RunHandle, Session, SessionInfo } from './contract/engine.js'
@@ -9,5 +9,5 @@ export type { Job, JobEvent, JobInfo, JobStatus, KillResult, ReadOptions, ReadRe
 export type { ApprovalAnswer, ApprovalQuestion, AskFunction, RunRequest, StartRequest } from './contract/request.js'
 export type { Clip, OutputChunk, StreamName } from './contract/output.js'
 export type { Verdict, Decision } from './contract/verdict.js'
-export { quoteArgv as quote } from './engine/quote.js'
+export { quoteArgv as quote } from './engine/plan/quote.js'
 export { LIMITS } from './contract/limits.js'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Engine } from './contract/engine.js'
 import { createEngine } from './engine/engine.js'
-import type { EngineOptions } from './engine/options.js'
+import type { EngineOptions } from './engine/services/options.js'
 
 /** An engine with a state directory of its own, which goes away with `close()`. */
 export async function createTestEngine(options: Omit<EngineOptions, 'stateDir'> = {}): Promise<Engine & { readonly stateDir: string }> {

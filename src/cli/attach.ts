@@ -1,7 +1,7 @@
 /** A person's terminal on the terminal of a job: raw keys go in, the screen comes out, C-] leaves. */
 import type { Engine } from '../contract/engine.js'
 import type { JobInfo } from '../contract/job.js'
-import { attachTo } from '../engine/pty-attach.js'
+import { attachTo } from '../engine/job/attach.js'
 
 /** What attach needs of a terminal; `process.stdin` and `process.stdout` have it. */
 export interface PersonInput {

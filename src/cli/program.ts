@@ -103,7 +103,7 @@ function named(flags: string, read: (text: string) => unknown): (text: string) =
 }
 
 async function unknownVerb(name: string): Promise<UsageError> {
-  const { nearest } = await import('../os/config-nearest.js')
+  const { nearest } = await import('../config/nearest.js')
   const close = nearest(
     name,
     VERBS.map((verb) => verb.name),

@@ -10,31 +10,31 @@ import type { Outcome } from '../contract/outcome.js'
 import type { AutomationRule, RunRequest } from '../contract/request.js'
 import { isSecretName } from '../contract/secret.js'
 import type { Verdict } from '../contract/verdict.js'
-import type { Policy, PolicyConfig } from '../guard/policy.js'
+import type { Policy, PolicyConfig } from '../guard/policy/policy.js'
 import { findBash } from '../os/bash.js'
 import { homeDirectory } from '../os/home.js'
-import { findShellBuiltin } from '../os/helper-file.js'
-import { startLauncher } from '../os/tier.js'
+import { findShellBuiltin } from '../os/helper/file.js'
+import { startLauncher } from '../os/helper/tier.js'
 import { loginPath } from '../os/login-path.js'
 import { checkDirectory, realRoots } from '../os/paths.js'
 import { bootId, processFacts } from '../os/proc.js'
 import { SpillFile } from '../os/spill.js'
 import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
-import { sweepDeadEngines } from '../os/sweep.js'
-import { auditOutcome } from './audit.js'
-import { Call } from './call.js'
-import { notStarted, runFresh } from './fresh.js'
-import { passGate } from './gate.js'
-import { createJobs } from './jobs.js'
-import type { Askpass } from '../os/askpass.js'
-import type { AskpassRule, EngineLimits, EngineOptions } from './options.js'
-import { planRun } from './plan.js'
-import { runOnTerminal } from './pty-run.js'
-import { checkRequest } from './request.js'
-import { SecretStore } from './secret-store.js'
-import type { Services } from './services.js'
-import { createSessions } from './sessions.js'
-import { checkOptions, wrongValue } from './wrong-value.js'
+import { sweepDeadEngines } from '../os/helper/sweep.js'
+import { auditOutcome } from './call/audit.js'
+import { Call } from './call/call.js'
+import { notStarted, runFresh } from './run/foreground.js'
+import { passGate } from './plan/gate.js'
+import { createJobs } from './job/jobs.js'
+import type { Askpass } from '../vault/askpass.js'
+import type { AskpassRule, EngineLimits, EngineOptions } from './services/options.js'
+import { planRun } from './plan/plan.js'
+import { runOnTerminal } from './run/terminal.js'
+import { checkRequest } from './plan/request.js'
+import { SecretStore } from './services/secret-store.js'
+import type { Services } from './services/services.js'
+import { createSessions } from './session/sessions.js'
+import { checkOptions, wrongValue } from './plan/wrong-value.js'
 
 /** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
 const OWN_AUTOMATION: AutomationRule = {
@@ -240,13 +240,13 @@ function resolveSymlink(path: string): string | undefined {
 }
 
 async function answerPrompts(rules: readonly AskpassRule[], dir: string, secrets: SecretStore): Promise<Askpass> {
-  const { startAskpass } = await import('../os/askpass.js')
+  const { startAskpass } = await import('../vault/askpass.js')
   return startAskpass({ dir, answers: rules.map(({ program, prompt, secret }) => ({ program, ...(prompt ? { prompt } : {}), name: secret, value: () => secrets.value(secret) })) })
 }
 
 /** A policy is checked with its own examples before the first command, not with it. */
 async function readPolicy(config: PolicyConfig): Promise<Policy> {
-  const { compilePolicy } = await import('../guard/policy.js')
+  const { compilePolicy } = await import('../guard/policy/policy.js')
   try {
     return compilePolicy(config)
   } catch (error) {

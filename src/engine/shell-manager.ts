@@ -4,9 +4,9 @@ import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo } from '../contract/job.js'
 import type { StartRequest } from '../contract/request.js'
-import { removeJobDirectory } from '../os/job-dir.js'
+import { removeJobDirectory } from '../os/job/directory.js'
 import { createEngine } from './engine.js'
-import type { EngineOptions } from './options.js'
+import type { EngineOptions } from './services/options.js'
 
 export type ShellStatus = 'pending' | 'running' | 'completed' | 'failed' | 'timeout' | 'killed'
 

@@ -1,17 +1,17 @@
 /** The guard's one question: may this command run? Parses it, follows it, and answers with a verdict that says why. */
 import type { AndOr, CommandNode, ParsedScript, Pipeline, Statement } from 'unbash'
 import type { ShellMutations, Verdict } from '../contract/verdict.js'
-import { type AutomationRule, watchAutomation } from './automation.js'
-import { type Finding, strictest } from './findings.js'
+import { type AutomationRule, watchAutomation } from './policy/automation.js'
+import { type Finding, strictest } from './rules/findings.js'
 import { GuardLimit } from './limits.js'
-import { OPEN_POLICY, type Policy } from './policy.js'
-import { watchPolicy } from './policy-watch.js'
+import { OPEN_POLICY, type Policy } from './policy/policy.js'
+import { watchPolicy } from './policy/watch.js'
 import { functionFromText } from './programs/builtins.js'
-import { ShellState } from './state.js'
+import { ShellState } from './words/state.js'
 import { parseScript } from './syntax.js'
-import { isConstant, withoutMarks } from './text.js'
-import { watchProtected } from './protect.js'
-import { type Observer, Walker } from './walk.js'
+import { isConstant, withoutMarks } from './words/text.js'
+import { watchProtected } from './policy/protect.js'
+import { type Observer, Walker } from './walk/walk.js'
 
 export interface GuardContext {
   readonly cwd: string
@@ -36,7 +36,7 @@ export interface GuardContext {
   readonly resolveSymlink?: (path: string) => string | undefined
 }
 
-export type { AutomationRule } from './automation.js'
+export type { AutomationRule } from './policy/automation.js'
 
 /** Judges a command without running any of it. Never throws; what it cannot read it refuses. */
 export function inspect(command: string, context: GuardContext): Verdict {

@@ -1,5 +1,5 @@
 /** What whoever starts an MCP server may choose. The client sees none of it except through what the tools say. */
-import type { EngineOptions } from '../engine/options.js'
+import type { EngineOptions } from '../engine/services/options.js'
 import type { ToolOptions } from '../tools/options.js'
 
 export interface McpOptions {

@@ -1,5 +1,5 @@
 /** Puts values into text that no shell will read: what is typed into a running command's standard input. */
-import { concat } from './bytes.js'
+import { concat } from './mask/bytes.js'
 import { findTokens, type Token } from './tokens.js'
 
 /** The text as bytes, known tokens replaced by the exact value. There is no syntax to break out of, so nothing is quoted. */

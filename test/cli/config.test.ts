@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { ShellError } from '../../src/contract/errors.js'
-import { loadConfig, type LoadedConfig } from '../../src/os/config-load.js'
-import { nearest } from '../../src/os/config-nearest.js'
-import { configJsonSchema, SETTINGS } from '../../src/os/config-schema.js'
+import { loadConfig, type LoadedConfig } from '../../src/config/load.js'
+import { nearest } from '../../src/config/nearest.js'
+import { configJsonSchema, SETTINGS } from '../../src/config/schema.js'
 import { makeWorld } from './harness.js'
 
 const base = mkdtempSync(join(tmpdir(), 'cerith-config-'))

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
 import { afterAll, describe, expect, test } from 'vitest'
-import { compilePolicy, type PolicyConfig } from '../../src/guard/policy.js'
-import { configJsonSchema } from '../../src/os/config-schema.js'
+import { compilePolicy, type PolicyConfig } from '../../src/guard/policy/policy.js'
+import { configJsonSchema } from '../../src/config/schema.js'
 import { isInsideEngine } from '../../src/os/inside-engine.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

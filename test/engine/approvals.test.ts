@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { AskFunction } from '../../src/index.js'
-import { grantApproval, listApprovals } from '../../src/os/approvals.js'
+import { grantApproval, listApprovals } from '../../src/audit/approvals.js'
 import { temporaryFolder, testEngine } from './harness.js'
 
 const ASKING = { rules: [{ name: 'ask-touch', decision: 'ask', commands: ['touch *'] }] } as const

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
-import { findHelper } from '../../src/os/helper-file.js'
+import { findHelper } from '../../src/os/helper/file.js'
 import type { JobInfo, KillResult, Outcome, ReadResult, WaitResult } from '../../src/index.js'
 
 let bundled: Promise<string> | null = null

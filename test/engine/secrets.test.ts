@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { environmentSource } from '../../src/secrets/sources.js'
-import type { AuditEntry } from '../../src/engine/audit-sink.js'
+import type { AuditEntry } from '../../src/engine/services/audit-sink.js'
 import { temporaryFolder, testEngine } from './harness.js'
 
 const VALUE = `s3cr3t'"$(touch pwned)\`id\`\\ value-${process.pid}`

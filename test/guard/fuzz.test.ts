@@ -1,6 +1,6 @@
 import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
-import { explain } from '../../src/guard/explain.js'
+import { explain } from '../../src/guard/policy/explain.js'
 import { type GuardContext, inspect } from '../../src/guard/inspect.js'
 
 const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }

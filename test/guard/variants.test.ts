@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CATASTROPHES } from '../../src/guard/catastrophe.js'
+import { CATASTROPHES } from '../../src/guard/rules/catastrophe.js'
 import { type GuardContext, inspect } from '../../src/guard/inspect.js'
 
 const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }

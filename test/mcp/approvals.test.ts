@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ClientCapabilities, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
-import { grantApproval } from '../../src/os/approvals.js'
+import { grantApproval } from '../../src/audit/approvals.js'
 import { ERAS, http, scratch, stdio, structuredOf, textOf, type Connected, type Era, type HttpServerProcess } from './harness.js'
 
 const place = scratch()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createEngine } from '../../src/index.js'
 import { eventually } from '../engine/engine-host.js'
-import { withEngine } from '../engine/job-setup.js'
+import { withEngine } from '../engine/job/setup.js'
 
 const place = withEngine()
 

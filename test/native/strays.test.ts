@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isAlive, processFacts } from '../../src/os/proc.js'
 import { eventually, startHost } from '../engine/engine-host.js'
-import { withEngine } from '../engine/job-setup.js'
+import { withEngine } from '../engine/job/setup.js'
 
 const place = withEngine()
 const DAEMON = `env -i perl -MPOSIX -e 'exit if fork; POSIX::setsid(); exit if fork; $| = 1; print "$$\\n"; sleep 300'`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { createEngine } from '../../src/index.js'
-import { findHelper } from '../../src/os/helper-file.js'
+import { findHelper } from '../../src/os/helper/file.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../src/contract/outcome.js'
 import { createEngine, type Engine } from '../../src/index.js'
-import { findHelper } from '../../src/os/helper-file.js'
+import { findHelper } from '../../src/os/helper/file.js'
 import { startSshd, type LocalSshd } from './local-sshd.js'
 import { SILENT, WAITS, type Row } from './needs-input.table.js'
 

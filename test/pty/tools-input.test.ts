@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
-import { findHelper } from '../../src/os/helper-file.js'
+import { findHelper } from '../../src/os/helper/file.js'
 import { createTools } from '../../src/tools/create-tools.js'
 
 describe.skipIf(!findHelper())('tools on a terminal', () => {

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findHelper } from '../../src/os/helper-file.js'
-import type { Launcher, Ward } from '../../src/os/launcher.js'
-import { startHelper } from '../../src/os/helper-launcher.js'
+import { findHelper } from '../../src/os/helper/file.js'
+import type { Launcher, Ward } from '../../src/os/helper/launcher.js'
+import { startHelper } from '../../src/os/helper/native-launcher.js'
 import { makeGate } from '../fixtures/gate.js'
 
 const helper = findHelper()

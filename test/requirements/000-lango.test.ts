@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { AuditSink } from '../../src/engine/audit-sink.js'
+import type { AuditSink } from '../../src/engine/services/audit-sink.js'
 import { createTools, type ToolOptions } from '../../src/tools/index.js'
 import { makeGate } from '../fixtures/gate.js'
 import { eventually, liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'

@@ -1,5 +1,5 @@
 /** `cerith approve`: a person says yes to a command that an agent asked for in another terminal. */
-import { grantApproval, listApprovals } from '../../os/approvals.js'
+import { grantApproval, listApprovals } from '../../audit/approvals.js'
 import { stateDirectory } from '../../os/state-dir.js'
 import { EXIT } from '../io.js'
 import { JSON_OPTION } from '../option-rows.js'

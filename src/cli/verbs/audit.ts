@@ -1,6 +1,6 @@
 /** `cerith audit`: who ran what, what was decided, what came of it; and whether the log is still what was written. */
 import { join } from 'node:path'
-import { readAudit, verifyAudit, type AuditLine } from '../../os/audit-chain.js'
+import { readAudit, verifyAudit, type AuditLine } from '../../audit/chain.js'
 import { stateDirectory } from '../../os/state-dir.js'
 import { EXIT, type Io } from '../io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../option-rows.js'

@@ -51,7 +51,7 @@ async function check(words: readonly string[], options: CheckOptions, io: Io): P
   return withEngine(io, { flags: options.set, session: options.session, runsIn }, async (engine) => {
     const verdict = await engine.check(command, whereOf(options))
     if (options.json) io.out.write(`${JSON.stringify(verdictToJson(typeof command === 'string' ? command : command.join(' '), verdict))}\n`)
-    else io.out.write((await import('../../guard/explain.js')).explain(verdict, { color: hasColor(io.out, io.env) }))
+    else io.out.write((await import('../../guard/policy/explain.js')).explain(verdict, { color: hasColor(io.out, io.env) }))
     return options.exitCode ? { allow: EXIT.ok, ask: 1, deny: EXIT.refused }[verdict.decision] : EXIT.ok
   })
 }

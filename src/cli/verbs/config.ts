@@ -1,6 +1,6 @@
 /** `cerith config`: every setting, its value, and the layer it comes from. */
-import { hintForKey, loadConfig } from '../../os/config-load.js'
-import { configJsonSchema, SETTINGS } from '../../os/config-schema.js'
+import { hintForKey, loadConfig } from '../../config/load.js'
+import { configJsonSchema, SETTINGS } from '../../config/schema.js'
 import { EXIT, UsageError } from '../io.js'
 import { CWD_OPTION, JSON_OPTION, SET_OPTION } from '../option-rows.js'
 import { painter } from '../paint.js'

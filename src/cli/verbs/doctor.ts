@@ -19,12 +19,12 @@ export const verb: Verb = {
 }
 
 async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: boolean }, io: Io): Promise<number> {
-  const { examine } = await import('../../os/doctor.js')
+  const { examine } = await import('../doctor/doctor.js')
   const { stateDirectory } = await import('../../os/state-dir.js')
   const { version } = await import('../version.js')
-  const { configFinding, umaskFinding } = await import('../doctor-config.js')
+  const { configFinding, umaskFinding } = await import('../doctor/config.js')
   const findings = [...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })), configFinding(io), umaskFinding()]
-  if (mcp) findings.push(...(await (await import('../doctor-mcp.js')).mcpFindings(io)))
+  if (mcp) findings.push(...(await (await import('../doctor/mcp.js')).mcpFindings(io)))
   const broken = findings.some(({ state }) => state === 'broken')
   if (json) io.out.write(`${JSON.stringify({ version: version(), node: process.version, platform: `${process.platform}-${process.arch}`, ok: !broken, findings })}\n`)
   else {

@@ -1,6 +1,6 @@
 /** `cerith mcp`: the tools for one MCP client, on stdin and stdout. */
-import { engineOptions } from '../../engine/from-config.js'
-import { loadConfig } from '../../os/config-load.js'
+import { engineOptions } from '../../setup/from-config.js'
+import { loadConfig } from '../../config/load.js'
 import { stateDirectory } from '../../os/state-dir.js'
 import { DIALECTS, type DialectName } from '../../tools/index.js'
 import { directoryFor } from '../directory.js'

@@ -1,8 +1,8 @@
 /** `cerith secret`: values that commands may use by name. They come from stdin or a hidden prompt, never from argv, and are never shown. */
 import { existsSync } from 'node:fs'
-import { loadConfig } from '../../os/config-load.js'
+import { loadConfig } from '../../config/load.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/state-dir.js'
-import type { Vault } from '../../os/vault.js'
+import type { Vault } from '../../vault/vault.js'
 import { EXIT, UsageError, type Io } from '../io.js'
 import { JSON_OPTION } from '../option-rows.js'
 import { table } from '../table.js'
@@ -41,7 +41,7 @@ function checkWords([action, ...rest]: readonly string[]): void {
 }
 
 async function secret(action: string, name: string | undefined, json: boolean, io: Io): Promise<number> {
-  const { openVaultWith, defaultKeyFile, vaultFile } = await import('../../os/vault-open.js')
+  const { openVaultWith, defaultKeyFile, vaultFile } = await import('../../vault/open.js')
   const stateDir = ensurePrivateDirectory(stateDirectory(io.env))
   const say = (value: Record<string, unknown>, text: string): number => {
     io.out.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`)
@@ -51,7 +51,7 @@ async function secret(action: string, name: string | undefined, json: boolean, i
     const file = defaultKeyFile(stateDir)
     if (existsSync(file)) return say({ key_file: file, created: false }, `There is a key file already: ${file}`)
     if (existsSync(vaultFile(stateDir))) throw new UsageError('the vault is locked with something else already', 'Move its secrets to a new vault, or go on with its pass phrase.')
-    const { createKeyFile } = await import('../../os/vault.js')
+    const { createKeyFile } = await import('../../vault/vault.js')
     await createKeyFile(file)
     return say({ key_file: file, created: true }, `Made ${file}. Keep a copy: without it the vault cannot be opened.`)
   }

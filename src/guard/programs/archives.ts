@@ -1,5 +1,5 @@
 /** Archivers: the commands in their options, and the files that they write or remove. */
-import { plain } from '../text.js'
+import { plain } from '../words/text.js'
 import { options, type Program } from './call.js'
 
 export const tar: Program = (call) => {

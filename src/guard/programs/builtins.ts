@@ -1,8 +1,8 @@
 /** Shell builtins that change what later words mean: directories, variables, aliases, traps, code from text. */
-import { assign } from '../assignments.js'
+import { assign } from '../words/assignments.js'
 import { parseScript } from '../syntax.js'
-import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../text.js'
-import { resolvePath } from '../paths.js'
+import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../words/text.js'
+import { resolvePath } from '../words/paths.js'
 import { type Call, fieldsOf, options, type Program } from './call.js'
 import { formatted } from './format.js'
 

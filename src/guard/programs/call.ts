@@ -1,8 +1,8 @@
 /** One effective command on its way through the program tables, and the little option parser they share. */
 import type { Assignment } from 'unbash'
-import type { ShellState } from '../state.js'
-import { type Alternatives, hasUnknown } from '../text.js'
-import type { Input, Walker } from '../walk.js'
+import type { ShellState } from '../words/state.js'
+import { type Alternatives, hasUnknown } from '../words/text.js'
+import type { Input, Walker } from '../walk/walk.js'
 
 export interface Call {
   /** Folded words; argv[0] as written. */

@@ -1,6 +1,6 @@
 /** Folds constant text in code of other languages: joined strings, names given once, formats, encodings. By shape, not by meaning. */
-import { unescape } from '../escapes.js'
-import { plain } from '../text.js'
+import { unescape } from '../words/escapes.js'
+import { plain } from '../words/text.js'
 import { decodeBase64, decodeHex } from './decoding.js'
 
 /** What code may ask of the world around it. */

@@ -1,9 +1,9 @@
 /** Reads inline code of other languages for what it would do to the machine. It looks at strings and calls, not at meaning. */
 import { GuardLimit } from '../limits.js'
-import { resolvePath } from '../paths.js'
-import { activate, hasUnknown, isConstant, STAR, TREE, unique } from '../text.js'
+import { resolvePath } from '../words/paths.js'
+import { activate, hasUnknown, isConstant, STAR, TREE, unique } from '../words/text.js'
 import { type Call, fieldsOf } from './call.js'
-import { unescape } from '../escapes.js'
+import { unescape } from '../words/escapes.js'
 import { decodedStrings, foldedCode, type Outside, strings } from './code-text.js'
 
 /** Calls that hand text to a shell or start a program. */

@@ -1,6 +1,6 @@
 /** Containers and far machines: a path inside is the host's only where a mount says so. */
-import { resolvePath } from '../paths.js'
-import { plain } from '../text.js'
+import { resolvePath } from '../words/paths.js'
+import { plain } from '../words/text.js'
 import { type Call, options, type Program } from './call.js'
 
 /** docker run -v HOST:INSIDE IMAGE CMD: inside paths are the host's only where a mount says so. */

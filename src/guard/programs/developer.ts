@@ -1,5 +1,5 @@
 /** Developer tools that run commands given in options: one row each, and the few that need more than a row. */
-import { plain } from '../text.js'
+import { plain } from '../words/text.js'
 import { options, type Program, table } from './call.js'
 import { docker, remoteExec } from './containers.js'
 import { git } from './git.js'

@@ -1,6 +1,6 @@
 /** Programs that format, partition, wipe or take apart disks and volumes. */
-import { isRawDevice, resolvePath } from '../paths.js'
-import { plain } from '../text.js'
+import { isRawDevice, resolvePath } from '../words/paths.js'
+import { plain } from '../words/text.js'
 import { basename, type Call, onlyTalks, type Program, table } from './call.js'
 
 function namesDevice(call: Call, word: string): boolean {

@@ -1,7 +1,7 @@
 /** Finds out which program an effective argv starts, and asks the tables what it does. */
-import { globMatches } from '../glob.js'
-import { resolvePath } from '../paths.js'
-import { type Alternatives, ANYTHING, hasWildcard, isConstant, NOTHING, plain, UNKNOWN, unique } from '../text.js'
+import { globMatches } from '../words/glob.js'
+import { resolvePath } from '../words/paths.js'
+import { type Alternatives, ANYTHING, hasWildcard, isConstant, NOTHING, plain, UNKNOWN, unique } from '../words/text.js'
 import { BUILTINS, judgeVariable } from './builtins.js'
 import { basename, type Call, type Program } from './call.js'
 import { DEVELOPER_PROGRAMS } from './developer.js'

@@ -1,5 +1,5 @@
 /** env and its like: variables for one command, and command lines given as one string. */
-import { plain } from '../text.js'
+import { plain } from '../words/text.js'
 import { judgeVariable } from './builtins.js'
 import type { Call, Program } from './call.js'
 

@@ -1,5 +1,5 @@
 /** Programs that make command lines of their input: xargs, parallel, at, and tools that run each of their arguments. */
-import { NOTHING, plain, unique, UNKNOWN } from '../text.js'
+import { NOTHING, plain, unique, UNKNOWN } from '../words/text.js'
 import { options, type Program } from './call.js'
 
 /** xargs: the words of stdin become arguments. */

@@ -1,6 +1,6 @@
 /** The file tools by name, and those that only write one file or make a new name. */
-import { resolvePath } from '../paths.js'
-import { ANYTHING, NOTHING } from '../text.js'
+import { resolvePath } from '../words/paths.js'
+import { ANYTHING, NOTHING } from '../words/text.js'
 import { tar, zip } from './archives.js'
 import { options, type Program } from './call.js'
 import { fd, find } from './find.js'

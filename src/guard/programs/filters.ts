@@ -1,6 +1,6 @@
 /** Filters: what comes out of cat, head, tr, cut, grep and decoders for input that is known. */
-import { unescape } from '../escapes.js'
-import { type Alternatives, ANYTHING, isConstant, plain, TREE, unique, UNKNOWN } from '../text.js'
+import { unescape } from '../words/escapes.js'
+import { type Alternatives, ANYTHING, isConstant, plain, TREE, unique, UNKNOWN } from '../words/text.js'
 import { basename, options, type Program } from './call.js'
 import { decodeBase32, decodeBase64, decodeHex, UNREADABLE } from './decoding.js'
 

@@ -1,6 +1,6 @@
 /** find and fd: which paths their tests leave, and what their actions do to those. */
-import { criticalBelow } from '../paths.js'
-import { activate, hasUnknown, plain, TREE, UNKNOWN } from '../text.js'
+import { criticalBelow } from '../words/paths.js'
+import { activate, hasUnknown, plain, TREE, UNKNOWN } from '../words/text.js'
 import { type Call, options, type Program } from './call.js'
 import { foundPaths } from './printing.js'
 

@@ -1,6 +1,6 @@
 /** What printf makes of its format and arguments. */
-import { unescape } from '../escapes.js'
-import { type Alternatives, hasUnknown, NOTHING, UNKNOWN } from '../text.js'
+import { unescape } from '../words/escapes.js'
+import { type Alternatives, hasUnknown, NOTHING, UNKNOWN } from '../words/text.js'
 
 /** printf: the format is used again until the arguments are gone. */
 export function formatted(args: readonly string[]): Alternatives {

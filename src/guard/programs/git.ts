@@ -1,6 +1,6 @@
 /** git: aliases, settings and options that run commands, and the verbs that remove files. */
-import { resolvePath } from '../paths.js'
-import { plain, unique } from '../text.js'
+import { resolvePath } from '../words/paths.js'
+import { plain, unique } from '../words/text.js'
 import { type Call, known, options, type Program } from './call.js'
 
 /** Keys of git's configuration whose value git runs. */

@@ -1,5 +1,5 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
-import { hasUnknown, plain, TREE, UNKNOWN } from '../text.js'
+import { hasUnknown, plain, TREE, UNKNOWN } from '../words/text.js'
 import { type Call, fieldsOf, onlyTalks, options, type Program, table } from './call.js'
 import { judgeCode, printedBy } from './code.js'
 

@@ -1,5 +1,5 @@
 /** Programs that start another one in a place of its own: other users, other machines, terminals, debuggers, sandboxes. */
-import { plain, UNKNOWN } from '../text.js'
+import { plain, UNKNOWN } from '../words/text.js'
 import { type Call, options, type OptionSpec, type Program } from './call.js'
 
 /** `su -c CMD`, `script -c CMD`, `flock FILE -c CMD`, `nix-shell --run CMD`: the command line is an option's value. */

@@ -1,5 +1,5 @@
 /** Programs that act on the machine: all of them by name, and scheduled jobs, packages, accounts and boot entries. */
-import { plain, UNKNOWN } from '../text.js'
+import { plain, UNKNOWN } from '../words/text.js'
 import { options, type Program, table } from './call.js'
 import { DISK_PROGRAMS } from './disks.js'
 import { NETWORK_PROGRAMS } from './network.js'

@@ -1,6 +1,6 @@
 /** make: recipes of makefiles that are known here, with their variables put in. */
-import { resolvePath } from '../paths.js'
-import { plain, unique } from '../text.js'
+import { resolvePath } from '../words/paths.js'
+import { plain, unique } from '../words/text.js'
 import { type Call, known, options, type Program } from './call.js'
 
 export const make: Program = (call) => {

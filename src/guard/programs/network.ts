@@ -1,5 +1,5 @@
 /** Programs that drop the firewall or take the machine off the network. */
-import { plain } from '../text.js'
+import { plain } from '../words/text.js'
 import { fieldsOf, options, type Program, table } from './call.js'
 
 const iptables: Program = (call, name) => {

@@ -1,5 +1,5 @@
 /** Tools that change who may do what with a file. */
-import { NOTHING } from '../text.js'
+import { NOTHING } from '../words/text.js'
 import { onlyTalks, options, type Program } from './call.js'
 
 export const chmod: Program = (call) => {

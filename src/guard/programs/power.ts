@@ -1,5 +1,5 @@
 /** Programs that stop or restart the machine, or a service nobody gets in without. */
-import { ANYTHING, plain } from '../text.js'
+import { ANYTHING, plain } from '../words/text.js'
 import { basename, options, type Program, table } from './call.js'
 
 const power: Program = (call, name) => {

@@ -1,7 +1,7 @@
 /** What text tools print, by name. Only so far as to follow text into a shell or a path into rm. */
-import { unescape } from '../escapes.js'
-import { resolvePath } from '../paths.js'
-import { type Alternatives, ANYTHING, hasWildcard, isConstant, plain, SELECTED, STAR, TREE, UNKNOWN } from '../text.js'
+import { unescape } from '../words/escapes.js'
+import { resolvePath } from '../words/paths.js'
+import { type Alternatives, ANYTHING, hasWildcard, isConstant, plain, SELECTED, STAR, TREE, UNKNOWN } from '../words/text.js'
 import { basename, options, type Program } from './call.js'
 import { base32, base64, cat, cut, grep, headTail, opaqueFilter, openssl, rev, tac, through, tr, xxd } from './filters.js'
 

@@ -1,5 +1,5 @@
 /** Tools that take files away: rm and everything that removes, empties or shreds what it names. */
-import { activate, ANYTHING, NOTHING, plain, UNKNOWN } from '../text.js'
+import { activate, ANYTHING, NOTHING, plain, UNKNOWN } from '../words/text.js'
 import { onlyTalks, options, type Program } from './call.js'
 
 export const rm: Program = (call) => {

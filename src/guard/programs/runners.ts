@@ -1,5 +1,5 @@
 /** Runners of language tool-chains: `npx`, `uv run`, `bundle exec` start the program that follows their verb. */
-import { plain } from '../text.js'
+import { plain } from '../words/text.js'
 import { options, type OptionSpec, type Program } from './call.js'
 
 /** Runners of language tool-chains: the word after their verb is the program. */

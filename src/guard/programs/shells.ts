@@ -1,6 +1,6 @@
 /** Inner shells: `bash -c TEXT args`, `bash FILE`, `... | sh`, `sh <<EOF`, also for zsh, dash, ksh and fish. */
-import { plain, UNKNOWN, unique } from '../text.js'
-import type { ShellState } from '../state.js'
+import { plain, UNKNOWN, unique } from '../words/text.js'
+import type { ShellState } from '../words/state.js'
 import { type Call, known, options, type Program, table } from './call.js'
 import { isReadable } from './decoding.js'
 

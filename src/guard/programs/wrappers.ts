@@ -1,6 +1,6 @@
 /** Programs that run another program given in their arguments: each with its real option grammar, unwrapped one layer at a time. */
-import { resolvePath } from '../paths.js'
-import { NOTHING, plain, unique } from '../text.js'
+import { resolvePath } from '../words/paths.js'
+import { NOTHING, plain, unique } from '../words/text.js'
 import { options, type Program, table } from './call.js'
 import { env, takeAssignments } from './environment.js'
 import { eachLine, later, parallel, xargs } from './feeders.js'

@@ -1,0 +1,145 @@
+/** Looks at this machine: what cerith needs, what it could use, and how to get what is missing. */
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ShellError } from '../../contract/errors.js'
+import { verifyAudit } from '../../audit/chain.js'
+import { findBash } from '../../os/bash.js'
+import { kernelFindings } from './kernel.js'
+import { findHelper, findShellBuiltin } from '../../os/helper/file.js'
+import { bootId, isAlive, processesMarked } from '../../os/proc.js'
+import { ensurePrivateDirectory } from '../../os/state-dir.js'
+import { startLauncher } from '../../os/helper/tier.js'
+
+export interface Finding {
+  readonly name: string
+  readonly state: 'ok' | 'degraded' | 'broken'
+  readonly detail: string
+  /** What to do about it; null when there is nothing to do. */
+  readonly fix: string | null
+}
+
+export interface Patient {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stateDir: string
+}
+
+/** Every finding, in the order in which they matter. Never throws. */
+export async function examine(patient: Patient): Promise<Finding[]> {
+  return [await bashFinding(), ...(await helperFindings(patient)), stateFinding(patient), leftoversFinding(patient), await auditFinding(patient), ...kernelFindings()]
+}
+
+async function bashFinding(): Promise<Finding> {
+  try {
+    const { path, version } = await findBash()
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    if (major < 4 || (major === 4 && minor < 4))
+      return { name: 'bash', state: 'broken', detail: `${path} is ${version}`, fix: 'Install bash 4.4 or newer, and put it first on PATH or set `bash` in the configuration.' }
+    return { name: 'bash', state: 'ok', detail: `${version} (${path})`, fix: null }
+  } catch (error) {
+    return { name: 'bash', state: 'broken', detail: messageOf(error), fix: hintOf(error) }
+  }
+}
+
+/** The helper decides on the tier, and a terminal needs it. */
+async function helperFindings({ env }: Patient): Promise<Finding[]> {
+  const file = findHelper(env)
+  const fix = file
+    ? 'Is its file system mounted noexec? Move the package, or set CERITH_HELPER to a copy elsewhere.'
+    : 'Install a C compiler and run `npm run build`, or use the published package, which brings the helper for Linux.'
+  try {
+    const launcher = await startLauncher('auto')
+    const native = launcher.tier === 'native'
+    await launcher.close()
+    if (native)
+      return [{ name: 'native helper', state: 'ok', detail: String(file), fix: null }, { name: 'terminals', state: 'ok', detail: 'provided by the helper', fix: null }, await programsFinding(env)]
+    return [
+      { name: 'native helper', state: 'degraded', detail: file ? `${file} cannot be started; the plain tier is used` : 'not there; the plain tier is used', fix },
+      { name: 'terminals', state: 'degraded', detail: 'need the native helper', fix },
+    ]
+  } catch (error) {
+    return [{ name: 'native helper', state: 'broken', detail: messageOf(error), fix }]
+  }
+}
+
+/** Whether bash really loads what is to start the programs of sessions. Without it everything works, a little slower. */
+async function programsFinding(env: Patient['env']): Promise<Finding> {
+  const name = 'programs in sessions'
+  const byBash = (why: string): Finding => ({ name, state: 'ok', detail: `started by bash itself, which takes longer: ${why}`, fix: null })
+  try {
+    const { path, version } = await findBash()
+    const file = findShellBuiltin(version, env)
+    if (file === null) return byBash(Number.parseInt(version, 10) < 5 ? `bash ${version} is older than 5` : 'the builtin is not there')
+    await promisify(execFile)(path, ['--norc', '--noprofile', '-c', 'enable -f "$1" __cerith', 'bash', file], { timeout: 5_000, env: {} })
+    return { name, state: 'ok', detail: `started by ${file}`, fix: null }
+  } catch (error) {
+    return byBash((error as { stderr?: string }).stderr?.trim().split('\n')[0] || messageOf(error))
+  }
+}
+
+function stateFinding({ stateDir }: Patient): Finding {
+  const name = 'state directory'
+  try {
+    ensurePrivateDirectory(stateDir)
+    const { bavail, bsize } = statfsSync(stateDir)
+    const freeMegabytes = Math.floor((bavail * bsize) / 1024 ** 2)
+    if (freeMegabytes < 100)
+      return { name, state: 'degraded', detail: `${stateDir} has ${freeMegabytes} MB left`, fix: 'Free some space, or set CERITH_HOME to another disk; `cerith clean` forgets finished jobs.' }
+    return { name, state: 'ok', detail: `${stateDir} (0700, ${freeMegabytes > 10_000 ? `${Math.floor(freeMegabytes / 1024)} GB` : `${freeMegabytes} MB`} free)`, fix: null }
+  } catch (error) {
+    return { name, state: 'broken', detail: messageOf(error), fix: hintOf(error) ?? 'Set CERITH_HOME to a directory of your own.' }
+  }
+}
+
+/** Engines that died without closing, and processes that still carry their mark. */
+function leftoversFinding({ stateDir }: Patient): Finding {
+  const dir = join(stateDir, 'run')
+  const dead: string[] = []
+  let alive = 0
+  for (const id of namesIn(dir)) {
+    try {
+      const engine = JSON.parse(readFileSync(join(dir, id, 'engine.json'), 'utf8')) as { pid: number; start: string; boot: string }
+      if (engine.boot === bootId() && isAlive(engine.pid, engine.start || undefined)) alive++
+      else dead.push(id)
+    } catch {
+      // One that is just being made, or torn: old ones count.
+      const made = statSync(join(dir, id), { throwIfNoEntry: false })
+      if (made && Date.now() - made.mtimeMs > 60_000) dead.push(id)
+    }
+  }
+  const processes = dead.flatMap((id) => processesMarked(`CERITH_ENGINE=${id}`))
+  const detail = `${alive} ${alive === 1 ? 'engine' : 'engines'} alive, ${dead.length} dead, ${processes.length} of their processes left`
+  if (processes.length === 0) return { name: 'leftovers', state: 'ok', detail, fix: null }
+  return {
+    name: 'leftovers',
+    state: 'degraded',
+    detail: `${detail}: ${processes
+      .map(({ pid }) => pid)
+      .slice(0, 10)
+      .join(', ')}`,
+    fix: 'The next engine ends them: run any command, for example `cerith ps`.',
+  }
+}
+
+async function auditFinding({ stateDir }: Patient): Promise<Finding> {
+  const { lines, intact, problems } = await verifyAudit(join(stateDir, 'audit.jsonl'))
+  const told = problems.length === 0 ? '' : `, ${problems.length} ${problems.length === 1 ? 'remark' : 'remarks'}`
+  return { name: 'audit log', state: intact ? 'ok' : 'degraded', detail: `${lines} lines${told}`, fix: intact ? null : 'Lines were changed or taken out; see `cerith audit --verify`.' }
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+  } catch {
+    return []
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function hintOf(error: unknown): string | null {
+  return ShellError.is(error) ? error.hint : null
+}

@@ -1,0 +1,86 @@
+/** The doctor's MCP self-test: starts `cerith mcp` as a client would, in both eras of the protocol, and calls a tool. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Finding } from './doctor.js'
+import type { Io } from '../io.js'
+
+const LIMIT_MS = 20_000
+const WORD = 'cerith-self-test'
+const CALL = { name: 'Bash', arguments: { command: `echo ${WORD}` } }
+const WHO = { name: 'cerith doctor', version: '1' }
+
+type Message = { readonly id?: number; readonly method?: string; readonly params?: Record<string, unknown>; readonly result?: unknown; readonly error?: { readonly message?: string } }
+
+/** What a client of each era says; the answer to the last one must hold the word. */
+const ERAS: Readonly<Record<string, readonly Message[]>> = {
+  'MCP 2025': [
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: WHO } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/call', params: CALL },
+  ],
+  'MCP 2026': [
+    {
+      id: 2,
+      method: 'tools/call',
+      params: { ...CALL, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': WHO, 'io.modelcontextprotocol/clientCapabilities': {} } },
+    },
+  ],
+}
+
+export async function mcpFindings(io: Io): Promise<Finding[]> {
+  const cli = ownProgram()
+  if (!cli) return [{ name: 'MCP', state: 'degraded', detail: 'the built program was not found', fix: 'Run `npm run build`.' }]
+  return Promise.all(Object.entries(ERAS).map(([name, messages]) => tryEra(name, messages, cli, io)))
+}
+
+async function tryEra(name: string, messages: readonly Message[], cli: string, io: Io): Promise<Finding> {
+  // A state directory of its own: a self-test must not meet the jobs of the person who runs it.
+  const home = mkdtempSync(join(tmpdir(), 'cerith-doctor-'))
+  const startedAt = Date.now()
+  const child = spawn(process.execPath, [cli, 'mcp'], { env: { ...io.env, CERITH_HOME: home } as NodeJS.ProcessEnv, cwd: io.cwd, stdio: ['pipe', 'pipe', 'pipe'] })
+  let complaint = ''
+  child.stderr.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-300)))
+  child.stdin.on('error', () => {})
+  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+  try {
+    const answer = await converse(messages, child)
+    if (answer.error) return broken(name, `answered with an error: ${answer.error.message ?? 'unknown'}`)
+    if (!JSON.stringify(answer.result ?? null).includes(WORD)) return broken(name, 'the tool did not answer with the output of its command')
+    return { name, state: 'ok', detail: `answers on stdio (${Date.now() - startedAt} ms from start to result)`, fix: null }
+  } catch (error) {
+    return broken(name, `${(error as Error).message}${complaint ? `: ${complaint.trim().split('\n').at(-1)}` : ''}`)
+  } finally {
+    child.stdin.end()
+    await gone
+    clearTimeout(timer)
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+async function converse(messages: readonly Message[], child: ReturnType<typeof spawn> & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream }): Promise<Message> {
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  let last: Message = {}
+  for (const message of messages) {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    while (message.id !== undefined && last.id !== message.id) {
+      const { value, done } = await lines.next()
+      if (done) throw new Error('the server ended before it answered')
+      last = JSON.parse(value) as Message
+    }
+  }
+  return last
+}
+
+function broken(name: string, detail: string): Finding {
+  return { name, state: 'broken', detail, fix: 'Run `cerith mcp` by hand and see what it says on stderr.' }
+}
+
+/** The built program beside this file: in dist/chunks/, in dist/, or built from these sources. */
+function ownProgram(): string | null {
+  return ['./cli.js', '../cli.js', '../../dist/cli.js'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path)) ?? null
+}

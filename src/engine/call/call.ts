@@ -1,0 +1,145 @@
+/** A foreground call as its caller sees it: the output so far, the promise of an Outcome, and the means to stop it or let it go on alone. */
+import type { RunHandle } from '../../contract/engine.js'
+import type { Outcome } from '../../contract/outcome.js'
+import type { OutputChunk, StreamName } from '../../contract/output.js'
+import { Capture } from './capture.js'
+import type { Plan } from '../plan/plan.js'
+import type { Services } from '../services/services.js'
+
+/** A reader of the iterator that falls this far behind loses the middle, not the memory of the host. */
+const MAX_QUEUED_CHARS = 4 * 1024 * 1024
+
+/** What the call asks of whoever runs it. */
+export interface CallControl {
+  interrupt(): void
+  kill(by: 'caller' | 'close'): void
+  toBackground(): Promise<Outcome>
+}
+
+export class Call implements RunHandle {
+  readonly outcome: Promise<Outcome>
+  readonly startedAt = performance.now()
+  pid: number | null = null
+  control: CallControl | null = null
+  #pendingStop: 'interrupt' | 'kill' | null = null
+  #queue: OutputChunk[] = []
+  #queued = 0
+  #iterated = false
+  #wake: (() => void) | null = null
+  #done = false
+  #resolve!: (outcome: Outcome) => void
+  #reject!: (error: unknown) => void
+
+  constructor() {
+    this.outcome = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+  }
+
+  /** In milliseconds. */
+  get age(): number {
+    return Math.round(performance.now() - this.startedAt)
+  }
+
+  get settled(): boolean {
+    return this.#done
+  }
+
+  settle(outcome: Outcome): void {
+    if (this.#done) return
+    this.#done = true
+    this.#resolve(outcome)
+    this.#wake?.()
+  }
+
+  fail(error: unknown): void {
+    if (this.#done) return
+    this.#done = true
+    // Whoever only follows the chunks must not be punished for not looking at the outcome.
+    this.outcome.catch(() => {})
+    this.#reject(error)
+    this.#wake?.()
+  }
+
+  interrupt(): void {
+    if (this.control) this.control.interrupt()
+    else this.#pendingStop ??= 'interrupt'
+  }
+
+  kill(): void {
+    if (this.control) this.control.kill('caller')
+    else this.#pendingStop = 'kill'
+  }
+
+  async toBackground(): Promise<Outcome> {
+    while (!this.control && !this.#done) await new Promise((resolve) => setTimeout(resolve, 1))
+    return this.#done || !this.control ? this.outcome : this.control.toBackground()
+  }
+
+  /** The run has started: from here on it can be stopped, and is if somebody asked too early. */
+  takeControl(control: CallControl): void {
+    this.control = control
+    if (this.#pendingStop === 'kill') control.kill('caller')
+    else if (this.#pendingStop === 'interrupt') control.interrupt()
+  }
+
+  capture(stream: StreamName, plan: Plan, services: Services): Capture {
+    const { request } = plan
+    return new Capture({
+      stream,
+      masker: services.secrets.activeMasker,
+      ansi: request.ansi ?? 'keep',
+      progress: request.progress ?? 'keep',
+      onOutput: (chunk) => this.#show(chunk, request.onOutput),
+      live: () => this.#iterated || request.onOutput !== undefined,
+      memoryBytes: services.limits.memoryBytes,
+      openSpill: () => services.openSpill(stream),
+      spillAfterBytes: spillAfter(plan, services),
+    })
+  }
+
+  #show(chunk: OutputChunk, listener: ((chunk: OutputChunk) => void) | undefined): void {
+    if (this.#iterated) {
+      this.#queue.push(chunk)
+      this.#queued += chunk.text.length
+      while (this.#queued > MAX_QUEUED_CHARS && this.#queue.length > 1) this.#queued -= this.#queue.shift()?.text.length ?? 0
+      this.#wake?.()
+    }
+    if (!listener) return
+    try {
+      listener(chunk)
+    } catch {
+      // A listener's mistake must not end the command it listens to.
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
+    this.#iterated = true
+    return {
+      next: async () => {
+        for (;;) {
+          const chunk = this.#queue.shift()
+          if (chunk) {
+            this.#queued -= chunk.text.length
+            return { value: chunk, done: false }
+          }
+          if (this.#done) return { value: undefined, done: true }
+          await new Promise<void>((resolve) => (this.#wake = resolve))
+        }
+      },
+      return: async () => {
+        this.#iterated = false
+        this.#queue = []
+        return { value: undefined, done: true }
+      },
+    }
+  }
+}
+
+/** Beyond this many bytes the Outcome cannot show everything, so the whole goes to a file. */
+function spillAfter(plan: Plan, services: Services): number {
+  const { clip } = plan
+  if (clip.kind === 'none') return services.limits.memoryBytes
+  return clip.kind === 'middle' ? clip.maxBytes : clip.maxChars
+}

@@ -1,0 +1,141 @@
+/** A job as its caller holds it: the same methods whether this engine started it, another one did, or nobody is left who did. */
+import { existsSync } from 'node:fs'
+import { ShellError } from '../../contract/errors.js'
+import type { Job, JobEvent, JobInfo, KillOptions, KillResult, ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from '../../contract/job.js'
+import { storedSize } from '../../os/job/output.js'
+import { infoOf, jobState, type JobState } from './info.js'
+import { killJob } from './kill.js'
+import { startOf, type JobNews, type LiveJob } from './live.js'
+import { readJob, type Readable } from './read.js'
+import { waitForJob } from './wait.js'
+import type { JobScreen } from '../terminal/screen.js'
+import type { Services } from '../services/services.js'
+import { checkOptions } from '../plan/wrong-value.js'
+
+/** How often a job of another engine is looked at for its followers. */
+const LOOK_EVERY_MS = 50
+
+export class JobHandle implements Job {
+  readonly id: string
+  readonly dir: string
+  readonly #services: Services
+  readonly #news: JobNews
+  readonly #live: LiveJob | null
+  #screen: JobScreen | null = null
+
+  constructor(id: string, dir: string, services: Services, news: JobNews, live: LiveJob | null) {
+    this.id = id
+    this.dir = dir
+    this.#services = services
+    this.#news = news
+    this.#live = live
+  }
+
+  async info(): Promise<JobInfo> {
+    return this.#there(async () => this.#info())
+  }
+
+  async read(options: ReadOptions = {}): Promise<ReadResult> {
+    return this.#there(() => readJob(this.#readable(), options, this.#services.secrets.activeMasker))
+  }
+
+  async wait(options: WaitOptions = {}): Promise<WaitResult> {
+    const release = this.#services.launcher.hold()
+    try {
+      return await this.#there(() =>
+        waitForJob(
+          {
+            readable: this.#readable(),
+            own: this.#live !== null,
+            info: () => this.#info(),
+            masker: () => this.#services.secrets.activeMasker,
+            next: (ms, signal) => this.#news.next(this.id, ms, signal),
+          },
+          options,
+        ),
+      )
+    } finally {
+      release()
+    }
+  }
+
+  async kill(options: KillOptions = {}): Promise<KillResult> {
+    checkOptions('kill', options)
+    // The news of the end alone would not keep the host alive until it is here.
+    const release = this.#services.launcher.hold()
+    try {
+      const result = await this.#there(() => killJob({ id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs))
+      // The end is told before the kill returns, so that a listener never learns of it later than the killer.
+      if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
+      return result
+    } finally {
+      release()
+    }
+  }
+
+  async send(options: SendOptions): Promise<void> {
+    const { sendInput } = await import('./input-send.js')
+    await sendInput(this.dir, this.#state(), options, this.#services.secrets)
+  }
+
+  async resize(size: { cols: number; rows: number }): Promise<void> {
+    const { resizeTerminal } = await import('../terminal/size.js')
+    await resizeTerminal(this.dir, this.#state(), size)
+  }
+
+  async screen(options: { since?: number } = {}): Promise<Screen> {
+    checkOptions('screen', options)
+    if (!this.#state().record.pty) throw new ShellError('BAD_REQUEST', `The job ${this.id} has no terminal, so it has no screen`, 'Start it with pty: true, or read its output.')
+    const { JobScreen } = await import('../terminal/screen.js')
+    this.#screen ??= new JobScreen({ dir: this.dir, size: this.#services.limits.pty, mask: (text) => this.#services.secrets.mask(text) })
+    return this.#screen.look(options)
+  }
+
+  async *events(): AsyncIterable<JobEvent> {
+    const seen = { stdout: 0, stderr: 0 }
+    for (;;) {
+      const info = this.#info()
+      const apart = info.streams === 'separate'
+      for (const stream of apart ? (['stdout', 'stderr'] as const) : (['stdout'] as const)) {
+        const { total } = storedSize(this.dir, stream === 'stdout' ? 'output.log' : 'stderr.log')
+        if (total <= seen[stream]) continue
+        seen[stream] = total
+        yield { kind: 'output', id: this.id, stream: apart ? stream : 'output', totalBytes: total }
+      }
+      if (!info.isRunning) {
+        yield { kind: 'ended', info }
+        return
+      }
+      await this.#news.next(this.id, this.#live ? 1_000 : LOOK_EVERY_MS)
+    }
+  }
+
+  /** Somebody may clean up a job while it is looked at. */
+  async #there<T>(look: () => Promise<T>): Promise<T> {
+    try {
+      return await look()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(this.dir)) throw this.#cleanedUp()
+      throw error
+    }
+  }
+
+  #cleanedUp(): ShellError {
+    return new ShellError('JOB_NOT_FOUND', `Job not found: ${this.id} (it was cleaned up)`, 'List the jobs that exist.')
+  }
+
+  #state(): JobState {
+    const state = jobState(this.dir, this.id, this.#live && startOf(this.#live))
+    if (!state) throw this.#cleanedUp()
+    return state
+  }
+
+  #info(): JobInfo {
+    return infoOf(this.dir, this.#state())
+  }
+
+  #readable(): Readable {
+    const { record } = this.#state()
+    return { dir: this.dir, apart: record.streams === 'separate' && !record.pty, terminal: record.pty }
+  }
+}

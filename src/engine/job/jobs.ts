@@ -1,0 +1,213 @@
+/** Jobs of an engine: runs that are kept. Everything about one is in its directory, so this file only starts, finds, lists and removes. */
+import { ShellError } from '../../contract/errors.js'
+import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
+import type { Outcome } from '../../contract/outcome.js'
+import type { StartRequest } from '../../contract/request.js'
+import { endStrays, strayProcesses } from '../../os/job/control.js'
+import { findJobDirectory } from '../../os/job/directory.js'
+import { readEndRecord } from '../../os/job/record.js'
+import { auditOutcome } from '../call/audit.js'
+import { deliverCommand, isRefusal } from '../plan/delivery.js'
+import { within, type Promote } from '../run/foreground.js'
+import { passGate } from '../plan/gate.js'
+import { endLeftovers, followAdopted, infoAt } from './adopt.js'
+import { cleanByLimits, cleanJobs } from './clean.js'
+import { JobHandle } from './handle.js'
+import { jobState } from './info.js'
+import { JobList } from './list.js'
+import { followJob, JobNews, startOf, type LiveJob } from './live.js'
+import { promoteRun } from './promote.js'
+import { startJob, type StartedJob } from './start.js'
+import { abortedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
+import { planRun } from '../plan/plan.js'
+import type { Services } from '../services/services.js'
+import type { Sessions } from '../session/sessions.js'
+import { checkOptions, wrongValue } from '../plan/wrong-value.js'
+
+const TIDY_AFTER_MS = 300
+const CLOSE_PATIENCE_MS = 10_000
+/** What a job costs on disk besides its output. */
+const RECORDS_BYTES = 16_384
+
+export interface Jobs {
+  /** Throws REFUSED where `begin` returns an outcome. */
+  start(request: StartRequest, sessions: Sessions): Promise<Job>
+  begin(request: StartRequest, sessions: Sessions): Promise<{ readonly job: Job } | { readonly outcome: Outcome }>
+  get(id: string): Promise<Job>
+  list(which?: { readonly all?: boolean }): Promise<readonly JobInfo[]>
+  clean(which?: { readonly olderThanMs?: number }): Promise<{ readonly removed: readonly string[] }>
+  onEvent(listener: (event: JobEvent) => void): () => void
+  readonly promote: Promote | null
+  /** Takes a job that another part of this engine started (a run on a terminal) into the list of its own. */
+  adopt(started: StartedJob): void
+  close(): Promise<void>
+}
+
+export function createJobs(services: Services, remembered: Set<string>): Jobs {
+  const live = new Map<string, LiveJob>()
+  const news = new JobNews()
+  const { stateDir, limits } = services
+  const list = new JobList(stateDir, (id) => {
+    const job = live.get(id)
+    return job ? startOf(job) : null
+  })
+  let starting = 0
+  let unfollow: (() => void) | null = null
+  let unlooked = 0
+
+  // Off the way of the first command: what earlier engines left, and what is too old or too much.
+  const tidy = (): void => {
+    unlooked = 0
+    try {
+      cleanByLimits(stateDir, limits)
+    } catch {
+      // Cleaning up is a courtesy; the next engine tries again.
+    }
+  }
+  const later = setTimeout(() => {
+    if (services.state.closed) return
+    void endLeftovers(stateDir).catch(() => {})
+    tidy()
+  }, TIDY_AFTER_MS).unref()
+
+  const adopt = ({ record, dir, ward }: StartedJob): LiveJob => {
+    const { id } = record
+    const job = followJob({ id, dir, ward, apart: record.streams === 'separate', owner: record.owner, command: record.command }, news, () => infoAt(dir, id, startOf({ ward })))
+    live.set(id, job)
+    void ward.gone.then(async () => {
+      await job.ended
+      // A destroyed keeper can end nothing any more; what it kept must not outlive the engine all the same.
+      if (ward.state.exited?.lost && record.owner === 'manager' && !services.state.closed) await endStrays(() => strayProcesses(id, startOf({ ward })), 0)
+      live.delete(id)
+      unlooked += Math.min(job.printed(), limits.storedBytes) + RECORDS_BYTES
+      if (unlooked > limits.totalStoredBytes / 16) tidy()
+    })
+    const info = news.heard ? infoAt(dir, id, startOf(job)) : null
+    if (info) news.tell({ kind: 'started', info })
+    return job
+  }
+
+  const handle = (id: string, dir: string): Job => new JobHandle(id, dir, services, news, live.get(id) ?? null)
+
+  const running = (): LiveJob[] => [...live.values()].filter(({ ward }) => !ward.state.exited)
+
+  const begin: Jobs['begin'] = async (request, sessions) => {
+    // Its fields are asked for before the plan checks them.
+    if (typeof request !== 'object' || request === null) throw wrongValue('a request must be an object with a command', request, 'Pass { command: "..." }.')
+    // A job may outlive whoever would write the recording.
+    if ('record' in request && request.record !== undefined)
+      throw new ShellError('BAD_REQUEST', 'Bad request: a job cannot be recorded', 'Record a foreground run (engine.run with pty and record), or leave record out.')
+    const around = request.session === undefined ? { session: null, cwd: services.cwd } : await sessions.surroundings(request.session)
+    const plan = await planRun(request, around, services, true)
+    const stopped = await passGate(plan, services, remembered)
+    if (stopped) return { outcome: stopped }
+    if (request.signal?.aborted) return { outcome: abortedOutcome(plan) }
+    const delivered = await deliverCommand(plan.command, services)
+    if (isRefusal(delivered)) return { outcome: refusedOutcome(delivered, plan) }
+    const restore = request.session === undefined ? '' : await sessions.restoreScript(request.session)
+    // An end may be on disk before we were told of it.
+    const taken = running().length + starting < limits.maxRunningJobs ? [] : running().filter(({ dir }) => readEndRecord(dir) === null)
+    if (taken.length + starting >= limits.maxRunningJobs) throw tooMany(taken, limits.maxRunningJobs)
+    starting += 1
+    try {
+      const started = await startJob(plan, delivered, restore, services)
+      adopt(started)
+      return { job: handle(started.record.id, started.dir) }
+    } finally {
+      starting -= 1
+    }
+  }
+
+  const audited: Jobs['begin'] = (request, sessions) => {
+    const result = begin(request, sessions)
+    if (services.audit)
+      auditOutcome(
+        services,
+        request,
+        'job',
+        request.session ?? null,
+        result.then(async (begun) => ('outcome' in begun ? begun.outcome : startedOutcome(await begun.job.info()))),
+      )
+    return result
+  }
+
+  return {
+    begin: audited,
+    async start(request, sessions) {
+      const begun = await audited(request, sessions)
+      if ('job' in begun) return begun.job
+      throw notStarted(begun.outcome)
+    },
+    async get(id) {
+      const found = findJobDirectory(stateDir, id)
+      if (found && (live.has(id) || jobState(found.dir, id))) return handle(id, found.dir)
+      throw notFound(id, await this.list({ all: true }))
+    },
+    async list(which) {
+      checkOptions('jobs', which)
+      const infos = list.all()
+      return which?.all ? infos : infos.filter((info) => info.isRunning)
+    },
+    async clean(which) {
+      checkOptions('clean', which)
+      const olderThanMs = which?.olderThanMs ?? 0
+      if (typeof olderThanMs !== 'number' || !(olderThanMs >= 0))
+        throw wrongValue('olderThanMs must be a number, 0 or more', olderThanMs, 'Pass milliseconds, or leave it out for all that have ended.')
+      return cleanJobs(stateDir, olderThanMs)
+    },
+    onEvent(listener) {
+      unfollow ??= followAdopted(stateDir, (id) => live.has(id), news)
+      return news.subscribe(listener)
+    },
+    promote: (run) => promoteRun(run, services, (job) => void adopt(job)),
+    adopt: (started) => void adopt(started),
+    async close() {
+      clearTimeout(later)
+      unfollow?.()
+      const ending = [...live.values()].filter(({ owner }) => owner === 'manager')
+      for (const { ward } of ending) ward.kill({ graceMs: limits.graceMs, why: 'close' })
+      // A process that the kernel does not let go (a dead disk) must not hold the host too; its keeper stays with it.
+      await within(Promise.all(ending.map(({ ward, ended }) => Promise.all([ward.gone, ended]))), limits.graceMs + CLOSE_PATIENCE_MS)
+    },
+  }
+}
+
+function startedOutcome(info: JobInfo): Outcome {
+  return runningOutcome({
+    stdout: '',
+    stderr: '',
+    output: null,
+    truncated: false,
+    omittedBytes: 0,
+    outputFile: info.outputFile,
+    durationMs: 0,
+    cwd: info.cwd,
+    pid: info.pid,
+    pgid: info.pgid,
+    id: info.id,
+    session: null,
+    pipeStatus: null,
+    notes: [],
+  })
+}
+
+function notStarted(outcome: Outcome): ShellError {
+  if (outcome.refused) return new ShellError('REFUSED', outcome.refused.reason, outcome.refused.guidance)
+  if (outcome.status === 'dry_run') return new ShellError('REFUSED', outcome.stdout, 'This was a dry run; use `begin` to get its plan, or leave dryRun out.')
+  if (outcome.end?.kind === 'exit') return new ShellError('BAD_REQUEST', `The command cannot be run: ${outcome.stderr.trim() || 'bash does not accept it'}`, 'Fix its syntax; nothing of it was run.')
+  return new ShellError('REFUSED', 'The request was cancelled before it started; nothing was run.', 'Start it again without the aborted signal.')
+}
+
+function tooMany(jobs: readonly LiveJob[], limit: number): ShellError {
+  const listed = jobs.slice(0, 20).map(({ id, command }) => `${id} (${command.slice(0, 40)})`)
+  return new ShellError(
+    'TOO_MANY_RUNS',
+    `There are already ${jobs.length} running jobs (the limit is ${limit}): ${listed.join(', ')}${jobs.length > 20 ? ', ...' : ''}`,
+    'Kill or wait for one of them, or raise limits.maxRunningJobs.',
+  )
+}
+
+function notFound(id: string, jobs: readonly JobInfo[]): ShellError {
+  const known = jobs.slice(-20).map((info) => `${info.id} (${info.status})`)
+  return new ShellError('JOB_NOT_FOUND', `Job not found: ${String(id).slice(0, 80)}`, known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no jobs.')
+}

@@ -1,0 +1,148 @@
+/** Turns a running foreground command into a job: what was read so far goes to the job's files, the keeper goes on from exactly there. */
+import { closeSync, constants, copyFileSync, openSync, renameSync, statSync, truncateSync, unlinkSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Outcome } from '../../contract/outcome.js'
+import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
+import { writeJobRecord } from '../../os/job/record.js'
+import { clippedTexts, type Capture } from '../call/capture.js'
+import { endOf, within, type Promote } from '../run/foreground.js'
+import { keptBytes, newShellId, recordOf, type StartedJob } from './start.js'
+import { endedOutcome, runningOutcome } from '../services/outcomes.js'
+import type { Services } from '../services/services.js'
+
+type Running = Parameters<Promote>[0]
+
+export async function promoteRun(run: Running, services: Services, adopt: (job: StartedJob) => void): Promise<Outcome> {
+  const { plan, ward, out, err, readers } = run
+  const owner = plan.request.owner ?? 'manager'
+  // Nobody reads from here on; the pipes hold what comes, and the keeper has their other reading ends.
+  for (const reader of readers) reader.pause()
+  const { id, dir } = makeJobDirectory(services.stateDir, plan.request.newId ?? newShellId)
+  const held = { out: out.takeHeld(), err: err?.takeHeld() ?? new Uint8Array(0) }
+  try {
+    const record = {
+      ...recordOf(id, plan, services, { owner, openStdin: false, pty: false, streams: err ? 'separate' : 'merged', notes: [] }),
+      createdAt: Math.round(Date.now() - (performance.now() - run.startedAt)),
+      timeoutMs: null,
+    }
+    writeJobRecord(dir, record)
+    const outAt = storeSoFar(out, join(dir, 'output.log'), services.limits.storedBytes / (err ? 2 : 1))
+    const errAt = err ? storeSoFar(err, join(dir, 'stderr.log'), services.limits.storedBytes / 2) : 0
+    const moved = ward.moveToBackground({
+      dir,
+      ...keptBytes(services.limits.storedBytes, record.streams),
+      outAt,
+      errAt,
+      ...(readers[0] ? { outPath: readers[0].path } : {}),
+      ...(err && readers[1] ? { errPath: readers[1].path } : {}),
+      outHeld: held.out,
+      errHeld: held.err,
+      masks: services.secrets.masker.needles(),
+      detached: owner === 'detached',
+    })
+    if (!(await Promise.race([moved.then(() => true), ward.gone.then(() => false)]))) {
+      removeJobDirectory(dir)
+      return await settleEnded(run, held)
+    }
+    for (const reader of readers) reader.close()
+    adopt({ record, dir, ward })
+    return stillRunning(run, id, join(dir, 'output.log'))
+  } catch (error) {
+    // It stays what it was: a foreground command that somebody else must now wait for.
+    removeJobDirectory(dir)
+    ward.kill({ graceMs: plan.graceMs, why: 'close' })
+    throw error
+  }
+}
+
+/** The whole of what was printed so far, where a keeper would have put it. Gives the offset of the next byte. */
+function storeSoFar(capture: Capture, file: string, maxBytes: number): number {
+  const kept = capture.transcript.snapshot()
+  const total = kept.totalBytes
+  const spill = capture.spillPath
+  if (spill) {
+    moveFile(spill, file)
+    capture.movedTo(file)
+    const headBytes = Math.min(total, maxBytes, statSync(file).size)
+    truncateSync(file, headBytes)
+    if (headBytes < total) {
+      const start = Math.max(headBytes, total - kept.tail.length)
+      writeNew(`${file}.${start}`, [kept.tail.subarray(kept.tail.length - (total - start))])
+    }
+  } else if (kept.omittedBytes === 0) writeNew(file, [kept.head, kept.tail])
+  else {
+    writeNew(file, [kept.head])
+    writeNew(`${file}.${total - kept.tail.length}`, [kept.tail])
+  }
+  return total
+}
+
+function writeNew(file: string, parts: readonly Uint8Array[]): void {
+  const fd = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
+  try {
+    for (const part of parts) for (let at = 0; at < part.length;) at += writeSync(fd, part, at)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function moveFile(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch {
+    copyFileSync(from, to, constants.COPYFILE_EXCL)
+    unlinkSync(from)
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = { timeout: 'its time limit passed', yield: 'it takes longer than a call should block', asked: 'it was moved to the background' }
+
+function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: string, outputFile: string): Outcome {
+  const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
+  return runningOutcome({
+    stdout: err ? stdout.text : '',
+    stderr: stderr?.text ?? '',
+    output: err ? null : stdout.text,
+    truncated: stdout.truncated || (stderr?.truncated ?? false),
+    omittedBytes: stdout.omittedBytes + (stderr?.omittedBytes ?? 0),
+    outputFile,
+    durationMs: Math.round(performance.now() - startedAt),
+    cwd: plan.cwd,
+    pid: ward.pid,
+    pgid: ward.pgid,
+    id,
+    session: plan.session,
+    pipeStatus: null,
+    notes: [`Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id.`],
+  })
+}
+
+/** It ended before its keeper could take over: nothing was moved, so this is an ordinary end. */
+async function settleEnded({ plan, ward, out, err, readers, startedAt }: Running, held: { out: Uint8Array; err: Uint8Array }): Promise<Outcome> {
+  out.push(held.out)
+  err?.push(held.err)
+  for (const reader of readers) reader.resume()
+  await within(Promise.all(readers.map((reader) => reader.end)), 1_000)
+  for (const reader of readers) reader.close()
+  out.end()
+  err?.end()
+  const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
+  const exit = ward.state.exited ?? { code: null, signal: null, forced: false, lost: true }
+  return endedOutcome({
+    end: endOf(exit, null, plan),
+    stdout: err ? stdout.text : '',
+    stderr: stderr?.text ?? '',
+    output: err ? null : stdout.text,
+    truncated: stdout.truncated || (stderr?.truncated ?? false),
+    omittedBytes: stdout.omittedBytes + (stderr?.omittedBytes ?? 0),
+    outputFile: out.spillPath ?? err?.spillPath ?? null,
+    durationMs: Math.round(performance.now() - startedAt),
+    cwd: plan.cwd,
+    pid: ward.pid,
+    pgid: ward.pgid,
+    id: null,
+    session: plan.session,
+    pipeStatus: null,
+    notes: [],
+  })
+}

@@ -1,0 +1,168 @@
+/** Starts a job: its record first, then its keeper with the command. A crash in between leaves a job that never started, and nothing else. */
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ShellError } from '../../contract/errors.js'
+import type { StartRequest } from '../../contract/request.js'
+import { feedPipe } from '../../os/feed.js'
+import { endStrays, strayProcesses } from '../../os/job/control.js'
+import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
+import { writeJobRecord, type JobRecord } from '../../os/job/record.js'
+import type { KeepSpec, LaunchSpec, Ward } from '../../os/helper/launcher.js'
+import { bootId, processFacts } from '../../os/proc.js'
+import type { DeliveredCommand } from '../plan/delivery.js'
+import { takePipe } from '../run/foreground.js'
+import type { Plan } from '../plan/plan.js'
+import { noteTerminal, terminalSize, withTerminal } from '../terminal/start.js'
+import { quoteWord } from '../plan/quote.js'
+import type { Services } from '../services/services.js'
+
+/** The descriptor on which the shell finds its script; closed before the first word of it runs. */
+const SCRIPT_FD = 3
+/** Larger scripts go through a file: bash reads a pipe one byte at a time. */
+const MAX_PIPED_SCRIPT = 4_096
+/** What a pipe takes at once; more input is read from a file, because nobody may be there to feed it. */
+const MAX_PIPED_INPUT = 60_000
+
+export interface StartedJob {
+  readonly record: JobRecord
+  readonly dir: string
+  readonly ward: Ward
+}
+
+export function newShellId(): string {
+  return `shell_${randomBytes(4).toString('hex')}`
+}
+
+/** `restore` is bash code that gives the shell a session's state; empty for a fresh one. */
+export async function startJob(asked: Plan, delivered: DeliveredCommand, restore: string, services: Services): Promise<StartedJob> {
+  const request = asked.request as StartRequest
+  const plan = request.pty ? withTerminal(asked, services) : asked
+  const { id, dir } = makeJobDirectory(services.stateDir, request.newId ?? newShellId)
+  const detached = request.owner === 'detached'
+  try {
+    const record = recordOf(id, plan, services, {
+      owner: detached ? 'detached' : 'manager',
+      openStdin: Boolean(request.openStdin || request.pty),
+      pty: Boolean(request.pty),
+      streams: request.pty ? 'merged' : (request.streams ?? 'separate'),
+      notes: limitNotes(request),
+    })
+    writeJobRecord(dir, record)
+    if (record.pty) noteTerminal(dir, terminalSize(plan, services))
+    const ward = await launch(plan, delivered, restore, dir, record, services)
+    return { record, dir, ward }
+  } catch (error) {
+    // A command that destroyed its keeper before the start was known may have children.
+    if (ShellError.is(error) && error.code === 'SPAWN_FAILED') await endStrays(() => strayProcesses(id, null), 0)
+    removeJobDirectory(dir)
+    throw unwritable(error, dir)
+  }
+}
+
+/** A disk that cannot be written is the machine's trouble, said as such; anything else goes on as it is. */
+function unwritable(error: unknown, dir: string): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (ShellError.is(error) || !code || !syscall) return error
+  return new ShellError(
+    'STATE_UNWRITABLE',
+    `Cannot write the record of a job in ${dir} (${code})`,
+    code === 'ENOSPC' || code === 'EDQUOT' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.',
+    { cause: error },
+  )
+}
+
+export function recordOf(id: string, plan: Plan, services: Services, about: Pick<JobRecord, 'owner' | 'openStdin' | 'pty' | 'streams' | 'notes'>): JobRecord {
+  const { request } = plan
+  return {
+    id,
+    command: services.secrets.mask(plan.command),
+    description: request.description === undefined ? null : services.secrets.mask(request.description),
+    cwd: plan.cwd,
+    labels: request.labels ?? {},
+    boot: bootId(),
+    engine: { id: services.id, pid: process.pid, start: processFacts(process.pid)?.start ?? '' },
+    createdAt: Date.now(),
+    timeoutMs: plan.timeoutMs,
+    session: plan.session,
+    ...about,
+  }
+}
+
+/** Head and tail of what is kept of each stream; the tail's segments may be one longer than asked for. */
+export function keptBytes(maxJobBytes: number, streams: JobRecord['streams']): { headBytes: number; tailBytes: number } {
+  const maxStoredBytes = streams === 'merged' ? maxJobBytes : maxJobBytes / 2
+  const headBytes = Math.max(4_096, Math.floor(maxStoredBytes / 2))
+  return { headBytes, tailBytes: Math.max(4_096, Math.floor((maxStoredBytes - headBytes) * 0.8)) }
+}
+
+async function launch(plan: Plan, delivered: DeliveredCommand, restore: string, dir: string, record: JobRecord, services: Services): Promise<Ward> {
+  const request = plan.request as StartRequest
+  const scriptPipe = await takePipe(services)
+  const input = request.input === undefined ? null : Buffer.from(request.input as Uint8Array)
+  const inputFile = input && !record.openStdin && input.length > MAX_PIPED_INPUT ? join(dir, 'input') : null
+  if (inputFile && input) writeFileSync(inputFile, input, { mode: 0o600, flag: 'wx' })
+  const inPipe = input && !inputFile && !record.openStdin ? await takePipe(services) : null
+  const script = jobScript(plan, delivered, restore, inputFile)
+  let bootstrap: string
+  if (Buffer.byteLength(script) <= MAX_PIPED_SCRIPT) {
+    feedPipe(scriptPipe.writeEnd(), Buffer.concat([Buffer.from(`${script}\0`), delivered.payload ?? Buffer.alloc(0)]))
+    bootstrap = `IFS= \\builtin read -r -d '' -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
+  } else {
+    // In the job's own directory: the engine's goes away with the engine, and the shell may be slow to start.
+    feedPipe(scriptPipe.writeEnd(), delivered.payload ?? Buffer.alloc(0))
+    const file = join(dir, 'script')
+    writeFileSync(file, script, { mode: 0o600, flag: 'wx' })
+    bootstrap = `IFS= \\builtin read -r -d '' __cerith_c <${quoteWord(file)}; \\builtin eval "$__cerith_c"`
+  }
+  if (inPipe && input) feedPipe(inPipe.writeEnd(), input)
+  const spec: LaunchSpec = {
+    path: services.bash.path,
+    argv: ['bash', '--norc', '--noprofile', '-c', bootstrap],
+    env: markedEnv(plan.env, record, services.id),
+    cwd: plan.cwd,
+    ...(inPipe ? { stdin: inPipe } : {}),
+    ...(record.streams === 'merged' ? { merge: true } : {}),
+    extraIn: { fd: SCRIPT_FD, pipe: scriptPipe },
+    keep: keepOf(plan, dir, record, services),
+    detached: record.owner === 'detached',
+    oomScore: 300,
+    ...(request.limits ? { limits: request.limits } : {}),
+  }
+  return services.launcher.start(spec)
+}
+
+/** By its marks a process is found again. The successor of a dead engine ends what carries that engine's: a detached job carries none, not even that of an engine around this one. */
+function markedEnv(env: Readonly<Record<string, string>>, record: JobRecord, engine: string): Record<string, string> {
+  const marked: Record<string, string> = { ...env, CERITH_JOB: record.id, CERITH_ENGINE: engine }
+  if (record.owner === 'detached') delete marked['CERITH_ENGINE']
+  return marked
+}
+
+function keepOf(plan: Plan, dir: string, record: JobRecord, services: Services): KeepSpec {
+  const request = plan.request as StartRequest
+  return {
+    dir,
+    ...keptBytes(request.maxStoredBytes ?? services.limits.storedBytes, record.streams),
+    ...(record.openStdin ? { openStdin: true } : {}),
+    ...(record.pty ? { pty: terminalSize(plan, services) } : {}),
+    ...(plan.timeoutMs === null ? {} : { deadlineMs: plan.timeoutMs }),
+    masks: services.secrets.masker.needles(),
+  }
+}
+
+function jobScript(plan: Plan, delivered: DeliveredCommand, restore: string, inputFile: string | null): string {
+  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+  const input = inputFile ? `\\exec 0<${quoteWord(inputFile)};` : ''
+  const state = restore ? `${restore}\n\\builtin cd -- ${quoteWord(plan.cwd)}\n` : ''
+  return `${head}${input}${state}${delivered.script}`
+}
+
+/** A command that fails for want of memory or processes says so in its own words; the limits it ran under stand beside them. */
+function limitNotes({ limits }: StartRequest): string[] {
+  const set = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined)
+  const notes = set.length > 0 ? [`Runs with limits: ${set.map(([name, value]) => `${name} ${value}`).join(', ')}.`] : []
+  // RLIMIT_NPROC does not bind root (CAP_SYS_RESOURCE).
+  if (limits?.processes && process.getuid?.() === 0) notes.push('The limit on processes has no effect for root.')
+  return notes
+}

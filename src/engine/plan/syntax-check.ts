@@ -1,0 +1,30 @@
+/** What bash itself says about a command that cannot be parsed: the shell's own error, and nothing of it has run. */
+import type { Outcome } from '../../contract/outcome.js'
+import { syntaxErrorOf } from '../../os/bash-syntax.js'
+import { endedOutcome } from '../services/outcomes.js'
+import type { Plan } from './plan.js'
+import type { Services } from '../services/services.js'
+
+/** The failed Outcome with bash's message; null when bash would accept the text (then the guard's refusal stands). */
+export async function syntaxErrorOutcome(plan: Plan, services: Services): Promise<Outcome | null> {
+  const startedAt = performance.now()
+  const message = await syntaxErrorOf(plan.command, services.bash.path)
+  if (message === null) return null
+  return endedOutcome({
+    end: { kind: 'exit', code: 2 },
+    stdout: '',
+    stderr: services.secrets.mask(message),
+    output: null,
+    truncated: false,
+    omittedBytes: 0,
+    outputFile: null,
+    durationMs: Math.round(performance.now() - startedAt),
+    cwd: plan.cwd,
+    pid: null,
+    pgid: null,
+    id: null,
+    session: plan.session,
+    pipeStatus: null,
+    notes: ['The command has a syntax error; nothing of it was run.'],
+  })
+}

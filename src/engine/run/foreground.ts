@@ -1,0 +1,315 @@
+/** Runs one command in a shell of its own: start, follow, stop when told, settle exactly once. */
+import { ShellError } from '../../contract/errors.js'
+import type { End, Outcome } from '../../contract/outcome.js'
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { feedPipe } from '../../os/feed.js'
+import { LOST_AT_START, PLAIN_TIER_CAVEAT, startHint, type LaunchSpec, type Pipe, type Ward } from '../../os/helper/launcher.js'
+import { closeQuietly } from '../../os/helper/native-launcher.js'
+import { readPipe, type PipeReader } from '../../os/pipe-reader.js'
+import { commandLine, descendantsOf } from '../../os/proc.js'
+import { signalName } from '../../os/signals.js'
+import type { Call } from '../call/call.js'
+import { Deadlines } from '../call/deadlines.js'
+import { clippedTexts, type Capture } from '../call/capture.js'
+import { deliverCommand, isRefusal, type DeliveredCommand } from '../plan/delivery.js'
+import { adviceFor } from '../call/advice.js'
+import { abortedOutcome, endedOutcome, lostOutcome, LOST_NOTE, refusedOutcome } from '../services/outcomes.js'
+import type { Plan } from '../plan/plan.js'
+import { quoteWord } from '../plan/quote.js'
+import type { Services } from '../services/services.js'
+
+/** The descriptor on which a fresh shell finds its script; closed before the first word of it runs. */
+const SCRIPT_FD = 3
+/** Larger scripts go through a file: bash reads a pipe one byte at a time. */
+const MAX_PIPED_SCRIPT = 4_096
+const SETTLE_LIMIT_MS = 10_000
+
+/** How a foreground run becomes a job; the jobs part of the engine provides it. */
+export type Promote = (run: { plan: Plan; ward: Ward; out: Capture; err: Capture | null; readers: readonly PipeReader[]; startedAt: number; reason: string }) => Promise<Outcome>
+
+export async function runFresh(plan: Plan, call: Call, services: Services, promote: Promote | null): Promise<void> {
+  const { request } = plan
+  if (request.signal?.aborted) return call.settle(abortedOutcome(plan))
+  const delivered = await deliverCommand(plan.command, services)
+  if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
+  await supervise(plan, delivered, call, services, promote)
+}
+
+async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, services: Services, promote: Promote | null): Promise<void> {
+  const { request } = plan
+  const { launcher, limits } = services
+  const merged = request.streams === 'merged'
+  const statusFile = plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground ? services.runFile('p') : null
+
+  const script = freshScript(delivered, statusFile)
+  const {
+    script: scriptPipe,
+    out: outPipe,
+    err: errPipe,
+    in: inPipe,
+  } = await takePipes(services, { script: 'write', out: 'read', err: merged ? null : 'read', in: request.input === undefined ? null : 'write' })
+  let scriptFile: string | null = null
+
+  let bootstrap: string
+  let fed: Uint8Array = delivered.payload ?? new Uint8Array(0)
+  if (Buffer.byteLength(script) <= MAX_PIPED_SCRIPT) {
+    // With a count of characters bash takes a pipe in blocks; up to a NUL it takes it byte by byte.
+    const counted = isAscii(script)
+    const reader = counted ? `-N ${script.length}` : `-d ''`
+    fed = Buffer.concat([Buffer.from(counted ? script : `${script}\0`), fed])
+    bootstrap = `IFS= \\builtin read -r ${reader} -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
+  } else {
+    scriptFile = services.runFile('c')
+    writeFileSync(scriptFile, script, { mode: 0o600, flag: 'wx' })
+    bootstrap = `IFS= \\builtin read -r -d '' __cerith_c <${quoteWord(scriptFile)}; \\builtin eval "$__cerith_c"`
+  }
+  const input = inPipe?.writeEnd()
+
+  const spec: LaunchSpec = {
+    path: services.bash.path,
+    argv: ['bash', '--norc', '--noprofile', '-c', bootstrap],
+    env: markedEnvironment(plan.env, services.id),
+    cwd: plan.cwd,
+    stdout: outPipe,
+    ...(errPipe ? { stderr: errPipe } : { merge: true }),
+    ...(inPipe ? { stdin: inPipe } : {}),
+    extraIn: { fd: SCRIPT_FD, pipe: scriptPipe },
+    oomScore: 300,
+  }
+  const startedAt = performance.now()
+  let ward: Ward
+  const starting = launcher.start(spec)
+  // The rest is made while bash starts: all ends of the pipes are open, and nothing is read before this turn of the event loop is over.
+  feedPipe(scriptPipe.writeEnd(), fed)
+  const out = call.capture(merged ? 'output' : 'stdout', plan, services)
+  const err = merged ? null : call.capture('stderr', plan, services)
+  const readers: PipeReader[] = [readPipe(outPipe.readEnd(), services.scratch, (chunk) => out.push(chunk))]
+  if (err && errPipe) readers.push(readPipe(errPipe.readEnd(), services.scratch, (chunk) => err.push(chunk)))
+  // Known to the engine from here on: its output may be seen, and the engine be closed, before the launcher says that it started.
+  const life = {
+    end: async () => {
+      const started = await starting.catch(() => null)
+      if (!started) return
+      killed('close')
+      await started.gone
+    },
+  }
+  services.live.add(life)
+  try {
+    ward = await starting
+  } catch (error) {
+    services.live.delete(life)
+    for (const reader of readers) reader.close()
+    if (input !== undefined) closeQuietly(input)
+    if (scriptFile) removeQuietly(scriptFile)
+    if ((error as ShellError).cause === LOST_AT_START) return call.settle(lostOutcome(plan, performance.now() - startedAt))
+    throw error
+  }
+  call.pid = ward.pid
+  if (input !== undefined && request.input !== undefined) feedPipe(input, typeof request.input === 'string' ? Buffer.from(request.input) : request.input)
+
+  // ---- from here on it runs ----
+  let stop: { why: 'timeout' | 'caller' | 'close' | 'interrupt' } | null = null
+  let promoted = false
+  const killed = (why: 'timeout' | 'caller' | 'close'): void => {
+    if (stop && stop.why !== 'interrupt') return
+    stop = { why }
+    ward.kill({ graceMs: plan.graceMs, why })
+  }
+  const moveOut = (reason: string): Promise<Outcome> => {
+    if (promoted || stop || ward.state.exited || !promote) return call.outcome
+    promoted = true
+    stopTimers()
+    void promote({ plan, ward, out, err, readers, startedAt, reason }).then(
+      (outcome) => {
+        // A job is ended, or left alone, by whoever keeps the jobs.
+        if (outcome.status === 'running') services.live.delete(life)
+        call.settle(outcome)
+      },
+      (error: unknown) => call.fail(error),
+    )
+    return call.outcome
+  }
+  const deadlines = new Deadlines()
+  if (plan.timeoutMs !== null) deadlines.after(plan.timeoutMs, () => (request.onTimeout === 'background' && promote ? void moveOut('timeout') : killed('timeout')))
+  if (request.yieldMs !== undefined && promote) deadlines.after(request.yieldMs, () => void moveOut('yield'))
+  const onAbort = (): void => killed('caller')
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  if (request.signal?.aborted) onAbort()
+  const stopTimers = (): void => {
+    deadlines.clear()
+    request.signal?.removeEventListener('abort', onAbort)
+  }
+  call.takeControl({
+    interrupt: () => {
+      if (stop) return
+      stop = { why: 'interrupt' }
+      ward.kill({ signal: 2, graceMs: plan.graceMs, why: 'caller' })
+    },
+    kill: (by) => killed(by),
+    toBackground: () => moveOut('asked'),
+  })
+
+  const exit = await ward.exited
+  if (scriptFile) removeQuietly(scriptFile)
+  if (promoted) {
+    services.live.delete(life)
+    return
+  }
+  stopTimers()
+  // After a kill nothing may be left: wait until the last process is gone. Otherwise a background child may hold the pipe for ever,
+  // so the drain has a window of its own.
+  if (stop) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
+  await within(Promise.all(readers.map((reader) => reader.end)), limits.drainMs)
+  for (const reader of readers) reader.drainNow()
+  const durationMs = Math.round(performance.now() - startedAt)
+
+  const notes: string[] = []
+  const held = readers.some((reader) => !reader.ended)
+  const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
+  if (exit.lost) notes.push(LOST_NOTE)
+  if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
+  if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)
+  if (stop && launcher.tier === 'plain') notes.push(PLAIN_TIER_CAVEAT)
+  const end = endOf(exit, (stop as { why: string } | null)?.why ?? null, plan)
+  const pipeStatus = statusFile ? readPipeStatus(statusFile) : null
+  if (!held) {
+    out.end()
+    err?.end()
+  }
+  const clipped = clippedTexts(out, err, plan.clip, held)
+  if (held) {
+    // Output that comes later is kept with this run, in its file, and never reaches another run's result.
+    void Promise.all(readers.map((reader) => reader.end)).then(() => {
+      out.end()
+      err?.end()
+    })
+  }
+  const stdout = clipped.out.text
+  const stderr = clipped.err?.text ?? ''
+  for (const capture of [out, err]) if (capture?.spillNote) notes.push(capture.spillNote)
+  notes.push(...adviceFor({ end, plan, stderr: merged ? stdout : stderr, pipeStatus }))
+  void ward.gone.then(() => {
+    services.live.delete(life)
+    for (const reader of readers) reader.close()
+  })
+  call.settle(
+    endedOutcome({
+      end,
+      stdout: merged ? '' : stdout,
+      stderr: merged ? '' : stderr,
+      output: merged ? stdout : null,
+      truncated: clipped.out.truncated || (clipped.err?.truncated ?? false),
+      omittedBytes: clipped.out.omittedBytes + (clipped.err?.omittedBytes ?? 0),
+      outputFile: out.spillPath ?? err?.spillPath ?? null,
+      durationMs,
+      cwd: plan.cwd,
+      pid: ward.pid,
+      pgid: ward.pgid,
+      id: null,
+      session: null,
+      pipeStatus,
+      notes,
+    }),
+  )
+}
+
+const marked = new WeakMap<Plan['env'], Plan['env']>()
+
+/** With the mark by which what is left of a dead engine is found; the same object for the same environment, so that it is encoded once. */
+function markedEnvironment(env: Plan['env'], engine: string): Plan['env'] {
+  const known = marked.get(env)
+  if (known) return known
+  const made = { ...env, CERITH_ENGINE: engine }
+  marked.set(env, made)
+  return made
+}
+
+function isAscii(text: string): boolean {
+  return /^[\x01-\x7f]*$/.test(text)
+}
+
+/** What bash reads: our one line is closed before the command's first word, and line numbers stay those of the command. */
+function freshScript(delivered: DeliveredCommand, statusFile: string | null): string {
+  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+  if (!statusFile) return `${head}${delivered.script}`
+  // The stages' statuses go to a file of ours, then the shell leaves with the status it had.
+  return `${head}${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); \\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(statusFile)}; } 2>/dev/null; \\builtin exit "\${__cerith_p[0]}"`
+}
+
+function readPipeStatus(file: string): number[] | null {
+  try {
+    const codes = readFileSync(file, 'latin1').trim().split(/\s+/).map(Number)
+    unlinkSync(file)
+    return codes.length > 1 && codes.every(Number.isInteger) ? codes : null
+  } catch {
+    return null // It exited before its end, or was killed.
+  }
+}
+
+export function endOf(exit: { code: number | null; signal: number | null; forced: boolean; lost: boolean }, why: string | null, plan: Pick<Plan, 'timeoutMs'>): End {
+  if (why === 'timeout') return { kind: 'timeout', afterMs: plan.timeoutMs ?? 0, forced: exit.forced }
+  if (why === 'caller' || why === 'close') return { kind: 'kill', forced: exit.forced, by: why }
+  if (exit.lost) return { kind: 'lost', reason: 'its watcher was destroyed' }
+  if (exit.signal !== null) return { kind: 'signal', signal: signalName(exit.signal) }
+  return { kind: 'exit', code: exit.code ?? -1 }
+}
+
+function leftoverNote(pids: readonly number[], held: boolean): string {
+  const shown = pids
+    .slice(0, 5)
+    .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
+    .join(', ')
+  const more = pids.length > 5 ? ` and ${pids.length - 5} more` : ''
+  return `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`
+}
+
+type Ends = 'read' | 'write' | null
+
+/** Pipes with our ends open, all of them or none: out of descriptors, nothing is left half done. */
+async function takePipes<T extends Record<string, Ends>>(services: Services, wanted: T): Promise<{ [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }> {
+  const taken: Record<string, Pipe | null> = {}
+  const opened: number[] = []
+  try {
+    for (const [name, end] of Object.entries(wanted)) {
+      const pipe = end ? await takePipe(services) : null
+      taken[name] = pipe
+      if (pipe) opened.push(end === 'read' ? pipe.readEnd() : pipe.writeEnd())
+    }
+  } catch (error) {
+    for (const fd of opened) closeQuietly(fd)
+    for (const pipe of Object.values(taken)) pipe?.release()
+    // The launcher goes away while the engine closes, and its pipes with it.
+    throw services.state.closed ? new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.') : error
+  }
+  return taken as { [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }
+}
+
+export async function takePipe(services: Services): Promise<Pipe> {
+  return services.launcher.pipeNow() ?? services.launcher.pipe()
+}
+
+function removeQuietly(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch {
+    // Gone with its folder.
+  }
+}
+
+/** Waits for the promise, but not longer. */
+export async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
+  try {
+    return await Promise.race([promise.then(() => true as const), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export function notStarted(error: unknown): ShellError {
+  if (ShellError.is(error)) return error
+  const hint = startHint((error as NodeJS.ErrnoException)?.code ?? '')
+  return new ShellError('SPAWN_FAILED', `Could not start the command: ${String((error as Error)?.message ?? error)}`, hint, { cause: error })
+}

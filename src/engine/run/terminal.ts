@@ -1,0 +1,216 @@
+/** Runs a command on a terminal and waits for it: a job from its first moment, so that people can watch it and it can go on alone at any time. */
+import { join } from 'node:path'
+import type { Outcome } from '../../contract/outcome.js'
+import { writeFifo } from '../../os/job/control.js'
+import { removeJobDirectory } from '../../os/job/directory.js'
+import { commandLine, descendantsOf } from '../../os/proc.js'
+import { createRecording, type Recording } from '../../os/job/recording.js'
+import { adviceFor } from '../call/advice.js'
+import type { Call } from '../call/call.js'
+import { Deadlines } from '../call/deadlines.js'
+import { deliverCommand, isRefusal } from '../plan/delivery.js'
+import { endOf, within } from './foreground.js'
+import { waitingNote, type Waiting } from '../job/input-wait.js'
+import { watchInput } from '../job/input-watch.js'
+import { startJob, type StartedJob } from '../job/start.js'
+import type { Jobs } from '../job/jobs.js'
+import { abortedOutcome, endedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
+import type { Plan } from '../plan/plan.js'
+import { createLineEnds, OutputFollower } from '../terminal/follow.js'
+import { recordBytes } from '../terminal/recorder.js'
+import { hasStages, readStages, withAfterwards } from '../terminal/script.js'
+import { terminalSize, withTerminal } from '../terminal/start.js'
+import type { Services } from '../services/services.js'
+
+const SETTLE_LIMIT_MS = 10_000
+const SHOWN_AFTER_MS = 100
+const GONE_LIMIT_MS = 1_000
+const END_OF_INPUT = '\x04'
+
+export interface TerminalExtras {
+  /** Bash code that is run before the command, e.g. a session's state. */
+  readonly restore?: string
+  /** Bash code that is run in the command's shell when the command has come to its end. */
+  readonly after?: string
+  /** What the ended run changes in its Outcome. */
+  readonly finish?: (outcome: Outcome) => Promise<Outcome>
+}
+
+export async function runOnTerminal(plan: Plan, call: Call, services: Services, jobs: Jobs, extras: TerminalExtras = {}): Promise<void> {
+  const ready = withTerminal(plan, services)
+  if (plan.request.signal?.aborted) return call.settle(abortedOutcome(plan))
+  const delivered = await deliverCommand(plan.command, services)
+  if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
+  const recording = plan.request.record === undefined ? null : createRecording(plan.request.record, { ...terminalSize(plan, services), command: services.secrets.mask(plan.command), env: ready.env })
+  const stagesFile = hasStages(plan) ? services.runFile('p') : null
+  const release = services.launcher.hold()
+  try {
+    // The limit is ours to keep: on time-out the command may go on as a job.
+    const started = await startJob({ ...ready, timeoutMs: null }, withAfterwards(delivered, stagesFile, extras.after ?? ''), extras.restore ?? '', services)
+    await supervise(ready, started, call, services, jobs, { ...extras, recording, stagesFile })
+  } catch (error) {
+    recording?.close()
+    throw error
+  } finally {
+    release()
+  }
+}
+
+async function supervise(
+  plan: Plan,
+  started: StartedJob,
+  call: Call,
+  services: Services,
+  jobs: Jobs,
+  extras: TerminalExtras & { recording: Recording | null; stagesFile: string | null },
+): Promise<void> {
+  const { request } = plan
+  const { ward, dir, record } = started
+  const startedAt = performance.now()
+  const out = call.capture('output', plan, services)
+  const cast = extras.recording ? recordBytes(extras.recording, dir, services.secrets.activeMasker) : null
+  const lineEnds = request.ansi === 'strip' ? createLineEnds() : null
+  let quiet: NodeJS.Timeout | null = null
+  const follower = new OutputFollower(dir, (bytes) => {
+    // A prompt may end like a secret begins: it is shown when nothing follows.
+    if (quiet) quiet.refresh()
+    else quiet = setTimeout(() => out.release(), SHOWN_AFTER_MS).unref()
+    if (!call.settled) out.push(lineEnds ? lineEnds.push(bytes) : bytes)
+    cast?.push(bytes)
+  })
+  call.pid = ward.pid
+  ward.onOutput = () => void follower.pull()
+  void follower.pull()
+  if (request.input !== undefined) void typeAhead(dir, Buffer.from(request.input as Uint8Array))
+
+  let stop: 'timeout' | 'caller' | 'close' | 'interrupt' | null = null
+  let left = false
+  let hasLeft!: (nothing: null) => void
+  const leaving = new Promise<null>((resolve) => (hasLeft = resolve))
+  const deadlines = new Deadlines()
+  const kill = (why: 'timeout' | 'caller' | 'close'): void => {
+    if (stop && stop !== 'interrupt') return
+    stop = why
+    ward.kill({ graceMs: plan.graceMs, why })
+  }
+  const life = {
+    end: async () => {
+      kill('close')
+      await ward.gone
+    },
+  }
+  const letGo = (): void => {
+    if (quiet) clearTimeout(quiet)
+    deadlines.clear()
+    request.signal?.removeEventListener('abort', onAbort)
+  }
+  /** It goes on as the job that it already is. */
+  const leave = async (note: string, waiting: Waiting | null = null): Promise<Outcome> => {
+    if (left || stop || ward.state.exited || call.settled) return call.outcome
+    left = true
+    letGo()
+    await follower.pull()
+    out.release()
+    const text = out.text(plan.clip)
+    jobs.adopt(started)
+    const told = ward.onOutput
+    if (cast)
+      ward.onOutput = (outTotal, errTotal) => {
+        told?.(outTotal, errTotal)
+        void follower.pull()
+      }
+    services.live.delete(life)
+    call.settle(
+      runningOutcome({
+        stdout: '', stderr: '', output: text.text, truncated: text.truncated, omittedBytes: text.omittedBytes + follower.missed, outputFile: join(dir, 'output.log'), durationMs: Math.round(performance.now() - startedAt),
+        cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: record.id, session: plan.session, pipeStatus: null, notes: [note], waitingForInput: waiting ? { prompt: waiting.prompt } : null,
+      }),
+    ) // prettier-ignore
+    hasLeft(null)
+    return call.outcome
+  }
+  const goOn = (why: string): void => void leave(stillRunning(record.id, why)).catch((error: unknown) => call.fail(error))
+  const onAbort = (): void => kill('caller')
+  services.live.add(life)
+  if (plan.timeoutMs !== null) deadlines.after(plan.timeoutMs, () => (request.onTimeout === 'background' ? goOn('its time limit passed') : kill('timeout')))
+  if (request.yieldMs !== undefined) deadlines.after(request.yieldMs, () => goOn('it takes longer than a call should block'))
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  if (request.signal?.aborted) onAbort()
+  call.takeControl({
+    interrupt: () => {
+      if (stop) return
+      stop = 'interrupt'
+      ward.kill({ signal: 2, graceMs: plan.graceMs, why: 'caller' })
+    },
+    kill: (by) => kill(by),
+    toBackground: () => leave(stillRunning(record.id, 'it was moved to the background')),
+  })
+  if (request.reportInput)
+    void watchInput(
+      { dir, pty: true, openStdin: true, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) },
+      (waiting) => void leave(waitingNote(waiting, record.id), waiting).catch((error: unknown) => call.fail(error)),
+    )
+
+  const exit = await Promise.race([ward.exited.then((end) => (left ? leaving : end)), leaving])
+  if (exit === null) {
+    // Nobody waits for it any more, but a recording goes on to its end.
+    if (cast) void ward.recorded.then(() => follower.pull()).then(() => cast.end())
+    return
+  }
+  await within(ward.recorded, SETTLE_LIMIT_MS)
+  letGo()
+  if (stop) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
+  ward.onOutput = null
+  await follower.pull()
+  cast?.end()
+  if (lineEnds) out.push(lineEnds.flush())
+  out.end()
+  const text = out.text(plan.clip)
+  const pipeStatus = extras.stagesFile ? readStages(extras.stagesFile) : null
+  const end = endOf(exit, stop, plan)
+  const notes: string[] = []
+  const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
+  // With nobody left its keeper leaves in a moment, and the directory with it.
+  if (leftovers.length === 0) await within(ward.gone, GONE_LIMIT_MS)
+  if (leftovers.length > 0)
+    notes.push(
+      `${stop ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers
+        .slice(0, 5)
+        .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
+        .join(', ')}. It ends with the engine.`,
+    )
+  if (follower.missed > 0) notes.push(`${follower.missed} bytes of output came faster than they could be kept.`)
+  notes.push(...adviceFor({ end, plan, stderr: text.text, pipeStatus }))
+  const outcome = endedOutcome({
+    end, stdout: '', stderr: '', output: text.text, truncated: text.truncated || follower.missed > 0, omittedBytes: text.omittedBytes + follower.missed, outputFile: out.spillPath, durationMs: Math.round(performance.now() - startedAt),
+    cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: null, session: plan.session, pipeStatus, notes,
+  }) // prettier-ignore
+  const finished = extras.finish ? await extras.finish(outcome) : outcome
+  // Its directory was for watchers; whatever it left behind still needs it.
+  const clean = ward.gone.then(() => {
+    services.live.delete(life)
+    removeJobDirectory(dir)
+  })
+  if (ward.state.gone) await clean
+  call.settle(finished)
+}
+
+/** Input that was given beforehand is typed, then the input is ended. */
+async function typeAhead(dir: string, input: Buffer): Promise<void> {
+  const open = input.length > 0 && input.at(-1) !== 10
+  const bytes = Buffer.concat([input, Buffer.from(END_OF_INPUT.repeat(open ? 2 : 1))])
+  for (let at = 0; at < bytes.length;) {
+    const took = writeFifo(join(dir, 'stdin'), bytes.subarray(at))
+    if (took === null) return
+    at += took
+    if (took === 0) await pause(10)
+  }
+}
+
+function stillRunning(id: string, why: string): string {
+  return `Still running, NOT killed: ${why}; it goes on as background job ${id}. Read its output, type into it, wait for it or stop it by that id.`
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

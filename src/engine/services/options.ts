@@ -1,0 +1,52 @@
+/** How an engine is set up. Every field is optional; the defaults are for one agent on its user's machine. */
+import type { AskFunction, AutomationRule, Door } from '../../contract/request.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { PolicyConfig } from '../../guard/policy/policy.js'
+import type { SecretSource } from '../../secrets/sources.js'
+import type { AuditSink } from './audit-sink.js'
+
+export type EngineLimits = { -readonly [K in keyof typeof LIMITS]: (typeof LIMITS)[K] extends number ? number : (typeof LIMITS)[K] }
+
+/** Which prompt is answered with which secret. Without `prompt` every prompt of the program is. */
+export interface AskpassRule {
+  readonly program: 'sudo' | 'ssh' | 'git'
+  readonly prompt?: RegExp
+  /** The name of the secret, as in `{{secret:NAME}}`. */
+  readonly secret: string
+}
+
+export interface EngineOptions {
+  /** Where commands run unless told otherwise. Default: the host's current directory. */
+  readonly cwd?: string
+  /** Commands may only be started in these directories or below. Default: anywhere. */
+  readonly roots?: readonly string[]
+  /** The environment to start from. Default: the host's. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Set pagers, prompts and colours to non-interactive values. Default true. */
+  readonly envDefaults?: boolean
+  /** Let loader and interpreter hooks (LD_PRELOAD, NODE_OPTIONS ...) through. Default false. */
+  readonly allowDangerousEnv?: boolean
+  readonly keepEnv?: readonly string[]
+  readonly dropEnv?: readonly string[]
+  /** Take PATH from the user's login shell once (nvm, pyenv). Default false. */
+  readonly pathFromLoginShell?: boolean
+  /** A particular bash. Default: the first real one on PATH. */
+  readonly bash?: string
+  /** Default: `$CERITH_HOME`, `$XDG_STATE_HOME/cerith`, `~/.local/state/cerith`. */
+  readonly stateDir?: string
+  readonly policy?: PolicyConfig
+  readonly protectedPaths?: readonly string[]
+  readonly automation?: readonly AutomationRule[]
+  readonly secretSources?: readonly SecretSource[]
+  /** Password prompts of `sudo -A`, ssh and git that are answered with a secret; the model neither sees nor types it. */
+  readonly askpass?: readonly AskpassRule[]
+  /** Who answers `ask` verdicts. Default: nobody, so they are refused. */
+  readonly ask?: AskFunction
+  readonly limits?: Partial<EngineLimits>
+  readonly audit?: AuditSink
+  /** Save named sessions in the state directory when the engine closes, and begin with what was saved. Default false. */
+  readonly persistSessions?: boolean
+  readonly door?: Door
+  /** Use the launcher without native code (the lower tier), e.g. in tests. */
+  readonly tier?: 'auto' | 'plain'
+}

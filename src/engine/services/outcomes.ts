@@ -1,0 +1,117 @@
+/** Makes Outcomes: one place that knows what every field means for every way a request can come out. */
+import type { End, Outcome, PlanSummary, Refusal } from '../../contract/outcome.js'
+import { statusOf } from '../../contract/outcome.js'
+
+const NOTHING: Outcome = {
+  status: 'error',
+  end: null,
+  exitCode: null,
+  signal: null,
+  stdout: '',
+  stderr: '',
+  output: null,
+  truncated: false,
+  omittedBytes: 0,
+  outputFile: null,
+  durationMs: 0,
+  cwd: '',
+  pid: null,
+  pgid: null,
+  id: null,
+  session: null,
+  pipeStatus: null,
+  notes: [],
+  refused: null,
+  plan: null,
+  waitingForInput: null,
+  approvalId: null,
+}
+
+export function refusedOutcome(refused: Refusal, about: { cwd: string; session: string | null; approvalId?: string | null }): Outcome {
+  return { ...NOTHING, status: 'refused', refused, cwd: about.cwd, session: about.session, approvalId: about.approvalId ?? null }
+}
+
+export function dryRunOutcome(plan: PlanSummary): Outcome {
+  return { ...NOTHING, status: 'dry_run', plan, cwd: plan.cwd, session: plan.session, stdout: `[Dry Run] Would execute: ${plan.command}` }
+}
+
+export function abortedOutcome(about: { cwd: string; session: string | null }): Outcome {
+  return {
+    ...NOTHING,
+    status: 'killed',
+    end: { kind: 'kill', forced: false, by: 'caller' },
+    cwd: about.cwd,
+    session: about.session,
+    notes: ['The request was cancelled before it started; nothing was run.'],
+  }
+}
+
+export type Ran = Omit<Outcome, 'status' | 'exitCode' | 'signal' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput'> & { readonly end: End; readonly waitingForInput?: Outcome['waitingForInput'] }
+
+export function endedOutcome(ran: Ran): Outcome {
+  const { end } = ran
+  // Written out and not spread: every quick call ends here.
+  return {
+    status: statusOf(end),
+    end,
+    exitCode: end.kind === 'exit' ? end.code : null,
+    signal: end.kind === 'signal' ? end.signal : null,
+    stdout: ran.stdout,
+    stderr: ran.stderr,
+    output: ran.output,
+    truncated: ran.truncated,
+    omittedBytes: ran.omittedBytes,
+    outputFile: ran.outputFile,
+    durationMs: ran.durationMs,
+    cwd: ran.cwd,
+    pid: ran.pid,
+    pgid: ran.pgid,
+    id: ran.id,
+    session: ran.session,
+    pipeStatus: ran.pipeStatus,
+    notes: ran.notes,
+    refused: null,
+    plan: null,
+    waitingForInput: ran.waitingForInput ?? null,
+    approvalId: null,
+  }
+}
+
+/** A command that did what it should and said nothing. Written out for the same reason. */
+export function quietOutcome({ durationMs, cwd, pid, pgid, session }: Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid' | 'session'>): Outcome {
+  return {
+    status: 'completed',
+    end: { kind: 'exit', code: 0 },
+    exitCode: 0,
+    signal: null,
+    stdout: '',
+    stderr: '',
+    output: null,
+    truncated: false,
+    omittedBytes: 0,
+    outputFile: null,
+    durationMs,
+    cwd,
+    pid,
+    pgid,
+    id: null,
+    session,
+    pipeStatus: null,
+    notes: [],
+    refused: null,
+    plan: null,
+    waitingForInput: null,
+    approvalId: null,
+  }
+}
+
+export function runningOutcome(running: Omit<Ran, 'end'>): Outcome {
+  return { ...NOTHING, ...running, status: 'running', end: null, waitingForInput: running.waitingForInput ?? null }
+}
+
+export const LOST_NOTE = 'The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.'
+
+/** A command whose watcher was gone before it could say that it had started. */
+export function lostOutcome(about: { cwd: string; session: string | null }, durationMs: number): Outcome {
+  return { ...NOTHING, status: 'failed', end: { kind: 'lost', reason: 'its watcher was destroyed' }, cwd: about.cwd, session: about.session, durationMs: Math.round(durationMs), notes: [LOST_NOTE] }
+}

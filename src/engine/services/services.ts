@@ -1,0 +1,44 @@
+/** What the parts of an engine share: its settings, its launcher, its guard, its secrets. One object, made once, passed down. */
+import type { AuditSink } from './audit-sink.js'
+import type { AskFunction, AutomationRule, Door } from '../../contract/request.js'
+import type { Verdict } from '../../contract/verdict.js'
+import type { GuardContext } from '../../guard/inspect.js'
+import type { Bash } from '../../os/bash.js'
+import type { Launcher } from '../../os/helper/launcher.js'
+import type { SpillFile } from '../../os/spill.js'
+import type { PlannedEnvironment } from '../plan/plan.js'
+import type { SecretStore } from './secret-store.js'
+import type { EngineLimits, EngineOptions } from './options.js'
+
+export interface Services {
+  readonly id: string
+  readonly options: EngineOptions
+  readonly limits: EngineLimits
+  readonly cwd: string
+  readonly roots: readonly string[] | null
+  readonly baseEnv: Readonly<Record<string, string | undefined>>
+  readonly bash: Bash
+  readonly launcher: Launcher
+  /** What the shells of sessions load to start programs with; null where they do without. */
+  readonly shellBuiltin: string | null
+  /** `$CERITH_HOME` and the folder of this engine in it, which goes away with the engine. */
+  readonly stateDir: string
+  readonly runDir: string
+  readonly secrets: SecretStore
+  readonly audit: AuditSink | null
+  readonly door: Door
+  /** Where chunks are read into; shared, because reading and handling a chunk is one step. */
+  readonly scratch: Uint8Array
+  judge(command: string, context: Pick<GuardContext, 'cwd' | 'variables' | 'functions' | 'aliases'>, automation?: readonly AutomationRule[]): Promise<Verdict>
+  ask: AskFunction | null
+  /** The environment of a request that asks for nothing special, built once. */
+  usualEnvironment: PlannedEnvironment | null
+  /** Variables of the engine's own that every command gets, e.g. where password prompts are answered. */
+  readonly ownEnv: Readonly<Record<string, string>>
+  /** A name for a short-lived file in the engine's folder, which is made again when somebody cleaned it away. */
+  runFile(kind: string): string
+  openSpill(label: string): SpillFile | null
+  /** Foreground work that must be ended with the engine. */
+  readonly live: Set<{ end(): Promise<void> }>
+  readonly state: { closed: boolean }
+}

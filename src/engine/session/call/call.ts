@@ -1,0 +1,291 @@
+/** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
+import { unlinkSync } from 'node:fs'
+import type { End, Outcome } from '../../../contract/outcome.js'
+import type { RunRequest } from '../../../contract/request.js'
+import type { Pipe } from '../../../os/helper/launcher.js'
+import { signalProcess } from '../../../os/proc.js'
+import type { Call } from '../../call/call.js'
+import { Deadlines } from '../../call/deadlines.js'
+import type { DeliveredCommand } from '../../plan/delivery.js'
+import { within, type Promote } from '../../run/foreground.js'
+import type { Plan } from '../../plan/plan.js'
+import type { Services } from '../../services/services.js'
+import { endedCall, endOfCall, existingDescendants, leftoverNotes, noteTraps, remember, successorNote, type Stop } from './end.js'
+import { isPlain, isProgram, isRepeatable, isTyped, reportsTraps, type CallText } from '../shell/call-text.js'
+import { callLines, commandFileText, recoverLines, STOP_SIGNAL } from '../shell/lines.js'
+import type { Care, SessionMemory } from './memory.js'
+import { CallOutput } from './output.js'
+import { prepareCall } from './prepare.js'
+import type { Given, Way } from './quick.js'
+import type { Report } from '../shell/report.js'
+import type { Answer } from '../shell/answer.js'
+import type { SessionShell } from '../shell/shell.js'
+import { SOON_MS } from '../shell/stall.js'
+import { stopCommand, type Stopped } from './stop.js'
+
+const RECOVER_LIMIT_MS = 1_500
+const INTERRUPT_EVERY_MS = 25
+
+export interface CallSite {
+  readonly name: string
+  readonly services: Services
+  readonly memory: SessionMemory
+  readonly promote: Promote | null
+  readonly notes: readonly string[]
+  /** The names of the environment that every shell of the session starts with. */
+  initialNames(): readonly string[]
+  /** The same line, and the same file, do the command again as long as nothing about the shell changes. */
+  repeatable(plan: Plan, given: Given): void
+  /** The shell goes with its command; the session continues in another one. */
+  letGo(): void
+}
+
+/** A command that the shell has been given. */
+export interface Begun {
+  readonly output: CallOutput
+  readonly answer: Answer
+  readonly startedAt: number
+  readonly care: Care
+  /** What ran already when it began: a stop spares it. */
+  readonly before: ReadonlySet<number>
+  /** It has been waited for already. */
+  readonly isSlow: boolean
+  /** Gives the shell the line that reports the end of a plain command; null where that has been typed already. */
+  readonly askForEnd: (() => void) | null
+  /** The number of the state that the shell writes down before the command. */
+  readonly dumpFirst: number | null
+  /** The agent's traps, where they are reported. */
+  readonly traps: () => Report | null
+  readonly inputFile: string | null
+  readonly secretPipe: Pipe | null
+}
+
+/** The Outcome; null when the command went on without the session, and the call is settled by who took it. */
+export async function runInShell(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, call: Call, site: CallSite): Promise<Outcome | null> {
+  const { services, memory } = site
+  const startedAt = performance.now()
+  const output = new CallOutput(call, plan, services)
+  const pipes = await shell.attach(output, memory.movedStreams)
+  const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, pipes, site)
+  const before = shell.accompanied ? existingDescendants(shell) : NOBODY
+  const way = wayOf(text, shell)
+  const answer = shell.answer()
+  let traps: Report | null = null
+  if (reportsTraps(text)) void shell.heard('X', 0).then((heard) => (traps = heard))
+  shell.give(way, text.whole)
+  output.begun = true
+  if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { ...way, care, shell })
+  // Written down before the command, the state is still true after one that changes nothing.
+  memory.dirty = (memory.dirty && text.dumpFirst === null) || !care.inert
+  memory.unread ||= text.dumpFirst !== null
+  memory.statusLost = text.errTrap || text.watchTraps || isPlain(text)
+  const askForEnd = isPlain(text) ? () => shell.askForEnd(way.file === null) : null
+  return followInShell(shell, plan, call, site, { output, answer, startedAt, care, before, askForEnd, isSlow: false, dumpFirst: text.dumpFirst, traps: () => traps, inputFile, secretPipe })
+}
+
+function wayOf(text: CallText, shell: SessionShell): Way {
+  const byItself = isTyped(text) || isProgram(text)
+  return {
+    line: Buffer.from(callLines(text, shell.marks)),
+    file: byItself ? null : commandFileText(text, shell.marks),
+    loaded: text.loaded,
+    otherwise: isProgram(text) ? () => wayOf({ ...text, program: false }, shell) : null,
+  }
+}
+
+/** From the moment that the shell has the command to its Outcome. */
+export async function followInShell(shell: SessionShell, plan: Plan, call: Call, site: CallSite, begun: Begun): Promise<Outcome | null> {
+  const { request } = plan
+  const { services, memory } = site
+  const { output, answer, startedAt, care, before, inputFile, secretPipe } = begun
+  call.pid = shell.pid
+  let stop: Stop | null = null
+  let stopping: Promise<Stopped> | null = null
+  let promoted = false
+  /** A command that has ended is neither stopped nor moved: the signal would hit the next one, the move would take the session's state along. */
+  const isOver = (): boolean => {
+    if (answer.given) return true
+    shell.hearNow()
+    // Heard ahead of its turn: so is what was printed before it.
+    if (answer.given) shell.streams.drain()
+    return answer.given
+  }
+  const begin = (why: Stop): void => {
+    if (stop || promoted || isOver()) return
+    stop = why
+    output.interrupted = true
+    shell.forgetOtherwise()
+    stopping = stopCommand({ shell: shell.pid, warden: shell.ward.wardenPid, spared: before, stopSignal: STOP_SIGNAL, polite: why === 'interrupt' ? 2 : 15, graceMs: plan.graceMs })
+    answer.give(null)
+  }
+  const moveOut = (reason: string): Promise<Outcome> => {
+    const { promote } = site
+    if (stop || promoted || !promote || !shell.alive || isOver()) return call.outcome
+    promoted = true
+    stopTimers()
+    const move = async (): Promise<Outcome> => {
+      await shell.begun()
+      // The shell goes with its command; the session continues in a new one with the state from before.
+      memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateMarked(begun.dumpFirst))
+      shell.streams.drain()
+      begun.askForEnd?.()
+      site.letGo()
+      shell.release()
+      answer.give(null)
+      return promote({ plan, ward: shell.ward, out: output.stdout, err: output.stderr, readers: shell.streams.readers, startedAt, reason })
+    }
+    void move().then(
+      (outcome) => {
+        // It ended before its keeper had it: the shell wrote its state down as it left.
+        if (outcome.end) {
+          memory.learn(shell.readState())
+          if (memory.state) memory.cwd = memory.state.cwd
+          memory.last = { status: outcome.exitCode ?? 130, argument: '', stages: [outcome.exitCode ?? 130] }
+        }
+        call.settle({ ...outcome, session: site.name, cwd: memory.cwd, notes: [...outcome.notes, ...site.notes] })
+      },
+      (error: unknown) => call.fail(error),
+    )
+    return call.outcome
+  }
+  const deadlines = new Deadlines()
+  const { timeoutMs } = plan
+  const yieldMs = site.promote ? request.yieldMs : undefined
+  const setDeadlines = (): void => {
+    const passed = performance.now() - startedAt
+    if (timeoutMs !== null) deadlines.after(timeoutMs - passed, () => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')))
+    if (yieldMs !== undefined) deadlines.after(yieldMs - passed, () => void moveOut('yield'))
+  }
+  const onAbort = (): void => begin('caller')
+  let listens = false
+  const listen = (): void => {
+    if (!request.signal || stop || promoted) return
+    listens = true
+    request.signal.addEventListener('abort', onAbort, { once: true })
+    if (request.signal.aborted) onAbort()
+  }
+  const stopTimers = (): void => {
+    deadlines.clear()
+    if (listens) request.signal?.removeEventListener('abort', onAbort)
+  }
+  // Most commands end before it is worth setting a timer for them, or listening to who might call them off.
+  const urgent = !begun.isSlow && isUrgent(request, site)
+  if (urgent) setDeadlines()
+  if (request.signal?.aborted) onAbort()
+  // The engine closes only when the shell has let go of the command.
+  const life = {
+    end: async () => {
+      begin('close')
+      await call.outcome.catch(() => {})
+    },
+  }
+  services.live.add(life)
+  call.takeControl({ interrupt: () => begin('interrupt'), kill: (by) => begin(by), toBackground: () => moveOut('asked') })
+
+  const slow = (): void => {
+    if (!urgent) setDeadlines()
+    listen()
+    // It may have answered while the host was busy.
+    if (!isOver()) begun.askForEnd?.()
+  }
+  if (begun.isSlow) slow()
+  let unanswered = false
+  const waiting = {
+    slow: begun.isSlow ? () => {} : slow,
+    unanswered: () => {
+      unanswered = true
+      answer.give(null)
+    },
+  }
+  shell.silence.begin(waiting, performance.now())
+  const report = await answer.report
+  shell.silence.end(waiting)
+  services.live.delete(life)
+  if (promoted) {
+    // It may not have read its secrets yet.
+    if (secretPipe) void shell.ward.exited.then(() => secretPipe.release())
+    await call.outcome.catch(() => {})
+    return null
+  }
+  stopTimers()
+  secretPipe?.release()
+  if (inputFile) removeQuietly(inputFile)
+
+  const notes: string[] = []
+  const stopped = stopping ? await (stopping as Promise<Stopped>) : null
+  if (stopped && stopped.left.length > 0) notes.push(`Could not end every process; still there: ${stopped.left.join(', ')}.`)
+  // A command that interrupts its own shell may have done so with our signal.
+  const interrupted = stopped !== null || (report?.kind === 'E' && report.fields[0] === '130')
+  if (interrupted && shell.alive && !(await recover(shell, memory, stopped))) {
+    shell.ward.kill({ signal: 9, graceMs: 0, why: 'timeout' })
+    await shell.ward.exited
+    notes.push('The shell did not answer and was restarted with the state it had before this command.')
+  }
+  if (unanswered) {
+    shell.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
+    await shell.ward.exited
+  }
+  // Such a command may have hurt the shell so that it ends right after it; the next command must not be given to a dying one.
+  if (care.risky && report && (await shell.dump(!memory.errTrap))) {
+    memory.dirty = false
+    memory.unread = true
+  }
+  // A command that cannot have printed anything has nothing left to be read.
+  if (!(care.silent && report?.kind === 'F' && report.fields[0] === '0')) await shell.caughtUp()
+  if (!shell.alive) {
+    shell.streams.releasePipes()
+    await within(Promise.all(shell.streams.readers.map((reader) => reader.end)), services.limits.drainMs)
+  }
+  if (stopped || !shell.alive) shell.streams.drain()
+  const { held } = shell.detach(care)
+  output.end()
+  if (answer.failure) throw answer.failure
+
+  const end: End = unanswered && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
+  remember(report, shell, plan, end, memory)
+  // It comes before the report of the end, or not at all.
+  const traps = begun.traps()
+  if (traps && shell.alive) noteTraps(traps, shell, memory)
+  if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames()))
+  if (held || !(shell.alive || shell.ward.state.gone)) notes.push(...leftoverNotes(shell, before))
+  return endedCall({ shell, command: plan, output, report, end, notes: [...notes, ...site.notes], startedAt, memory, session: site.name })
+}
+
+/** A deadline that is near needs its timer at once. */
+export function isUrgent(request: RunRequest, { services, promote }: Pick<CallSite, 'services' | 'promote'>): boolean {
+  const timeoutMs = request.timeoutMs === undefined ? services.limits.timeoutMs : request.timeoutMs
+  return Math.min(timeoutMs ?? Infinity, (promote ? request.yieldMs : undefined) ?? Infinity) < 4 * SOON_MS
+}
+
+export const NOBODY: ReadonlySet<number> = new Set()
+
+/** After an interrupt the shell is at its prompt again; hear it say so. */
+async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stopped | null): Promise<boolean> {
+  const number = shell.nextNumber()
+  const ready = shell.heard('R', number)
+  const lines = recoverLines(number, shell.marks, memory.traps.exit)
+  shell.type(lines)
+  memory.statusLost = true
+  let ticks = 0
+  const again = setInterval(() => {
+    // An interrupt that comes late takes our lines with it.
+    if (shell.isAtPrompt()) return shell.isIdle() ? shell.type(lines) : undefined
+    // A stop that came before the command did is not heard by it; the interrupt that the handler sends can be lost on a builtin that waits
+    // for input in a sourced file, the next one is not.
+    signalProcess(shell.pid, ticks++ % 2 === 0 ? STOP_SIGNAL : 'SIGINT')
+    stopped?.askLatecomers()
+  }, INTERRUPT_EVERY_MS)
+  try {
+    return (await within(ready, RECOVER_LIMIT_MS)) && shell.alive
+  } finally {
+    clearInterval(again)
+  }
+}
+
+function removeQuietly(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch {
+    // Gone.
+  }
+}

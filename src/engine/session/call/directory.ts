@@ -1,0 +1,33 @@
+/** A session's directory may be deleted by its last command or by somebody else: the session then goes on in the nearest one that exists. */
+import { directoryIdentity, isSameDirectory, nearestExisting, type DirectoryIdentity } from '../../../os/paths.js'
+import { linkOf } from '../../../os/proc.js'
+import { quoteWord } from '../../plan/quote.js'
+import type { SessionMemory } from './memory.js'
+import type { SessionShell } from '../shell/shell.js'
+
+export class SessionDirectory {
+  /** As it was found to exist last. */
+  #seen: DirectoryIdentity | null = null
+
+  /** Nothing has happened to it since it was looked at. */
+  isUnchanged(path: string): boolean {
+    return isSameDirectory(directoryIdentity(path), this.#seen)
+  }
+
+  /** Moves the session where it is necessary, and says so. */
+  check(memory: SessionMemory, shell: SessionShell | null): string[] {
+    // The same directory under the same name as a moment ago: asking for it costs a third of the kernel's full answer.
+    const seen = shell ? directoryIdentity(memory.cwd) : null
+    if (isSameDirectory(seen, this.#seen)) return []
+    this.#seen = seen
+    // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
+    const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
+    const lost = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at) !== at
+    if (!lost) return []
+    const gone = memory.cwd.replace(/ \(deleted\)$/, '')
+    memory.cwd = nearestExisting(gone)
+    shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
+    memory.statusLost = true
+    return memory.cwd === gone ? [] : [`The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`]
+  }
+}

@@ -1,0 +1,156 @@
+/** How a session's command ended, and what the session has learned from it. */
+import { statSync } from 'node:fs'
+import type { End, Outcome } from '../../../contract/outcome.js'
+import { commandLine, descendantsOf, isAlive, linkOf } from '../../../os/proc.js'
+import { adviceFor } from '../../call/advice.js'
+import { endOf } from '../../run/foreground.js'
+import { endedOutcome } from '../../services/outcomes.js'
+import type { Plan } from '../../plan/plan.js'
+import { exitTrapLine } from '../shell/lines.js'
+import type { LastCommand, SessionMemory } from './memory.js'
+import { SILENCE, type CallOutput } from './output.js'
+import type { Report } from '../shell/report.js'
+import type { SessionShell } from '../shell/shell.js'
+import { namesLeftBehind } from '../shell/state.js'
+
+/** Why a command was stopped. */
+export type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
+
+export function endOfCall(report: Report | null, shell: SessionShell, stop: Stop | null, forced: boolean, plan: Plan): End {
+  switch (stop) {
+    case 'timeout':
+      return { kind: 'timeout', afterMs: plan.timeoutMs ?? 0, forced }
+    case 'caller':
+    case 'close':
+      return { kind: 'kill', forced, by: stop }
+    case 'interrupt':
+      return { kind: 'signal', signal: 'SIGINT' }
+    case null:
+  }
+  if (report) return { kind: 'exit', code: Number(report.fields[0]) }
+  const { exited } = shell.ward.state
+  return exited ? endOf(exited, null, plan) : { kind: 'lost', reason: 'the shell did not answer' }
+}
+
+/** `PIPESTATUS` as the report has it; a command that was typed as it is has one stage. */
+function stagesOf(report: Report): number[] {
+  const stages = report.fields.slice(report.kind === 'F' ? 2 : 6)
+  return (stages.length > 0 ? stages : report.fields.slice(0, 1)).map(Number)
+}
+
+/** The last one of each report is made once: a shell that says the same again gives the same report. */
+const lasts = new WeakMap<Report, LastCommand>()
+
+/** What the next command may ask about one that left the shell as it was. */
+export function lastOf(report: Report): LastCommand {
+  const known = lasts.get(report)
+  if (known) return known
+  const last = { status: Number(report.fields[0]), argument: report.fields[1] ?? '', stages: stagesOf(report) }
+  lasts.set(report, last)
+  return last
+}
+
+/** What the next command may ask about this one. */
+function rememberLast(report: Report | null, end: End, memory: SessionMemory): void {
+  const status = end.kind === 'exit' ? end.code : 130
+  memory.last = { status, argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '', stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status] }
+}
+
+export function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
+  rememberLast(report, end, memory)
+  const unchanged = report?.kind === 'F'
+  if (unchanged && shell.alive) return
+  memory.expect(plan.verdict.mutations)
+  if (report && !unchanged) memory.hear(report)
+  // A limit may keep the shell from ever writing it down again.
+  if (memory.unread && /\bulimit\b/.test(plan.command)) memory.learn(shell.readState())
+  if (shell.alive) {
+    // `$PWD` unchanged: nobody moved. (Who assigns PWD changes it.)
+    if (report?.fields[2] !== memory.cwd) memory.cwd = directoryOf(shell.pid, report?.fields[2]) ?? memory.cwd
+    return
+  }
+  memory.learn(shell.readState())
+  if (memory.state?.cwd) memory.cwd = memory.state.cwd
+}
+
+/** The agent's own EXIT trap, so that it still runs once when the shell leaves, with our dump before it. */
+export function noteTraps(report: Report, shell: SessionShell, memory: SessionMemory): void {
+  memory.hearTraps(report)
+  if (memory.traps.exit === null) return
+  shell.type(exitTrapLine(shell.marks, memory.traps.exit))
+  memory.statusLost = true
+}
+
+export function successorNote(end: End, stop: Stop | null, { state }: SessionMemory, initial: readonly string[]): string {
+  const how = stop ? ' with the command' : end.kind === 'exit' ? ` with exit code ${end.code}` : end.kind === 'signal' ? ` by ${end.signal}` : ''
+  const left = state ? namesLeftBehind(state, initial) : []
+  return `The shell ended${how}; the session goes on in a new shell with its state restored${left.length > 0 ? `, except ${left.slice(0, 10).join(', ')}` : ''}.`
+}
+
+export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string[] {
+  const fresh = [...existingDescendants(shell)].filter((pid) => !before.has(pid))
+  if (fresh.length === 0) return []
+  return [
+    `Still running in the background: ${fresh
+      .slice(0, 5)
+      .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
+      .join(', ')}. It ends with the session; its output is not shown here.`,
+  ]
+}
+
+/** What earlier calls left running: a stop of this call spares it. */
+export function existingDescendants(shell: SessionShell): Set<number> {
+  return new Set(descendantsOf(shell.ward.wardenPid).filter((pid) => pid !== shell.pid && isAlive(pid)))
+}
+
+/** `$PWD` when it names the directory the kernel says the shell is in (it keeps symbolic links), else the kernel's answer. */
+function directoryOf(pid: number, claimed: string | undefined): string | null {
+  const real = linkOf(pid, 'cwd')?.replace(/ \(deleted\)$/, '') ?? null
+  if (!real || !claimed || claimed === real) return real ?? claimed ?? null
+  try {
+    const a = statSync(claimed)
+    const b = statSync(real)
+    return a.ino === b.ino && a.dev === b.dev ? claimed : real
+  } catch {
+    return real
+  }
+}
+
+interface EndedCall {
+  readonly shell: SessionShell
+  readonly command: Pick<Plan, 'command' | 'cwd' | 'verdict'>
+  /** Null: it printed nothing. */
+  readonly output: CallOutput | null
+  readonly report: Report | null
+  readonly end: End
+  readonly notes: readonly string[]
+  readonly startedAt: number
+  readonly memory: SessionMemory
+  readonly session: string
+}
+
+/** The Outcome of a command that is over. */
+export function endedCall({ shell, command, output, report, end, notes, startedAt, memory, session }: EndedCall): Outcome {
+  const merged = output?.merged ?? false
+  const texts = output?.texts() ?? SILENCE
+  const stages = report && report.kind !== 'E' && command.verdict.facts.lastPipelineStages > 1 ? stagesOf(report) : []
+  const pipeStatus = stages.length > 1 ? stages : null
+  const advice = adviceFor({ end, plan: command, stderr: merged ? texts.out.text : texts.err.text, pipeStatus })
+  return endedOutcome({
+    end,
+    stdout: merged ? '' : texts.out.text,
+    stderr: texts.err.text,
+    output: merged ? texts.out.text : null,
+    truncated: texts.out.truncated || texts.err.truncated,
+    omittedBytes: texts.out.omittedBytes + texts.err.omittedBytes,
+    outputFile: output?.spillPath ?? null,
+    durationMs: Math.round(performance.now() - startedAt),
+    cwd: memory.cwd,
+    pid: shell.pid,
+    pgid: shell.ward.pgid,
+    id: null,
+    session,
+    pipeStatus,
+    notes: advice.length > 0 ? [...notes, ...advice] : notes,
+  })
+}

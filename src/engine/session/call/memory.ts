@@ -1,0 +1,222 @@
+/** What the engine knows about a session between two calls: where it is, what it holds, and what its shell needs special care for. */
+import type { Verdict } from '../../../contract/verdict.js'
+import { hasTraps, knowledge, mentionsTraps, trapsOf, type Knowledge, type ShellState } from '../shell/state.js'
+import type { UserTraps } from '../shell/call-text.js'
+import type { Report } from '../shell/report.js'
+import { LOADED, readText, type TextFacts } from '../shell/text.js'
+
+/** What the next command may ask about the one before it. */
+export interface LastCommand {
+  readonly status: number
+  readonly argument: string
+  /** `PIPESTATUS` */
+  readonly stages: readonly number[]
+}
+
+const NO_COMMAND: LastCommand = { status: 0, argument: '', stages: [0] }
+const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
+/** What a command needs to be run with. */
+export interface Care {
+  readonly traps: (UserTraps & { readonly listed: boolean }) | null
+  /** It may set traps without a word of it. */
+  readonly watchTraps: boolean
+  readonly lastArgument: string | null
+  readonly looksAtStatus: boolean
+  /** Set when the command looks at `PIPESTATUS`. */
+  readonly stages: readonly number[] | null
+  /** It cannot change anything that the shell remembers. */
+  readonly inert: boolean
+  /** Nor can it have started a process that is still there. */
+  readonly childless: boolean
+  /** Bash waits for every process that it starts; one of them may still leave another behind. */
+  readonly waits: boolean
+  /** It may be typed as it is. */
+  readonly typed: boolean
+  /** It is one program, which the builtin of ours may start. */
+  readonly program: boolean
+  /** It prints nothing unless it fails. */
+  readonly silent: boolean
+  /** It does the same in every directory, also in one that is gone. */
+  readonly placeless: boolean
+  /** The shell may end because of it, though not at once. */
+  readonly risky: boolean
+  readonly keepStdin: boolean
+  readonly prompts: boolean
+  readonly xtrace: boolean
+  /** Bash shows what it reads: it does already, or the command makes it so. */
+  readonly verbose: 'no' | 'begins' | 'yes'
+}
+
+/** What is typed behind a command that is typed as it is. */
+const OWN_WORDS = ['printf', LOADED]
+
+/** Agents repeat themselves: the facts of this many commands are kept. */
+const KEPT_FACTS = 64
+
+export class SessionMemory {
+  cwd: string
+  state: ShellState | null
+  known: Knowledge
+  /** Grows whenever `known` changes: a verdict on the same command is the same as long as it does not. */
+  version = 0
+  /** The shell may have changed since its state was written down. */
+  dirty = false
+  /** The shell has written its state down, and nobody has looked at it yet. */
+  unread = false
+  last: LastCommand = NO_COMMAND
+  /** `$?` of the shell is no longer that of the last command. */
+  statusLost = false
+  traps: UserTraps = NO_TRAPS
+  /** A RETURN trap was found in the shell itself, where our own lines would set it off. */
+  strayReturn = false
+  /** The shell's stdin is what an earlier `exec <file` made it. */
+  ownStdin = false
+  /** The last command may have pointed stdout or stderr elsewhere, or closed them. */
+  movedStreams = false
+  /** A command of this shell may have pointed them where somebody else reads: what prints there may have to wait. */
+  printsElsewhere = false
+  readonly #facts = new Map<string, TextFacts>()
+  /** Until the shell says that it has none. */
+  #hasTraps = false
+  /** A function, or an alias, may set some; or the agent has done so before. */
+  #mayTrap = false
+  errTrap = false
+  repair = false
+  #prompts = false
+  #xtrace = false
+  #verbose = false
+  /** A command that nobody could see through may have made functions or aliases that are not in `known` yet. */
+  #blind = false
+
+  constructor(cwd: string, state: ShellState | null) {
+    this.cwd = state?.cwd ?? cwd
+    this.state = state
+    this.known = state ? knowledge(state) : { variables: {}, functions: {}, aliases: {} }
+  }
+
+  /** A new shell: what was peculiar to the old one is over. */
+  forNewShell(): void {
+    this.traps = NO_TRAPS
+    this.strayReturn = this.ownStdin = this.printsElsewhere = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
+    this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
+    this.#mayTrap = this.state !== null && mentionsTraps(this.state)
+    this.#blind = false
+    this.statusLost = true
+  }
+
+  forget(cwd: string): void {
+    this.state = null
+    this.dirty = this.unread = false
+    this.cwd = cwd
+    this.last = NO_COMMAND
+    this.#know({ variables: {}, functions: {}, aliases: {} })
+    this.forNewShell()
+  }
+
+  /** The care that a command needs. */
+  prepare(text: string): Care {
+    const facts = this.#factsOf(text)
+    this.#hasTraps ||= facts.setsTraps || facts.mentionsErr
+    this.#mayTrap ||= facts.setsTraps
+    this.errTrap ||= facts.mentionsErr
+    this.repair ||= facts.mayHideBuiltins
+    this.movedStreams = facts.usesExec
+    this.printsElsewhere ||= facts.usesExec
+    const inert = !this.#hasTraps && !this.#blind && this.#meansItself(facts.words)
+    const wasBlind = this.#blind
+    this.#blind ||= !inert && !this.#meansItself(facts.clearWords)
+    return {
+      traps: this.#hasTraps ? { ...this.traps, listed: facts.listsTraps } : null,
+      watchTraps: !this.#hasTraps && !inert && (facts.runsOtherText || this.#mayTrap || wasBlind),
+      // Functions and scripts may look at it unseen.
+      looksAtStatus: !inert || facts.looksAtStatus,
+      lastArgument: facts.looksAtLast ? this.last.argument : null,
+      stages: facts.looksAtStages ? this.last.stages : null,
+      inert,
+      childless: inert && !facts.forks,
+      waits: inert && !facts.leavesChildren,
+      typed: inert && facts.typed && !this.printsElsewhere && this.#meansItself(OWN_WORDS),
+      program: inert && facts.program && this.#meansItself(OWN_WORDS),
+      silent: inert && facts.silent,
+      placeless: inert && facts.placeless,
+      risky: facts.risky,
+      keepStdin: facts.redirectsWithExec,
+      prompts: this.#prompts,
+      xtrace: this.#xtrace,
+      verbose: this.#verbose ? 'yes' : facts.turnsVerbose ? 'begins' : 'no',
+    }
+  }
+
+  /** Nothing about the shell needs care, so that of a command is what its text says. */
+  get isPlain(): boolean {
+    return !(this.#hasTraps || this.#blind || this.errTrap || this.repair || this.ownStdin || this.movedStreams || this.#prompts || this.#xtrace || this.#verbose)
+  }
+
+  #meansItself(words: readonly string[] | null): boolean {
+    return words !== null && words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
+  }
+
+  #factsOf(text: string): TextFacts {
+    const known = this.#facts.get(text)
+    if (known) return known
+    const facts = readText(text)
+    if (this.#facts.size >= KEPT_FACTS) this.#facts.clear()
+    if (text.length <= 1_000) this.#facts.set(text, facts)
+    return facts
+  }
+
+  /** The report of a command's end. */
+  hear(report: Report): void {
+    const options = report.fields[1] ?? ''
+    this.#xtrace = options.includes('x')
+    this.#verbose = options.includes('v')
+    this.#prompts = (report.fields[4] ?? '') !== ''
+    this.ownStdin = (report.fields[5] ?? '') !== ''
+  }
+
+  hearTraps(report: Report): void {
+    const { errTrap, others, ...traps } = trapsOf(report.fields[0] ?? '')
+    this.traps = traps
+    this.errTrap = errTrap
+    this.#hasTraps = errTrap || others || traps.exit !== null || traps.debug !== null || traps.return !== null
+  }
+
+  learn(state: ShellState | null): void {
+    if (!state) return
+    this.state = state
+    this.dirty = this.unread = this.#blind = false
+    this.#know(knowledge(state))
+    this.#noticeTraps(state)
+  }
+
+  /**
+   * A file that was sourced, or a function, sets traps without a word of it in the command. (One for DEBUG is not in the state: bash puts it aside
+   * while it sources what writes the state down.)
+   */
+  #noticeTraps(state: ShellState): void {
+    const { return: back, errTrap, others } = trapsOf(state.traps.map(({ text }) => text).join('\n'))
+    this.errTrap ||= errTrap
+    this.strayReturn = back !== null
+    if (back !== null) this.traps = { ...this.traps, return: back }
+    this.#hasTraps ||= this.errTrap || this.strayReturn || others
+    this.#mayTrap ||= mentionsTraps(state)
+  }
+
+  /** What the guard saw the command do; the next dump says what it really did. */
+  expect(mutations: Verdict['mutations']): void {
+    for (const kind of ['variables', 'functions', 'aliases'] as const) {
+      for (const [name, value] of Object.entries(mutations[kind])) {
+        if ((this.known[kind][name] ?? null) === value) continue
+        this.version += 1
+        if (value === null) delete this.known[kind][name]
+        else this.known[kind][name] = value
+      }
+    }
+  }
+
+  #know(known: Knowledge): void {
+    if (JSON.stringify(known) === JSON.stringify(this.known)) return
+    this.known = known
+    this.version += 1
+  }
+}

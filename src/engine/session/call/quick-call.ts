@@ -1,0 +1,182 @@
+/**
+ * A command that was given to its shell again. Most are answered before anything but the answer is needed, so nothing else is made for them;
+ * one that takes longer, is to be stopped, or ends in another way is followed like every other call from there on.
+ */
+import type { Outcome } from '../../../contract/outcome.js'
+import type { RunRequest } from '../../../contract/request.js'
+import type { Call, CallControl } from '../../call/call.js'
+import { notStarted } from '../../run/foreground.js'
+import { quietOutcome } from '../../services/outcomes.js'
+import { environmentOf, planOf, type Plan } from '../../plan/plan.js'
+import type { Answer, Answered } from '../shell/answer.js'
+import { followInShell, isUrgent, NOBODY, type CallSite } from './call.js'
+import { endedCall, lastOf, leftoverNotes } from './end.js'
+import { CallOutput } from './output.js'
+import type { QuickCommand } from './quick.js'
+import type { Report } from '../shell/report.js'
+import type { Waiting } from '../shell/stall.js'
+import type { Sinks } from '../shell/streams.js'
+
+export class QuickCall implements CallControl, Sinks, Answered, Waiting {
+  readonly #known: QuickCommand
+  readonly #request: RunRequest
+  readonly #call: Call
+  readonly #site: CallSite
+  /** The session's turn is over. */
+  readonly #over: () => void
+  #plan: Plan | null = null
+  #output: CallOutput | null = null
+  #given: Report | null | undefined = undefined
+  #followed = false
+  /** Of the call that it has become. */
+  #answer: Answer | null = null
+
+  constructor(known: QuickCommand, request: RunRequest, call: Call, site: CallSite, over: () => void) {
+    const { shell } = known
+    this.#known = known
+    this.#request = request
+    this.#call = call
+    this.#site = site
+    this.#over = over
+    call.pid = shell.pid
+    call.takeControl(this)
+    shell.streams.give(this)
+    shell.silence.begin(this, call.startedAt)
+    shell.answerTo(this)
+    if (isUrgent(request, site)) this.slow()
+  }
+
+  // ---- what it prints ----
+
+  out(chunk: Uint8Array): void {
+    this.#captured.out(chunk)
+  }
+
+  err(chunk: Uint8Array): void {
+    this.#captured.err(chunk)
+  }
+
+  get #captured(): CallOutput {
+    if (this.#output) return this.#output
+    this.#output = new CallOutput(this.#call, this.#planned, this.#site.services)
+    this.#output.begun = true
+    return this.#output
+  }
+
+  get #planned(): Plan {
+    const { services, name } = this.#site
+    const { command, cwd, verdict } = this.#known
+    return (this.#plan ??= planOf(this.#request, { command, cwd, verdict, environment: environmentOf(this.#request, services), session: name, background: false }, services.limits))
+  }
+
+  // ---- the short way ----
+
+  give(report: Report | null): void {
+    if (this.#given !== undefined || this.#followed) return
+    this.#given = report
+    const { shell, care } = this.#known
+    if (report?.kind !== 'F' || !shell.alive) this.slow()
+    // A command that cannot have printed anything has nothing left to be read.
+    else if (care.silent && report.fields[0] === '0') this.#settle(report)
+    else setImmediate(goOn, this, report)
+  }
+
+  /** See `SessionShell.caughtUp`. */
+  caughtUp(report: Report): void {
+    if (this.#followed) return
+    const { shell } = this.#known
+    if (!shell.alive) return this.slow()
+    shell.readCrowded()
+    this.#settle(report)
+  }
+
+  #settle(report: Report): void {
+    // Whoever wants to stop it from here on comes too late.
+    this.#followed = true
+    const { shell, care } = this.#known
+    const { memory, name: session } = this.#site
+    shell.silence.end(this)
+    const { held } = shell.detach(care)
+    memory.last = lastOf(report)
+    const outcome =
+      this.#output === null && !held && report.fields[0] === '0' && report.fields.length <= 3
+        ? quietOutcome({ durationMs: this.#call.age, cwd: memory.cwd, pid: shell.pid, pgid: shell.ward.pgid, session })
+        : this.#fullOutcome(report, held)
+    this.#over()
+    this.#call.settle(outcome)
+  }
+
+  #fullOutcome(report: Report, held: boolean): Outcome {
+    const { shell } = this.#known
+    const { memory, name: session } = this.#site
+    this.#output?.end()
+    const end = { kind: 'exit', code: Number(report.fields[0]) } as const
+    return endedCall({ shell, command: this.#known, output: this.#output, report, end, notes: held ? leftoverNotes(shell, NOBODY) : [], startedAt: this.#call.startedAt, memory, session })
+  }
+
+  fail(error: unknown): void {
+    this.slow()
+    this.#answer?.fail(error)
+  }
+
+  // ---- the long way ----
+
+  /** From here on it is a call like every other. */
+  slow(): void {
+    if (this.#followed) return
+    this.#followed = true
+    const { shell, care, file } = this.#known
+    shell.silence.end(this)
+    const answer = (this.#answer = shell.answer())
+    if (this.#given !== undefined) answer.give(this.#given)
+    const begun = {
+      output: this.#captured,
+      answer,
+      startedAt: this.#call.startedAt,
+      care,
+      before: NOBODY,
+      askForEnd: () => shell.askForEnd(file === null),
+      isSlow: true,
+      dumpFirst: null,
+      traps: () => null,
+      inputFile: null,
+      secretPipe: null,
+    }
+    followInShell(shell, this.#planned, this.#call, this.#site, begun).then(
+      (outcome) => {
+        this.#over()
+        if (outcome) this.#call.settle(outcome)
+      },
+      (error: unknown) => {
+        this.#over()
+        this.#call.fail(notStarted(error))
+      },
+    )
+  }
+
+  unanswered(): void {
+    this.slow()
+  }
+
+  interrupt(): void {
+    this.slow()
+    this.#next?.interrupt()
+  }
+
+  kill(by: 'caller' | 'close'): void {
+    this.slow()
+    this.#next?.kill(by)
+  }
+
+  toBackground(): Promise<Outcome> {
+    this.slow()
+    return this.#next?.toBackground() ?? this.#call.outcome
+  }
+
+  /** Who has taken over. */
+  get #next(): CallControl | null {
+    return this.#call.control === this ? null : this.#call.control
+  }
+}
+
+const goOn = (call: QuickCall, report: Report): void => call.caughtUp(report)

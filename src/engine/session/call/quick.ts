@@ -1,0 +1,70 @@
+/** Commands that a session has run before in a way that nothing but the same line is needed to run them again. */
+import type { RunRequest } from '../../../contract/request.js'
+import type { Verdict } from '../../../contract/verdict.js'
+import type { Plan } from '../../plan/plan.js'
+import type { Care, SessionMemory } from './memory.js'
+import type { SessionShell } from '../shell/shell.js'
+
+const KEPT_COMMANDS = 64
+
+/** A way to have a command done. */
+export interface Way {
+  readonly line: Uint8Array
+  /** What the line sources; null when the command is typed as it is. */
+  readonly file: string | null
+  /** Whether the shell had the builtin of ours. */
+  readonly loaded: boolean
+  /** How to do it when the builtin of ours declines. */
+  readonly otherwise: (() => Way) | null
+}
+
+/** What a shell was given for a command. */
+export interface Given extends Way {
+  readonly shell: SessionShell
+  readonly care: Care
+}
+
+export interface QuickCommand extends Given {
+  readonly command: string
+  readonly verdict: Verdict
+  readonly cwd: string
+  /** Of what was known about the shell when the verdict was given. */
+  readonly version: number
+}
+
+export class QuickCommands {
+  readonly #known = new Map<string, QuickCommand>()
+
+  learn(plan: Plan, given: Given, memory: SessionMemory): void {
+    // What had to be asked about is asked about again.
+    if (plan.verdict.decision !== 'allow' || plan.request.automation !== undefined) return
+    if (this.#known.size >= KEPT_COMMANDS) this.#known.clear()
+    this.#known.set(plan.command, { ...given, command: plan.command, verdict: plan.verdict, cwd: plan.cwd, version: memory.version })
+  }
+
+  /** Null when anything has changed, or the request asks for more than the command. */
+  find(request: RunRequest, shell: SessionShell, memory: SessionMemory): QuickCommand | null {
+    const known = this.#known.get(request.command as string)
+    if (!known || known.shell !== shell || known.loaded !== shell.loaded || known.cwd !== memory.cwd || known.version !== memory.version || !memory.isPlain) return null
+    // Most requests are nothing but a command.
+    if (Object.keys(request).length > 1 && !asksForNothingSpecial(request)) return null
+    if (known.file === null && memory.printsElsewhere) return null
+    // The state is written down before a command that may go on without the session.
+    return known.care.childless || !memory.dirty ? known : null
+  }
+}
+
+function asksForNothingSpecial(request: RunRequest): boolean {
+  const { cwd, env, envMode, input, streams, pty, dryRun, automation, signal } = request
+  return (
+    cwd === undefined &&
+    env === undefined &&
+    envMode === undefined &&
+    input === undefined &&
+    automation === undefined &&
+    !pty &&
+    !dryRun &&
+    streams !== 'merged' &&
+    (signal === undefined || !signal.aborted)
+  )
+}

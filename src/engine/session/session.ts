@@ -1,0 +1,359 @@
+/** A shell that remembers. Calls run in order; whatever a command does to the shell, the session goes on with its state. */
+import type { RunHandle, Session, SessionInfo } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import type { Outcome } from '../../contract/outcome.js'
+import type { RunRequest } from '../../contract/request.js'
+import { buildEnvironment } from '../../env/filter.js'
+import { nearestExisting } from '../../os/paths.js'
+import { commandLine, descendantsOf, isAlive } from '../../os/proc.js'
+import { auditOutcome } from '../call/audit.js'
+import { Call } from '../call/call.js'
+import { deliverCommand, isRefusal } from '../plan/delivery.js'
+import { notStarted, type Promote } from '../run/foreground.js'
+import { passGate } from '../plan/gate.js'
+import { abortedOutcome, refusedOutcome } from '../services/outcomes.js'
+import { planRun, type Plan, type Surroundings } from '../plan/plan.js'
+import type { Services } from '../services/services.js'
+import { checkRequest } from '../plan/request.js'
+import { runInShell, type CallSite } from './call/call.js'
+import { SessionDirectory } from './call/directory.js'
+import { withoutReturnTrap } from './shell/lines.js'
+import { SessionMemory } from './call/memory.js'
+import { QuickCall } from './call/quick-call.js'
+import { QuickCommands, type QuickCommand } from './call/quick.js'
+import { SessionShell } from './shell/shell.js'
+import { parseState, withoutSecrets, type ShellState } from './shell/state.js'
+import { keepVerdicts } from './call/verdicts.js'
+
+/** An idle shell writes its state down after this long, off every answer's path. A command that comes sooner has to wait for it. */
+const DUMP_AFTER_IDLE_MS = 2
+
+export interface SessionParts {
+  readonly name: string
+  readonly services: Services
+  readonly remembered: Set<string>
+  readonly promote: Promote | null
+  /** A dump of an earlier life, e.g. of another process. */
+  readonly saved: string | null
+  readonly onTerminal: (plan: Plan, call: Call, session: LiveSession) => Promise<void>
+}
+
+export class LiveSession implements Session {
+  readonly name: string
+  readonly #parts: SessionParts
+  readonly #services: Services
+  readonly #initialEnv: Readonly<Record<string, string>>
+  readonly #startedAt = Date.now()
+  readonly #memory: SessionMemory
+  #shell: SessionShell | null = null
+  /** Shells that were replaced but whose children still run. */
+  readonly #former = new Set<SessionShell>()
+  #queue: Promise<unknown> = Promise.resolve()
+  /** How many have the turn or wait for it. */
+  #turns = 0
+  readonly #quick = new QuickCommands()
+  /** The quick call that has the turn, and what lets those behind it have theirs. */
+  #quickCall: Call | null = null
+  #pass: (() => void) | null = null
+  readonly #life = {
+    end: async (): Promise<void> => {
+      const call = this.#quickCall
+      call?.control?.kill('close')
+      await call?.outcome.catch(() => {})
+    },
+  }
+  #usualSite: CallSite | null = null
+  #calls = 0
+  #restarts = 0
+  /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
+  #adopted: string | null = null
+  readonly #lostSnapshot: string[] = []
+  readonly #directory = new SessionDirectory()
+  #busy = false
+  #closed = false
+  #idle: NodeJS.Timeout | null = null
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    this.name = parts.name
+    const { services } = parts
+    const { options } = services
+    this.#initialEnv = {
+      ...buildEnvironment({
+        base: services.baseEnv,
+        ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
+        allowDangerous: options.allowDangerousEnv ?? false,
+        keep: options.keepEnv ?? [],
+        drop: options.dropEnv ?? [],
+      }).env,
+      ...services.ownEnv,
+    }
+    this.#memory = new SessionMemory(services.cwd, parts.saved ? parseState(parts.saved) : null)
+    if (parts.saved && !this.#memory.state) this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
+    // Once for all its quick calls.
+    services.live.add(this.#life)
+    this.#services = Object.create(services, { judge: { value: keepVerdicts((...about) => services.judge(...about), this.#memory) } }) as Services
+  }
+
+  get cwd(): string {
+    return this.#memory.cwd
+  }
+
+  run(request: RunRequest): Promise<Outcome> {
+    return this.stream(request).outcome
+  }
+
+  stream(request: RunRequest): RunHandle {
+    // Before anything else: the rest is made while bash is at work.
+    const quick = this.#turns === 0 ? this.#giveQuick(request) : null
+    const call = new Call()
+    // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
+    const release = this.#services.launcher.hold()
+    if (quick) this.#takeQuick(quick, request, call, release)
+    else {
+      call.outcome.then(release, release)
+      this.#inTurn((leave) => this.#take(request, call, leave)).catch((error: unknown) => call.fail(notStarted(error)))
+    }
+    auditOutcome(this.#services, request, 'session', this.name, call.outcome)
+    return call
+  }
+
+  surroundings(): Surroundings {
+    return { session: this.name, cwd: this.#memory.cwd, ...this.#memory.known }
+  }
+
+  async info(): Promise<SessionInfo> {
+    return {
+      name: this.name,
+      pid: this.#shell?.alive ? this.#shell.pid : null,
+      cwd: this.cwd,
+      busy: this.#busy,
+      startedAt: this.#startedAt,
+      calls: this.#calls,
+      restarts: this.#restarts,
+      leftovers: this.#leftovers().map((pid) => ({ pid, command: commandLine(pid) })),
+    }
+  }
+
+  restart(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#stopIdle()
+      await Promise.all([...(this.#shell ? [this.#shell] : []), ...this.#former].map((shell) => shell.end(0, false)))
+      this.#former.clear()
+      this.#shell = null
+      this.#memory.forget(this.#services.cwd)
+    })
+  }
+
+  /** The state as text, for a later process; null when nothing is worth saving. */
+  snapshot(): Promise<string | null> {
+    return this.#inTurn(async () => {
+      const shell = this.#shell
+      if (!shell) return this.#adopted ?? this.#parts.saved
+      if (shell.alive) await this.#writeDown(shell)
+      return withoutSecrets(shell.readDump(), (text) => this.#services.secrets.mask(text)) || null
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#services.live.delete(this.#life)
+    this.#stopIdle()
+    const release = this.#services.launcher.hold()
+    const shells = [...(this.#shell ? [this.#shell] : []), ...this.#former]
+    this.#shell = null
+    this.#former.clear()
+    // A shell with an EXIT trap of the agent's gets the time to run it.
+    const polite = this.#memory.traps.exit !== null
+    await Promise.all(shells.map((shell) => shell.end(polite ? 1_000 : 0, polite))).finally(release)
+  }
+
+  /** Code that gives a fresh shell this session's state. */
+  async currentState(): Promise<ShellState | null> {
+    return this.#inTurn(() => this.stateInTurn())
+  }
+
+  /** The same for whoever already has the turn (a command on a terminal). */
+  async stateInTurn(): Promise<ShellState | null> {
+    if (this.#shell?.alive) await this.#writeDown(this.#shell)
+    return this.#memory.state
+  }
+
+  get initialNames(): readonly string[] {
+    return Object.keys(this.#initialEnv)
+  }
+
+  /** A command that ran elsewhere with this session's state (on a terminal) brings its changes back. */
+  async adopt(dump: string): Promise<void> {
+    const state = parseState(dump)
+    if (!state) return
+    this.#adopted = dump
+    this.#memory.learn(state)
+    this.#memory.cwd = state.cwd
+    // A session whose shell has not been started, or is gone, gets the state with its next shell.
+    if (this.#shell?.alive) await this.#shell.restore(state, this.initialNames)
+  }
+
+  // ---- one call ----
+
+  /** `leave` may be called before the end: when there is nothing left to do but to tell. */
+  #inTurn<T>(work: (leave: () => void) => Promise<T>): Promise<T> {
+    this.#turns += 1
+    if (this.#quickCall && !this.#pass) this.#queue = new Promise<void>((resolve) => (this.#pass = resolve))
+    let left = false
+    const leave = (): void => {
+      if (!left) this.#turns -= 1
+      left = true
+    }
+    const begin = (): Promise<T> => work(leave)
+    // What came of the one before is its caller's.
+    const turn = this.#queue.then(begin, begin).finally(leave)
+    this.#queue = turn
+    return turn
+  }
+
+  /** What is wrong with a request, or keeps its command from being written down, is said in its turn: by the promise, not to the one who calls. */
+  #giveQuick(request: RunRequest): QuickCommand | null {
+    try {
+      const known = this.#findQuick(request)
+      known?.shell.give(known)
+      return known
+    } catch {
+      return null
+    }
+  }
+
+  /** A command that the same shell has run before, when nothing has changed since. */
+  #findQuick(request: RunRequest): QuickCommand | null {
+    const shell = this.#shell
+    if (this.#closed || this.#services.state.closed || !shell?.alive || shell.accompanied || this.#services.roots || this.#lostSnapshot.length > 0) return null
+    const known = this.#quick.find(request, shell, this.#memory)
+    if (!known || (!known.care.placeless && !this.#directory.isUnchanged(known.cwd))) return null
+    // The command itself has been checked before.
+    if (Object.keys(request).length > 1) checkRequest(request, this.#services.limits)
+    return known
+  }
+
+  /** The shell has been given the command already. */
+  #takeQuick(known: QuickCommand, request: RunRequest, call: Call, release: () => void): void {
+    this.#memory.statusLost = true
+    this.#turns += 1
+    this.#quickCall = call
+    this.#begin()
+    void new QuickCall(known, request, call, (this.#usualSite ??= this.#site([])), () => {
+      this.#turns -= 1
+      this.#quickCall = null
+      this.#end()
+      release()
+      this.#pass?.()
+      this.#pass = null
+    })
+  }
+
+  async #take(request: RunRequest, call: Call, leave: () => void): Promise<void> {
+    if (this.#closed) throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
+    const memory = this.#memory
+    if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
+    const notes = [...this.#lostSnapshot.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
+    const plan = await planRun(request, { ...this.surroundings(), entered: this.#shell?.alive ?? false }, this.#services)
+    const stopped = await passGate(plan, this.#services, this.#parts.remembered)
+    if (stopped) return call.settle(stopped)
+    if (request.pty) return this.#parts.onTerminal(plan, call, this)
+    const delivered = await deliverCommand(plan.command, this.#services)
+    if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
+    this.#begin()
+    try {
+      const outcome = await runInShell(await this.#ready(), plan, delivered, call, this.#site(notes))
+      if (!outcome) return
+      leave()
+      call.settle(outcome)
+    } finally {
+      this.#end()
+    }
+  }
+
+  #begin(): void {
+    this.#stopIdle()
+    this.#busy = true
+    this.#calls += 1
+  }
+
+  #end(): void {
+    this.#busy = false
+    this.#planDump()
+  }
+
+  #site(notes: readonly string[]): CallSite {
+    return {
+      name: this.name,
+      services: this.#services,
+      memory: this.#memory,
+      promote: this.#parts.promote,
+      notes,
+      initialNames: () => this.initialNames,
+      repeatable: (plan, given) => this.#quick.learn(plan, given, this.#memory),
+      letGo: () => {
+        this.#shell = null
+        this.#restarts += 1
+      },
+    }
+  }
+
+  /** The live shell, or its successor with the last state. */
+  async #ready(): Promise<SessionShell> {
+    if (this.#shell?.alive) return this.#shell
+    if (this.#shell) {
+      this.#retire(this.#shell)
+      this.#restarts += 1
+    }
+    const { state } = this.#memory
+    const cwd = nearestExisting(this.#memory.cwd)
+    const shell = await SessionShell.start(this.#services, this.#initialEnv, cwd)
+    this.#shell = shell
+    this.#memory.forNewShell()
+    if (state) await shell.restore({ ...state, cwd }, this.initialNames)
+    return shell
+  }
+
+  #retire(shell: SessionShell): void {
+    if (shell.ward.state.gone) return shell.dispose()
+    this.#former.add(shell)
+    void shell.ward.gone.then(() => {
+      this.#former.delete(shell)
+      shell.dispose()
+    })
+  }
+
+  #planDump(): void {
+    if (this.#closed || !this.#shell?.alive || !(this.#memory.dirty || this.#memory.unread)) return
+    this.#idle = setTimeout(() => {
+      void this.#inTurn(async () => {
+        if (this.#shell?.alive && !this.#closed) await this.#writeDown(this.#shell)
+      }).catch(() => {})
+    }, DUMP_AFTER_IDLE_MS)
+    this.#idle.unref()
+  }
+
+  async #writeDown(shell: SessionShell): Promise<void> {
+    const memory = this.#memory
+    if (!(memory.dirty || memory.unread) || !(await shell.dump(!memory.errTrap))) return
+    memory.learn(shell.readState())
+    if (!memory.strayReturn) return
+    shell.type(withoutReturnTrap)
+    memory.strayReturn = false
+    memory.statusLost = true
+  }
+
+  #stopIdle(): void {
+    if (this.#idle) clearTimeout(this.#idle)
+    this.#idle = null
+  }
+
+  #leftovers(): number[] {
+    const found: number[] = []
+    if (this.#shell?.alive && !this.#busy) found.push(...descendantsOf(this.#shell.ward.wardenPid).filter((pid) => pid !== this.#shell?.pid))
+    for (const shell of this.#former) if (!shell.ward.state.gone) found.push(...descendantsOf(shell.ward.wardenPid))
+    return found.filter((pid) => isAlive(pid))
+  }
+}

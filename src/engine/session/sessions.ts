@@ -1,0 +1,90 @@
+/** The sessions of an engine by name, and their snapshots for later processes. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Session, SessionInfo } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import { ensurePrivateDirectory } from '../../os/state-dir.js'
+import type { Jobs } from '../job/jobs.js'
+import type { Surroundings } from '../plan/plan.js'
+import { runSessionOnTerminal } from './terminal.js'
+import type { Services } from '../services/services.js'
+import { LiveSession } from './session.js'
+import { restoreCode } from './shell/state.js'
+import { wrongValue } from '../plan/wrong-value.js'
+
+export interface Sessions {
+  open(name?: string): Promise<Session>
+  list(): Promise<readonly SessionInfo[]>
+  surroundings(name: string): Promise<Surroundings>
+  /** Bash code that gives a fresh shell the state of this session; empty for a session that has none yet. */
+  restoreScript(name: string): Promise<string>
+  close(): Promise<void>
+}
+
+export function createSessions(services: Services, remembered: Set<string>, jobs: Jobs): Sessions {
+  const live = new Map<string, LiveSession>()
+
+  const get = (name = 'main'): LiveSession => {
+    if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
+    if (typeof name !== 'string' || !/^[\w@:-][\w.@:-]{0,63}$/.test(name))
+      throw wrongValue('not a session name', name, 'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.')
+    const existing = live.get(name)
+    if (existing) return existing
+    if (live.size >= services.limits.maxSessions) throw new ShellError('TOO_MANY_RUNS', `${live.size} sessions are open already`, `Close one of: ${[...live.keys()].slice(0, 20).join(', ')}`)
+    const session: LiveSession = new LiveSession({
+      name,
+      services,
+      remembered,
+      promote: jobs.promote,
+      saved: services.options.persistSessions ? load(services, name) : null,
+      onTerminal: (plan, call, self) => runSessionOnTerminal(plan, call, self, services, jobs),
+    })
+    const original = session.close.bind(session)
+    session.close = async () => {
+      live.delete(name)
+      await original()
+    }
+    live.set(name, session)
+    return session
+  }
+
+  return {
+    open: async (name) => get(name),
+    list: () => Promise.all([...live.values()].map((session) => session.info())),
+    surroundings: async (name) => get(name).surroundings(),
+    async restoreScript(name) {
+      const session = get(name)
+      const state = await session.currentState()
+      return state ? restoreCode(state, session.initialNames) : ''
+    },
+    async close() {
+      await Promise.all(
+        [...live.entries()].map(async ([name, session]) => {
+          if (services.options.persistSessions) save(services, name, await session.snapshot())
+          await session.close()
+        }),
+      )
+      live.clear()
+    },
+  }
+}
+
+function load(services: Services, name: string): string | null {
+  try {
+    return readFileSync(join(services.stateDir, 'sessions', `${name}.state`), 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function save(services: Services, name: string, dump: string | null): void {
+  if (!dump) return
+  try {
+    const dir = ensurePrivateDirectory(join(services.stateDir, 'sessions'))
+    const temporary = join(dir, `.${name}.${services.id}`)
+    writeFileSync(temporary, dump, { mode: 0o600 })
+    renameSync(temporary, join(dir, `${name}.state`))
+  } catch {
+    // A full disk, or something else under that name: the command has run, only the memory of it is lost.
+  }
+}

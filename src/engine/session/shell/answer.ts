@@ -1,0 +1,31 @@
+/** The answer that a session's shell owes to one call: given once, by a report, by the end of the shell, or by who waits no longer. */
+import type { Report } from './report.js'
+
+/** Who is to be answered. */
+export interface Answered {
+  /** Null: the shell ended first, or nobody waits any longer. Only the first one counts. */
+  give(report: Report | null): void
+  /** The command could not be given to the shell. */
+  fail(error: unknown): void
+}
+
+export class Answer implements Answered {
+  given = false
+  failure: unknown = null
+  readonly report: Promise<Report | null>
+  #tell!: (report: Report | null) => void
+
+  constructor() {
+    this.report = new Promise((resolve) => (this.#tell = resolve))
+  }
+
+  give(report: Report | null): void {
+    this.given = true
+    this.#tell(report)
+  }
+
+  fail(error: unknown): void {
+    if (!this.given) this.failure = error
+    this.give(null)
+  }
+}

@@ -1,0 +1,82 @@
+/** The files that a session's shell sources: its commands, and lines of ours that are too long to be typed every time. */
+import { fstatSync, ftruncateSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeQuietly } from '../../../os/helper/native-launcher.js'
+import type { Services } from '../../services/services.js'
+import { dumpFileText, endFileText, fileOf, leaveFileText, setUpCode, type Marks } from './lines.js'
+
+/** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
+const SMALL_FILE = 4_096
+
+/** Files that nobody reads but the shell itself. */
+const SOURCED = ['command', 'setUp', 'end', 'dump', 'leave', 'restore', 'env', 'prompt', 'interrupt'] as const
+
+export class SessionFiles {
+  readonly #services: Services
+  readonly #marks: Marks
+  /** The file of commands stays open: writing it anew costs one system call instead of three. */
+  #commands: number
+  #written = 0
+  #lastCommand: string | null = null
+
+  constructor(services: Services, marks: Marks) {
+    this.#services = services
+    this.#marks = marks
+    this.#commands = openSync(fileOf.command(marks), 'wx', 0o600)
+  }
+
+  /** Bash reads the whole file before it runs the first line of it; what follows the end of a whole command is never reached. */
+  writeCommand(text: string, whole: boolean): void {
+    this.ensure()
+    if (text === this.#lastCommand) return
+    // Known again when it is written: a disk that is full may keep it from being so.
+    this.#lastCommand = null
+    const length = Buffer.byteLength(text)
+    const padded = whole && length < this.#written && this.#written <= SMALL_FILE ? Buffer.alloc(this.#written, '\n') : Buffer.allocUnsafe(length)
+    padded.write(text)
+    if (padded.length < this.#written) ftruncateSync(this.#commands, padded.length)
+    for (let at = 0; at < padded.length;) at += writeSync(this.#commands, padded, at, padded.length - at, at)
+    this.#written = padded.length
+    if (text.length <= SMALL_FILE) this.#lastCommand = text
+  }
+
+  /** Somebody may have cleaned up under a living shell, which would look for its files in vain. */
+  ensure(): void {
+    if (fstatSync(this.#commands).nlink > 0) return
+    // Asking for a name makes the folder again.
+    this.#services.runFile('s')
+    writeHelpers(this.#marks)
+    const commands = openSync(fileOf.command(this.#marks), 'wx', 0o600)
+    closeQuietly(this.#commands)
+    this.#commands = commands
+    this.#written = 0
+    this.#lastCommand = null
+  }
+
+  close(): void {
+    closeQuietly(this.#commands)
+  }
+
+  /** All but the state, which may still be asked for. */
+  remove(): void {
+    for (const kind of SOURCED) {
+      try {
+        rmSync(fileOf[kind](this.#marks), { force: true })
+      } catch {
+        // The folder is gone, or not ours any more: there is nothing left to be removed.
+      }
+    }
+  }
+}
+
+/** What the shell needs from its first line on. */
+export function writeFirstFiles(marks: Marks, builtin: string | null): void {
+  writeFileSync(fileOf.setUp(marks), setUpCode(marks, builtin), { mode: 0o600 })
+  writeHelpers(marks)
+}
+
+/** What the shell sources besides commands. */
+function writeHelpers(marks: Marks): void {
+  writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
+  writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
+  writeFileSync(fileOf.leave(marks), leaveFileText(marks), { mode: 0o600 })
+}

@@ -1,0 +1,360 @@
+/** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
+import { randomBytes } from 'node:crypto'
+import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import type { Pipe, Ward } from '../../../os/helper/launcher.js'
+import { closeQuietly } from '../../../os/helper/native-launcher.js'
+import { readInto, type PipeReader } from '../../../os/pipe-reader.js'
+import { watchChildren, type ChildrenWatch } from '../../../os/children.js'
+import { commandLine, descendantsOf, processFacts, signalProcess } from '../../../os/proc.js'
+import { takePipe, within } from '../../run/foreground.js'
+import type { Services } from '../../services/services.js'
+import { Answer, type Answered } from './answer.js'
+import { ReportDesk } from './router.js'
+import { SessionFiles, writeFirstFiles } from './files.js'
+import { dumpLine, endLine, fileOf, leaveLine, restoreLine, setUpLine, typedEndLine, type Marks } from './lines.js'
+import type { Way } from '../call/quick.js'
+import { createReportReader, type Report } from './report.js'
+import { SilenceWatch } from './stall.js'
+import { fileName, openFile, SessionStreams, type Renewed, type Sinks } from './streams.js'
+import { markOf, parseState, restoreCode, type ShellState } from './state.js'
+
+/** What is still running when the session closes gets this long to end by itself. */
+const COMPANY_GRACE_MS = 1_000
+const SETTLE_LIMIT_MS = 1_000
+/** An idle shell that takes longer than this for a line of ours is broken. */
+const ANSWER_LIMIT_MS = 10_000
+
+export class SessionShell {
+  readonly silence = new SilenceWatch(this)
+  readonly marks: Marks
+  readonly ward: Ward
+  readonly #services: Services
+  readonly #orders: number
+  readonly #ordersFile: string
+  readonly #reportPipe: Pipe
+  readonly #reports: PipeReader
+  readonly streams: SessionStreams
+  readonly files: SessionFiles
+  readonly #children: readonly ChildrenWatch[]
+  /** Whether something that was started by an earlier call may still be there. */
+  #accompanied = false
+  readonly #desk = new ReportDesk(() => this.#giveOtherwise())
+  #number = 0
+  #closed = false
+
+  private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe) {
+    this.#services = services
+    this.ward = ward
+    this.marks = marks
+    this.streams = new SessionStreams(services, ward.pid)
+    this.#orders = orders
+    this.#ordersFile = fileName(fstatSync(orders))
+    this.#reportPipe = report
+    this.files = new SessionFiles(services, marks)
+    // The warden adopts what the shell's children leave behind.
+    this.#children = [watchChildren(ward.pid), watchChildren(ward.wardenPid)]
+    this.#reports = readInto(
+      report.readEnd(),
+      services.scratch,
+      createReportReader(services.scratch, marks.nonce, (heard) => this.#desk.hear(heard)),
+    )
+    void ward.exited.then(() => {
+      // Reports written just before the end are still in the pipe.
+      this.#reports.drainNow()
+      this.#desk.close()
+    })
+  }
+
+  static async start(services: Services, env: Readonly<Record<string, string>>, cwd: string): Promise<SessionShell> {
+    const orders = await takePipe(services)
+    const report = await takePipe(services)
+    const marks: Marks = { nonce: randomBytes(12).toString('hex'), report: report.writePath, files: services.runFile('s') }
+    writeFirstFiles(marks, services.shellBuiltin)
+    const ordersFd = orders.writeEnd()
+    let ward: Ward
+    try {
+      ward = await services.launcher.start({
+        path: services.bash.path,
+        argv: ['bash', '--norc', '--noprofile', '--noediting', '-i'],
+        env: { ...env, CERITH_ENGINE: services.id },
+        cwd,
+        stdin: orders,
+        oomScore: 300,
+      })
+    } catch (error) {
+      closeQuietly(ordersFd)
+      report.release()
+      throw error
+    }
+    const shell = new SessionShell(services, ward, marks, ordersFd, report)
+    shell.type(setUpLine(marks))
+    return shell
+  }
+
+  get pid(): number {
+    return this.ward.pid
+  }
+
+  get alive(): boolean {
+    return this.ward.state.exited === null
+  }
+
+  /** Whether it has loaded the builtin of ours. */
+  get loaded(): boolean {
+    return this.#desk.loaded
+  }
+
+  nextNumber(): number {
+    return ++this.#number
+  }
+
+  /** Lines are short (commands travel by file), so a pipe always takes them at once. */
+  type(text: string | Uint8Array): void {
+    // Once it is closed the number may be somebody else's.
+    if (!this.alive || this.#closed) return
+    try {
+      // Two calls, each of one kind: the types have one for each.
+      if (typeof text === 'string') writeSync(this.#orders, text)
+      else writeSync(this.#orders, text)
+    } catch {
+      // It just died; its exit tells the rest.
+    }
+  }
+
+  /** A command, in the way that was found for it. `whole`: nothing of an earlier one that stands behind it in the file can be reached. */
+  give({ line, file, otherwise }: Way, whole = true): void {
+    if (file !== null) this.files.writeCommand(file, whole)
+    this.#desk.otherwise = otherwise
+    this.type(line)
+  }
+
+  /** The builtin has done nothing. The end may have been asked for already; what bash says to that comes before the command. */
+  #giveOtherwise(): void {
+    const wasAsked = this.#desk.asked !== 0
+    const otherwise = this.#desk.otherwise
+    if (!otherwise || this.#closed) return
+    this.#desk.asked = 0
+    try {
+      this.give(otherwise())
+      if (wasAsked) this.askForEnd(true)
+    } catch (error) {
+      this.#desk.fail(error)
+    }
+  }
+
+  /** A command that is stopped is not begun again in another way. */
+  forgetOtherwise(): void {
+    this.#desk.otherwise = null
+  }
+
+  /** Resolves when a command that the builtin may decline has been started by it, or given otherwise. */
+  async begun(): Promise<void> {
+    for (const began = performance.now(); this.#desk.otherwise && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
+      this.hearNow()
+      // Until it has become the program it looks like the shell; one that could not is gone, and has only a name in brackets.
+      const looks = descendantsOf(this.pid).map(commandLine)
+      if (looks.some((line) => !line.startsWith('[') && line !== commandLine(this.pid))) return
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  }
+
+  /** The report of this kind and number; null when the shell ends first. */
+  heard(kind: Report['kind'], number: number): Promise<Report | null> {
+    if (!this.alive) return Promise.resolve(null)
+    return this.#desk.heard(kind, number)
+  }
+
+  /** The report of a call's end. */
+  answer(): Answer {
+    const answer = new Answer()
+    this.answerTo(answer)
+    return answer
+  }
+
+  /** The same, to whom it may concern. */
+  answerTo(who: Answered): void {
+    this.#desk.answerTo(who)
+    if (!this.alive) who.give(null)
+  }
+
+  /** What the shell has reported by now, without waiting for the next turn of the event loop. */
+  hearNow(): void {
+    this.#reports.drainNow()
+  }
+
+  /** Hands the streams to a new call; a process of an earlier one gets none of them. */
+  async attach(sinks: Sinks, moved: boolean): Promise<Renewed> {
+    const shared = this.#mayShare()
+    if (this.streams.used && (shared || moved)) await this.#settled()
+    return this.streams.attach(sinks, shared, moved)
+  }
+
+  /** Its stdout is a report's for a moment after each answer; only a shell that waits for a line shows what it really is. */
+  async #settled(): Promise<void> {
+    for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+
+  /** Gives a plain command the line that reports its end if it did not do so itself. */
+  askForEnd(typed: boolean): void {
+    // Once: the second line would find the status of the first.
+    if (typed && this.#desk.asked !== 0) return
+    try {
+      this.files.ensure()
+    } catch {
+      // Without its file the line says nothing; the command's own report still comes.
+    }
+    if (typed) this.#desk.asked = this.nextNumber()
+    this.type(typed ? typedEndLine(this.#desk.asked, this.marks) : endLine(this.marks))
+  }
+
+  /** Whether the shell reads our lines: its stdin is theirs only then, every command that could take its time gets another one. */
+  isAtPrompt(): boolean {
+    const now = openFile(this.pid, 0)
+    return now !== undefined && now === this.#ordersFile
+  }
+
+  /** Whether it has read all of them and waits for more: one that has not been given the processor yet is runnable, not asleep. */
+  isIdle(): boolean {
+    return this.isAtPrompt() && processFacts(this.pid)?.state === 'S'
+  }
+
+  /** Whether processes other than the shell were there when the last call ended. */
+  get accompanied(): boolean {
+    return this.#accompanied || this.#services.launcher.tier !== 'native'
+  }
+
+  #hasCompany(): boolean {
+    return (this.#children[0]?.count() ?? 0) > 0 || this.#wardenHasCompany()
+  }
+
+  #wardenHasCompany(): boolean {
+    return (this.#children[1]?.count() ?? 0) > 1
+  }
+
+  #mayShare(): boolean {
+    if (this.#services.launcher.tier !== 'native') return true
+    return this.#accompanied && (this.#accompanied = this.#hasCompany())
+  }
+
+  /** The call's last bytes have been read; nothing that comes later is the call's. */
+  detach({ childless, waits }: { readonly childless: boolean; readonly waits: boolean }): { held: boolean } {
+    this.streams.detach()
+    // Who was alone and started nobody still is; of those that bash has waited for, only the warden can have got company.
+    this.#accompanied = this.#accompanied ? this.#hasCompany() : !childless && (waits ? this.#wardenHasCompany() : this.#hasCompany())
+    return { held: this.#accompanied }
+  }
+
+  /**
+   * Whatever was written before a report that just arrived has been read when this resolves: the kernel tells of all pipes that hold
+   * something at once, so what comes before the report is part of the same turn of the event loop.
+   */
+  async caughtUp(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    this.readCrowded()
+  }
+
+  /** Unless it was another report of which the kernel told, and this one came while that was read: then nobody was told of the output. */
+  readCrowded(): void {
+    if (this.#desk.crowded) this.streams.drain()
+  }
+
+  /** False when the shell did not answer in time, or is gone. */
+  async dump(keepStatus: boolean): Promise<boolean> {
+    this.files.ensure()
+    const done = this.heard('D', 0)
+    this.type(dumpLine(this.marks, keepStatus))
+    return this.#inTime(done)
+  }
+
+  async #inTime(done: Promise<Report | null>): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), ANSWER_LIMIT_MS)))
+    const heard = await Promise.race([done, late])
+    clearTimeout(timer)
+    if (heard === null && this.alive) {
+      // It is idle and still does not answer: it never will.
+      this.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
+      await this.ward.exited
+    }
+    return heard !== null
+  }
+
+  /** The state as last written down by this shell, if it was written whole. */
+  readState(): ShellState | null {
+    return parseState(this.readDump())
+  }
+
+  /** The state that a command at work wrote down before its first word: it takes a moment until it has. */
+  async stateMarked(mark: number): Promise<ShellState | null> {
+    for (const began = performance.now(); this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
+      const dump = this.readDump()
+      const state = parseState(dump)
+      if (state && markOf(dump) === mark) return state
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    return this.readState()
+  }
+
+  readDump(): string {
+    try {
+      return readFileSync(fileOf.state(this.marks), 'utf8')
+    } catch {
+      return ''
+    }
+  }
+
+  async restore(state: ShellState, initial: readonly string[]): Promise<void> {
+    this.files.ensure()
+    writeFileSync(fileOf.restore(this.marks), restoreCode(state, initial), { mode: 0o600 })
+    const number = this.nextNumber()
+    const done = this.heard('R', number)
+    this.type(restoreLine(number, this.marks))
+    await this.#inTime(done)
+  }
+
+  /** Its command goes on without the session: when that ends, the shell leaves with its status. */
+  release(): void {
+    this.type(leaveLine(this.marks))
+    this.#closeOwn()
+    void this.ward.exited.then(() => this.#closeReports())
+  }
+
+  /** Ends the shell and everything it started. */
+  async end(graceMs: number, polite: boolean): Promise<void> {
+    if (polite && this.alive) {
+      this.type('\\builtin exit 0\n')
+      await within(this.ward.exited, graceMs)
+    }
+    // What runs in the background is asked first; the shell itself would not listen to SIGTERM.
+    if (!this.ward.state.gone && this.#hasCompany()) {
+      for (const pid of descendantsOf(this.ward.wardenPid)) if (pid !== this.pid) signalProcess(pid, 'SIGTERM')
+      if (this.alive) this.ward.kill({ signal: 1, graceMs: COMPANY_GRACE_MS, why: 'close' })
+      else this.ward.kill({ signal: 15, graceMs: COMPANY_GRACE_MS, why: 'close' })
+    } else this.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
+    await this.ward.gone
+    this.dispose()
+  }
+
+  /** Lets go of everything of ours once the shell is gone. */
+  dispose(): void {
+    this.#closeOwn()
+    this.#closeReports()
+    this.streams.close()
+    this.files.remove()
+  }
+
+  /** Once: a moment later the same numbers may be somebody else's descriptors. */
+  #closeOwn(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.silence.stop()
+    closeQuietly(this.#orders)
+    this.files.close()
+    for (const watch of this.#children) watch.close()
+  }
+
+  #closeReports(): void {
+    this.#reports.close()
+    this.#reportPipe.release()
+  }
+}

@@ -1,0 +1,70 @@
+/** Follows the stored output of a terminal's job as it grows: every byte once, in order, bounded blocks, with what could not be kept counted. */
+import { readStored } from '../../os/job/output.js'
+
+const BLOCK = 256 * 1024
+
+export class OutputFollower {
+  readonly #dir: string
+  readonly #onBytes: (bytes: Uint8Array) => void
+  #offset = 0
+  #again = false
+  #running: Promise<void> | null = null
+  /** Bytes that the store had to drop before we came. */
+  missed = 0
+
+  constructor(dir: string, onBytes: (bytes: Uint8Array) => void) {
+    this.#dir = dir
+    this.#onBytes = onBytes
+  }
+
+  /** Resolves when everything that is stored now has been handed on. */
+  pull(): Promise<void> {
+    this.#again = true
+    // Whoever removed the directory took the rest of the output with it; what was handed on stays.
+    return (this.#running ??= this.#run()
+      .catch(() => {})
+      .finally(() => (this.#running = null)))
+  }
+
+  async #run(): Promise<void> {
+    while (this.#again) {
+      this.#again = false
+      for (;;) {
+        const { bytes, start, lostBefore } = readStored(this.#dir, 'output.log', this.#offset, BLOCK)
+        this.missed += lostBefore
+        this.#offset = start + bytes.length
+        if (bytes.length === 0) break
+        this.#onBytes(bytes)
+        // A flood must not keep the host from its other work.
+        if (bytes.length === BLOCK) await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+  }
+}
+
+/** A terminal ends lines with CR LF; text without escape sequences is to have plain line ends. Works across pieces. */
+export function createLineEnds(): { push(bytes: Uint8Array): Uint8Array; flush(): Uint8Array } {
+  let held = false
+  return {
+    push(bytes) {
+      const out = Buffer.alloc(bytes.length + 1)
+      let size = 0
+      for (const byte of bytes) {
+        if (byte === 13) {
+          // Several in a row do what one does.
+          held = true
+          continue
+        }
+        if (held && byte !== 10) out[size++] = 13
+        held = false
+        out[size++] = byte
+      }
+      return out.subarray(0, size)
+    },
+    flush() {
+      const rest = Buffer.alloc(held ? 1 : 0, 13)
+      held = false
+      return rest
+    },
+  }
+}

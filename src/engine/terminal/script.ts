@@ -1,0 +1,28 @@
+/** The script of a terminal run: the command, then what is to be learnt from its shell before it leaves with the command's status. */
+import { readFileSync, unlinkSync } from 'node:fs'
+import type { DeliveredCommand } from '../plan/delivery.js'
+import type { Plan } from '../plan/plan.js'
+import { quoteWord } from '../plan/quote.js'
+
+/** Whether the stages of the last pipeline are worth asking for. */
+export function hasStages({ verdict: { facts } }: Plan): boolean {
+  return facts.parsedOk && facts.lastPipelineStages > 1 && !facts.endsInBackground
+}
+
+/** `after` is bash code that is run in the command's shell when it has come to its end. */
+export function withAfterwards(delivered: DeliveredCommand, stagesFile: string | null, after: string): DeliveredCommand {
+  if (stagesFile === null && after === '') return delivered
+  const save = stagesFile === null ? ':' : `\\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(stagesFile)}`
+  return { ...delivered, script: `${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); ${save}; } 2>/dev/null\n${after}\n\\builtin exit "\${__cerith_p[0]}"` }
+}
+
+/** Null when it exited before its end, or was killed. */
+export function readStages(file: string): number[] | null {
+  try {
+    const codes = readFileSync(file, 'latin1').trim().split(/\s+/).map(Number)
+    unlinkSync(file)
+    return codes.length > 1 && codes.every(Number.isInteger) ? codes : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,48 @@
+/** Keeps an agent from starting its own host's command line where a built-in tool does the same work. */
+import type { Finding } from '../rules/findings.js'
+import { basename } from '../programs/call.js'
+import { plain } from '../words/text.js'
+import type { Observer } from '../walk/walk.js'
+
+/** Plain configuration: which sub-commands of which program have tools, and whether that feature is on. */
+export interface AutomationRule {
+  readonly program: string
+  /** Empty means the program as a whole. */
+  readonly subcommands: readonly string[]
+  /** Names of the tools to use instead, as one readable list. */
+  readonly tools: string
+  /** Name of the feature in the settings. */
+  readonly feature: string
+  readonly enabled: boolean
+}
+
+export function watchAutomation(rules: readonly AutomationRule[]): Observer {
+  return {
+    command: (argv, _shell, walker) => {
+      const program = basename(plain(argv[0] ?? ''))
+      for (const rule of rules) {
+        if (rule.program.toLowerCase() !== program.toLowerCase()) continue
+        const words = argv.slice(1).map(plain)
+        const subcommand = words.find((word) => !word.startsWith('-'))
+        const hit = rule.subcommands.length === 0 ? '' : rule.subcommands.find((name) => name.toLowerCase() === subcommand?.toLowerCase())
+        if (hit !== undefined) walker.add(finding(rule, [program, hit].filter((word) => word !== '').join(' ')))
+      }
+    },
+    effect: () => {},
+    opaque: () => {},
+  }
+}
+
+function finding(rule: AutomationRule, invocation: string): Finding {
+  const reason = rule.enabled
+    ? `Do not run '${invocation}' in a shell: use the built-in tools instead (${rule.tools}). A second ${rule.program} process has no way to sign in here and would fail.`
+    : `'${invocation}' cannot run in a shell, and its built-in tools (${rule.tools}) are switched off. Enable the ${rule.feature} feature in Settings to use them.`
+  return {
+    decision: 'deny',
+    rule: 'own-automation',
+    reason,
+    guidance: rule.enabled ? `Call one of these built-in tools: ${rule.tools}.` : `Ask the person to enable ${rule.feature} in Settings, then use ${rule.tools}.`,
+    words: invocation.split(' '),
+    dangerous: false,
+  }
+}

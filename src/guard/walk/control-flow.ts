@@ -1,0 +1,122 @@
+/** Conditions and loops: every way a compound command may go is walked, and what the ways leave behind is joined. */
+import type { ArithmeticCommand, ArithmeticFor, Case, CompoundList, For, If, Select, TestCommand, TestExpression, While } from 'unbash'
+import { isConstantlyFalse, isConstantlyTrue, isSpawnOnly } from '../rules/certainty.js'
+import type { ShellState } from '../words/state.js'
+import { type Alternatives, ANYTHING, hasUnknown, NOTHING, UNKNOWN, unique } from '../words/text.js'
+import type { Input, Walker } from './walk.js'
+import { expandFields, expandSingle, visitArithmetic } from '../words/fold.js'
+
+type ControlNode = If | While | For | Select | ArithmeticFor | Case | TestCommand | ArithmeticCommand
+
+export function walkControl(node: ControlNode, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  switch (node.type) {
+    case 'If':
+      return walkIf(node, shell, stdin, walker)
+    case 'While':
+      return walkWhile(node, shell, stdin, walker)
+    case 'For':
+    case 'Select':
+      return walkFor(node, shell, stdin, walker)
+    case 'ArithmeticFor':
+      return walkArithmeticFor(node, shell, stdin, walker)
+    case 'Case':
+      return walkCase(node, shell, stdin, walker)
+    case 'TestCommand':
+      test(node.expression, shell, walker)
+      return NOTHING
+    case 'ArithmeticCommand':
+      visitArithmetic(node.expression, shell, walker)
+      return NOTHING
+    default:
+      return node satisfies never
+  }
+}
+
+function walkIf(node: If, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  walker.list(node.clause, shell, stdin)
+  const sure = isConstantlyTrue(node.clause)
+  const otherwise = shell.fork()
+  let out = walker.recursion.guarded(!sure, () => walker.list(node.then, shell, stdin))
+  for (const branch of node.elif) {
+    walker.list(branch.clause, otherwise, stdin)
+    const way = otherwise.fork()
+    out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(branch.then, way, stdin))])
+    shell.absorb(way)
+  }
+  if (node.else) out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(node.else as CompoundList, otherwise, stdin))])
+  shell.absorb(otherwise)
+  return out
+}
+
+function walkWhile(node: While, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  const endless = node.kind === 'while' ? isConstantlyTrue(node.clause) : isConstantlyFalse(node.clause)
+  if (endless && isSpawnOnly(node.body)) walker.report('fork-bomb', ['while', 'true', '&'])
+  walker.list(node.clause, shell, stdin)
+  const body = shell.fork()
+  const out = walker.recursion.guarded(!endless, () => rounds(node.body, body, stdin, walker))
+  shell.absorb(body)
+  return out
+}
+
+function walkFor(node: For | Select, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  const words = node.wordlist
+  const fields = words ? words.flatMap((word) => expandFields(word, shell, walker).flat()) : shell.positional
+  shell.set(node.name.value, fields && fields.length > 0 ? unique(fields) : fields ? NOTHING : ANYTHING)
+  const body = shell.fork()
+  const out = rounds(node.body, body, stdin, walker)
+  shell.absorb(body)
+  return fields && fields.length === 1 ? out : severalTimes(out)
+}
+
+function walkArithmeticFor(node: ArithmeticFor, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  for (const part of [node.initialize, node.test, node.update]) visitArithmetic(part, shell, walker)
+  if (!node.test && isSpawnOnly(node.body)) walker.report('fork-bomb', ['for', '((;;))', '&'])
+  walker.list(node.body, shell, stdin)
+  return ANYTHING
+}
+
+function walkCase(node: Case, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  expandSingle(node.word, shell, walker)
+  let out: Alternatives = NOTHING
+  const before = shell.fork()
+  for (const item of node.items) {
+    for (const pattern of item.pattern) expandSingle(pattern, shell, walker)
+    const way = before.fork()
+    out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(item.body, way, stdin))])
+    shell.absorb(way)
+  }
+  return out
+}
+
+/** A loop's body: once more when the first round changed what the words of the second mean. */
+function rounds(body: CompoundList, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  const before = shell.changes
+  const out = walker.list(body, shell, stdin)
+  return shell.changes === before ? out : unique([...out, ...walker.list(body, shell, stdin)])
+}
+
+/** Several rounds of a loop print several times; two are enough to see what joins up. */
+function severalTimes(out: Alternatives): Alternatives {
+  return out.every((text) => text === '') ? NOTHING : out.length === 1 && !hasUnknown(out[0] ?? '') ? [`${out[0]}`, `${out[0]}${out[0]}`] : unique([...out, UNKNOWN])
+}
+
+function test(expression: TestExpression, shell: ShellState, walker: Walker): void {
+  walker.step()
+  switch (expression.type) {
+    case 'TestUnary':
+      expandSingle(expression.operand, shell, walker)
+      return
+    case 'TestBinary':
+      expandSingle(expression.left, shell, walker)
+      expandSingle(expression.right, shell, walker)
+      return
+    case 'TestLogical':
+      for (const operand of expression.operands) test(operand, shell, walker)
+      return
+    case 'TestNot':
+      test(expression.operand, shell, walker)
+      return
+    default:
+      test(expression.expression, shell, walker)
+  }
+}

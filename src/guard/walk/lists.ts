@@ -1,0 +1,47 @@
+/** Lists, pipelines and coprocesses: commands side by side, and the text that goes from one to the next. */
+import type { AndOr, CommandNode, Coproc, Pipeline } from 'unbash'
+import { surelySucceeds } from '../rules/certainty.js'
+import type { ShellState } from '../words/state.js'
+import { type Alternatives, ANYTHING, concat, NOTHING, unique } from '../words/text.js'
+import type { Input, Walker } from './walk.js'
+
+/** `a && b || c`: what follows `||` may or may not run. */
+export function walkAndOr(node: AndOr, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  walker.budget.affordable(node.commands.length)
+  let out: Alternatives = NOTHING
+  for (const [i, command] of node.commands.entries()) {
+    const operator = node.operators[i - 1]
+    if (i === 0) out = walker.node(command, shell, stdin)
+    else {
+      const sure = operator === '&&' && node.commands.slice(0, i).every(surelySucceeds)
+      const way = operator === '||' ? shell.fork() : shell
+      const printed = walker.recursion.guarded(!sure, () => walker.node(command, way, stdin))
+      if (walker.isRead) out = operator === '||' ? unique([...out, ...printed]) : concat(out, printed)
+      if (way !== shell) shell.absorb(way)
+    }
+  }
+  return out
+}
+
+/** Each stage reads what the one before it prints. */
+export function walkPipeline(node: Pipeline, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  walker.budget.affordable(node.commands.length)
+  const single = node.commands.length === 1
+  let input = stdin
+  if (single) return walker.node(node.commands[0] as CommandNode, shell, input)
+  for (const [i, command] of node.commands.entries()) {
+    const stage = (): Alternatives => walker.recursion.inProcess(() => walker.node(command, shell.fork(), input))
+    input = i < node.commands.length - 1 ? walker.read(stage) : stage()
+  }
+  return input ?? ANYTHING
+}
+
+/** A coprocess reads what is written to its descriptor later. */
+export function walkCoproc(node: Coproc, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+  const run = (input: Input): void => void walker.recursion.inProcess(() => walker.budget.deeper(() => walker.node(node.body, shell.fork(), input)))
+  run(stdin)
+  const [reads, writes] = [walker.streams.fresh(), walker.streams.fresh()]
+  shell.set(node.name?.value ?? 'COPROC', [String(reads)], [String(reads), String(writes)])
+  walker.streams.feeds(`/dev/fd/${writes}`, run)
+  return NOTHING
+}

@@ -1,0 +1,109 @@
+/** Where text flows: redirections, here-documents, descriptors, and the files that this same command has written. */
+import type { Redirection } from 'unbash'
+import { resolvePath } from '../words/paths.js'
+import type { ShellState } from '../words/state.js'
+import { type Alternatives, ANYTHING, concat, hasUnknown, NOTHING, unique } from '../words/text.js'
+import type { Input, Walker } from './walk.js'
+import { expandQuoted, expandSingle, expandText } from '../words/fold.js'
+
+export class Streams {
+  /** Where writing to a path feeds a command: `>(cmd)`, a coprocess. */
+  private readonly sinks = new Map<string, (text: Alternatives) => void>()
+  private unnamed = 63
+
+  constructor(private readonly walker: Walker) {}
+
+  /** A descriptor that nobody has named yet. */
+  fresh(): number {
+    return this.unnamed++
+  }
+
+  /** Whatever is written to the path is given to the command behind it. */
+  feeds(path: string, sink: (text: Alternatives) => void): void {
+    this.sinks.set(path, sink)
+  }
+
+  /** What a command reads after its redirections. */
+  inputOf(redirects: readonly Redirection[], shell: ShellState, stdin: Input): Input {
+    let input = stdin
+    for (const redirect of redirects) {
+      const descriptor = this.descriptorOf(redirect, 0, shell)
+      // What another descriptor reads is found again under its path.
+      const feed = (text: Alternatives): void => {
+        if (descriptor === 0) input = text
+        else shell.files.set(`/dev/fd/${descriptor}`, text)
+      }
+      if (redirect.type === 'HereString' && redirect.target) feed(expandText(redirect.target, shell, this.walker).map((value) => `${value}\n`))
+      else if (redirect.type === 'HereDoc') {
+        const strip = (text: string): string => (redirect.operator === '<<-' ? text.replace(/^\t+/gm, '') : text)
+        const quoted = redirect.delimiter?.quoted ?? false
+        const text =
+          quoted || !redirect.body.parts ? [quoted ? redirect.body.text : redirect.body.text.replace(/\\([$`\\])/g, '$1').replace(/\\\n/g, '')] : expandQuoted(redirect.body.parts, shell, this.walker)
+        feed(text.map(strip))
+      } else if (redirect.type === 'Redirect' && redirect.operator === '<&' && redirect.target) {
+        const known = expandSingle(redirect.target, shell, this.walker).flatMap((number) => [...(shell.files.get(`/dev/fd/${number}`) ?? [])])
+        if (known.length > 0) feed(unique(known))
+      } else if (redirect.type === 'Redirect' && (redirect.operator === '<' || redirect.operator === '<>') && redirect.target) {
+        const paths = expandSingle(redirect.target, shell, this.walker)
+        if (redirect.operator === '<>') for (const path of paths) this.walker.effect('append', path, shell, ['<>'])
+        feed(unique(paths.flatMap((path) => [...this.contents(path, shell)])))
+      }
+    }
+    return input
+  }
+
+  /** The number in front of a redirection; `{name}>` makes a new one and keeps it in the variable. */
+  private descriptorOf({ descriptor }: Redirection, usual: number, shell: ShellState): number {
+    if (descriptor?.type !== 'FileDescriptorVariable') return descriptor?.value ?? usual
+    const known = Number(shell.get(descriptor.name).values[0])
+    if (known >= 63) return known
+    const fresh = this.fresh()
+    shell.set(descriptor.name, [String(fresh)])
+    return fresh
+  }
+
+  /** Follows what a command prints into files and other commands; gives what is left on its output. */
+  sendOutput(redirects: readonly Redirection[], printed: Alternatives, shell: ShellState, argv: readonly string[]): Alternatives {
+    let out = printed
+    for (const redirect of redirects) {
+      if (redirect.type !== 'Redirect' || !redirect.target) continue
+      const { operator } = redirect
+      if (operator === '<' || operator === '<&' || operator === '<>') continue
+      const paths = expandSingle(redirect.target, shell, this.walker)
+      const descriptor = this.descriptorOf(redirect, 1, shell)
+      if (operator === '>&' && paths.every((path) => /^\d*-?$/.test(path))) {
+        for (const path of paths) if (descriptor === 1) this.sinks.get(`/dev/fd/${path}`)?.(out)
+        continue
+      }
+      const append = operator === '>>' || operator === '&>>'
+      for (const path of paths) {
+        const sink = this.sinks.get(path)
+        if (sink && descriptor !== 1) this.sinks.set(`/dev/fd/${descriptor}`, sink)
+        this.walker.effect(append ? 'append' : 'overwrite', path, shell, [...argv.slice(0, 1), operator])
+        if (descriptor === 1) this.write(path, out, append, shell)
+      }
+      if (descriptor === 1) out = NOTHING
+    }
+    return out
+  }
+
+  /** Remembers what a file holds after this command, so that running it later can be judged. */
+  write(path: string, text: Alternatives, append: boolean, shell: ShellState): void {
+    const sink = this.sinks.get(path)
+    if (sink) return sink(text)
+    for (const cwd of shell.cwd) {
+      const absolute = resolvePath(path, cwd)
+      if (absolute === '' || hasUnknown(absolute) || /^\/dev\/(null|stdout|stderr|fd\/\d)/.test(absolute)) continue
+      const before = append ? (shell.files.get(absolute) ?? NOTHING) : NOTHING
+      shell.files.set(absolute, append ? concat(before, text) : text)
+    }
+  }
+
+  /** What a file is known to hold. */
+  contents(path: string, shell: ShellState): Alternatives {
+    if (path === '/dev/null') return NOTHING
+    if (/^\/dev\/(?:stdin|fd\/0)$/.test(path)) return this.walker.inherited ?? ANYTHING
+    const found = shell.cwd.flatMap((cwd) => [...(shell.files.get(resolvePath(path, cwd)) ?? [])])
+    return found.length > 0 ? unique(found) : ANYTHING
+  }
+}

@@ -1,0 +1,71 @@
+/** Builds the readable tree of what the guard saw: one node per effective command, the deciding one marked. */
+import type { Explained } from '../../contract/verdict.js'
+import type { Finding } from '../rules/findings.js'
+import { readable } from '../words/text.js'
+
+interface Node {
+  label: string
+  note?: string
+  decided?: boolean
+  children: Node[]
+}
+
+const MAX_NODES = 500
+
+export class TreeBuilder {
+  private readonly root: Node = { label: '', children: [] }
+  private readonly path: Node[] = [this.root]
+  private readonly marks = new Map<Finding, Node>()
+  private count = 0
+
+  within<T>(argv: readonly string[], work: () => T): T {
+    const node: Node = { label: shorten(argv.map(shown).join(' ')), children: [] }
+    const parent = this.path[this.path.length - 1] as Node
+    if (this.count++ < MAX_NODES) parent.children.push(node)
+    this.path.push(node)
+    try {
+      return work()
+    } finally {
+      this.path.pop()
+    }
+  }
+
+  /** A remark on the command being looked at, such as the directory it runs in. */
+  note(text: string): void {
+    const node = this.path[this.path.length - 1]
+    if (node && node !== this.root) node.note = node.note ? `${node.note}; ${text}` : text
+  }
+
+  mark(finding: Finding): void {
+    const node = this.path[this.path.length - 1]
+    if (node) this.marks.set(finding, node)
+  }
+
+  build(command: string, decisive: Finding | undefined): Explained {
+    this.root.label = shorten(command)
+    const node = decisive && this.marks.get(decisive)
+    if (decisive && node) {
+      node.decided = true
+      node.note = `${decisive.decision}: ${decisive.rule}`
+    }
+    return freeze(this.root)
+  }
+}
+
+function shown(word: string): string {
+  const text = readable(word)
+  return /^[\w@%+=:,./*?[\]~^-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 197)}...` : text
+}
+
+function freeze(node: Node): Explained {
+  return {
+    label: node.label,
+    ...(node.note === undefined ? {} : { note: node.note }),
+    ...(node.decided ? { decided: true } : {}),
+    ...(node.children.length > 0 ? { children: node.children.map(freeze) } : {}),
+  }
+}

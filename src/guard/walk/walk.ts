@@ -1,0 +1,271 @@
+/**
+ * Walks a command the way bash would run it, without running anything: follows variables, directories, pipes and
+ * files just written, unwraps wrappers and inner shells, and collects what each effective command would do.
+ */
+import type { AndOr, CommandNode, CompoundList, Function as FunctionNode, ParsedScript, Pipeline, ProcessSubstitutionPart, Redirected, Statement } from 'unbash'
+import { Budget } from './budget.js'
+import { catastrophe, type RuleName } from '../rules/catastrophe.js'
+import { walkControl } from './control-flow.js'
+import type { Effect, EffectKind, Finding } from '../rules/findings.js'
+import type { Runner } from '../words/folding.js'
+import { judgeEffect } from '../rules/judge.js'
+import { GuardLimit } from '../limits.js'
+import { walkAndOr, walkCoproc, walkPipeline } from './lists.js'
+import { Namesakes } from '../rules/namesakes.js'
+import { resolvePath } from '../words/paths.js'
+import type { Call } from '../programs/call.js'
+import { dispatch } from '../programs/dispatch.js'
+import { Recursion } from '../rules/recursion.js'
+import { walkSimple } from './simple-command.js'
+import type { ShellState } from '../words/state.js'
+import { Streams } from './streams.js'
+import { complete, parseScript } from '../syntax.js'
+import { type Alternatives, ANYTHING, concat, hasUnknown, NOTHING, plain, readable, UNKNOWN, unique } from '../words/text.js'
+import { TreeBuilder } from './tree.js'
+
+/** What policy wants to see of every effective command and every effect. */
+export interface Observer {
+  command(argv: readonly string[], shell: ShellState, walker: Walker): void
+  effect(effect: Effect, walker: Walker, argv: readonly string[]): void
+  /** Code was run that nobody can see here: a downloaded script, an unknown variable as a command. */
+  opaque(what: string, walker: Walker, words: readonly string[]): void
+}
+
+export interface Settings {
+  readonly resolveSymlink?: ((path: string) => string | undefined) | undefined
+  readonly own: { readonly pids: readonly number[]; readonly names: readonly string[] }
+  readonly observer: Observer
+}
+
+/** Input of a command: what is known of its stdin, or null when it is the session's own. */
+export type Input = Alternatives | null
+
+export class Walker implements Runner {
+  readonly findings: Finding[] = []
+  readonly commands: (readonly string[])[] = []
+  readonly tree = new TreeBuilder()
+  readonly budget = new Budget()
+  readonly recursion = new Recursion()
+  readonly namesakes = new Namesakes()
+  readonly streams = new Streams(this)
+  /** How many readers wait for what is printed: output is only put together when somebody looks at it. */
+  private readers = 0
+  /** What substitutions inside the current command read from. */
+  inherited: Input = null
+  /** Source text that positions of the current script refer to. */
+  private source = ''
+
+  constructor(readonly settings: Settings) {}
+
+  step(): void {
+    this.budget.step()
+  }
+
+  /** Runs a shell's text in the given state; `parsed` saves parsing it once more. */
+  script(text: string, shell: ShellState, stdin: Input = null, parsed?: ParsedScript): Alternatives {
+    return this.budget.deeper(() => {
+      const before = this.source
+      this.source = plain(text)
+      try {
+        return this.statements((parsed ?? parseScript(this.source)).commands, shell, stdin)
+      } finally {
+        this.source = before
+      }
+    })
+  }
+
+  /** Text that may or may not be shell code (a string in a program): judged when it parses, ignored when it does not. */
+  tryScript(text: string, shell: ShellState): void {
+    try {
+      this.script(text, shell.fork(), null)
+    } catch (error) {
+      if (!(error instanceof GuardLimit) || error.limit === 'steps') throw error
+    }
+  }
+
+  /** Records that a command would do something to a path. */
+  effect(kind: EffectKind, word: string, shell: ShellState, argv: readonly string[], mode?: string): void {
+    this.step()
+    for (const cwd of shell.cwd) {
+      const path = this.namesakes.onHost(resolvePath(word, cwd)) ?? ''
+      if (path === '') continue
+      const places = [path]
+      const link = this.namesakes.behind(word.endsWith('/') && path !== '/' ? `${path}/` : path)
+      if (link !== undefined) places.push(link)
+      const real = hasUnknown(path) ? undefined : this.settings.resolveSymlink?.(plain(path))
+      if (real !== undefined && real !== path) places.push(real)
+      for (const place of places) {
+        const effect: Effect = { kind, path: place, word: readable(word), mode }
+        const judged = judgeEffect(effect, unique([...shell.home, shell.around.home]))
+        if (judged) this.report(judged.rule, [...argv.slice(0, 1).map(readable), readable(word)], judged.shown)
+        this.settings.observer.effect(effect, this, argv)
+      }
+    }
+  }
+
+  report(rule: RuleName, words: readonly string[], shown?: string): void {
+    const row = catastrophe(rule)
+    const target = shown && !words.includes(shown) ? ` (${shown})` : ''
+    this.add({ decision: 'deny', rule, reason: `\`${words.map(readable).join(' ')}\` ${row.why}${target}`, guidance: row.guidance, words: words.map(readable), dangerous: true })
+  }
+
+  add(finding: Finding): void {
+    if (this.findings.length < 200) this.findings.push(finding)
+    this.tree.mark(finding)
+  }
+
+  // --- lists, pipelines, control flow ---------------------------------------------------------------------------
+
+  statements(list: readonly Statement[], shell: ShellState, stdin: Input): Alternatives {
+    this.budget.affordable(list.length)
+    let out: Alternatives = NOTHING
+    for (const statement of list) {
+      const printed = statement.background ? this.recursion.inProcess(() => this.node(statement.command, shell.fork(), stdin)) : this.node(statement.command, shell, stdin)
+      // What nobody knows ends in a newline, or the next line would seem to be part of it.
+      if (this.isRead) out = concat(out, list.length > 1 ? printed.map((text) => (text === UNKNOWN ? `${UNKNOWN}\n` : text)) : printed)
+    }
+    return out
+  }
+
+  list(list: CompoundList, shell: ShellState, stdin: Input): Alternatives {
+    return this.statements(list.commands, shell, stdin)
+  }
+
+  node(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState, stdin: Input): Alternatives {
+    this.step()
+    const before = this.inherited
+    this.inherited = stdin
+    try {
+      return this.byType(node, shell, stdin)
+    } finally {
+      this.inherited = before
+    }
+  }
+
+  private byType(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState, stdin: Input): Alternatives {
+    switch (node.type) {
+      case 'Command':
+        return walkSimple(node, shell, stdin, this)
+      case 'Pipeline':
+        return walkPipeline(node, shell, stdin, this)
+      case 'AndOr':
+        return walkAndOr(node, shell, stdin, this)
+      case 'CompoundList':
+        return this.list(node, shell, stdin)
+      case 'BraceGroup':
+        return this.budget.deeper(() => this.list(node.body, shell, stdin))
+      case 'Subshell':
+        return this.recursion.inProcess(() => this.budget.deeper(() => this.list(node.body, shell.fork(), stdin)))
+      case 'Redirected':
+        return this.redirected(node, shell, stdin)
+      case 'Function':
+        this.define(node, shell)
+        return NOTHING
+      case 'Coproc':
+        return walkCoproc(node, shell, stdin, this)
+      default:
+        return walkControl(node, shell, stdin, this)
+    }
+  }
+
+  /** Whether anybody looks at what is printed now. */
+  get isRead(): boolean {
+    return this.readers > 0
+  }
+
+  /** Somebody looks at what the work prints. */
+  read<T>(work: () => T): T {
+    this.readers++
+    try {
+      return work()
+    } finally {
+      this.readers--
+    }
+  }
+
+  // --- functions and scripts ------------------------------------------------------------------------------------
+
+  private define(node: FunctionNode, shell: ShellState): void {
+    shell.functions.set(node.name.value, { body: node.body, source: this.source.slice(node.pos, node.end) })
+  }
+
+  /** Calls a shell function; says so when it starts itself again without end. */
+  call(name: string, args: readonly string[], shell: ShellState, stdin: Input): Alternatives {
+    const definition = shell.functions.get(name)
+    if (!definition) return ANYTHING
+    return this.frame(`${name}()`, definition.body, () => {
+      const before = { positional: shell.positional, source: this.source }
+      shell.positional = args
+      this.source = definition.source
+      try {
+        return this.budget.deeper(() => this.node(definition.body, shell, stdin))
+      } finally {
+        shell.positional = before.positional
+        this.source = before.source
+      }
+    })
+  }
+
+  /** Guards against endless recursion of functions and of scripts that start themselves. */
+  frame(name: string, body: unknown, work: () => Alternatives): Alternatives {
+    return this.recursion.frame(body, () => this.report('fork-bomb', [name]), work)
+  }
+
+  /** Judges one effective argv: records it, lets policy see it, and asks the program tables what it does. */
+  argv(argv: readonly string[], shell: ShellState, stdin: Input, extra: Partial<Pick<Call, 'declared' | 'prefix' | 'external'>> = {}): Alternatives {
+    this.step()
+    return this.budget.deeper(() =>
+      this.tree.within(argv, () => {
+        if (this.commands.length < 2_000) this.commands.push(argv.map(readable))
+        return dispatch({ argv, shell, stdin, walker: this, declared: extra.declared ?? [], prefix: extra.prefix, external: extra.external ?? false })
+      }),
+    )
+  }
+
+  /** A program started by another program: functions and aliases of this shell do not count. */
+  external(argv: readonly string[], shell: ShellState, stdin: Input): Alternatives {
+    return this.argv(argv, shell, stdin, { external: true })
+  }
+
+  private redirected(node: Redirected, shell: ShellState, stdin: Input): Alternatives {
+    const input = this.streams.inputOf(node.redirects, shell, stdin)
+    const out = this.read(() => this.node(node.command, shell, input))
+    return this.streams.sendOutput(node.redirects, out, shell, [])
+  }
+
+  // --- Runner ---------------------------------------------------------------------------------------------------
+
+  output(script: ParsedScript | undefined, shell: ShellState): Alternatives {
+    const whole = complete(script)
+    // $(< file) prints the file.
+    return this.recursion.inProcess(() =>
+      this.budget.deeper(() => {
+        const only = whole.commands.length === 1 ? whole.commands[0]?.command : undefined
+        if (only?.type === 'Command' && !only.name && only.redirects.length === 1) return this.streams.inputOf(only.redirects, shell, null) ?? ANYTHING
+        const before = this.source
+        if (whole.source !== undefined) this.source = whole.source
+        const out = this.read(() => this.statements(whole.commands, shell.fork(), this.inherited))
+        this.source = before
+        return out
+      }),
+    )
+  }
+
+  processPath(part: ProcessSubstitutionPart, shell: ShellState): string {
+    const path = `/dev/fd/${this.streams.fresh()}`
+    const script = complete(part.script)
+    const out = this.read(() => this.recursion.inProcess(() => this.budget.deeper(() => this.statements(script.commands, shell.fork(), this.inherited))))
+    if (part.operator === '<') shell.files.set(path, out)
+    else this.streams.feeds(path, (text) => void this.recursion.inProcess(() => this.budget.deeper(() => this.statements(script.commands, shell.fork(), text))))
+    return path
+  }
+
+  prompt(text: string, shell: ShellState): Alternatives {
+    if (!/[$`]/.test(text)) return [text]
+    return this.budget.deeper(() => {
+      const script = parseScript(`: "${text.replace(/["]/g, '\\"')}"`)
+      this.statements(script.commands, shell.fork(), null)
+      return ANYTHING
+    })
+  }
+}

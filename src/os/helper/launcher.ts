@@ -1,0 +1,146 @@
+/** Starts commands through a small warm process, so that the host's memory never slows the shell, and never loses their children. */
+import { ShellError } from '../../contract/errors.js'
+
+/** A real pipe: one end is opened here, the other is given to a command (or opened by a session's shell under `path`). */
+export interface Pipe {
+  readonly slot: number
+  /** Our end, opened when asked for the first time. */
+  readEnd(): number
+  writeEnd(): number
+  /** How a shell of ours can open the writing end while the launcher still holds it. */
+  readonly writePath: string
+  /** The same for the reading end. */
+  readonly readPath: string
+  /** The launcher lets go of both ends (a pipe given to a command is let go of by itself). */
+  release(): void
+}
+
+export interface LaunchSpec {
+  readonly path: string
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  /** Without it stdin is /dev/null. */
+  readonly stdin?: Pipe
+  readonly stdout?: Pipe
+  readonly stderr?: Pipe
+  /** stderr shares stdout's pipe: true order. */
+  readonly merge?: boolean
+  /** Further descriptors of the command: read from (secret values, a session's orders) or written to (its reports). */
+  readonly extraIn?: { readonly fd: number; readonly pipe: Pipe }
+  readonly extraIn2?: { readonly fd: number; readonly pipe: Pipe }
+  readonly extraOut?: { readonly fd: number; readonly pipe: Pipe }
+  /** Keep output in this directory instead of pipes of ours. */
+  readonly keep?: KeepSpec
+  readonly detached?: boolean
+  readonly oomScore?: number
+  readonly limits?: { readonly cpuSeconds?: number; readonly memoryBytes?: number; readonly processes?: number; readonly fileBytes?: number }
+}
+
+export interface KeepSpec {
+  readonly dir: string
+  readonly headBytes: number
+  readonly tailBytes: number
+  readonly openStdin?: boolean
+  readonly pty?: { readonly cols: number; readonly rows: number }
+  readonly deadlineMs?: number
+  /** Byte strings that are never written to disk, with the names that stand for them. */
+  readonly masks?: readonly { readonly name: string; readonly bytes: Uint8Array }[]
+}
+
+/** Where a foreground command's output goes on: what was stored so far, and the bytes that were read but may begin a masked value. */
+export interface MoveSpec extends Pick<KeepSpec, 'dir' | 'headBytes' | 'tailBytes' | 'masks'> {
+  readonly outAt: number
+  readonly errAt: number
+  /** Where the engine's own reading ends can be opened, for pipes that the watcher was not given at the start. */
+  readonly outPath?: string
+  readonly errPath?: string
+  readonly outHeld?: Uint8Array
+  readonly errHeld?: Uint8Array
+  readonly detached: boolean
+}
+
+/** How the leader ended, raw: the engine decides what that means. */
+export interface LeaderExit {
+  readonly code: number | null
+  readonly signal: number | null
+  readonly forced: boolean
+  /** True when the process that watched it was itself destroyed. */
+  readonly lost: boolean
+}
+
+/** A started command with its watcher. */
+export interface Ward {
+  readonly pid: number
+  readonly pgid: number
+  readonly wardenPid: number
+  readonly wardenStart: string
+  readonly leaderStart: string
+  readonly exited: Promise<LeaderExit>
+  /** Every process that the command started is gone. */
+  readonly gone: Promise<void>
+  /** Settled synchronously with the promises, for checks without waiting. */
+  readonly state: { exited: LeaderExit | null; gone: boolean }
+  /** A job's end was recorded on disk. */
+  readonly recorded: Promise<void>
+  /** Ends the whole tree: polite signal, grace, SIGKILL. */
+  kill(options: { signal?: number; graceMs: number; why: 'caller' | 'timeout' | 'close' | 'limit' }): void
+  /** Called when a kept job's output grew. */
+  onOutput: ((outTotal: number, errTotal: number) => void) | null
+  /** From here on the watcher keeps the output in `dir`; resolves when it has taken over. */
+  moveToBackground(spec: MoveSpec): Promise<void>
+  resize(size: { cols: number; rows: number }): void
+}
+
+export interface Launcher {
+  /** `native`: nothing escapes; `plain`: groups, the process tree and an environment mark. */
+  readonly tier: 'native' | 'plain'
+  readonly pid: number
+  /** False once it has ended. */
+  readonly alive: boolean
+  pipe(): Promise<Pipe>
+  /** A pipe without waiting, when one is at hand. */
+  pipeNow(): Pipe | null
+  start(spec: LaunchSpec): Promise<Ward>
+  /** Keeps the host's event loop alive until the returned function is called. */
+  hold(): () => void
+  /** Ends the launcher; every command that was not started detached ends with it. */
+  close(): Promise<void>
+}
+
+/** The system error of a failed start as an error of ours: never mistaken for a command that failed. */
+export function startError(errno: string, what: string, spec: LaunchSpec): ShellError {
+  if (what === 'cwd') return new ShellError('CWD_NOT_ACCESSIBLE', `Cannot enter the working directory ${spec.cwd} (${errno})`, 'Check that it still exists and may be entered, or pass another cwd.')
+  if (what === 'pty')
+    return new ShellError(
+      'PTY_UNAVAILABLE',
+      `No terminal could be made (${errno})`,
+      'Terminals need the native helper: install a C compiler and run `npm run build`, or use a package with a prebuilt helper; see `cerith doctor`. Everything else works without.',
+    )
+  if (what === 'exec')
+    return new ShellError(
+      'SPAWN_FAILED',
+      `Could not execute ${spec.path} (${errno})`,
+      errno === 'E2BIG' ? 'The environment is too large; pass fewer or smaller variables.' : 'Check that bash is installed and executable.',
+    )
+  return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, startHint(errno))
+}
+
+/** The cause of a start that failed because its watcher was destroyed at once, e.g. by the command itself. */
+export const LOST_AT_START = 'lost at start'
+
+/** What a kill on the lower tier cannot promise; said with the result. */
+export const PLAIN_TIER_CAVEAT = 'This machine runs cerith without its native helper: a daemon that cleared its environment may have escaped the kill.'
+
+/** What to do about a system error at a start. */
+export function startHint(errno: string): string {
+  return HINTS[errno] ?? 'This is a problem of the machine, not of the command; try again.'
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  EAGAIN: 'The machine or user is out of processes; end some jobs (`cerith ps`) and try again.',
+  EMFILE: 'Too many open files; end some jobs or sessions, or raise `ulimit -n`.',
+  ENFILE: 'The machine is out of file handles; try again later.',
+  ENOMEM: 'The machine is out of memory; end something and try again.',
+  ENOSPC: 'The disk is full; free some space (`cerith clean`) and try again.',
+}

@@ -1,0 +1,344 @@
+/** The launcher on top of a helper process (native, or the plain one of the lower tier): pipes made ahead, a watcher per command. */
+import { spawn } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { getSystemErrorName } from 'node:util'
+import { ShellError } from '../../contract/errors.js'
+import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
+import { describeStart, hex, maskField } from './start.js'
+import { LOST_AT_START, startError, type Launcher, type LaunchSpec, type LeaderExit, type Pipe, type Ward } from './launcher.js'
+
+const READY_PIPES = 6
+const START_LIMIT_MS = 10_000
+const LET_GO_AFTER_MS = 20
+
+interface Waiting {
+  readonly spec: LaunchSpec
+  resolve(ward: Ward): void
+  reject(error: Error): void
+}
+
+interface LiveWard extends Ward {
+  endAsked: boolean
+  settleExit(exit: LeaderExit): void
+  settleGone(): void
+  settleRecorded(): void
+  settleMoved(): void
+}
+
+export async function startHelper(helper: string, args: readonly string[], tier: Launcher['tier']): Promise<Launcher> {
+  const child = spawn(helper, [...args, 'serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
+  const orders = child.stdin as unknown as Socket
+  const ready: HelperPipe[] = []
+  const pipeWaiters: { resolve(pipe: Pipe): void; reject(error: Error): void }[] = []
+  const waiting = new Map<number, Waiting>()
+  const wards = new Map<number, LiveWard>()
+  let nextId = 1
+  let closed = false
+  let launcherPid = child.pid ?? -1
+
+  const send = (kind: string, fields: readonly (readonly [string, string | number])[]): void => {
+    if (!closed && !orders.writableEnded) orders.write(encodeFrame(kind, fields))
+  }
+
+  // Only work in flight keeps the host's event loop alive; an idle engine, its sessions and its jobs do not.
+  let holds = 0
+  let isHeld = true
+  let lettingGo: NodeJS.Timeout | null = null
+  const isNeeded = (): boolean => waiting.size > 0 || holds > 0 || pipeWaiters.length > 0
+  // Let go a moment later: the next of many short commands would take hold again at once.
+  const letGo = (): void => {
+    lettingGo = null
+    if (isNeeded()) return
+    isHeld = false
+    ;(child.stdout as unknown as Socket).unref()
+  }
+  const updateHold = (): void => {
+    if (!isNeeded()) {
+      if (isHeld && !closed) lettingGo ??= setTimeout(letGo, LET_GO_AFTER_MS)
+    } else if (!isHeld) {
+      isHeld = true
+      ;(child.stdout as unknown as Socket).ref()
+    }
+  }
+
+  class HelperPipe implements Pipe {
+    #read = -1
+    #write = -1
+    #released = false
+    constructor(
+      readonly slot: number,
+      /** Under which paths its two ends can be opened: the launcher's descriptors, or a FIFO. */
+      readonly readPath: string,
+      readonly writePath: string,
+    ) {}
+    readEnd(): number {
+      // O_NONBLOCK on our own open file description only: the command's end stays an ordinary blocking pipe.
+      if (this.#read < 0) this.#read = openSync(this.readPath, constants.O_RDONLY | constants.O_NONBLOCK)
+      return this.#read
+    }
+    writeEnd(): number {
+      if (this.#write < 0) this.#write = openSync(this.writePath, constants.O_WRONLY | constants.O_NONBLOCK)
+      return this.#write
+    }
+    release(): void {
+      // A second time would free what is somebody else's pipe by now.
+      if (this.#released) return
+      this.#released = true
+      send('r', [['slot', this.slot]])
+      send('p', [['count', 1]])
+    }
+  }
+
+  let announce: ((error?: Error) => void) | null = null
+  const announced = new Promise<void>((resolve, reject) => {
+    announce = (error) => (error ? reject(error) : resolve())
+  })
+
+  const wardOf = (event: HelperEvent): LiveWard | undefined => wards.get(Number(event.fields['id']))
+
+  const handle = (event: HelperEvent): void => {
+    const { fields } = event
+    const id = Number(fields['id'])
+    switch (event.kind) {
+      case 'v':
+        launcherPid = Number(fields['pid'])
+        announce?.()
+        break
+      case 'p': {
+        const path = fields['path']
+        const pipe = new HelperPipe(Number(fields['slot']), path ?? `/proc/${launcherPid}/fd/${fields['read']}`, path ?? `/proc/${launcherPid}/fd/${fields['write']}`)
+        const waiter = pipeWaiters.shift()
+        if (waiter) waiter.resolve(pipe)
+        else ready.push(pipe)
+        break
+      }
+      case 's': {
+        const waiter = waiting.get(id)
+        waiting.delete(id)
+        const ward = createWard(id, fields, send)
+        wards.set(id, ward)
+        waiter?.resolve(ward)
+        break
+      }
+      case 'f': {
+        const waiter = waiting.get(id)
+        waiting.delete(id)
+        waiter?.reject(startError(errnoName(Number(fields['errno'])), fields['what'] ?? 'start', waiter.spec))
+        break
+      }
+      case 'x': {
+        const status = Number(fields['status'])
+        const signal = status & 0x7f
+        const ward = wardOf(event)
+        // An end that nobody here asked for: its watcher saw that the launcher is gone, perhaps before we do.
+        const lost = fields['why'] === 'close' && ward?.endAsked === false
+        if (lost) {
+          closed = true
+          ready.length = 0
+        }
+        ward?.settleExit({ code: signal === 0 ? (status >> 8) & 0xff : null, signal: signal === 0 ? null : signal, forced: fields['forced'] === '1', lost })
+        break
+      }
+      case 'o':
+        wardOf(event)?.onOutput?.(Number(fields['out']), Number(fields['err']))
+        break
+      case 'e':
+        wardOf(event)?.settleRecorded()
+        break
+      case 'b':
+        wardOf(event)?.settleMoved()
+        break
+      case 'l':
+        // The warden was destroyed: PDEATHSIG ended the leader, nobody can say how.
+        lose(id)
+        break
+      case 'g':
+        wardOf(event)?.settleGone()
+        wards.delete(id)
+        break
+    }
+    updateHold()
+  }
+
+  const lose = (id: number): void => {
+    const waiter = waiting.get(id)
+    waiting.delete(id)
+    waiter?.reject(new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.', { cause: LOST_AT_START }))
+    const ward = wards.get(id)
+    wards.delete(id)
+    ward?.settleExit({ code: null, signal: null, forced: false, lost: true })
+    ward?.settleRecorded()
+    ward?.settleGone()
+  }
+
+  child.stdout?.on('data', createFrameReader(handle))
+  child.stdout?.on('error', () => {})
+  orders.on('error', () => {})
+  child.once('error', (error) => announce?.(error))
+  child.once('exit', () => {
+    closed = true
+    if (lettingGo) clearTimeout(lettingGo)
+    // Its pipes went with it.
+    ready.length = 0
+    announce?.(new Error('the helper ended at once'))
+    for (const waiter of pipeWaiters.splice(0)) waiter.reject(closedError())
+    for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
+    updateHold()
+  })
+  const timer = setTimeout(() => announce?.(new Error('the helper did not answer')), START_LIMIT_MS)
+  try {
+    await announced
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  send('p', [['count', READY_PIPES]])
+  child.unref()
+  orders.unref()
+  updateHold()
+
+  const pipe = (): Promise<Pipe> => {
+    const at = ready.shift()
+    if (at) return Promise.resolve(at)
+    if (closed || orders.writableEnded) return Promise.reject(closedError())
+    send('p', [['count', 1]])
+    return new Promise((resolve, reject) => {
+      pipeWaiters.push({ resolve, reject })
+      updateHold()
+    })
+  }
+
+  return {
+    tier,
+    get pid() {
+      return launcherPid
+    },
+    get alive() {
+      return !closed
+    },
+    pipe,
+    pipeNow: () => ready.shift() ?? null,
+    start(spec) {
+      if (closed || orders.writableEnded) return Promise.reject(closedError())
+      const id = nextId++
+      return new Promise((resolve, reject) => {
+        waiting.set(id, { spec, resolve, reject })
+        updateHold()
+        send('S', describeStart(id, spec))
+      })
+    },
+    hold() {
+      holds += 1
+      updateHold()
+      let held = true
+      return () => {
+        if (!held) return
+        held = false
+        holds -= 1
+        updateHold()
+      }
+    },
+    close() {
+      if (closed) return Promise.resolve()
+      ;(child.stdout as unknown as Socket).ref()
+      child.ref()
+      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+      orders.end()
+      for (const one of ready.splice(0)) void one
+      return gone
+    },
+  }
+}
+
+function createWard(id: number, fields: Readonly<Record<string, string>>, send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void): LiveWard {
+  let settleExit!: (exit: LeaderExit) => void
+  let settleGone!: () => void
+  let settleRecorded!: () => void
+  let settleMoved: () => void = () => {}
+  const state: Ward['state'] = { exited: null, gone: false }
+  const exited = new Promise<LeaderExit>((resolve) => (settleExit = resolve))
+  const gone = new Promise<void>((resolve) => (settleGone = resolve))
+  const recorded = new Promise<void>((resolve) => (settleRecorded = resolve))
+  return {
+    pid: Number(fields['pid']),
+    pgid: Number(fields['pid']),
+    wardenPid: Number(fields['warden']),
+    wardenStart: fields['warden_start'] ?? '',
+    leaderStart: fields['leader_start'] ?? '',
+    exited,
+    gone,
+    recorded,
+    state,
+    onOutput: null,
+    endAsked: false,
+    settleExit(exit) {
+      state.exited ??= exit
+      settleExit(exit)
+    },
+    settleGone() {
+      state.gone = true
+      settleGone()
+    },
+    settleRecorded: () => settleRecorded(),
+    settleMoved: () => settleMoved(),
+    kill({ signal = 15, graceMs, why }) {
+      this.endAsked = true
+      send('K', [
+        ['id', id],
+        ['sig', signal],
+        ['grace', Math.ceil(graceMs)],
+        ['why', why],
+      ])
+    },
+    moveToBackground(spec) {
+      return new Promise((resolve) => {
+        settleMoved = resolve
+        send('B', [
+          ['id', id],
+          ['dir', spec.dir],
+          ['head', spec.headBytes],
+          ['tail', spec.tailBytes],
+          ['out_at', spec.outAt],
+          ['err_at', spec.errAt],
+          ['detached', spec.detached ? 1 : 0],
+          ...(spec.outPath ? [['out_path', spec.outPath] as const] : []),
+          ...(spec.errPath ? [['err_path', spec.errPath] as const] : []),
+          ['out_held', hex(spec.outHeld)],
+          ['err_held', hex(spec.errHeld)],
+          ...(spec.masks ?? []).map(maskField),
+        ])
+      })
+    },
+    resize(size) {
+      send('Z', [
+        ['id', id],
+        ['cols', size.cols],
+        ['rows', size.rows],
+      ])
+    },
+  }
+}
+
+function errnoName(errno: number): string {
+  try {
+    return getSystemErrorName(-errno)
+  } catch {
+    return `error ${errno}`
+  }
+}
+
+function closedError(): ShellError {
+  return new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
+}
+
+/** Closes a descriptor that may already be closed. */
+export function closeQuietly(fd: number): void {
+  try {
+    closeSync(fd)
+  } catch {
+    // Somebody was quicker.
+  }
+}

@@ -1,0 +1,137 @@
+/** One directory per job, named by its id: made so that nobody else can have it, listed without trusting what is in there, removed at once. */
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { ShellError } from '../../contract/errors.js'
+import { ensurePrivateDirectory } from '../state-dir.js'
+
+/** What an id may look like: every dialect's form, and nothing that could leave the directory. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+const MADE_TRIES = 64
+
+export function isJobId(id: unknown): id is string {
+  return typeof id === 'string' && ID.test(id)
+}
+
+export function jobsDirectory(stateDir: string): string {
+  return join(stateDir, 'jobs')
+}
+
+/** Makes the directory of a new job. mkdir succeeds for one process only: that is what makes ids unique per state directory. */
+export function makeJobDirectory(stateDir: string, newId: () => string): { id: string; dir: string } {
+  const jobs = ensurePrivateDirectory(jobsDirectory(stateDir))
+  for (let attempt = 0; attempt < MADE_TRIES; attempt++) {
+    const id = newId()
+    if (!isJobId(id)) throw new ShellError('BAD_REQUEST', `Not usable as the id of a job: ${JSON.stringify(String(id).slice(0, 80))}`, 'Use up to 64 letters, digits, dots, dashes and underscores.')
+    const dir = join(jobs, id)
+    try {
+      mkdirSync(dir, { mode: 0o700 })
+      return { id, dir }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== 'EEXIST')
+        throw new ShellError(
+          'STATE_UNWRITABLE',
+          `Cannot make a directory for the job in ${jobs} (${code})`,
+          code === 'ENOSPC' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.',
+          { cause: error },
+        )
+    }
+  }
+  throw new ShellError('BAD_REQUEST', `The id ${JSON.stringify(newId())} is taken`, 'Use another id, or leave `newId` out.')
+}
+
+/** The ids that have a directory; links and files are not jobs. */
+export function jobIds(stateDir: string): string[] {
+  try {
+    return readdirSync(jobsDirectory(stateDir), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isJobId(entry.name))
+      .map((entry) => entry.name)
+  } catch {
+    return []
+  }
+}
+
+/** The directory of a job, or null; never through a link. `made` tells a directory from a later one of the same name. */
+export function findJobDirectory(stateDir: string, id: string): { dir: string; made: string } | null {
+  if (!isJobId(id)) return null
+  const dir = join(jobsDirectory(stateDir), id)
+  try {
+    const stat = lstatSync(dir)
+    return stat.isDirectory() ? { dir, made: `${stat.ino}:${stat.birthtimeMs}` } : null
+  } catch {
+    return null
+  }
+}
+
+/** Takes the whole directory away in one step, so that two cleaners never meet in the middle of it. */
+export function removeJobDirectory(dir: string): boolean {
+  const aside = `${dir}${ASIDE}${randomBytes(4).toString('hex')}`
+  try {
+    renameSync(dir, aside)
+  } catch {
+    return false
+  }
+  removeQuietly(aside)
+  return true
+}
+
+/** Directories that a cleaner moved aside and could not finish removing. */
+export function removeLeftAside(stateDir: string): void {
+  for (const name of names(jobsDirectory(stateDir))) if (name.includes(ASIDE)) removeQuietly(join(jobsDirectory(stateDir), name))
+}
+
+/** A small file that must not be there yet, and never through a link. */
+export function writeNew(dir: string, name: string, text: string): void {
+  const fd = openSync(join(dir, name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
+  try {
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The text of a small file, or null; never through a link, never more than it may hold. */
+export function readSmall(dir: string, name: string, maxBytes: number): string | null {
+  let fd: number
+  try {
+    fd = openSync(join(dir, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return null
+  }
+  try {
+    // Nearly always one read: looking at a thousand jobs is mostly this.
+    let bytes = Buffer.allocUnsafe(8_192)
+    for (let have = 0; ;) {
+      const got = readSync(fd, bytes, have, bytes.length - have, null)
+      have += got
+      if (got === 0 || have < bytes.length) return have > maxBytes ? null : bytes.toString('utf8', 0, have)
+      bytes = Buffer.concat([bytes], bytes.length * 4)
+    }
+  } catch {
+    return null
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** What cannot be removed now is found by the next cleaner. */
+function removeQuietly(dir: string): void {
+  try {
+    rmSync(dir, { recursive: true, force: true })
+  } catch {
+    // Somebody else is at it, or the disk does not let us.
+  }
+}
+
+function names(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+  } catch {
+    return []
+  }
+}
+
+/** `~` is in no id. */
+const ASIDE = '~'

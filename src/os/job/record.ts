@@ -1,0 +1,150 @@
+/** What is written down about a job: by its engine before the start, by its keeper at the start and at the end. Torn files read as missing. */
+import type { JobOwner } from '../../contract/request.js'
+import { readSmall, writeNew } from './directory.js'
+
+/** `job.json`, written once, before anything is started. Secret tokens in the command are unresolved. */
+export interface JobRecord {
+  readonly id: string
+  readonly command: string
+  readonly description: string | null
+  readonly cwd: string
+  readonly owner: JobOwner
+  readonly labels: Readonly<Record<string, string>>
+  /** Pids and start times mean nothing in another boot. */
+  readonly boot: string
+  readonly engine: { readonly id: string; readonly pid: number; readonly start: string }
+  readonly streams: 'separate' | 'merged'
+  readonly pty: boolean
+  readonly openStdin: boolean
+  readonly createdAt: number
+  readonly timeoutMs: number | null
+  readonly session: string | null
+  readonly notes: readonly string[]
+}
+
+/** `started`, written by the keeper: pid + start time name a process for ever. */
+export interface StartRecord {
+  readonly pid: number
+  readonly pgid: number
+  readonly warden: number
+  readonly wardenStart: string
+  readonly leaderStart: string
+  readonly at: number | null
+}
+
+/** `status`, written by the keeper when the leader has ended and its output is stored. */
+export interface EndRecord {
+  readonly code: number
+  readonly signal: number
+  readonly why: string
+  readonly forced: boolean
+  readonly endedAt: number
+  readonly incomplete: boolean
+  readonly out: StoredStream
+  readonly err: StoredStream
+}
+
+export interface StoredStream {
+  readonly total: number
+  readonly omitted: number
+  /** Where the kept bytes are: their offset in the stream, how many, and their place in the joined file. */
+  readonly pieces: readonly { readonly start: number; readonly size: number; readonly at: number }[]
+  /** The last bytes, when there was no room for them in a file. */
+  readonly last: Uint8Array
+}
+
+const MAX_RECORD_BYTES = 64 * 1024 * 1024
+const MAX_STATUS_BYTES = 65_536
+
+/** Nothing is started before this is written: a torn record belongs to a job that never was. */
+export function writeJobRecord(dir: string, record: JobRecord): void {
+  writeNew(dir, 'job.json', JSON.stringify(record))
+}
+
+export function readJobRecord(dir: string, id: string): JobRecord | null {
+  const text = readSmall(dir, 'job.json', MAX_RECORD_BYTES)
+  if (text === null) return null
+  let value: Partial<JobRecord>
+  try {
+    value = JSON.parse(text) as Partial<JobRecord>
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || value.id !== id || typeof value.command !== 'string' || typeof value.cwd !== 'string') return null
+  if (typeof value.boot !== 'string' || typeof value.engine?.pid !== 'number' || typeof value.createdAt !== 'number') return null
+  return {
+    id,
+    command: value.command,
+    description: typeof value.description === 'string' ? value.description : null,
+    cwd: value.cwd,
+    owner: value.owner === 'detached' ? 'detached' : 'manager',
+    labels: textsOf(value.labels),
+    boot: value.boot,
+    engine: { id: String(value.engine.id ?? ''), pid: value.engine.pid, start: String(value.engine.start ?? '') },
+    streams: value.streams === 'merged' ? 'merged' : 'separate',
+    pty: value.pty === true,
+    openStdin: value.openStdin === true,
+    createdAt: value.createdAt,
+    timeoutMs: typeof value.timeoutMs === 'number' ? value.timeoutMs : null,
+    session: typeof value.session === 'string' ? value.session : null,
+    notes: Array.isArray(value.notes) ? value.notes.filter((note) => typeof note === 'string') : [],
+  }
+}
+
+export function readStartRecord(dir: string): StartRecord | null {
+  const fields = readFields(dir, 'started')
+  if (!fields) return null
+  const [pid, pgid, warden, at] = [fields.get('pid'), fields.get('pgid'), fields.get('warden'), fields.get('at')].map(Number)
+  const wardenStart = fields.get('warden_start')
+  const leaderStart = fields.get('leader_start')
+  if (!isPid(pid) || !isPid(pgid) || !isPid(warden) || !wardenStart || !leaderStart) return null
+  return { pid, pgid, warden, wardenStart, leaderStart, at: at !== undefined && Number.isFinite(at) && at > 0 ? at : null }
+}
+
+export function readEndRecord(dir: string): EndRecord | null {
+  const fields = readFields(dir, 'status')
+  // The last field is the sign that the record is whole.
+  if (!fields || fields.get('whole') !== '1') return null
+  const number = (key: string): number => Number(fields.get(key) ?? 0)
+  const stream = (name: string): StoredStream => ({
+    total: number(`${name}_total`),
+    omitted: number(`${name}_omitted`),
+    pieces: piecesOf(fields.get(`${name}_map`) ?? ''),
+    last: Buffer.from(fields.get(`${name}_last`) ?? '', 'hex'),
+  })
+  return {
+    code: number('code'),
+    signal: number('signal'),
+    why: fields.get('why') ?? '',
+    forced: fields.get('forced') === '1',
+    endedAt: number('ended'),
+    incomplete: fields.get('incomplete') === '1',
+    out: stream('out'),
+    err: stream('err'),
+  }
+}
+
+/** `start:size@at` parted by blanks. */
+function piecesOf(text: string): { start: number; size: number; at: number }[] {
+  return [...text.matchAll(/(\d+):(\d+)@(\d+)/g)].map(([, start, size, at]) => ({ start: Number(start), size: Number(size), at: Number(at) }))
+}
+
+function readFields(dir: string, name: string): Map<string, string> | null {
+  const text = readSmall(dir, name, MAX_STATUS_BYTES)
+  if (!text) return null
+  const fields = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const equals = line.indexOf('=')
+    if (equals > 0) fields.set(line.slice(0, equals), line.slice(equals + 1))
+  }
+  return fields
+}
+
+function isPid(value: number | undefined): value is number {
+  return value !== undefined && Number.isInteger(value) && value > 1
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  if (typeof value !== 'object' || value === null) return {}
+  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}

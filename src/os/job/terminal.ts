@@ -1,0 +1,143 @@
+/** Talks to the keeper of a running job about its terminal and its input, from any process, through the files of the job. */
+import { appendFileSync, closeSync, constants, openSync, readFileSync, unlinkSync } from 'node:fs'
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { isAlive } from '../proc.js'
+import { writeFifo } from './control.js'
+import type { StartRecord } from './record.js'
+
+/** What a person at the terminal would know. */
+export interface TerminalFacts {
+  readonly path: string
+  readonly cols: number
+  readonly rows: number
+  /** The process group that reads from it. */
+  readonly foreground: number
+  /** Lines are edited by the kernel; without it the program gets every key. */
+  readonly canonical: boolean
+  readonly echo: boolean
+  /** Typed bytes that the program could read at once (in canonical mode: of complete lines). */
+  readonly unread: number
+}
+
+export interface KeeperAnswer {
+  /** Bytes that the terminal has not taken yet. */
+  readonly unsent: number
+  readonly terminal: TerminalFacts | null
+}
+
+const ANSWER_LIMIT_MS = 2_000
+const LISTEN_LIMIT_MS = 500
+
+/** Asks and waits for the answer; when it is there, every order given before has been obeyed. Null when the keeper is gone. */
+export async function askKeeper(dir: string, started: StartRecord): Promise<KeeperAnswer | null> {
+  const number = randomInt(1, 2 ** 31 - 1)
+  const file = join(dir, `look.${number}`)
+  if (!(await order(dir, started, `look ${number}\n`))) return null
+  for (let waited = 0, pauseMs = 1; waited < ANSWER_LIMIT_MS; waited += pauseMs, pauseMs = Math.min(pauseMs * 2, 16)) {
+    try {
+      const text = readFileSync(file, 'latin1')
+      unlinkSync(file)
+      return parseAnswer(text)
+    } catch {
+      // Not there yet.
+    }
+    if (!isAlive(started.warden, started.wardenStart)) return null
+    await pause(pauseMs)
+  }
+  return null
+}
+
+/** From here on the keeper writes the names of these byte strings instead of them. */
+export async function hideInKeeper(dir: string, started: StartRecord, needles: readonly { readonly name: string; readonly bytes: Uint8Array }[]): Promise<boolean> {
+  for (const { name, bytes } of needles) {
+    if (!(await order(dir, started, `mask ${name.replaceAll(/[:\0\n]/g, '_')}:${Buffer.from(bytes).toString('hex')}\n`))) return false
+  }
+  return needles.length === 0 || (await askKeeper(dir, started)) !== null
+}
+
+export async function resizeInKeeper(dir: string, started: StartRecord, { cols, rows }: { cols: number; rows: number }): Promise<boolean> {
+  return order(dir, started, `size ${cols} ${rows}\n`)
+}
+
+/** One line about what was typed, kept beside the output. Secrets stand in it as their tokens; what a terminal does not echo is not in it. */
+export interface InputNote {
+  readonly by: string
+  readonly text?: string
+  readonly keys?: readonly string[]
+  readonly enter?: boolean
+  readonly eof?: boolean
+  /** Bytes typed by a person, or not shown because the terminal does not echo. */
+  readonly bytes?: number
+  readonly size?: readonly [number, number]
+  /** How much output there was. */
+  readonly offset: number
+}
+
+export function noteInput(dir: string, note: InputNote): void {
+  let fd: number
+  try {
+    // One write per line, appended: notes of several writers never mix. A planted link is not followed.
+    fd = openSync(join(dir, 'input.jsonl'), constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+  } catch {
+    return // A full disk costs the note, not the input.
+  }
+  try {
+    appendFileSync(fd, `${JSON.stringify({ at: Date.now(), ...note })}\n`)
+  } catch {
+    // The same.
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** All notes so far; torn lines are left out. */
+export function readInputNotes(dir: string): (InputNote & { readonly at: number })[] {
+  let text: string
+  try {
+    const fd = openSync(join(dir, 'input.jsonl'), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    text = readFileSync(fd, 'utf8')
+    closeSync(fd)
+  } catch {
+    return []
+  }
+  const notes: (InputNote & { readonly at: number })[] = []
+  for (const line of text.split('\n')) {
+    try {
+      const note = JSON.parse(line) as InputNote & { at: number }
+      if (typeof note === 'object' && note !== null && typeof note.offset === 'number') notes.push(note)
+    } catch {
+      // The last line of a killed writer, or the empty one.
+    }
+  }
+  return notes
+}
+
+async function order(dir: string, started: StartRecord, line: string): Promise<boolean> {
+  const bytes = Buffer.from(line)
+  for (let at = 0, waited = 0; at < bytes.length;) {
+    if (!isAlive(started.warden, started.wardenStart)) return false
+    const took = writeFifo(join(dir, 'control'), bytes.subarray(at))
+    // A keeper that has just begun may not listen yet.
+    if (waited > (took === null ? LISTEN_LIMIT_MS : ANSWER_LIMIT_MS)) return false
+    at += took ?? 0
+    if (at >= bytes.length) break
+    await pause(5)
+    waited += 5
+  }
+  return true
+}
+
+function parseAnswer(text: string): KeeperAnswer {
+  const fields = new Map(text.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+  const number = (key: string): number => Number(fields.get(key) ?? 0)
+  const path = fields.get('path')
+  const terminal = path
+    ? { path, cols: number('cols'), rows: number('rows'), foreground: number('foreground'), canonical: number('canonical') === 1, echo: number('echo') === 1, unread: number('unread') }
+    : null
+  return { unsent: number('unsent'), terminal }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,194 @@
+/** An engine as the configuration says: what the doors of this package (command line, MCP) open. The library's `createEngine` reads no files. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Engine } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
+import { LIMITS } from '../contract/limits.js'
+import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
+import { isSecretName } from '../contract/secret.js'
+import type { PolicyConfig } from '../guard/policy/policy.js'
+import { openAuditLog } from '../audit/log.js'
+import { withSpans } from '../audit/spans.js'
+import { loadConfig, type LoadedConfig } from '../config/load.js'
+import { stateDirectory } from '../os/state-dir.js'
+import { UMASK_FIX, umaskNow } from '../os/umask.js'
+import type { SecretSource } from '../secrets/sources.js'
+import type { AuditSink } from '../engine/services/audit-sink.js'
+import { createEngine } from '../engine/engine.js'
+import type { AskpassRule, EngineLimits, EngineOptions } from '../engine/services/options.js'
+
+export interface OpenOptions {
+  readonly cwd?: string
+  readonly door: Door
+  /** Default: the host's. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** `KEY=VALUE` settings that win over every file. */
+  readonly flags?: readonly string[]
+  readonly ask?: AskFunction
+  /** Asked once, when a command names a secret and nothing else opens the vault. */
+  readonly askPassphrase?: () => Promise<string | null>
+  /** Told when something degraded: the audit log cannot be written, for example. */
+  readonly onProblem?: (message: string) => void
+}
+
+export interface Opened {
+  readonly engine: Engine
+  readonly config: LoadedConfig
+  readonly stateDir: string
+}
+
+export async function openEngine(options: OpenOptions): Promise<Opened> {
+  const env = options.env ?? process.env
+  const config = loadConfig({ cwd: options.cwd ?? process.cwd(), env, ...(options.flags ? { flags: options.flags } : {}) })
+  const stateDir = stateDirectory(env)
+  const engine = await createEngine(await engineOptions(config, stateDir, { ...options, env }))
+  return { engine, config, stateDir }
+}
+
+/** What the configuration means for an engine. */
+export async function engineOptions(config: LoadedConfig, stateDir: string, options: OpenOptions): Promise<EngineOptions> {
+  const env = options.env ?? process.env
+  checkUmask()
+  const { values, files } = config
+  const list = (key: string): readonly string[] => values[key] as readonly string[]
+  const policy = await policyOf(config)
+  return {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    stateDir,
+    env,
+    door: options.door,
+    // A session of the command line outlives the process that used it; an MCP client's does not outlive the client.
+    persistSessions: options.door === 'cli',
+    ...(list('roots').length > 0 ? { roots: list('roots') } : {}),
+    envDefaults: values['env.defaults'] as boolean,
+    allowDangerousEnv: values['env.allowDangerous'] as boolean,
+    keepEnv: list('env.keep'),
+    dropEnv: list('env.drop'),
+    pathFromLoginShell: values['env.pathFromLoginShell'] as boolean,
+    ...(values['bash'] === null ? {} : { bash: values['bash'] as string }),
+    ...(policy ? { policy } : {}),
+    // No command may change what it is judged by, nor put such a file where none was.
+    protectedPaths: [files.user, ...files.projectCandidates, ...list('protectedPaths')],
+    automation: automationOf(values['automation'] as readonly Partial<AutomationRule>[]),
+    limits: limitsOf(values),
+    ...(config.isSet('secrets.askpass') ? { askpass: askpassOf(values['secrets.askpass'] as readonly Record<string, unknown>[]) } : {}),
+    secretSources: secretSources(config, stateDir, { ...options, env }),
+    ...(options.ask ? { ask: options.ask } : {}),
+    ...(values['audit.enabled'] ? { audit: auditSink(config, stateDir, options) } : {}),
+  }
+}
+
+function checkUmask(): void {
+  const { text, takesOwnRights } = umaskNow()
+  if (takesOwnRights) throw new ShellError('STATE_UNWRITABLE', `The umask ${text} takes your own rights away from every file that you make`, UMASK_FIX)
+}
+
+/** The guard's policy, compiled once here so that a mistake in it is told before anything runs. */
+async function policyOf({ values, isSet }: LoadedConfig): Promise<PolicyConfig | null> {
+  if (!['policy.preset', 'policy.rules', 'policy.protected', 'policy.roots'].some(isSet)) return null
+  const roots = values['policy.roots'] as readonly string[]
+  const policy = {
+    preset: values['policy.preset'],
+    rules: values['policy.rules'],
+    ...(values['policy.protected'] === null ? {} : { protected: values['policy.protected'] }),
+    ...(roots.length > 0 ? { roots } : {}),
+  } as PolicyConfig
+  const { compilePolicy, PolicyError } = await import('../guard/policy/policy.js')
+  try {
+    compilePolicy(policy)
+  } catch (error) {
+    if (error instanceof PolicyError) throw new ShellError('BAD_CONFIG', error.message, 'See docs/safety.md for the rules of a policy.', { cause: error })
+    throw error
+  }
+  return policy
+}
+
+function automationOf(rows: readonly Partial<AutomationRule>[]): AutomationRule[] {
+  return rows.map((row, i) => {
+    const { program, subcommands = [], tools = '', feature = program, enabled = true } = row
+    if (typeof program !== 'string' || program === '' || !Array.isArray(subcommands) || typeof feature !== 'string')
+      throw new ShellError(
+        'BAD_CONFIG',
+        `automation[${i}] needs a program and a list of subcommands`,
+        '{"program": "lango", "subcommands": ["cron"], "tools": "cron_add", "feature": "Cron", "enabled": true}',
+      )
+    return { program, subcommands, tools: String(tools), feature, enabled: Boolean(enabled) }
+  })
+}
+
+const PROGRAMS = ['sudo', 'ssh', 'git'] as const
+
+/** A rule that cannot fit would leave a command at a prompt that nobody answers, so each is checked before anything runs. */
+function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
+  return rows.map((row, i) => {
+    const wrong = (what: string): ShellError => new ShellError('BAD_CONFIG', `secrets.askpass[${i}]: ${what}`, 'For example: {"program": "git", "prompt": "^Password for", "secret": "git-password"}')
+    const unknown = Object.keys(row).find((key) => key !== 'program' && key !== 'prompt' && key !== 'secret')
+    if (unknown !== undefined) throw wrong(`unknown key ${JSON.stringify(unknown)}`)
+    const program = PROGRAMS.find((name) => name === row['program'])
+    if (!program) throw wrong(`program must be one of ${PROGRAMS.join(', ')}, got ${JSON.stringify(row['program'])}`)
+    const { prompt, secret } = row
+    if (typeof secret !== 'string' || !isSecretName(secret)) throw wrong(`secret must be the name of a secret, got ${JSON.stringify(secret)}`)
+    if (prompt === undefined) return { program, secret }
+    if (typeof prompt !== 'string' || prompt === '') throw wrong(`prompt must be a regular expression, got ${JSON.stringify(prompt)}`)
+    try {
+      return { program, secret, prompt: new RegExp(prompt) }
+    } catch (error) {
+      throw wrong(`prompt is no regular expression: ${(error as Error).message}`)
+    }
+  })
+}
+
+function limitsOf(values: LoadedConfig['values']): Partial<EngineLimits> {
+  return Object.fromEntries(Object.keys(LIMITS).flatMap((name) => (`limits.${name}` in values ? [[name, values[`limits.${name}`]]] : [])))
+}
+
+function auditSink({ values }: LoadedConfig, stateDir: string, { onProblem }: OpenOptions): AuditSink {
+  return withSpans(
+    openAuditLog({ file: join(stateDir, 'audit.jsonl'), maxBytes: values['audit.maxBytes'] as number, keepFiles: values['audit.keepFiles'] as number, ...(onProblem ? { onProblem } : {}) }),
+  )
+}
+
+/** In the order in which they are asked; each is opened by the first command that names a secret. */
+function secretSources({ values }: LoadedConfig, stateDir: string, options: OpenOptions): SecretSource[] {
+  const env = options.env ?? process.env
+  const sources: SecretSource[] = []
+  const mapped = values['secrets.environment'] as Record<string, string>
+  if (Object.keys(mapped).length > 0) sources.push(lazily(async () => (await import('../secrets/sources.js')).environmentSource(mapped, env)))
+  const commands = values['secrets.commands'] as Record<string, readonly [string, ...string[]]>
+  if (Object.keys(commands).length > 0)
+    sources.push(
+      lazily(
+        async () => (await import('../vault/secret-command.js')).secretCommandSource({ commands, environment: env }),
+        () => false,
+      ),
+    )
+  if (values['secrets.vault'])
+    sources.push(
+      lazily(
+        async () =>
+          (await import('../vault/open.js')).vaultSource({
+            stateDir,
+            env,
+            keyFile: values['secrets.keyFile'] as string | null,
+            ...(options.askPassphrase ? { askPassphrase: options.askPassphrase } : {}),
+          }),
+        () => existsSync(join(stateDir, 'vault')),
+      ),
+    )
+  return sources
+}
+
+function lazily(open: () => Promise<SecretSource>, mayKnow: () => boolean = () => true): SecretSource {
+  let opened: Promise<SecretSource> | null = null
+  const source = (): Promise<SecretSource> =>
+    (opened ??= open().catch((error: unknown) => {
+      opened = null // A wrong pass phrase may be right the next time.
+      throw error
+    }))
+  return {
+    lookup: async (kind, name) => (await source()).lookup(kind, name),
+    names: async () => (await (await source()).names?.()) ?? [],
+    // A vault that is not there is not opened to learn that it is empty, and no command is run for this.
+    known: async () => (mayKnow() ? ((await (await source()).known?.()) ?? []) : []),
+  }
+}

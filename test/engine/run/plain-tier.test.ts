@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { signalProcess } from '../../../src/os/proc.js'
+import { ESCAPES } from '../../fixtures/escapes.js'
+import { makeGate } from '../../fixtures/gate.js'
+import { processesNamed, testEngine, uniqueSeconds, until } from '../harness.js'
+
+/** The one way to leave that only a subreaper sees: parents gone, group and session new, environment empty. */
+const OUT_OF_REACH = new Set(['F05'])
+
+describe('the lower tier, without native code', () => {
+  test('runs commands with real pipes, separate or merged, with input and exit codes', async () => {
+    const engine = await testEngine({ tier: 'plain' })
+    expect(await engine.run({ command: 'echo x > /dev/stderr; echo y | tee /dev/stdout; exit 3' })).toMatchObject({ status: 'failed', exitCode: 3, stdout: 'y\ny\n', stderr: 'x\n' })
+    expect((await engine.run({ command: 'echo a; echo b >&2; echo c', streams: 'merged' })).output).toBe('a\nb\nc\n')
+    expect((await engine.run({ command: 'cat', input: 'in' })).stdout).toBe('in')
+    expect(await engine.run({ command: 'kill -SEGV $$' })).toMatchObject({ status: 'failed', signal: 'SIGSEGV' })
+    await expect(engine.run({ command: 'true', cwd: '/no/such' })).rejects.toMatchObject({ code: 'CWD_NOT_FOUND' })
+  })
+
+  test.each(ESCAPES)('%s a timeout ends %s, as far as this tier can see', async (id, _, escape) => {
+    const engine = await testEngine({ tier: 'plain' })
+    const seconds = uniqueSeconds()
+    const outcome = await engine.run({ command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`, timeoutMs: 1_500, graceMs: 300 })
+    expect(outcome).toMatchObject({ status: 'timeout', stdout: 'started\n' })
+    const left = processesNamed(seconds)
+    if (!OUT_OF_REACH.has(id)) expect(left).toEqual([])
+    for (const pid of left) signalProcess(pid, 'SIGKILL')
+    expect(outcome.notes.join(' ')).toContain('may have escaped')
+  })
+
+  test('a session remembers, survives exit, and keeps leftovers apart', async () => {
+    const engine = await testEngine({ tier: 'plain' })
+    const session = await engine.session()
+    await session.run({ command: 'x=5; f() { echo "f$1"; }; cd /tmp' })
+    expect((await session.run({ command: 'echo $x; f 1; pwd' })).stdout).toBe('5\nf1\n/tmp\n')
+    expect(await session.run({ command: 'exit 3' })).toMatchObject({ exitCode: 3 })
+    const gate = makeGate()
+    expect((await session.run({ command: `(${gate.wait}; echo late; echo said >${engine.cwd}/told) & echo $x` })).stdout).toBe('5\n')
+    gate.open()
+    expect((await session.run({ command: `while [ ! -e ${engine.cwd}/told ]; do sleep 0.02; done; echo next` })).stdout).toBe('next\n')
+    expect(await session.run({ command: 'sleep 60', timeoutMs: 300 })).toMatchObject({ status: 'timeout' })
+    expect((await session.run({ command: 'echo $x' })).stdout).toBe('5\n')
+  })
+
+  test('a job is kept, read, waited for and ended; its record is the same', async () => {
+    const engine = await testEngine({ tier: 'plain' })
+    const job = await engine.start({ command: 'echo one; echo two >&2; exit 7' })
+    await job.wait({ exit: true, timeoutMs: 10_000 })
+    expect(await job.info()).toMatchObject({ status: 'failed', exitCode: 7 })
+    expect((await job.read()).text).toBe('one\n')
+    expect((await job.read({ stream: 'stderr' })).text).toBe('two\n')
+    const { outputFile } = await job.info()
+    await until(() => readFileSync(outputFile, 'utf8').includes('exit code 7'), 'the completion line')
+    const long = await engine.start({ command: `sleep ${uniqueSeconds()}` })
+    expect((await long.kill()).info.status).toBe('killed')
+  })
+
+  test('a terminal is refused with a clear error', async () => {
+    const engine = await testEngine({ tier: 'plain' })
+    await expect(engine.run({ command: 'tty', pty: true })).rejects.toMatchObject({ code: 'PTY_UNAVAILABLE' })
+  })
+
+  test('closing leaves nothing', async () => {
+    const engine = await testEngine({ tier: 'plain' })
+    const seconds = uniqueSeconds()
+    await engine.run({ command: `setsid sleep ${seconds} & sleep ${seconds} & true` })
+    await engine.close()
+    expect(processesNamed(seconds)).toEqual([])
+    expect(existsSync(join(engine.cwd, 'nothing'))).toBe(false)
+  })
+})
+
+test('the lower tier bounds what a job stores, with the exact count of what is missing', async () => {
+  const engine = await testEngine({ tier: 'plain' })
+  const job = await engine.start({ command: 'seq 1 300000', maxStoredBytes: 400_000, streams: 'merged' })
+  await job.wait({ exit: true, timeoutMs: 20_000 })
+  const { bytes } = await job.info()
+  expect(bytes.total).toBe(1_988_895)
+  const first = await job.read({ maxBytes: 100 })
+  expect(first.text.startsWith('1\n2\n3\n')).toBe(true)
+  const last = await job.read({ since: bytes.total - 14 })
+  expect(last.text).toBe('299999\n300000\n')
+  expect(bytes.omitted).toBeGreaterThan(1_000_000)
+})

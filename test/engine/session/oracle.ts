@@ -1,0 +1,140 @@
+/** The oracle of sessions: one plain bash that is given the same commands, and what both of them print, answer and remember. */
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Engine } from '../../../src/index.js'
+
+export interface Step {
+  readonly code: number | null
+  readonly stdout: string
+}
+
+export interface Story {
+  readonly steps: readonly Step[]
+  readonly state: Readonly<Record<string, string>>
+}
+
+/** What both shells start from: nothing of the machine that runs the tests. */
+export const ORACLE_ENV = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8' }
+
+const SEPARATOR = '\x1e'
+/** The same as printf spells it, so that the text of a command does not hold the separator itself. */
+const SPELLED = String.raw`\036`
+/** Printed by builtins, called by their full name: the shell under test may have shadowed any of them. */
+const PROBES: Readonly<Record<string, string>> = {
+  cwd: 'builtin pwd',
+  variables: 'builtin declare -p',
+  functions: 'builtin declare -f',
+  exportedFunctions: 'builtin declare -xF',
+  aliases: 'builtin alias -p',
+  shopts: 'builtin shopt -p',
+  options: 'builtin set +o',
+  umask: 'builtin umask',
+  traps: 'builtin trap -p',
+  jobs: 'builtin jobs',
+  positional: `builtin printf '<%s>' "$@"`,
+  directories: 'builtin dirs -l -p',
+}
+const PROBE = Object.values(PROBES)
+  .map((probe) => `${probe} 2>/dev/null; builtin printf '${SPELLED}'`)
+  .join('; ')
+
+/** Names that bash sets by itself, or that differ between any two shells. */
+const OF_ONE_SHELL =
+  /^(?:BASH\w*|COLUMNS|LINES|EPOCH\w+|EUID|UID|PPID|GROUPS|HIST\w*|HOST\w+|MACHTYPE|OSTYPE|PIPESTATUS|PS[0124]|pid\w*|fd|S?RANDOM|SECONDS|SHELLOPTS|SHLVL|LINENO|FUNCNAME|OPTERR|CERITH_ENGINE|_|__oracle\w*|__cerith\w*)$/
+/** What an interactive shell without a terminal has set differently, by design. */
+const BY_DESIGN = /\b(?:checkwinsize|expand_aliases|histexpand|history|emacs|vi|monitor)\b/
+
+/** Runs the commands in one plain bash; after each, a line of the oracle's notes the status and leaves `$?` and `$_` as they were. */
+export async function askPlainBash(bash: string, commands: readonly string[], dir: string, scratch: string): Promise<Story> {
+  emptyDirectory(dir)
+  const output = join(scratch, 'output')
+  const script = join(scratch, 'script')
+  writeFileSync(output, '')
+  const mark = `__oracle_mark "$_"`
+  const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; builtin return "$__oracle_status"; }`
+  // On the left side of a list a status sets off neither an ERR trap nor `set -e`, and stays for the next command.
+  const lines = commands.map((command) => `${command}\n${mark} && builtin : "$_"\n`)
+  writeFileSync(script, `${define}\ncd '${dir}'\n${lines.join('')}${PROBE}\n`)
+  const stdout = openSync(output, 'a')
+  try {
+    const child = spawn(bash, ['--norc', '--noprofile', '-O', 'expand_aliases', script], {
+      cwd: dirname(dirname(dir)),
+      env: { ...ORACLE_ENV, PWD: dirname(dirname(dir)) },
+      stdio: ['ignore', stdout, 'ignore'],
+    })
+    await new Promise<void>((resolve, reject) => child.once('error', reject).once('exit', () => resolve()))
+  } finally {
+    closeSync(stdout)
+  }
+  const parts = readFileSync(output, 'utf8').split(SEPARATOR)
+  rmSync(output)
+  rmSync(script)
+  const steps = commands.map((_, at): Step => ({ stdout: withoutOracle(parts[at * 2] ?? ''), code: parts[at * 2 + 1] === undefined ? null : Number(parts[at * 2 + 1]) }))
+  return { steps, state: readProbe(parts.slice(commands.length * 2)) }
+}
+
+/** Gives the same commands to a session, one call each. */
+export async function askSession(engine: Engine, name: string, commands: readonly string[], dir: string): Promise<Story> {
+  emptyDirectory(dir)
+  const session = await engine.session(name)
+  try {
+    const steps: Step[] = []
+    for (const [at, command] of commands.entries()) {
+      const outcome = await session.run({ command, timeoutMs: 20_000, ...(at === 0 ? { cwd: dir } : {}) })
+      if (outcome.end?.kind !== 'exit') throw new Error(`${JSON.stringify(command)} ended with ${JSON.stringify(outcome.end ?? outcome.refused)}`)
+      steps.push({ code: outcome.exitCode, stdout: withoutOracle(outcome.stdout) })
+    }
+    const probed = await session.run({ command: PROBE, clip: { kind: 'none' } })
+    return { steps, state: readProbe(probed.stdout.split(SEPARATOR)) }
+  } finally {
+    await session.close()
+  }
+}
+
+/** A DEBUG trap of the sequence also sees the oracle's own lines. */
+function withoutOracle(text: string): string {
+  return /__oracle|builtin : "\$_"/.test(text)
+    ? text
+        .split('\n')
+        .filter((line) => !/__oracle|builtin : "\$_"/.test(line))
+        .join('\n')
+    : text
+}
+
+function readProbe(parts: readonly string[]): Record<string, string> {
+  const state = Object.fromEntries(Object.keys(PROBES).map((name, at) => [name, parts[at] ?? '(missing)']))
+  return {
+    ...state,
+    variables: declarations(state['variables'] as string),
+    functions: (state['functions'] as string).replace(/^__oracle_mark \(\)[\s\S]*?^\}\n/m, ''),
+    // When finished jobs leave the table differs between shells that notify and shells that do not.
+    jobs: (state['jobs'] as string)
+      .split('\n')
+      .filter((line) => /Running|Stopped/.test(line))
+      .join('\n'),
+    shopts: (state['shopts'] as string)
+      .split('\n')
+      .filter((line) => !BY_DESIGN.test(line))
+      .join('\n'),
+    options: (state['options'] as string)
+      .split('\n')
+      .filter((line) => !BY_DESIGN.test(line))
+      .join('\n'),
+  }
+}
+
+function declarations(text: string): string {
+  return text
+    .split(/\n(?=declare )/)
+    .filter((line) => !OF_ONE_SHELL.test(/^declare \S+ (\w+)/.exec(line)?.[1] ?? ''))
+    .join('\n')
+    .trim()
+}
+
+function emptyDirectory(dir: string): void {
+  // Its parent too: a sequence may go there.
+  rmSync(dirname(dir), { recursive: true, force: true })
+  mkdirSync(join(dir, 'sub', 'deep'), { recursive: true })
+  writeFileSync(join(dir, 'lines.txt'), 'one\ntwo\nthree\n')
+}
