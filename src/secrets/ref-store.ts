@@ -1,6 +1,6 @@
 /** Values held in memory for as long as the engine lives: what goes in and what comes out are copies, so nobody can change a value behind its back. */
 import type { SecretSource, TokenKind } from '../contract/secret.js'
-import { findTokens } from './tokens.js'
+import { findTokens } from './deliver/tokens.js'
 
 /** Maps references to values. A reference is a whole token (`{{decrypt:uuid-123}}`) or, for short, the name of a secret. */
 export class RefStore implements SecretSource {

@@ -1,6 +1,6 @@
 /** Where values come from: one small interface, asked in order, and the lookup that a single command gets. */
 import type { SecretSource } from '../contract/secret.js'
-import { findTokens, type Token } from './tokens.js'
+import { findTokens, type Token } from './deliver/tokens.js'
 
 export type { SecretSource } from '../contract/secret.js'
 

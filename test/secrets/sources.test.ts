@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { RefStore } from '../../src/secrets/ref-store.js'
 import { resolveText } from '../../src/secrets/resolve-text.js'
 import { environmentSource, fetchValues, firstOf, type SecretSource } from '../../src/secrets/sources.js'
-import { findTokens, isSecretName } from '../../src/secrets/tokens.js'
+import { findTokens, isSecretName } from '../../src/secrets/deliver/tokens.js'
 
 const text = (bytes: Uint8Array | undefined) => (bytes ? Buffer.from(bytes).toString() : undefined)
 

@@ -101,7 +101,7 @@ async function writeToPipe(target: Target, openStdin: boolean, filled: Buffer, {
 async function fill(text: string, secrets: SecretStore, target: Target): Promise<Buffer> {
   const lookup = text.includes('{{') ? await secrets.valuesFor(text) : null
   if (!lookup) return Buffer.from(text)
-  const { findTokens } = await import('../../secrets/tokens.js')
+  const { findTokens } = await import('../../secrets/deliver/tokens.js')
   const parts: Uint8Array[] = []
   const names = new Set<string>()
   let from = 0

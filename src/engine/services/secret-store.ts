@@ -2,7 +2,7 @@
 import { createMasker, type Masker } from '../../secrets/mask/masker.js'
 import { RefStore } from '../../secrets/ref-store.js'
 import { fetchValues, firstOf, type SecretSource } from '../../secrets/sources.js'
-import { findTokens, type Token } from '../../secrets/tokens.js'
+import { findTokens, type Token } from '../../secrets/deliver/tokens.js'
 
 export class SecretStore {
   readonly refs = new RefStore()

@@ -4,7 +4,7 @@ import { compilePattern, matchesPattern, type Pattern } from './pattern.js'
 import { interpreterName } from '../programs/interpreters.js'
 import { SHELLS } from '../programs/shells.js'
 import { WRAPPING } from '../programs/wrappers.js'
-import { parseScript } from '../syntax.js'
+import { parseScript } from '../words/syntax.js'
 import { hasWildcard, plain } from '../words/text.js'
 
 export type Preset = 'open' | 'careful' | 'readonly'

@@ -1,6 +1,6 @@
 /** Shell builtins that change what later words mean: directories, variables, aliases, traps, code from text. */
 import { assign } from '../words/assignments.js'
-import { parseScript } from '../syntax.js'
+import { parseScript } from '../words/syntax.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../words/text.js'
 import { resolvePath } from '../words/paths.js'
 import { type Call, fieldsOf, options, type Program } from './call.js'

@@ -1,5 +1,5 @@
 /** Reads inline code of other languages for what it would do to the machine. It looks at strings and calls, not at meaning. */
-import { GuardLimit } from '../limits.js'
+import { GuardLimit } from '../words/limits.js'
 import { resolvePath } from '../words/paths.js'
 import { activate, hasUnknown, isConstant, STAR, TREE, unique } from '../words/text.js'
 import { type Call, fieldsOf } from './call.js'

@@ -1,5 +1,5 @@
 /** What one verdict may cost: steps and depth are counted, and whatever goes beyond is refused. */
-import { GUARD_LIMITS, GuardLimit } from '../limits.js'
+import { GUARD_LIMITS, GuardLimit } from '../words/limits.js'
 
 export class Budget {
   private steps = 0

@@ -1,5 +1,5 @@
 /** The different argvs a simple command may have when some of its words are not certain. */
-import { GUARD_LIMITS } from '../limits.js'
+import { GUARD_LIMITS } from '../words/limits.js'
 
 /** Every combination of the words' alternatives while there are few; otherwise each alternative at least once. */
 export function combine(words: readonly (readonly string[][])[]): string[][] {

@@ -1,6 +1,6 @@
 /** Brace expansion (`{a,b}`, `{1..5}`) on the tokens of a word, before anything else is expanded, as bash does it. */
 import type { WordPart } from 'unbash'
-import { GUARD_LIMITS, GuardLimit } from '../limits.js'
+import { GUARD_LIMITS, GuardLimit } from './limits.js'
 
 /** One piece of a word: text (a single character where it could mean something), or an expansion that is not text yet. */
 export type Token = { readonly char: string; readonly quoted: boolean } | { readonly part: WordPart; readonly quoted: boolean }

@@ -4,7 +4,7 @@ import { findCodePlaces, isCodeVariable, isFetcher, type CodePlaces } from './co
 import { REFUSALS } from './refusals.js'
 import { scanCommand } from './scan.js'
 import type { Command, Heredoc, Obstacle, Quoting, Scan, Site, Word } from './sites.js'
-import { findTokens, type Token } from '../tokens.js'
+import { findTokens, type Token } from './tokens.js'
 
 /** What to run. `plain` is the command byte for byte; `bound` needs its variables set (see `bindingPrelude`); `refused` must not run. */
 export type Delivery =

@@ -1,7 +1,7 @@
 /** Reads what `$` and backticks open: variables, `${ }` with its operators, arithmetic, substitutions. */
 import { EXPANSION, WordScanner, type Around } from './scan-words.js'
 import type { Scan } from './sites.js'
-import type { Token } from '../tokens.js'
+import type { Token } from './tokens.js'
 
 export abstract class ExpansionScanner extends WordScanner {
   /** Where `((` turned out to open no arithmetic: asked once each, or nested ones would cost double per level. */

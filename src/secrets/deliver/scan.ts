@@ -5,7 +5,7 @@
 import { META } from './scan-words.js'
 import { RedirectionScanner } from './scan-redirections.js'
 import type { Command, Pipeline, Scan, Word } from './sites.js'
-import type { Token } from '../tokens.js'
+import type { Token } from './tokens.js'
 
 type Closer = ')' | 'case' | undefined
 

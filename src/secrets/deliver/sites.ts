@@ -1,5 +1,5 @@
 /** What reading a command says about its tokens: where each stands, how it is quoted, which commands and pipelines are around it. */
-import type { Token } from '../tokens.js'
+import type { Token } from './tokens.js'
 
 /** How the text around a token is quoted, which decides how the variable must be written there. */
 export type Quoting = 'bare' | 'single' | 'double' | 'ansi' | 'after-backslash' | 'number' | 'quoted-heredoc'

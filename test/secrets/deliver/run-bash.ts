@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bindingEpilogue, bindingPayload, bindingPrelude, type Binding } from '../../../src/secrets/deliver/binding.js'
 import { planDelivery, type Delivery } from '../../../src/secrets/deliver/deliver.js'
-import type { Token } from '../../../src/secrets/tokens.js'
+import type { Token } from '../../../src/secrets/deliver/tokens.js'
 
 export interface Ran {
   readonly code: number | null

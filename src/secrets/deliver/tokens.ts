@@ -1,7 +1,7 @@
 /** Finds the reference tokens `{{secret:NAME}}` and `{{decrypt:ID}}`; whatever is not exactly of this form is ordinary text. */
-import { SECRET_NAME, type TokenKind } from '../contract/secret.js'
+import { SECRET_NAME, type TokenKind } from '../../contract/secret.js'
 
-export { isSecretName, type TokenKind } from '../contract/secret.js'
+export { isSecretName, type TokenKind } from '../../contract/secret.js'
 
 /** One reference in a command or in text, with its place as UTF-16 offsets: `text.slice(start, end) === token.text`. */
 export interface Token {
