@@ -10,6 +10,11 @@ export default defineConfig({
     hookTimeout: 240_000,
     pool: 'forks',
     maxWorkers: 2,
-    coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'json-summary'], thresholds: { lines: 90 } },
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'json-summary'],
+      thresholds: { lines: 90 },
+    },
   },
 })

@@ -33,7 +33,8 @@ function times(commands: readonly string[], rounds: number): number[] {
   return all.sort((a, b) => a - b)
 }
 
-const at = (sorted: readonly number[], share: number): number => Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(3))
+const at = (sorted: readonly number[], share: number): number =>
+  Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(3))
 times(TYPICAL, 50)
 const typical = times(TYPICAL, 500)
 const corpus = readFileSync(new URL('file://' + process.cwd() + '/test/corpus/dangerous.jsonl'), 'utf8')
@@ -41,7 +42,9 @@ const corpus = readFileSync(new URL('file://' + process.cwd() + '/test/corpus/da
   .filter((line) => line !== '')
   .map((line) => (JSON.parse(line) as { cmd: string }).cmd)
 const labelled = times(corpus, 5)
-const script = Array.from({ length: 500 }, (_, i) => `echo "step ${i}" && test -f "file${i}" || touch "file${i}"`).join('\n')
+const script = Array.from({ length: 500 }, (_, i) => `echo "step ${i}" && test -f "file${i}" || touch "file${i}"`).join(
+  '\n',
+)
 
 console.log(
   JSON.stringify(

@@ -50,10 +50,16 @@ engine.onJobEvent((event) => {
 // Nothing else keeps the process alive while it only listens.
 const alive = setInterval(() => {}, 1_000)
 const begin = performance.now()
-const jobs: Job[] = await Promise.all(Array.from({ length: many }, () => engine.start({ command: 'sleep 1; echo done' })))
+const jobs: Job[] = await Promise.all(
+  Array.from({ length: many }, () => engine.start({ command: 'sleep 1; echo done' })),
+)
 const startedMs = performance.now() - begin
-const wardens = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && read(`/proc/${pid}/comm`) === 'cerith-warden\n')
-const memory = wardens.slice(0, 50).map((pid) => Number(/Pss:\s+(\d+)/.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0))
+const wardens = readdirSync('/proc').filter(
+  (pid) => /^\d+$/.test(pid) && read(`/proc/${pid}/comm`) === 'cerith-warden\n',
+)
+const memory = wardens
+  .slice(0, 50)
+  .map((pid) => Number(/Pss:\s+(\d+)/.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0))
 while (!jobs.every(({ id }) => ended.has(id))) await new Promise<void>((resolve) => (wake = resolve))
 const allMs = performance.now() - begin
 clearInterval(alive)

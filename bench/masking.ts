@@ -15,16 +15,28 @@ function logText(bytes: number, line: (n: number) => string): Buffer {
 }
 
 const texts: Record<string, Buffer> = {
-  'build log': logText(8 * MEGABYTE, (n) => `2026-03-01T10:00:${n % 60}.123Z [worker-${n % 16}] compiled src/modules/feature-${n % 997}/index.ts in ${n % 311} ms (cache hit)\n`),
-  'coloured log': logText(8 * MEGABYTE, (n) => `\x1b[32mok\x1b[0m ${n} - \x1b[1mtest number ${n}\x1b[0m passed in ${n % 31} ms\n`),
-  'json with escapes': logText(8 * MEGABYTE, (n) => `{"level":"info","msg":"said \\"hello\\" to user ${n}","path":"C:\\\\temp\\\\${n}","url":"/a?b=%20${n}&c=1"}\n`),
+  'build log': logText(
+    8 * MEGABYTE,
+    (n) =>
+      `2026-03-01T10:00:${n % 60}.123Z [worker-${n % 16}] compiled src/modules/feature-${n % 997}/index.ts in ${n % 311} ms (cache hit)\n`,
+  ),
+  'coloured log': logText(
+    8 * MEGABYTE,
+    (n) => `\x1b[32mok\x1b[0m ${n} - \x1b[1mtest number ${n}\x1b[0m passed in ${n % 31} ms\n`,
+  ),
+  'json with escapes': logText(
+    8 * MEGABYTE,
+    (n) =>
+      `{"level":"info","msg":"said \\"hello\\" to user ${n}","path":"C:\\\\temp\\\\${n}","url":"/a?b=%20${n}&c=1"}\n`,
+  ),
   'random base64': Buffer.from(randomBytes(6 * MEGABYTE).toString('base64')),
   'random bytes': randomBytes(8 * MEGABYTE),
 }
 
 function measure(secrets: number, text: Buffer, prefix = ''): number {
   const masker = createMasker()
-  for (let n = 0; n < secrets; n++) masker.add(`s${n}`, Buffer.from(prefix + randomBytes(15 + (n % 20)).toString('base64url')))
+  for (let n = 0; n < secrets; n++)
+    masker.add(`s${n}`, Buffer.from(prefix + randomBytes(15 + (n % 20)).toString('base64url')))
   let best = 0
   for (let round = 0; round < 6; round++) {
     const stream = masker.stream()
@@ -56,8 +68,11 @@ const stream = masker.stream()
 const text = texts['build log'] as Buffer
 globalThis.gc?.()
 const before = process.memoryUsage().rss
-for (let round = 0; round < 64; round++) for (let at = 0; at < text.length; at += 65_536) stream.push(text.subarray(at, at + 65_536))
-console.log(`memory after 512 MB: ${((process.memoryUsage().rss - before) / MEGABYTE).toFixed(1)} MB more than before, ${stream.pending} bytes held`)
+for (let round = 0; round < 64; round++)
+  for (let at = 0; at < text.length; at += 65_536) stream.push(text.subarray(at, at + 65_536))
+console.log(
+  `memory after 512 MB: ${((process.memoryUsage().rss - before) / MEGABYTE).toFixed(1)} MB more than before, ${stream.pending} bytes held`,
+)
 const start = performance.now()
 masker.add('late', randomBytes(24))
 stream.push(text.subarray(0, 100))

@@ -13,7 +13,8 @@ const SPAWNS = 60
 
 const [program, ...rest] = process.argv.slice(2)
 // bench/run.mjs puts the bundle two folders below dist/.
-const server = program === undefined ? [fileURLToPath(new URL('../../cli.js', import.meta.url)), 'mcp'] : [resolve(program), ...rest]
+const server =
+  program === undefined ? [fileURLToPath(new URL('../../cli.js', import.meta.url)), 'mcp'] : [resolve(program), ...rest]
 const home = mkdtempSync(join(tmpdir(), 'cerith-bench-'))
 
 class Raw {
@@ -22,7 +23,11 @@ class Raw {
   #id = 0
 
   constructor() {
-    this.child = spawn(process.execPath, server, { env: { ...process.env, CERITH_HOME: home }, cwd: home, stdio: ['pipe', 'pipe', 'inherit'] }) as unknown as ChildProcessWithoutNullStreams
+    this.child = spawn(process.execPath, server, {
+      env: { ...process.env, CERITH_HOME: home },
+      cwd: home,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }) as unknown as ChildProcessWithoutNullStreams
     createInterface({ input: this.child.stdout }).on('line', (line) => {
       const { id } = JSON.parse(line) as { id?: number }
       this.#waiting.get(id ?? -1)?.(line)
@@ -36,7 +41,11 @@ class Raw {
   }
 
   async hello(): Promise<string> {
-    await this.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } })
+    await this.ask('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'bench', version: '1' },
+    })
     this.child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
     return this.ask('tools/list')
   }
@@ -82,7 +91,8 @@ const spawns: number[] = []
 for (let at = 0; at < CALLS; at++) {
   calls.push(await timed(call))
   pings.push(await timed(nothing))
-  if (at % Math.floor(CALLS / SPAWNS) === 0) spawns.push(await timed(() => once(spawn('bash', ['-c', ':'], { stdio: 'ignore' }), 'exit')))
+  if (at % Math.floor(CALLS / SPAWNS) === 0)
+    spawns.push(await timed(() => once(spawn('bash', ['-c', ':'], { stdio: 'ignore' }), 'exit')))
 }
 await raw.end()
 rmSync(home, { recursive: true, force: true })
@@ -90,7 +100,11 @@ rmSync(home, { recursive: true, force: true })
 const [startup, node, run, ping, plain] = [median(first), median(bare), median(calls), median(pings), median(spawns)]
 console.log(`tools/list        ${Buffer.byteLength(list)} bytes`)
 console.log(`bare node         ${ms(node)}`)
-console.log(`first tools/list  ${ms(startup)}   limit ${ms(2 * node + 100)}   ${startup <= 2 * node + 100 ? 'ok' : 'TOO SLOW'}`)
+console.log(
+  `first tools/list  ${ms(startup)}   limit ${ms(2 * node + 100)}   ${startup <= 2 * node + 100 ? 'ok' : 'TOO SLOW'}`,
+)
 console.log(`spawn bash :      ${ms(plain)}`)
 console.log(`ping              ${ms(ping)}   ${(ping / plain).toFixed(3)}x of a spawn`)
-console.log(`call of :         ${ms(run)}   ${(run / plain).toFixed(3)}x of a spawn   limit 0.2   ${run <= 0.2 * plain ? 'ok' : 'TOO SLOW'}`)
+console.log(
+  `call of :         ${ms(run)}   ${(run / plain).toFixed(3)}x of a spawn   limit 0.2   ${run <= 0.2 * plain ? 'ok' : 'TOO SLOW'}`,
+)

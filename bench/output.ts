@@ -19,7 +19,9 @@ async function measure(name: string, bytes: number, run: () => unknown): Promise
     await run()
     best = Math.min(best, performance.now() - started)
   }
-  console.log(`${name.padEnd(58)} ${(bytes / GB / (best / 1000)).toFixed(2).padStart(8)} GB/s ${best.toFixed(1).padStart(9)} ms`)
+  console.log(
+    `${name.padEnd(58)} ${(bytes / GB / (best / 1000)).toFixed(2).padStart(8)} GB/s ${best.toFixed(1).padStart(9)} ms`,
+  )
 }
 
 for (const size of [64 * KB, MB, 4 * KB, 64]) {
@@ -36,7 +38,9 @@ const large = new Transcript()
 const block = Buffer.alloc(64 * KB, 'x')
 for (let i = 0; i < 160_000; i++) large.write(block)
 const after = process.memoryUsage()
-console.log(`10 GB written: growth ${((after.rss - before.rss) / MB).toFixed(1)} MB resident, ${((after.arrayBuffers - before.arrayBuffers) / MB).toFixed(1)} MB in buffers`)
+console.log(
+  `10 GB written: growth ${((after.rss - before.rss) / MB).toFixed(1)} MB resident, ${((after.arrayBuffers - before.arrayBuffers) / MB).toFixed(1)} MB in buffers`,
+)
 
 const plain = 'compiling module number 12345 of the project\n'.repeat((8 * MB) / 46)
 const coloured = '\x1b[32m  ✓\x1b[0m compiling \x1b[1mmodule\x1b[22m of the project\n'.repeat((8 * MB) / 66)
@@ -50,12 +54,17 @@ for (const [name, text] of Object.entries({ plain, coloured })) {
   })
   await measure(`  TextDecoder in stream mode`, bytes.length, () => {
     const decoder = new TextDecoder()
-    for (let at = 0; at < bytes.length; at += 64 * KB) decoder.decode(bytes.subarray(at, at + 64 * KB), { stream: true })
+    for (let at = 0; at < bytes.length; at += 64 * KB)
+      decoder.decode(bytes.subarray(at, at + 64 * KB), { stream: true })
   })
   await measure(`strip ${name}`, bytes.length, () => createAnsiStripper().push(text).length)
   await measure(`  util.stripVTControlCharacters`, bytes.length, () => stripVTControlCharacters(text).length)
   await measure(`collapse ${name}`, bytes.length, () => createProgressCollapser().push(text).length)
   await measure(`clip ${name} to 30,000 characters`, bytes.length, () => clipEnds(text).text.length)
-  await measure(`filter ${name} by /module.*5$|error/`, bytes.length, async () => (await createLineFilter('module.*5$|error')).push(text).length)
+  await measure(
+    `filter ${name} by /module.*5$|error/`,
+    bytes.length,
+    async () => (await createLineFilter('module.*5$|error')).push(text).length,
+  )
 }
 await measure('collapse progress bars', bars.length, () => createProgressCollapser().push(bars).length)

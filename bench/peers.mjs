@@ -12,7 +12,9 @@ const cache = join(tmpdir(), 'cerith-bench-peers')
 const wanted = ['execa@9', 'zx@8', 'tinyexec@1', 'nano-spawn@1', '@lydell/node-pty@1.1.0', '@anthropic-ai/sdk@1.8.0']
 mkdirSync(cache, { recursive: true })
 if (!existsSync(join(cache, 'package.json'))) writeFileSync(join(cache, 'package.json'), '{"private":true}')
-spawnSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', cache, ...wanted], { stdio: 'ignore' })
+spawnSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', cache, ...wanted], {
+  stdio: 'ignore',
+})
 spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--if-stale', '--no-types'], { stdio: 'inherit' })
 
 const require = createRequire(join(cache, 'package.json'))
@@ -53,7 +55,11 @@ if (execa) runs.push(['execa 9', (command) => execa.execa('bash', ['-c', command
 if (zx) runs.push(['zx 8', (command) => zx.$({ quiet: true })`bash -c ${command}`])
 if (tinyexec) runs.push(['tinyexec 1', async (command) => tinyexec.x('bash', ['-c', command])])
 if (nano) runs.push(['nano-spawn 1', (command) => nano.default('bash', ['-c', command])])
-if (pty) runs.push(['node-pty (lydell)', (command) => new Promise((resolve) => (pty.default ?? pty).spawn('bash', ['-c', command], {}).onExit(resolve))])
+if (pty)
+  runs.push([
+    'node-pty (lydell)',
+    (command) => new Promise((resolve) => (pty.default ?? pty).spawn('bash', ['-c', command], {}).onExit(resolve)),
+  ])
 let shell = null
 if (toolset) {
   shell = new (toolset.BashSession ?? toolset.default.BashSession)(stateDir)
@@ -74,7 +80,9 @@ for (const command of [':', '/bin/true']) {
   const base = p(times[0], 0.5)
   console.log(`\n\`${command}\``)
   for (const [index, [name]] of runs.entries())
-    console.log(`  ${name.padEnd(28)} p50 ${p(times[index], 0.5).toFixed(3).padStart(8)} ms   p95 ${p(times[index], 0.95).toFixed(3).padStart(8)} ms   ${(p(times[index], 0.5) / base).toFixed(3)}x`)
+    console.log(
+      `  ${name.padEnd(28)} p50 ${p(times[index], 0.5).toFixed(3).padStart(8)} ms   p95 ${p(times[index], 0.95).toFixed(3).padStart(8)} ms   ${(p(times[index], 0.5) / base).toFixed(3)}x`,
+    )
 }
 shell?.close()
 await engine.close()

@@ -60,8 +60,16 @@ tell('until a question is reported, median', `${median(reports).toFixed(0)} ms`)
 const descriptors = (): number => readdirSync('/proc/self/fd').length
 const open = descriptors()
 const storm = performance.now()
-for (let batch = 0; batch < 50; batch++) await Promise.all(Array.from({ length: 10 }, (_, at) => engine.run({ command: at % 2 ? 'exit 0' : 'sleep 30', pty: true, timeoutMs: 50, graceMs: 0 })))
-tell('500 terminal runs, half of them killed', `${((performance.now() - storm) / 500).toFixed(1)} ms each, ${descriptors() - open} descriptors more`)
+for (let batch = 0; batch < 50; batch++)
+  await Promise.all(
+    Array.from({ length: 10 }, (_, at) =>
+      engine.run({ command: at % 2 ? 'exit 0' : 'sleep 30', pty: true, timeoutMs: 50, graceMs: 0 }),
+    ),
+  )
+tell(
+  '500 terminal runs, half of them killed',
+  `${((performance.now() - storm) / 500).toFixed(1)} ms each, ${descriptors() - open} descriptors more`,
+)
 
 await engine.close()
 rmSync(stateDir, { recursive: true, force: true })

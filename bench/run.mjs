@@ -11,7 +11,8 @@ const known = readdirSync(join(root, 'bench'))
   .map((name) => name.slice(0, -3))
 const asked = process.argv.slice(2).filter((name) => !name.startsWith('-'))
 const names = asked.length === 0 || asked.includes('all') ? known : asked
-for (const name of names) if (!known.includes(name)) throw new Error(`No benchmark ${name}; there are: ${known.join(', ')}`)
+for (const name of names)
+  if (!known.includes(name)) throw new Error(`No benchmark ${name}; there are: ${known.join(', ')}`)
 
 spawnSync(process.execPath, [join(root, 'scripts/build-native.mjs')], { stdio: 'inherit' })
 // Inside the repository, so that bare imports find node_modules.
@@ -30,7 +31,10 @@ try {
     await bundle.close()
     console.log(`\n== ${name}`)
     const helper = join(root, 'dist', 'native', `cerith-helper-${process.platform}-${process.arch}`)
-    const { status } = spawnSync(process.execPath, ['--expose-gc', join(out, name, 'main.js')], { stdio: 'inherit', env: { ...process.env, CERITH_HELPER: process.env.CERITH_HELPER ?? helper } })
+    const { status } = spawnSync(process.execPath, ['--expose-gc', join(out, name, 'main.js')], {
+      stdio: 'inherit',
+      env: { ...process.env, CERITH_HELPER: process.env.CERITH_HELPER ?? helper },
+    })
     if (status !== 0) process.exitCode = 1
   }
 } finally {

@@ -63,7 +63,9 @@ await compare(
   ],
   30,
 )
-console.log(`  event loop blocked at most: spawn ${(await worstBlock(() => plain(':'))).toFixed(1)} ms, engine.run ${(await worstBlock(() => engine.run({ command: ':' }))).toFixed(1)} ms`)
+console.log(
+  `  event loop blocked at most: spawn ${(await worstBlock(() => plain(':'))).toFixed(1)} ms, engine.run ${(await worstBlock(() => engine.run({ command: ':' }))).toFixed(1)} ms`,
+)
 if (ballast.length === 0) console.log('')
 await engine.close()
 rmSync(stateDir, { recursive: true, force: true })

@@ -10,7 +10,10 @@ const stateDir = mkdtempSync(join(tmpdir(), 'cerith-bench-'))
 const engine = await createEngine({ stateDir, limits: { storedBytes: 8 * 1024 * 1024 } })
 const gc = (globalThis as { gc?: () => void }).gc ?? (() => {})
 
-async function measured(name: string, run: () => Promise<unknown>): Promise<{ name: string; p50: number; p95: number }> {
+async function measured(
+  name: string,
+  run: () => Promise<unknown>,
+): Promise<{ name: string; p50: number; p95: number }> {
   const times: number[] = []
   let grown = 0
   for (let round = 0; round < 5; round++) {
@@ -39,7 +42,10 @@ function plain(command: string): Promise<unknown> {
 const gigabyte = 'head -c 1G /dev/zero'
 await plain('head -c 100M /dev/zero')
 await engine.run({ command: 'head -c 100M /dev/zero' })
-print('1 GB of output', [await measured('spawn, chunks dropped', () => plain(gigabyte)), await measured('engine.run', () => engine.run({ command: gigabyte }))])
+print('1 GB of output', [
+  await measured('spawn, chunks dropped', () => plain(gigabyte)),
+  await measured('engine.run', () => engine.run({ command: gigabyte })),
+])
 
 function collected(command: string): Promise<string> {
   return new Promise((resolve) => {

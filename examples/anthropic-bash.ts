@@ -4,7 +4,12 @@ import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableT
 import type { Engine } from '../src/index.js'
 import { anthropicTools, createTools } from '../src/tools/index.js'
 
-export async function ask(client: Anthropic, engine: Engine, prompt: string, dialect: 'anthropic' | 'house' = 'anthropic'): Promise<string> {
+export async function ask(
+  client: Anthropic,
+  engine: Engine,
+  prompt: string,
+  dialect: 'anthropic' | 'house' = 'anthropic',
+): Promise<string> {
   const tools = anthropicTools<BetaRunnableTool>(createTools(engine, { dialect }))
   const message = await client.beta.messages.toolRunner({
     model: 'claude-opus-5',

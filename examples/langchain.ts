@@ -4,5 +4,7 @@ import type { Engine } from '../src/index.js'
 import { createTools, langchainTools } from '../src/tools/index.js'
 
 export function shellTools(engine: Engine): StructuredToolInterface[] {
-  return langchainTools(createTools(engine)).map(({ run, fields }) => tool(run, fields) as unknown as StructuredToolInterface)
+  return langchainTools(createTools(engine)).map(
+    ({ run, fields }) => tool(run, fields) as unknown as StructuredToolInterface,
+  )
 }

@@ -14,7 +14,11 @@ export async function runThroughMcp(
     const result = await client.callTool({ name: 'Bash', arguments: { command } })
     const [first] = result.content
     const structured = result.structuredContent as { exit_code?: number | null } | undefined
-    return { tools: tools.map(({ name }) => name), text: first?.type === 'text' ? first.text : '', exitCode: structured?.exit_code }
+    return {
+      tools: tools.map(({ name }) => name),
+      text: first?.type === 'text' ? first.text : '',
+      exitCode: structured?.exit_code,
+    }
   } finally {
     await client.close()
   }

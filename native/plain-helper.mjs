@@ -2,7 +2,20 @@
 // without a child subreaper, what leaves its command is found by group, session, parent chain and an environment mark.
 // Self-contained on purpose: it is copied beside the native helper and started with the host's own node.
 import { spawn, spawnSync } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync, readdirSync, readFileSync, readSync, renameSync, rmSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { Socket } from 'node:net'
 import { constants as os, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -144,7 +157,9 @@ function start(fields) {
     return Number(value)
   }
   try {
-    const keep = get('dir') ? { dir: get('dir'), head: Number(get('head')), tail: Number(get('tail')), fifo: get('fifo') === '1' } : null
+    const keep = get('dir')
+      ? { dir: get('dir'), head: Number(get('head')), tail: Number(get('tail')), fifo: get('fifo') === '1' }
+      : null
     const merge = get('merge') === '1'
     const inSlot = slotOf('in')
     const outSlot = slotOf('out')
@@ -173,15 +188,33 @@ function start(fields) {
       stdio[fd] = end(slot, key === 'xout' ? constants.O_WRONLY : constants.O_RDONLY)
     }
     const mark = `${process.pid}.${id}`
-    const env = Object.fromEntries(all('env').map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]))
+    const env = Object.fromEntries(
+      all('env').map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]),
+    )
     const [argv0, ...args] = all('arg')
-    const child = spawn(get('path'), args, { argv0, cwd: get('cwd'), env: { ...env, CERITH_WARD: mark }, detached: true, stdio })
+    const child = spawn(get('path'), args, {
+      argv0,
+      cwd: get('cwd'),
+      env: { ...env, CERITH_WARD: mark },
+      detached: true,
+      stdio,
+    })
     child.once('error', (failure) => {
       const what = exists(get('cwd')) ? 'exec' : 'cwd'
       say('f', { id, errno: Math.abs(failure.errno ?? os.errno.EIO), what })
     })
     if (child.pid !== undefined) {
-      const ward = new Ward({ id, child, mark, job, reads, merge, detached: get('detached') === '1', deadline: Number(get('deadline', 0)), masks: all('mask').map(needle) })
+      const ward = new Ward({
+        id,
+        child,
+        mark,
+        job,
+        reads,
+        merge,
+        detached: get('detached') === '1',
+        deadline: Number(get('deadline', 0)),
+        masks: all('mask').map(needle),
+      })
       wards.set(id, ward)
       ward.begin()
     }
@@ -208,19 +241,34 @@ class Ward {
   begin() {
     if (this.deadline > 0) this.timer = setTimeout(() => !this.exit && this.kill(15, 2_000, 'timeout'), this.deadline)
     this.recordStart()
-    say('s', { id: this.id, pid: this.pid, warden: process.pid, warden_start: startTime(process.pid), leader_start: startTime(this.pid) })
+    say('s', {
+      id: this.id,
+      pid: this.pid,
+      warden: process.pid,
+      warden_start: startTime(process.pid),
+      leader_start: startTime(this.pid),
+    })
     this.job?.follow(this)
     this.child.once('exit', (code, signal) => {
       this.exit = { code, number: signal ? os.signals[signal] : 0 }
       clearTimeout(this.timer)
-      say('x', { id: this.id, status: signal ? this.exit.number : code << 8, why: this.why, forced: this.forced ? 1 : 0, maxrss: 0 })
+      say('x', {
+        id: this.id,
+        status: signal ? this.exit.number : code << 8,
+        why: this.why,
+        forced: this.forced ? 1 : 0,
+        maxrss: 0,
+      })
       void this.job?.ended(this)
       this.look()
     })
   }
 
   recordStart() {
-    this.job?.write('started', `pid=${this.pid}\npgid=${this.pid}\nwarden=${process.pid}\nwarden_start=${startTime(process.pid)}\nleader_start=${startTime(this.pid)}\nat=${Date.now()}\n`)
+    this.job?.write(
+      'started',
+      `pid=${this.pid}\npgid=${this.pid}\nwarden=${process.pid}\nwarden_start=${startTime(process.pid)}\nleader_start=${startTime(this.pid)}\nat=${Date.now()}\n`,
+    )
   }
 
   /** Everything that can be found: the group, the session, the tree below them, and whoever carries the mark. */
@@ -229,11 +277,19 @@ class Ward {
     const found = new Set()
     for (const one of all) {
       if (one.state === 'Z' || one.state === 'X' || one.pid === process.pid) continue
-      if (one.group === this.pid || one.session === this.pid || this.known.has(one.pid) || this.known.has(one.parent) || marked(one.pid, this.mark)) found.add(one.pid)
+      if (
+        one.group === this.pid ||
+        one.session === this.pid ||
+        this.known.has(one.pid) ||
+        this.known.has(one.parent) ||
+        marked(one.pid, this.mark)
+      )
+        found.add(one.pid)
     }
     for (let grew = true; grew;) {
       grew = false
-      for (const one of all) if (found.has(one.parent) && !found.has(one.pid) && one.state !== 'Z') grew = Boolean(found.add(one.pid))
+      for (const one of all)
+        if (found.has(one.parent) && !found.has(one.pid) && one.state !== 'Z') grew = Boolean(found.add(one.pid))
     }
     if (all.length === 0 && groupAlive(this.pid)) found.add(-this.pid)
     for (const pid of found) if (pid > 0) this.known.add(pid)
@@ -282,9 +338,18 @@ class Ward {
   moveToBackground(get) {
     if (this.job) return
     // A session's shell was given its pipes after the start: the engine names its own ends.
-    for (const key of ['out', 'err']) if (this.reads[key] === null && get(`${key}_path`)) this.reads[key] = openSync(get(`${key}_path`), constants.O_RDONLY | constants.O_NONBLOCK)
+    for (const key of ['out', 'err'])
+      if (this.reads[key] === null && get(`${key}_path`))
+        this.reads[key] = openSync(get(`${key}_path`), constants.O_RDONLY | constants.O_NONBLOCK)
     this.job = openJob(
-      { dir: get('dir'), head: Number(get('head')), tail: Number(get('tail')), outAt: Number(get('out_at', 0)), errAt: Number(get('err_at', 0)), fifo: false },
+      {
+        dir: get('dir'),
+        head: Number(get('head')),
+        tail: Number(get('tail')),
+        outAt: Number(get('out_at', 0)),
+        errAt: Number(get('err_at', 0)),
+        fifo: false,
+      },
       this.reads.err === null,
       [this.reads.out, this.reads.err],
     )
@@ -305,7 +370,10 @@ class Ward {
 // ---- jobs: the same files as the native keeper writes ----
 
 function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEnds = null) {
-  const stores = [new Store(dir, 'output.log', head || 32 << 20, tail || 32 << 20, outAt), ...(merged ? [] : [new Store(dir, 'stderr.log', head || 32 << 20, tail || 32 << 20, errAt)])]
+  const stores = [
+    new Store(dir, 'output.log', head || 32 << 20, tail || 32 << 20, outAt),
+    ...(merged ? [] : [new Store(dir, 'stderr.log', head || 32 << 20, tail || 32 << 20, errAt)]),
+  ]
   const control = join(dir, 'control')
   const stdinPath = join(dir, 'stdin')
   const pipes = readEnds ? [] : stores.map((_, index) => join(dir, `.pipe${index}`))
@@ -333,14 +401,19 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
       this.sockets = stores.map((store, index) => {
         const socket = new Socket({ fd: reads[index], readable: true, writable: false })
         socket.on('data', (chunk) => {
-          if (this.recorded) this.late = (this.late ?? new Store(dir, 'late.log', 1 << 20, 1 << 20, 0)).push(chunk, ward.masks)
+          if (this.recorded)
+            this.late = (this.late ?? new Store(dir, 'late.log', 1 << 20, 1 << 20, 0)).push(chunk, ward.masks)
           else store.push(chunk, ward.masks)
           this.tell(ward)
         })
         socket.on('error', () => {})
         return { socket, closed: new Promise((resolve) => socket.once('close', resolve)) }
       })
-      const orders = new Socket({ fd: openSync(control, constants.O_RDWR | constants.O_NONBLOCK), readable: true, writable: false })
+      const orders = new Socket({
+        fd: openSync(control, constants.O_RDWR | constants.O_NONBLOCK),
+        readable: true,
+        writable: false,
+      })
       orders.on('error', () => {})
       orders.on('data', (chunk) => {
         for (const line of chunk.toString().split('\n')) {
@@ -365,7 +438,10 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
       }, 20)
     },
     async ended(ward) {
-      await Promise.race([Promise.all(this.sockets.map(({ closed }) => closed)), new Promise((resolve) => setTimeout(resolve, DRAIN_MS))])
+      await Promise.race([
+        Promise.all(this.sockets.map(({ closed }) => closed)),
+        new Promise((resolve) => setTimeout(resolve, DRAIN_MS)),
+      ])
       for (const store of stores) store.flush(ward.masks)
       const { code, number } = ward.exit
       const [out, err] = stores
@@ -422,7 +498,18 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
 /** A head file, then tail segments whose names carry their byte offset; the oldest are removed. */
 class Store {
   constructor(dir, name, headMax, tailMax, startAt) {
-    Object.assign(this, { dir, name, headMax, tailMax, total: startAt, segments: [], headSize: Math.min(startAt, headMax), failed: false, held: Buffer.alloc(0), lastByte: 10 })
+    Object.assign(this, {
+      dir,
+      name,
+      headMax,
+      tailMax,
+      total: startAt,
+      segments: [],
+      headSize: Math.min(startAt, headMax),
+      failed: false,
+      held: Buffer.alloc(0),
+      lastByte: 10,
+    })
     this.segmentMax = Math.max(65_536, Math.floor(tailMax / 8))
     this.inHead = startAt < headMax
     this.fd = this.open(this.inHead ? name : `${name}.${startAt}`)
@@ -431,7 +518,11 @@ class Store {
 
   open(name) {
     try {
-      return openSync(join(this.dir, name), constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW, 0o600)
+      return openSync(
+        join(this.dir, name),
+        constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
+        0o600,
+      )
     } catch {
       this.failed = true
       return null
@@ -491,7 +582,8 @@ class Store {
 
   dropOld() {
     const kept = () => this.segments.reduce((sum, { size }) => sum + size, 0)
-    while (this.segments.length > 1 && kept() - this.segments[0].size >= this.tailMax) unlinkQuietly(join(this.dir, `${this.name}.${this.segments.shift().start}`))
+    while (this.segments.length > 1 && kept() - this.segments[0].size >= this.tailMax)
+      unlinkQuietly(join(this.dir, `${this.name}.${this.segments.shift().start}`))
   }
 
   get omitted() {
@@ -557,7 +649,8 @@ function replace(text, masks, limit) {
       if (bytes.length < 2) continue
       const found = text.indexOf(bytes, at)
       if (found < 0 || found >= limit) continue
-      if (!best || found < best.found || (found === best.found && bytes.length > best.length)) best = { found, length: bytes.length, label }
+      if (!best || found < best.found || (found === best.found && bytes.length > best.length))
+        best = { found, length: bytes.length, label }
     }
     if (!best) break
     parts.push(text.subarray(at, best.found), best.label)

@@ -21,7 +21,10 @@ if (process.platform !== 'linux') {
 const helper = {
   target,
   sources,
-  newest: Math.max(...sources.map((file) => statSync(file).mtimeMs), statSync(join(root, 'native', 'helper.h')).mtimeMs),
+  newest: Math.max(
+    ...sources.map((file) => statSync(file).mtimeMs),
+    statSync(join(root, 'native', 'helper.h')).mtimeMs,
+  ),
   // A static musl binary is the smallest (about 100 KB) and runs on every distribution; glibc's static one is next best.
   compilers: [['musl-gcc', '-static'], ['cc', '-static'], ['gcc', '-static'], ['cc'], ['gcc']],
 }
@@ -37,16 +40,22 @@ const builtin = {
     ['gcc', ...builtinFlags],
   ],
 }
-if (!compile(helper)) console.error('cerith: no C compiler found; the native helper was not built and the lower tier will be used (see `cerith doctor`).')
+if (!compile(helper))
+  console.error(
+    'cerith: no C compiler found; the native helper was not built and the lower tier will be used (see `cerith doctor`).',
+  )
 // Sessions do without it, a little slower.
-else if (!compile(builtin)) console.error('cerith: the builtin for the shells of sessions could not be built; they start programs by themselves.')
+else if (!compile(builtin))
+  console.error('cerith: the builtin for the shells of sessions could not be built; they start programs by themselves.')
 
 function compile({ target, sources, newest, compilers }) {
   const built = statSync(target, { throwIfNoEntry: false })
   if (built && built.mtimeMs >= newest && !process.argv.includes('--force')) return true
   const staged = `${target}.${process.pid}`
   for (const [compiler, ...flags] of compilers) {
-    const result = spawnSync(compiler, ['-O2', '-Wall', '-Wextra', '-s', ...flags, '-o', staged, ...sources], { encoding: 'utf8' })
+    const result = spawnSync(compiler, ['-O2', '-Wall', '-Wextra', '-s', ...flags, '-o', staged, ...sources], {
+      encoding: 'utf8',
+    })
     if (result.status !== 0) continue
     // Renamed into place: an engine that starts meanwhile finds the old file or the new one, never half of one.
     renameSync(staged, target)

@@ -1,7 +1,20 @@
 // Bundles the package into dist/: five entries with shared chunks, the native helper, types, the config schema.
 //   node scripts/build.mjs [--if-stale] [--no-types] [--clean] [--into=DIR]
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { takeLock } from './lock.mjs'
@@ -106,7 +119,8 @@ function install(staging) {
   const chunks = join(dist, 'chunks')
   for (const name of existsSync(chunks) ? readdirSync(chunks) : []) {
     const file = join(chunks, name)
-    if (!made.includes(join('chunks', name)) && Date.now() - statSync(file).mtimeMs > keepMs) rmSync(file, { force: true })
+    if (!made.includes(join('chunks', name)) && Date.now() - statSync(file).mtimeMs > keepMs)
+      rmSync(file, { force: true })
   }
 }
 
@@ -115,7 +129,13 @@ async function publishConfigSchema() {
   const chunk = join(dist, 'index.js')
   if (!existsSync(join(root, 'src/config/schema.ts')) || !existsSync(chunk)) return
   const { rolldown } = await import('rolldown')
-  const build = await rolldown({ cwd: root, input: 'src/config/schema.ts', platform: 'node', tsconfig: false, external: /^node:/ })
+  const build = await rolldown({
+    cwd: root,
+    input: 'src/config/schema.ts',
+    platform: 'node',
+    tsconfig: false,
+    external: /^node:/,
+  })
   const { output } = await build.generate({ format: 'esm' })
   await build.close()
   const module = await import(`data:text/javascript;base64,${Buffer.from(output[0].code).toString('base64')}`)
@@ -126,7 +146,11 @@ function writeTypes() {
   const types = join(dist, 'types')
   const staging = mkdtempSync(join(dist, '.types-'))
   try {
-    const result = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', staging], { cwd: root, encoding: 'utf8' })
+    const result = spawnSync(
+      process.execPath,
+      [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', staging],
+      { cwd: root, encoding: 'utf8' },
+    )
     if (result.status !== 0) throw new Error(`tsc found mistakes:\n${result.stdout}${result.stderr}`)
     // Nobody imports the command line.
     rmSync(join(staging, 'cli'), { recursive: true, force: true })
@@ -141,8 +165,17 @@ function writeTypes() {
 /** True when any source is newer than the last complete build. */
 export function isStale() {
   const built = statSync(stamp, { throwIfNoEntry: false })
-  if (!built || Object.keys(ENTRIES).some((name) => existsSync(join(root, ENTRIES[name])) && !existsSync(join(dist, `${name}.js`)))) return true
-  const sources = [...filesBelow(join(root, 'src')), ...filesBelow(join(root, 'native')), join(root, 'package.json'), fileURLToPath(import.meta.url)]
+  if (
+    !built ||
+    Object.keys(ENTRIES).some((name) => existsSync(join(root, ENTRIES[name])) && !existsSync(join(dist, `${name}.js`)))
+  )
+    return true
+  const sources = [
+    ...filesBelow(join(root, 'src')),
+    ...filesBelow(join(root, 'native')),
+    join(root, 'package.json'),
+    fileURLToPath(import.meta.url),
+  ]
   return sources.some((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs > built.mtimeMs)
 }
 

@@ -23,7 +23,9 @@ for (const [name, command, args] of STEPS) {
   if (only.length > 0 && !only.includes(name)) continue
   const startedAt = performance.now()
   const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
-  console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${String(name)} (${((performance.now() - startedAt) / 1_000).toFixed(1)} s)`)
+  console.log(
+    `${status === 0 ? 'ok    ' : 'FAILED'} ${String(name)} (${((performance.now() - startedAt) / 1_000).toFixed(1)} s)`,
+  )
   if (status !== 0) failed.push(name)
 }
 if (failed.length > 0) console.error(`Failed: ${failed.join(', ')}`)

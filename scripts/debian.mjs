@@ -28,18 +28,28 @@ const PROGRAMS = [
 
 /** Never fails: a machine without network or apt still runs everything that does not need these. */
 export function installDebianPackages() {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0 || !has('apt-get') || process.env['CERITH_NO_APT']) return
+  if (process.platform !== 'linux' || process.getuid?.() !== 0 || !has('apt-get') || process.env['CERITH_NO_APT'])
+    return
   const missing = PROGRAMS.filter(([program]) => !has(program)).map(([, name]) => name)
   if (missing.length === 0) return
   console.error(`cerith: installing Debian packages for the tests: ${missing.join(' ')} ...`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const install = () => spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], { env, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', timeout: 240_000 })
+  const install = () =>
+    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      encoding: 'utf8',
+      timeout: 240_000,
+    })
   let result = install()
   if (result.status !== 0) {
     spawnSync('apt-get', ['update', '-qq'], { env, stdio: 'ignore', timeout: 120_000 })
     result = install()
   }
-  if (result.status !== 0) console.error(`cerith: they could not be installed; tests that need them are skipped. ${String(result.stderr).trim().split('\n').at(-1) ?? ''}`)
+  if (result.status !== 0)
+    console.error(
+      `cerith: they could not be installed; tests that need them are skipped. ${String(result.stderr).trim().split('\n').at(-1) ?? ''}`,
+    )
 }
 
 function has(program) {

@@ -12,7 +12,10 @@ const ENTRIES = [
 export function apiPage(root) {
   const types = join(root, 'dist/types')
   const parts = ENTRIES.map(([name, file, about]) =>
-    [`## ${name}\n\n${about}\n`, ...exportsOf(join(types, file)).map(({ name: each, from, local }) => section(each, declarationOf(from, local)))].join('\n'),
+    [
+      `## ${name}\n\n${about}\n`,
+      ...exportsOf(join(types, file)).map(({ name: each, from, local }) => section(each, declarationOf(from, local))),
+    ].join('\n'),
   )
   return `# API\n\nEvery name the package exports, as its type declarations have it. Made by \`npm run docs\`.\n\n${parts.join('\n')}`
 }
@@ -34,13 +37,17 @@ function exportsOf(file) {
       found.push({ name, local, from: join(dirname(file), from.replace(/\.js$/, '.d.ts')) })
     }
   }
-  for (const [, name] of text.matchAll(/^export declare (?:async )?(?:function|class|const) (\w+)/gm)) found.push({ name, local: name, from: file })
+  for (const [, name] of text.matchAll(/^export declare (?:async )?(?:function|class|const) (\w+)/gm))
+    found.push({ name, local: name, from: file })
   return found
 }
 
 function declarationOf(file, name) {
   const text = readFileSync(file, 'utf8')
-  const start = new RegExp(`^export (?:declare )?(?:abstract )?(?:function|class|const|interface|type) ${name}\\b`, 'm').exec(text)
+  const start = new RegExp(
+    `^export (?:declare )?(?:abstract )?(?:function|class|const|interface|type) ${name}\\b`,
+    'm',
+  ).exec(text)
   if (!start) {
     const again = exportsOf(file).find((each) => each.name === name)
     return again && again.from !== file ? declarationOf(again.from, again.local) : name
@@ -66,7 +73,12 @@ function body(text) {
     else if ('{(['.includes(c)) depth++
     else if ('})]'.includes(c)) {
       depth--
-      if (depth === 0 && c === '}' && /^\s*\n(?:\s*export|\s*\/\*\*|\s*interface|\s*declare|\s*type|\s*$)/.test(text.slice(i + 1, i + 200) || '\n')) return text.slice(0, i + 1)
+      if (
+        depth === 0 &&
+        c === '}' &&
+        /^\s*\n(?:\s*export|\s*\/\*\*|\s*interface|\s*declare|\s*type|\s*$)/.test(text.slice(i + 1, i + 200) || '\n')
+      )
+        return text.slice(0, i + 1)
     } else if (c === ';' && depth === 0) return text.slice(0, i + 1)
   }
   return text.trimEnd()

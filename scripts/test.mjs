@@ -7,6 +7,10 @@ import { ensure, root } from './ensure.mjs'
 installDebianPackages()
 ensure()
 const given = process.argv.slice(2)
-const vitest = spawn(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...(given.length > 0 ? given : ['--coverage'])], { cwd: root, stdio: 'inherit' })
+const vitest = spawn(
+  process.execPath,
+  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...(given.length > 0 ? given : ['--coverage'])],
+  { cwd: root, stdio: 'inherit' },
+)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => vitest.kill(signal))
 vitest.on('exit', (code, signal) => (process.exitCode = code ?? (signal ? 1 : 0)))

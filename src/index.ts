@@ -3,9 +3,29 @@ export { createEngine } from './engine/engine.js'
 export { ShellManager, type ShellProcess, type ShellStatus } from './engine/shell-manager.js'
 export type { AskpassRule, EngineOptions } from './engine/services/options.js'
 export { ShellError, type ShellErrorCode } from './contract/errors.js'
-export { outcomeToJson, statusOf, type End, type Outcome, type Status, type Refusal, type PlanSummary } from './contract/outcome.js'
+export {
+  outcomeToJson,
+  statusOf,
+  type End,
+  type Outcome,
+  type Status,
+  type Refusal,
+  type PlanSummary,
+} from './contract/outcome.js'
 export type { Engine, RunHandle, Session, SessionInfo } from './contract/engine.js'
-export type { Job, JobEvent, JobInfo, JobStatus, KillResult, ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from './contract/job.js'
+export type {
+  Job,
+  JobEvent,
+  JobInfo,
+  JobStatus,
+  KillResult,
+  ReadOptions,
+  ReadResult,
+  Screen,
+  SendOptions,
+  WaitOptions,
+  WaitResult,
+} from './contract/job.js'
 export type { ApprovalAnswer, ApprovalQuestion, AskFunction, RunRequest, StartRequest } from './contract/request.js'
 export type { Clip, OutputChunk, StreamName } from './contract/output.js'
 export type { Verdict, Decision } from './contract/verdict.js'

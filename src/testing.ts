@@ -7,7 +7,9 @@ import { createEngine } from './engine/engine.js'
 import type { EngineOptions } from './engine/services/options.js'
 
 /** An engine with a state directory of its own, which goes away with `close()`. */
-export async function createTestEngine(options: Omit<EngineOptions, 'stateDir'> = {}): Promise<Engine & { readonly stateDir: string }> {
+export async function createTestEngine(
+  options: Omit<EngineOptions, 'stateDir'> = {},
+): Promise<Engine & { readonly stateDir: string }> {
   const stateDir = mkdtempSync(join(tmpdir(), 'cerith-test-'))
   const engine = await createEngine({ ...options, stateDir })
   return {
@@ -21,7 +23,10 @@ export async function createTestEngine(options: Omit<EngineOptions, 'stateDir'> 
 }
 
 /** Runs `use` with such an engine and closes it whatever happens. */
-export async function withTestEngine<T>(use: (engine: Engine & { readonly stateDir: string }) => Promise<T>, options: Omit<EngineOptions, 'stateDir'> = {}): Promise<T> {
+export async function withTestEngine<T>(
+  use: (engine: Engine & { readonly stateDir: string }) => Promise<T>,
+  options: Omit<EngineOptions, 'stateDir'> = {},
+): Promise<T> {
   const engine = await createTestEngine(options)
   try {
     return await use(engine)

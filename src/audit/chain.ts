@@ -11,7 +11,12 @@ export function chainHash(body: string): string {
   return createHash('sha256').update(body).digest('hex')
 }
 
-export type AuditLine = Readonly<Record<string, unknown>> & { readonly at?: number; readonly prev?: string; readonly hash?: string; readonly lost?: number }
+export type AuditLine = Readonly<Record<string, unknown>> & {
+  readonly at?: number
+  readonly prev?: string
+  readonly hash?: string
+  readonly lost?: number
+}
 
 /** The log and its rotated parts, oldest first. */
 export function auditFiles(file: string): string[] {
@@ -57,7 +62,8 @@ export async function verifyAudit(file: string): Promise<AuditCheck> {
   let head: string | null = null
   for (const path of files) {
     for await (const { text, entry, number } of linesOf(path)) {
-      const tell = (what: AuditProblem['what'], message: string): void => void problems.push({ file: path, line: number, what, message })
+      const tell = (what: AuditProblem['what'], message: string): void =>
+        void problems.push({ file: path, line: number, what, message })
       if (!entry || typeof entry.hash !== 'string') {
         // An honest line has its own hash at its end; half a line has none.
         tell('torn', 'an unfinished or unreadable line')
@@ -66,14 +72,22 @@ export async function verifyAudit(file: string): Promise<AuditCheck> {
       lines++
       const body = text.replace(/,"hash":"[0-9a-f]{64}"\}$/, '}')
       if (chainHash(body) !== entry.hash) tell('changed', 'this line is not what was written')
-      if (head !== null && entry.prev !== head) tell('missing', 'lines before this one were taken out, changed or reordered')
+      if (head !== null && entry.prev !== head)
+        tell('missing', 'lines before this one were taken out, changed or reordered')
       // The oldest part may have been removed by rotation; an unrotated log starts at the beginning.
-      if (head === null && entry.prev !== START_OF_CHAIN && path === file && entry['kind'] !== 'rotated') tell('missing', 'the beginning of the log is missing')
+      if (head === null && entry.prev !== START_OF_CHAIN && path === file && entry['kind'] !== 'rotated')
+        tell('missing', 'the beginning of the log is missing')
       if (entry.lost) tell('lost', `${entry.lost} lines before this one could not be written`)
       head = entry.hash
     }
   }
-  return { lines, files, head, problems, intact: !problems.some(({ what }) => what === 'changed' || what === 'missing') }
+  return {
+    lines,
+    files,
+    head,
+    problems,
+    intact: !problems.some(({ what }) => what === 'changed' || what === 'missing'),
+  }
 }
 
 async function* linesOf(path: string): AsyncGenerator<{ text: string; entry: AuditLine | null; number: number }> {

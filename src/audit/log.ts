@@ -61,7 +61,15 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
         const lines: string[] = []
         for (let chars = 0; lines.length < waiting.length && chars < WRITE_CHARS; chars += lines.at(-1)!.length) {
           const isFirst = lines.length === 0
-          const next = chained({ ...waiting[lines.length], ...who, ...(isFirst && lost > 0 ? { lost } : {}), ...(lock.held ? {} : { unlocked: true }) }, hash)
+          const next = chained(
+            {
+              ...waiting[lines.length],
+              ...who,
+              ...(isFirst && lost > 0 ? { lost } : {}),
+              ...(lock.held ? {} : { unlocked: true }),
+            },
+            hash,
+          )
           // A line that another process did not finish is closed first; it stays as it is and is reported by `audit --verify`.
           lines.push(torn ? `\n${next.line}` : next.line)
           hash = next.hash
@@ -84,7 +92,8 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
       .catch((error: NodeJS.ErrnoException) => {
         lost += waiting.length
         waiting.length = 0
-        if (!complained) options.onProblem?.(`The audit log cannot be written (${error.code ?? error.message}): ${file}`)
+        if (!complained)
+          options.onProblem?.(`The audit log cannot be written (${error.code ?? error.message}): ${file}`)
         complained = true
       })
       .finally(() => {

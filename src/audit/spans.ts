@@ -4,7 +4,11 @@ import type { AuditLog } from './log.js'
 /** The few calls that are used of `@opentelemetry/api`. */
 interface Api {
   readonly SpanStatusCode: { readonly ERROR: number }
-  readonly trace: { getTracer(name: string): { startSpan(name: string, options: object): { setStatus(status: { code: number }): void; end(at: Date): void } } }
+  readonly trace: {
+    getTracer(name: string): {
+      startSpan(name: string, options: object): { setStatus(status: { code: number }): void; end(at: Date): void }
+    }
+  }
 }
 
 /** The api registers what the host has set up under this name; without it every span would be thrown away. */

@@ -23,7 +23,10 @@ export interface BenchResult {
   readonly ratio: number
 }
 
-export async function runBench({ json = false, quick = false }: { json?: boolean; quick?: boolean }, io: Io): Promise<void> {
+export async function runBench(
+  { json = false, quick = false }: { json?: boolean; quick?: boolean },
+  io: Io,
+): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'cerith-bench-'))
   const engine = await createEngine({ stateDir: home })
   const stopped = new AbortController()
@@ -37,8 +40,14 @@ export async function runBench({ json = false, quick = false }: { json?: boolean
       results.push(result)
       if (!json) io.out.write(`${line(result, io)}\n`)
     }
-    if (json) io.out.write(`${JSON.stringify({ node: process.version, platform: `${process.platform}-${process.arch}`, results })}\n`)
-    else io.out.write(`\nMedian of interleaved rounds against child_process.spawn('bash', ['-c', ...]);\nthe bar is cerith, | is spawn. Less is better.\n`)
+    if (json)
+      io.out.write(
+        `${JSON.stringify({ node: process.version, platform: `${process.platform}-${process.arch}`, results })}\n`,
+      )
+    else
+      io.out.write(
+        `\nMedian of interleaved rounds against child_process.spawn('bash', ['-c', ...]);\nthe bar is cerith, | is spawn. Less is better.\n`,
+      )
   } finally {
     unlisten()
     await engine.close()
@@ -51,11 +60,31 @@ function rows(engine: Engine, session: Session, share: number): Row[] {
   const megabytes = (count: number): string => `head -c ${count * 1024 * 1024} /dev/zero`
   return [
     { name: 'session  :', rounds: rounds(200), ours: () => session.run({ command: ':' }), theirs: () => plain(':') },
-    { name: 'session  /bin/true', rounds: rounds(200), ours: () => session.run({ command: '/bin/true' }), theirs: () => plain('/bin/true') },
+    {
+      name: 'session  /bin/true',
+      rounds: rounds(200),
+      ours: () => session.run({ command: '/bin/true' }),
+      theirs: () => plain('/bin/true'),
+    },
     { name: 'fresh    :', rounds: rounds(200), ours: () => engine.run({ command: ':' }), theirs: () => plain(':') },
-    { name: 'fresh    ls | wc -l', rounds: rounds(100), ours: () => engine.run({ command: 'ls | wc -l' }), theirs: () => plain('ls | wc -l') },
-    { name: '10 MB of output', rounds: rounds(30), ours: () => engine.run({ command: megabytes(10) }), theirs: () => plain(megabytes(10)) },
-    { name: 'a job, started', rounds: rounds(50), ours: async () => (await engine.start({ command: ':' })).id, theirs: () => detached(':') },
+    {
+      name: 'fresh    ls | wc -l',
+      rounds: rounds(100),
+      ours: () => engine.run({ command: 'ls | wc -l' }),
+      theirs: () => plain('ls | wc -l'),
+    },
+    {
+      name: '10 MB of output',
+      rounds: rounds(30),
+      ours: () => engine.run({ command: megabytes(10) }),
+      theirs: () => plain(megabytes(10)),
+    },
+    {
+      name: 'a job, started',
+      rounds: rounds(50),
+      ours: async () => (await engine.start({ command: ':' })).id,
+      theirs: () => detached(':'),
+    },
   ]
 }
 
@@ -79,7 +108,8 @@ async function measure({ name, rounds, ours, theirs }: Row, signal: AbortSignal)
 
 function spread(times: number[]): { p50: number; p95: number } {
   const sorted = times.sort((a, b) => a - b)
-  const at = (share: number): number => Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number).toFixed(3))
+  const at = (share: number): number =>
+    Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number).toFixed(3))
   return { p50: at(0.5), p95: at(0.95) }
 }
 

@@ -19,7 +19,11 @@ export interface EngineUse {
   readonly runsIn?: string | undefined
 }
 
-export async function withEngine<T>(io: Io, options: EngineUse, use: (engine: Engine, stateDir: string) => Promise<T>): Promise<T> {
+export async function withEngine<T>(
+  io: Io,
+  options: EngineUse,
+  use: (engine: Engine, stateDir: string) => Promise<T>,
+): Promise<T> {
   const { person } = io
   const cwd = options.runsIn === undefined ? nearestExisting(io.cwd) : directoryFor(options.runsIn, io)
   const release = options.session === undefined ? () => {} : await lockSession(options.session, io)
@@ -28,7 +32,12 @@ export async function withEngine<T>(io: Io, options: EngineUse, use: (engine: En
     door: 'cli',
     env: io.env,
     ...(options.flags ? { flags: options.flags } : {}),
-    ...(person ? { ask: (question) => askPerson(question, io), askPassphrase: () => person.ask('Pass phrase of the vault: ', { hidden: true }) } : {}),
+    ...(person
+      ? {
+          ask: (question) => askPerson(question, io),
+          askPassphrase: () => person.ask('Pass phrase of the vault: ', { hidden: true }),
+        }
+      : {}),
     onProblem: (message) => io.err.write(`cerith: ${message}\n`),
   })
   try {
@@ -51,8 +60,16 @@ async function lockSession(name: string, io: Io): Promise<() => void> {
   const given = new AbortController()
   const unlisten = io.onSignal(() => given.abort())
   try {
-    const lock = await takeLockFile(join(dir, `.${name}.lock`), { signal: given.signal, onWait: (owner) => io.err.write(`cerith: waiting for session ${name}, which process ${owner} is using\n`) })
-    if (!lock.held) throw new ShellError('SESSION_LOST', `Gave up waiting for session ${name}`, 'Another process is using it; try again, or use another name.')
+    const lock = await takeLockFile(join(dir, `.${name}.lock`), {
+      signal: given.signal,
+      onWait: (owner) => io.err.write(`cerith: waiting for session ${name}, which process ${owner} is using\n`),
+    })
+    if (!lock.held)
+      throw new ShellError(
+        'SESSION_LOST',
+        `Gave up waiting for session ${name}`,
+        'Another process is using it; try again, or use another name.',
+      )
     return lock.release
   } finally {
     unlisten()

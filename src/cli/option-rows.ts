@@ -4,14 +4,22 @@ import type { OptionRow } from './verb.js'
 
 export const JSON_OPTION: OptionRow = { flags: '--json', about: 'answer with JSON' }
 export const CWD_OPTION: OptionRow = { flags: '--cwd <DIR>', about: 'run there (default: here)', read: readDirectory }
-export const SET_OPTION: OptionRow = { flags: '--set <KEY=VALUE>', about: 'a setting for this call (see `cerith config`)', many: true }
+export const SET_OPTION: OptionRow = {
+  flags: '--set <KEY=VALUE>',
+  about: 'a setting for this call (see `cerith config`)',
+  many: true,
+}
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Milliseconds: `1500`, `30s`, `5m`, `1h`, `7d`. */
 export function readDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim())
-  if (!match) throw new UsageError(`${JSON.stringify(text)} is not a time`, 'Write milliseconds (1500) or a unit: 30s, 5m, 1h, 7d.')
+  if (!match)
+    throw new UsageError(
+      `${JSON.stringify(text)} is not a time`,
+      'Write milliseconds (1500) or a unit: 30s, 5m, 1h, 7d.',
+    )
   return Math.round(Number(match[1]) * (UNITS[match[2] ?? 'ms'] as number))
 }
 
@@ -30,14 +38,16 @@ function readDirectory(text: string): string {
 }
 
 export function readWhole(text: string): number {
-  if (!/^\d+$/.test(text)) throw new UsageError(`${JSON.stringify(text)} is not a whole number`, 'Write digits only, 0 or more.')
+  if (!/^\d+$/.test(text))
+    throw new UsageError(`${JSON.stringify(text)} is not a whole number`, 'Write digits only, 0 or more.')
   return Number(text)
 }
 
 /** A TCP port; what 0 means is the verb's to say. */
 export function readPort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new UsageError(`${JSON.stringify(text)} is not a port`, 'Write a whole number up to 65535.')
+  if (!(port <= 65_535))
+    throw new UsageError(`${JSON.stringify(text)} is not a port`, 'Write a whole number up to 65535.')
   return port
 }
 

@@ -52,13 +52,19 @@ function parse(verb: Verb, argv: readonly string[], io: Io): Parsed | null {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return null
     // The parser puts its suggestion on a second line of the message; ours belongs to the hint.
-    const [, message = error.message, suggestion] = /^(?:error: )?([^]*?)(?:\n\((Did you mean [^]*)\))?$/.exec(error.message) ?? []
+    const [, message = error.message, suggestion] =
+      /^(?:error: )?([^]*?)(?:\n\((Did you mean [^]*)\))?$/.exec(error.message) ?? []
     throw new UsageError(message, `${suggestion ? `${suggestion} ` : ''}See \`cerith ${verb.name} --help\`.`)
   }
   const words = command.args
   const [least, most] = verb.words
-  if (words.length < least) throw new UsageError(`${verb.name} needs ${verb.usage}`, `See \`cerith ${verb.name} --help\`.`)
-  if (words.length > most) throw new UsageError(`${verb.name} does not know what to do with ${JSON.stringify(words[most])}`, `Usage: cerith ${verb.name} ${verb.usage}`.trim())
+  if (words.length < least)
+    throw new UsageError(`${verb.name} needs ${verb.usage}`, `See \`cerith ${verb.name} --help\`.`)
+  if (words.length > most)
+    throw new UsageError(
+      `${verb.name} does not know what to do with ${JSON.stringify(words[most])}`,
+      `Usage: cerith ${verb.name} ${verb.usage}`.trim(),
+    )
   return { words, options: command.opts() }
 }
 
@@ -71,7 +77,11 @@ export function commandFor(verb: Verb): Command {
     .argument('[words...]')
     .helpOption('-h, --help', 'show this help')
     .showSuggestionAfterError()
-    .configureHelp({ helpWidth: 80, visibleArguments: () => [], commandUsage: () => `cerith ${verb.name} [options] ${verb.passThrough ? '[--] ' : ''}${verb.usage}`.trim() })
+    .configureHelp({
+      helpWidth: 80,
+      visibleArguments: () => [],
+      commandUsage: () => `cerith ${verb.name} [options] ${verb.passThrough ? '[--] ' : ''}${verb.usage}`.trim(),
+    })
     .addHelpText('after', detailsOf(verb))
   if (verb.passThrough) command.passThroughOptions()
   for (const row of verb.options) command.addOption(optionFor(row))
@@ -82,7 +92,8 @@ function optionFor(row: OptionRow): Option {
   const option = new Option(row.flags, row.about)
   if (row.choices) option.choices(row.choices)
   const read = row.read && named(row.flags, row.read)
-  if (row.many) option.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), read ? read(text) : text])
+  if (row.many)
+    option.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), read ? read(text) : text])
   else if (read) option.argParser((text: string) => read(text))
   if (row.default !== undefined) option.default(row.default)
   if (row.hidden) option.hideHelp()
@@ -112,12 +123,16 @@ async function unknownVerb(name: string): Promise<UsageError> {
     const meant = nearest(name, ['--version', '--help'])
     return new UsageError(
       `unknown option ${JSON.stringify(name)}`,
-      meant ? `Did you mean ${meant}? Options of a verb go after it.` : 'Options go after the verb: cerith VERB [options]. See `cerith --help`.',
+      meant
+        ? `Did you mean ${meant}? Options of a verb go after it.`
+        : 'Options go after the verb: cerith VERB [options]. See `cerith --help`.',
     )
   }
   return new UsageError(
     `there is no verb ${JSON.stringify(name)}`,
-    close && name.trim() !== '' ? `Did you mean \`cerith ${close}\`? To run a command: cerith run '...'` : "To run a command: cerith run '...'; for the verbs: cerith --help",
+    close && name.trim() !== ''
+      ? `Did you mean \`cerith ${close}\`? To run a command: cerith run '...'`
+      : "To run a command: cerith run '...'; for the verbs: cerith --help",
   )
 }
 
@@ -125,7 +140,9 @@ async function unknownVerb(name: string): Promise<UsageError> {
 function wantsJson(argv: readonly string[], verb: Verb): boolean {
   const before = argv.indexOf('--')
   const own = before === -1 ? argv : argv.slice(0, before)
-  const first = verb.passThrough ? own.findIndex((word, i) => i > 0 && !word.startsWith('-') && !takesValue(own[i - 1] as string, verb)) : -1
+  const first = verb.passThrough
+    ? own.findIndex((word, i) => i > 0 && !word.startsWith('-') && !takesValue(own[i - 1] as string, verb))
+    : -1
   return (first === -1 ? own : own.slice(0, first)).includes('--json')
 }
 
@@ -139,7 +156,9 @@ function report(error: unknown, asJson: boolean, io: Io): number {
     return EXIT.error
   }
   const hint = ShellError.is(error) || error instanceof UsageError ? error.hint : null
-  io.err.write(visible(`cerith: ${error instanceof Error ? error.message : String(error)}\n${hint ? `        ${hint}\n` : ''}`))
+  io.err.write(
+    visible(`cerith: ${error instanceof Error ? error.message : String(error)}\n${hint ? `        ${hint}\n` : ''}`),
+  )
   if (io.env['CERITH_DEBUG'] && error instanceof Error) io.err.write(`${error.stack}\n`)
   return EXIT.error
 }

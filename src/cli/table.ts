@@ -7,7 +7,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const spread = fit(widths, width)
   return all.map((row) =>
     row
-      .map((cell, i) => (i === row.length - 1 ? cut(cell, spread[i] as number) : cut(cell, spread[i] as number).padEnd(spread[i] as number)))
+      .map((cell, i) =>
+        i === row.length - 1
+          ? cut(cell, spread[i] as number)
+          : cut(cell, spread[i] as number).padEnd(spread[i] as number),
+      )
       .join('  ')
       .trimEnd(),
   )

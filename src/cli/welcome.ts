@@ -16,9 +16,23 @@ export function welcome({ url, tokenFile, clients, program }: Welcome): string {
   const [command, ...args] = [...program, 'mcp']
   const rows: [string, string[]][] = [
     ['Claude Code', [`claude mcp add --transport http cerith ${url} \\`, `  --header "${bearer}"`]],
-    ['Codex', ['in ~/.codex/config.toml:', '  [mcp_servers.cerith]', `  url = "${url}"`, '  bearer_token_env_var = "CERITH_TOKEN"']],
+    [
+      'Codex',
+      [
+        'in ~/.codex/config.toml:',
+        '  [mcp_servers.cerith]',
+        `  url = "${url}"`,
+        '  bearer_token_env_var = "CERITH_TOKEN"',
+      ],
+    ],
     ['Gemini CLI', ['gemini mcp add --transport http cerith \\', `  ${url} --header "${bearer}"`]],
-    ['VS Code', [`code --add-mcp '{"name":"cerith","type":"http","url":"${url}",`, `  "headers":{"Authorization":"Bearer '$CERITH_TOKEN'"}}'`]],
+    [
+      'VS Code',
+      [
+        `code --add-mcp '{"name":"cerith","type":"http","url":"${url}",`,
+        `  "headers":{"Authorization":"Bearer '$CERITH_TOKEN'"}}'`,
+      ],
+    ],
     ['any other', [JSON.stringify({ mcpServers: { cerith: { command, args } } })]],
   ]
   return [

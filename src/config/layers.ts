@@ -19,7 +19,9 @@ interface Combined {
 export function combine(layers: readonly Layer[], projectFile: string | null): Combined {
   const values: Record<string, unknown> = {}
   const origins: Record<string, readonly LayerName[]> = {}
-  const userHasPolicy = layers.some(({ name, values: own }) => name !== 'project' && [...own.keys()].some((key) => key.startsWith('policy.')))
+  const userHasPolicy = layers.some(
+    ({ name, values: own }) => name !== 'project' && [...own.keys()].some((key) => key.startsWith('policy.')),
+  )
   for (const setting of SETTINGS) {
     let value = setting.default
     let from: LayerName[] = ['default']
@@ -30,7 +32,8 @@ export function combine(layers: readonly Layer[], projectFile: string | null): C
       else if (setting.project === 'never') throw notInProject(setting, projectFile)
       else {
         const merged = fromProject(setting, value, from, given, userHasPolicy, projectFile)
-        if (merged.changed) [value, from] = [merged.value, merged.added && from[0] !== 'default' ? [...from, 'project'] : ['project']]
+        if (merged.changed)
+          [value, from] = [merged.value, merged.added && from[0] !== 'default' ? [...from, 'project'] : ['project']]
       }
     }
     values[setting.key] = value
@@ -54,16 +57,34 @@ interface Merged {
 
 const STRICTNESS = ['open', 'careful', 'readonly']
 
-function fromProject(setting: Setting, current: unknown, from: readonly LayerName[], given: unknown, userHasPolicy: boolean, file: string | null): Merged {
+function fromProject(
+  setting: Setting,
+  current: unknown,
+  from: readonly LayerName[],
+  given: unknown,
+  userHasPolicy: boolean,
+  file: string | null,
+): Merged {
   const isUsers = from[0] !== 'default'
   if (setting.project === 'override') return { value: given, changed: true, added: false }
-  if (setting.project === 'add') return { value: [...(current as unknown[]), ...(given as unknown[])], changed: (given as unknown[]).length > 0, added: true }
+  if (setting.project === 'add')
+    return {
+      value: [...(current as unknown[]), ...(given as unknown[])],
+      changed: (given as unknown[]).length > 0,
+      added: true,
+    }
   if (setting.project === 'within') {
     // Without roots of the user's own, `careful` means the working directory: a project may not widen that beyond itself.
-    if (setting.key === 'policy.roots' && !isUsers && userHasPolicy && file) return within(setting, [dirname(file)], given as string[], true, file)
+    if (setting.key === 'policy.roots' && !isUsers && userHasPolicy && file)
+      return within(setting, [dirname(file)], given as string[], true, file)
     return within(setting, current as string[], given as string[], isUsers, file)
   }
-  if (setting.key === 'policy.preset') return { value: given, changed: STRICTNESS.indexOf(given as string) > STRICTNESS.indexOf(current as string), added: false }
+  if (setting.key === 'policy.preset')
+    return {
+      value: given,
+      changed: STRICTNESS.indexOf(given as string) > STRICTNESS.indexOf(current as string),
+      added: false,
+    }
   if (setting.key === 'policy.rules') {
     // Where the user has a policy, a project's `allow` could answer a question that the user wanted to be asked.
     const rules = (given as { decision?: string }[]).filter(({ decision }) => !userHasPolicy || decision !== 'allow')
@@ -79,14 +100,31 @@ interface Protected {
 
 function protectedOfBoth(users: Protected | null, projects: Protected): Protected {
   if (!users) return projects
-  const decision = users.decision === 'deny' || projects.decision === 'deny' ? 'deny' : (users.decision ?? projects.decision)
-  return { ...users, ...projects, paths: [...new Set([...(users.paths ?? []), ...(projects.paths ?? [])])], ...(decision ? { decision } : {}) }
+  const decision =
+    users.decision === 'deny' || projects.decision === 'deny' ? 'deny' : (users.decision ?? projects.decision)
+  return {
+    ...users,
+    ...projects,
+    paths: [...new Set([...(users.paths ?? []), ...(projects.paths ?? [])])],
+    ...(decision ? { decision } : {}),
+  }
 }
 
-function within(setting: Setting, users: readonly string[], projects: readonly string[], isUsers: boolean, file: string | null): Merged {
+function within(
+  setting: Setting,
+  users: readonly string[],
+  projects: readonly string[],
+  isUsers: boolean,
+  file: string | null,
+): Merged {
   if (!isUsers || users.length === 0) return { value: projects, changed: projects.length > 0, added: false }
   const outside = projects.find((path) => !users.some((root) => isBelow(real(path), real(root))))
-  if (outside) throw new ShellError('BAD_CONFIG', `${file}: ${setting.key} names ${outside}, which lies outside your own ${setting.key}`, `Your configuration allows: ${users.join(', ')}`)
+  if (outside)
+    throw new ShellError(
+      'BAD_CONFIG',
+      `${file}: ${setting.key} names ${outside}, which lies outside your own ${setting.key}`,
+      `Your configuration allows: ${users.join(', ')}`,
+    )
   return { value: projects.length > 0 ? projects : users, changed: projects.length > 0, added: false }
 }
 

@@ -17,7 +17,11 @@ export interface LoadedConfig {
   /** Which layer had the last word; lists that grow name all of theirs. */
   readonly origins: Readonly<Record<string, readonly LayerName[]>>
   /** The files that were looked for; commands may not change them, present or not. */
-  readonly files: { readonly user: string; readonly project: string | null; readonly projectCandidates: readonly string[] }
+  readonly files: {
+    readonly user: string
+    readonly project: string | null
+    readonly projectCandidates: readonly string[]
+  }
   /** Whether a user or project file, the environment or a flag set it. */
   isSet(key: string): boolean
 }
@@ -69,7 +73,12 @@ function isFile(path: string): boolean {
     const { code } = error as NodeJS.ErrnoException
     // ENOTDIR: somebody named a file as the directory, which whoever runs there will say.
     if (code === 'ENOENT' || code === 'ENOTDIR') return false
-    throw new ShellError('BAD_CONFIG', `${path}: cannot be looked for (${code})`, 'Make the directory readable, or start elsewhere.', { cause: error })
+    throw new ShellError(
+      'BAD_CONFIG',
+      `${path}: cannot be looked for (${code})`,
+      'Make the directory readable, or start elsewhere.',
+      { cause: error },
+    )
   }
 }
 
@@ -84,7 +93,8 @@ function fileValues(file: string, home: string): Map<string, unknown> {
       if (key === '$schema') continue
       const setting = settingNamed(key)
       if (setting) values.set(key, readValue(setting, value, place))
-      else if (isGroup(key) && typeof value === 'object' && value !== null && !Array.isArray(value)) take(value as Record<string, unknown>, `${key}.`)
+      else if (isGroup(key) && typeof value === 'object' && value !== null && !Array.isArray(value))
+        take(value as Record<string, unknown>, `${key}.`)
       else throw unknownKey(key, file)
     }
   }
@@ -92,11 +102,16 @@ function fileValues(file: string, home: string): Map<string, unknown> {
   return values
 }
 
-function environmentValues(env: Readonly<Record<string, string | undefined>>, cwd: string, home: string): Map<string, unknown> {
+function environmentValues(
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  home: string,
+): Map<string, unknown> {
   const values = new Map<string, unknown>()
   for (const setting of SETTINGS) {
     const text = setting.variable ? env[setting.variable] : undefined
-    if (setting.variable && text !== undefined && text !== '') values.set(setting.key, readText(setting, text, { name: `$${setting.variable}`, base: cwd, home }))
+    if (setting.variable && text !== undefined && text !== '')
+      values.set(setting.key, readText(setting, text, { name: `$${setting.variable}`, base: cwd, home }))
   }
   return values
 }
@@ -105,7 +120,12 @@ function flagValues(flags: readonly string[], cwd: string, home: string): Map<st
   const values = new Map<string, unknown>()
   for (const flag of flags) {
     const [key, text] = [flag.slice(0, Math.max(0, flag.indexOf('='))), flag.slice(flag.indexOf('=') + 1)]
-    if (key === '') throw new ShellError('BAD_CONFIG', `--set wants KEY=VALUE, got ${JSON.stringify(flag)}`, 'For example: --set limits.timeoutMs=60000')
+    if (key === '')
+      throw new ShellError(
+        'BAD_CONFIG',
+        `--set wants KEY=VALUE, got ${JSON.stringify(flag)}`,
+        'For example: --set limits.timeoutMs=60000',
+      )
     const setting = settingNamed(key)
     if (!setting) throw unknownKey(key, '--set')
     values.set(key, readText(setting, text, { name: '--set', base: cwd, home }))
@@ -131,7 +151,9 @@ export function hintForKey(key: string): string {
   const leaf = key.split('.').at(-1) as string
   const groups = [...new Set(keys.filter((known) => known.includes('.')).map((known) => known.split('.')[0] as string))]
   // A right name in the wrong group is the likeliest mistake of all.
-  const close = keys.find((known) => known.split('.').at(-1)?.toLowerCase() === leaf.toLowerCase()) ?? nearest(key, [...keys, ...groups])
+  const close =
+    keys.find((known) => known.split('.').at(-1)?.toLowerCase() === leaf.toLowerCase()) ??
+    nearest(key, [...keys, ...groups])
   return close ? `Did you mean ${JSON.stringify(close)}?` : 'Run `cerith config` to see every key.'
 }
 
@@ -143,7 +165,11 @@ function parse(text: string, file: string): Record<string, unknown> {
     throw new ShellError('BAD_CONFIG', `${file}: not JSON: ${(error as Error).message}`, 'Fix the file, or remove it.')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ShellError('BAD_CONFIG', `${file}: must hold one JSON object`, 'Start with {} and add keys; `cerith config` lists them.')
+    throw new ShellError(
+      'BAD_CONFIG',
+      `${file}: must hold one JSON object`,
+      'Start with {} and add keys; `cerith config` lists them.',
+    )
   return value as Record<string, unknown>
 }
 
@@ -152,13 +178,19 @@ function readIfThere(file: string): string | null {
     const stat = statSync(file)
     // Reading a pipe would wait for ever, and a huge file would fill the memory of everything that starts here.
     if (!stat.isFile() || stat.size > MAX_BYTES)
-      throw new ShellError('BAD_CONFIG', `${file}: cannot be read (${stat.isFile() ? `larger than ${MAX_BYTES} bytes` : 'not a file'})`, 'A configuration is one small JSON file.')
+      throw new ShellError(
+        'BAD_CONFIG',
+        `${file}: cannot be read (${stat.isFile() ? `larger than ${MAX_BYTES} bytes` : 'not a file'})`,
+        'A configuration is one small JSON file.',
+      )
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (ShellError.is(error)) throw error
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     // A policy that cannot be read must not turn into no policy.
-    throw new ShellError('BAD_CONFIG', `${file}: cannot be read (${code})`, 'Make it readable, or remove it.', { cause: error })
+    throw new ShellError('BAD_CONFIG', `${file}: cannot be read (${code})`, 'Make it readable, or remove it.', {
+      cause: error,
+    })
   }
 }

@@ -1,7 +1,18 @@
 /** Every setting of cerith.config.json, one row each: its type, its default, who may set it, and what it is for. */
 import { LIMITS } from '../contract/limits.js'
 
-export type SettingType = 'boolean' | 'number' | 'string' | 'path' | 'names' | 'paths' | 'flags' | 'texts' | 'commands' | 'object' | 'objects'
+export type SettingType =
+  | 'boolean'
+  | 'number'
+  | 'string'
+  | 'path'
+  | 'names'
+  | 'paths'
+  | 'flags'
+  | 'texts'
+  | 'commands'
+  | 'object'
+  | 'objects'
 
 /**
  * What happens when the project's file, which may come with a cloned repository, sets it too:
@@ -40,7 +51,8 @@ export const SETTINGS: readonly Setting[] = [
     key: 'policy.preset',
     type: 'string',
     default: 'open',
-    about: 'What the guard lets through: `open` denies only the catastrophic, `careful` asks before writes elsewhere, network and installs, `readonly` allows only what reads.',
+    about:
+      'What the guard lets through: `open` denies only the catastrophic, `careful` asks before writes elsewhere, network and installs, `readonly` allows only what reads.',
     project: 'stricter',
     variable: 'CERITH_POLICY_PRESET',
     choices: ['open', 'careful', 'readonly'],
@@ -49,12 +61,32 @@ export const SETTINGS: readonly Setting[] = [
     key: 'policy.rules',
     type: 'objects',
     default: [],
-    about: 'Rules on argv: {name?, decision, commands, directories?, reason?, guidance?, match?, notMatch?}. See docs/safety.md.',
+    about:
+      'Rules on argv: {name?, decision, commands, directories?, reason?, guidance?, match?, notMatch?}. See docs/safety.md.',
     project: 'stricter',
   },
-  { key: 'policy.protected', type: 'object', default: null, about: 'Paths whose change is asked about or denied: {paths, decision?}.', project: 'stricter' },
-  { key: 'policy.roots', type: 'paths', default: [], about: 'Directories in which `careful` lets commands write; the working directory when empty.', project: 'within' },
-  { key: 'roots', type: 'paths', default: [], about: 'Commands may only be started in these directories or below; anywhere when empty.', project: 'within', variable: 'CERITH_ROOTS' },
+  {
+    key: 'policy.protected',
+    type: 'object',
+    default: null,
+    about: 'Paths whose change is asked about or denied: {paths, decision?}.',
+    project: 'stricter',
+  },
+  {
+    key: 'policy.roots',
+    type: 'paths',
+    default: [],
+    about: 'Directories in which `careful` lets commands write; the working directory when empty.',
+    project: 'within',
+  },
+  {
+    key: 'roots',
+    type: 'paths',
+    default: [],
+    about: 'Commands may only be started in these directories or below; anywhere when empty.',
+    project: 'within',
+    variable: 'CERITH_ROOTS',
+  },
   {
     key: 'protectedPaths',
     type: 'paths',
@@ -63,10 +95,38 @@ export const SETTINGS: readonly Setting[] = [
     project: 'add',
     variable: 'CERITH_PROTECTED_PATHS',
   },
-  { key: 'bash', type: 'path', default: null, about: 'A particular bash; the first real one on PATH when absent.', project: 'never', variable: 'CERITH_BASH' },
-  { key: 'env.defaults', type: 'boolean', default: true, about: 'Set pagers, prompts and colours to values that never wait for a person.', project: 'override', variable: 'CERITH_ENV_DEFAULTS' },
-  { key: 'env.keep', type: 'names', default: [], about: 'Variables (or prefixes ending in *) that commands inherit although they look like secrets.', project: 'never', variable: 'CERITH_ENV_KEEP' },
-  { key: 'env.drop', type: 'names', default: [], about: 'Further variables that commands do not inherit.', project: 'add', variable: 'CERITH_ENV_DROP' },
+  {
+    key: 'bash',
+    type: 'path',
+    default: null,
+    about: 'A particular bash; the first real one on PATH when absent.',
+    project: 'never',
+    variable: 'CERITH_BASH',
+  },
+  {
+    key: 'env.defaults',
+    type: 'boolean',
+    default: true,
+    about: 'Set pagers, prompts and colours to values that never wait for a person.',
+    project: 'override',
+    variable: 'CERITH_ENV_DEFAULTS',
+  },
+  {
+    key: 'env.keep',
+    type: 'names',
+    default: [],
+    about: 'Variables (or prefixes ending in *) that commands inherit although they look like secrets.',
+    project: 'never',
+    variable: 'CERITH_ENV_KEEP',
+  },
+  {
+    key: 'env.drop',
+    type: 'names',
+    default: [],
+    about: 'Further variables that commands do not inherit.',
+    project: 'add',
+    variable: 'CERITH_ENV_DROP',
+  },
   {
     key: 'env.allowDangerous',
     type: 'boolean',
@@ -75,7 +135,14 @@ export const SETTINGS: readonly Setting[] = [
     project: 'never',
     variable: 'CERITH_ALLOW_DANGEROUS_ENV',
   },
-  { key: 'env.pathFromLoginShell', type: 'boolean', default: false, about: 'Take PATH from your login shell once (nvm, pyenv).', project: 'never', variable: 'CERITH_LOGIN_PATH' },
+  {
+    key: 'env.pathFromLoginShell',
+    type: 'boolean',
+    default: false,
+    about: 'Take PATH from your login shell once (nvm, pyenv).',
+    project: 'never',
+    variable: 'CERITH_LOGIN_PATH',
+  },
   limit('timeoutMs', 'How long a foreground command may run unless the call says otherwise.', 1, 7 * DAY_MS),
   limit('maxTimeoutMs', 'The longest time limit a call may ask for.', 1, 7 * DAY_MS),
   limit('graceMs', 'Between the polite signal and SIGKILL.', 0, 600_000),
@@ -87,21 +154,80 @@ export const SETTINGS: readonly Setting[] = [
   limit('keepFinishedMs', 'How long finished jobs are kept.', 0, 3_650 * DAY_MS),
   limit('maxRunningJobs', 'Jobs that may run at once.', 1, 100_000),
   limit('maxSessions', 'Sessions that may live at once.', 1, 100_000),
-  { key: 'secrets.vault', type: 'boolean', default: true, about: 'Resolve {{secret:NAME}} from the vault (`cerith secret`).', project: 'never', variable: 'CERITH_VAULT' },
-  { key: 'secrets.keyFile', type: 'path', default: null, about: 'A file, 0600, that opens the vault instead of a pass phrase.', project: 'never', variable: 'CERITH_KEY_FILE' },
-  { key: 'secrets.environment', type: 'texts', default: {}, about: 'Secret name to variable of the host: {"DEPLOY_TOKEN": "CI_DEPLOY_TOKEN"}.', project: 'never' },
-  { key: 'secrets.commands', type: 'commands', default: {}, about: 'Secret name to a program that prints it: {"NPM": ["pass", "show", "npm"]}.', project: 'never' },
+  {
+    key: 'secrets.vault',
+    type: 'boolean',
+    default: true,
+    about: 'Resolve {{secret:NAME}} from the vault (`cerith secret`).',
+    project: 'never',
+    variable: 'CERITH_VAULT',
+  },
+  {
+    key: 'secrets.keyFile',
+    type: 'path',
+    default: null,
+    about: 'A file, 0600, that opens the vault instead of a pass phrase.',
+    project: 'never',
+    variable: 'CERITH_KEY_FILE',
+  },
+  {
+    key: 'secrets.environment',
+    type: 'texts',
+    default: {},
+    about: 'Secret name to variable of the host: {"DEPLOY_TOKEN": "CI_DEPLOY_TOKEN"}.',
+    project: 'never',
+  },
+  {
+    key: 'secrets.commands',
+    type: 'commands',
+    default: {},
+    about: 'Secret name to a program that prints it: {"NPM": ["pass", "show", "npm"]}.',
+    project: 'never',
+  },
   {
     key: 'secrets.askpass',
     type: 'objects',
     default: [],
-    about: 'Password prompts of sudo -A, ssh and git that are answered with a secret: {program, prompt?, secret}, prompt a regular expression.',
+    about:
+      'Password prompts of sudo -A, ssh and git that are answered with a secret: {program, prompt?, secret}, prompt a regular expression.',
     project: 'never',
   },
-  { key: 'audit.enabled', type: 'boolean', default: true, about: 'Write every decision and run to audit.jsonl in the state directory.', project: 'never', variable: 'CERITH_AUDIT' },
-  { key: 'audit.maxBytes', type: 'number', default: 16 * 1024 * 1024, about: 'Size at which audit.jsonl is rotated.', project: 'never', variable: 'CERITH_AUDIT_MAX_BYTES', min: 4_096, max: 2 ** 40 },
-  { key: 'audit.keepFiles', type: 'number', default: 8, about: 'Rotated audit files that are kept.', project: 'never', variable: 'CERITH_AUDIT_KEEP_FILES', min: 1, max: 10_000 },
-  { key: 'dialect', type: 'string', default: 'house', about: 'The tool dialect of `cerith mcp` and `cerith serve`.', project: 'override', variable: 'CERITH_DIALECT' },
+  {
+    key: 'audit.enabled',
+    type: 'boolean',
+    default: true,
+    about: 'Write every decision and run to audit.jsonl in the state directory.',
+    project: 'never',
+    variable: 'CERITH_AUDIT',
+  },
+  {
+    key: 'audit.maxBytes',
+    type: 'number',
+    default: 16 * 1024 * 1024,
+    about: 'Size at which audit.jsonl is rotated.',
+    project: 'never',
+    variable: 'CERITH_AUDIT_MAX_BYTES',
+    min: 4_096,
+    max: 2 ** 40,
+  },
+  {
+    key: 'audit.keepFiles',
+    type: 'number',
+    default: 8,
+    about: 'Rotated audit files that are kept.',
+    project: 'never',
+    variable: 'CERITH_AUDIT_KEEP_FILES',
+    min: 1,
+    max: 10_000,
+  },
+  {
+    key: 'dialect',
+    type: 'string',
+    default: 'house',
+    about: 'The tool dialect of `cerith mcp` and `cerith serve`.',
+    project: 'override',
+    variable: 'CERITH_DIALECT',
+  },
   {
     key: 'mcp.structured',
     type: 'boolean',
@@ -114,12 +240,25 @@ export const SETTINGS: readonly Setting[] = [
     key: 'mcp.failedIsError',
     type: 'boolean',
     default: true,
-    about: 'Whether a command that ran and exited with another code than 0 is an error result for an MCP client; refusals and timeouts always are.',
+    about:
+      'Whether a command that ran and exited with another code than 0 is an error result for an MCP client; refusals and timeouts always are.',
     project: 'override',
     variable: 'CERITH_MCP_FAILED_IS_ERROR',
   },
-  { key: 'features', type: 'flags', default: {}, about: 'Features of the host whose command line is blocked in favour of its tools: {"cron": true}.', project: 'override' },
-  { key: 'automation', type: 'objects', default: [], about: 'Programs to be used through tools, not through the shell: {program, subcommands, tools, feature, enabled}.', project: 'add' },
+  {
+    key: 'features',
+    type: 'flags',
+    default: {},
+    about: 'Features of the host whose command line is blocked in favour of its tools: {"cron": true}.',
+    project: 'override',
+  },
+  {
+    key: 'automation',
+    type: 'objects',
+    default: [],
+    about: 'Programs to be used through tools, not through the shell: {program, subcommands, tools, feature, enabled}.',
+    project: 'add',
+  },
 ]
 
 /** The JSON Schema for editors; the package publishes it as `cerith/cerith.schema.json`. */
@@ -133,7 +272,13 @@ export function configJsonSchema(): Record<string, unknown> {
       ;(parent['properties'] as Record<string, unknown>)[name] = property(setting)
     }
   }
-  return { $schema: 'http://json-schema.org/draft-07/schema#', title: 'cerith.config.json', type: 'object', additionalProperties: false, properties }
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'cerith.config.json',
+    type: 'object',
+    additionalProperties: false,
+    properties,
+  }
 }
 
 const SHAPES: Record<SettingType, Record<string, unknown>> = {
@@ -150,7 +295,17 @@ const SHAPES: Record<SettingType, Record<string, unknown>> = {
   objects: { type: 'array', items: { type: 'object' } },
 }
 
-function property({ type, about, choices, min, max, default: value, key, variable, project }: Setting): Record<string, unknown> {
+function property({
+  type,
+  about,
+  choices,
+  min,
+  max,
+  default: value,
+  key,
+  variable,
+  project,
+}: Setting): Record<string, unknown> {
   return {
     description: about,
     ...SHAPES[type],
@@ -185,13 +340,21 @@ const POLICY_SHAPES: Record<string, Record<string, unknown>> = {
       },
     },
   },
-  'policy.protected': { additionalProperties: false, required: ['paths'], properties: { paths: TEXTS, decision: { enum: ['ask', 'deny'] } } },
+  'policy.protected': {
+    additionalProperties: false,
+    required: ['paths'],
+    properties: { paths: TEXTS, decision: { enum: ['ask', 'deny'] } },
+  },
   'secrets.askpass': {
     items: {
       type: 'object',
       additionalProperties: false,
       required: ['program', 'secret'],
-      properties: { program: { enum: ['sudo', 'ssh', 'git'] }, prompt: { type: 'string', minLength: 1 }, secret: { type: 'string', minLength: 1 } },
+      properties: {
+        program: { enum: ['sudo', 'ssh', 'git'] },
+        prompt: { type: 'string', minLength: 1 },
+        secret: { type: 'string', minLength: 1 },
+      },
     },
   },
   automation: {
@@ -199,7 +362,13 @@ const POLICY_SHAPES: Record<string, Record<string, unknown>> = {
       type: 'object',
       additionalProperties: false,
       required: ['program', 'subcommands', 'tools', 'feature', 'enabled'],
-      properties: { program: { type: 'string' }, subcommands: TEXTS, tools: { type: 'string' }, feature: { type: 'string' }, enabled: { type: 'boolean' } },
+      properties: {
+        program: { type: 'string' },
+        subcommands: TEXTS,
+        tools: { type: 'string' },
+        feature: { type: 'string' },
+        enabled: { type: 'boolean' },
+      },
     },
   },
 }

@@ -17,22 +17,33 @@ export function readValue(setting: Setting, value: unknown, place: Place): unkno
   if (type === 'boolean') return typeof value === 'boolean' ? value : wrong(setting, value, place, 'true or false')
   if (type === 'number') {
     const { min = 0, max = Number.MAX_SAFE_INTEGER } = setting
-    return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : wrong(setting, value, place, `a whole number from ${min} to ${max}`)
+    return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+      ? value
+      : wrong(setting, value, place, `a whole number from ${min} to ${max}`)
   }
   if (type === 'string') {
     if (typeof value !== 'string') return wrong(setting, value, place, 'a text')
-    return !setting.choices || setting.choices.includes(value) ? value : wrong(setting, value, place, `one of ${setting.choices.join(', ')}`)
+    return !setting.choices || setting.choices.includes(value)
+      ? value
+      : wrong(setting, value, place, `one of ${setting.choices.join(', ')}`)
   }
   if (type === 'path') return isText(value) ? absolute(value, place) : wrong(setting, value, place, 'a path')
   if (type === 'names' || type === 'paths') {
     if (!Array.isArray(value) || !value.every(isText)) return wrong(setting, value, place, 'a list of non-empty texts')
     return type === 'paths' ? value.map((path: string) => absolute(path, place)) : [...value]
   }
-  if (type === 'objects') return Array.isArray(value) && value.every(isObject) ? value : wrong(setting, value, place, 'a list of objects')
+  if (type === 'objects')
+    return Array.isArray(value) && value.every(isObject) ? value : wrong(setting, value, place, 'a list of objects')
   if (!isObject(value)) return wrong(setting, value, place, 'an object')
-  if (type === 'flags' && !Object.values(value).every((flag) => typeof flag === 'boolean')) return wrong(setting, value, place, 'an object of true and false')
+  if (type === 'flags' && !Object.values(value).every((flag) => typeof flag === 'boolean'))
+    return wrong(setting, value, place, 'an object of true and false')
   if (type === 'texts' && !Object.values(value).every(isText)) return wrong(setting, value, place, 'an object of texts')
-  if (type === 'commands' && !Object.values(value).every((argv) => Array.isArray(argv) && argv.length > 0 && argv.every((word) => typeof word === 'string')))
+  if (
+    type === 'commands' &&
+    !Object.values(value).every(
+      (argv) => Array.isArray(argv) && argv.length > 0 && argv.every((word) => typeof word === 'string'),
+    )
+  )
     return wrong(setting, value, place, 'an object of lists of words')
   return value
 }
@@ -47,7 +58,8 @@ export function readText(setting: Setting, text: string, place: Place): unknown 
     const word = text.toLowerCase()
     return YES.has(word) ? true : NO.has(word) ? false : wrong(setting, text, place, 'true or false')
   }
-  if (type === 'number') return readValue(setting, /^-?\d+$/.test(text.replaceAll('_', '')) ? Number(text.replaceAll('_', '')) : text, place)
+  if (type === 'number')
+    return readValue(setting, /^-?\d+$/.test(text.replaceAll('_', '')) ? Number(text.replaceAll('_', '')) : text, place)
   if (type === 'string' || type === 'path') return readValue(setting, text, place)
   if (/^\s*[[{]/.test(text) || (type !== 'names' && type !== 'paths')) {
     try {
@@ -79,5 +91,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function wrong(setting: Setting, value: unknown, place: Place, expected: string): never {
   const shown = JSON.stringify(value) ?? String(value)
-  throw new ShellError('BAD_CONFIG', `${place.name}: ${setting.key} must be ${expected}, got ${shown.length > 80 ? `${shown.slice(0, 80)}...` : shown}`, setting.about)
+  throw new ShellError(
+    'BAD_CONFIG',
+    `${place.name}: ${setting.key} must be ${expected}, got ${shown.length > 80 ? `${shown.slice(0, 80)}...` : shown}`,
+    setting.about,
+  )
 }

@@ -59,7 +59,10 @@ export interface Engine {
   jobs(options?: { readonly all?: boolean }): Promise<readonly JobInfo[]>
   clean(options?: { readonly olderThanMs?: number }): Promise<{ readonly removed: readonly string[] }>
   /** What the guard says, without running anything. */
-  check(command: string | readonly string[], options?: { readonly session?: string; readonly cwd?: string }): Promise<Verdict>
+  check(
+    command: string | readonly string[],
+    options?: { readonly session?: string; readonly cwd?: string },
+  ): Promise<Verdict>
   plan(request: RunRequest & { readonly session?: string }): Promise<PlanSummary>
   readonly secrets: {
     set(name: string, value: string | Uint8Array): void

@@ -97,7 +97,8 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     async check(command, where) {
       const text = checkRequest({ command }, services.limits)
       checkOptions('check', where)
-      const around = where?.session !== undefined ? await sessions.surroundings(where.session) : { session: null, cwd: services.cwd }
+      const around =
+        where?.session !== undefined ? await sessions.surroundings(where.session) : { session: null, cwd: services.cwd }
       return services.judge(text, { ...around, cwd: checkDirectory(where?.cwd, around.cwd, services.roots) })
     },
     async plan(wanted) {
@@ -126,7 +127,11 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const stateDir = ensurePrivateDirectory(options.stateDir ?? stateDirectory())
   const id = randomBytes(5).toString('hex')
   const baseEnv: Record<string, string | undefined> = { ...(options.env ?? process.env) }
-  const [bash, launcher, path] = await Promise.all([findBash(options.bash), startLauncher(options.tier ?? 'auto'), options.pathFromLoginShell ? loginPath() : null])
+  const [bash, launcher, path] = await Promise.all([
+    findBash(options.bash),
+    startLauncher(options.tier ?? 'auto'),
+    options.pathFromLoginShell ? loginPath() : null,
+  ])
   if (path) baseEnv['PATH'] = path
   sweepDeadEngines(stateDir)
   const runDir = makeRunDirectory(stateDir, id)
@@ -134,11 +139,18 @@ async function createServices(options: EngineOptions): Promise<Services> {
   let number = 0
   const policy = options.policy ? await readPolicy(options.policy) : undefined
   // The kernel may know the host by the name of its main thread.
-  const hosts = [basename(process.execPath), process.title.split(' ')[0] ?? 'node', processFacts(process.pid)?.name ?? 'node']
+  const hosts = [
+    basename(process.execPath),
+    process.title.split(' ')[0] ?? 'node',
+    processFacts(process.pid)?.name ?? 'node',
+  ]
   let guard: typeof import('../guard/inspect.js') | null = null
   const home = baseEnv['HOME'] ?? homeDirectory()
   const tmp = baseEnv['TMPDIR'] ?? tmpdir()
-  const own = { pids: [process.pid, process.ppid, launcher.pid], names: [...new Set([...hosts, 'cerith', 'cerith-launch', 'cerith-warden'])] }
+  const own = {
+    pids: [process.pid, process.ppid, launcher.pid],
+    names: [...new Set([...hosts, 'cerith', 'cerith-launch', 'cerith-warden'])],
+  }
   const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
   const verdicts = new Map<string, Verdict>()
   const secrets = new SecretStore(options.secretSources ?? [])
@@ -161,7 +173,14 @@ async function createServices(options: EngineOptions): Promise<Services> {
     scratch: new Uint8Array(64 * 1024),
     async judge(command, context, automation = []) {
       // A fresh shell knows nothing that could change: the same command in the same directory gets the same verdict.
-      const key = automation.length === 0 && !context.variables && !context.functions && !context.aliases && command.length < 4_096 ? `${context.cwd}\0${command}` : null
+      const key =
+        automation.length === 0 &&
+        !context.variables &&
+        !context.functions &&
+        !context.aliases &&
+        command.length < 4_096
+          ? `${context.cwd}\0${command}`
+          : null
       const before = key === null ? undefined : verdicts.get(key)
       if (before) return before
       // The guard and its parser are loaded by the first command that needs them.
@@ -218,7 +237,11 @@ function makeRunDirectory(stateDir: string, id: string): string {
 /** With a word about whose it is: engines that start later sweep the folders of the dead. */
 function furnishRunDirectory(path: string): string {
   ensurePrivateDirectory(path)
-  writeFileSync(join(path, 'engine.json'), JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }), { mode: 0o600 })
+  writeFileSync(
+    join(path, 'engine.json'),
+    JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }),
+    { mode: 0o600 },
+  )
   return path
 }
 
@@ -241,7 +264,15 @@ function resolveSymlink(path: string): string | undefined {
 
 async function answerPrompts(rules: readonly AskpassRule[], dir: string, secrets: SecretStore): Promise<Askpass> {
   const { startAskpass } = await import('../vault/askpass.js')
-  return startAskpass({ dir, answers: rules.map(({ program, prompt, secret }) => ({ program, ...(prompt ? { prompt } : {}), name: secret, value: () => secrets.value(secret) })) })
+  return startAskpass({
+    dir,
+    answers: rules.map(({ program, prompt, secret }) => ({
+      program,
+      ...(prompt ? { prompt } : {}),
+      name: secret,
+      value: () => secrets.value(secret),
+    })),
+  })
 }
 
 /** A policy is checked with its own examples before the first command, not with it. */
@@ -250,12 +281,22 @@ async function readPolicy(config: PolicyConfig): Promise<Policy> {
   try {
     return compilePolicy(config)
   } catch (error) {
-    throw new ShellError('BAD_CONFIG', (error as Error).message, 'Correct the policy; docs/safety.md describes every key.', { cause: error })
+    throw new ShellError(
+      'BAD_CONFIG',
+      (error as Error).message,
+      'Correct the policy; docs/safety.md describes every key.',
+      { cause: error },
+    )
   }
 }
 
 function secretName(name: string): string {
-  if (typeof name !== 'string' || !isSecretName(name)) throw wrongValue('no token could name this secret', name, 'Use letters, digits and . : / @ + = _ - (a letter, digit or _ first).')
+  if (typeof name !== 'string' || !isSecretName(name))
+    throw wrongValue(
+      'no token could name this secret',
+      name,
+      'Use letters, digits and . : / @ + = _ - (a letter, digit or _ first).',
+    )
   return name
 }
 
@@ -265,6 +306,7 @@ function textOf(text: string): string {
 }
 
 function bytesOf(value: string | Uint8Array): Uint8Array {
-  if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw new ShellError('BAD_REQUEST', 'A secret must be text or bytes', 'Pass a string or a Uint8Array.')
+  if (typeof value !== 'string' && !(value instanceof Uint8Array))
+    throw new ShellError('BAD_REQUEST', 'A secret must be text or bytes', 'Pass a string or a Uint8Array.')
   return typeof value === 'string' ? new TextEncoder().encode(value) : value
 }

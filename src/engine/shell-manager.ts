@@ -32,7 +32,11 @@ export class ShellManager {
     this.#options = options
   }
 
-  async createShell(command: string, cwd?: string, options: Omit<StartRequest, 'command' | 'cwd'> = {}): Promise<ShellProcess> {
+  async createShell(
+    command: string,
+    cwd?: string,
+    options: Omit<StartRequest, 'command' | 'cwd'> = {},
+  ): Promise<ShellProcess> {
     const engine = await (this.#engine ??= this.#open())
     const job = await engine.start({ owner: 'manager', ...options, command, ...(cwd === undefined ? {} : { cwd }) })
     const shell = new ShellProcess(job, await job.info())
@@ -54,7 +58,10 @@ export class ShellManager {
 
   /** Forgets finished shells and their output; with an age only those that ended longer ago. Gives their number. */
   cleanupCompleted(maxAgeSeconds?: number): number {
-    const old = this.listShells().filter((shell) => !shell.isRunning && (maxAgeSeconds === undefined || Date.now() - (shell.endedAt ?? 0) > maxAgeSeconds * 1_000))
+    const old = this.listShells().filter(
+      (shell) =>
+        !shell.isRunning && (maxAgeSeconds === undefined || Date.now() - (shell.endedAt ?? 0) > maxAgeSeconds * 1_000),
+    )
     for (const shell of old) {
       this.#shells.delete(shell.id)
       removeJobDirectory(dirname(shell.outputFile))
@@ -105,7 +112,9 @@ export class ShellProcess {
     this.command = info.command
     this.#job = job
     // A shell begins as running even when it has ended by the time its maker looks: the end comes as news.
-    this.#info = info.isRunning ? info : { ...info, status: 'running', isRunning: true, end: null, exitCode: null, signal: null, endedAt: null }
+    this.#info = info.isRunning
+      ? info
+      : { ...info, status: 'running', isRunning: true, end: null, exitCode: null, signal: null, endedAt: null }
     if (!info.isRunning) setImmediate(() => this.update(info))
   }
 
@@ -156,7 +165,9 @@ export class ShellProcess {
       if (!includeStderr || !apart) return out.text
       const err = await this.#job.read({ since: this.lastReadStderr, stream: 'stderr' })
       this.lastReadStderr = err.cursor
-      return err.text === '' ? out.text : `${out.text}${out.text === '' || out.text.endsWith('\n') ? '' : '\n'}[stderr]\n${err.text}`
+      return err.text === ''
+        ? out.text
+        : `${out.text}${out.text === '' || out.text.endsWith('\n') ? '' : '\n'}[stderr]\n${err.text}`
     })
     this.#reading = next.catch(() => {})
     return next

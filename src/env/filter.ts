@@ -9,7 +9,9 @@ import { secretLook } from './secret-values.js'
 export type Origin = 'inherited' | 'explicit' | 'session'
 export type DropReason = 'injection' | 'secret-name' | 'secret-value' | 'invalid'
 
-export type VariableVerdict = { readonly keep: true } | { readonly keep: false; readonly why: DropReason; readonly because: string }
+export type VariableVerdict =
+  | { readonly keep: true }
+  | { readonly keep: false; readonly why: DropReason; readonly because: string }
 
 export interface JudgeOptions {
   readonly allowDangerous?: boolean
@@ -62,11 +64,21 @@ export function buildEnvironment(input: EnvironmentInput): Environment {
   for (const [name, value] of Object.entries(settings)) env.set(name, value)
   take(given, 'explicit')
   if (mode === 'merge' && home !== undefined && !env.has('HOME')) env.set('HOME', home)
-  return { env: Object.fromEntries(env), dropped, added: Object.keys(settings), problem: findInvalid(given) ?? findTooLarge(env) }
+  return {
+    env: Object.fromEntries(env),
+    dropped,
+    added: Object.keys(settings),
+    problem: findInvalid(given) ?? findTooLarge(env),
+  }
 }
 
 /** Whether one variable may reach a command, and why not. */
-export function judgeVariable(name: string, value: string, origin: Origin, options: JudgeOptions = {}): VariableVerdict {
+export function judgeVariable(
+  name: string,
+  value: string,
+  origin: Origin,
+  options: JudgeOptions = {},
+): VariableVerdict {
   if (!isPossible(name, value)) return no('invalid', 'the kernel cannot hold it')
   if (listed(name, options.drop)) return no('injection', 'listed to be dropped')
   if (origin === 'explicit') {
@@ -75,7 +87,8 @@ export function judgeVariable(name: string, value: string, origin: Origin, optio
   }
   if (/PASSPHRASE$/i.test(name)) return no('secret-name', 'pass phrases never reach a command by inheritance')
   if (listed(name, options.keep)) return yes
-  if (!options.allowDangerous && (hookOf(name) !== null || isFunctionDefinition(value))) return no('injection', `${name} makes programs run or read something else`)
+  if (!options.allowDangerous && (hookOf(name) !== null || isFunctionDefinition(value)))
+    return no('injection', `${name} makes programs run or read something else`)
   if (isSecretName(name, value)) return no('secret-name', 'named like a secret')
   const look = secretLook(value)
   return look === null ? yes : no('secret-value', `looks like ${look}`)
@@ -88,7 +101,9 @@ function no(why: DropReason, because: string): VariableVerdict {
 }
 
 function isPossible(name: string, value: string): boolean {
-  return typeof value === 'string' && name !== '' && !name.includes('=') && !name.includes('\0') && !value.includes('\0')
+  return (
+    typeof value === 'string' && name !== '' && !name.includes('=') && !name.includes('\0') && !value.includes('\0')
+  )
 }
 
 function listed(name: string, list: readonly string[] | undefined): boolean {
@@ -99,9 +114,24 @@ function listed(name: string, list: readonly string[] | undefined): boolean {
 function findInvalid(given: Readonly<Record<string, string>>): EnvironmentProblem | null {
   for (const [name, value] of Object.entries(given)) {
     const shown = JSON.stringify(name)
-    if (typeof value !== 'string') return { variable: name, message: `Environment variable ${shown} is not a string: ${typeof value}`, hint: 'Give every variable as a string.' }
-    if (value.includes('\0')) return { variable: name, message: `Environment variable ${shown} contains a NUL character`, hint: 'Hand binary content over in a file.' }
-    if (!isPossible(name, value)) return { variable: name, message: `Not a possible name for an environment variable: ${shown}`, hint: 'A name is not empty and has no "=" and no NUL in it.' }
+    if (typeof value !== 'string')
+      return {
+        variable: name,
+        message: `Environment variable ${shown} is not a string: ${typeof value}`,
+        hint: 'Give every variable as a string.',
+      }
+    if (value.includes('\0'))
+      return {
+        variable: name,
+        message: `Environment variable ${shown} contains a NUL character`,
+        hint: 'Hand binary content over in a file.',
+      }
+    if (!isPossible(name, value))
+      return {
+        variable: name,
+        message: `Not a possible name for an environment variable: ${shown}`,
+        hint: 'A name is not empty and has no "=" and no NUL in it.',
+      }
   }
   return null
 }
@@ -117,9 +147,17 @@ function findTooLarge(env: ReadonlyMap<string, string>): EnvironmentProblem | nu
   }
   const hint = 'Write the content to a file and pass its path, or leave the variable out.'
   if (largest.bytes > LIMITS.maxVariableBytes)
-    return { variable: largest.name, message: `Environment variable ${largest.name} is too large: ${largest.bytes} bytes, the kernel takes ${LIMITS.maxVariableBytes}`, hint }
+    return {
+      variable: largest.name,
+      message: `Environment variable ${largest.name} is too large: ${largest.bytes} bytes, the kernel takes ${LIMITS.maxVariableBytes}`,
+      hint,
+    }
   if (total > LIMITS.maxEnvironmentBytes)
-    return { variable: largest.name, message: `The environment is too large: ${total} bytes of ${LIMITS.maxEnvironmentBytes}; the largest variable is ${largest.name} with ${largest.bytes}`, hint }
+    return {
+      variable: largest.name,
+      message: `The environment is too large: ${total} bytes of ${LIMITS.maxEnvironmentBytes}; the largest variable is ${largest.name} with ${largest.bytes}`,
+      hint,
+    }
   return null
 }
 

@@ -37,7 +37,8 @@ const HOOK_PATTERNS = new RegExp(
 )
 
 /** npm reads its settings from the environment in any case: the shell of scripts, options for node, programs to run. */
-const NPM_HOOKS = /^npm_config_(?:script[-_]shell|shell|node[-_]options|git|editor|viewer|init[-_]module|userconfig|globalconfig|node[-_]gyp|onload[-_]script|browser)$/i
+const NPM_HOOKS =
+  /^npm_config_(?:script[-_]shell|shell|node[-_]options|git|editor|viewer|init[-_]module|userconfig|globalconfig|node[-_]gyp|onload[-_]script|browser)$/i
 
 const HOOKS = names(`
   loader and C library

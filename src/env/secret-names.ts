@@ -21,7 +21,13 @@ function wordsOf(name: string): string[] {
     .split(/[^A-Z0-9]+/)
     .map((word) => word.replace(/(?<=[A-Z]{3})\d+$/, ''))
     .filter((word) => word !== '')
-  while (words.length > 1 && /^(?:\d+|OLD|NEW|NEXT|PREV|PREVIOUS|CURRENT|BACKUP|B64|BASE64|ENC|ENCODED|PROD|PRODUCTION|STAGING|DEV|TEST|LIVE|VALUE|RAW)$/.test(words.at(-1)!)) words.pop()
+  while (
+    words.length > 1 &&
+    /^(?:\d+|OLD|NEW|NEXT|PREV|PREVIOUS|CURRENT|BACKUP|B64|BASE64|ENC|ENCODED|PROD|PRODUCTION|STAGING|DEV|TEST|LIVE|VALUE|RAW)$/.test(
+      words.at(-1)!,
+    )
+  )
+    words.pop()
   return words
 }
 
@@ -32,7 +38,8 @@ const MAX_NAME = 256
 function endsAsSecret(words: readonly string[], value: string): boolean {
   const last = words.at(-1) ?? ''
   const before = words.at(-2) ?? ''
-  if (/^(?:TOKEN|APITOKEN|AUTHTOKEN|ACCESSTOKEN|BEARER|JWT|OTP|MNEMONIC|SALT|PEPPER|PAT)$/.test(last)) return !(last === 'PAT' && words.length === 1)
+  if (/^(?:TOKEN|APITOKEN|AUTHTOKEN|ACCESSTOKEN|BEARER|JWT|OTP|MNEMONIC|SALT|PEPPER|PAT)$/.test(last))
+    return !(last === 'PAT' && words.length === 1)
   if (/[A-Z]TOKEN$/.test(last)) return true
   if (last === 'TOKENS') return !/^\d*$/.test(value) && !words.some((word) => COUNTING.has(word))
   if (last === 'PASS' || JOINED_PASS.test(last)) return !isFlag(value)
@@ -48,7 +55,8 @@ function isSetting(words: readonly string[], value: string): boolean {
   const last = words.at(-1) ?? ''
   // An address where credentials are handed out to whoever asks is as good as they are.
   const address = last === 'URL' || last === 'URI'
-  if (words.length > 1 && (address ? !words.some((word) => word.startsWith('CREDENTIAL')) : SETTING.has(last))) return true
+  if (words.length > 1 && (address ? !words.some((word) => word.startsWith('CREDENTIAL')) : SETTING.has(last)))
+    return true
   return words.length > 1 && SWITCHES.has(words[0]!) && isFlag(value)
 }
 
@@ -64,7 +72,17 @@ const ALWAYS =
   /^(?:ANTHROPIC|OPENAI|GEMINI|LANGO|PHOENIX)_|^(?:SSHPASS|REDISCLI_AUTH|BW_SESSION|MYSQL_PWD|LPASS_AGENT_TOKEN)$|^OP_SESSION_|^FASTLANE_SESSION$|^TF_TOKEN_|^POETRY_(?:PYPI_TOKEN|HTTP_BASIC)_|_AUTH_IDENT$|^(?:SLACK|DISCORD|TEAMS|MATTERMOST)_WEBHOOK(?:_URL)?$/i
 
 /** Handles that give access without holding a secret, and names that only look like one. */
-const NEVER = new Set(['PWD', 'OLDPWD', 'SSH_AUTH_SOCK', 'SSH_AGENT_PID', 'GPG_TTY', 'GPG_AGENT_INFO', 'XAUTHORITY', 'PASSWORD_STORE_DIR', 'GIT_TERMINAL_PROMPT'])
+const NEVER = new Set([
+  'PWD',
+  'OLDPWD',
+  'SSH_AUTH_SOCK',
+  'SSH_AGENT_PID',
+  'GPG_TTY',
+  'GPG_AGENT_INFO',
+  'XAUTHORITY',
+  'PASSWORD_STORE_DIR',
+  'GIT_TERMINAL_PROMPT',
+])
 
 /** Words that are a secret wherever they stand. */
 const ANYWHERE = new RegExp(
@@ -94,7 +112,8 @@ const ANYWHERE = new RegExp(
 )
 
 /** DBPASS is one, COMPASS and BYPASS are not: only what a password is commonly joined to. */
-const JOINED_PASS = /^(?:DB|DATABASE|USER|ROOT|ADMIN|SSH|PG|MYSQL|POSTGRES|SMTP|FTP|MAIL|EMAIL|SUDO|LDAP|PROXY|APP|HTTP|REDIS|MONGO|KEY|STORE|KEYSTORE)PASS$/
+const JOINED_PASS =
+  /^(?:DB|DATABASE|USER|ROOT|ADMIN|SSH|PG|MYSQL|POSTGRES|SMTP|FTP|MAIL|EMAIL|SUDO|LDAP|PROXY|APP|HTTP|REDIS|MONGO|KEY|STORE|KEYSTORE)PASS$/
 
 /** A name that ends like this holds the place of a thing, not the thing. */
 const PLACE = new Set(['FILE', 'FILENAME', 'PATH', 'DIR', 'DIRECTORY', 'FOLDER', 'SOCK', 'SOCKET', 'STORE'])
@@ -105,9 +124,13 @@ const SETTING = new Set(
   ),
 )
 
-const COUNTING = new Set('MAX MIN NUM COUNT LIMIT BUDGET OUTPUT INPUT CONTEXT TOTAL THINKING PROMPT COMPLETION'.split(' '))
+const COUNTING = new Set(
+  'MAX MIN NUM COUNT LIMIT BUDGET OUTPUT INPUT CONTEXT TOTAL THINKING PROMPT COMPLETION'.split(' '),
+)
 const SWITCHES = new Set('USE ENABLE DISABLE REQUIRE SKIP NO ALLOW HAS IS WITH WITHOUT SHOW HIDE'.split(' '))
-const SECRET_KEYS = new Set('API ACCESS SECRET PRIVATE SSH SIGNING ENCRYPTION AUTH MASTER DEPLOY HOST AUTHORIZED'.split(' '))
+const SECRET_KEYS = new Set(
+  'API ACCESS SECRET PRIVATE SSH SIGNING ENCRYPTION AUTH MASTER DEPLOY HOST AUTHORIZED'.split(' '),
+)
 /** Keys that open nothing: published ones, and keys of tables, caches and keyboards. */
 const PUBLIC_KEYS = new Set(
   'PUBLIC PUB PUBLISHABLE SITE GPG PGP SORT PRIMARY FOREIGN UNIQUE PARTITION SHARD ROUTING CACHE INDEX GROUP ROW COLUMN OBJECT MAP LOOKUP HOT META COMPOSE MODIFIER LEADER SHORTCUT PREFIX ESCAPE ANY TRANSLATION LABEL FEATURE IDEMPOTENCY DEDUPE HKEY REGISTRY'.split(

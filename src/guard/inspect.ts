@@ -45,9 +45,15 @@ export function inspect(command: string, context: GuardContext): Verdict {
   const walker = new Walker({
     resolveSymlink: context.resolveSymlink,
     own: context.own ?? { pids: [], names: [] },
-    observer: observers([watchAutomation(context.automation ?? []), watchProtected(context), watchPolicy(policy, context)]),
+    observer: observers([
+      watchAutomation(context.automation ?? []),
+      watchProtected(context),
+      watchPolicy(policy, context),
+    ]),
   })
-  const shell = new ShellState({ home: context.home, tmp: context.tmp ?? '/tmp', variables: context.variables ?? {} }, [context.cwd])
+  const shell = new ShellState({ home: context.home, tmp: context.tmp ?? '/tmp', variables: context.variables ?? {} }, [
+    context.cwd,
+  ])
   for (const [name, body] of Object.entries(context.aliases ?? {})) shell.aliases.set(name, body)
   let script: ParsedScript | undefined
   let refused: Finding | undefined
@@ -94,7 +100,9 @@ function refusal(error: unknown): Finding {
     decision: 'deny',
     rule: syntax ? 'unreadable' : `too-${limit === 'size' ? 'large' : limit === 'depth' ? 'deep' : 'complex'}`,
     reason: syntax ? `bash cannot read this command: ${detail}` : `The guard cannot check this command: ${detail}`,
-    guidance: syntax ? 'Check quotes, brackets and here-document ends, then send it again.' : 'Write it as a script file and run that, or split it into several commands.',
+    guidance: syntax
+      ? 'Check quotes, brackets and here-document ends, then send it again.'
+      : 'Write it as a script file and run that, or split it into several commands.',
     words: [],
     dangerous: false,
   }
@@ -114,7 +122,9 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
   )
   for (const [name, text] of shell.aliases) if (context.aliases?.[name] !== text) aliases[name] = text
   const functions: Record<string, string | null> = {}
-  for (const [name, { source }] of shell.functions) if (context.functions?.[name] === undefined || !source.includes(context.functions[name] ?? '\0')) functions[name] = source
+  for (const [name, { source }] of shell.functions)
+    if (context.functions?.[name] === undefined || !source.includes(context.functions[name] ?? '\0'))
+      functions[name] = source
   for (const name of Object.keys(context.functions ?? {})) if (!shell.functions.has(name)) functions[name] = null
   return { variables, aliases, functions }
 }
@@ -122,7 +132,11 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
 function factsOf(script: ParsedScript | undefined): Omit<Verdict['facts'], 'parsedOk'> {
   const last = script?.commands[script.commands.length - 1]
   const command = last && lastOf(last)
-  return { lastPipelineStages: command?.stages ?? 1, finalCommand: command?.name ?? null, endsInBackground: last?.background ?? false }
+  return {
+    lastPipelineStages: command?.stages ?? 1,
+    finalCommand: command?.name ?? null,
+    endsInBackground: last?.background ?? false,
+  }
 }
 
 function lastOf(statement: Statement): { stages: number; name: string | null } {

@@ -39,9 +39,14 @@ export function formFor(question: ApprovalQuestion, mask: (text: string) => stri
 }
 
 export function replyOf(result: unknown): Reply {
-  const { action, content } = (typeof result === 'object' && result !== null ? result : {}) as { action?: unknown; content?: Record<string, unknown> }
+  const { action, content } = (typeof result === 'object' && result !== null ? result : {}) as {
+    action?: unknown
+    content?: Record<string, unknown>
+  }
   const decision = action === 'accept' ? content?.['decision'] : undefined
-  return typeof decision === 'string' && Object.hasOwn(CHOICES, decision) ? CHOICES[decision]! : 'declined or cannot ask'
+  return typeof decision === 'string' && Object.hasOwn(CHOICES, decision)
+    ? CHOICES[decision]!
+    : 'declined or cannot ask'
 }
 
 /** What one tool call asked and was told; the engine's Outcome passes through it. */
@@ -85,9 +90,16 @@ export class ApprovalDesk implements RunWatcher {
 
   ended({ ask }: RunRequest, outcome: Outcome): Outcome {
     const call = callBehind(ask)
-    if (!call || call.reply !== 'declined or cannot ask' || outcome.refused === null || outcome.approvalId === null) return outcome
+    if (!call || call.reply !== 'declined or cannot ask' || outcome.refused === null || outcome.approvalId === null)
+      return outcome
     const why = call.question?.verdict.reason ?? 'a rule asks for it'
-    return { ...outcome, refused: { ...outcome.refused, reason: `Not run: it needs approval (${why}). The client declined, or it cannot ask.` } }
+    return {
+      ...outcome,
+      refused: {
+        ...outcome.refused,
+        reason: `Not run: it needs approval (${why}). The client declined, or it cannot ask.`,
+      },
+    }
   }
 }
 
@@ -102,7 +114,13 @@ export class ApprovalStates {
   ) {}
 
   seal(question: ApprovalQuestion, call: unknown): string {
-    const body = Buffer.from(JSON.stringify({ about: this.#about(question, call), nonce: randomBytes(12).toString('base64url'), until: Date.now() + this.livesMs })).toString('base64url')
+    const body = Buffer.from(
+      JSON.stringify({
+        about: this.#about(question, call),
+        nonce: randomBytes(12).toString('base64url'),
+        until: Date.now() + this.livesMs,
+      }),
+    ).toString('base64url')
     return `${body}.${this.#sign(body)}`
   }
 
@@ -111,8 +129,13 @@ export class ApprovalStates {
     const [body = '', signature = ''] = state.split('.')
     const expected = Buffer.from(this.#sign(body))
     const given = Buffer.from(signature)
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw new TypeError('Invalid or expired requestState')
-    const { about, nonce, until } = JSON.parse(Buffer.from(body, 'base64url').toString()) as { about: string; nonce: string; until: number }
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      throw new TypeError('Invalid or expired requestState')
+    const { about, nonce, until } = JSON.parse(Buffer.from(body, 'base64url').toString()) as {
+      about: string
+      nonce: string
+      until: number
+    }
     return {
       /** True once, and only for the question and the call that it was made for. */
       use: (question, call) => {

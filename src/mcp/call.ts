@@ -30,13 +30,23 @@ export interface CallSite {
 export function callTool(site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
   const { client } = site
   if (!client.tools.get(params.name)) {
-    return Promise.reject(new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool not found: ${params.name.slice(0, 80)}. The tools are ${client.listed.map(({ name }) => name).join(', ')}.`))
+    return Promise.reject(
+      new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Tool not found: ${params.name.slice(0, 80)}. The tools are ${client.listed.map(({ name }) => name).join(', ')}.`,
+      ),
+    )
   }
   const key = keyOf(context)
   return key === null ? perform(site, params, context, context.mcpReq.signal) : performOnce(key, site, params, context)
 }
 
-async function performOnce(key: string, site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
+async function performOnce(
+  key: string,
+  site: CallSite,
+  params: CallToolRequestParams,
+  context: ServerContext,
+): Promise<Answer> {
   try {
     return await site.client.retries.once(key, callOf(params), (signal) => perform(site, params, context, signal), {
       signal: context.mcpReq.signal,
@@ -50,7 +60,12 @@ async function performOnce(key: string, site: CallSite, params: CallToolRequestP
   }
 }
 
-async function perform(site: CallSite, params: CallToolRequestParams, context: ServerContext, signal: AbortSignal): Promise<Answer> {
+async function perform(
+  site: CallSite,
+  params: CallToolRequestParams,
+  context: ServerContext,
+  signal: AbortSignal,
+): Promise<Answer> {
   const { client } = site
   const { settings } = client
   const state = stateOf(site, context)
@@ -76,13 +91,25 @@ function progressOf({ engine, settings }: Client, context: ServerContext, signal
   if (token === undefined) return null
   const send = (progress: number, message: string): void => {
     if (signal.aborted) return
-    context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken: token, progress, message: engine.secrets.mask(message) } }).catch(() => {})
+    context.mcpReq
+      .notify({
+        method: 'notifications/progress',
+        params: { progressToken: token, progress, message: engine.secrets.mask(message) },
+      })
+      .catch(() => {})
   }
   return reportProgress(send, { everyMs: settings.progressEveryMs, heartbeatMs: settings.heartbeatMs })
 }
 
 /** What to tell the engine about its question, now. */
-async function reply(site: CallSite, params: CallToolRequestParams, context: ServerContext, state: OpenedState | null, question: ApprovalQuestion, call: CallApprovals): Promise<Reply> {
+async function reply(
+  site: CallSite,
+  params: CallToolRequestParams,
+  context: ServerContext,
+  state: OpenedState | null,
+  question: ApprovalQuestion,
+  call: CallApprovals,
+): Promise<Reply> {
   if (site.era === 'legacy') return canAsk(site, context) ? elicit(site, context, question) : null
   if (call.runs > 1 || !state?.use(question, callOf(params))) return null
   const given = inputResponse(context.mcpReq.inputResponses, QUESTION)
@@ -90,18 +117,35 @@ async function reply(site: CallSite, params: CallToolRequestParams, context: Ser
 }
 
 /** 2025: the server asks while the request waits. */
-async function elicit({ client, server }: CallSite, context: ServerContext, question: ApprovalQuestion): Promise<Reply> {
+async function elicit(
+  { client, server }: CallSite,
+  context: ServerContext,
+  question: ApprovalQuestion,
+): Promise<Reply> {
   try {
     const form = formFor(question, client.engine.secrets.mask)
-    return replyOf(await server.elicitInput(form, { timeout: client.settings.approvalMs, signal: context.mcpReq.signal, relatedRequestId: context.mcpReq.id }))
+    return replyOf(
+      await server.elicitInput(form, {
+        timeout: client.settings.approvalMs,
+        signal: context.mcpReq.signal,
+        relatedRequestId: context.mcpReq.id,
+      }),
+    )
   } catch (error) {
-    client.settings.log(`cerith: the client could not ask about ${question.id}: ${String((error as Error)?.message ?? error)}`)
+    client.settings.log(
+      `cerith: the client could not ask about ${question.id}: ${String((error as Error)?.message ?? error)}`,
+    )
     return null
   }
 }
 
 /** 2026: the request is answered with the question, and comes back with what was said to it. Nothing ran in between. */
-function askLater(site: CallSite, params: CallToolRequestParams, context: ServerContext, { question, reply: given, runs }: CallApprovals): Answer | null {
+function askLater(
+  site: CallSite,
+  params: CallToolRequestParams,
+  context: ServerContext,
+  { question, reply: given, runs }: CallApprovals,
+): Answer | null {
   if (site.era !== 'modern' || question === null || given !== null || runs > 1 || !canAsk(site, context)) return null
   const { client } = site
   return inputRequired({
@@ -116,13 +160,18 @@ function stateOf({ client, era }: CallSite, context: ServerContext): OpenedState
   try {
     return client.states.open(state)
   } catch {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', { reason: 'invalid_request_state' })
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', {
+      reason: 'invalid_request_state',
+    })
   }
 }
 
 function canAsk({ server, era }: CallSite, context: ServerContext): boolean {
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
-  const declared = era === 'modern' ? (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined) : server.getClientCapabilities()
+  const declared =
+    era === 'modern'
+      ? (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined)
+      : server.getClientCapabilities()
   const elicitation = declared?.elicitation
   // An empty object is how clients that know only forms say so.
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)

@@ -24,7 +24,11 @@ export interface Client {
   readonly settings: Settings
 }
 
-export function createClient(engine: Engine, settings: Settings, { name = FIRST_CLIENT, alone = true }: { name?: string; alone?: boolean } = {}): Client {
+export function createClient(
+  engine: Engine,
+  settings: Settings,
+  { name = FIRST_CLIENT, alone = true }: { name?: string; alone?: boolean } = {},
+): Client {
   const desk = new ApprovalDesk()
   const owned = engineOf(name, engine, desk, { alone })
   const tools = createTools(owned, { ...settings.tools, yieldMs: settings.yieldMs, door: 'mcp' })

@@ -12,7 +12,11 @@ export interface OpenConnection {
   close(): Promise<void>
 }
 
-export async function connect(transport: Transport, starting: Promise<Engine>, settings: Settings): Promise<OpenConnection> {
+export async function connect(
+  transport: Transport,
+  starting: Promise<Engine>,
+  settings: Settings,
+): Promise<OpenConnection> {
   const client = createClient(await starting, settings)
   const handle = serveSdk(({ era }) => serverFor(client, { era, lasting: true }), {
     transport,

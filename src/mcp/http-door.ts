@@ -1,6 +1,13 @@
 /** The door in front of the protocol over HTTP: who may knock (Host, Origin), who may come in (token), how much they may carry. */
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
-import { createMcpHandler, isLegacyRequest, localhostAllowedHostnames, validateHostHeader, validateOriginHeader, type McpHttpHandler } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  validateHostHeader,
+  validateOriginHeader,
+  type McpHttpHandler,
+} from '@modelcontextprotocol/server'
 import type { Client } from './client.js'
 import { createLegacySessions, type LegacySessions, type MakeServer } from './legacy-sessions.js'
 import { serverFor } from './server.js'
@@ -69,7 +76,11 @@ function openRoom(client: Client, options: DoorOptions): Room {
     onerror: (error) => options.log(`cerith: ${error.message}`),
   })
   const legacy = createLegacySessions(client, options.maxBodyBytes, make)
-  const stop = followUpdates(client.engine, { updated: (uri) => modern.notify.resourceUpdated(uri), listChanged: () => modern.notify.resourcesChanged() }, client.settings.updateEveryMs)
+  const stop = followUpdates(
+    client.engine,
+    { updated: (uri) => modern.notify.resourceUpdated(uri), listChanged: () => modern.notify.resourcesChanged() },
+    client.settings.updateEveryMs,
+  )
   return {
     modern,
     legacy,
@@ -80,7 +91,12 @@ function openRoom(client: Client, options: DoorOptions): Room {
   }
 }
 
-async function answer(incoming: IncomingMessage, outgoing: ServerResponse, options: DoorOptions, roomOf: (name: string) => Room): Promise<void> {
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  options: DoorOptions,
+  roomOf: (name: string) => Room,
+): Promise<void> {
   const stopped = turnAway(incoming, options)
   if (stopped) {
     // Whatever it still sends is not read: the connection ends with the answer.
@@ -90,7 +106,12 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, optio
   const name = clientOf(incoming.headers.authorization, options.tokens)
   if (name === null) {
     outgoing.shouldKeepAlive = false
-    return sendResponse(refusal(401, 'A bearer token is needed. It is in the token file that `cerith serve` names.', { 'www-authenticate': 'Bearer realm="cerith"' }), outgoing)
+    return sendResponse(
+      refusal(401, 'A bearer token is needed. It is in the token file that `cerith serve` names.', {
+        'www-authenticate': 'Bearer realm="cerith"',
+      }),
+      outgoing,
+    )
   }
   const request = await toRequest(incoming, outgoing, options.maxBodyBytes)
   if (!request) {
@@ -109,7 +130,8 @@ function turnAway(incoming: IncomingMessage, { hostnames }: DoorOptions): Respon
   if (!validateOriginHeader(incoming.headers.origin, local).ok) return refusal(403, 'Origin not allowed')
   const path = (incoming.url ?? '/').split('?')[0]
   if (path !== PATH) return refusal(404, `Nothing here; the endpoint is ${PATH}`)
-  if (!['POST', 'GET', 'DELETE'].includes(incoming.method ?? '')) return refusal(405, 'Method not allowed', { allow: 'POST, GET, DELETE' })
+  if (!['POST', 'GET', 'DELETE'].includes(incoming.method ?? ''))
+    return refusal(405, 'Method not allowed', { allow: 'POST, GET, DELETE' })
   return null
 }
 

@@ -49,10 +49,17 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
   const settings = settingsOf(options)
   const host = options.host ?? '127.0.0.1'
   if (!isLoopback(host) && !options.allowRemote) {
-    throw new ShellError('BAD_REQUEST', `${host} can be reached by other machines`, 'Listen on 127.0.0.1 and use an SSH tunnel, or allow it with --allow-remote (allowRemote in the library).')
+    throw new ShellError(
+      'BAD_REQUEST',
+      `${host} can be reached by other machines`,
+      'Listen on 127.0.0.1 and use an SSH tunnel, or allow it with --allow-remote (allowRemote in the library).',
+    )
   }
   const names = options.clients ?? [FIRST_CLIENT]
-  const tokens = loadTokens(options.tokenFile ?? join(options.engine?.stateDir ?? stateDirectory(), 'http-tokens'), names)
+  const tokens = loadTokens(
+    options.tokenFile ?? join(options.engine?.stateDir ?? stateDirectory(), 'http-tokens'),
+    names,
+  )
   const engine = await createEngine({ door: 'mcp', ...options.engine })
   const clients = new Map<string, Client>()
   const clientNamed = (name: string): Client => {
@@ -87,8 +94,16 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
       finish({ reason, exitCode: 0 })
       if (!closed) leave(0)
     })())
-  const unwatch = (options.watchSignals ?? true) ? watchLife((reason) => void end(reason), { watchParent: false }) : () => {}
-  return { url, tokenFile: tokens.file, tokens: tokens.byName, newClients: tokens.made, ended, close: () => end('asked') }
+  const unwatch =
+    (options.watchSignals ?? true) ? watchLife((reason) => void end(reason), { watchParent: false }) : () => {}
+  return {
+    url,
+    tokenFile: tokens.file,
+    tokens: tokens.byName,
+    newClients: tokens.made,
+    ended,
+    close: () => end('asked'),
+  }
 }
 
 async function listen(http: import('node:http').Server, port: number, host: string): Promise<void> {
@@ -103,7 +118,14 @@ async function listen(http: import('node:http').Server, port: number, host: stri
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'EADDRINUSE' ? `Port ${port} is taken` : `Cannot listen on ${host}:${port} (${code})`
-    throw new ShellError('BAD_CONFIG', why, code === 'EADDRINUSE' ? 'Another cerith may be serving already. Choose another port, or 0 for any.' : 'Choose another host or port.', { cause: error })
+    throw new ShellError(
+      'BAD_CONFIG',
+      why,
+      code === 'EADDRINUSE'
+        ? 'Another cerith may be serving already. Choose another port, or 0 for any.'
+        : 'Choose another host or port.',
+      { cause: error },
+    )
   }
 }
 

@@ -1,6 +1,10 @@
 /** 2025 clients over HTTP: a session each, so that they can be asked, can cancel, and can be told about changes. */
 import { randomUUID } from 'node:crypto'
-import { legacyStatelessFallback, WebStandardStreamableHTTPServerTransport, type Server } from '@modelcontextprotocol/server'
+import {
+  legacyStatelessFallback,
+  WebStandardStreamableHTTPServerTransport,
+  type Server,
+} from '@modelcontextprotocol/server'
 import type { Client } from './client.js'
 import { serverFor } from './server.js'
 import { refusal } from './web.js'
@@ -21,10 +25,16 @@ export interface LegacySessions {
 
 export type MakeServer = (client: Client, connection: { era: 'legacy' | 'modern'; lasting: boolean }) => Server
 
-export function createLegacySessions(client: Client, maxBodyBytes: number, make: MakeServer = serverFor): LegacySessions {
+export function createLegacySessions(
+  client: Client,
+  maxBodyBytes: number,
+  make: MakeServer = serverFor,
+): LegacySessions {
   const held = new Map<string, Held>()
   // Some clients never say hello and only call; those are served one request at a time.
-  const withoutSession = legacyStatelessFallback(() => make(client, { era: 'legacy', lasting: false }), undefined, { maxRequestBodySize: maxBodyBytes })
+  const withoutSession = legacyStatelessFallback(() => make(client, { era: 'legacy', lasting: false }), undefined, {
+    maxRequestBodySize: maxBodyBytes,
+  })
 
   async function begin(): Promise<Held> {
     const server = make(client, { era: 'legacy', lasting: true })
@@ -62,7 +72,10 @@ export function createLegacySessions(client: Client, maxBodyBytes: number, make:
     async fetch(request, body) {
       const id = request.headers.get('mcp-session-id')
       const hello = !Array.isArray(body) && (body as { method?: unknown } | undefined)?.method === 'initialize'
-      if (id === null && !hello) return request.method === 'POST' ? withoutSession(request, { parsedBody: body }) : refusal(405, 'Begin with initialize', { allow: 'POST' })
+      if (id === null && !hello)
+        return request.method === 'POST'
+          ? withoutSession(request, { parsedBody: body })
+          : refusal(405, 'Begin with initialize', { allow: 'POST' })
       if (id === null) makeRoom()
       const session = id === null ? await begin() : held.get(id)
       if (!session) return refusal(404, 'Session not found')

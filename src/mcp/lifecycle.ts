@@ -23,7 +23,8 @@ export function watchLife(end: (reason: EndReason) => void, { watchParent }: Lif
     return { signal, listener }
   })
   const parent = process.ppid
-  const timer = watchParent && parent > 1 ? setInterval(() => process.ppid !== parent && once('parent gone'), 500) : null
+  const timer =
+    watchParent && parent > 1 ? setInterval(() => process.ppid !== parent && once('parent gone'), 500) : null
   timer?.unref()
   return () => {
     for (const { signal, listener } of listeners) process.off(signal, listener)

@@ -63,12 +63,15 @@ export class LineTransport implements Transport {
     for (let at = chunk.indexOf(NEWLINE); at !== -1 && !this.#closed; at = chunk.indexOf(NEWLINE, from)) {
       const start = from
       from = at + 1
-      this.#take(this.#pieces.length === 0 ? chunk.toString('utf8', start, at) : this.#lineWith(chunk.subarray(start, at)))
+      this.#take(
+        this.#pieces.length === 0 ? chunk.toString('utf8', start, at) : this.#lineWith(chunk.subarray(start, at)),
+      )
     }
     if (this.#closed || from === chunk.length) return
     this.#pieces.push(chunk.subarray(from))
     this.#length += chunk.length - from
-    if (this.#length > MAX_LINE_BYTES) this.#fail(new Error(`A message of more than ${MAX_LINE_BYTES} bytes cannot be meant`))
+    if (this.#length > MAX_LINE_BYTES)
+      this.#fail(new Error(`A message of more than ${MAX_LINE_BYTES} bytes cannot be meant`))
   }
 
   #lineWith(end: Buffer): string {
@@ -103,20 +106,25 @@ export class LineTransport implements Transport {
     }
     this.onerror?.(new Error(`Not a message: ${problem}`))
     const { id, method } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
-    if (typeof method === 'string' && isId(id)) void this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: `Invalid request: ${problem}` } })
+    if (typeof method === 'string' && isId(id))
+      void this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: `Invalid request: ${problem}` } })
   }
 }
 
 /** The message as the protocol wants it, or what is wrong with it. */
-export function mended(value: unknown): { message: JSONRPCMessage; problem?: never } | { message?: never; problem: string } {
+export function mended(
+  value: unknown,
+): { message: JSONRPCMessage; problem?: never } | { message?: never; problem: string } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'a message is an object' }
   const { jsonrpc, method, id, params } = value as Record<string, unknown>
   if (jsonrpc !== '2.0') return { problem: 'jsonrpc must be "2.0"' }
-  if (typeof method !== 'string' && !('result' in value) && !('error' in value)) return { problem: 'there is no method' }
+  if (typeof method !== 'string' && !('result' in value) && !('error' in value))
+    return { problem: 'there is no method' }
   if (id !== undefined && !isId(id)) return { problem: 'id must be a string or a number' }
   if (params === undefined) return { message: value as JSONRPCMessage }
   // Several languages write an absent value as null.
-  if (params === null) return { message: without(value as Record<string, unknown>, 'params') as unknown as JSONRPCMessage }
+  if (params === null)
+    return { message: without(value as Record<string, unknown>, 'params') as unknown as JSONRPCMessage }
   if (typeof params !== 'object' || Array.isArray(params)) return { problem: 'params must be an object' }
   const right = withMeta(params as Record<string, unknown>)
   return { message: (right === params ? value : { ...value, params: right }) as JSONRPCMessage }
@@ -127,7 +135,9 @@ function withMeta(params: Record<string, unknown>): Record<string, unknown> {
   if (meta === undefined) return params
   if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return without(params, '_meta')
   const { progressToken } = meta as Record<string, unknown>
-  return progressToken === undefined || isId(progressToken) ? params : { ...params, _meta: without(meta as Record<string, unknown>, 'progressToken') }
+  return progressToken === undefined || isId(progressToken)
+    ? params
+    : { ...params, _meta: without(meta as Record<string, unknown>, 'progressToken') }
 }
 
 function without(value: Record<string, unknown>, name: string): Record<string, unknown> {

@@ -25,7 +25,10 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
   // The first client must not reach another one's session by writing its full name.
   const isOthers = (name: string): boolean => !alone && name.includes('@')
   const label = { [LABEL]: client }
-  const labelled = <T extends RunRequest | StartRequest>(request: T): T => ({ ...request, labels: request.labels ? { ...request.labels, ...label } : label })
+  const labelled = <T extends RunRequest | StartRequest>(request: T): T => ({
+    ...request,
+    labels: request.labels ? { ...request.labels, ...label } : label,
+  })
   const known = new Map<string, boolean>()
 
   const job = async (id: string): Promise<Job> => {
@@ -33,7 +36,8 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     if (mine(await found.info())) return found
     throw new ShellError('JOB_NOT_FOUND', `Shell not found: ${id}`, 'List the shells to see which ids exist.')
   }
-  const jobs = async (which?: { readonly all?: boolean }): Promise<readonly JobInfo[]> => (await engine.jobs(which)).filter(mine)
+  const jobs = async (which?: { readonly all?: boolean }): Promise<readonly JobInfo[]> =>
+    (await engine.jobs(which)).filter(mine)
 
   const seen = (request: RunRequest, ended: Outcome): Outcome => {
     const outcome = watcher.ended(request, ended)
@@ -43,7 +47,8 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     watcher.began(request)
     return seen(request, await start(labelled(request)))
   }
-  const mineToStart = (request: StartRequest): StartRequest => labelled({ ...request, ...(request.session === undefined ? {} : { session: inside(request.session) }) })
+  const mineToStart = (request: StartRequest): StartRequest =>
+    labelled({ ...request, ...(request.session === undefined ? {} : { session: inside(request.session) }) })
 
   const inTurn = takeTurns()
   // Most calls are of the session of the call before.
@@ -53,7 +58,8 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     get cwd() {
       return session.cwd
     },
-    run: (request) => inTurn(session.name, request, (patient) => run((labelledRequest) => session.run(labelledRequest), patient)),
+    run: (request) =>
+      inTurn(session.name, request, (patient) => run((labelledRequest) => session.run(labelledRequest), patient)),
     stream: (request) => session.stream(labelled(request)),
     info: async () => ({ ...(await session.info()), name: outside(session.name) }),
     restart: () => session.restart(),
@@ -67,12 +73,20 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     run: (request) => run((labelledRequest) => engine.run(labelledRequest), request),
     stream: (request) => engine.stream(labelled(request)),
     session: async (name) => {
-      if (name !== undefined && isOthers(name)) throw new ShellError('BAD_REQUEST', `A session cannot be called ${JSON.stringify(name.slice(0, 80))} here`, 'Use a name without @.')
+      if (name !== undefined && isOthers(name))
+        throw new ShellError(
+          'BAD_REQUEST',
+          `A session cannot be called ${JSON.stringify(name.slice(0, 80))} here`,
+          'Use a name without @.',
+        )
       const session = await engine.session(inside(name))
       if (session !== latest?.session) latest = { session, mine: sessionOf(session) }
       return latest.mine
     },
-    sessions: async () => (await engine.sessions()).filter(({ name }) => (first ? !isOthers(name) : name.startsWith(`${client}@`))).map((info): SessionInfo => ({ ...info, name: outside(info.name) })),
+    sessions: async () =>
+      (await engine.sessions())
+        .filter(({ name }) => (first ? !isOthers(name) : name.startsWith(`${client}@`)))
+        .map((info): SessionInfo => ({ ...info, name: outside(info.name) })),
     start: async (request) => {
       watcher.began(request)
       return engine.start(mineToStart(request))
@@ -85,8 +99,10 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     job,
     jobs,
     clean: (which) => engine.clean(which),
-    check: (command, where) => engine.check(command, where?.session === undefined ? where : { ...where, session: inside(where.session) }),
-    plan: (request) => engine.plan(request.session === undefined ? request : { ...request, session: inside(request.session) }),
+    check: (command, where) =>
+      engine.check(command, where?.session === undefined ? where : { ...where, session: inside(where.session) }),
+    plan: (request) =>
+      engine.plan(request.session === undefined ? request : { ...request, session: inside(request.session) }),
     secrets: engine.secrets,
     onJobEvent: (listener) => engine.onJobEvent((event) => void passOn(event)(listener)),
     setAsk: (ask) => engine.setAsk(ask),
@@ -116,7 +132,11 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
  * A session runs one command at a time, but a client's patience begins when it asks: what a call waited for its turn
  * is taken from the time after which it yields.
  */
-function takeTurns(): (name: string, request: RunRequest, run: (request: RunRequest) => Promise<Outcome>) => Promise<Outcome> {
+function takeTurns(): (
+  name: string,
+  request: RunRequest,
+  run: (request: RunRequest) => Promise<Outcome>,
+) => Promise<Outcome> {
   const last = new Map<string, Promise<void>>()
   return (name, request, run) => {
     const before = last.get(name)
@@ -133,5 +153,10 @@ function takeTurns(): (name: string, request: RunRequest, run: (request: RunRequ
 function waited(request: RunRequest, run: (request: RunRequest) => Promise<Outcome>): () => Promise<Outcome> {
   const { yieldMs } = request
   const asked = performance.now()
-  return () => run(yieldMs === undefined ? request : { ...request, yieldMs: Math.max(1, Math.round(yieldMs - (performance.now() - asked))) })
+  return () =>
+    run(
+      yieldMs === undefined
+        ? request
+        : { ...request, yieldMs: Math.max(1, Math.round(yieldMs - (performance.now() - asked))) },
+    )
 }

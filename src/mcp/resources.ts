@@ -1,5 +1,12 @@
 /** The output of every shell as a resource, readable in ranges: `shell://ID/output?since=BYTE`. */
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type ReadResourceResult, type Resource, type Server } from '@modelcontextprotocol/server'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type ReadResourceResult,
+  type Resource,
+  type Server,
+} from '@modelcontextprotocol/server'
 import { ShellError } from '../contract/errors.js'
 import type { JobInfo, ReadOptions, ReadResult } from '../contract/job.js'
 import type { StreamName } from '../contract/output.js'
@@ -19,9 +26,14 @@ export function serveResources(server: Server, client: Client): void {
   server.setRequestHandler('resources/list', async ({ params }) => {
     const from = pageStart(params?.cursor)
     // Newest first: what a person looks for is on the first page.
-    const jobs = [...(await client.engine.jobs({ all: true }))].sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1))
+    const jobs = [...(await client.engine.jobs({ all: true }))].sort(
+      (a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1),
+    )
     const next = from + PAGE
-    return { resources: jobs.slice(from, next).map((info) => describe(info, client)), ...(next < jobs.length ? { nextCursor: String(next) } : {}) }
+    return {
+      resources: jobs.slice(from, next).map((info) => describe(info, client)),
+      ...(next < jobs.length ? { nextCursor: String(next) } : {}),
+    }
   })
   server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: [
@@ -55,7 +67,9 @@ async function readResource({ engine }: Client, uri: string): Promise<ReadResour
     const job = await engine.job(id)
     const info = await job.info()
     const found = await job.read(options)
-    return { contents: [{ uri, mimeType: 'text/plain', text: engine.secrets.mask(found.text), _meta: metaOf(info, found) }] }
+    return {
+      contents: [{ uri, mimeType: 'text/plain', text: engine.secrets.mask(found.text), _meta: metaOf(info, found) }],
+    }
   } catch (error) {
     if (!ShellError.is(error)) throw error
     if (error.code === 'JOB_NOT_FOUND') throw new ResourceNotFoundError(uri)
@@ -87,7 +101,8 @@ export function parse(uri: string): { id: string; options: ReadOptions } {
   }
   const query = new URLSearchParams(match[2] ?? '')
   const stream = query.get('stream')
-  if (stream !== null && !['stdout', 'stderr', 'output'].includes(stream)) throw wrong('stream', 'stdout, stderr or output')
+  if (stream !== null && !['stdout', 'stderr', 'output'].includes(stream))
+    throw wrong('stream', 'stdout, stderr or output')
   const filter = query.get('filter')
   const tail = query.get('tail')
   return {

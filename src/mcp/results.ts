@@ -35,7 +35,13 @@ function merelyFailed(structured: Record<string, unknown>): boolean {
   const nested = structured['metadata'] as Record<string, unknown> | undefined
   const code = structured['exit_code'] ?? structured['exitCode'] ?? nested?.['exit_code']
   const { status } = structured
-  const stopped = structured['timed_out'] === true || structured['timedOut'] === true || status === 'timeout' || status === 'killed' || status === 'refused' || status === 'error'
+  const stopped =
+    structured['timed_out'] === true ||
+    structured['timedOut'] === true ||
+    status === 'timeout' ||
+    status === 'killed' ||
+    status === 'refused' ||
+    status === 'error'
   return typeof code === 'number' && code > 0 && !stopped
 }
 
@@ -54,11 +60,20 @@ function unitsOf(value: unknown): number {
 }
 
 /** Shortens every long text and list alike until the whole fits; what was cut says so in its own place. */
-function shrink(result: ToolResult, make: (text: string, structured: Record<string, unknown>) => CallToolResult, maxBytes: number): CallToolResult {
+function shrink(
+  result: ToolResult,
+  make: (text: string, structured: Record<string, unknown>) => CallToolResult,
+  maxBytes: number,
+): CallToolResult {
   let maxChars = Math.floor(maxBytes / 4)
-  for (let items = 1_000; ; items = Math.max(5, Math.floor(items / 2)), maxChars = Math.max(500, Math.floor(maxChars / 2))) {
+  for (
+    let items = 1_000;
+    ;
+    items = Math.max(5, Math.floor(items / 2)), maxChars = Math.max(500, Math.floor(maxChars / 2))
+  ) {
     const structured = shorten(result.structured, maxChars, items) as Record<string, unknown>
-    for (const [key, value] of Object.entries(result.structured)) if (Array.isArray(value) && value.length > items) structured[`${key}_omitted`] = value.length - items
+    for (const [key, value] of Object.entries(result.structured))
+      if (Array.isArray(value) && value.length > items) structured[`${key}_omitted`] = value.length - items
     if ('truncated' in structured) structured['truncated'] = true
     const smaller = make(clip(result.text, maxChars), structured)
     if (bytesOf(smaller) <= maxBytes || (maxChars === 500 && items === 5)) return smaller

@@ -32,16 +32,36 @@ export interface RetryOptions<T> {
 export class Retries<T> {
   readonly #entries = new Map<string, Entry<T>>()
 
-  async once(key: string, about: unknown, run: (signal: AbortSignal) => Promise<T>, options: RetryOptions<T>): Promise<T> {
-    if (key.length > MAX_KEY_CHARS) throw new ShellError('BAD_REQUEST', `The idempotency key is longer than ${MAX_KEY_CHARS} characters`, 'Use a UUID.')
+  async once(
+    key: string,
+    about: unknown,
+    run: (signal: AbortSignal) => Promise<T>,
+    options: RetryOptions<T>,
+  ): Promise<T> {
+    if (key.length > MAX_KEY_CHARS)
+      throw new ShellError(
+        'BAD_REQUEST',
+        `The idempotency key is longer than ${MAX_KEY_CHARS} characters`,
+        'Use a UUID.',
+      )
     this.#forgetOld()
     const digest = createHash('sha256').update(JSON.stringify(about)).digest('base64')
     const entry = this.#entries.get(key) ?? this.#begin(key, digest, run, options.isFinal)
-    if (entry.digest !== digest) throw new ShellError('BAD_REQUEST', 'This idempotency key was used for another call', 'Use a new key for every new command.')
+    if (entry.digest !== digest)
+      throw new ShellError(
+        'BAD_REQUEST',
+        'This idempotency key was used for another call',
+        'Use a new key for every new command.',
+      )
     return join(entry, options)
   }
 
-  #begin(key: string, digest: string, run: (signal: AbortSignal) => Promise<T>, isFinal: (answer: T) => boolean): Entry<T> {
+  #begin(
+    key: string,
+    digest: string,
+    run: (signal: AbortSignal) => Promise<T>,
+    isFinal: (answer: T) => boolean,
+  ): Entry<T> {
     const stop = new AbortController()
     const answer = run(stop.signal)
     const entry: Entry<T> = { digest, answer, stop, waiting: 0, leaving: null, endedAt: null, bytes: 0 }

@@ -5,7 +5,9 @@ import { isId } from './line-transport.js'
 type Sight = (value: Record<string, unknown>) => boolean | null
 
 /** True or false where the schema would surely say the same; null: ask the schema. */
-export const SIGHTS: Readonly<Record<'JSONRPCRequest' | 'JSONRPCNotification' | 'JSONRPCResultResponse' | 'JSONRPCErrorResponse', Sight>> = {
+export const SIGHTS: Readonly<
+  Record<'JSONRPCRequest' | 'JSONRPCNotification' | 'JSONRPCResultResponse' | 'JSONRPCErrorResponse', Sight>
+> = {
   JSONRPCRequest: (value) => {
     if (typeof value['method'] !== 'string' || !('id' in value)) return false
     return hasOnly(value, REQUEST) && isHeaded(value) && isPlain(value['params']) ? true : null
@@ -55,7 +57,11 @@ function isPlain(params: unknown): boolean {
   if (!isRecord(params)) return false
   const { _meta: meta } = params
   if (meta === undefined) return true
-  return isRecord(meta) && (meta['progressToken'] === undefined || isId(meta['progressToken'])) && meta[RELATED_TASK_META_KEY] === undefined
+  return (
+    isRecord(meta) &&
+    (meta['progressToken'] === undefined || isId(meta['progressToken'])) &&
+    meta[RELATED_TASK_META_KEY] === undefined
+  )
 }
 
 function hasOnly(value: Record<string, unknown>, names: ReadonlySet<string>): boolean {

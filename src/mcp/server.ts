@@ -24,7 +24,9 @@ export function serverFor(client: Client, { era, lasting }: Connection): Server 
     capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
     instructions: client.instructions,
     // Answers to our one form are checked where they are used; the SDK's validator costs more than all the rest of a request.
-    jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
+    jsonSchemaValidator: {
+      getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+    },
   })
   server.setRequestHandler('tools/list', () => ({ tools: [...client.listed] }))
   const site = { client, server, era }

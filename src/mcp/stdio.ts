@@ -43,7 +43,9 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
   connection.then(
     ({ closed }) => closed.then(() => end('eof')),
     (error: unknown) => {
-      settings.log(`cerith: cannot start: ${String((error as Error)?.message ?? error)}${ShellError.is(error) ? `. ${error.hint}` : ''}`)
+      settings.log(
+        `cerith: cannot start: ${String((error as Error)?.message ?? error)}${ShellError.is(error) ? `. ${error.hint}` : ''}`,
+      )
       void end('asked', 125)
     },
   )

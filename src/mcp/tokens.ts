@@ -16,7 +16,13 @@ export interface Tokens {
 
 /** Reads the file (lines `name token`) and makes a token for every wanted name that has none. */
 export function loadTokens(file: string, wanted: readonly string[]): Tokens {
-  for (const name of wanted) if (!NAME.test(name)) throw new ShellError('BAD_REQUEST', `Not a client name: ${JSON.stringify(name.slice(0, 80))}`, 'Use letters, digits, - and _.')
+  for (const name of wanted)
+    if (!NAME.test(name))
+      throw new ShellError(
+        'BAD_REQUEST',
+        `Not a client name: ${JSON.stringify(name.slice(0, 80))}`,
+        'Use letters, digits, - and _.',
+      )
   for (;;) {
     const text = readPrivateFile(file)
     const byName = parse(text ?? '')

@@ -1,5 +1,12 @@
 /** The SDK's server, without its three more readings of a `tools/call` whose request is plainly right and whose result is our own. */
-import { Server, type CallToolRequestParams, type CallToolResult, type JSONRPCRequest, type ServerContext, type ServerOptions } from '@modelcontextprotocol/server'
+import {
+  Server,
+  type CallToolRequestParams,
+  type CallToolResult,
+  type JSONRPCRequest,
+  type ServerContext,
+  type ServerOptions,
+} from '@modelcontextprotocol/server'
 import type { Answer } from './client.js'
 import { IDENTITY } from './identity.js'
 import { isRecord, quickenGuards } from './sdk-guards.js'
@@ -29,12 +36,18 @@ export class ToolServer extends Server {
     if (method !== 'tools/call') return usual
     const call = this.#call
     if (!call) return usual
-    return (request, context) => (isPlainCall(request.params) ? (call(request.params, context) as Promise<CallToolResult>) : usual(request, context))
+    return (request, context) =>
+      isPlainCall(request.params) ? (call(request.params, context) as Promise<CallToolResult>) : usual(request, context)
   }
 }
 
 function isPlainCall(params: unknown): params is CallToolRequestParams {
   if (!isRecord(params)) return false
   const { name, arguments: given, _meta: meta, task } = params
-  return typeof name === 'string' && (given === undefined || isRecord(given)) && (meta === undefined || isRecord(meta)) && task === undefined
+  return (
+    typeof name === 'string' &&
+    (given === undefined || isRecord(given)) &&
+    (meta === undefined || isRecord(meta)) &&
+    task === undefined
+  )
 }

@@ -2,7 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** Null when the body is larger than allowed. The request's signal fires when the client hangs up before it was answered. */
-export async function toRequest(incoming: IncomingMessage, outgoing: ServerResponse, maxBytes: number): Promise<Request | null> {
+export async function toRequest(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  maxBytes: number,
+): Promise<Request | null> {
   const method = incoming.method ?? 'GET'
   const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(incoming, maxBytes)
   if (body === null) return null
@@ -11,9 +15,15 @@ export async function toRequest(incoming: IncomingMessage, outgoing: ServerRespo
     if (!outgoing.writableFinished) gone.abort()
   })
   const headers = new Headers()
-  for (let at = 0; at < incoming.rawHeaders.length; at += 2) headers.append(incoming.rawHeaders[at]!, incoming.rawHeaders[at + 1]!)
+  for (let at = 0; at < incoming.rawHeaders.length; at += 2)
+    headers.append(incoming.rawHeaders[at]!, incoming.rawHeaders[at + 1]!)
   // Host and Origin were checked before; the address only has to be one that parses.
-  return new Request(new URL(incoming.url ?? '/', 'http://localhost'), { method, headers, signal: gone.signal, ...(body === undefined ? {} : { body }) })
+  return new Request(new URL(incoming.url ?? '/', 'http://localhost'), {
+    method,
+    headers,
+    signal: gone.signal,
+    ...(body === undefined ? {} : { body }),
+  })
 }
 
 async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -46,7 +56,8 @@ export async function sendResponse(response: Response, outgoing: ServerResponse)
     for (;;) {
       const { done, value } = await reader.read()
       if (done || outgoing.destroyed) break
-      if (!outgoing.write(value)) await new Promise<void>((resolve) => void outgoing.once('drain', resolve).once('close', resolve))
+      if (!outgoing.write(value))
+        await new Promise<void>((resolve) => void outgoing.once('drain', resolve).once('close', resolve))
     }
   } finally {
     outgoing.off('close', hangUp)

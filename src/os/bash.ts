@@ -29,7 +29,11 @@ export async function findBash(wanted?: string, env: NodeJS.ProcessEnv = process
     const version = await bashVersion(path)
     if (version) return { path, version }
   }
-  throw new ShellError('SHELL_NOT_FOUND', wanted ? `Not a usable bash: ${wanted}` : 'No bash was found on PATH', 'Install bash 4.4 or newer, or pass its path as `bash`.')
+  throw new ShellError(
+    'SHELL_NOT_FOUND',
+    wanted ? `Not a usable bash: ${wanted}` : 'No bash was found on PATH',
+    'Install bash 4.4 or newer, or pass its path as `bash`.',
+  )
 }
 
 function isExecutable(path: string): boolean {
@@ -43,7 +47,10 @@ function isExecutable(path: string): boolean {
 
 async function bashVersion(path: string): Promise<string | null> {
   try {
-    const { stdout } = await promisify(execFile)(path, ['--norc', '--noprofile', '-c', 'echo "$BASH_VERSION"'], { timeout: 5_000, env: {} })
+    const { stdout } = await promisify(execFile)(path, ['--norc', '--noprofile', '-c', 'echo "$BASH_VERSION"'], {
+      timeout: 5_000,
+      env: {},
+    })
     return /^\d+\.\d+/.test(stdout) ? stdout.trim() : null
   } catch {
     return null

@@ -9,10 +9,15 @@ export function loginPath(shell: string = process.env['SHELL'] ?? '/bin/bash'): 
   // Start-up files print all sorts of things: only what stands between two marks is ours.
   const mark = randomBytes(8).toString('hex')
   return new Promise((resolve) => {
-    const child = execFile(shell, ['-l', '-i', '-c', `printf '%s%s%s' ${mark} "$PATH" ${mark}`], { timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 1024 * 1024 }, (_error, stdout) => {
-      const path = stdout.split(mark)[1]
-      resolve(path && path.includes('/') ? path : null)
-    })
+    const child = execFile(
+      shell,
+      ['-l', '-i', '-c', `printf '%s%s%s' ${mark} "$PATH" ${mark}`],
+      { timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 1024 * 1024 },
+      (_error, stdout) => {
+        const path = stdout.split(mark)[1]
+        resolve(path && path.includes('/') ? path : null)
+      },
+    )
     child.stdin?.end()
   })
 }

@@ -6,8 +6,13 @@ import { ShellError } from '../contract/errors.js'
 /** The absolute directory to run in, symbolic links resolved for the check against `roots` only. */
 export function checkDirectory(wanted: string | undefined, base: string, roots: readonly string[] | null): string {
   if (wanted !== undefined && (typeof wanted !== 'string' || wanted === ''))
-    throw new ShellError('BAD_REQUEST', `cwd must be a non-empty string, got ${JSON.stringify(wanted)}`, 'Pass an absolute path, or leave cwd out.')
-  if (wanted?.includes('\0')) throw new ShellError('BAD_REQUEST', 'cwd must not contain NUL bytes', 'Remove the NUL byte from the path.')
+    throw new ShellError(
+      'BAD_REQUEST',
+      `cwd must be a non-empty string, got ${JSON.stringify(wanted)}`,
+      'Pass an absolute path, or leave cwd out.',
+    )
+  if (wanted?.includes('\0'))
+    throw new ShellError('BAD_REQUEST', 'cwd must not contain NUL bytes', 'Remove the NUL byte from the path.')
   const cwd = resolve(base, wanted ?? '.')
   let stat
   try {
@@ -16,13 +21,19 @@ export function checkDirectory(wanted: string | undefined, base: string, roots: 
     if ((error as NodeJS.ErrnoException).code === 'EACCES') throw notAccessible(cwd)
     throw new ShellError('CWD_NOT_FOUND', `Working directory not found: ${cwd}`, 'Create it, or pass an existing cwd.')
   }
-  if (!stat.isDirectory()) throw new ShellError('CWD_NOT_DIRECTORY', `Not a directory: ${cwd}`, 'Pass a directory as cwd, not a file.')
+  if (!stat.isDirectory())
+    throw new ShellError('CWD_NOT_DIRECTORY', `Not a directory: ${cwd}`, 'Pass a directory as cwd, not a file.')
   try {
     accessSync(cwd, constants.X_OK)
   } catch {
     throw notAccessible(cwd)
   }
-  if (roots && !isWithin(realpathSync(cwd), roots)) throw new ShellError('CWD_OUTSIDE_ROOT', `Working directory outside the allowed roots: ${cwd}`, `Use a directory within: ${roots.join(', ')}`)
+  if (roots && !isWithin(realpathSync(cwd), roots))
+    throw new ShellError(
+      'CWD_OUTSIDE_ROOT',
+      `Working directory outside the allowed roots: ${cwd}`,
+      `Use a directory within: ${roots.join(', ')}`,
+    )
   return cwd
 }
 
@@ -49,7 +60,11 @@ export function nearestExisting(path: string): string {
 }
 
 function notAccessible(cwd: string): ShellError {
-  return new ShellError('CWD_NOT_ACCESSIBLE', `Working directory may not be entered: ${cwd}`, 'Check its permissions, or pass another cwd.')
+  return new ShellError(
+    'CWD_NOT_ACCESSIBLE',
+    `Working directory may not be entered: ${cwd}`,
+    'Check its permissions, or pass another cwd.',
+  )
 }
 
 /** What tells a directory from every other: the same twice means that nobody deleted or replaced it in between. */
@@ -72,5 +87,12 @@ export function directoryIdentity(path: string): DirectoryIdentity | null {
 }
 
 export function isSameDirectory(a: DirectoryIdentity | null, b: DirectoryIdentity | null): boolean {
-  return a !== null && b !== null && a.ino === b.ino && a.birthtimeMs === b.birthtimeMs && a.dev === b.dev && a.path === b.path
+  return (
+    a !== null &&
+    b !== null &&
+    a.ino === b.ino &&
+    a.birthtimeMs === b.birthtimeMs &&
+    a.dev === b.dev &&
+    a.path === b.path
+  )
 }

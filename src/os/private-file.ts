@@ -1,6 +1,18 @@
 /** Files that only their user may read: written whole or not at all, and not believed when others could have read them. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { ensurePrivateDirectory } from './state-dir.js'
@@ -13,12 +25,20 @@ export function readPrivateFile(file: string): string | null {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return null
-    throw new ShellError('STATE_UNWRITABLE', `Cannot read ${file} (${code})`, 'It must be a plain file of your own.', { cause: error })
+    throw new ShellError('STATE_UNWRITABLE', `Cannot read ${file} (${code})`, 'It must be a plain file of your own.', {
+      cause: error,
+    })
   }
   try {
     const stat = fstatSync(fd)
-    if (!stat.isFile() || (process.getuid && stat.uid !== process.getuid())) throw new ShellError('STATE_UNWRITABLE', `${file} is not a file of your own`, 'Remove it, or name another one.')
-    if ((stat.mode & 0o077) !== 0) throw new ShellError('STATE_UNWRITABLE', `${file} may be read by others`, 'Take what it holds as known to them: remove it to get a new one.')
+    if (!stat.isFile() || (process.getuid && stat.uid !== process.getuid()))
+      throw new ShellError('STATE_UNWRITABLE', `${file} is not a file of your own`, 'Remove it, or name another one.')
+    if ((stat.mode & 0o077) !== 0)
+      throw new ShellError(
+        'STATE_UNWRITABLE',
+        `${file} may be read by others`,
+        'Take what it holds as known to them: remove it to get a new one.',
+      )
     return readFileSync(fd, 'utf8')
   } finally {
     closeSync(fd)

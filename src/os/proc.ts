@@ -33,7 +33,15 @@ export function processFacts(pid: number): ProcessFacts | null {
   // The name may hold spaces and brackets: the last bracket ends it.
   const close = text.lastIndexOf(')')
   const fields = text.slice(close + 2).split(' ')
-  return { pid, name: text.slice(text.indexOf('(') + 1, close), state: fields[0] ?? '?', parent: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]), start: fields[19] ?? '' }
+  return {
+    pid,
+    name: text.slice(text.indexOf('(') + 1, close),
+    state: fields[0] ?? '?',
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    start: fields[19] ?? '',
+  }
 }
 
 /** Alive means: it exists, it is the same process, and it is not a zombie. */
@@ -55,7 +63,8 @@ export function childrenOf(pid: number): number[] {
   try {
     for (const task of readdirSync(`/proc/${pid}/task`)) {
       // Children stand under the thread that forked them.
-      for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ')) if (child) found.push(Number(child))
+      for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' '))
+        if (child) found.push(Number(child))
     }
   } catch {
     // It ended while we looked.

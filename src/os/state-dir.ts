@@ -28,7 +28,8 @@ export function ensurePrivateDirectory(path: string): string {
   const stat = lstatSync(path)
   if (stat.isSymbolicLink()) throw unwritable(path, 'is a symbolic link')
   if (!stat.isDirectory()) throw unwritable(path, 'is not a directory')
-  if (process.getuid && stat.uid !== process.getuid()) throw unwritable(path, `belongs to another user (uid ${stat.uid})`)
+  if (process.getuid && stat.uid !== process.getuid())
+    throw unwritable(path, `belongs to another user (uid ${stat.uid})`)
   // mkdir's mode is cut by the umask and an older directory may have been opened up: 0700 whatever happened.
   if ((stat.mode & 0o777) !== 0o700) {
     try {
@@ -61,5 +62,10 @@ function makeOne(path: string): boolean {
 }
 
 function unwritable(path: string, why: string, cause?: unknown): ShellError {
-  return new ShellError('STATE_UNWRITABLE', `State directory ${path} ${why}`, 'Set CERITH_HOME to a directory of your own.', { cause })
+  return new ShellError(
+    'STATE_UNWRITABLE',
+    `State directory ${path} ${why}`,
+    'Set CERITH_HOME to a directory of your own.',
+    { cause },
+  )
 }

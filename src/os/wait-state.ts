@@ -66,7 +66,19 @@ type Kind = 'read' | 'poll' | 'select' | 'epoll'
 
 /** Numbers of the calls that can wait for input; every architecture has its own. */
 const TABLES: Readonly<Record<string, Readonly<Record<number, Kind>>>> = {
-  x64: { 0: 'read', 19: 'read', 17: 'read', 295: 'read', 7: 'poll', 271: 'poll', 23: 'select', 270: 'select', 232: 'epoll', 281: 'epoll', 441: 'epoll' },
+  x64: {
+    0: 'read',
+    19: 'read',
+    17: 'read',
+    295: 'read',
+    7: 'poll',
+    271: 'poll',
+    23: 'select',
+    270: 'select',
+    232: 'epoll',
+    281: 'epoll',
+    441: 'epoll',
+  },
   arm64: { 63: 'read', 65: 'read', 73: 'poll', 72: 'select', 22: 'epoll', 441: 'epoll' },
 }
 const KINDS = TABLES[process.arch] ?? {}
@@ -77,7 +89,9 @@ const MOST_WATCHED = 1_024
 function watchedBy(pid: number, kind: Kind, args: readonly number[]): number[] {
   if (kind === 'epoll') {
     try {
-      return [...readFileSync(`/proc/${pid}/fdinfo/${args[0]}`, 'latin1').matchAll(/^tfd:\s*(\d+) events:\s*([0-9a-f]+)/gm)]
+      return [
+        ...readFileSync(`/proc/${pid}/fdinfo/${args[0]}`, 'latin1').matchAll(/^tfd:\s*(\d+) events:\s*([0-9a-f]+)/gm),
+      ]
         .filter(([, , events]) => Number.parseInt(events as string, 16) & READABLE)
         .map(([, fd]) => Number(fd))
     } catch {
@@ -88,12 +102,15 @@ function watchedBy(pid: number, kind: Kind, args: readonly number[]): number[] {
   if (kind === 'poll') {
     const memory = memoryOf(pid, first, Math.min(second, MOST_WATCHED) * 8)
     const found: number[] = []
-    for (let at = 0; memory && at + 8 <= memory.length; at += 8) if (memory.readInt16LE(at + 4) & READABLE) found.push(memory.readInt32LE(at))
+    for (let at = 0; memory && at + 8 <= memory.length; at += 8)
+      if (memory.readInt16LE(at + 4) & READABLE) found.push(memory.readInt32LE(at))
     return found
   }
   const count = Math.min(first, MOST_WATCHED)
   const set = second === 0 ? null : memoryOf(pid, second, Math.ceil(count / 64) * 8)
-  return set ? Array.from({ length: count }, (_, fd) => fd).filter((fd) => ((set[fd >> 3] as number) >> (fd & 7)) & 1) : []
+  return set
+    ? Array.from({ length: count }, (_, fd) => fd).filter((fd) => ((set[fd >> 3] as number) >> (fd & 7)) & 1)
+    : []
 }
 
 function memoryOf(pid: number, address: number, length: number): Buffer | null {

@@ -16,7 +16,11 @@ export type CountOmitted = (firstUnits: number, lastUnits: number) => number
 /** The first `maxChars` UTF-16 units, then the marker. */
 export function clipHead(
   text: string,
-  { maxChars = LIMITS.clipChars, marker = headMarker(maxChars), count = (first) => utf8Length(text.slice(first)) }: { maxChars?: number; marker?: string; count?: CountOmitted } = {},
+  {
+    maxChars = LIMITS.clipChars,
+    marker = headMarker(maxChars),
+    count = (first) => utf8Length(text.slice(first)),
+  }: { maxChars?: number; marker?: string; count?: CountOmitted } = {},
 ): Clipped {
   if (text.length <= maxChars) return whole(text)
   const kept = takeFirst(text, maxChars)
@@ -28,14 +32,24 @@ export function headMarker(maxChars: number): string {
 }
 
 /** The first and the last `endBytes` of more than `maxBytes`, each cut at a character border. */
-export function clipMiddle(content: string | Uint8Array, { maxBytes = 131_072, endBytes = 4_096 }: { maxBytes?: number; endBytes?: number } = {}): Clipped {
+export function clipMiddle(
+  content: string | Uint8Array,
+  { maxBytes = 131_072, endBytes = 4_096 }: { maxBytes?: number; endBytes?: number } = {},
+): Clipped {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   if (bytes.length <= maxBytes) return whole(typeof content === 'string' ? content : decodeUtf8(bytes))
-  return joinMiddle(bytes.subarray(0, endBytes), bytes.subarray(bytes.length - endBytes), { totalBytes: bytes.length, maxBytes })
+  return joinMiddle(bytes.subarray(0, endBytes), bytes.subarray(bytes.length - endBytes), {
+    totalBytes: bytes.length,
+    maxBytes,
+  })
 }
 
 /** The same for a stream of which only the two ends are at hand. */
-export function joinMiddle(first: Uint8Array, last: Uint8Array, { totalBytes, maxBytes }: { totalBytes: number; maxBytes: number }): Clipped {
+export function joinMiddle(
+  first: Uint8Array,
+  last: Uint8Array,
+  { totalBytes, maxBytes }: { totalBytes: number; maxBytes: number },
+): Clipped {
   const head = first.subarray(0, characterEnd(first))
   const tail = last.subarray(characterStart(last))
   const text = `[output truncated in middle: got ${totalBytes} bytes, max is ${maxBytes} bytes]\n${decodeUtf8(head)}\n\n[snip]\n\n${decodeUtf8(tail)}`
@@ -68,7 +82,13 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
   const { maxChars = LIMITS.clipChars, wholeAt = null, headShare = 0.4, troubles = true, hole } = options
   if (maxChars < MIN_CHARS) {
     const start = takeFirst(first, maxChars)
-    return { text: start, truncated: true, omittedBytes: options.count?.(start.length, 0) ?? utf8Length(first.slice(start.length)) + (hole === null ? 0 : hole + utf8Length(last)) }
+    return {
+      text: start,
+      truncated: true,
+      omittedBytes:
+        options.count?.(start.length, 0) ??
+        utf8Length(first.slice(start.length)) + (hole === null ? 0 : hole + utf8Length(last)),
+    }
   }
   const reserve = Math.min(MARKER_CHARS + (wholeAt?.length ?? 0), Math.floor(maxChars / 2))
   const troubleChars = troubles ? Math.floor((maxChars - reserve) * TROUBLE_SHARE) : 0
@@ -76,12 +96,21 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
   const head = headAtLine(first, Math.floor(budget * headShare))
   const tail = tailAtLine(last, budget - Math.floor(budget * headShare))
 
-  const middle = hole === null ? [first.slice(head.length, first.length - tail.length)] : [first.slice(head.length), last.slice(0, last.length - tail.length)]
-  const omittedBytes = options.count?.(head.length, tail.length) ?? middle.reduce((sum, part) => sum + utf8Length(part), hole ?? 0)
-  const found = troubles ? findTroubles(middle, { firstLine: countLines(head) + 1, hole: hole !== null, maxChars: troubleChars }) : ''
+  const middle =
+    hole === null
+      ? [first.slice(head.length, first.length - tail.length)]
+      : [first.slice(head.length), last.slice(0, last.length - tail.length)]
+  const omittedBytes =
+    options.count?.(head.length, tail.length) ?? middle.reduce((sum, part) => sum + utf8Length(part), hole ?? 0)
+  const found = troubles
+    ? findTroubles(middle, { firstLine: countLines(head) + 1, hole: hole !== null, maxChars: troubleChars })
+    : ''
   const lines = hole === null ? `, ${plural(countLines(middle[0]!), 'line')}` : ''
   const where = wholeAt === null ? '' : `; whole output: ${wholeAt}`
-  const marker = takeFirst(`[... ${plural(omittedBytes, 'byte')}${lines} omitted${where} ...]`, Math.max(reserve - 3, 0))
+  const marker = takeFirst(
+    `[... ${plural(omittedBytes, 'byte')}${lines} omitted${where} ...]`,
+    Math.max(reserve - 3, 0),
+  )
   return { text: `${endLine(head)}${marker}\n${found}${tail}`, truncated: true, omittedBytes }
 }
 

@@ -9,7 +9,8 @@ export function createDuplicateFolder({ keep = 3 }: { keep?: number } = {}): Tex
 
   function endRun(): string {
     if (line === null) return ''
-    const shown = count > keep ? `${line}\n[the line above was repeated ${count - 1} more times]\n` : `${line}\n`.repeat(count)
+    const shown =
+      count > keep ? `${line}\n[the line above was repeated ${count - 1} more times]\n` : `${line}\n`.repeat(count)
     line = null
     count = 0
     return shown

@@ -19,7 +19,10 @@ export interface LineFilter extends TextStage {
 }
 
 /** Throws a ShellError whose message has "Invalid filter regex" before anything is read, so a bad filter consumes nothing. */
-export async function createLineFilter(pattern: string, { before = 0, after = 0, max = Number.POSITIVE_INFINITY, ...options }: LineFilterOptions = {}): Promise<LineFilter> {
+export async function createLineFilter(
+  pattern: string,
+  { before = 0, after = 0, max = Number.POSITIVE_INFINITY, ...options }: LineFilterOptions = {},
+): Promise<LineFilter> {
   const matcher = await compilePattern(pattern, options)
   const context = before > 0 || after > 0
   let unfinished = ''
@@ -98,7 +101,11 @@ export async function createLineFilter(pattern: string, { before = 0, after = 0,
 }
 
 /** Filters a whole text. */
-export async function filterLines(text: string, pattern: string, options: LineFilterOptions = {}): Promise<{ text: string; matches: number }> {
+export async function filterLines(
+  text: string,
+  pattern: string,
+  options: LineFilterOptions = {},
+): Promise<{ text: string; matches: number }> {
   const filter = await createLineFilter(pattern, options)
   const kept = filter.push(text) + filter.flush()
   return { text: kept, matches: filter.matches }

@@ -13,7 +13,10 @@ export interface PatternOptions {
 }
 
 /** JavaScript syntax, and the spellings of other languages that RE2 knows: `(?i)`, `(?P<name>...)`, `[[:alpha:]]`. */
-export async function compilePattern(source: string, { ignoreCase = false, bounded }: PatternOptions = {}): Promise<LineMatcher> {
+export async function compilePattern(
+  source: string,
+  { ignoreCase = false, bounded }: PatternOptions = {},
+): Promise<LineMatcher> {
   if (typeof source !== 'string') throw badFilter(String(source), 'not a string')
   if (source.length > MAX_PATTERN) throw badFilter(`${source.slice(0, 60)}...`, `longer than ${MAX_PATTERN} characters`)
   const { RE2JS } = await import('re2js')
@@ -58,7 +61,11 @@ function inBlocks(matchesLine: LineTest, matchesBlock: LineTest | null): LineMat
 }
 
 function badFilter(source: string, why: string): ShellError {
-  return new ShellError('BAD_FILTER', `Invalid filter regex ${JSON.stringify(source)}: ${why}`, 'Give a regular expression such as "error|warn"; escape ( [ { * + ? . \\ to match them literally.')
+  return new ShellError(
+    'BAD_FILTER',
+    `Invalid filter regex ${JSON.stringify(source)}: ${why}`,
+    'Give a regular expression such as "error|warn"; escape ( [ { * + ? . \\ to match them literally.',
+  )
 }
 
 function nativeProblem(source: string): string | null {

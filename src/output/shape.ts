@@ -2,9 +2,26 @@
 import type { AnsiMode, Clip, ProgressMode } from '../contract/output.js'
 import { createAnsiStripper } from './ansi.js'
 import type { Kept, TextStage } from './chunks.js'
-import { type Clipped, type CountOmitted, clipEnds, clipHead, clipMiddle, headMarker, joinEnds, joinMiddle } from './clip.js'
+import {
+  type Clipped,
+  type CountOmitted,
+  clipEnds,
+  clipHead,
+  clipMiddle,
+  headMarker,
+  joinEnds,
+  joinMiddle,
+} from './clip.js'
 import { createProgressCollapser } from './progress.js'
-import { bytesOfUnits, characterEnd, characterStart, createUtf8Decoder, decodeUtf8, takeFirst, utf8Length } from './utf8.js'
+import {
+  bytesOfUnits,
+  characterEnd,
+  characterStart,
+  createUtf8Decoder,
+  decodeUtf8,
+  takeFirst,
+  utf8Length,
+} from './utf8.js'
 
 export interface ShapeOptions {
   readonly ansi?: AnsiMode
@@ -15,16 +32,24 @@ export interface ShapeOptions {
 }
 
 /** `omittedBytes` counts raw bytes where the text is shown as it came, and bytes of the shaped text where it was stripped or collapsed. */
-export function shapeText(kept: Kept, { ansi = 'keep', progress = 'keep', clip = { kind: 'none' }, wholeAt = null }: ShapeOptions = {}): Clipped {
+export function shapeText(
+  kept: Kept,
+  { ansi = 'keep', progress = 'keep', clip = { kind: 'none' }, wholeAt = null }: ShapeOptions = {},
+): Clipped {
   if (kept.totalBytes === 0) return { text: '', truncated: false, omittedBytes: 0 }
   const stages = (): TextStage[] => createStages({ ansi, progress })
   const asItCame = ansi === 'keep' && progress === 'keep'
   if (clip.kind === 'middle' && asItCame) return middleOf(kept, clip)
-  return kept.omittedBytes === 0 ? shapeWhole(kept, stages, asItCame, clip, wholeAt) : shapeEnds(kept, stages, asItCame, clip, wholeAt)
+  return kept.omittedBytes === 0
+    ? shapeWhole(kept, stages, asItCame, clip, wholeAt)
+    : shapeEnds(kept, stages, asItCame, clip, wholeAt)
 }
 
 /** The same shaping for output that is shown while it comes: bytes in, text out, nothing split, nothing lost at the end. */
-export function createTextStream(options: Pick<ShapeOptions, 'ansi' | 'progress'> = {}): { push(bytes: Uint8Array): string; flush(): string } {
+export function createTextStream(options: Pick<ShapeOptions, 'ansi' | 'progress'> = {}): {
+  push(bytes: Uint8Array): string
+  flush(): string
+} {
   const decoder = createUtf8Decoder()
   const stages = createStages(options)
   return {
@@ -35,14 +60,23 @@ export function createTextStream(options: Pick<ShapeOptions, 'ansi' | 'progress'
 
 /** Collapsing comes first: it needs the sequences that say which part of a line was erased. */
 function createStages({ ansi, progress }: Pick<ShapeOptions, 'ansi' | 'progress'>): TextStage[] {
-  return [...(progress === 'collapse' ? [createProgressCollapser()] : []), ...(ansi === 'strip' ? [createAnsiStripper()] : [])]
+  return [
+    ...(progress === 'collapse' ? [createProgressCollapser()] : []),
+    ...(ansi === 'strip' ? [createAnsiStripper()] : []),
+  ]
 }
 
 function runStages(stages: readonly TextStage[], text: string): string {
   return stages.reduce((shaped, stage) => stage.push(shaped) + stage.flush(), text)
 }
 
-function shapeWhole(kept: Kept, stages: () => TextStage[], asItCame: boolean, clip: Clip, wholeAt: string | null): Clipped {
+function shapeWhole(
+  kept: Kept,
+  stages: () => TextStage[],
+  asItCame: boolean,
+  clip: Clip,
+  wholeAt: string | null,
+): Clipped {
   const bytes = concat(kept.head, kept.tail)
   const text = runStages(stages(), decodeUtf8(bytes))
   const count: CountOmitted = (first, last) => bytesOfUnits(bytes, text.length - last) - bytesOfUnits(bytes, first)
@@ -62,26 +96,42 @@ function shapeWhole(kept: Kept, stages: () => TextStage[], asItCame: boolean, cl
 }
 
 /** The stream was larger than memory: its two ends are shaped apart. */
-function shapeEnds(kept: Kept, stages: () => TextStage[], asItCame: boolean, clip: Clip, wholeAt: string | null): Clipped {
+function shapeEnds(
+  kept: Kept,
+  stages: () => TextStage[],
+  asItCame: boolean,
+  clip: Clip,
+  wholeAt: string | null,
+): Clipped {
   const headBytes = kept.head.subarray(0, characterEnd(kept.head))
   const tailBytes = kept.tail.subarray(cleanStart(kept.tail))
   const hole = kept.totalBytes - headBytes.length - tailBytes.length
   const head = runStages(stages(), decodeUtf8(headBytes))
   const tail = runStages(stages(), decodeUtf8(tailBytes))
-  const count: CountOmitted = (first, last) => hole + headBytes.length - bytesOfUnits(headBytes, first) + bytesOfUnits(tailBytes, tail.length - last)
+  const count: CountOmitted = (first, last) =>
+    hole + headBytes.length - bytesOfUnits(headBytes, first) + bytesOfUnits(tailBytes, tail.length - last)
   const exact = asItCame ? { count } : {}
   switch (clip.kind) {
     case 'none':
-      return { text: `${head}\n[... ${hole} bytes omitted${wholeAt === null ? '' : `; whole output: ${wholeAt}`} ...]\n${tail}`, truncated: true, omittedBytes: hole }
+      return {
+        text: `${head}\n[... ${hole} bytes omitted${wholeAt === null ? '' : `; whole output: ${wholeAt}`} ...]\n${tail}`,
+        truncated: true,
+        omittedBytes: hole,
+      }
     case 'head': {
       const first = takeFirst(head, clip.maxChars)
-      const omittedBytes = asItCame ? count(first.length, 0) : utf8Length(head.slice(first.length)) + hole + utf8Length(tail)
+      const omittedBytes = asItCame
+        ? count(first.length, 0)
+        : utf8Length(head.slice(first.length)) + hole + utf8Length(tail)
       return { text: first + headMarker(clip.maxChars), truncated: true, omittedBytes }
     }
     case 'middle': {
       const encoder = new TextEncoder()
       const [first, last] = [encoder.encode(head), encoder.encode(tail)]
-      return joinMiddle(first.subarray(0, clip.endBytes), last.subarray(Math.max(0, last.length - clip.endBytes)), { totalBytes: first.length + hole + last.length, maxBytes: clip.maxBytes })
+      return joinMiddle(first.subarray(0, clip.endBytes), last.subarray(Math.max(0, last.length - clip.endBytes)), {
+        totalBytes: first.length + hole + last.length,
+        maxBytes: clip.maxBytes,
+      })
     }
     case 'ends':
       return joinEnds(head, tail, { maxChars: clip.maxChars, wholeAt, hole, ...exact })
@@ -92,7 +142,10 @@ function shapeEnds(kept: Kept, stages: () => TextStage[], asItCame: boolean, cli
 
 function middleOf(kept: Kept, { maxBytes, endBytes }: { maxBytes: number; endBytes: number }): Clipped {
   if (kept.omittedBytes === 0) return clipMiddle(concat(kept.head, kept.tail), { maxBytes, endBytes })
-  return joinMiddle(kept.head.subarray(0, endBytes), kept.tail.subarray(Math.max(0, kept.tail.length - endBytes)), { totalBytes: kept.totalBytes, maxBytes })
+  return joinMiddle(kept.head.subarray(0, endBytes), kept.tail.subarray(Math.max(0, kept.tail.length - endBytes)), {
+    totalBytes: kept.totalBytes,
+    maxBytes,
+  })
 }
 
 /** A tail begins anywhere: in a character, in a sequence, in a line. The next line is near enough in nearly all output. */

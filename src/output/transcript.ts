@@ -15,7 +15,9 @@ export class Transcript {
   #ended = false
 
   constructor({ headBytes = LIMITS.memoryBytes / 2, tailBytes = LIMITS.memoryBytes / 2 }: TranscriptOptions = {}) {
-    for (const [name, value] of Object.entries({ headBytes, tailBytes })) if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number of bytes, got ${value}`)
+    for (const [name, value] of Object.entries({ headBytes, tailBytes }))
+      if (!Number.isSafeInteger(value) || value < 0)
+        throw new TypeError(`${name} must be a whole number of bytes, got ${value}`)
     this.#headBytes = headBytes
     this.#head = new Growing(headBytes)
     this.#tail = new Ring(tailBytes)

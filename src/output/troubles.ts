@@ -23,7 +23,8 @@ export function findTroubles(parts: readonly string[], { firstLine, hole, maxCha
           const text = whole.slice(0, MAX_SCAN).trimEnd()
           const weight = weigh(text)
           // Noise must not crowd out a verdict that comes after it, so each weight has its own room.
-          if (weight > 0 && counts[weight as 1 | 2]++ < MAX_CANDIDATES) found.push({ line: hole && index > 0 ? null : line + at, text: shorten(text), weight })
+          if (weight > 0 && counts[weight as 1 | 2]++ < MAX_CANDIDATES)
+            found.push({ line: hole && index > 0 ? null : line + at, text: shorten(text), weight })
         }
       line += lines.length
     }
@@ -54,7 +55,8 @@ export function weigh(line: string): 0 | 1 | 2 {
 }
 
 function fit(found: readonly Trouble[], total: number, maxChars: number): string {
-  const title = (shown: number): string => `[error-looking lines of the omitted part${shown < total ? `, ${shown} of ${total}` : ''}:]\n`
+  const title = (shown: number): string =>
+    `[error-looking lines of the omitted part${shown < total ? `, ${shown} of ${total}` : ''}:]\n`
   const end = '[...]\n'
   let room = maxChars - title(0).length - String(total).length - end.length
   const chosen = new Set<Trouble>()

@@ -92,7 +92,12 @@ export function bytesOfUnits(bytes: Uint8Array, units: number): number {
   for (let seen = 0; seen < units && at < bytes.length; seen++) {
     const need = sequenceLength(bytes[at]!)
     let end = at + 1
-    while (end < at + need && end < bytes.length && (end > at + 1 ? isContinuation(bytes[end]!) : isSecond(bytes[at]!, bytes[end]!))) end++
+    while (
+      end < at + need &&
+      end < bytes.length &&
+      (end > at + 1 ? isContinuation(bytes[end]!) : isSecond(bytes[at]!, bytes[end]!))
+    )
+      end++
     if (end - at === 4) seen++
     at = end
   }

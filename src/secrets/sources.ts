@@ -22,7 +22,10 @@ export function firstOf(sources: readonly SecretSource[]): SecretSource {
 }
 
 /** Fetches every value that the text names, once each, and hands back the synchronous lookup that `planDelivery` and `resolveText` want. */
-export async function fetchValues(text: string, source: SecretSource): Promise<(token: Token) => Uint8Array | undefined> {
+export async function fetchValues(
+  text: string,
+  source: SecretSource,
+): Promise<(token: Token) => Uint8Array | undefined> {
   const values = new Map<string, Uint8Array | undefined>()
   for (const token of findTokens(text)) {
     if (!values.has(token.text)) values.set(token.text, await source.lookup(token.kind, token.name))
@@ -34,7 +37,10 @@ export async function fetchValues(text: string, source: SecretSource): Promise<(
  * Variables of the host by explicit mapping, secret name to variable name: nothing else of the environment can be reached by a token.
  * The caller passes the environment in, so that it may take the variables out of its own process first.
  */
-export function environmentSource(mapping: Readonly<Record<string, string>>, environment: Readonly<Record<string, string | undefined>>): SecretSource {
+export function environmentSource(
+  mapping: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): SecretSource {
   const variables = new Map(Object.entries(mapping))
   return {
     async lookup(kind, name) {
@@ -47,7 +53,9 @@ export function environmentSource(mapping: Readonly<Record<string, string>>, env
       return [...variables.keys()]
     },
     async known() {
-      return [...variables].flatMap(([name, variable]) => (environment[variable] === undefined ? [] : [{ name, value: new TextEncoder().encode(environment[variable]) }]))
+      return [...variables].flatMap(([name, variable]) =>
+        environment[variable] === undefined ? [] : [{ name, value: new TextEncoder().encode(environment[variable]) }],
+      )
     },
   }
 }

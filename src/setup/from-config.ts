@@ -39,14 +39,22 @@ export interface Opened {
 
 export async function openEngine(options: OpenOptions): Promise<Opened> {
   const env = options.env ?? process.env
-  const config = loadConfig({ cwd: options.cwd ?? process.cwd(), env, ...(options.flags ? { flags: options.flags } : {}) })
+  const config = loadConfig({
+    cwd: options.cwd ?? process.cwd(),
+    env,
+    ...(options.flags ? { flags: options.flags } : {}),
+  })
   const stateDir = stateDirectory(env)
   const engine = await createEngine(await engineOptions(config, stateDir, { ...options, env }))
   return { engine, config, stateDir }
 }
 
 /** What the configuration means for an engine. */
-export async function engineOptions(config: LoadedConfig, stateDir: string, options: OpenOptions): Promise<EngineOptions> {
+export async function engineOptions(
+  config: LoadedConfig,
+  stateDir: string,
+  options: OpenOptions,
+): Promise<EngineOptions> {
   const env = options.env ?? process.env
   checkUmask()
   const { values, files } = config
@@ -71,7 +79,9 @@ export async function engineOptions(config: LoadedConfig, stateDir: string, opti
     protectedPaths: [files.user, ...files.projectCandidates, ...list('protectedPaths')],
     automation: automationOf(values['automation'] as readonly Partial<AutomationRule>[]),
     limits: limitsOf(values),
-    ...(config.isSet('secrets.askpass') ? { askpass: askpassOf(values['secrets.askpass'] as readonly Record<string, unknown>[]) } : {}),
+    ...(config.isSet('secrets.askpass')
+      ? { askpass: askpassOf(values['secrets.askpass'] as readonly Record<string, unknown>[]) }
+      : {}),
     secretSources: secretSources(config, stateDir, { ...options, env }),
     ...(options.ask ? { ask: options.ask } : {}),
     ...(values['audit.enabled'] ? { audit: auditSink(config, stateDir, options) } : {}),
@@ -80,7 +90,12 @@ export async function engineOptions(config: LoadedConfig, stateDir: string, opti
 
 function checkUmask(): void {
   const { text, takesOwnRights } = umaskNow()
-  if (takesOwnRights) throw new ShellError('STATE_UNWRITABLE', `The umask ${text} takes your own rights away from every file that you make`, UMASK_FIX)
+  if (takesOwnRights)
+    throw new ShellError(
+      'STATE_UNWRITABLE',
+      `The umask ${text} takes your own rights away from every file that you make`,
+      UMASK_FIX,
+    )
 }
 
 /** The guard's policy, compiled once here so that a mistake in it is told before anything runs. */
@@ -97,7 +112,10 @@ async function policyOf({ values, isSet }: LoadedConfig): Promise<PolicyConfig |
   try {
     compilePolicy(policy)
   } catch (error) {
-    if (error instanceof PolicyError) throw new ShellError('BAD_CONFIG', error.message, 'See docs/safety.md for the rules of a policy.', { cause: error })
+    if (error instanceof PolicyError)
+      throw new ShellError('BAD_CONFIG', error.message, 'See docs/safety.md for the rules of a policy.', {
+        cause: error,
+      })
     throw error
   }
   return policy
@@ -121,15 +139,22 @@ const PROGRAMS = ['sudo', 'ssh', 'git'] as const
 /** A rule that cannot fit would leave a command at a prompt that nobody answers, so each is checked before anything runs. */
 function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
   return rows.map((row, i) => {
-    const wrong = (what: string): ShellError => new ShellError('BAD_CONFIG', `secrets.askpass[${i}]: ${what}`, 'For example: {"program": "git", "prompt": "^Password for", "secret": "git-password"}')
+    const wrong = (what: string): ShellError =>
+      new ShellError(
+        'BAD_CONFIG',
+        `secrets.askpass[${i}]: ${what}`,
+        'For example: {"program": "git", "prompt": "^Password for", "secret": "git-password"}',
+      )
     const unknown = Object.keys(row).find((key) => key !== 'program' && key !== 'prompt' && key !== 'secret')
     if (unknown !== undefined) throw wrong(`unknown key ${JSON.stringify(unknown)}`)
     const program = PROGRAMS.find((name) => name === row['program'])
     if (!program) throw wrong(`program must be one of ${PROGRAMS.join(', ')}, got ${JSON.stringify(row['program'])}`)
     const { prompt, secret } = row
-    if (typeof secret !== 'string' || !isSecretName(secret)) throw wrong(`secret must be the name of a secret, got ${JSON.stringify(secret)}`)
+    if (typeof secret !== 'string' || !isSecretName(secret))
+      throw wrong(`secret must be the name of a secret, got ${JSON.stringify(secret)}`)
     if (prompt === undefined) return { program, secret }
-    if (typeof prompt !== 'string' || prompt === '') throw wrong(`prompt must be a regular expression, got ${JSON.stringify(prompt)}`)
+    if (typeof prompt !== 'string' || prompt === '')
+      throw wrong(`prompt must be a regular expression, got ${JSON.stringify(prompt)}`)
     try {
       return { program, secret, prompt: new RegExp(prompt) }
     } catch (error) {
@@ -139,12 +164,19 @@ function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
 }
 
 function limitsOf(values: LoadedConfig['values']): Partial<EngineLimits> {
-  return Object.fromEntries(Object.keys(LIMITS).flatMap((name) => (`limits.${name}` in values ? [[name, values[`limits.${name}`]]] : [])))
+  return Object.fromEntries(
+    Object.keys(LIMITS).flatMap((name) => (`limits.${name}` in values ? [[name, values[`limits.${name}`]]] : [])),
+  )
 }
 
 function auditSink({ values }: LoadedConfig, stateDir: string, { onProblem }: OpenOptions): AuditSink {
   return withSpans(
-    openAuditLog({ file: join(stateDir, 'audit.jsonl'), maxBytes: values['audit.maxBytes'] as number, keepFiles: values['audit.keepFiles'] as number, ...(onProblem ? { onProblem } : {}) }),
+    openAuditLog({
+      file: join(stateDir, 'audit.jsonl'),
+      maxBytes: values['audit.maxBytes'] as number,
+      keepFiles: values['audit.keepFiles'] as number,
+      ...(onProblem ? { onProblem } : {}),
+    }),
   )
 }
 
@@ -153,7 +185,8 @@ function secretSources({ values }: LoadedConfig, stateDir: string, options: Open
   const env = options.env ?? process.env
   const sources: SecretSource[] = []
   const mapped = values['secrets.environment'] as Record<string, string>
-  if (Object.keys(mapped).length > 0) sources.push(lazily(async () => (await import('../secrets/sources.js')).environmentSource(mapped, env)))
+  if (Object.keys(mapped).length > 0)
+    sources.push(lazily(async () => (await import('../secrets/sources.js')).environmentSource(mapped, env)))
   const commands = values['secrets.commands'] as Record<string, readonly [string, ...string[]]>
   if (Object.keys(commands).length > 0)
     sources.push(

@@ -13,7 +13,12 @@ import { Toolbox } from './toolbox.js'
 export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet {
   const dialect = dialectNamed(options.dialect)
   const box = new Toolbox(engine, dialect.policy, options)
-  const facts: Facts = { cwd: box.cwd, shell: shellWords(engine.shell.version), timeouts: box.timeouts, yieldMs: options.yieldMs ?? null }
+  const facts: Facts = {
+    cwd: box.cwd,
+    shell: shellWords(engine.shell.version),
+    timeouts: box.timeouts,
+    yieldMs: options.yieldMs ?? null,
+  }
   const tools = dialect.tools.map((spec): Tool => {
     const definition = define(spec, facts)
     const rules = rulesOf(spec, definition.inputSchema)
@@ -36,13 +41,25 @@ export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet 
 }
 
 /** The definitions alone, for `cerith schema` and for whoever executes elsewhere. Needs no engine. */
-export function toolSchemas<F extends Format>(dialect: DialectName, format: F, options: { cwd?: string; shell?: string; yieldMs?: number } = {}): FormattedTool<F>[] {
+export function toolSchemas<F extends Format>(
+  dialect: DialectName,
+  format: F,
+  options: { cwd?: string; shell?: string; yieldMs?: number } = {},
+): FormattedTool<F>[] {
   return toolDefinitions(dialect, options).map((tool) => formatTool(tool, format))
 }
 
-export function toolDefinitions(dialect: DialectName, options: { cwd?: string; shell?: string; yieldMs?: number } = {}): readonly ToolDefinition[] {
+export function toolDefinitions(
+  dialect: DialectName,
+  options: { cwd?: string; shell?: string; yieldMs?: number } = {},
+): readonly ToolDefinition[] {
   const { policy, tools } = dialectNamed(dialect)
-  const facts: Facts = { cwd: options.cwd ?? '.', shell: shellWords(options.shell ?? ''), timeouts: policy.timeouts, yieldMs: options.yieldMs ?? null }
+  const facts: Facts = {
+    cwd: options.cwd ?? '.',
+    shell: shellWords(options.shell ?? ''),
+    timeouts: policy.timeouts,
+    yieldMs: options.yieldMs ?? null,
+  }
   return tools.map((spec) => define(spec, facts))
 }
 
@@ -65,10 +82,23 @@ function define(spec: ToolSpec, facts: Facts): ToolDefinition {
 }
 
 function rulesOf({ name: tool, aliases, argv, ids, maps }: ToolSpec, schema: ObjectSchema): InputRules {
-  return { tool, schema, ...(aliases ? { aliases } : {}), ...(argv ? { argv } : {}), ...(ids ? { ids } : {}), ...(maps ? { maps } : {}) }
+  return {
+    tool,
+    schema,
+    ...(aliases ? { aliases } : {}),
+    ...(argv ? { argv } : {}),
+    ...(ids ? { ids } : {}),
+    ...(maps ? { maps } : {}),
+  }
 }
 
-async function execute(spec: ToolSpec, box: Toolbox, rules: InputRules, raw: unknown, call: CallOptions): Promise<ToolResult> {
+async function execute(
+  spec: ToolSpec,
+  box: Toolbox,
+  rules: InputRules,
+  raw: unknown,
+  call: CallOptions,
+): Promise<ToolResult> {
   let result: ToolResult
   try {
     result = await spec.call(box, readInput(raw, rules), call)
@@ -76,13 +106,22 @@ async function execute(spec: ToolSpec, box: Toolbox, rules: InputRules, raw: unk
     result = spec.fail(asShellError(error))
   }
   const { mask } = box.engine.secrets
-  return { text: mask(result.text), structured: maskDeep(result.structured, mask) as Record<string, unknown>, isError: result.isError }
+  return {
+    text: mask(result.text),
+    structured: maskDeep(result.structured, mask) as Record<string, unknown>,
+    isError: result.isError,
+  }
 }
 
 function asShellError(error: unknown): ShellError {
   if (ShellError.is(error)) return error
   const message = error instanceof Error ? error.message : String(error)
-  return new ShellError('SPAWN_FAILED', `Failed to execute: ${message}`, 'This is not a fault of the command; try again, or tell a person.', { cause: error })
+  return new ShellError(
+    'SPAWN_FAILED',
+    `Failed to execute: ${message}`,
+    'This is not a fault of the command; try again, or tell a person.',
+    { cause: error },
+  )
 }
 
 /** The same value when nothing in it had to be hidden, which is nearly always. */

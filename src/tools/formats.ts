@@ -2,7 +2,16 @@
 import type { JsonSchema, ObjectSchema } from './schema.js'
 import type { ToolAnnotations, ToolDefinition } from './tool.js'
 
-export const FORMATS = ['openai', 'openai-responses', 'openai-strict', 'openai-responses-strict', 'anthropic', 'gemini', 'mcp', 'ai-sdk'] as const
+export const FORMATS = [
+  'openai',
+  'openai-responses',
+  'openai-strict',
+  'openai-responses-strict',
+  'anthropic',
+  'gemini',
+  'mcp',
+  'ai-sdk',
+] as const
 
 export type Format = (typeof FORMATS)[number]
 
@@ -16,7 +25,14 @@ interface Formatted {
   'openai-responses-strict': OpenAIResponsesTool
   anthropic: { name: string; description: string; input_schema: Parameters } | { type: 'bash_20250124'; name: 'bash' }
   gemini: { name: string; description: string; parameters: Record<string, unknown> }
-  mcp: { name: string; title: string; description: string; inputSchema: Parameters; outputSchema: Parameters; annotations: ToolAnnotations }
+  mcp: {
+    name: string
+    title: string
+    description: string
+    inputSchema: Parameters
+    outputSchema: Parameters
+    annotations: ToolAnnotations
+  }
   'ai-sdk': { type: 'function'; name: string; description: string; inputSchema: Parameters }
 }
 
@@ -25,7 +41,9 @@ interface OpenAIChatTool {
   function: { name: string; description: string; parameters: Parameters; strict?: boolean }
 }
 
-type OpenAIResponsesTool = { type: 'function'; name: string; description: string; parameters: Parameters; strict: boolean } | { type: 'shell'; environment: { type: 'local' } }
+type OpenAIResponsesTool =
+  | { type: 'function'; name: string; description: string; parameters: Parameters; strict: boolean }
+  | { type: 'shell'; environment: { type: 'local' } }
 
 /** A JSON Schema in the open and mutable type that the SDKs have for one. */
 type Parameters = { type: 'object'; properties?: Record<string, Json>; required?: string[]; [keyword: string]: unknown }
@@ -39,9 +57,18 @@ export function formatTool<F extends Format>(tool: ToolDefinition, format: F): F
 }
 
 const FORMATTERS: { readonly [F in Format]: (tool: ToolDefinition) => FormattedTool<F> } = {
-  openai: ({ name, description, inputSchema }) => ({ type: 'function', function: { name, description, parameters: plain(inputSchema) } }),
+  openai: ({ name, description, inputSchema }) => ({
+    type: 'function',
+    function: { name, description, parameters: plain(inputSchema) },
+  }),
   // The Responses API takes a missing `strict` for true, so it is always said.
-  'openai-responses': ({ name, description, inputSchema }) => ({ type: 'function', name, description, parameters: plain(inputSchema), strict: false }),
+  'openai-responses': ({ name, description, inputSchema }) => ({
+    type: 'function',
+    name,
+    description,
+    parameters: plain(inputSchema),
+    strict: false,
+  }),
   'openai-strict': ({ name, description, inputSchema }) => ({
     type: 'function',
     function: { name, description, parameters: plain(strictSchema(inputSchema)), strict: true },
@@ -63,7 +90,12 @@ const FORMATTERS: { readonly [F in Format]: (tool: ToolDefinition) => FormattedT
     outputSchema: plain(outputSchema),
     annotations,
   }),
-  'ai-sdk': ({ name, description, inputSchema }) => ({ type: 'function', name, description, inputSchema: plain(inputSchema) }),
+  'ai-sdk': ({ name, description, inputSchema }) => ({
+    type: 'function',
+    name,
+    description,
+    inputSchema: plain(inputSchema),
+  }),
 }
 
 function plain(schema: JsonSchema): Parameters {
@@ -93,7 +125,13 @@ function geminiSchema(schema: JsonSchema): Record<string, unknown> {
   return {
     ...(type ? { type: type.toUpperCase() } : {}),
     ...rest,
-    ...(properties ? { properties: Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, geminiSchema(property)])) } : {}),
+    ...(properties
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, property]) => [name, geminiSchema(property)]),
+          ),
+        }
+      : {}),
     ...(items ? { items: geminiSchema(items) } : {}),
     ...(required && required.length > 0 ? { required } : {}),
   }

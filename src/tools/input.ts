@@ -43,7 +43,10 @@ function asObject(raw: unknown, tool: string): Record<string, unknown> {
     try {
       return asObject(JSON.parse(raw) ?? 0, tool)
     } catch {
-      throw bad(`The input of ${tool} must be an object, got the text ${show(raw)}.`, 'Send the fields as one JSON object.')
+      throw bad(
+        `The input of ${tool} must be an object, got the text ${show(raw)}.`,
+        'Send the fields as one JSON object.',
+      )
     }
   }
   if (typeof raw !== 'object' || Array.isArray(raw)) {
@@ -56,7 +59,10 @@ function asObject(raw: unknown, tool: string): Record<string, unknown> {
 function refuseModeWithTimeout(given: Record<string, unknown>): void {
   const isGiven = (name: string): boolean => given[name] !== null && given[name] !== undefined
   if (!isGiven('mode') || !isGiven('timeout')) return
-  throw bad(`'mode' and 'timeout' cannot be given together (mode ${show(given['mode'])}, timeout ${show(given['timeout'])}).`, 'Give only the one that is in the schema of this tool.')
+  throw bad(
+    `'mode' and 'timeout' cannot be given together (mode ${show(given['mode'])}, timeout ${show(given['timeout'])}).`,
+    'Give only the one that is in the schema of this tool.',
+  )
 }
 
 function ownName(name: string, rules: InputRules): string {
@@ -66,7 +72,10 @@ function ownName(name: string, rules: InputRules): string {
   if (alias !== undefined && Object.hasOwn(known, alias)) return alias
   const names = Object.keys(known)
   const near = names.find((own) => isNear(own, name))
-  throw bad(`Unknown field '${name.slice(0, 60)}' in ${rules.tool}.${near ? ` Did you mean '${near}'?` : ''}`, names.length > 0 ? `Fields: ${names.join(', ')}.` : `${rules.tool} takes no fields.`)
+  throw bad(
+    `Unknown field '${name.slice(0, 60)}' in ${rules.tool}.${near ? ` Did you mean '${near}'?` : ''}`,
+    names.length > 0 ? `Fields: ${names.join(', ')}.` : `${rules.tool} takes no fields.`,
+  )
 }
 
 function readField(name: string, value: unknown, rules: InputRules): unknown {
@@ -81,7 +90,8 @@ function readValue(name: string, value: unknown, schema: JsonSchema): unknown {
     case 'string':
       if (typeof value !== 'string') throw expected(name, 'a string', value)
       if (schema.enum && !schema.enum.includes(value)) throw expected(name, `one of ${schema.enum.join(', ')}`, value)
-      if (value.includes('\0')) throw bad(`'${name}' contains a NUL character.`, 'No command line can hold one; leave it out.')
+      if (value.includes('\0'))
+        throw bad(`'${name}' contains a NUL character.`, 'No command line can hold one; leave it out.')
       return value
     case 'boolean':
       if (typeof value !== 'boolean') throw expected(name, 'true or false', value)
@@ -119,7 +129,8 @@ function readArgv(name: string, words: readonly unknown[]): readonly string[] {
   if (words.length === 0) throw expected(name, 'a command', words)
   return words.map((word, index) => {
     if (typeof word !== 'string') throw expected(`${name}[${index}]`, 'a string', word)
-    if (word.includes('\0')) throw bad(`'${name}[${index}]' contains a NUL character.`, 'No argument can hold one; leave it out.')
+    if (word.includes('\0'))
+      throw bad(`'${name}[${index}]' contains a NUL character.`, 'No argument can hold one; leave it out.')
     return word
   })
 }
@@ -133,7 +144,10 @@ function readMap(name: string, map: Record<string, unknown>): readonly { name: s
 
 function missing(name: string, rules: InputRules): ShellError {
   const schema = rules.schema.properties[name]
-  return bad(`Missing required field: '${name}' (${schema?.type ?? 'any'}) in ${rules.tool}.`, schema?.description ? `${name}: ${schema.description}` : `Call ${rules.tool} again with '${name}'.`)
+  return bad(
+    `Missing required field: '${name}' (${schema?.type ?? 'any'}) in ${rules.tool}.`,
+    schema?.description ? `${name}: ${schema.description}` : `Call ${rules.tool} again with '${name}'.`,
+  )
 }
 
 function expected(name: string, what: string, value: unknown): ShellError {

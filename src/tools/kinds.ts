@@ -21,14 +21,24 @@ interface Sayings {
 /** The call of a Bash with the fields `command`, `description`, `timeout` and `run_in_background`. */
 export function bashCall(say: Sayings): ToolSpec['call'] {
   return (box, input, call) => {
-    const { command, description, timeout, run_in_background: asJob } = input as { command: string; description?: string; timeout?: number; run_in_background?: boolean }
+    const {
+      command,
+      description,
+      timeout,
+      run_in_background: asJob,
+    } = input as { command: string; description?: string; timeout?: number; run_in_background?: boolean }
     // The timeout is for what one waits for; a background shell runs until it ends or is killed.
     return runOrStart(box, call, { command, description, timeoutMs: asJob ? null : timeout, asJob }, say)
   }
 }
 
 /** Waits for the command, or starts it as a job; a job that may not start is told like a command that may not run. */
-export async function runOrStart(box: Toolbox, call: CallOptions, wish: Wish & { readonly asJob: boolean | undefined }, say: Sayings): Promise<ToolResult> {
+export async function runOrStart(
+  box: Toolbox,
+  call: CallOptions,
+  wish: Wish & { readonly asJob: boolean | undefined },
+  say: Sayings,
+): Promise<ToolResult> {
   if (!wish.asJob) return say.ran(await box.foreground(wish, call))
   const begun = await box.background(wish, call)
   return begun.kind === 'started' ? say.started(begun.info) : say.ran(begun.ran)
@@ -48,7 +58,11 @@ export function typesIntoJob(id: string): Kind {
 }
 
 export function endsJob(id: string): Kind {
-  return { title: 'End a shell', annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }, ...takesId(id) }
+  return {
+    title: 'End a shell',
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    ...takesId(id),
+  }
 }
 
 /** Every such tool understands the id names of its siblings; its schema shows only its own. */

@@ -54,7 +54,13 @@ interface Piece {
 /** How much of each end of a long range is looked at for the lines that say what went wrong. */
 const WINDOW_BYTES = 262_144
 
-async function readStream(job: Job, stream: StreamName, since: number, wish: ReadWish, { isRunning, outputFile: wholeAt }: JobInfo): Promise<Piece> {
+async function readStream(
+  job: Job,
+  stream: StreamName,
+  since: number,
+  wish: ReadWish,
+  { isRunning, outputFile: wholeAt }: JobInfo,
+): Promise<Piece> {
   const shape = wish.ansi ? { stream, ansi: wish.ansi } : { stream }
   const maxChars = wish.maxChars ?? LIMITS.clipChars
   if (wish.filter !== undefined) {
@@ -70,7 +76,11 @@ async function readStream(job: Job, stream: StreamName, since: number, wish: Rea
     const clipped = clipEnds(first.text, { maxChars, wholeAt })
     return { text: clipped.text, cursor: first.cursor, omittedBytes: first.omittedBytes + clipped.omittedBytes }
   }
-  const last = await job.read({ ...shape, since: Math.max(first.cursor, first.totalBytes - WINDOW_BYTES), maxBytes: WINDOW_BYTES * 2 })
+  const last = await job.read({
+    ...shape,
+    since: Math.max(first.cursor, first.totalBytes - WINDOW_BYTES),
+    maxBytes: WINDOW_BYTES * 2,
+  })
   const clipped = joinEnds(first.text, last.text, { maxChars, wholeAt, hole: Math.max(0, last.start - first.cursor) })
   return { text: clipped.text, cursor: last.cursor, omittedBytes: first.omittedBytes + clipped.omittedBytes }
 }
@@ -81,7 +91,9 @@ async function wholeLines(job: Job, stream: StreamName, since: number): Promise<
   const end = await job.read({ stream, since: Math.max(since, totalBytes - LONGEST_HALF_LINE) })
   const half = end.text.slice(end.text.lastIndexOf('\n') + 1)
   // A line that long, or one that never ends, is judged as it is.
-  return half.length >= LONGEST_HALF_LINE ? end.cursor - since : Math.max(0, end.cursor - Buffer.byteLength(half) - since)
+  return half.length >= LONGEST_HALF_LINE
+    ? end.cursor - since
+    : Math.max(0, end.cursor - Buffer.byteLength(half) - since)
 }
 
 const LONGEST_HALF_LINE = 65_536
@@ -96,7 +108,10 @@ export async function positionAfter(job: Job, outcome: Outcome, ansi: 'keep' | '
         ]
       : [['output', outcome.output]]
   const position: Partial<Record<StreamName, number>> = {}
-  for (const [stream, text] of shown) position[stream] = outcome.truncated ? await aboutOffset(job, stream, text, outcome) : await offsetAfter(job, stream, text, ansi)
+  for (const [stream, text] of shown)
+    position[stream] = outcome.truncated
+      ? await aboutOffset(job, stream, text, outcome)
+      : await offsetAfter(job, stream, text, ansi)
   return position
 }
 

@@ -32,7 +32,11 @@ export class ToolRegistry {
 }
 
 /** Registers the tools of one dialect, bound to the engine. */
-export function registerExecutionTools(registry: Pick<ToolRegistry, 'register'>, engine: Engine, options: ToolOptions = {}): readonly Tool[] {
+export function registerExecutionTools(
+  registry: Pick<ToolRegistry, 'register'>,
+  engine: Engine,
+  options: ToolOptions = {},
+): readonly Tool[] {
   const tools = createTools(engine, options).list()
   for (const tool of tools) registry.register(tool)
   return tools

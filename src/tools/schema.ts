@@ -33,8 +33,10 @@ export function outputOf(properties?: Record<string, JsonSchema>, required: read
   return { type: 'object', ...(properties ? { properties } : {}), ...(required.length > 0 ? { required } : {}) }
 }
 
-export const text = (description?: string): JsonSchema => (description ? { type: 'string', description } : { type: 'string' })
-export const flag = (description?: string): JsonSchema => (description ? { type: 'boolean', description } : { type: 'boolean' })
+export const text = (description?: string): JsonSchema =>
+  description ? { type: 'string', description } : { type: 'string' }
+export const flag = (description?: string): JsonSchema =>
+  description ? { type: 'boolean', description } : { type: 'boolean' }
 export const whole = (description?: string, range: { minimum?: number; maximum?: number } = {}): JsonSchema => ({
   type: 'integer',
   ...(description ? { description } : {}),

@@ -28,7 +28,9 @@ export interface Ran {
 }
 
 /** A job that was started, or the Outcome that says why nothing was. */
-export type Started = { readonly kind: 'started'; readonly job: Job; readonly info: JobInfo } | { readonly kind: 'not'; readonly ran: Ran }
+export type Started =
+  | { readonly kind: 'started'; readonly job: Job; readonly info: JobInfo }
+  | { readonly kind: 'not'; readonly ran: Ran }
 
 /** How the engine begins the note that explains such an exit code. */
 const ANSWERS_NO = /^Exit code 1 of \S+ means: /
@@ -85,7 +87,8 @@ export class Toolbox {
     const news = moved ? [...back, `cwd is now ${outcome.cwd}`] : back
     return {
       command: request.command as string,
-      outcome: news.length === 0 && said.length === outcome.notes.length ? outcome : { ...outcome, notes: [...news, ...said] },
+      outcome:
+        news.length === 0 && said.length === outcome.notes.length ? outcome : { ...outcome, notes: [...news, ...said] },
       answeredNo: outcome.exitCode === 1 && outcome.notes.some((note) => ANSWERS_NO.test(note)),
       description: wish.description ?? null,
       timeoutMs: request.timeoutMs ?? null,
@@ -94,18 +97,35 @@ export class Toolbox {
 
   async background(wish: Wish, call: CallOptions): Promise<Started> {
     if (this.options.background === false) {
-      throw new ShellError('BAD_REQUEST', 'Background commands are not allowed here.', 'Run it in the foreground, with a timeout that is long enough.')
+      throw new ShellError(
+        'BAD_REQUEST',
+        'Background commands are not allowed here.',
+        'Run it in the foreground, with a timeout that is long enough.',
+      )
     }
     const session = this.policy.state === 'session' ? await this.session(wish.session) : null
     const request: StartRequest = {
-      ...this.#request(wish, call, { streams: this.policy.jobStreams, timeoutMs: wish.timeoutMs, newId: await this.#newId() }),
+      ...this.#request(wish, call, {
+        streams: this.policy.jobStreams,
+        timeoutMs: wish.timeoutMs,
+        newId: await this.#newId(),
+      }),
       owner: this.policy.owner,
       session: session?.name,
     }
     const { result: begun } = await this.#within(session, wish, () => this.engine.begin(request))
     if ('job' in begun) return { kind: 'started', job: begun.job, info: await begun.job.info() }
     const { outcome } = begun
-    return { kind: 'not', ran: { command: commandText(wish.command), outcome, answeredNo: false, description: wish.description ?? null, timeoutMs: wish.timeoutMs ?? null } }
+    return {
+      kind: 'not',
+      ran: {
+        command: commandText(wish.command),
+        outcome,
+        answeredNo: false,
+        description: wish.description ?? null,
+        timeoutMs: wish.timeoutMs ?? null,
+      },
+    }
   }
 
   /** A session of the host's engine, moved to the host's directory the first time these tools use it. */
@@ -153,11 +173,20 @@ export class Toolbox {
   }
 
   /** Waits for the end, or for a line that was not read yet. Never ends anything. */
-  async wait(id: string, wish: { readonly until?: string; readonly waitMs: number; readonly signal?: AbortSignal }): Promise<WaitResult> {
+  async wait(
+    id: string,
+    wish: { readonly until?: string; readonly waitMs: number; readonly signal?: AbortSignal },
+  ): Promise<WaitResult> {
     const job = await this.job(id)
     const { waitMs, ...rest } = wish
     const { output, stdout, stderr } = this.#readers.get(job.id)?.last ?? {}
-    return job.wait({ exit: true, ...rest, since: output ?? stdout ?? 0, sinceStderr: stderr ?? 0, timeoutMs: this.patience(Math.max(0, waitMs)) })
+    return job.wait({
+      exit: true,
+      ...rest,
+      since: output ?? stdout ?? 0,
+      sinceStderr: stderr ?? 0,
+      timeoutMs: this.patience(Math.max(0, waitMs)),
+    })
   }
 
   /** Types into a job and gives it a moment to react. */
@@ -176,7 +205,11 @@ export class Toolbox {
    * A command may leave its session where no command may begin (`cd /` under `roots`). Everything after it would be refused,
    * the `cd` back too, and few dialects have a field for a directory: so the session is brought back, and the call made again.
    */
-  async #within<T>(session: Session | null, wish: Wish, run: () => Promise<T>): Promise<{ readonly result: T; readonly back: readonly string[] }> {
+  async #within<T>(
+    session: Session | null,
+    wish: Wish,
+    run: () => Promise<T>,
+  ): Promise<{ readonly result: T; readonly back: readonly string[] }> {
     try {
       return { result: await run(), back: [] }
     } catch (error) {
@@ -200,7 +233,11 @@ export class Toolbox {
   }
 
   /** In one piece: adding to it what the kind of run needs, by another copy, costs more than all the rest. */
-  #request(wish: Wish, call: CallOptions, kind: Pick<RunRequest, 'streams' | 'timeoutMs' | 'clip' | 'onOutput' | 'yieldMs' | 'newId'>): RunRequest {
+  #request(
+    wish: Wish,
+    call: CallOptions,
+    kind: Pick<RunRequest, 'streams' | 'timeoutMs' | 'clip' | 'onOutput' | 'yieldMs' | 'newId'>,
+  ): RunRequest {
     const { options, policy } = this
     const env = wish.env || options.env ? { ...options.env, ...wish.env } : undefined
     const cwd = policy.state === 'session' ? wish.cwd : (wish.cwd ?? options.cwd)
@@ -242,7 +279,10 @@ export class Toolbox {
     if (!maker) return undefined
     const { counts } = maker
     // Looked up once: from then on these tools count for themselves, and an id that is taken is asked for again.
-    if (counts) this.#firstId ??= this.engine.jobs({ all: true }).then((jobs) => Math.max(0, ...jobs.map(({ id }) => Number(counts.exec(id)?.[1] ?? 0))))
+    if (counts)
+      this.#firstId ??= this.engine
+        .jobs({ all: true })
+        .then((jobs) => Math.max(0, ...jobs.map(({ id }) => Number(counts.exec(id)?.[1] ?? 0))))
     const first = await (this.#firstId ?? 0)
     return () => maker.make(first + (this.#ids += 1))
   }
@@ -256,10 +296,19 @@ async function place(session: Session, cwd: string): Promise<void> {
   const { calls } = await session.info()
   if (calls > 0 || session.cwd === cwd) return
   const moved = await session.run({ command: ['cd', '--', cwd] })
-  if (moved.status !== 'completed') throw new ShellError('CWD_NOT_FOUND', `Working directory not found: ${cwd}`, 'Create it, or give the tools another cwd.')
+  if (moved.status !== 'completed')
+    throw new ShellError(
+      'CWD_NOT_FOUND',
+      `Working directory not found: ${cwd}`,
+      'Create it, or give the tools another cwd.',
+    )
 }
 
 function notFound(id: string, jobs: readonly JobInfo[]): ShellError {
   const known = jobs.slice(-20).map((info) => `${info.id} (${info.status})`)
-  return new ShellError('JOB_NOT_FOUND', `Shell not found: ${id.slice(0, 80)}.`, known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no background shells.')
+  return new ShellError(
+    'JOB_NOT_FOUND',
+    `Shell not found: ${id.slice(0, 80)}.`,
+    known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no background shells.',
+  )
 }

@@ -39,13 +39,21 @@ export async function startAskpass({ dir, answers, onPrompt }: AskpassOptions): 
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const info = await lstat(dir)
   if (!info.isDirectory() || (info.mode & 0o077) !== 0 || (process.getuid && info.uid !== process.getuid())) {
-    throw new ShellError('STATE_UNWRITABLE', `Not a private directory: ${dir}`, `Use a directory of your own with mode 700.`)
+    throw new ShellError(
+      'STATE_UNWRITABLE',
+      `Not a private directory: ${dir}`,
+      `Use a directory of your own with mode 700.`,
+    )
   }
   const home = await mkdtemp(join(dir, 'ask-'))
   const socketPath = join(home, 's')
   if (Buffer.byteLength(socketPath) > LONGEST_SOCKET_PATH) {
     await rm(home, { recursive: true, force: true })
-    throw new ShellError('STATE_UNWRITABLE', `The path of the askpass socket is too long: ${socketPath}`, 'Use a directory with a shorter path.')
+    throw new ShellError(
+      'STATE_UNWRITABLE',
+      `The path of the askpass socket is too long: ${socketPath}`,
+      'Use a directory with a shorter path.',
+    )
   }
   // The ticket is in the scripts, which only we can read: a process that merely finds the socket gets nothing.
   const tickets = new Map(answers.map(({ program }) => [program, randomBytes(24).toString('hex')] as const))
@@ -65,7 +73,9 @@ export async function startAskpass({ dir, answers, onPrompt }: AskpassOptions): 
     const newline = request.indexOf('\n')
     const program = programOf(request.slice(0, newline))
     const prompt = request.slice(newline + 1)
-    const rule = answers.find((answer) => answer.program === program && (answer.prompt === undefined || fits(answer.prompt, prompt)))
+    const rule = answers.find(
+      (answer) => answer.program === program && (answer.prompt === undefined || fits(answer.prompt, prompt)),
+    )
     const value = await rule?.value().catch(() => undefined)
     if (program) onPrompt?.({ program, prompt, answeredWith: value ? rule?.name : undefined })
     if (value) {

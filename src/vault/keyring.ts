@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { VaultError } from './error.js'
 
 interface KeyringModule {
-  readonly Entry: new (service: string, account: string) => { getPassword(): string | null; setPassword(password: string): void }
+  readonly Entry: new (
+    service: string,
+    account: string,
+  ) => { getPassword(): string | null; setPassword(password: string): void }
 }
 
 /** The key for a vault file; a random one is stored at first use. */
@@ -13,7 +16,12 @@ export async function keyringKey(file: string): Promise<Uint8Array> {
   try {
     keyring = (await import(packageName)) as KeyringModule
   } catch (error) {
-    throw new VaultError('VAULT_NO_KEY', 'The system keyring cannot be reached: the package @napi-rs/keyring is not installed.', 'Install it, or use a passphrase or a key file.', { cause: error })
+    throw new VaultError(
+      'VAULT_NO_KEY',
+      'The system keyring cannot be reached: the package @napi-rs/keyring is not installed.',
+      'Install it, or use a passphrase or a key file.',
+      { cause: error },
+    )
   }
   try {
     const entry = new keyring.Entry('cerith', file)
@@ -23,6 +31,11 @@ export async function keyringKey(file: string): Promise<Uint8Array> {
     entry.setPassword(fresh.toString('base64'))
     return fresh
   } catch (error) {
-    throw new VaultError('VAULT_NO_KEY', `The system keyring refused: ${(error as Error).message}`, 'Unlock the keyring, or use a passphrase or a key file.', { cause: error })
+    throw new VaultError(
+      'VAULT_NO_KEY',
+      `The system keyring refused: ${(error as Error).message}`,
+      'Unlock the keyring, or use a passphrase or a key file.',
+      { cause: error },
+    )
   }
 }

@@ -26,7 +26,12 @@ export async function withVaultLock<T>(file: string, waitMs: number, work: () =>
       ))
     ) {
       if (await isAbandoned(lock)) await removeIfUnchanged(lock)
-      else if (performance.now() > deadline) throw new VaultError('VAULT_LOCKED', 'Another process is writing the vault.', `Try again; if no cerith is running, remove ${lock}.`)
+      else if (performance.now() > deadline)
+        throw new VaultError(
+          'VAULT_LOCKED',
+          'Another process is writing the vault.',
+          `Try again; if no cerith is running, remove ${lock}.`,
+        )
       else await sleep(20)
     }
     try {
@@ -46,8 +51,11 @@ async function sweep(file: string): Promise<void> {
   const name = basename(file)
   for (const entry of await readdir(directory)) {
     const halfMade = entry.startsWith(`.${name}.`) && /^[0-9a-f]{12}$/.test(entry.slice(name.length + 2))
-    const draft = entry.startsWith(`${name}.lock.`) ? /^(\d+)-(\d+|unknown)-[0-9a-f]{12}$/.exec(entry.slice(name.length + 6)) : null
-    if (halfMade || (draft && (await isGone(Number(draft[1]), draft[2])))) await rm(join(directory, entry), { force: true })
+    const draft = entry.startsWith(`${name}.lock.`)
+      ? /^(\d+)-(\d+|unknown)-[0-9a-f]{12}$/.exec(entry.slice(name.length + 6))
+      : null
+    if (halfMade || (draft && (await isGone(Number(draft[1]), draft[2]))))
+      await rm(join(directory, entry), { force: true })
   }
 }
 

@@ -28,7 +28,11 @@ export async function openVaultWith(keys: VaultKeys): Promise<Vault> {
   if (keyFile) return openVault({ file, keyFile })
   const typed = await keys.askPassphrase?.()
   if (typed) return openVault({ file, passphrase: typed })
-  throw new VaultError('VAULT_NO_KEY', 'The vault is locked: there is no pass phrase and no key file', 'Set CERITH_PASSPHRASE for cerith itself, or make a key file with `cerith secret key`.')
+  throw new VaultError(
+    'VAULT_NO_KEY',
+    'The vault is locked: there is no pass phrase and no key file',
+    'Set CERITH_PASSPHRASE for cerith itself, or make a key file with `cerith secret key`.',
+  )
 }
 
 /** Knows nothing while there is no vault. One that is there and cannot be opened is an error: a token must not reach a program as text. */
@@ -46,7 +50,9 @@ export async function vaultSource(keys: VaultKeys): Promise<SecretSource> {
         // Nobody is asked for a pass phrase here: a vault that needs one stays closed until a token names it.
         const opened = vault ?? (await openVaultWith({ ...keys, askPassphrase: async () => null }))
         vault = opened
-        return (await Promise.all((await opened.list()).map(async ({ name }) => ({ name, value: await opened.get(name) })))).flatMap(({ name, value }) => (value ? [{ name, value }] : []))
+        return (
+          await Promise.all((await opened.list()).map(async ({ name }) => ({ name, value: await opened.get(name) })))
+        ).flatMap(({ name, value }) => (value ? [{ name, value }] : []))
       } catch {
         return []
       }

@@ -27,12 +27,21 @@ export function secretCommandSource(options: SecretCommandOptions): SecretSource
   }
 }
 
-function readSecret(name: string, [program, ...args]: readonly [string, ...string[]], options: SecretCommandOptions): Promise<Uint8Array> {
+function readSecret(
+  name: string,
+  [program, ...args]: readonly [string, ...string[]],
+  options: SecretCommandOptions,
+): Promise<Uint8Array> {
   const { timeoutMs = 15_000, maxBytes = 1_048_576, environment = process.env, cwd = '/' } = options
   return new Promise((resolve, reject) => {
     // Its own group, so that a helper of the password manager cannot outlive the time limit. No terminal and no standard input:
     // a manager that wants to ask its user must fail here instead of waiting for ever. What it writes to stderr stays unseen, it may hold the value.
-    const child = spawn(program, args, { cwd, env: withoutPassphrase(environment), stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+    const child = spawn(program, args, {
+      cwd,
+      env: withoutPassphrase(environment),
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    })
     const chunks: Buffer[] = []
     let size = 0
     let problem: string | undefined
@@ -62,17 +71,26 @@ function readSecret(name: string, [program, ...args]: readonly [string, ...strin
       const whole = Buffer.concat(chunks)
       for (const chunk of chunks) chunk.fill(0)
       if (problem) reject(failed(name, program, problem))
-      else if (code !== 0) reject(failed(name, program, signal ? `was ended by ${signal}` : `failed with exit code ${code}`))
+      else if (code !== 0)
+        reject(failed(name, program, signal ? `was ended by ${signal}` : `failed with exit code ${code}`))
       else resolve(new Uint8Array(whole.at(-1) === 0x0a ? whole.subarray(0, whole.at(-2) === 0x0d ? -2 : -1) : whole))
     })
   })
 }
 
 /** The vault's passphrase is nobody else's business, not even that of another password manager. */
-function withoutPassphrase(environment: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => name !== 'CERITH_PASSPHRASE' && name !== 'LANGO_PASSPHRASE'))
+function withoutPassphrase(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => name !== 'CERITH_PASSPHRASE' && name !== 'LANGO_PASSPHRASE'),
+  )
 }
 
 function failed(name: string, program: string, what: string): ShellError {
-  return new ShellError('SECRET_REFUSED', `The command for {{secret:${name}}} (${program}) ${what}.`, 'The person who runs cerith has to look at the configured command; the value was not used.')
+  return new ShellError(
+    'SECRET_REFUSED',
+    `The command for {{secret:${name}}} (${program}) ${what}.`,
+    'The person who runs cerith has to look at the configured command; the value was not used.',
+  )
 }

@@ -63,14 +63,23 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
       })
     } catch (error) {
       if (error instanceof VaultError) throw error
-      throw new VaultError('VAULT_IO', `Cannot write the vault: ${(error as Error).message}`, 'The old vault is unchanged. Check space and permissions.', { cause: error })
+      throw new VaultError(
+        'VAULT_IO',
+        `Cannot write the vault: ${(error as Error).message}`,
+        'The old vault is unchanged. Check space and permissions.',
+        { cause: error },
+      )
     }
   }
 
   const vault: Vault = {
     async set(name, value) {
       if (!isSecretName(name))
-        throw new VaultError('VAULT_UNSAFE', `Not a name for a secret: ${JSON.stringify(name)}`, 'Use letters, digits and _ . : / @ + = -, beginning with a letter, a digit or _.')
+        throw new VaultError(
+          'VAULT_UNSAFE',
+          `Not a name for a secret: ${JSON.stringify(name)}`,
+          'Use letters, digits and _ . : / @ + = -, beginning with a letter, a digit or _.',
+        )
       const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(value)
       await change((items) => {
         const now = new Date().toISOString()
@@ -113,16 +122,31 @@ export async function createKeyFile(path: string): Promise<void> {
 }
 
 async function keyMaterial({ passphrase, keyFile, keyring, file }: VaultOptions): Promise<KeyMaterial> {
-  if (passphrase !== undefined && passphrase.length > 0) return { kind: 'passphrase', secret: Buffer.from(passphrase as string) }
+  if (passphrase !== undefined && passphrase.length > 0)
+    return { kind: 'passphrase', secret: Buffer.from(passphrase as string) }
   if (keyFile !== undefined) return { kind: 'key', secret: await readKeyFile(keyFile) }
   if (keyring) return { kind: 'key', secret: await keyringKey(file) }
-  throw new VaultError('VAULT_NO_KEY', 'No passphrase, key file or keyring for the vault.', 'Set CERITH_PASSPHRASE for the cerith process, or configure a key file.')
+  throw new VaultError(
+    'VAULT_NO_KEY',
+    'No passphrase, key file or keyring for the vault.',
+    'Set CERITH_PASSPHRASE for the cerith process, or configure a key file.',
+  )
 }
 
 async function readKeyFile(path: string): Promise<Uint8Array> {
   const bytes = await readPrivate(path, 'key file')
-  if (bytes === undefined) throw new VaultError('VAULT_NO_KEY', `Key file not found: ${path}`, 'Create one with `cerith secret key`, and keep a copy: without it the vault cannot be opened.')
-  if (bytes.length < 32) throw new VaultError('VAULT_NO_KEY', `Key file is too short: ${path} has ${bytes.length} bytes.`, 'A key file holds at least 32 random bytes.')
+  if (bytes === undefined)
+    throw new VaultError(
+      'VAULT_NO_KEY',
+      `Key file not found: ${path}`,
+      'Create one with `cerith secret key`, and keep a copy: without it the vault cannot be opened.',
+    )
+  if (bytes.length < 32)
+    throw new VaultError(
+      'VAULT_NO_KEY',
+      `Key file is too short: ${path} has ${bytes.length} bytes.`,
+      'A key file holds at least 32 random bytes.',
+    )
   return bytes
 }
 
@@ -138,14 +162,27 @@ async function readPrivate(path: string, what: string): Promise<Buffer | undefin
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    if (code === 'ELOOP') throw new VaultError('VAULT_UNSAFE', `The ${what} is a symbolic link: ${path}`, 'Name the file itself.')
-    throw new VaultError('VAULT_IO', `Cannot read the ${what}: ${path} (${code})`, 'Check the permissions of the file and of its directory.', { cause: error })
+    if (code === 'ELOOP')
+      throw new VaultError('VAULT_UNSAFE', `The ${what} is a symbolic link: ${path}`, 'Name the file itself.')
+    throw new VaultError(
+      'VAULT_IO',
+      `Cannot read the ${what}: ${path} (${code})`,
+      'Check the permissions of the file and of its directory.',
+      { cause: error },
+    )
   }
   try {
     const info = await handle.stat()
-    if (!info.isFile()) throw new VaultError('VAULT_UNSAFE', `The ${what} is not a regular file: ${path}`, 'Name a file.')
-    if (process.getuid && info.uid !== process.getuid()) throw new VaultError('VAULT_UNSAFE', `The ${what} belongs to another user: ${path}`, 'Use a file of your own.')
-    if (info.mode & 0o077) throw new VaultError('VAULT_UNSAFE', `Others may read the ${what}: ${path} has mode ${(info.mode & 0o777).toString(8)}`, `Run: chmod 600 ${path}`)
+    if (!info.isFile())
+      throw new VaultError('VAULT_UNSAFE', `The ${what} is not a regular file: ${path}`, 'Name a file.')
+    if (process.getuid && info.uid !== process.getuid())
+      throw new VaultError('VAULT_UNSAFE', `The ${what} belongs to another user: ${path}`, 'Use a file of your own.')
+    if (info.mode & 0o077)
+      throw new VaultError(
+        'VAULT_UNSAFE',
+        `Others may read the ${what}: ${path} has mode ${(info.mode & 0o777).toString(8)}`,
+        `Run: chmod 600 ${path}`,
+      )
     return await handle.readFile()
   } finally {
     await handle.close()
@@ -165,7 +202,8 @@ async function replaceFile(file: string, text: string): Promise<void> {
     } finally {
       await handle.close()
     }
-    if ((await lstat(file).catch(() => undefined))?.isSymbolicLink()) throw new VaultError('VAULT_UNSAFE', `The vault is a symbolic link: ${file}`, 'Name the file itself.')
+    if ((await lstat(file).catch(() => undefined))?.isSymbolicLink())
+      throw new VaultError('VAULT_UNSAFE', `The vault is a symbolic link: ${file}`, 'Name the file itself.')
     await rename(draft, file)
     const folder = await open(directory, 'r')
     await folder.sync().catch(() => {})

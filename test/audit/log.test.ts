@@ -1,6 +1,15 @@
 /** The audit log: appended by many, chained, rotated, and never in the way of a command. */
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -76,7 +85,10 @@ describe('writing', () => {
     log.write({ at: 3 })
     await log.close()
     expect(JSON.parse(lines(file)[0] as string)).toMatchObject({ at: 3, lost: 2 })
-    expect(await verifyAudit(file)).toMatchObject({ intact: true, problems: [{ what: 'lost', message: expect.stringContaining('2 lines') }] })
+    expect(await verifyAudit(file)).toMatchObject({
+      intact: true,
+      problems: [{ what: 'lost', message: expect.stringContaining('2 lines') }],
+    })
   })
 
   test('more than one write can take is written in several, in order', async () => {
@@ -84,7 +96,9 @@ describe('writing', () => {
     const log = openAuditLog({ file })
     for (let at = 0; at < 40; at++) log.write({ at, command: String(at % 10).repeat(20_000) })
     await log.close()
-    expect(lines(file).map((line) => (JSON.parse(line) as { at: number }).at)).toEqual(Array.from({ length: 40 }, (_, at) => at))
+    expect(lines(file).map((line) => (JSON.parse(line) as { at: number }).at)).toEqual(
+      Array.from({ length: 40 }, (_, at) => at),
+    )
     expect(await verifyAudit(file)).toMatchObject({ lines: 40, intact: true, problems: [] })
   })
 
@@ -111,7 +125,8 @@ describe('a full disk', () => {
   test('costs lines, says so, and the log goes on when there is room', async (context) => {
     if (!mountable) return context.skip('needs root and mount for a small disk')
     const dir = mkdtempSync(join(base, 'small-'))
-    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', dir]).status !== 0) return context.skip('mounting is not allowed here')
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', dir]).status !== 0)
+      return context.skip('mounting is not allowed here')
     try {
       const file = join(dir, 'audit.jsonl')
       const told: string[] = []
@@ -199,16 +214,34 @@ describe('OpenTelemetry', () => {
         startSpan: (name: string, options: { startTime: Date; attributes: Record<string, unknown> }) => {
           const span = { name, attributes: options.attributes, failed: false, ms: 0 }
           spans.push(span)
-          return { setStatus: () => void (span.failed = true), end: (at: Date) => void (span.ms = at.getTime() - options.startTime.getTime()) }
+          return {
+            setStatus: () => void (span.failed = true),
+            end: (at: Date) => void (span.ms = at.getTime() - options.startTime.getTime()),
+          }
         },
       }),
     } as never)
     try {
       const log = withSpans(openAuditLog({ file }))
-      log.write({ at: Date.now(), kind: 'run', command: 'false', status: 'failed', exitCode: 1, durationMs: 12, session: null })
+      log.write({
+        at: Date.now(),
+        kind: 'run',
+        command: 'false',
+        status: 'failed',
+        exitCode: 1,
+        durationMs: 12,
+        session: null,
+      })
       await log.flush()
       await log.close()
-      expect(spans).toEqual([{ name: 'cerith.run', attributes: expect.objectContaining({ 'cerith.command': 'false', 'cerith.exitCode': 1 }), failed: true, ms: 12 }])
+      expect(spans).toEqual([
+        {
+          name: 'cerith.run',
+          attributes: expect.objectContaining({ 'cerith.command': 'false', 'cerith.exitCode': 1 }),
+          failed: true,
+          ms: 12,
+        },
+      ])
     } finally {
       trace.disable()
     }

@@ -33,7 +33,14 @@ describe('check', () => {
   })
 
   test('--jsonl answers each line in order, also the ones that cannot be read', async () => {
-    const stdin = ['{"cmd": "ls"}', 'not json', '{"cmd": "mkfs.ext4 /dev/sda", "id": 7}', '', '{"cmd": 5}', '{"cmd": ""}'].join('\n')
+    const stdin = [
+      '{"cmd": "ls"}',
+      'not json',
+      '{"cmd": "mkfs.ext4 /dev/sda", "id": 7}',
+      '',
+      '{"cmd": 5}',
+      '{"cmd": ""}',
+    ].join('\n')
     const { code, out } = await world.with({ stdin })('check', '--jsonl')
     expect(code).toBe(0)
     const answers = out
@@ -47,7 +54,15 @@ describe('check', () => {
   test('--exit-code lets a script decide', async () => {
     expect((await cli('check', '--exit-code', 'ls')).code).toBe(0)
     expect((await cli('check', '--exit-code', 'mkfs.ext4 /dev/sda')).code).toBe(126)
-    expect((await world.with({ env: { CERITH_POLICY_PRESET: 'careful' } })('check', '--exit-code', 'curl http://127.0.0.1:9/')).code).toBe(1)
+    expect(
+      (
+        await world.with({ env: { CERITH_POLICY_PRESET: 'careful' } })(
+          'check',
+          '--exit-code',
+          'curl http://127.0.0.1:9/',
+        )
+      ).code,
+    ).toBe(1)
   })
 
   test('never runs what it looks at', async () => {

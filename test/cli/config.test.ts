@@ -24,9 +24,12 @@ beforeEach(() => {
   mkdirSync(join(home, '.config', 'cerith'), { recursive: true })
 })
 
-const user = (value: unknown): void => writeFileSync(userFile, typeof value === 'string' ? value : JSON.stringify(value))
-const proj = (value: unknown): void => writeFileSync(projectFile, typeof value === 'string' ? value : JSON.stringify(value))
-const load = (env: Record<string, string> = {}, flags: string[] = []): LoadedConfig => loadConfig({ cwd: deep, env: { HOME: home, ...env }, flags })
+const user = (value: unknown): void =>
+  writeFileSync(userFile, typeof value === 'string' ? value : JSON.stringify(value))
+const proj = (value: unknown): void =>
+  writeFileSync(projectFile, typeof value === 'string' ? value : JSON.stringify(value))
+const load = (env: Record<string, string> = {}, flags: string[] = []): LoadedConfig =>
+  loadConfig({ cwd: deep, env: { HOME: home, ...env }, flags })
 const mistake = (work: () => unknown): ShellError => {
   try {
     work()
@@ -46,8 +49,14 @@ describe('layers', () => {
       values: { 'limits.timeoutMs': 2_000, 'limits.graceMs': 5 },
       origins: { 'limits.timeoutMs': ['project'], 'limits.graceMs': ['user'], 'limits.yieldMs': ['default'] },
     })
-    expect(load({ CERITH_TIMEOUT_MS: '3_000' })).toMatchObject({ values: { 'limits.timeoutMs': 3_000 }, origins: { 'limits.timeoutMs': ['environment'] } })
-    expect(load({ CERITH_TIMEOUT_MS: '3000' }, ['limits.timeoutMs=4000'])).toMatchObject({ values: { 'limits.timeoutMs': 4_000 }, origins: { 'limits.timeoutMs': ['flag'] } })
+    expect(load({ CERITH_TIMEOUT_MS: '3_000' })).toMatchObject({
+      values: { 'limits.timeoutMs': 3_000 },
+      origins: { 'limits.timeoutMs': ['environment'] },
+    })
+    expect(load({ CERITH_TIMEOUT_MS: '3000' }, ['limits.timeoutMs=4000'])).toMatchObject({
+      values: { 'limits.timeoutMs': 4_000 },
+      origins: { 'limits.timeoutMs': ['flag'] },
+    })
   })
 
   test('the project file is found above, and paths in a file are relative to it', () => {
@@ -61,11 +70,16 @@ describe('layers', () => {
     const other = join(base, 'other.json')
     writeFileSync(other, '{"dialect": "codex"}')
     expect(load({ CERITH_CONFIG: other }).values['dialect']).toBe('codex')
-    expect(load({ XDG_CONFIG_HOME: join(base, 'xdg') }).files.user).toBe(join(base, 'xdg', 'cerith', 'cerith.config.json'))
+    expect(load({ XDG_CONFIG_HOME: join(base, 'xdg') }).files.user).toBe(
+      join(base, 'xdg', 'cerith', 'cerith.config.json'),
+    )
   })
 
   test('variables are read by type', () => {
-    expect(load({ CERITH_AUDIT: 'off', CERITH_ENV_DROP: 'A,B*', CERITH_ROOTS: '/tmp:/srv', CERITH_POLICY_PRESET: 'careful' }).values).toMatchObject({
+    expect(
+      load({ CERITH_AUDIT: 'off', CERITH_ENV_DROP: 'A,B*', CERITH_ROOTS: '/tmp:/srv', CERITH_POLICY_PRESET: 'careful' })
+        .values,
+    ).toMatchObject({
       'audit.enabled': false,
       'env.drop': ['A', 'B*'],
       roots: ['/tmp', '/srv'],
@@ -80,7 +94,11 @@ describe('layers', () => {
 describe('mistakes', () => {
   test('an unknown key is named with the file and the nearest right one', () => {
     user({ limits: { timeoutMS: 5 } })
-    expect(mistake(() => load())).toMatchObject({ code: 'BAD_CONFIG', message: `${userFile}: unknown key "limits.timeoutMS"`, hint: 'Did you mean "limits.timeoutMs"?' })
+    expect(mistake(() => load())).toMatchObject({
+      code: 'BAD_CONFIG',
+      message: `${userFile}: unknown key "limits.timeoutMS"`,
+      hint: 'Did you mean "limits.timeoutMs"?',
+    })
     user({ timeoutMs: 5 })
     expect(mistake(() => load()).hint).toContain('limits.timeoutMs')
     user({ polcy: {} })
@@ -170,7 +188,10 @@ describe('a project', () => {
     proj({ policy: { preset: 'careful', rules: [allow, deny] } })
     expect(load().values['policy.rules']).toEqual([allow, deny])
     user({ policy: { rules: [{ decision: 'ask', commands: ['curl *'] }] } })
-    expect(load()).toMatchObject({ values: { 'policy.rules': [{ decision: 'ask', commands: ['curl *'] }, deny] }, origins: { 'policy.rules': ['user', 'project'] } })
+    expect(load()).toMatchObject({
+      values: { 'policy.rules': [{ decision: 'ask', commands: ['curl *'] }, deny] },
+      origins: { 'policy.rules': ['user', 'project'] },
+    })
     rmSync(userFile)
     expect(load({ CERITH_POLICY_PRESET: 'careful' }).values['policy.rules']).toEqual([deny])
   })
@@ -205,7 +226,15 @@ describe('the JSON Schema', () => {
 
   test('accepts what the loader accepts and refuses unknown keys', () => {
     expect(
-      validate({ $schema: 'x', policy: { preset: 'careful', rules: [{ decision: 'deny', commands: ['git push'], match: ['git push origin'] }] }, limits: { timeoutMs: 5 }, env: { drop: ['A'] } }),
+      validate({
+        $schema: 'x',
+        policy: {
+          preset: 'careful',
+          rules: [{ decision: 'deny', commands: ['git push'], match: ['git push origin'] }],
+        },
+        limits: { timeoutMs: 5 },
+        env: { drop: ['A'] },
+      }),
     ).toBe(true)
     expect(validate({ limits: { timeoutMS: 5 } })).toBe(false)
     expect(validate({ policy: { rules: [{ decision: 'perhaps', commands: [] }] } })).toBe(false)
@@ -214,13 +243,18 @@ describe('the JSON Schema', () => {
   test('has a description and every key of the table', () => {
     for (const { key, about } of SETTINGS) {
       const [group, name] = key.split('.') as [string, string?]
-      const properties = configJsonSchema()['properties'] as Record<string, { description?: string; properties?: Record<string, { description?: string }> }>
+      const properties = configJsonSchema()['properties'] as Record<
+        string,
+        { description?: string; properties?: Record<string, { description?: string }> }
+      >
       expect(name ? properties[group]?.properties?.[name]?.description : properties[group]?.description).toBe(about)
     }
   })
 
   test('is what the package publishes', () => {
-    expect(JSON.parse(readFileSync(new URL('../../dist/cerith.schema.json', import.meta.url), 'utf8'))).toEqual(configJsonSchema())
+    expect(JSON.parse(readFileSync(new URL('../../dist/cerith.schema.json', import.meta.url), 'utf8'))).toEqual(
+      configJsonSchema(),
+    )
   })
 })
 
@@ -235,7 +269,11 @@ describe('cerith config', () => {
     expect(out).toMatch(/dialect +codex +\(environment\)/)
     expect(out).toContain(join(world.dir, 'cerith.config.json'))
     const { settings } = JSON.parse((await world.cli('config', '--json', '--set', 'limits.graceMs=7')).out)
-    expect(settings).toMatchObject({ 'limits.timeoutMs': { value: 5000, origin: ['project'] }, 'limits.graceMs': { value: 7, origin: ['flag'] }, 'limits.yieldMs': { origin: ['default'] } })
+    expect(settings).toMatchObject({
+      'limits.timeoutMs': { value: 5000, origin: ['project'] },
+      'limits.graceMs': { value: 7, origin: ['flag'] },
+      'limits.yieldMs': { origin: ['default'] },
+    })
     expect((await world.cli('config', 'limits.timeoutMs')).out).toBe('5000\n')
     expect((await world.cli('config', 'limts')).err).toContain('limits')
     expect(JSON.parse((await world.cli('config', '--schema')).out)).toHaveProperty('properties')
@@ -247,7 +285,10 @@ describe('cerith config', () => {
   })
 
   test('a mistake in the policy stops everything before it runs', async () => {
-    writeFileSync(join(world.dir, 'cerith.config.json'), '{"policy": {"rules": [{"decision": "deny", "commands": ["git push"], "match": ["git pull"]}]}}')
+    writeFileSync(
+      join(world.dir, 'cerith.config.json'),
+      '{"policy": {"rules": [{"decision": "deny", "commands": ["git push"], "match": ["git pull"]}]}}',
+    )
     const { code, err } = await world.cli('run', 'echo ran')
     expect(code).toBe(125)
     expect(err).toContain('policy.')

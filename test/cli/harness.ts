@@ -56,7 +56,12 @@ export function makeWorld(): World {
   }
 }
 
-function makeIo(home: string, base: string, cwd: string, changes: Changes): { io: Io; seen: { out: string; err: string } } {
+function makeIo(
+  home: string,
+  base: string,
+  cwd: string,
+  changes: Changes,
+): { io: Io; seen: { out: string; err: string } } {
   const seen = { out: '', err: '' }
   const sink = (name: 'out' | 'err'): Sink => ({
     write(text) {
@@ -83,7 +88,10 @@ function makeIo(home: string, base: string, cwd: string, changes: Changes): { io
           }
         : null,
       insideEngine: changes.insideEngine ?? false,
-      readStdin: async () => (typeof changes.stdin === 'string' ? new TextEncoder().encode(changes.stdin) : (changes.stdin ?? new Uint8Array())),
+      readStdin: async () =>
+        typeof changes.stdin === 'string'
+          ? new TextEncoder().encode(changes.stdin)
+          : (changes.stdin ?? new Uint8Array()),
       onSignal(listener) {
         changes.signals?.(listener)
         return () => {}

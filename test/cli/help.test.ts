@@ -45,14 +45,29 @@ describe('mistakes', () => {
     expect(await cli('rnu', 'ls')).toMatchObject({ code: 125, err: expect.stringContaining('cerith run') })
     expect(await cli('frobnicate')).toMatchObject({ code: 125, err: expect.stringContaining('cerith --help') })
     expect(await cli('--json', 'run')).toMatchObject({ code: 125, err: expect.stringContaining('after the verb') })
-    expect(await cli('run', '--timout', '5', 'ls')).toMatchObject({ code: 125, err: expect.stringContaining('--timeout') })
+    expect(await cli('run', '--timout', '5', 'ls')).toMatchObject({
+      code: 125,
+      err: expect.stringContaining('--timeout'),
+    })
     expect(await cli('run')).toMatchObject({ code: 125, err: expect.stringContaining('COMMAND') })
     expect(await cli('clean', 'everything')).toMatchObject({ code: 125, err: expect.stringContaining('everything') })
-    expect(await cli('run', '--env', 'NOVALUE', 'ls')).toMatchObject({ code: 125, err: expect.stringContaining('NAME=VALUE') })
+    expect(await cli('run', '--env', 'NOVALUE', 'ls')).toMatchObject({
+      code: 125,
+      err: expect.stringContaining('NAME=VALUE'),
+    })
     expect(await cli('run', '--background', '--input', 'x', 'cat')).toMatchObject({ code: 125 })
-    expect(await cli('wait', 'x', '--port', 'http')).toMatchObject({ code: 125, err: expect.stringContaining('whole number') })
-    expect(await cli('run', '--owner', 'nobody', 'ls')).toMatchObject({ code: 125, err: expect.stringContaining('detached') })
-    expect(await cli('mcp', '--set', 'dialect=klingon')).toMatchObject({ code: 125, err: expect.stringContaining('house') })
+    expect(await cli('wait', 'x', '--port', 'http')).toMatchObject({
+      code: 125,
+      err: expect.stringContaining('whole number'),
+    })
+    expect(await cli('run', '--owner', 'nobody', 'ls')).toMatchObject({
+      code: 125,
+      err: expect.stringContaining('detached'),
+    })
+    expect(await cli('mcp', '--set', 'dialect=klingon')).toMatchObject({
+      code: 125,
+      err: expect.stringContaining('house'),
+    })
   })
 
   test('name the option, the value and the way out, each in its own line', async () => {
@@ -73,7 +88,10 @@ describe('mistakes', () => {
     expect(await err('--verison')).toContain('Did you mean --version?')
     expect(await err('')).not.toContain('Did you mean')
     expect(await err('secret', 'list', 'x')).toContain('takes no NAME')
-    expect(JSON.parse((await cli('frobnicate', '--json')).out)).toMatchObject({ status: 'error', error: { code: 'USAGE' } })
+    expect(JSON.parse((await cli('frobnicate', '--json')).out)).toMatchObject({
+      status: 'error',
+      error: { code: 'USAGE' },
+    })
   })
 
   test('a secret on the command line is refused and not repeated', async () => {
@@ -118,13 +136,26 @@ describe('doctor', () => {
 
   test('tests MCP in both eras against the built program', async () => {
     const { findings } = JSON.parse((await cli('doctor', '--json')).out)
-    expect(findings).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'MCP 2025', state: 'ok' }), expect.objectContaining({ name: 'MCP 2026', state: 'ok' })]))
+    expect(findings).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'MCP 2025', state: 'ok' }),
+        expect.objectContaining({ name: 'MCP 2026', state: 'ok' }),
+      ]),
+    )
   })
 
   test('finds a broken configuration, a stray variable, a bad state directory', async () => {
-    expect(await world.with({ env: { CERITH_TIMEOUT_MS: 'x' } })('doctor', '--no-mcp')).toMatchObject({ code: 1, out: expect.stringMatching(/broken +configuration/) })
-    expect((await world.with({ env: { CERITH_TIMEOT_MS: '5' } })('doctor', '--no-mcp')).out).toContain('Did you mean CERITH_TIMEOUT_MS?')
-    expect(await world.with({ env: { CERITH_HOME: '/proc/nowhere' } })('doctor', '--no-mcp')).toMatchObject({ code: 1, out: expect.stringMatching(/broken +state directory/) })
+    expect(await world.with({ env: { CERITH_TIMEOUT_MS: 'x' } })('doctor', '--no-mcp')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/broken +configuration/),
+    })
+    expect((await world.with({ env: { CERITH_TIMEOT_MS: '5' } })('doctor', '--no-mcp')).out).toContain(
+      'Did you mean CERITH_TIMEOUT_MS?',
+    )
+    expect(await world.with({ env: { CERITH_HOME: '/proc/nowhere' } })('doctor', '--no-mcp')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/broken +state directory/),
+    })
   })
 })
 

@@ -14,7 +14,13 @@ describe('run --background', () => {
     expect((await cli('wait', id, '--until', 'two')).out).toBe('until: two\n')
     expect(await cli('wait', id)).toMatchObject({ code: 0, out: 'exit (failed, exit code 4)\n' })
     expect((await cli('read', id)).out).toBe('one\ntwo\n')
-    expect(JSON.parse((await cli('read', id, '--since', '4', '--json')).out)).toMatchObject({ id, status: 'failed', text: 'two\n', cursor: 8, exit_code: 4 })
+    expect(JSON.parse((await cli('read', id, '--since', '4', '--json')).out)).toMatchObject({
+      id,
+      status: 'failed',
+      text: 'two\n',
+      cursor: 8,
+      exit_code: 4,
+    })
   })
 
   test('as JSON has the fields of an Outcome, and a command that fails at once is failed', async () => {
@@ -26,7 +32,11 @@ describe('run --background', () => {
       output_file: expect.any(String),
     })
     const { id } = JSON.parse((await cli('run', '--background', '--json', 'exit 3')).out)
-    expect(JSON.parse((await cli('wait', id, '--json')).out)).toMatchObject({ reason: 'exit', status: 'failed', exit_code: 3 })
+    expect(JSON.parse((await cli('wait', id, '--json')).out)).toMatchObject({
+      reason: 'exit',
+      status: 'failed',
+      exit_code: 3,
+    })
   })
 
   test('of something denied exits with 126 and starts nothing', async () => {
@@ -53,7 +63,11 @@ describe('ps', () => {
     expect((await cli('ps')).out).not.toContain(id)
     expect((await cli('ps', '--all')).out).toMatch(new RegExp(`${id} +killed`))
     const { jobs, sessions } = JSON.parse((await cli('ps', '--all', '--json')).out)
-    expect(jobs.find((job: { id: string }) => job.id === id)).toMatchObject({ status: 'killed', is_running: false, command: expect.any(String) })
+    expect(jobs.find((job: { id: string }) => job.id === id)).toMatchObject({
+      status: 'killed',
+      is_running: false,
+      command: expect.any(String),
+    })
     expect(sessions).toContainEqual(expect.objectContaining({ name: 's' }))
   })
 
@@ -70,7 +84,11 @@ describe('ps', () => {
   test('--watch redraws until it is told to stop', async () => {
     let send: ((signal: 'SIGINT') => void) | undefined
     let drawn = 0
-    const { code, out } = await world.with({ tty: true, signals: (give) => (send = give), onOut: () => ++drawn === 2 && send?.('SIGINT') })('ps', '--watch')
+    const { code, out } = await world.with({
+      tty: true,
+      signals: (give) => (send = give),
+      onOut: () => ++drawn === 2 && send?.('SIGINT'),
+    })('ps', '--watch')
     expect(code).toBe(0)
     expect(out.split('\u001B[H').length).toBe(3)
   })

@@ -14,12 +14,27 @@ afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 3 }))
 const world = { PATH: process.env['PATH'] ?? '', HOME: base, CERITH_HOME: join(base, 'state') }
 
 /** What the tool list and one call look like to a client of `cerith mcp FLAGS`. */
-async function seenWith(flags: readonly string[], command: string, env: Record<string, string> = {}): Promise<{ hasSchema: boolean; result: CallToolResult }> {
+async function seenWith(
+  flags: readonly string[],
+  command: string,
+  env: Record<string, string> = {},
+): Promise<{ hasSchema: boolean; result: CallToolResult }> {
   const client = new Client({ name: 'test', version: '1' })
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, 'mcp', ...flags], env: { ...world, ...env }, cwd: base, stderr: 'ignore' }))
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [program, 'mcp', ...flags],
+      env: { ...world, ...env },
+      cwd: base,
+      stderr: 'ignore',
+    }),
+  )
   try {
     const { tools } = await client.listTools()
-    return { hasSchema: tools.some(({ outputSchema }) => outputSchema), result: (await client.callTool({ name: 'Bash', arguments: { command } })) as CallToolResult }
+    return {
+      hasSchema: tools.some(({ outputSchema }) => outputSchema),
+      result: (await client.callTool({ name: 'Bash', arguments: { command } })) as CallToolResult,
+    }
   } finally {
     await client.close()
   }
@@ -33,11 +48,18 @@ describe('--no-structured', () => {
       expect(result).toMatchObject({ content: [{ type: 'text', text: expect.stringMatching(/^\[exit 0.*\]\nhi/) }] })
       expect(result).not.toHaveProperty('structuredContent')
     }
-    expect((await seenWith([], 'echo hi')).result.structuredContent).toMatchObject({ status: 'completed', stdout: 'hi\n' })
+    expect((await seenWith([], 'echo hi')).result.structuredContent).toMatchObject({
+      status: 'completed',
+      stdout: 'hi\n',
+    })
   })
 
   test('serve has it too', async () => {
-    const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--no-structured'], { env: world, cwd: base, stdio: ['ignore', 'pipe', 'ignore'] })
+    const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--no-structured'], {
+      env: world,
+      cwd: base,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     const ended = new Promise((resolve) => child.once('exit', resolve))
     try {
       const url = await new Promise<string>((resolve, reject) => {
@@ -50,7 +72,11 @@ describe('--no-structured', () => {
       })
       const token = /^default\s+(\S+)/m.exec(readFileSync(join(world.CERITH_HOME, 'http-tokens'), 'utf8'))?.[1]
       const client = new Client({ name: 'test', version: '1' })
-      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }))
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(url), {
+          requestInit: { headers: { authorization: `Bearer ${token}` } },
+        }),
+      )
       const result = await client.callTool({ name: 'Bash', arguments: { command: 'echo over http' } })
       await client.close()
       expect(result).not.toHaveProperty('structuredContent')
@@ -64,7 +90,10 @@ describe('--no-structured', () => {
 
 describe('--no-failed-is-error', () => {
   const FAILED = 'echo before; (exit 3)'
-  const facts = { content: [{ type: 'text', text: expect.stringMatching(/^\[exit 3.*\]\nbefore/) }], structuredContent: { status: 'failed', exit_code: 3 } }
+  const facts = {
+    content: [{ type: 'text', text: expect.stringMatching(/^\[exit 3.*\]\nbefore/) }],
+    structuredContent: { status: 'failed', exit_code: 3 },
+  }
 
   test('an exit code is an error result by default, and a plain result with the flag, the setting or the variable; the facts are the same', async () => {
     expect((await seenWith([], FAILED)).result).toMatchObject({ ...facts, isError: true })

@@ -21,10 +21,18 @@ function sh(script: string, env: Record<string, string> = {}, as: readonly strin
 
 describe('a deleted directory', () => {
   const own = { HOME: base, CERITH_HOME: join(base, 'own') }
-  const inDeleted = (script: string): SpawnSyncReturns<string> => sh(`mkdir gone && cd gone && rmdir ../gone; ${script}`, own)
+  const inDeleted = (script: string): SpawnSyncReturns<string> =>
+    sh(`mkdir gone && cd gone && rmdir ../gone; ${script}`, own)
 
   test('is no place to run a command, also when PWD does not say where we are', () => {
-    for (const script of ['cerith run pwd', 'unset PWD; cerith run pwd', 'PWD=/; export PWD; cerith run pwd', 'cerith run --session s pwd', 'cerith check ls', 'cerith mcp']) {
+    for (const script of [
+      'cerith run pwd',
+      'unset PWD; cerith run pwd',
+      'PWD=/; export PWD; cerith run pwd',
+      'cerith run --session s pwd',
+      'cerith check ls',
+      'cerith mcp',
+    ]) {
       const { status, stdout, stderr } = inDeleted(script)
       expect({ status, stdout, stderr }, script).toEqual({
         status: 125,
@@ -53,7 +61,10 @@ test('--cwd takes the configuration of that directory, as `cerith config --cwd` 
   const world = makeWorld()
   const strict = join(world.dir, 'strict')
   mkdirSync(strict)
-  writeFileSync(join(strict, 'cerith.config.json'), '{"policy": {"rules": [{"decision": "deny", "commands": ["uname"]}]}}')
+  writeFileSync(
+    join(strict, 'cerith.config.json'),
+    '{"policy": {"rules": [{"decision": "deny", "commands": ["uname"]}]}}',
+  )
   for (const argv of [
     ['run', '--cwd', strict, 'uname'],
     ['run', '--cwd', 'strict', 'uname'],
@@ -68,36 +79,44 @@ const asStranger = (uid: number): string[] => ['setpriv', `--reuid=${uid}`, `--r
 /** Also where the checkout, or Node itself, is in a folder that only its owner may enter. */
 const cannotBecome = process.getuid?.() !== 0 || sh('cerith --version', {}, asStranger(65_534)).status !== 0
 
-describe.skipIf(cannotBecome)('as another user (skipped when not root, without setpriv, or where others cannot read this checkout)', () => {
-  // In no password file.
-  const stranger = asStranger(54_321)
+describe.skipIf(cannotBecome)(
+  'as another user (skipped when not root, without setpriv, or where others cannot read this checkout)',
+  () => {
+    // In no password file.
+    const stranger = asStranger(54_321)
 
-  test('without a home and without an entry in the password file it is said what is missing', () => {
-    for (const verb of ["run 'echo hi'", 'ps', 'mcp']) {
-      const { status, stdout, stderr } = sh(`cerith ${verb}`, {}, stranger)
-      expect({ status, stdout }, verb).toEqual({ status: 125, stdout: '' })
-      expect(stderr).toBe(
-        'cerith: There is no home directory to keep state in: HOME is not set, and user 54321 is not in the password file\n        Set CERITH_HOME to a directory of your own, or HOME.\n',
-      )
-    }
-  })
+    test('without a home and without an entry in the password file it is said what is missing', () => {
+      for (const verb of ["run 'echo hi'", 'ps', 'mcp']) {
+        const { status, stdout, stderr } = sh(`cerith ${verb}`, {}, stranger)
+        expect({ status, stdout }, verb).toEqual({ status: 125, stdout: '' })
+        expect(stderr).toBe(
+          'cerith: There is no home directory to keep state in: HOME is not set, and user 54321 is not in the password file\n        Set CERITH_HOME to a directory of your own, or HOME.\n',
+        )
+      }
+    })
 
-  test('with CERITH_HOME alone everything works', () => {
-    const env = { CERITH_HOME: join(base, 'stranger') }
-    expect(sh("cerith run 'echo hi'; cerith run --session s 'echo there'; cerith config limits.graceMs", env, stranger)).toMatchObject({ status: 0, stdout: 'hi\nthere\n2000\n', stderr: '' })
-  })
+    test('with CERITH_HOME alone everything works', () => {
+      const env = { CERITH_HOME: join(base, 'stranger') }
+      expect(
+        sh("cerith run 'echo hi'; cerith run --session s 'echo there'; cerith config limits.graceMs", env, stranger),
+      ).toMatchObject({ status: 0, stdout: 'hi\nthere\n2000\n', stderr: '' })
+    })
 
-  test('a umask that takes the rights of the owner away is an error before anything is made', () => {
-    const env = { HOME: base, CERITH_HOME: join(base, 'masked') }
-    for (const verb of ["run 'echo hi'", 'run --session s true', 'run --background true', 'mcp']) {
-      const { status, stdout, stderr } = sh(`umask 777; cerith ${verb}`, env, asStranger(65_534))
-      expect({ status, stdout, stderr }, verb).toEqual({
-        status: 125,
-        stdout: '',
-        stderr: 'cerith: The umask 0777 takes your own rights away from every file that you make\n        Set a usual one first: umask 022\n',
-      })
-    }
-    expect(sh('umask 777; cerith doctor --no-mcp', env, asStranger(65_534)).stdout).toMatch(/broken +umask +0777/)
-    expect(sh("umask 077; cerith run --session s 'echo hi'; cerith run umask", env, asStranger(65_534))).toMatchObject({ status: 0, stdout: 'hi\n0077\n' })
-  })
-})
+    test('a umask that takes the rights of the owner away is an error before anything is made', () => {
+      const env = { HOME: base, CERITH_HOME: join(base, 'masked') }
+      for (const verb of ["run 'echo hi'", 'run --session s true', 'run --background true', 'mcp']) {
+        const { status, stdout, stderr } = sh(`umask 777; cerith ${verb}`, env, asStranger(65_534))
+        expect({ status, stdout, stderr }, verb).toEqual({
+          status: 125,
+          stdout: '',
+          stderr:
+            'cerith: The umask 0777 takes your own rights away from every file that you make\n        Set a usual one first: umask 022\n',
+        })
+      }
+      expect(sh('umask 777; cerith doctor --no-mcp', env, asStranger(65_534)).stdout).toMatch(/broken +umask +0777/)
+      expect(
+        sh("umask 077; cerith run --session s 'echo hi'; cerith run umask", env, asStranger(65_534)),
+      ).toMatchObject({ status: 0, stdout: 'hi\n0077\n' })
+    })
+  },
+)

@@ -19,7 +19,12 @@ interface Ended {
   readonly err: string
 }
 
-function start(argv: readonly string[]): { child: ChildProcess; out: () => string; until(text: string): Promise<void>; ended: Promise<Ended> } {
+function start(argv: readonly string[]): {
+  child: ChildProcess
+  out: () => string
+  until(text: string): Promise<void>
+  ended: Promise<Ended>
+} {
   const child = spawn(process.execPath, [cli, ...argv], { env, cwd: base, stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   const wakes = new Set<() => void>()
@@ -28,7 +33,9 @@ function start(argv: readonly string[]): { child: ChildProcess; out: () => strin
     for (const wake of wakes) wake()
   })
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => resolve({ code, signal, out, err })))
+  const ended = new Promise<Ended>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal, out, err })),
+  )
   const until = (text: string): Promise<void> =>
     new Promise((resolve) => {
       const look = (): void => {
@@ -60,7 +67,11 @@ describe('output', () => {
   })
 
   test('that nobody reads any more ends the command (`| head`)', async () => {
-    const result = spawnSync('bash', ['-c', `"$0" "$1" run 'yes' | head -n 1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli], { env, encoding: 'utf8', timeout: 60_000 })
+    const result = spawnSync(
+      'bash',
+      ['-c', `"$0" "$1" run 'yes' | head -n 1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli],
+      { env, encoding: 'utf8', timeout: 60_000 },
+    )
     expect(result.stdout).toBe('y\n141\n')
   })
 
@@ -72,7 +83,11 @@ describe('output', () => {
 })
 
 function spawnCli(argv: readonly string[], stdout: string): { code: number | null; stderr: string } {
-  const result = spawnSync('bash', ['-c', `exec "$@" > ${stdout}`, 'bash', process.execPath, cli, ...argv], { env, encoding: 'utf8', timeout: 60_000 })
+  const result = spawnSync('bash', ['-c', `exec "$@" > ${stdout}`, 'bash', process.execPath, cli, ...argv], {
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
   return { code: result.status, stderr: result.stderr }
 }
 
@@ -82,7 +97,12 @@ describe('signals', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('%s ends the command and its hidden children, and the exit code says which', async (signal, code) => {
-    const { child, until, out, ended } = start(['run', '--grace', '500', 'setsid sleep 60 & echo "pids $! $$"; sleep 60'])
+    const { child, until, out, ended } = start([
+      'run',
+      '--grace',
+      '500',
+      'setsid sleep 60 & echo "pids $! $$"; sleep 60',
+    ])
     await until('\n')
     const pids = out().match(/\d+/g)?.map(Number) ?? []
     expect(pids).toHaveLength(2)
@@ -114,8 +134,12 @@ describe('processes after processes', () => {
 
   test('calls to one session run in order, also from several processes at once', async () => {
     const numbers = [1, 2, 3, 4]
-    const ended = await Promise.all(numbers.map((n) => start(['run', '--session', 'shared', `v${n}=${n}; sleep 0.3`]).ended))
-    expect(ended.map(({ code, err }) => [code, err.replace(/^cerith: waiting for session.*\n/m, '')])).toEqual(numbers.map(() => [0, '']))
+    const ended = await Promise.all(
+      numbers.map((n) => start(['run', '--session', 'shared', `v${n}=${n}; sleep 0.3`]).ended),
+    )
+    expect(ended.map(({ code, err }) => [code, err.replace(/^cerith: waiting for session.*\n/m, '')])).toEqual(
+      numbers.map(() => [0, '']),
+    )
     expect((await start(['run', '--session', 'shared', 'echo $v1$v2$v3$v4']).ended).out).toBe('1234\n')
   })
 
@@ -129,14 +153,19 @@ describe('processes after processes', () => {
 
   test('closed streams are survived', () => {
     for (const closed of ['>&-', '2>&-', '<&-', '>/dev/full']) {
-      const result = spawnSync('bash', ['-c', `exec "$@" ${closed}`, 'bash', process.execPath, cli, 'run', 'echo out; exit 5'], { env, cwd: base, encoding: 'utf8', timeout: 60_000 })
+      const result = spawnSync(
+        'bash',
+        ['-c', `exec "$@" ${closed}`, 'bash', process.execPath, cli, 'run', 'echo out; exit 5'],
+        { env, cwd: base, encoding: 'utf8', timeout: 60_000 },
+      )
       expect(result.status, closed).toBe(5)
     }
   })
 
   test('an unknown verb and --version need no engine and leave no state', () => {
     const clean = join(base, 'clean')
-    for (const argv of [['--version'], ['--help'], ['nonsense']]) spawnSync(process.execPath, [cli, ...argv], { env: { ...env, CERITH_HOME: clean } })
+    for (const argv of [['--version'], ['--help'], ['nonsense']])
+      spawnSync(process.execPath, [cli, ...argv], { env: { ...env, CERITH_HOME: clean } })
     expect(existsSync(clean)).toBe(false)
   })
 })

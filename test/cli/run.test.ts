@@ -16,7 +16,10 @@ describe('a command', () => {
   test('as several words is an argv that cerith quotes', async () => {
     writeFileSync(join(world.dir, 'a file; $(x).txt'), 'inside\n')
     expect(await cli('run', '--', 'cat', 'a file; $(x).txt')).toMatchObject({ code: 0, out: 'inside\n' })
-    expect(await cli('run', 'printf', '%s|', 'a b', '$HOME', "it's", '--json')).toMatchObject({ code: 0, out: "a b|$HOME|it's|--json|" })
+    expect(await cli('run', 'printf', '%s|', 'a b', '$HOME', "it's", '--json')).toMatchObject({
+      code: 0,
+      out: "a b|$HOME|it's|--json|",
+    })
   })
 
   test('that bash cannot parse gives its message and exits with 2', async () => {
@@ -38,7 +41,18 @@ describe('a command', () => {
 
   test('gets variables, a directory and input', async () => {
     mkdirSync(join(world.dir, 'sub'), { recursive: true })
-    const { out } = await cli('run', '--env', 'A=1=2', '--env', 'B=', '--cwd', 'sub', '--input', 'typed', 'echo "$A|$B|${PWD##*/}|$(cat)"')
+    const { out } = await cli(
+      'run',
+      '--env',
+      'A=1=2',
+      '--env',
+      'B=',
+      '--cwd',
+      'sub',
+      '--input',
+      'typed',
+      'echo "$A|$B|${PWD##*/}|$(cat)"',
+    )
     expect(out).toBe('1=2||sub|typed\n')
   })
 
@@ -48,12 +62,20 @@ describe('a command', () => {
   })
 
   test('with --clean-env sees only what was given', async () => {
-    const { out } = await world.with({ env: { WITNESS: 'here' } })('run', '--clean-env', '--env', 'ONLY=me', 'echo "${WITNESS-none} $ONLY"')
+    const { out } = await world.with({ env: { WITNESS: 'here' } })(
+      'run',
+      '--clean-env',
+      '--env',
+      'ONLY=me',
+      'echo "${WITNESS-none} $ONLY"',
+    )
     expect(out).toBe('none me\n')
   })
 
   test('with --merge keeps the true order', async () => {
-    expect((await cli('run', '--merge', 'for i in 1 2 3; do echo o$i; echo e$i >&2; done')).out).toBe('o1\ne1\no2\ne2\no3\ne3\n')
+    expect((await cli('run', '--merge', 'for i in 1 2 3; do echo o$i; echo e$i >&2; done')).out).toBe(
+      'o1\ne1\no2\ne2\no3\ne3\n',
+    )
   })
 
   test('prints everything, however long, when nobody asked for JSON', async () => {
@@ -69,9 +91,33 @@ describe('as JSON', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const outcome = JSON.parse(out)
     expect(Object.keys(outcome)).toEqual(
-      expect.arrayContaining(['status', 'exit_code', 'signal', 'stdout', 'stderr', 'truncated', 'omitted_bytes', 'output_file', 'duration_ms', 'cwd', 'pid', 'pgid', 'id', 'pipe_status', 'notes']),
+      expect.arrayContaining([
+        'status',
+        'exit_code',
+        'signal',
+        'stdout',
+        'stderr',
+        'truncated',
+        'omitted_bytes',
+        'output_file',
+        'duration_ms',
+        'cwd',
+        'pid',
+        'pgid',
+        'id',
+        'pipe_status',
+        'notes',
+      ]),
     )
-    expect(outcome).toMatchObject({ status: 'completed', exit_code: 0, signal: null, stdout: 'a\n', stderr: 'b\n', cwd: world.dir, pipe_status: [1, 0] })
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      exit_code: 0,
+      signal: null,
+      stdout: 'a\n',
+      stderr: 'b\n',
+      cwd: world.dir,
+      pipe_status: [1, 0],
+    })
   })
 
   test('a signal is never exit code 0', async () => {
@@ -83,13 +129,20 @@ describe('as JSON', () => {
   test('a refusal names rule, reason and guidance, and exits with 126', async () => {
     const { code, out } = await cli('run', '--json', 'mkfs.ext4 /dev/sda')
     expect(code).toBe(126)
-    expect(JSON.parse(out)).toMatchObject({ status: 'refused', refused: { rule: expect.any(String), reason: expect.any(String), guidance: expect.any(String) } })
+    expect(JSON.parse(out)).toMatchObject({
+      status: 'refused',
+      refused: { rule: expect.any(String), reason: expect.any(String), guidance: expect.any(String) },
+    })
   })
 
   test('what could not start is an error with code, message and hint, and exits with 125', async () => {
     const { code, out } = await cli('run', '--json', '--cwd', '/nowhere/at/all', 'true')
     expect(code).toBe(125)
-    expect(JSON.parse(out)).toMatchObject({ status: 'error', exit_code: null, error: { code: 'CWD_NOT_FOUND', message: expect.stringContaining('/nowhere/at/all'), hint: expect.any(String) } })
+    expect(JSON.parse(out)).toMatchObject({
+      status: 'error',
+      exit_code: null,
+      error: { code: 'CWD_NOT_FOUND', message: expect.stringContaining('/nowhere/at/all'), hint: expect.any(String) },
+    })
   })
 
   test('a mistake in the options is told as JSON too', async () => {
@@ -178,10 +231,10 @@ describe('a question', () => {
 describe('a signal to cerith', () => {
   test('once interrupts the command, and its handler runs', async () => {
     let send: ((signal: 'SIGINT') => void) | undefined
-    const { code, out } = await world.with({ signals: (give) => (send = give), onOut: (text) => text.includes('ready') && send?.('SIGINT') })(
-      'run',
-      "trap 'echo bye; exit 9' INT; echo ready; while :; do sleep 0.05; done",
-    )
+    const { code, out } = await world.with({
+      signals: (give) => (send = give),
+      onOut: (text) => text.includes('ready') && send?.('SIGINT'),
+    })('run', "trap 'echo bye; exit 9' INT; echo ready; while :; do sleep 0.05; done")
     expect(out).toBe('ready\nbye\n')
     expect([9, 130]).toContain(code)
   })
@@ -207,8 +260,12 @@ describe('--yield', () => {
     const gate = makeGate()
     const { code, out, err } = await cli('run', '--yield', '1s', `echo before; ${gate.wait}; echo after; exit 5`)
     expect({ code, out }).toEqual({ code: 0, out: 'before\n' })
-    const id = /still running as (shell_\w+); cerith read \1 --follow, cerith wait \1, cerith kill \1/.exec(err)?.[1] as string
-    expect(JSON.parse((await cli('ps', '--json')).out).jobs).toEqual([expect.objectContaining({ id, owner: 'detached' })])
+    const id = /still running as (shell_\w+); cerith read \1 --follow, cerith wait \1, cerith kill \1/.exec(
+      err,
+    )?.[1] as string
+    expect(JSON.parse((await cli('ps', '--json')).out).jobs).toEqual([
+      expect.objectContaining({ id, owner: 'detached' }),
+    ])
     gate.open()
     expect(await cli('wait', id)).toMatchObject({ code: 0, out: 'exit (failed, exit code 5)\n' })
     expect((await cli('read', id)).out).toBe('before\nafter\n')
@@ -217,14 +274,24 @@ describe('--yield', () => {
   test('as JSON says running, the id and how to go on', async () => {
     const { code, out } = await cli('run', '--json', '--yield', '1s', 'echo early; sleep 60')
     const { status, id, stdout, exit_code, notes } = JSON.parse(out)
-    expect({ code, status, stdout, exit_code }).toEqual({ code: 0, status: 'running', stdout: 'early\n', exit_code: null })
-    expect(notes).toEqual([expect.stringMatching(/^Still running, NOT killed/), `cerith read ${id} --follow, cerith wait ${id}, cerith kill ${id}`])
+    expect({ code, status, stdout, exit_code }).toEqual({
+      code: 0,
+      status: 'running',
+      stdout: 'early\n',
+      exit_code: null,
+    })
+    expect(notes).toEqual([
+      expect.stringMatching(/^Still running, NOT killed/),
+      `cerith read ${id} --follow, cerith wait ${id}, cerith kill ${id}`,
+    ])
     expect((await cli('kill', id)).out).toContain('ended')
   })
 
   test.each([[['--session', 'slow']], [['--pty']], [['--merge']]])('with %j too', async (more) => {
     const gate = makeGate()
-    const { id } = JSON.parse((await cli('run', '--json', ...more, '--yield', '300', `echo one; ${gate.wait}; echo two`)).out)
+    const { id } = JSON.parse(
+      (await cli('run', '--json', ...more, '--yield', '300', `echo one; ${gate.wait}; echo two`)).out,
+    )
     gate.open()
     await cli('wait', id)
     expect((await cli('read', id)).out.replaceAll('\r', '')).toBe('one\ntwo\n')
@@ -239,7 +306,13 @@ describe('--yield', () => {
 
   test('a command that is quick enough is an ordinary one', async () => {
     expect(await cli('run', '--yield', '30s', 'echo quick; exit 4')).toEqual({ code: 4, out: 'quick\n', err: '' })
-    expect(await cli('run', '--yield', '1s', '--background', 'true')).toMatchObject({ code: 125, err: expect.stringContaining('--background') })
-    expect(await cli('run', '--yield', 'soon', 'true')).toMatchObject({ code: 125, err: expect.stringContaining('is not a time') })
+    expect(await cli('run', '--yield', '1s', '--background', 'true')).toMatchObject({
+      code: 125,
+      err: expect.stringContaining('--background'),
+    })
+    expect(await cli('run', '--yield', 'soon', 'true')).toMatchObject({
+      code: 125,
+      err: expect.stringContaining('is not a time'),
+    })
   })
 })

@@ -12,7 +12,10 @@ describe('the vault', () => {
   const cli = world.with({ env })
 
   test('takes a value from stdin, lists names only, and a command can use it without showing it', async () => {
-    expect(await world.with({ env, stdin: `${VALUE}\n` })('secret', 'set', 'API_KEY')).toMatchObject({ code: 0, out: 'Set API_KEY; use it as {{secret:API_KEY}}.\n' })
+    expect(await world.with({ env, stdin: `${VALUE}\n` })('secret', 'set', 'API_KEY')).toMatchObject({
+      code: 0,
+      out: 'Set API_KEY; use it as {{secret:API_KEY}}.\n',
+    })
     const list = await cli('secret', 'list')
     expect(list.out).toContain('API_KEY')
     expect(list.out).not.toContain('hunter2')
@@ -24,7 +27,8 @@ describe('the vault', () => {
     const log = readFileSync(join(world.home, 'audit.jsonl'), 'utf8')
     expect(log).toContain('{{secret:API_KEY}}')
     for (const file of readdirSync(world.home, { recursive: true, withFileTypes: true }))
-      if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name)).includes('hunter2'), file.name).toBe(false)
+      if (file.isFile())
+        expect(readFileSync(join(file.parentPath, file.name)).includes('hunter2'), file.name).toBe(false)
     expect(statSync(join(world.home, 'vault')).mode & 0o777).toBe(0o600)
   })
 
@@ -41,8 +45,12 @@ describe('the vault', () => {
   })
 
   test('a person at a terminal is asked for what is missing', async () => {
-    expect((await world.with({ tty: true, types: ['correct horse'] })('run', 'echo {{secret:API_KEY}}')).out).toBe('[secret:API_KEY]\n')
-    expect((await world.with({ tty: true, types: ['correct horse', 'typed value'] })('secret', 'set', 'TYPED')).code).toBe(0)
+    expect((await world.with({ tty: true, types: ['correct horse'] })('run', 'echo {{secret:API_KEY}}')).out).toBe(
+      '[secret:API_KEY]\n',
+    )
+    expect(
+      (await world.with({ tty: true, types: ['correct horse', 'typed value'] })('secret', 'set', 'TYPED')).code,
+    ).toBe(0)
     expect((await cli('run', 'printf %s {{secret:TYPED}} | wc -c')).out).toBe('11\n')
   })
 
@@ -54,7 +62,9 @@ describe('the vault', () => {
     expect((await cli('secret', 'set')).code).toBe(125)
     expect((await cli('secret', 'show', 'API_KEY')).code).toBe(125)
     expect((await world.with({ env, stdin: 'x' })('secret', 'set', 'bad name!')).code).toBe(125)
-    expect(JSON.parse((await cli('secret', 'list', '--json')).out).secrets).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'SHORT' })]))
+    expect(JSON.parse((await cli('secret', 'list', '--json')).out).secrets).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: 'SHORT' })]),
+    )
   })
 
   test('values come from the environment and from programs where the user says so', async () => {
@@ -107,7 +117,14 @@ describe('audit', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(entries).toHaveLength(4)
-    expect(entries[2]).toMatchObject({ door: 'cli', kind: 'refused', decision: 'deny', command: 'mkfs.ext4 /dev/sda', cwd: world.dir, bytes: 0 })
+    expect(entries[2]).toMatchObject({
+      door: 'cli',
+      kind: 'refused',
+      decision: 'deny',
+      command: 'mkfs.ext4 /dev/sda',
+      cwd: world.dir,
+      bytes: 0,
+    })
     expect(entries[3]).toMatchObject({ session: 's', status: 'completed' })
     expect((await cli('audit', '--last', '1', '--json')).out.trim().split('\n')).toHaveLength(1)
     expect((await cli('audit', '--refused', '--json')).out.trim().split('\n')).toHaveLength(1)

@@ -25,7 +25,11 @@ async function until(child: ChildProcess, text: string): Promise<string> {
 }
 
 test('serve says in 25 lines what it is, where, and what to paste; a client can call it; Ctrl-C ends everything', async () => {
-  const child = spawn(process.execPath, [join(root, 'dist/cli.js'), 'serve', '--port', '0'], { env: { ...process.env, CERITH_HOME: home, HOME: base }, cwd: base, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [join(root, 'dist/cli.js'), 'serve', '--port', '0'], {
+    env: { ...process.env, CERITH_HOME: home, HOME: base },
+    cwd: base,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const text = await until(child, 'Ctrl-C')
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(25)
   for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'VS Code', 'http-tokens']) expect(text).toContain(name)
@@ -39,7 +43,12 @@ test('serve says in 25 lines what it is, where, and what to paste; a client can 
     fetch(url, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } }),
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+      }),
     })
   expect((await call('Bearer wrong')).status).toBe(401)
   const answer = await call(`Bearer ${token}`)
@@ -52,7 +61,11 @@ test('serve says in 25 lines what it is, where, and what to paste; a client can 
 })
 
 test('the start script of a clone is the command line, with its exit code', async () => {
-  const child = spawn(process.execPath, [join(root, 'scripts/start.mjs'), 'run', 'echo hi; exit 4'], { env: { ...process.env, CERITH_HOME: home }, cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [join(root, 'scripts/start.mjs'), 'run', 'echo hi; exit 4'], {
+    env: { ...process.env, CERITH_HOME: home },
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let out = ''
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
   expect(await new Promise((resolve) => child.once('close', resolve))).toBe(4)
@@ -60,7 +73,12 @@ test('the start script of a clone is the command line, with its exit code', asyn
 })
 
 test('the welcome quotes a path with spaces and names every client', () => {
-  const text = welcome({ url: 'http://127.0.0.1:1/mcp', tokenFile: "/a b/it's", clients: ['ann', 'bob'], program: ['npx', 'cerith'] })
+  const text = welcome({
+    url: 'http://127.0.0.1:1/mcp',
+    tokenFile: "/a b/it's",
+    clients: ['ann', 'bob'],
+    program: ['npx', 'cerith'],
+  })
   expect(text).toContain(String.raw`'/a b/it'\''s'`)
   expect(text).toContain('clients ann, bob')
   expect(text).toContain('{"mcpServers":{"cerith":{"command":"npx","args":["cerith","mcp"]}}}')

@@ -78,7 +78,11 @@ test.skipIf(isInsideEngine(process.env))('approve from another terminal: exactly
 test('a plain MCP client: the tools, a command, its structured result', async () => {
   const { runThroughMcp } = await import('../../examples/mcp-client.js')
   const server = { command: process.execPath, args: [join(root, 'dist/cli.js'), 'mcp'] }
-  const { tools, text, exitCode } = await runThroughMcp('echo over MCP; exit 3', server, { PATH: process.env['PATH'] ?? '', HOME: base, CERITH_HOME: join(base, 'state-mcp') })
+  const { tools, text, exitCode } = await runThroughMcp('echo over MCP; exit 3', server, {
+    PATH: process.env['PATH'] ?? '',
+    HOME: base,
+    CERITH_HOME: join(base, 'state-mcp'),
+  })
   expect(tools).toContain('Bash')
   expect(text).toContain('over MCP')
   expect(exitCode).toBe(3)

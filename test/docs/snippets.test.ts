@@ -3,7 +3,16 @@
  * gives what it shows, every `json` snippet that is a configuration is a valid one. `...` in a shown output stands for anything.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +47,9 @@ interface Fence {
   readonly shows: string | null
 }
 
-const pages = ['README.md', 'AGENTS.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter((name) => name.endsWith('.md'))
+const pages = ['README.md', 'AGENTS.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter(
+  (name) => name.endsWith('.md'),
+)
 
 function envFor(page: string): NodeJS.ProcessEnv {
   const name = page.replaceAll(/\W/g, '-')
@@ -60,7 +71,12 @@ function fencesOf(page: string): Fence[] {
   } catch {
     return []
   }
-  const found = [...text.matchAll(/^```(\w*)[^\n]*\n([^]*?)^```\n?/gm)].map((match) => ({ kind: match[1] as string, body: match[2] as string, from: match.index, to: match.index + match[0].length }))
+  const found = [...text.matchAll(/^```(\w*)[^\n]*\n([^]*?)^```\n?/gm)].map((match) => ({
+    kind: match[1] as string,
+    body: match[2] as string,
+    from: match.index,
+    to: match.index + match[0].length,
+  }))
   return found.map(({ kind, body, from, to }, i) => {
     const next = found[i + 1]
     const shows = next && next.kind === 'text' && text.slice(to, next.from).trim() === '' ? next.body : null
@@ -91,23 +107,39 @@ describe.each(pages.filter((page) => fencesOf(page).some(({ kind }) => RUNNABLE.
   test.each(fences.filter(({ kind }) => kind === 'js'))('the script at line $line runs', ({ body, line, shows }) => {
     const file = join(work, `line-${line}.mjs`)
     writeFileSync(file, body)
-    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: work, env: envFor(page), encoding: 'utf8', timeout: 60_000 })
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
+      cwd: work,
+      env: envFor(page),
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
     expect(status, stderr).toBe(0)
     if (shows !== null) expectLike(stdout, shows, `${page}:${line}`)
   })
 
-  test.each(fences.filter(({ kind, body }) => kind === 'console' && !(inside && body.includes('cerith approve'))))('the terminal at line $line shows what it says', ({ body, line }) => {
-    for (const step of body.split(/^(?=\$ )/m)) {
-      const [command = '', ...shown] = step.replace(/^\$ /, '').split('\n')
-      const { stdout } = spawnSync('bash', ['--norc', '-c', `exec 2>&1\n[ ! -f .vars ] || . ./.vars\n${command.replace(/\s+# .*$/, '')}\ndeclare -p id > .vars 2>/dev/null || :`], {
-        cwd: work,
-        env: envFor(page),
-        encoding: 'utf8',
-        timeout: 60_000,
-      })
-      expectLike(stdout, shown.join('\n'), `${page}:${line}: ${command}`)
-    }
-  })
+  test.each(fences.filter(({ kind, body }) => kind === 'console' && !(inside && body.includes('cerith approve'))))(
+    'the terminal at line $line shows what it says',
+    ({ body, line }) => {
+      for (const step of body.split(/^(?=\$ )/m)) {
+        const [command = '', ...shown] = step.replace(/^\$ /, '').split('\n')
+        const { stdout } = spawnSync(
+          'bash',
+          [
+            '--norc',
+            '-c',
+            `exec 2>&1\n[ ! -f .vars ] || . ./.vars\n${command.replace(/\s+# .*$/, '')}\ndeclare -p id > .vars 2>/dev/null || :`,
+          ],
+          {
+            cwd: work,
+            env: envFor(page),
+            encoding: 'utf8',
+            timeout: 60_000,
+          },
+        )
+        expectLike(stdout, shown.join('\n'), `${page}:${line}: ${command}`)
+      }
+    },
+  )
 
   test.each(fences.filter(({ kind }) => kind === 'json'))('the JSON at line $line is right', ({ body }) => {
     const value = JSON.parse(body) as Record<string, unknown>
@@ -119,7 +151,10 @@ describe.each(pages.filter((page) => fencesOf(page).some(({ kind }) => RUNNABLE.
 })
 
 test('the pages that are made from the product are up to date', () => {
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/docs.mjs'), '--check', '--no-api'], { cwd: root, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/docs.mjs'), '--check', '--no-api'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
   expect(status, stderr).toBe(0)
 })
 
@@ -129,6 +164,8 @@ test('every page is in the index of the README, and every link of ours leads som
   for (const page of pages) {
     const text = readFileSync(join(root, page), 'utf8')
     for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))
-      expect(() => readFileSync(join(root, page, '..', target as string)), `${page} links to ${target}`).not.toThrow(/ENOENT/)
+      expect(() => readFileSync(join(root, page, '..', target as string)), `${page} links to ${target}`).not.toThrow(
+        /ENOENT/,
+      )
   }
 })

@@ -21,7 +21,9 @@ describe('SEC-05 a command that a rule asks about', () => {
     const stateDir = join(temporaryFolder(), 'state')
     const engine = await testEngine({ policy: ASKING, stateDir })
     const refused = await engine.run({ command: 'touch ran' })
-    expect(listApprovals(stateDir).map(({ id, command, cwd }) => ({ id, command, cwd }))).toEqual([{ id: refused.approvalId, command: 'touch ran', cwd: engine.cwd }])
+    expect(listApprovals(stateDir).map(({ id, command, cwd }) => ({ id, command, cwd }))).toEqual([
+      { id: refused.approvalId, command: 'touch ran', cwd: engine.cwd },
+    ])
     expect(statSync(join(stateDir, 'approvals')).mode & 0o777).toBe(0o700)
     expect(grantApproval(stateDir, 'ask_000000000000')).toBeNull()
     expect(grantApproval(stateDir, refused.approvalId as string)?.command).toBe('touch ran')
@@ -63,14 +65,18 @@ describe('SEC-05 a command that a rule asks about', () => {
         throw new Error('asked')
       },
     })
-    expect(await engine.run({ command: 'touch d', dryRun: true })).toMatchObject({ status: 'dry_run', plan: { verdict: { decision: 'ask' } } })
+    expect(await engine.run({ command: 'touch d', dryRun: true })).toMatchObject({
+      status: 'dry_run',
+      plan: { verdict: { decision: 'ask' } },
+    })
   })
 })
 
 describe('own automation', () => {
   test('an agent cannot approve its own request through the shell', async () => {
     const engine = await testEngine()
-    for (const command of ['cerith approve ask_123', 'npx cerith secret list', "bash -c 'cerith approve ask_1'"]) expect((await engine.run({ command })).status, command).toBe('refused')
+    for (const command of ['cerith approve ask_123', 'npx cerith secret list', "bash -c 'cerith approve ask_1'"])
+      expect((await engine.run({ command })).status, command).toBe('refused')
     expect((await engine.run({ command: 'echo cerith approve' })).status).toBe('completed')
   })
 

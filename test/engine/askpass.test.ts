@@ -11,7 +11,9 @@ test('git and sudo ask the helper and get the secret that was mapped to them; th
   engine.secrets.set('git-password', VALUE)
   const session = await engine.session()
   for (const run of [engine, session]) {
-    const outcome = await run.run({ command: `"$GIT_ASKPASS" "Password for 'https://me@example.com': " | tr -d '\\n' | sha256sum | cut -d' ' -f1; "$GIT_ASKPASS" 'Password for x'` })
+    const outcome = await run.run({
+      command: `"$GIT_ASKPASS" "Password for 'https://me@example.com': " | tr -d '\\n' | sha256sum | cut -d' ' -f1; "$GIT_ASKPASS" 'Password for x'`,
+    })
     expect(outcome.stdout).toBe(`${createHash('sha256').update(VALUE).digest('hex')}\n[secret:git-password]\n`)
     const refused = await run.run({ command: `"$GIT_ASKPASS" 'Username for x'; echo "$? [$SUDO_ASKPASS]"` })
     expect(refused.stdout).toMatch(/^[1-9]\d* \[\]\n$/)
@@ -34,7 +36,9 @@ test('real git uses it against a server that wants a password', async () => {
     const { port } = server.address() as { port: number }
     const engine = await testEngine({ askpass: [{ program: 'git', prompt: /^Password for/, secret: 'pw' }] })
     engine.secrets.set('pw', 'open-sesame-42')
-    const outcome = await engine.run({ command: `git -c credential.helper= ls-remote http://me@127.0.0.1:${port}/x.git; true` })
+    const outcome = await engine.run({
+      command: `git -c credential.helper= ls-remote http://me@127.0.0.1:${port}/x.git; true`,
+    })
     expect(Buffer.from(seen.replace('Basic ', ''), 'base64').toString()).toBe('me:open-sesame-42')
     expect(JSON.stringify(outcome)).not.toContain('open-sesame')
   } finally {

@@ -13,7 +13,11 @@ let bundled: Promise<string> | null = null
 
 async function bundle(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'cerith-bundle-'))
-  const build = await rolldown({ input: fileURLToPath(new URL('../../src/index.ts', import.meta.url)), platform: 'node', logLevel: 'silent' })
+  const build = await rolldown({
+    input: fileURLToPath(new URL('../../src/index.ts', import.meta.url)),
+    platform: 'node',
+    logLevel: 'silent',
+  })
   await build.write({ dir, format: 'esm', entryFileNames: 'index.mjs', chunkFileNames: '[name]-[hash].mjs' })
   return join(dir, 'index.mjs')
 }
@@ -37,20 +41,34 @@ export interface EngineHost {
 }
 
 /** `wrapper` is a program that runs it, e.g. in a namespace of its own. */
-export async function startHost(stateDir: string, env: Record<string, string> = {}, wrapper: readonly string[] = []): Promise<EngineHost> {
+export async function startHost(
+  stateDir: string,
+  env: Record<string, string> = {},
+  wrapper: readonly string[] = [],
+): Promise<EngineHost> {
   const file = await (bundled ??= bundle())
   const fixture = fileURLToPath(new URL('../fixtures/engine-host.mjs', import.meta.url))
   const words = [...wrapper, process.execPath, fixture, file, stateDir]
-  const child = spawn(words[0] as string, words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, CERITH_HELPER: findHelper() ?? 'none', ...env } })
+  const child = spawn(words[0] as string, words.slice(1), {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, CERITH_HELPER: findHelper() ?? 'none', ...env },
+  })
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
-  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
+  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  )
   let next = 1
   let ready!: () => void
   const isReady = new Promise<void>((resolve) => (ready = resolve))
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
     // The last line of an engine that was killed may be half a line.
     if (!line.endsWith('}')) return
-    const answer = JSON.parse(line) as { n?: number; ready?: number; value?: unknown; error?: { code: string; message: string } }
+    const answer = JSON.parse(line) as {
+      n?: number
+      ready?: number
+      value?: unknown
+      error?: { code: string; message: string }
+    }
     if (answer.ready) return ready()
     const call = waiting.get(answer.n ?? 0)
     waiting.delete(answer.n ?? 0)

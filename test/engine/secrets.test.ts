@@ -40,13 +40,16 @@ describe('secrets in the engine', () => {
     // Masked before it reached the disk, and again when read.
     expect(readFileSync(info.outputFile, 'utf8')).toContain('[secret:key]')
     expect((await job.read()).text).toBe('[secret:key]\n')
-    for (const name of readdirSync(join(info.outputFile, '..'))) expect(readFileSync(join(info.outputFile, '..', name), 'latin1'), name).not.toContain('s3cr3t')
+    for (const name of readdirSync(join(info.outputFile, '..')))
+      expect(readFileSync(join(info.outputFile, '..', name), 'latin1'), name).not.toContain('s3cr3t')
   })
 
   test('REF-03 REF-04 unknown tokens stay literal, commands without tokens are untouched', async () => {
     const engine = await testEngine()
     expect((await engine.run({ command: 'echo {{secret:unknown}}' })).stdout).toBe('{{secret:unknown}}\n')
-    expect((await engine.run({ command: "printf '%s\\n' '{{ x }}' {{secret:}}" })).stdout).toBe('{{ x }}\n{{secret:}}\n')
+    expect((await engine.run({ command: "printf '%s\\n' '{{ x }}' {{secret:}}" })).stdout).toBe(
+      '{{ x }}\n{{secret:}}\n',
+    )
   })
 
   test('REF-05 the value is masked in everything that leaves: text, stream, file, error, audit, dry run', async () => {
@@ -54,13 +57,22 @@ describe('secrets in the engine', () => {
     const engine = await testEngine({ audit: { write: (entry) => void entries.push(entry) } })
     engine.secrets.set('key', VALUE)
     const seen: string[] = []
-    const outcome = await engine.run({ command: 'echo {{secret:key}}; echo {{secret:key}} >&2; printf %s {{secret:key}} | base64 -w0', onOutput: ({ text }) => seen.push(text) })
+    const outcome = await engine.run({
+      command: 'echo {{secret:key}}; echo {{secret:key}} >&2; printf %s {{secret:key}} | base64 -w0',
+      onOutput: ({ text }) => seen.push(text),
+    })
     expect(outcome.stdout).toContain('[secret:key]\n')
     expect(outcome.stderr).toBe('[secret:key]\n')
     const long = await engine.run({ command: 'for i in {1..3000}; do echo {{secret:key}}; done' })
     const dry = await engine.run({ command: 'echo {{secret:key}}', dryRun: true })
-    const texts = [JSON.stringify([outcome, seen, dry, entries]), long.stdout, readFileSync(long.outputFile as string, 'utf8')]
-    for (const text of texts) for (const leak of ['s3cr3t', Buffer.from(VALUE).toString('base64').slice(0, 40)]) expect(text).not.toContain(leak)
+    const texts = [
+      JSON.stringify([outcome, seen, dry, entries]),
+      long.stdout,
+      readFileSync(long.outputFile as string, 'utf8'),
+    ]
+    for (const text of texts)
+      for (const leak of ['s3cr3t', Buffer.from(VALUE).toString('base64').slice(0, 40)])
+        expect(text).not.toContain(leak)
     expect(entries.map(({ command }) => command)).toContain('echo {{secret:key}}')
   })
 
@@ -114,11 +126,15 @@ describe('secrets in the engine', () => {
 })
 
 function filesBelow(dir: string): string[] {
-  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? filesBelow(join(dir, entry.name)) : entry.isFile() ? [join(dir, entry.name)] : []))
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? filesBelow(join(dir, entry.name)) : entry.isFile() ? [join(dir, entry.name)] : [],
+  )
 }
 
 test('REF-05 values of a source are masked from the first command on, also when no token named them', async () => {
-  const engine = await testEngine({ secretSources: [environmentSource({ deploy: 'DEPLOY' }, { DEPLOY: 'hunter2hunter2' })] })
+  const engine = await testEngine({
+    secretSources: [environmentSource({ deploy: 'DEPLOY' }, { DEPLOY: 'hunter2hunter2' })],
+  })
   writeFileSync(join(engine.cwd, 'leak.txt'), 'password=hunter2hunter2\n')
   expect((await engine.run({ command: 'cat leak.txt' })).stdout).toBe('password=[secret:deploy]\n')
 })

@@ -32,7 +32,11 @@ test('MGR-01 a shell is created with a unique id, running, and tracked', async (
 })
 
 test('MGR-01 list and list_running tell three shells from the two that run', async () => {
-  const [a, b, c] = await Promise.all([manager.createShell('sleep 60'), manager.createShell('sleep 60'), manager.createShell('true')])
+  const [a, b, c] = await Promise.all([
+    manager.createShell('sleep 60'),
+    manager.createShell('sleep 60'),
+    manager.createShell('true'),
+  ])
   await settled(c as ShellProcess)
   expect(manager.listShells()).toHaveLength(3)
   expect(
@@ -95,12 +99,17 @@ test('MGR-03 get_new_output moves its cursor from 6 to 18 on the 18-character sa
 test('MGR-03 get_new_output with stderr marks it, and two calls at once never give the same bytes', async () => {
   const shell = await manager.createShell('echo out; echo err >&2')
   await settled(shell)
-  const both = await Promise.all([shell.getNewOutput({ includeStderr: true }), shell.getNewOutput({ includeStderr: true })])
+  const both = await Promise.all([
+    shell.getNewOutput({ includeStderr: true }),
+    shell.getNewOutput({ includeStderr: true }),
+  ])
   expect(both).toEqual(['out\n[stderr]\nerr\n', ''])
 })
 
 test('MGR-03 the lifecycle ends in completed, failed, timeout or killed without being polled', async () => {
-  const [good, bad, slow, killed] = await Promise.all(['true', 'exit 4', 'sleep 60', 'sleep 60'].map((command) => manager.createShell(command)))
+  const [good, bad, slow, killed] = await Promise.all(
+    ['true', 'exit 4', 'sleep 60', 'sleep 60'].map((command) => manager.createShell(command)),
+  )
   await killed?.kill()
   expect(await slow?.wait(50)).toBe('timeout')
   await Promise.all([settled(good as ShellProcess), settled(bad as ShellProcess)])

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { buildEnvironment } from '../../src/env/filter.js'
 
-const env = (base: Record<string, string>, given: Record<string, string> = {}): Record<string, string> => buildEnvironment({ base, given }).env
+const env = (base: Record<string, string>, given: Record<string, string> = {}): Record<string, string> =>
+  buildEnvironment({ base, given }).env
 
 describe('nobody sits at the other end', () => {
   test('pagers, prompts and editors do not wait for a person', () => {
@@ -19,11 +20,23 @@ describe('nobody sits at the other end', () => {
   })
 
   test('also when the user exported one that would', () => {
-    expect(env({ PAGER: 'less', EDITOR: 'code --wait', TERM: 'xterm-256color', GIT_PAGER: 'delta' })).toMatchObject({ PAGER: 'cat', EDITOR: 'false', TERM: 'dumb', GIT_PAGER: 'cat' })
+    expect(env({ PAGER: 'less', EDITOR: 'code --wait', TERM: 'xterm-256color', GIT_PAGER: 'delta' })).toMatchObject({
+      PAGER: 'cat',
+      EDITOR: 'false',
+      TERM: 'dumb',
+      GIT_PAGER: 'cat',
+    })
   })
 
   test('what the caller gives is never changed', () => {
-    const given = { PAGER: 'less', TERM: 'xterm-256color', NO_COLOR: '', LANG: 'C', GIT_EDITOR: 'vim', DEBIAN_FRONTEND: 'dialog' }
+    const given = {
+      PAGER: 'less',
+      TERM: 'xterm-256color',
+      NO_COLOR: '',
+      LANG: 'C',
+      GIT_EDITOR: 'vim',
+      DEBIAN_FRONTEND: 'dialog',
+    }
     expect(env({ LANG: 'de_DE.UTF-8' }, given)).toMatchObject(given)
   })
 
@@ -44,7 +57,10 @@ describe('nobody sits at the other end', () => {
   })
 
   test('one option turns all of it off', () => {
-    expect(buildEnvironment({ base: { PATH: '/bin' }, defaults: false })).toMatchObject({ env: { PATH: '/bin' }, added: [] })
+    expect(buildEnvironment({ base: { PATH: '/bin' }, defaults: false })).toMatchObject({
+      env: { PATH: '/bin' },
+      added: [],
+    })
   })
 
   test('the names that were added are told', () => {
@@ -60,7 +76,11 @@ describe('the locale', () => {
     ['C', { LANG: 'C' }, { LANG: 'C.UTF-8' }],
     ['an empty one', { LANG: '', LC_ALL: '' }, { LANG: 'C.UTF-8' }],
     ['LC_ALL that decides', { LC_ALL: 'POSIX', LANG: 'de_DE.UTF-8' }, { LC_ALL: 'C.UTF-8', LANG: 'de_DE.UTF-8' }],
-    ['LC_CTYPE that decides', { LC_CTYPE: 'de_DE.ISO-8859-1', LANG: 'de_DE.UTF-8' }, { LC_CTYPE: 'C.UTF-8', LANG: 'de_DE.UTF-8' }],
+    [
+      'LC_CTYPE that decides',
+      { LC_CTYPE: 'de_DE.ISO-8859-1', LANG: 'de_DE.UTF-8' },
+      { LC_CTYPE: 'C.UTF-8', LANG: 'de_DE.UTF-8' },
+    ],
     ['UTF-8 already', { LANG: 'de_DE.utf8', LC_TIME: 'C' }, { LANG: 'de_DE.utf8', LC_TIME: 'C' }],
   ])('%s', (_, base, expected) => {
     const locale = Object.entries(env(base)).filter(([name, value]) => /^(?:LANG|LC_)/.test(name) && value !== '')

@@ -180,13 +180,25 @@ describe('ENV-03: values that look like a secret go whatever they are called', (
 })
 
 describe('ENV-02: a loader hook is not handed on even when it is given for one call', () => {
-  test.each(['LD_PRELOAD', 'BASH_ENV', 'NODE_OPTIONS', 'GIT_SSH_COMMAND', 'BASH_FUNC_ls%%', 'PROMPT_COMMAND', 'SHELLOPTS', 'DYLD_INSERT_LIBRARIES'])('%s', (name) => {
+  test.each([
+    'LD_PRELOAD',
+    'BASH_ENV',
+    'NODE_OPTIONS',
+    'GIT_SSH_COMMAND',
+    'BASH_FUNC_ls%%',
+    'PROMPT_COMMAND',
+    'SHELLOPTS',
+    'DYLD_INSERT_LIBRARIES',
+  ])('%s', (name) => {
     expect(judgeVariable(name, 'x', 'explicit')).toMatchObject({ keep: false, why: 'injection' })
     expect(judgeVariable(name, 'x', 'explicit', { allowDangerous: true })).toEqual({ keep: true })
   })
 
   test('an exported function in the value goes under any name', () => {
-    expect(judgeVariable('HARMLESS', '() { :; }; echo owned', 'explicit')).toMatchObject({ keep: false, why: 'injection' })
+    expect(judgeVariable('HARMLESS', '() { :; }; echo owned', 'explicit')).toMatchObject({
+      keep: false,
+      why: 'injection',
+    })
     expect(judgeVariable('HARMLESS', '() { :; }', 'inherited')).toMatchObject({ keep: false, why: 'injection' })
   })
 
@@ -201,13 +213,17 @@ describe('ENV-02: a loader hook is not handed on even when it is given for one c
 describe('the keep and drop lists', () => {
   test('keep wins over the rules, by name or prefix', () => {
     const options = { keep: ['GITHUB_TOKEN', 'NPM_*', 'LD_LIBRARY_PATH'] }
-    for (const name of ['GITHUB_TOKEN', 'NPM_TOKEN', 'LD_LIBRARY_PATH']) expect(judgeVariable(name, 'x', 'inherited', options)).toEqual({ keep: true })
+    for (const name of ['GITHUB_TOKEN', 'NPM_TOKEN', 'LD_LIBRARY_PATH'])
+      expect(judgeVariable(name, 'x', 'inherited', options)).toEqual({ keep: true })
     expect(judgeVariable('NODE_AUTH_TOKEN', 'x', 'inherited', options).keep).toBe(false)
   })
 
   test('a pass phrase is never inherited, whatever the lists say', () => {
     for (const name of ['LANGO_PASSPHRASE', 'CERITH_PASSPHRASE', 'MY_PASSPHRASE', 'passphrase'])
-      expect(judgeVariable(name, 'x', 'inherited', { keep: ['*'], allowDangerous: true })).toMatchObject({ keep: false, why: 'secret-name' })
+      expect(judgeVariable(name, 'x', 'inherited', { keep: ['*'], allowDangerous: true })).toMatchObject({
+        keep: false,
+        why: 'secret-name',
+      })
   })
 
   test('drop wins over everything', () => {
@@ -217,11 +233,28 @@ describe('the keep and drop lists', () => {
 })
 
 describe('ENV-01: building', () => {
-  const base = { PATH: '/usr/bin', HOME: '/home/u', GITHUB_TOKEN: 't', LD_PRELOAD: '/x.so', LANG: 'de_DE.UTF-8', GONE: undefined }
+  const base = {
+    PATH: '/usr/bin',
+    HOME: '/home/u',
+    GITHUB_TOKEN: 't',
+    LD_PRELOAD: '/x.so',
+    LANG: 'de_DE.UTF-8',
+    GONE: undefined,
+  }
 
   test('merges what is given over the filtered base, and names what was dropped', () => {
-    const { env, dropped, problem } = buildEnvironment({ base, given: { PATH: '/opt/bin', MODE: 'dev', MY_TOKEN: 'for this call' }, defaults: false })
-    expect(env).toEqual({ PATH: '/opt/bin', HOME: '/home/u', LANG: 'de_DE.UTF-8', MODE: 'dev', MY_TOKEN: 'for this call' })
+    const { env, dropped, problem } = buildEnvironment({
+      base,
+      given: { PATH: '/opt/bin', MODE: 'dev', MY_TOKEN: 'for this call' },
+      defaults: false,
+    })
+    expect(env).toEqual({
+      PATH: '/opt/bin',
+      HOME: '/home/u',
+      LANG: 'de_DE.UTF-8',
+      MODE: 'dev',
+      MY_TOKEN: 'for this call',
+    })
     expect(dropped).toEqual([
       { name: 'GITHUB_TOKEN', why: 'secret-name' },
       { name: 'LD_PRELOAD', why: 'injection' },
@@ -230,8 +263,14 @@ describe('ENV-01: building', () => {
   })
 
   test('replaces the base completely, without defaults unless asked', () => {
-    expect(buildEnvironment({ base, given: { ONLY: '1', LD_PRELOAD: 'x' }, mode: 'replace' }).env).toEqual({ ONLY: '1' })
-    expect(buildEnvironment({ base, given: { ONLY: '1' }, mode: 'replace', defaults: true }).env).toMatchObject({ ONLY: '1', PAGER: 'cat', LANG: 'C.UTF-8' })
+    expect(buildEnvironment({ base, given: { ONLY: '1', LD_PRELOAD: 'x' }, mode: 'replace' }).env).toEqual({
+      ONLY: '1',
+    })
+    expect(buildEnvironment({ base, given: { ONLY: '1' }, mode: 'replace', defaults: true }).env).toMatchObject({
+      ONLY: '1',
+      PAGER: 'cat',
+      LANG: 'C.UTF-8',
+    })
   })
 
   test('gives a home where there is none', () => {
@@ -246,15 +285,25 @@ describe('ENV-01: building', () => {
   })
 
   test('F37: a variable the kernel would not take is named', () => {
-    expect(buildEnvironment({ base, given: { BIG: 'x'.repeat(140_000) } }).problem).toMatchObject({ variable: 'BIG', message: expect.stringContaining('BIG') })
+    expect(buildEnvironment({ base, given: { BIG: 'x'.repeat(140_000) } }).problem).toMatchObject({
+      variable: 'BIG',
+      message: expect.stringContaining('BIG'),
+    })
     expect(buildEnvironment({ base: {}, given: { BIG: 'x'.repeat(131_072 - 'BIG='.length - 1) } }).problem).toBeNull()
-    expect(buildEnvironment({ base: {}, given: { BIG: 'x'.repeat(131_072 - 'BIG='.length) } }).problem).toMatchObject({ variable: 'BIG' })
-    expect(buildEnvironment({ base: {}, given: { BIG: 'é'.repeat(66_000) } }).problem).toMatchObject({ variable: 'BIG' })
+    expect(buildEnvironment({ base: {}, given: { BIG: 'x'.repeat(131_072 - 'BIG='.length) } }).problem).toMatchObject({
+      variable: 'BIG',
+    })
+    expect(buildEnvironment({ base: {}, given: { BIG: 'é'.repeat(66_000) } }).problem).toMatchObject({
+      variable: 'BIG',
+    })
   })
 
   test('F37: too much together is said with the largest name', () => {
     const given = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`V${i}`, 'x'.repeat(100_000 + i)]))
-    expect(buildEnvironment({ base: {}, given }).problem).toMatchObject({ variable: 'V19', message: expect.stringContaining('too large') })
+    expect(buildEnvironment({ base: {}, given }).problem).toMatchObject({
+      variable: 'V19',
+      message: expect.stringContaining('too large'),
+    })
   })
 
   test('F37: a large environment of small variables is counted as the kernel counts it', () => {
@@ -263,9 +312,15 @@ describe('ENV-01: building', () => {
   })
 
   test('F38: what no process can have is the caller’s mistake', () => {
-    expect(buildEnvironment({ base, given: { A: 'x\0y' } }).problem).toMatchObject({ variable: 'A', message: expect.stringContaining('NUL') })
+    expect(buildEnvironment({ base, given: { A: 'x\0y' } }).problem).toMatchObject({
+      variable: 'A',
+      message: expect.stringContaining('NUL'),
+    })
     expect(buildEnvironment({ base, given: { 'A=B': 'x' } }).problem).toMatchObject({ variable: 'A=B' })
     expect(buildEnvironment({ base, given: { '': 'x' } }).problem).toMatchObject({ variable: '' })
-    expect(buildEnvironment({ base, given: { N: 5 as unknown as string } }).problem).toMatchObject({ variable: 'N', message: expect.stringContaining('number') })
+    expect(buildEnvironment({ base, given: { N: 5 as unknown as string } }).problem).toMatchObject({
+      variable: 'N',
+      message: expect.stringContaining('number'),
+    })
   })
 })

@@ -3,7 +3,13 @@ import { type AutomationRule, type GuardContext, inspect } from '../../src/guard
 
 const lango = (enabled: boolean): AutomationRule[] => [
   { program: 'lango', subcommands: ['cron'], tools: 'cron_add, cron_list, cron_remove', feature: 'Cron', enabled },
-  { program: 'lango', subcommands: ['bg', 'background'], tools: 'bg_submit, bg_status', feature: 'Background', enabled },
+  {
+    program: 'lango',
+    subcommands: ['bg', 'background'],
+    tools: 'bg_submit, bg_status',
+    feature: 'Background',
+    enabled,
+  },
   { program: 'lango', subcommands: ['workflow'], tools: 'workflow_run, workflow_list', feature: 'Workflow', enabled },
 ]
 const base: GuardContext = { cwd: '/home/u/proj', home: '/home/u', automation: lango(true) }
@@ -44,12 +50,23 @@ describe('SEC-04: own automation goes through built-in tools', () => {
     expect(verdict.reason).toContain('built-in')
   })
 
-  test.each(['lango version', 'lango serve', 'echo lango cron', "grep 'lango cron' notes", 'langoo cron', './run lango cron', 'ls lango', 'git commit -m "lango cron list"'])('%s runs', (command) => {
+  test.each([
+    'lango version',
+    'lango serve',
+    'echo lango cron',
+    "grep 'lango cron' notes",
+    'langoo cron',
+    './run lango cron',
+    'ls lango',
+    'git commit -m "lango cron list"',
+  ])('%s runs', (command) => {
     expect(inspect(command, base).decision).toBe('allow')
   })
 
   test('the same mechanism guards any program, as a whole when no sub-commands are given', () => {
-    const automation: AutomationRule[] = [{ program: 'cerith', subcommands: [], tools: 'bash, bash_output', feature: 'Shell', enabled: true }]
+    const automation: AutomationRule[] = [
+      { program: 'cerith', subcommands: [], tools: 'bash, bash_output', feature: 'Shell', enabled: true },
+    ]
     expect(inspect('cerith run ls', { ...base, automation }).rule).toBe('own-automation')
     expect(inspect('npx cerith kill x', { ...base, automation }).rule).toBe('own-automation')
     expect(inspect('echo cerith', { ...base, automation }).decision).toBe('allow')
@@ -78,7 +95,17 @@ describe('our own processes are not to be killed', () => {
     expect(inspect(command, { ...base, own })).toMatchObject({ decision: 'deny', rule: 'kill-host' })
   })
 
-  test.each(['kill 4243', 'kill -0 4242', 'pkill vite', 'killall nodemon', 'pkill -f "node server.js"', 'pkill -x nod', 'kill %1', 'pgrep node', 'kill -l'])('%s runs', (command) => {
+  test.each([
+    'kill 4243',
+    'kill -0 4242',
+    'pkill vite',
+    'killall nodemon',
+    'pkill -f "node server.js"',
+    'pkill -x nod',
+    'kill %1',
+    'pgrep node',
+    'kill -l',
+  ])('%s runs', (command) => {
     expect(inspect(command, { ...base, own }).decision).toBe('allow')
   })
 })

@@ -17,7 +17,12 @@ const SEPARATOR = '@@end@@'
 /** What bash makes of the words, run in an empty directory so that wildcards find nothing; printf only. */
 function bashFields(lists: readonly string[], prelude = ''): string[][] {
   const script = `${prelude}\n${lists.map((words) => `printf '%s\\0' x ${words}\nprintf '%s\\0' ${SEPARATOR}`).join('\n')}\n`
-  const out = execFileSync('bash', ['--norc', '--noprofile'], { input: script, cwd: empty, env: { HOME: '/home/u', PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8' }, maxBuffer: 64 * 1024 * 1024 }).toString()
+  const out = execFileSync('bash', ['--norc', '--noprofile'], {
+    input: script,
+    cwd: empty,
+    env: { HOME: '/home/u', PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8' },
+    maxBuffer: 64 * 1024 * 1024,
+  }).toString()
   const all: string[][] = [[]]
   for (const field of out.split('\0').slice(0, -1)) {
     if (field === SEPARATOR) all.push([])
@@ -34,7 +39,9 @@ function guardFields(words: string, prelude = ''): readonly string[] | undefined
 function same(lists: readonly string[], prelude = ''): void {
   const truth = bashFields(lists, prelude)
   const got = lists.map((words) => guardFields(words, prelude))
-  expect(Object.fromEntries(lists.map((words, i) => [words, got[i]]))).toEqual(Object.fromEntries(lists.map((words, i) => [words, truth[i]])))
+  expect(Object.fromEntries(lists.map((words, i) => [words, got[i]]))).toEqual(
+    Object.fromEntries(lists.map((words, i) => [words, truth[i]])),
+  )
 }
 
 describe('constant words fold to what bash makes of them', () => {
@@ -124,17 +131,60 @@ describe('constant words fold to what bash makes of them', () => {
       '~+',
     ]
     same(
-      ['', 'a=', 'a+=', '+a=', 'a-b=', '--a=', '1a=', 'a:', 'a:b=', 'a[0]=', 'a[x]+=', 'a["x"]=', 'a[b=', '"a"=', '\\a=', '$x=', '{a,b}=', 'a_1=', 'é='].flatMap((front) =>
-        tildes.map((rest) => front + rest),
-      ),
+      [
+        '',
+        'a=',
+        'a+=',
+        '+a=',
+        'a-b=',
+        '--a=',
+        '1a=',
+        'a:',
+        'a:b=',
+        'a[0]=',
+        'a[x]+=',
+        'a["x"]=',
+        'a[b=',
+        '"a"=',
+        '\\a=',
+        '$x=',
+        '{a,b}=',
+        'a_1=',
+        'é=',
+      ].flatMap((front) => tildes.map((rest) => front + rest)),
       'x=q; u=',
     )
   })
 
   test('tildes in the values of assignments, in elements of arrays and in here-strings', () => {
-    const values = ['~', '~/x', '~:~', 'b:~', 'b=~', '~=~', 'b:~=~', '=~', ':~', '"~"', 'b":"~', '~""', '"b":~', 'a=~', '\\~', '~/x:~/y']
-    same(values.map((value) => `"$(v=${value}; printf %s "$v")" "$(export w=${value}; printf %s "$w")" "$(cat <<< ${value})"`))
-    same(['~', '~/x', 'x=~', 'b:~', '[0]=~', '[0]=b:~', '[0]=b=~', '[0]="~"', '~:~'].map((element) => `"$(e=(${element}); printf %s "\${e[0]}")"`))
+    const values = [
+      '~',
+      '~/x',
+      '~:~',
+      'b:~',
+      'b=~',
+      '~=~',
+      'b:~=~',
+      '=~',
+      ':~',
+      '"~"',
+      'b":"~',
+      '~""',
+      '"b":~',
+      'a=~',
+      '\\~',
+      '~/x:~/y',
+    ]
+    same(
+      values.map(
+        (value) => `"$(v=${value}; printf %s "$v")" "$(export w=${value}; printf %s "$w")" "$(cat <<< ${value})"`,
+      ),
+    )
+    same(
+      ['~', '~/x', 'x=~', 'b:~', '[0]=~', '[0]=b:~', '[0]=b=~', '[0]="~"', '~:~'].map(
+        (element) => `"$(e=(${element}); printf %s "\${e[0]}")"`,
+      ),
+    )
   })
 
   test('brace expansion', () => {
@@ -185,7 +235,8 @@ describe('constant words fold to what bash makes of them', () => {
   })
 
   test('parameters', () => {
-    const prelude = "A=abc; B='a b  c'; E=; P=/usr/local/lib/x.tar.gz; N=3; S='*'; set -- one 'two three' four; L=(p 'q r' s); R=A"
+    const prelude =
+      "A=abc; B='a b  c'; E=; P=/usr/local/lib/x.tar.gz; N=3; S='*'; set -- one 'two three' four; L=(p 'q r' s); R=A"
     same(
       [
         '$A',
@@ -273,19 +324,55 @@ describe('constant words fold to what bash makes of them', () => {
   })
 
   test('any mixture of quoted and escaped text', { timeout: 60_000 }, () => {
-    const literal = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '$', '"', "'", '\\', '*', '~', '{', ',', '}', '#', '!', '`', ';', '|', 'é', '\n', '.', '/'), minLength: 1, maxLength: 6 })
+    const literal = fc.string({
+      unit: fc.constantFrom(
+        'a',
+        'b',
+        ' ',
+        '$',
+        '"',
+        "'",
+        '\\',
+        '*',
+        '~',
+        '{',
+        ',',
+        '}',
+        '#',
+        '!',
+        '`',
+        ';',
+        '|',
+        'é',
+        '\n',
+        '.',
+        '/',
+      ),
+      minLength: 1,
+      maxLength: 6,
+    })
     const piece = fc.oneof(
-      fc.string({ unit: fc.constantFrom('a', 'b', '/', '.', '-', '_', '{', '}', ',', '~', ':', '=', '+', '%', '@', '1', '2'), minLength: 1, maxLength: 5 }),
+      fc.string({
+        unit: fc.constantFrom('a', 'b', '/', '.', '-', '_', '{', '}', ',', '~', ':', '=', '+', '%', '@', '1', '2'),
+        minLength: 1,
+        maxLength: 5,
+      }),
       literal.map((text) => `'${text.replaceAll("'", '')}'`),
       literal.map((text) => `"${text.replace(/[\\"$`!]/g, '\\$&')}"`),
       literal.map((text) => text.replace(/\n/g, '').replace(/[^a-z/.]/g, '\\$&')),
       fc.constantFrom("$'\\t'", "$'\\x41b'", '""', "''", '{a,b}', '{1..3}', '{x,y}z', '=~', ':~', '~/'),
     )
-    const words = fc.tuple(fc.constantFrom('', '', 'a=', 'b1+=', 'c[0]='), fc.array(piece, { minLength: 1, maxLength: 5 })).map(([front, pieces]) => front + pieces.join(''))
+    const words = fc
+      .tuple(fc.constantFrom('', '', 'a=', 'b1+=', 'c[0]='), fc.array(piece, { minLength: 1, maxLength: 5 }))
+      .map(([front, pieces]) => front + pieces.join(''))
     // Whether `~name` is somebody's home depends on the machine; the guard takes it for one.
     const lists = fc.sample(words, { numRuns: 1_500, seed: 20_261_115 }).filter((list) => !/~[\w+{-]/.test(list))
     const truth = bashFields(lists)
-    const wrong = lists.flatMap((list, i) => (JSON.stringify(guardFields(list)) === JSON.stringify(truth[i]) ? [] : [{ list, bash: truth[i], guard: guardFields(list) }]))
+    const wrong = lists.flatMap((list, i) =>
+      JSON.stringify(guardFields(list)) === JSON.stringify(truth[i])
+        ? []
+        : [{ list, bash: truth[i], guard: guardFields(list) }],
+    )
     expect(wrong.slice(0, 10)).toEqual([])
   })
 })

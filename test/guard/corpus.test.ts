@@ -23,7 +23,9 @@ function lines<T>(file: string): T[] {
 function wrong(filter: (row: Row) => boolean, want: 'deny' | 'allow'): string[] {
   return rows.filter(filter).flatMap((row) => {
     const verdict = inspect(row.cmd, context)
-    return verdict.decision === want ? [] : [`${row.id} ${row.class}: ${JSON.stringify(row.cmd)} -> ${verdict.decision} ${verdict.rule ?? ''}`]
+    return verdict.decision === want
+      ? []
+      : [`${row.id} ${row.class}: ${JSON.stringify(row.cmd)} -> ${verdict.decision} ${verdict.rule ?? ''}`]
   })
 }
 
@@ -45,7 +47,8 @@ describe('SEC-01 SEC-02: the labelled corpus', () => {
   })
 
   test('the unscored commands get some verdict', () => {
-    for (const row of rows.filter((one) => one.expect === 'ask-ok')) expect(['allow', 'ask', 'deny']).toContain(inspect(row.cmd, context).decision)
+    for (const row of rows.filter((one) => one.expect === 'ask-ok'))
+      expect(['allow', 'ask', 'deny']).toContain(inspect(row.cmd, context).decision)
   })
 })
 
@@ -67,7 +70,10 @@ describe('what one call leaves in a session is known to the next', () => {
   }
 })
 
-function merge(before: Record<string, string>, changes: Readonly<Record<string, string | null>>): Record<string, string> {
+function merge(
+  before: Record<string, string>,
+  changes: Readonly<Record<string, string | null>>,
+): Record<string, string> {
   const after = { ...before }
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) delete after[name]

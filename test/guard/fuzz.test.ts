@@ -63,7 +63,9 @@ const { script }: { script: fc.Arbitrary<string> } = fc.letrec<{ script: string 
   script: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     simple,
-    fc.tuple(tie('script'), fc.constantFrom(';', '\n', '&&', '||', '|', '&', '|&'), tie('script')).map(([a, operator, b]) => `${a} ${operator} ${b}`),
+    fc
+      .tuple(tie('script'), fc.constantFrom(';', '\n', '&&', '||', '|', '&', '|&'), tie('script'))
+      .map(([a, operator, b]) => `${a} ${operator} ${b}`),
     tie('script').map((inner) => `( ${inner})`),
     tie('script').map((inner) => `{ ${inner}; }`),
     tie('script').map((inner) => `$(${inner})`),
@@ -145,8 +147,31 @@ describe('any input gets a verdict', () => {
   })
 
   test('whatever stands around it, a wiped root is seen', () => {
-    const before = fc.constantFrom('', 'ls; ', 'true && ', 'echo "a b" | cat; ', 'x=1; ', 'cd /tmp; ', '# note\n', 'cat <<E\nx\nE\n', 'if false; then ls; fi; ', '! ', 'time ')
-    const wrapper = fc.constantFrom('sudo ', 'env A=1 ', 'timeout 5 ', 'nice -n 3 ', 'command ', 'nohup ', 'exec ', 'stdbuf -o0 ', 'setsid ', 'xargs -r ')
+    const before = fc.constantFrom(
+      '',
+      'ls; ',
+      'true && ',
+      'echo "a b" | cat; ',
+      'x=1; ',
+      'cd /tmp; ',
+      '# note\n',
+      'cat <<E\nx\nE\n',
+      'if false; then ls; fi; ',
+      '! ',
+      'time ',
+    )
+    const wrapper = fc.constantFrom(
+      'sudo ',
+      'env A=1 ',
+      'timeout 5 ',
+      'nice -n 3 ',
+      'command ',
+      'nohup ',
+      'exec ',
+      'stdbuf -o0 ',
+      'setsid ',
+      'xargs -r ',
+    )
     const front = fc.constantFrom('', 'A=b ', '2>/dev/null ', 'A=b C=$(ls) ')
     const wrap = fc.constantFrom<(inner: string) => string>(
       (inner) => inner,
@@ -167,7 +192,10 @@ describe('any input gets a verdict', () => {
         fc.array(wrapper, { maxLength: 3 }),
         fc.constantFrom('rm -rf /', 'rm -r --force "/"', "r''m -fr /*", 'rm -rf $HOME', 'rm -rf ~'),
         (layers, assigned, wrappers, core) => {
-          const command = layers.reduce<string>((inner, [prefix, around]) => around(prefix + inner), assigned + wrappers.join('') + core)
+          const command = layers.reduce<string>(
+            (inner, [prefix, around]) => around(prefix + inner),
+            assigned + wrappers.join('') + core,
+          )
           expect(inspect(command, context).decision).toBe('deny')
         },
       ),

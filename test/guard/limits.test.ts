@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { type GuardContext, inspect } from '../../src/guard/inspect.js'
 
 const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }
-const nested = (open: string, inner: string, close: string, times: number): string => open.repeat(times) + inner + close.repeat(times)
+const nested = (open: string, inner: string, close: string, times: number): string =>
+  open.repeat(times) + inner + close.repeat(times)
 
 /** Built to be slow for a parser or for whoever follows it; measured at a tenth of this on two busy cores. */
 const ADVERSARIAL: Readonly<Record<string, string>> = {
@@ -51,7 +52,8 @@ describe('hostile sizes are answered in bounded time', () => {
     expect(inspect(nested('(', 'ls', ')', 10_000), context)).toMatchObject({ decision: 'deny', rule: 'too-deep' })
     expect(inspect('a;'.repeat(500_000), context)).toMatchObject({ decision: 'deny', rule: 'too-complex' })
     expect(inspect(`echo ${'a'.repeat(4_300_000)}`, context)).toMatchObject({ decision: 'deny', rule: 'too-large' })
-    for (const ordinary of ['for i in {1..5000}; do echo $i; done', 'echo {1..100000} | wc -w', 'touch {1..9999}.txt']) expect(inspect(ordinary, context).decision, ordinary).toBe('allow')
+    for (const ordinary of ['for i in {1..5000}; do echo $i; done', 'echo {1..100000} | wc -w', 'touch {1..9999}.txt'])
+      expect(inspect(ordinary, context).decision, ordinary).toBe('allow')
     expect(inspect('rm -rf /{1..90000}/..', context).decision).toBe('deny')
     expect(inspect('echo {1..999999999}', context)).toMatchObject({ decision: 'deny', rule: 'too-large' })
   })
@@ -63,6 +65,8 @@ describe('hostile sizes are answered in bounded time', () => {
   })
 
   test('a large file written by a quoted here-document is only text', () => {
-    expect(inspect(`cat > data.txt <<'END'\n${'rm -rf / # $(rm -rf /)\n'.repeat(40_000)}END\n`, context).decision).toBe('allow')
+    expect(inspect(`cat > data.txt <<'END'\n${'rm -rf / # $(rm -rf /)\n'.repeat(40_000)}END\n`, context).decision).toBe(
+      'allow',
+    )
   })
 })

@@ -14,7 +14,10 @@ function table(config: PolicyConfig, rows: Readonly<Record<string, string>>): vo
 }
 
 describe('rules on argv', () => {
-  const readonlyLog: PolicyConfig = { preset: 'readonly', rules: [{ decision: 'allow', commands: ['npm run *', 'git log', 'git fetch'] }] }
+  const readonlyLog: PolicyConfig = {
+    preset: 'readonly',
+    rules: [{ decision: 'allow', commands: ['npm run *', 'git log', 'git fetch'] }],
+  }
 
   test('an allow covers exactly the command it names, in every spelling bash gives it', () => {
     table(readonlyLog, {
@@ -89,13 +92,31 @@ describe('rules on argv', () => {
       'cd ~/code/pkg; npm publish': 'deny',
       'cd ~/codebook && npm publish': 'allow',
     })
-    expect(decide('npm publish', { rules: [{ decision: 'deny', commands: ['npm publish'], directories: ['.'] }] })).toBe('deny')
+    expect(
+      decide('npm publish', { rules: [{ decision: 'deny', commands: ['npm publish'], directories: ['.'] }] }),
+    ).toBe('deny')
   })
 
   test('the refusal carries the reason and guidance of the rule', () => {
-    const policy = compilePolicy({ rules: [{ name: 'no-force', decision: 'deny', commands: ['git push --force'], reason: 'Force pushes rewrite history here.', guidance: 'Push a new branch.' }] })
+    const policy = compilePolicy({
+      rules: [
+        {
+          name: 'no-force',
+          decision: 'deny',
+          commands: ['git push --force'],
+          reason: 'Force pushes rewrite history here.',
+          guidance: 'Push a new branch.',
+        },
+      ],
+    })
     const verdict = inspect('git push --force', { ...base, policy })
-    expect(verdict).toMatchObject({ decision: 'deny', rule: 'policy:no-force', reason: 'Force pushes rewrite history here.', guidance: 'Push a new branch.', dangerous: false })
+    expect(verdict).toMatchObject({
+      decision: 'deny',
+      rule: 'policy:no-force',
+      reason: 'Force pushes rewrite history here.',
+      guidance: 'Push a new branch.',
+      dangerous: false,
+    })
   })
 
   test('no rule can allow the catastrophic', () => {
@@ -115,21 +136,36 @@ describe('a policy is checked when it is loaded', () => {
   }
 
   test('examples that do not hold are errors that name the rule', () => {
-    expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], match: ['git pull'] }] })).toMatch(/^policy\.rules\[0\]\.match\[0\]: "git pull"/)
-    expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], notMatch: ['ls; git push -f'] }] })).toMatch(/^policy\.rules\[0\]\.notMatch\[0\]/)
+    expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], match: ['git pull'] }] })).toMatch(
+      /^policy\.rules\[0\]\.match\[0\]: "git pull"/,
+    )
+    expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], notMatch: ['ls; git push -f'] }] })).toMatch(
+      /^policy\.rules\[0\]\.notMatch\[0\]/,
+    )
     expect(
       wrong({
-        rules: [{ decision: 'allow', commands: ['git log'], match: ['git log -5'], notMatch: ['git logout', 'git log; rm x', 'git log --output=x', 'git -c core.pager=x log', 'git log > f'] }],
+        rules: [
+          {
+            decision: 'allow',
+            commands: ['git log'],
+            match: ['git log -5'],
+            notMatch: ['git logout', 'git log; rm x', 'git log --output=x', 'git -c core.pager=x log', 'git log > f'],
+          },
+        ],
       }),
     ).toBe('accepted')
-    expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], match: ['git push "'] }] })).toMatch(/not a command bash can read/)
+    expect(wrong({ rules: [{ decision: 'deny', commands: ['git push'], match: ['git push "'] }] })).toMatch(
+      /not a command bash can read/,
+    )
   })
 
   test('unknown keys, presets and decisions are named', () => {
     expect(wrong({ presets: 'open' })).toMatch(/policy\.presets: .*did you mean preset/)
     expect(wrong({ preset: 'paranoid' })).toMatch(/policy\.preset: .*open, careful, readonly/)
     expect(wrong({ rules: [{ decision: 'maybe', commands: ['x'] }] })).toMatch(/policy\.rules\[0\]\.decision/)
-    expect(wrong({ rules: [{ decision: 'deny', command: 'x' }] })).toMatch(/rules\[0\]\.command: .*did you mean commands/)
+    expect(wrong({ rules: [{ decision: 'deny', command: 'x' }] })).toMatch(
+      /rules\[0\]\.command: .*did you mean commands/,
+    )
     expect(wrong({ rules: [{ decision: 'deny', commands: [] }] })).toMatch(/names no command/)
     expect(wrong({ rules: 'x' })).toMatch(/policy\.rules: must be a list/)
     expect(wrong({ rules: [{ decision: 'deny', commands: [7] }] })).toMatch(/commands\[0\]: must be a string/)
@@ -164,7 +200,16 @@ describe('a policy is checked when it is loaded', () => {
     expect(wrong({ rules: [{ decision: 'ask', commands: [pattern] }] })).toBe('accepted')
   })
 
-  test.each(['python manage.py test', 'npm run *', 'git log', 'npm test', 'make build', 'curl https://example.com/*', 'docker ps', 'find . *'])('a narrow allow for %s is accepted', (pattern) => {
+  test.each([
+    'python manage.py test',
+    'npm run *',
+    'git log',
+    'npm test',
+    'make build',
+    'curl https://example.com/*',
+    'docker ps',
+    'find . *',
+  ])('a narrow allow for %s is accepted', (pattern) => {
     expect(wrong({ rules: [{ decision: 'allow', commands: [pattern] }] })).toBe('accepted')
   })
 })
@@ -216,7 +261,10 @@ describe('preset careful', () => {
   })
 
   test('an allow rule takes the question away', () => {
-    const config: PolicyConfig = { preset: 'careful', rules: [{ decision: 'allow', commands: ['curl https://api.example.com/*', 'frobnicate'] }] }
+    const config: PolicyConfig = {
+      preset: 'careful',
+      rules: [{ decision: 'allow', commands: ['curl https://api.example.com/*', 'frobnicate'] }],
+    }
     table(config, {
       'curl https://api.example.com/v1': 'allow',
       'curl https://evil.example/': 'ask',
@@ -328,15 +376,26 @@ describe('protected paths', () => {
     expect(inspect(command, { ...base, ...context })).toMatchObject({ decision: 'deny', rule: 'protected-path' })
   })
 
-  test.each(['cat cerith.config.json', 'ls ~/.local/state/cerith', 'cp cerith.config.json /tmp/x', 'rm -rf build', 'echo x > cerith.config.json.bak', 'rm -rf ~/.local/share/x', 'rm -f *.tmp'])(
-    'reading and working beside them is free: %s',
-    (command) => {
-      expect(inspect(command, { ...base, ...context }).decision).toBe('allow')
-    },
-  )
+  test.each([
+    'cat cerith.config.json',
+    'ls ~/.local/state/cerith',
+    'cp cerith.config.json /tmp/x',
+    'rm -rf build',
+    'echo x > cerith.config.json.bak',
+    'rm -rf ~/.local/share/x',
+    'rm -f *.tmp',
+  ])('reading and working beside them is free: %s', (command) => {
+    expect(inspect(command, { ...base, ...context }).decision).toBe('allow')
+  })
 
   test('a configured list asks or denies', () => {
     const config: PolicyConfig = { protected: { paths: ['~/.ssh', '.git/hooks'], decision: 'deny' } }
-    table(config, { 'echo x > ~/.ssh/config': 'deny', 'echo x > .git/hooks/pre-commit': 'deny', 'cp x sub/.git/hooks/': 'deny', 'cat ~/.ssh/config': 'allow', 'echo x > .github/hooks': 'allow' })
+    table(config, {
+      'echo x > ~/.ssh/config': 'deny',
+      'echo x > .git/hooks/pre-commit': 'deny',
+      'cp x sub/.git/hooks/': 'deny',
+      'cat ~/.ssh/config': 'allow',
+      'echo x > .github/hooks': 'allow',
+    })
   })
 })

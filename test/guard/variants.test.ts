@@ -35,7 +35,8 @@ describe('every rule carries examples that hold', () => {
     test(`${rule.name} decides its own examples and leaves the others alone`, () => {
       const matched = rule.match.map((command) => [command, inspect(command, context).rule])
       expect(matched).toEqual(rule.match.map((command) => [command, rule.name]))
-      for (const command of rule.notMatch) expect([command, inspect(command, context).decision]).toEqual([command, 'allow'])
+      for (const command of rule.notMatch)
+        expect([command, inspect(command, context).decision]).toEqual([command, 'allow'])
       const [first] = rule.match
       const verdict = inspect(first ?? '', context)
       expect(verdict.dangerous).toBe(true)

@@ -40,13 +40,26 @@ describe('a verdict says what was seen', () => {
   })
 
   test('facts tell about the last pipeline and its final command', () => {
-    expect(inspect('a; b | c | grep x', context).facts).toEqual({ parsedOk: true, lastPipelineStages: 3, finalCommand: 'grep', endsInBackground: false })
-    expect(inspect('a && sleep 5 &', context).facts).toEqual({ parsedOk: true, lastPipelineStages: 1, finalCommand: 'sleep', endsInBackground: true })
+    expect(inspect('a; b | c | grep x', context).facts).toEqual({
+      parsedOk: true,
+      lastPipelineStages: 3,
+      finalCommand: 'grep',
+      endsInBackground: false,
+    })
+    expect(inspect('a && sleep 5 &', context).facts).toEqual({
+      parsedOk: true,
+      lastPipelineStages: 1,
+      finalCommand: 'sleep',
+      endsInBackground: true,
+    })
     expect(inspect('$x', context).facts.finalCommand).toBeNull()
   })
 
   test('mutations are what the command would leave in its shell', () => {
-    const { mutations } = inspect("X=1; export Y=a$X; alias l='ls -l'; f(){ echo hi; }; unset Z; (S=1); V=$(date)", context)
+    const { mutations } = inspect(
+      "X=1; export Y=a$X; alias l='ls -l'; f(){ echo hi; }; unset Z; (S=1); V=$(date)",
+      context,
+    )
     expect(mutations.variables).toEqual({ X: '1', Y: 'a1', Z: null, V: null })
     expect(mutations.aliases).toEqual({ l: 'ls -l' })
     expect(mutations.functions).toEqual({ f: 'f(){ echo hi; }' })
@@ -68,8 +81,13 @@ describe('a verdict says what was seen', () => {
   })
 
   test('a session that holds harmless things runs', () => {
-    const extra = { functions: { build: 'build () { rm -rf ./dist; make; }' }, aliases: { rm: 'rm -i' }, variables: { OUT: './out' } }
-    for (const command of ['build', 'rm x', 'rm -rf "$OUT"/*', 'rm -rf "${OUT}"']) expect([command, inspect(command, { ...context, ...extra }).decision]).toEqual([command, 'allow'])
+    const extra = {
+      functions: { build: 'build () { rm -rf ./dist; make; }' },
+      aliases: { rm: 'rm -i' },
+      variables: { OUT: './out' },
+    }
+    for (const command of ['build', 'rm x', 'rm -rf "$OUT"/*', 'rm -rf "${OUT}"'])
+      expect([command, inspect(command, { ...context, ...extra }).decision]).toEqual([command, 'allow'])
   })
 })
 

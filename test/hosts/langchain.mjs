@@ -10,7 +10,12 @@ const require = createRequire(join(cache, 'langchain', 'package.json'))
 const { MultiServerMCPClient } = await import(pathToFileURL(require.resolve('@langchain/mcp-adapters')).href)
 const client = new MultiServerMCPClient({
   mcpServers: {
-    cerith: { transport: 'stdio', command: process.execPath, args: [...server, 'mcp', '--yield', String(YIELD_MS)], env: { PATH: process.env.PATH, CERITH_HOME: process.env.CERITH_HOME } },
+    cerith: {
+      transport: 'stdio',
+      command: process.execPath,
+      args: [...server, 'mcp', '--yield', String(YIELD_MS)],
+      env: { PATH: process.env.PATH, CERITH_HOME: process.env.CERITH_HOME },
+    },
   },
 })
 const problems = []
@@ -21,7 +26,8 @@ try {
       (message) => JSON.stringify(message),
       (error) => `${error.name}: ${error.message}`,
     )
-    for (const fact of facts) if (!fact.test(reached)) problems.push(`${what}: ${fact} is not in ${reached.slice(0, 300)}`)
+    for (const fact of facts)
+      if (!fact.test(reached)) problems.push(`${what}: ${fact} is not in ${reached.slice(0, 300)}`)
   }
 } finally {
   await client.close()

@@ -17,18 +17,45 @@ mkdirSync(work)
 const command = process.env.PLAY_NODE ?? process.execPath
 const args = [...server, 'mcp', '--yield', String(YIELD_MS)]
 // Hosts written in JavaScript find the same node that runs this.
-const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: home, CERITH_HOME: join(home, 'state'), TERM: 'dumb', CI: '1' }
+const env = {
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  HOME: home,
+  CERITH_HOME: join(home, 'state'),
+  TERM: 'dumb',
+  CI: '1',
+}
 const bin = join(cache, host, 'node_modules', '.bin')
 
 const HOSTS = {
   claude: {
     vendor: 'anthropic',
     prepare() {
-      writeFileSync(join(home, 'mcp.json'), JSON.stringify({ mcpServers: { cerith: { command, args, env: { CERITH_HOME: env.CERITH_HOME } } } }))
+      writeFileSync(
+        join(home, 'mcp.json'),
+        JSON.stringify({ mcpServers: { cerith: { command, args, env: { CERITH_HOME: env.CERITH_HOME } } } }),
+      )
     },
     run: (url) => ({
-      argv: [join(bin, 'claude'), '-p', 'run it', '--mcp-config', join(home, 'mcp.json'), '--strict-mcp-config', '--allowedTools', 'mcp__cerith__Bash', '--output-format', 'json'],
-      env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'x', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', IS_SANDBOX: '1', ENABLE_TOOL_SEARCH: 'false' },
+      argv: [
+        join(bin, 'claude'),
+        '-p',
+        'run it',
+        '--mcp-config',
+        join(home, 'mcp.json'),
+        '--strict-mcp-config',
+        '--allowedTools',
+        'mcp__cerith__Bash',
+        '--output-format',
+        'json',
+      ],
+      env: {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: 'x',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+        IS_SANDBOX: '1',
+        ENABLE_TOOL_SEARCH: 'false',
+      },
     }),
   },
   codex: {
@@ -60,7 +87,12 @@ const HOSTS = {
     // Otherwise it starts itself again as a child, and that one would survive the kill.
     run: (url) => ({
       argv: [join(bin, 'gemini'), '-y', '-m', 'gemini-2.5-flash', '-p', 'run it'],
-      env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'x', GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_CLI_NO_RELAUNCH: 'true' },
+      env: {
+        GOOGLE_GEMINI_BASE_URL: url,
+        GEMINI_API_KEY: 'x',
+        GEMINI_CLI_TRUST_WORKSPACE: 'true',
+        GEMINI_CLI_NO_RELAUNCH: 'true',
+      },
     }),
   },
 }
@@ -80,9 +112,15 @@ const { vendor, prepare, run } = HOSTS[host]
 const model = await startModel(vendor)
 prepare(model.url)
 const { argv, env: extra } = run(model.url)
-const child = spawn(argv[0], argv.slice(1), { cwd: work, env: { ...env, ...extra }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+const child = spawn(argv[0], argv.slice(1), {
+  cwd: work,
+  env: { ...env, ...extra },
+  stdio: ['ignore', 'pipe', 'pipe'],
+  detached: true,
+})
 let output = ''
-for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output = (output + chunk).slice(-4_000)))
+for (const stream of [child.stdout, child.stderr])
+  stream.on('data', (chunk) => (output = (output + chunk).slice(-4_000)))
 const { PLAY_KILL: sleeping } = process.env
 if (sleeping) {
   while (sleepers().length < 2 && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 50))
@@ -92,7 +130,13 @@ if (sleeping) {
   while (sleepers().length > 0 && Date.now() - since < 20_000) await new Promise((resolve) => setTimeout(resolve, 20))
   const left = sleepers().length
   const ok = found >= 2 && left === 0
-  console.log(JSON.stringify({ ok, problems: ok ? [] : [`${found} processes ran, ${left} were left`], afterMs: Date.now() - since }))
+  console.log(
+    JSON.stringify({
+      ok,
+      problems: ok ? [] : [`${found} processes ran, ${left} were left`],
+      afterMs: Date.now() - since,
+    }),
+  )
   rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   process.exit(0)
 }
@@ -114,8 +158,17 @@ const problems = []
 for (const [at, { what, facts }] of SCENES.entries()) {
   const reached = model.seen[at]
   if (reached === undefined) problems.push(`${what}: nothing reached the model`)
-  else for (const fact of facts) if (!fact.test(reached)) problems.push(`${what}: ${fact} did not reach the model, but ${reached.slice(0, 300)}`)
+  else
+    for (const fact of facts)
+      if (!fact.test(reached)) problems.push(`${what}: ${fact} did not reach the model, but ${reached.slice(0, 300)}`)
 }
-if (process.env.PLAY_KEEP) writeFileSync(process.env.PLAY_KEEP, JSON.stringify({ seen: model.seen, requests: model.requests, output }, null, 1))
-console.log(JSON.stringify({ ok: problems.length === 0, problems, ...(problems.length > 0 && model.seen.length === 0 ? { output: output.slice(-600) } : {}) }))
+if (process.env.PLAY_KEEP)
+  writeFileSync(process.env.PLAY_KEEP, JSON.stringify({ seen: model.seen, requests: model.requests, output }, null, 1))
+console.log(
+  JSON.stringify({
+    ok: problems.length === 0,
+    problems,
+    ...(problems.length > 0 && model.seen.length === 0 ? { output: output.slice(-600) } : {}),
+  }),
+)
 rmSync(home, { recursive: true, force: true, maxRetries: 5 })

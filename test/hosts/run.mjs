@@ -28,14 +28,24 @@ const PACKAGES = {
   gemini: ['@google/gemini-cli@0.61.0'],
 }
 
-const CHECKS = { inspector, conformance, langchain, claude: () => play('claude'), codex: () => play('codex'), gemini: () => play('gemini') }
+const CHECKS = {
+  inspector,
+  conformance,
+  langchain,
+  claude: () => play('claude'),
+  codex: () => play('codex'),
+  gemini: () => play('gemini'),
+}
 
 class Skip extends Error {}
 
 const wanted = process.argv.slice(2)
 const names = wanted.length > 0 ? wanted : Object.keys(CHECKS)
-for (const name of names) if (!(name in CHECKS)) fail(`There is no check ${name}. There are ${Object.keys(CHECKS).join(', ')}.`)
-const built = spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--if-stale', '--no-types'], { encoding: 'utf8' })
+for (const name of names)
+  if (!(name in CHECKS)) fail(`There is no check ${name}. There are ${Object.keys(CHECKS).join(', ')}.`)
+const built = spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--if-stale', '--no-types'], {
+  encoding: 'utf8',
+})
 if (built.status !== 0) fail(`The build failed:\n${built.stdout}${built.stderr}`)
 
 let failed = 0
@@ -58,12 +68,36 @@ async function inspector() {
   const [entry] = Object.values(JSON.parse(readFileSync(join(bin, 'package.json'), 'utf8')).bin)
   const state = scratch()
   // It hands few variables on to the server, but HOME is one of them.
-  const inspect = (...args) => run([node, join(bin, entry), '--cli', ...args], { timeoutMs: 60_000, env: { CERITH_HOME: state, HOME: state, XDG_STATE_HOME: undefined } })
+  const inspect = (...args) =>
+    run([node, join(bin, entry), '--cli', ...args], {
+      timeoutMs: 60_000,
+      env: { CERITH_HOME: state, HOME: state, XDG_STATE_HOME: undefined },
+    })
   const strict = await inspect(node, cli, 'mcp', '--method', 'tools/list', '--strict')
-  expect(strict.code === 0 && !/\b[1-9]\d* errors?\b/.test(strict.output), `--strict found mistakes in the schemas: ${strict.output.slice(-600)}`)
+  expect(
+    strict.code === 0 && !/\b[1-9]\d* errors?\b/.test(strict.output),
+    `--strict found mistakes in the schemas: ${strict.output.slice(-600)}`,
+  )
   for (const era of ['legacy', 'modern']) {
-    const call = await inspect(node, cli, 'mcp', '--protocol-era', era, '--method', 'tools/call', '--tool-name', 'Bash', '--tool-args-json', '{"command":"exit 3"}', '--format', 'json')
-    expect(call.code === 5 && /"exit_code":3/.test(call.output) && /\[exit 3/.test(call.output), `${era}: exit 3 came out as ${call.code}: ${call.output.slice(-400)}`)
+    const call = await inspect(
+      node,
+      cli,
+      'mcp',
+      '--protocol-era',
+      era,
+      '--method',
+      'tools/call',
+      '--tool-name',
+      'Bash',
+      '--tool-args-json',
+      '{"command":"exit 3"}',
+      '--format',
+      'json',
+    )
+    expect(
+      call.code === 5 && /"exit_code":3/.test(call.output) && /\[exit 3/.test(call.output),
+      `${era}: exit 3 came out as ${call.code}: ${call.output.slice(-400)}`,
+    )
   }
   const load = await inspect(
     node,
@@ -87,7 +121,19 @@ async function inspector() {
   const http = await startHttp(state)
   try {
     for (const era of ['legacy', 'modern']) {
-      const list = await inspect(http.url, '--transport', 'http', '--header', `Authorization: Bearer ${http.token}`, '--protocol-era', era, '--method', 'tools/list', '--format', 'json')
+      const list = await inspect(
+        http.url,
+        '--transport',
+        'http',
+        '--header',
+        `Authorization: Bearer ${http.token}`,
+        '--protocol-era',
+        era,
+        '--method',
+        'tools/list',
+        '--format',
+        'json',
+      )
       expect(list.code === 0 && /"BashOutput"/.test(list.output), `over HTTP, ${era}: ${list.output.slice(-400)}`)
     }
   } finally {
@@ -99,7 +145,10 @@ async function inspector() {
 
 /** `cerith serve` on a free port. */
 async function startHttp(state) {
-  const server = spawn(process.execPath, [cli, 'serve', '--port', '0'], { env: { ...process.env, CERITH_HOME: state }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const server = spawn(process.execPath, [cli, 'serve', '--port', '0'], {
+    env: { ...process.env, CERITH_HOME: state },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const url = await new Promise((resolve, reject) => {
     let said = ''
     server.stdout.setEncoding('utf8').on('data', (text) => {
@@ -126,7 +175,10 @@ async function conformance() {
   const out = scratch()
   await bundle(join(here, 'conformance-server.ts'), out)
   const server = spawn(process.execPath, [join(out, 'conformance-server.js'), join(out, 'state')], {
-    env: { ...process.env, CERITH_HELPER: join(root, 'dist/native', `cerith-helper-${process.platform}-${process.arch}`) },
+    env: {
+      ...process.env,
+      CERITH_HELPER: join(root, 'dist/native', `cerith-helper-${process.platform}-${process.arch}`),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {
@@ -136,14 +188,28 @@ async function conformance() {
     })
     const said = []
     for (const revision of ['2025-11-25', '2026-07-28']) {
-      const { code, output } = await run([node, suite, 'server', '--url', url, '--requirements', revision], { timeoutMs: 180_000, cwd: out })
+      const { code, output } = await run([node, suite, 'server', '--url', url, '--requirements', revision], {
+        timeoutMs: 180_000,
+        cwd: out,
+      })
       const [scored = '', rest = ''] = output.split('=== SUMMARY ===').at(-1).split('Not scored')
-      const unscored = [...rest.matchAll(/[✓✗] (\S+) \((\S+)\)/g)].map(([mark, name, reason]) => ({ name, reason, ok: mark.startsWith('✓') }))
-      const lines = [...scored.matchAll(/([✓✗]) (\S+): (\d+) passed, (\d+) failed/g)].filter(([, , name]) => !unscored.some((one) => one.name === name))
+      const unscored = [...rest.matchAll(/[✓✗] (\S+) \((\S+)\)/g)].map(([mark, name, reason]) => ({
+        name,
+        reason,
+        ok: mark.startsWith('✓'),
+      }))
+      const lines = [...scored.matchAll(/([✓✗]) (\S+): (\d+) passed, (\d+) failed/g)].filter(
+        ([, , name]) => !unscored.some((one) => one.name === name),
+      )
       const broken = lines.filter(([, mark]) => mark === '✗').map(([, , name]) => name)
-      expect(code === 0 && lines.length > 20 && broken.length === 0, `${revision}: ${broken.join(', ') || output.slice(-600)}`)
+      expect(
+        code === 0 && lines.length > 20 && broken.length === 0,
+        `${revision}: ${broken.join(', ') || output.slice(-600)}`,
+      )
       const left = unscored.filter(({ ok }) => !ok).map(({ name, reason }) => `${name} [${reason}]`)
-      said.push(`${revision} ${lines.length} of ${lines.length} scenarios${left.length > 0 ? `, not applicable: ${left.join(', ')}` : ''}`)
+      said.push(
+        `${revision} ${lines.length} of ${lines.length} scenarios${left.length > 0 ? `, not applicable: ${left.join(', ')}` : ''}`,
+      )
     }
     return said.join('; ')
   } finally {
@@ -156,7 +222,12 @@ async function conformance() {
 async function langchain() {
   const state = scratch()
   installed('langchain')
-  const result = lastJson(await run([modernNode(), join(here, 'langchain.mjs'), cache, cli], { timeoutMs: 60_000, env: { CERITH_HOME: state } }))
+  const result = lastJson(
+    await run([modernNode(), join(here, 'langchain.mjs'), cache, cli], {
+      timeoutMs: 60_000,
+      env: { CERITH_HOME: state },
+    }),
+  )
   rmSync(state, { recursive: true, force: true })
   expect(result.ok, result.problems.join('\n'))
   return 'five scenes'
@@ -173,7 +244,12 @@ async function play(host) {
   if (!alone) throw new Skip('unshare -n is not allowed here, and hosts must not reach the network')
   const result = lastJson(await run([...alone, node, join(here, 'play.mjs'), host, cache, cli], { timeoutMs: 120_000 }))
   expect(result.ok, `${result.problems.join('\n')}\n${result.output ?? ''}`)
-  const killed = lastJson(await run([...alone, node, join(here, 'play.mjs'), host, cache, cli], { timeoutMs: 60_000, env: { PLAY_KILL: `979.${process.pid}${Date.now() % 1e6}` } }))
+  const killed = lastJson(
+    await run([...alone, node, join(here, 'play.mjs'), host, cache, cli], {
+      timeoutMs: 60_000,
+      env: { PLAY_KILL: `979.${process.pid}${Date.now() % 1e6}` },
+    }),
+  )
   expect(killed.ok, `killed with -9: ${killed.problems.join('\n')}`)
   return `success, failure, refusal, timeout and yield reached the model; killed with -9 its command was gone after ${killed.afterMs} ms`
 }
@@ -181,7 +257,9 @@ async function play(host) {
 /** Some need a newer Node than we do. */
 function modernNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
-  return major > 22 || (major === 22 && minor >= 19) ? process.execPath : join(installed('node22'), 'node_modules/node/bin/node')
+  return major > 22 || (major === 22 && minor >= 19)
+    ? process.execPath
+    : join(installed('node22'), 'node_modules/node/bin/node')
 }
 
 /** The folder where the packages are; installs them once. */
@@ -200,7 +278,10 @@ function installed(name) {
     timeout: Math.max(1_000, Math.min(240_000, until - Date.now())),
     env: { ...process.env, PATH: path },
   })
-  if (result.status !== 0) throw new Skip(`${versions} could not be installed: ${(result.stderr || String(result.error ?? result.signal)).trim().split('\n').at(-1)}`)
+  if (result.status !== 0)
+    throw new Skip(
+      `${versions} could not be installed: ${(result.stderr || String(result.error ?? result.signal)).trim().split('\n').at(-1)}`,
+    )
   writeFileSync(stamp, versions)
   return dir
 }
@@ -222,7 +303,12 @@ async function bundle(file, dir) {
 /** Runs to the end or to the time limit; the whole group is ended then. */
 function run([command, ...args], { timeoutMs, env = {}, cwd = tmpdir() }) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
     const timer = setTimeout(

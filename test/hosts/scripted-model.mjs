@@ -21,7 +21,12 @@ export async function startModel(vendor) {
     })
   })
   await new Promise((resolve) => http.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${http.address().port}`, seen, requests, close: () => http.closeAllConnections() ?? http.close() }
+  return {
+    url: `http://127.0.0.1:${http.address().port}`,
+    seen,
+    requests,
+    close: () => http.closeAllConnections() ?? http.close(),
+  }
 }
 
 /** Notes the results so far and gives the scene that is next, or null when all were played. */
@@ -32,7 +37,8 @@ function nextScene(results, seen) {
 
 function stream(response, events, named) {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  for (const event of events) response.write(`${named ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+  for (const event of events)
+    response.write(`${named ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
   response.end()
 }
 
@@ -41,7 +47,8 @@ function json(response, value, status = 200) {
 }
 
 function anthropic({ request, response, body, seen }) {
-  if (!request.url.startsWith('/v1/messages')) return json(response, { error: { type: 'not_found_error', message: 'no' } }, 404)
+  if (!request.url.startsWith('/v1/messages'))
+    return json(response, { error: { type: 'not_found_error', message: 'no' } }, 404)
   if (request.url.includes('count_tokens')) return json(response, { input_tokens: 10 })
   const tool = body.tools?.find(({ name }) => /^mcp__cerith__Bash$/.test(name))
   const results = (body.messages ?? [])
@@ -49,11 +56,29 @@ function anthropic({ request, response, body, seen }) {
     .filter(({ type }) => type === 'tool_result')
     .map(({ content, is_error }) => ({ content, is_error }))
   const scene = tool ? nextScene(results, seen) : null
-  const block = scene ? { type: 'tool_use', id: `toolu_${results.length}`, name: tool.name, input: {} } : { type: 'text', text: '' }
-  const delta = scene ? { type: 'input_json_delta', partial_json: JSON.stringify(scene.args) } : { type: 'text_delta', text: 'done' }
-  const message = { id: `msg_${Date.now()}`, type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } }
+  const block = scene
+    ? { type: 'tool_use', id: `toolu_${results.length}`, name: tool.name, input: {} }
+    : { type: 'text', text: '' }
+  const delta = scene
+    ? { type: 'input_json_delta', partial_json: JSON.stringify(scene.args) }
+    : { type: 'text_delta', text: 'done' }
+  const message = {
+    id: `msg_${Date.now()}`,
+    type: 'message',
+    role: 'assistant',
+    model: body.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }
   const stop = scene ? 'tool_use' : 'end_turn'
-  if (!body.stream) return json(response, { ...message, content: [scene ? { ...block, input: scene.args } : { type: 'text', text: 'done' }], stop_reason: stop })
+  if (!body.stream)
+    return json(response, {
+      ...message,
+      content: [scene ? { ...block, input: scene.args } : { type: 'text', text: 'done' }],
+      stop_reason: stop,
+    })
   stream(
     response,
     [
@@ -75,14 +100,34 @@ function openai({ request, response, body, seen }) {
   const { name, namespace } = findTool(body.tools ?? [])
   const item =
     scene && name
-      ? { type: 'function_call', id: `fc_${results.length}`, call_id: `call_${results.length}`, name, ...(namespace ? { namespace } : {}), arguments: JSON.stringify(scene.args), status: 'completed' }
-      : { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'done', annotations: [] }] }
+      ? {
+          type: 'function_call',
+          id: `fc_${results.length}`,
+          call_id: `call_${results.length}`,
+          name,
+          ...(namespace ? { namespace } : {}),
+          arguments: JSON.stringify(scene.args),
+          status: 'completed',
+        }
+      : {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'done', annotations: [] }],
+        }
   const answer = {
     id: `resp_${results.length}`,
     object: 'response',
     status: 'completed',
     output: [item],
-    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+    usage: {
+      input_tokens: 1,
+      output_tokens: 1,
+      total_tokens: 2,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
+    },
   }
   stream(
     response,
@@ -99,7 +144,8 @@ function openai({ request, response, body, seen }) {
 /** Codex groups the tools of a server in a namespace, or lists them flat with a prefix. */
 function findTool(tools) {
   for (const tool of tools) {
-    if (tool.type === 'namespace' && /cerith/.test(tool.name)) return { name: tool.tools.find(({ name }) => /Bash$/.test(name))?.name, namespace: tool.name }
+    if (tool.type === 'namespace' && /cerith/.test(tool.name))
+      return { name: tool.tools.find(({ name }) => /Bash$/.test(name))?.name, namespace: tool.name }
     if (tool.type === 'function' && /cerith.*Bash$/.test(tool.name)) return { name: tool.name, namespace: null }
   }
   return { name: null, namespace: null }
@@ -107,11 +153,20 @@ function findTool(tools) {
 
 function gemini({ request, response, body, seen }) {
   const parts = (body.contents ?? []).flatMap(({ parts }) => parts ?? [])
-  const results = parts.filter(({ functionResponse }) => functionResponse).map(({ functionResponse }) => functionResponse.response)
-  const tool = (body.tools ?? []).flatMap(({ functionDeclarations }) => functionDeclarations ?? []).find(({ name }) => /cerith.*Bash$/.test(name) || name === 'Bash')
+  const results = parts
+    .filter(({ functionResponse }) => functionResponse)
+    .map(({ functionResponse }) => functionResponse.response)
+  const tool = (body.tools ?? [])
+    .flatMap(({ functionDeclarations }) => functionDeclarations ?? [])
+    .find(({ name }) => /cerith.*Bash$/.test(name) || name === 'Bash')
   const scene = tool ? nextScene(results, seen) : null
-  const part = scene ? { functionCall: { id: `call_${results.length}`, name: tool.name, args: scene.args } } : { text: body.generationConfig?.responseMimeType === 'application/json' ? '{}' : 'done' }
-  const answer = { candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }], usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } }
+  const part = scene
+    ? { functionCall: { id: `call_${results.length}`, name: tool.name, args: scene.args } }
+    : { text: body.generationConfig?.responseMimeType === 'application/json' ? '{}' : 'done' }
+  const answer = {
+    candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  }
   if (request.url.includes('countTokens')) return json(response, { totalTokens: 1 })
   if (request.url.includes('stream')) return stream(response, [answer], false)
   json(response, answer)

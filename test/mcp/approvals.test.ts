@@ -4,11 +4,23 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ClientCapabilities, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { grantApproval } from '../../src/audit/approvals.js'
-import { ERAS, http, scratch, stdio, structuredOf, textOf, type Connected, type Era, type HttpServerProcess } from './harness.js'
+import {
+  ERAS,
+  http,
+  scratch,
+  stdio,
+  structuredOf,
+  textOf,
+  type Connected,
+  type Era,
+  type HttpServerProcess,
+} from './harness.js'
 
 const place = scratch()
 const file = join(place.dir, 'made')
-const options = { engine: { policy: { rules: [{ decision: 'ask' as const, commands: ['touch *'], reason: 'it makes a file' }] } } }
+const options = {
+  engine: { policy: { rules: [{ decision: 'ask' as const, commands: ['touch *'], reason: 'it makes a file' }] } },
+}
 const command = `touch ${file}`
 const open: Connected[] = []
 
@@ -26,9 +38,17 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-async function hostThat(era: Era, door: 'stdio' | 'http', capabilities: ClientCapabilities, answer: Answer = () => ({ action: 'cancel' })): Promise<{ host: Connected; asked: ElicitRequest[] }> {
+async function hostThat(
+  era: Era,
+  door: 'stdio' | 'http',
+  capabilities: ClientCapabilities,
+  answer: Answer = () => ({ action: 'cancel' }),
+): Promise<{ host: Connected; asked: ElicitRequest[] }> {
   const asked: ElicitRequest[] = []
-  const host = door === 'stdio' ? await stdio({ era, dir: place.dir, options, client: { capabilities } }) : await server.connect(era, 'default', { capabilities })
+  const host =
+    door === 'stdio'
+      ? await stdio({ era, dir: place.dir, options, client: { capabilities } })
+      : await server.connect(era, 'default', { capabilities })
   open.push(host)
   if (capabilities.elicitation) {
     host.client.setRequestHandler('elicitation/create', (request) => {
@@ -39,7 +59,8 @@ async function hostThat(era: Era, door: 'stdio' | 'http', capabilities: ClientCa
   return { host, asked }
 }
 
-const hostThatAnswers = (era: Era, answer: Answer, door: 'stdio' | 'http' = 'http') => hostThat(era, door, { elicitation: { form: {} } }, answer)
+const hostThatAnswers = (era: Era, answer: Answer, door: 'stdio' | 'http' = 'http') =>
+  hostThat(era, door, { elicitation: { form: {} } }, answer)
 
 const accept =
   (decision: string): Answer =>
@@ -77,7 +98,10 @@ for (const era of ERAS) {
       const { host } = await hostThatAnswers(era, accept('deny'))
       const result = await host.call('Bash', { command })
       expect(result.isError).toBe(true)
-      expect(structuredOf(result)).toMatchObject({ status: 'refused', refused: { reason: expect.stringContaining('declined') } })
+      expect(structuredOf(result)).toMatchObject({
+        status: 'refused',
+        refused: { reason: expect.stringContaining('declined') },
+      })
       expect(textOf(result)).toContain('declined')
       expect(existsSync(file)).toBe(false)
     })
@@ -89,7 +113,10 @@ for (const era of ERAS) {
         const id = String(structuredOf(result)['approval_id'])
         expect(textOf(result)).toContain('declined, or it cannot ask')
         expect(textOf(result)).toContain(`cerith approve ${id}`)
-        expect(structuredOf(result)).toMatchObject({ status: 'refused', refused: { reason: expect.stringContaining('declined, or it cannot ask') } })
+        expect(structuredOf(result)).toMatchObject({
+          status: 'refused',
+          refused: { reason: expect.stringContaining('declined, or it cannot ask') },
+        })
         expect(existsSync(file)).toBe(false)
 
         // What `cerith approve ID` does, from another terminal.
@@ -122,7 +149,9 @@ for (const era of ERAS) {
       const { host, asked } = await hostThatAnswers(era, accept('allow once'))
       const started = structuredOf(await host.call('Bash', { command, run_in_background: true }))
       expect(asked).toHaveLength(1)
-      expect(structuredOf(await host.call('BashOutput', { bash_id: started['id'], wait_ms: 5_000 }))).toMatchObject({ status: 'completed' })
+      expect(structuredOf(await host.call('BashOutput', { bash_id: started['id'], wait_ms: 5_000 }))).toMatchObject({
+        status: 'completed',
+      })
       expect(existsSync(file)).toBe(true)
     })
   })
@@ -164,7 +193,11 @@ describe('the state between question and answer (2026)', () => {
   test('it is good once, for the same command only, and not after a change', async () => {
     const count = `echo x >> ${place.dir}/count; ${command}`
     const first = await call({ name: 'Bash', arguments: { command: count } })
-    expect(first.result).toMatchObject({ resultType: 'input_required', inputRequests: { approval: { method: 'elicitation/create' } }, requestState: expect.any(String) })
+    expect(first.result).toMatchObject({
+      resultType: 'input_required',
+      inputRequests: { approval: { method: 'elicitation/create' } },
+      requestState: expect.any(String),
+    })
     const requestState = String(first.result!['requestState'])
 
     // Another command with this answer: asked again, not run.
@@ -173,19 +206,27 @@ describe('the state between question and answer (2026)', () => {
 
     // A byte changed: refused.
     const forged = `${requestState.slice(0, -2)}${requestState.at(-2) === 'A' ? 'B' : 'A'}${requestState.slice(-1)}`
-    expect((await call({ name: 'Bash', arguments: { command: count }, requestState: forged, inputResponses })).error).toMatchObject({ code: -32602 })
+    expect(
+      (await call({ name: 'Bash', arguments: { command: count }, requestState: forged, inputResponses })).error,
+    ).toMatchObject({ code: -32602 })
     for (const nonsense of ['', '.', 'a.b', 'x'.repeat(10_000)]) {
-      expect((await call({ name: 'Bash', arguments: { command: count }, requestState: nonsense, inputResponses })).error).toMatchObject({ code: -32602 })
+      expect(
+        (await call({ name: 'Bash', arguments: { command: count }, requestState: nonsense, inputResponses })).error,
+      ).toMatchObject({ code: -32602 })
     }
     expect(existsSync(join(place.dir, 'count'))).toBe(false)
 
     // An answer without the state that belongs to it: asked again.
-    expect((await call({ name: 'Bash', arguments: { command: count }, inputResponses })).result).toMatchObject({ resultType: 'input_required' })
+    expect((await call({ name: 'Bash', arguments: { command: count }, inputResponses })).result).toMatchObject({
+      resultType: 'input_required',
+    })
 
     const granted = await call({ name: 'Bash', arguments: { command: count }, requestState, inputResponses })
     expect(granted.result).toMatchObject({ structuredContent: { status: 'completed' } })
     // The same again: asked again.
-    expect((await call({ name: 'Bash', arguments: { command: count }, requestState, inputResponses })).result).toMatchObject({ resultType: 'input_required' })
+    expect(
+      (await call({ name: 'Bash', arguments: { command: count }, requestState, inputResponses })).result,
+    ).toMatchObject({ resultType: 'input_required' })
     expect(readFileSync(join(place.dir, 'count'), 'utf8')).toBe('x\n')
   })
 
@@ -193,7 +234,12 @@ describe('the state between question and answer (2026)', () => {
     const relative = { command: 'touch made', session: 'wanders' }
     const first = await call({ name: 'Bash', arguments: relative })
     await call({ name: 'Bash', arguments: { command: 'cd /', session: 'wanders' } })
-    const second = await call({ name: 'Bash', arguments: relative, requestState: first.result!['requestState'], inputResponses })
+    const second = await call({
+      name: 'Bash',
+      arguments: relative,
+      requestState: first.result!['requestState'],
+      inputResponses,
+    })
     expect(second.result).toMatchObject({ resultType: 'input_required' })
   })
 })

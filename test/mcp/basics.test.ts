@@ -47,7 +47,13 @@ for (const door of ['stdio', 'http'] as const) {
         const result = await host.call('Bash', { command: 'echo out; echo err >&2' })
         expect(result.isError).toBeFalsy()
         expect(textOf(result)).toMatch(/exit 0[^]*out[^]*err/)
-        expect(structuredOf(result)).toMatchObject({ status: 'completed', exit_code: 0, stdout: 'out\n', stderr: 'err\n', session: 'main' })
+        expect(structuredOf(result)).toMatchObject({
+          status: 'completed',
+          exit_code: 0,
+          stdout: 'out\n',
+          stderr: 'err\n',
+          session: 'main',
+        })
       })
 
       test('a failure is complete in both channels', async () => {
@@ -61,7 +67,10 @@ for (const door of ['stdio', 'http'] as const) {
         const result = await host.call('Bash', { command: 'rm -rf /' })
         expect(result.isError).toBe(true)
         expect(textOf(result)).toMatch(/blocked/i)
-        expect(structuredOf(result)).toMatchObject({ status: 'refused', refused: { rule: expect.any(String), reason: expect.any(String), guidance: expect.any(String) } })
+        expect(structuredOf(result)).toMatchObject({
+          status: 'refused',
+          refused: { rule: expect.any(String), reason: expect.any(String), guidance: expect.any(String) },
+        })
       })
 
       test('a timeout is complete in both channels', async () => {

@@ -32,11 +32,17 @@ async function make(): Promise<string> {
     platform: 'node',
     tsconfig: false,
     resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/sdk-shims.ts') } },
-    external: (id) => id.startsWith('node:') || id.startsWith('@xterm') || id.startsWith('@napi-rs') || id.startsWith('@opentelemetry'),
+    external: (id) =>
+      id.startsWith('node:') || id.startsWith('@xterm') || id.startsWith('@napi-rs') || id.startsWith('@opentelemetry'),
     onLog: () => {},
   })
   const staging = mkdtempSync(join(home, '.staging-'))
-  await build.write({ dir: staging, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' })
+  await build.write({
+    dir: staging,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  })
   await build.close()
   try {
     renameSync(staging, target)
@@ -46,7 +52,8 @@ async function make(): Promise<string> {
   }
   // Another worker may be renaming or removing at the same time.
   for (const old of readdirSync(home))
-    if (Date.now() - (statSync(join(home, old), { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > 60 * 60_000) rmSync(join(home, old), { recursive: true, force: true })
+    if (Date.now() - (statSync(join(home, old), { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > 60 * 60_000)
+      rmSync(join(home, old), { recursive: true, force: true })
   return target
 }
 

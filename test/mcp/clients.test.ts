@@ -10,15 +10,28 @@ import { eventually, processesWith, scratch, serverEnv } from './harness.js'
 const place = scratch()
 afterAll(() => place.dispose())
 
-const server = async (options: object = {}) => ({ command: process.execPath, args: [await bundled('stdio'), JSON.stringify(options)], env: serverEnv(place.dir), cwd: place.dir })
+const server = async (options: object = {}) => ({
+  command: process.execPath,
+  args: [await bundled('stdio'), JSON.stringify(options)],
+  env: serverEnv(place.dir),
+  cwd: place.dir,
+})
 
 /** The five things that a model must be able to tell apart from what it is shown. */
 const SCENES = [
   { what: 'success', args: { command: 'echo good' }, facts: [/exit 0/, /good/] },
   { what: 'failure', args: { command: 'echo half; (exit 7)' }, facts: [/exit 7/, /half/] },
   { what: 'refusal', args: { command: 'rm -rf /' }, facts: [/blocked/i] },
-  { what: 'timeout', args: { command: 'echo until; sleep 60', timeout: 1_500 }, facts: [/timed out/, /1500ms/, /until/] },
-  { what: 'yield', args: { command: 'echo begun; sleep 60', session: 'slow' }, facts: [/NOT killed/, /shell_[0-9a-f]{8}/, /begun/] },
+  {
+    what: 'timeout',
+    args: { command: 'echo until; sleep 60', timeout: 1_500 },
+    facts: [/timed out/, /1500ms/, /until/],
+  },
+  {
+    what: 'yield',
+    args: { command: 'echo begun; sleep 60', session: 'slow' },
+    facts: [/NOT killed/, /shell_[0-9a-f]{8}/, /begun/],
+  },
 ] as const
 
 const yields = { yieldMs: 3_000 }
@@ -44,7 +57,13 @@ describe('AI SDK', () => {
     const sleeping = `984.${randomInt(1e6, 1e7)}`
     const tools = await client.tools()
     const aborted = new AbortController()
-    const call = Promise.resolve(tools['Bash']!.execute!({ command: `sleep ${sleeping}` }, { toolCallId: '1', messages: [], abortSignal: aborted.signal } as never)).catch(() => {})
+    const call = Promise.resolve(
+      tools['Bash']!.execute!({ command: `sleep ${sleeping}` }, {
+        toolCallId: '1',
+        messages: [],
+        abortSignal: aborted.signal,
+      } as never),
+    ).catch(() => {})
     expect(await eventually(() => processesWith(sleeping).length > 0)).toBe(true)
     aborted.abort()
     await client.close()

@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { Client, StreamableHTTPClientTransport, type CallToolResult, type ClientOptions } from '@modelcontextprotocol/client'
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type CallToolResult,
+  type ClientOptions,
+} from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { HttpOptions } from '../../src/mcp/http.js'
 import type { StdioOptions } from '../../src/mcp/stdio.js'
@@ -14,7 +19,9 @@ import { bundled } from './bundle.js'
 export type Era = 'legacy' | 'modern'
 export const ERAS: readonly Era[] = ['legacy', 'modern']
 
-const HELPER = fileURLToPath(new URL(`../../dist/native/cerith-helper-${process.platform}-${process.arch}`, import.meta.url))
+const HELPER = fileURLToPath(
+  new URL(`../../dist/native/cerith-helper-${process.platform}-${process.arch}`, import.meta.url),
+)
 
 /** A folder for state and work that goes away with `dispose`. */
 export function scratch(): { readonly dir: string; dispose(): void } {
@@ -23,11 +30,20 @@ export function scratch(): { readonly dir: string; dispose(): void } {
 }
 
 export function serverEnv(stateDir: string, extra: Record<string, string> = {}): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: stateDir, CERITH_HOME: join(stateDir, 'state'), CERITH_HELPER: HELPER, ...extra }
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: stateDir,
+    CERITH_HOME: join(stateDir, 'state'),
+    CERITH_HELPER: HELPER,
+    ...extra,
+  }
 }
 
 export function clientFor(era: Era, options: ClientOptions = {}): Client {
-  return new Client({ name: 'test', version: '1' }, { ...options, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } })
+  return new Client(
+    { name: 'test', version: '1' },
+    { ...options, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+  )
 }
 
 export interface Connected {
@@ -44,7 +60,13 @@ export interface StdioWish {
   readonly client?: ClientOptions
 }
 
-export async function stdio({ era, dir, options = {}, env = {}, client: clientOptions = {} }: StdioWish): Promise<Connected> {
+export async function stdio({
+  era,
+  dir,
+  options = {},
+  env = {},
+  client: clientOptions = {},
+}: StdioWish): Promise<Connected> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [await bundled('stdio'), JSON.stringify(options)],
@@ -54,7 +76,11 @@ export async function stdio({ era, dir, options = {}, env = {}, client: clientOp
   })
   const client = clientFor(era, clientOptions)
   await client.connect(transport)
-  return { client, pid: transport.pid!, call: (name, args = {}) => client.callTool({ name, arguments: args }) as Promise<CallToolResult> }
+  return {
+    client,
+    pid: transport.pid!,
+    call: (name, args = {}) => client.callTool({ name, arguments: args }) as Promise<CallToolResult>,
+  }
 }
 
 export interface HttpServerProcess {
@@ -73,7 +99,9 @@ export async function http(dir: string, options: HttpOptions = {}, fixture = 'ht
   })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const [line] = (await Promise.race([
-    new Promise<string[]>((resolve) => createInterface({ input: child.stdout! }).once('line', (text) => resolve([text]))),
+    new Promise<string[]>((resolve) =>
+      createInterface({ input: child.stdout! }).once('line', (text) => resolve([text])),
+    ),
     exited.then(() => Promise.reject(new Error('the server ended before it listened'))),
   ])) as string[]
   const { url, tokens } = JSON.parse(line!) as { url: string; tokens: Record<string, string> }
@@ -83,8 +111,16 @@ export async function http(dir: string, options: HttpOptions = {}, fixture = 'ht
     child,
     async connect(era, who = 'default', clientOptions = {}) {
       const client = clientFor(era, clientOptions)
-      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${tokens[who]}` } } }))
-      return { client, pid: child.pid!, call: (name, args = {}) => client.callTool({ name, arguments: args }) as Promise<CallToolResult> }
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(url), {
+          requestInit: { headers: { authorization: `Bearer ${tokens[who]}` } },
+        }),
+      )
+      return {
+        client,
+        pid: child.pid!,
+        call: (name, args = {}) => client.callTool({ name, arguments: args }) as Promise<CallToolResult>,
+      }
     },
     async stop() {
       child.kill('SIGTERM')

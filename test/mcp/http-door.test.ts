@@ -7,7 +7,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientOf, loadTokens } from '../../src/mcp/tokens.js'
 import { serveHttp } from '../../src/mcp/http.js'
-import { ERAS, http, processesWith, scratch, structuredOf, textOf, type Connected, type HttpServerProcess } from './harness.js'
+import {
+  ERAS,
+  http,
+  processesWith,
+  scratch,
+  structuredOf,
+  textOf,
+  type Connected,
+  type HttpServerProcess,
+} from './harness.js'
 
 const place = scratch()
 let server: HttpServerProcess
@@ -21,7 +30,12 @@ afterAll(async () => {
   place.dispose()
 })
 
-const hello = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })
+const hello = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+})
 
 interface Knock {
   readonly method?: string
@@ -32,7 +46,13 @@ interface Knock {
 }
 
 /** fetch() would not let us lie about Host. */
-function knock({ method = 'POST', path = '/mcp', headers = {}, body = hello, token = server.tokens['default']! }: Knock = {}): Promise<{
+function knock({
+  method = 'POST',
+  path = '/mcp',
+  headers = {},
+  body = hello,
+  token = server.tokens['default']!,
+}: Knock = {}): Promise<{
   status: number
   headers: Record<string, unknown>
   text: string
@@ -45,7 +65,12 @@ function knock({ method = 'POST', path = '/mcp', headers = {}, body = hello, tok
         port,
         method,
         path,
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...headers,
+        },
       },
       (response) => {
         let text = ''
@@ -61,7 +86,8 @@ function knock({ method = 'POST', path = '/mcp', headers = {}, body = hello, tok
 describe('who may knock', () => {
   test('localhost by any of its names', async () => {
     const { port } = new URL(server.url)
-    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, 'localhost', `[::1]:${port}`]) expect((await knock({ headers: { host } })).status).toBe(200)
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, 'localhost', `[::1]:${port}`])
+      expect((await knock({ headers: { host } })).status).toBe(200)
   })
 
   test('a page of another site is turned away by its Host or Origin, before its token is looked at', async () => {
@@ -73,7 +99,10 @@ describe('who may knock', () => {
       { origin: 'null' },
       { origin: 'https://localhost.evil.example' },
     ]) {
-      expect((await knock({ headers: headers as unknown as Record<string, string> })).status, JSON.stringify(headers)).toBe(403)
+      expect(
+        (await knock({ headers: headers as unknown as Record<string, string> })).status,
+        JSON.stringify(headers),
+      ).toBe(403)
     }
     expect((await knock({ headers: { origin: 'http://localhost:3000' } })).status).toBe(200)
   })
@@ -95,7 +124,9 @@ describe('who may come in', () => {
       expect(headers['www-authenticate']).toContain('Bearer')
       expect(text).not.toContain(server.tokens['default'])
     }
-    expect((await knock({ token: null, headers: { authorization: `Basic ${server.tokens['default']}` } })).status).toBe(401)
+    expect((await knock({ token: null, headers: { authorization: `Basic ${server.tokens['default']}` } })).status).toBe(
+      401,
+    )
   })
 
   test('tokens are compared whole', () => {
@@ -156,14 +187,25 @@ describe('how much they may carry', () => {
       socket.on('data', (chunk: Buffer) => (answer += chunk))
       socket.on('close', () => resolve(answer))
       socket.on('error', () => {})
-      socket.write(`POST /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.tokens['default']}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`)
+      socket.write(
+        `POST /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.tokens['default']}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+      )
       for (let at = 0; at < 20; at++) socket.write(`2710\r\n${'a'.repeat(10_000)}\r\n`)
     })
     expect(chunked).toContain('413')
   })
 
   test('nonsense is an error, not a crash', async () => {
-    for (const body of ['', '{', '[]', 'null', '42', '{"jsonrpc":"2.0"}', '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]', '\u0000']) {
+    for (const body of [
+      '',
+      '{',
+      '[]',
+      'null',
+      '42',
+      '{"jsonrpc":"2.0"}',
+      '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]',
+      '\u0000',
+    ]) {
       const { status } = await knock({ body })
       expect(status, body).toBeGreaterThanOrEqual(200)
       expect(status, body).toBeLessThan(500)
@@ -185,7 +227,9 @@ describe('what clients see of each other', () => {
     test(`${era}: another client's shells, output and sessions do not exist`, async () => {
       const [mine, theirs] = [await server.connect(era), await server.connect(era, 'other')]
       open.push(mine, theirs)
-      const { id } = structuredOf(await mine.call('Bash', { command: 'echo private; sleep 30', run_in_background: true }))
+      const { id } = structuredOf(
+        await mine.call('Bash', { command: 'echo private; sleep 30', run_in_background: true }),
+      )
       const uri = `shell://${String(id)}/output`
       expect(textOf(await mine.call('ListShells'))).toContain(String(id))
       expect(textOf(await theirs.call('ListShells'))).not.toContain(String(id))
@@ -220,7 +264,9 @@ describe('what clients see of each other', () => {
     const session = String(first.headers['mcp-session-id'])
     const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
     expect((await knock({ body: list, headers: { 'mcp-session-id': session } })).status).toBe(200)
-    expect((await knock({ body: list, headers: { 'mcp-session-id': session }, token: server.tokens['other']! })).status).toBe(404)
+    expect(
+      (await knock({ body: list, headers: { 'mcp-session-id': session }, token: server.tokens['other']! })).status,
+    ).toBe(404)
   })
 })
 
@@ -232,7 +278,10 @@ describe('starting and stopping', () => {
   test('a port that is taken is an error with a way out, and leaves nothing behind', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'cerith-taken-'))
     const { port } = new URL(server.url)
-    await expect(serveHttp({ port: Number(port), engine: { stateDir: dir } })).rejects.toMatchObject({ message: expect.stringContaining('taken'), hint: expect.stringContaining('0') })
+    await expect(serveHttp({ port: Number(port), engine: { stateDir: dir } })).rejects.toMatchObject({
+      message: expect.stringContaining('taken'),
+      hint: expect.stringContaining('0'),
+    })
     rmSync(dir, { recursive: true, force: true })
   })
 
@@ -240,7 +289,9 @@ describe('starting and stopping', () => {
     const own = await http(place.dir)
     const host = await own.connect('modern')
     const sleeping = `985.${Date.now() % 1e7}`
-    const call = host.call('Bash', { command: `setsid sleep ${sleeping} & sleep ${sleeping}` }).catch((error: unknown) => error)
+    const call = host
+      .call('Bash', { command: `setsid sleep ${sleeping} & sleep ${sleeping}` })
+      .catch((error: unknown) => error)
     while (processesWith(sleeping).length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
     await own.stop()
     await call

@@ -8,7 +8,16 @@ import { createInterface } from 'node:readline'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/index.js'
 import { bundled } from './bundle.js'
-import { eventually, processesWith, scratch, serverEnv, stdio, structuredOf, textOf, type Connected } from './harness.js'
+import {
+  eventually,
+  processesWith,
+  scratch,
+  serverEnv,
+  stdio,
+  structuredOf,
+  textOf,
+  type Connected,
+} from './harness.js'
 
 const place = scratch()
 afterAll(() => place.dispose())
@@ -16,10 +25,12 @@ afterAll(() => place.dispose())
 /** A duration that no other process on the machine sleeps for. */
 const mark = (): string => `987.${randomInt(1e6, 1e7)}`
 const gone = (sleeping: string): Promise<boolean> => eventually(() => processesWith(sleeping).length === 0)
-const running = (sleeping: string, count: number): Promise<boolean> => eventually(() => processesWith(sleeping).length >= count)
+const running = (sleeping: string, count: number): Promise<boolean> =>
+  eventually(() => processesWith(sleeping).length >= count)
 
 /** A foreground command with a child that left by setsid, and one that ignores the polite signal. */
-const family = (sleeping: string): string => `setsid sleep ${sleeping} & (trap '' TERM; sleep ${sleeping}) & sleep ${sleeping}`
+const family = (sleeping: string): string =>
+  `setsid sleep ${sleeping} & (trap '' TERM; sleep ${sleeping}) & sleep ${sleeping}`
 
 async function busy(sleeping: string): Promise<{ host: Connected; answer: Promise<unknown> }> {
   const host = await stdio({ era: 'legacy', dir: place.dir })
@@ -60,11 +71,18 @@ describe('the end of a client', () => {
   for (const sibling of [false, true]) {
     test(`a host killed with -9 takes the server and its work along${sibling ? ', even when a sibling holds its stdin open' : ''}`, async () => {
       const sleeping = mark()
-      const host = spawn(process.execPath, [await bundled('host'), JSON.stringify({ server: await bundled('stdio'), options: {}, command: family(sleeping), sibling })], {
-        env: serverEnv(place.dir),
-        cwd: place.dir,
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
+      const host = spawn(
+        process.execPath,
+        [
+          await bundled('host'),
+          JSON.stringify({ server: await bundled('stdio'), options: {}, command: family(sleeping), sibling }),
+        ],
+        {
+          env: serverEnv(place.dir),
+          cwd: place.dir,
+          stdio: ['ignore', 'pipe', 'ignore'],
+        },
+      )
       const [line] = (await once(createInterface({ input: host.stdout }), 'line')) as [string]
       expect(await running(sleeping, 3)).toBe(true)
       host.kill('SIGKILL')
@@ -75,7 +93,11 @@ describe('the end of a client', () => {
 })
 
 test('stdout carries the protocol only, whatever a dependency prints', async () => {
-  const child = spawn(process.execPath, [await bundled('stdio')], { env: serverEnv(place.dir, { TEST_NOISE: '1' }), cwd: place.dir, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [await bundled('stdio')], {
+    env: serverEnv(place.dir, { TEST_NOISE: '1' }),
+    cwd: place.dir,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
   const lines: string[] = []
   let noise = ''
   child.stderr.on('data', (chunk: Buffer) => (noise += chunk))
@@ -86,10 +108,18 @@ test('stdout carries the protocol only, whatever a dependency prints', async () 
     }),
   )
   const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })
+  send({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+  })
   send({ method: 'notifications/initialized' })
   send({ id: 2, method: 'tools/list' })
-  send({ id: 3, method: 'tools/call', params: { name: 'Bash', arguments: { command: 'echo hi >/dev/stderr; sleep 0.2; echo there' } } })
+  send({
+    id: 3,
+    method: 'tools/call',
+    params: { name: 'Bash', arguments: { command: 'echo hi >/dev/stderr; sleep 0.2; echo there' } },
+  })
   await answered
   child.stdin.end()
   await once(child, 'exit')
@@ -101,20 +131,37 @@ describe.each(['sockets', 'pipes'])('over %s', (kind) => {
   test('a client that is slow to read gets every answer whole and in order; a message in many pieces arrives as it was', async () => {
     const program = [process.execPath, await bundled('stdio')] as const
     const options = { env: serverEnv(place.dir), cwd: place.dir }
-    const child = kind === 'sockets' ? spawn(program[0], [program[1]], options) : spawn('bash', ['-c', 'cat | "$0" "$1" | cat', ...program], options)
-    const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })
+    const child =
+      kind === 'sockets'
+        ? spawn(program[0], [program[1]], options)
+        : spawn('bash', ['-c', 'cat | "$0" "$1" | cat', ...program], options)
+    const send = (message: object): void =>
+      void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    send({
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+    })
     send({ method: 'notifications/initialized' })
     const lists = Array.from({ length: 600 }, (_, at) => at + 2)
     for (const id of lists) send({ id, method: 'tools/list' })
     // Nobody reads on: the server fills what there is between us, and has to keep the rest.
-    expect(await eventually(() => child.stdout.read(0) === null && child.stdout.readableLength >= child.stdout.readableHighWaterMark)).toBe(true)
+    expect(
+      await eventually(
+        () => child.stdout.read(0) === null && child.stdout.readableLength >= child.stdout.readableHighWaterMark,
+      ),
+    ).toBe(true)
     const long = 'é😀'.repeat(50_000)
     const lines: { id: number; result: { tools?: unknown[]; structuredContent?: { stdout: string } } }[] = []
     const answered = new Promise<void>((resolve) =>
       createInterface({ input: child.stdout }).on('line', (line) => {
         lines.push(JSON.parse(line) as (typeof lines)[number])
-        if (lines.at(-1)?.id === lists.length + 1) send({ id: 0, method: 'tools/call', params: { name: 'Bash', arguments: { command: `printf %s '${long}' | wc -c` } } })
+        if (lines.at(-1)?.id === lists.length + 1)
+          send({
+            id: 0,
+            method: 'tools/call',
+            params: { name: 'Bash', arguments: { command: `printf %s '${long}' | wc -c` } },
+          })
         if (lines.at(-1)?.id === 0) resolve()
       }),
     )
@@ -128,10 +175,16 @@ describe.each(['sockets', 'pipes'])('over %s', (kind) => {
 })
 
 test('garbage, half a message and a forged answer on stdin do not stop the server', async () => {
-  const child = spawn(process.execPath, [await bundled('stdio')], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [await bundled('stdio')], {
+    env: serverEnv(place.dir),
+    cwd: place.dir,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   const lines = createInterface({ input: child.stdout })
   child.stdin.write('not json\n{"jsonrpc":"2.0"}\n[]\n{"jsonrpc":"2.0","id":99,"result":{}}\n\0\0\n')
-  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })}\n`)
+  child.stdin.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })}\n`,
+  )
   const [line] = (await once(lines, 'line')) as [string]
   expect(JSON.parse(line)).toMatchObject({ id: 1, result: { serverInfo: { name: 'cerith' } } })
   child.stdin.end()
@@ -140,7 +193,11 @@ test('garbage, half a message and a forged answer on stdin do not stop the serve
 })
 
 test('a server that cannot start says why on stderr and ends', async () => {
-  const child = spawn(process.execPath, [await bundled('stdio'), JSON.stringify({ engine: { bash: '/nowhere/bash' } })], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(
+    process.execPath,
+    [await bundled('stdio'), JSON.stringify({ engine: { bash: '/nowhere/bash' } })],
+    { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'pipe'] },
+  )
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => (said += chunk))
   const [code] = (await once(child, 'exit')) as [number]
@@ -149,7 +206,11 @@ test('a server that cannot start says why on stderr and ends', async () => {
 })
 
 test('a message that is too long to be true ends the connection and the server, not only one of them', async () => {
-  const child = spawn(process.execPath, [await bundled('stdio')], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [await bundled('stdio')], {
+    env: serverEnv(place.dir),
+    cwd: place.dir,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   child.stdin.on('error', () => {})
   const exited = once(child, 'exit')
   child.stdin.write('{"x":"')
@@ -160,11 +221,17 @@ test('a message that is too long to be true ends the connection and the server, 
 })
 
 test('a client that closes only its reading end is gone', async () => {
-  const child = spawn(process.execPath, [await bundled('stdio')], { env: serverEnv(place.dir), cwd: place.dir, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [await bundled('stdio')], {
+    env: serverEnv(place.dir),
+    cwd: place.dir,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   const exited = once(child, 'exit')
   child.stdin.on('error', () => {})
   child.stdout.destroy()
-  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })}\n`)
+  child.stdin.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } } })}\n`,
+  )
   await exited
 })
 
@@ -177,7 +244,9 @@ describe('what outlives a server', () => {
     await engine.close()
 
     const first = await stdio({ era: 'modern', dir: own.dir })
-    const job = structuredOf(await first.call('Bash', { command: `setsid sleep ${bound} & sleep ${bound}`, run_in_background: true }))
+    const job = structuredOf(
+      await first.call('Bash', { command: `setsid sleep ${bound} & sleep ${bound}`, run_in_background: true }),
+    )
     expect(await running(bound, 2)).toBe(true)
     await first.client.close()
     expect(await gone(bound)).toBe(true)

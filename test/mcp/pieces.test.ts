@@ -11,7 +11,9 @@ import { toProtocol } from '../../src/mcp/results.js'
 import type { ApprovalQuestion } from '../../src/contract/request.js'
 
 test("the version is the package's", () => {
-  expect((JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version).toBe(VERSION)
+  expect(
+    (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version,
+  ).toBe(VERSION)
 })
 
 describe('the last line', () => {
@@ -31,9 +33,21 @@ describe('the last line', () => {
 
 describe('messages', () => {
   test.each([
-    ['params null', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: null }, { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
-    ['_meta null', { jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1, _meta: null } }, { jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1 } }],
-    ['a progress token that is none', { jsonrpc: '2.0', id: 1, method: 'm', params: { _meta: { progressToken: null, x: 1 } } }, { jsonrpc: '2.0', id: 1, method: 'm', params: { _meta: { x: 1 } } }],
+    [
+      'params null',
+      { jsonrpc: '2.0', id: 1, method: 'tools/list', params: null },
+      { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    ],
+    [
+      '_meta null',
+      { jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1, _meta: null } },
+      { jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1 } },
+    ],
+    [
+      'a progress token that is none',
+      { jsonrpc: '2.0', id: 1, method: 'm', params: { _meta: { progressToken: null, x: 1 } } },
+      { jsonrpc: '2.0', id: 1, method: 'm', params: { _meta: { x: 1 } } },
+    ],
   ])('%s is put right', (_what, given, mendedMessage) => expect(mended(given).message).toEqual(mendedMessage))
 
   test.each([
@@ -56,7 +70,8 @@ describe('messages', () => {
     const seen: unknown[] = []
     transport.onmessage = (message) => seen.push(message)
     await transport.start()
-    const text = '{"jsonrpc":"2.0","id":1,"method":"é😀"}\r\n\n[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]\nnot json\n{"jsonrpc":"2.0","id":"q","method":"m","params":[]}\n'
+    const text =
+      '{"jsonrpc":"2.0","id":1,"method":"é😀"}\r\n\n[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]\nnot json\n{"jsonrpc":"2.0","id":"q","method":"m","params":[]}\n'
     for (const byte of Buffer.from(text)) input.write(Buffer.from([byte]))
     input.write(text)
     input.end()
@@ -104,7 +119,10 @@ describe('results', () => {
 
   test('what fits passes untouched', () => {
     const result = { text: 'a', structured: { status: 'completed', exit_code: 0 }, isError: false }
-    expect(toProtocol(result, settings)).toEqual({ content: [{ type: 'text', text: 'a' }], structuredContent: result.structured })
+    expect(toProtocol(result, settings)).toEqual({
+      content: [{ type: 'text', text: 'a' }],
+      structuredContent: result.structured,
+    })
   })
 
   test.each([
@@ -112,7 +130,14 @@ describe('results', () => {
     ['surrogate pairs', '😀'.repeat(200_000)],
     ['quotes and backslashes', '"\\'.repeat(200_000)],
   ])('%s are bounded in both channels, and nothing is cut in half', (_what, output) => {
-    const result = toProtocol({ text: `[exit 0]\n${output}`, structured: { status: 'completed', exit_code: 0, stdout: output, truncated: false }, isError: false }, settings)
+    const result = toProtocol(
+      {
+        text: `[exit 0]\n${output}`,
+        structured: { status: 'completed', exit_code: 0, stdout: output, truncated: false },
+        isError: false,
+      },
+      settings,
+    )
     expect(bytes(result)).toBeLessThanOrEqual(50_000)
     expect(JSON.stringify(result)).not.toMatch(/\\ud83d(?!\\ude00)/i)
     expect(result.structuredContent).toMatchObject({ status: 'completed', exit_code: 0, truncated: true })
@@ -121,16 +146,28 @@ describe('results', () => {
 
   test('a list of ten thousand shells keeps the newest and says how many are missing', () => {
     const shells = Array.from({ length: 10_000 }, (_, at) => ({ id: `shell_${at}`, command: 'x'.repeat(50) }))
-    const result = toProtocol({ text: shells.map(({ id }) => id).join('\n'), structured: { shells }, isError: false }, settings)
+    const result = toProtocol(
+      { text: shells.map(({ id }) => id).join('\n'), structured: { shells }, isError: false },
+      settings,
+    )
     expect(bytes(result)).toBeLessThanOrEqual(50_000)
-    const { shells: kept, shells_omitted: omitted } = result.structuredContent as { shells: { id: string }[]; shells_omitted: number }
+    const { shells: kept, shells_omitted: omitted } = result.structuredContent as {
+      shells: { id: string }[]
+      shells_omitted: number
+    }
     expect(kept.at(-1)!.id).toBe('shell_9999')
     expect(kept.length + omitted).toBe(10_000)
   })
 })
 
 describe('approvals', () => {
-  const question = { id: 'ask_1', command: 'touch x', cwd: '/srv', session: 'main', verdict: { reason: 'why' } } as unknown as ApprovalQuestion
+  const question = {
+    id: 'ask_1',
+    command: 'touch x',
+    cwd: '/srv',
+    session: 'main',
+    verdict: { reason: 'why' },
+  } as unknown as ApprovalQuestion
   const call = ['Bash', { command: 'touch x' }]
 
   test('a state is good once, for its question, its call, its client, its server and its time', () => {
@@ -159,7 +196,9 @@ describe('approvals', () => {
   ])('%j means %j', (result, reply) => expect(replyOf(result)).toBe(reply))
 
   test('the form shows the command masked and not endlessly', () => {
-    const { message } = formFor({ ...question, command: `echo hunter2 ${'x'.repeat(9_000)}` }, (text) => text.replaceAll('hunter2', '***'))
+    const { message } = formFor({ ...question, command: `echo hunter2 ${'x'.repeat(9_000)}` }, (text) =>
+      text.replaceAll('hunter2', '***'),
+    )
     expect(message).toContain('echo ***')
     expect(message).not.toContain('hunter2')
     expect(message.length).toBeLessThan(5_000)

@@ -2,7 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPace } from '../../src/mcp/updates.js'
 import { parse } from '../../src/mcp/resources.js'
-import { ERAS, eventually, http, scratch, stdio, structuredOf, type Connected, type HttpServerProcess } from './harness.js'
+import {
+  ERAS,
+  eventually,
+  http,
+  scratch,
+  stdio,
+  structuredOf,
+  type Connected,
+  type HttpServerProcess,
+} from './harness.js'
 
 const place = scratch()
 const options = { updateEveryMs: 100 }
@@ -23,20 +32,36 @@ for (const door of ['stdio', 'http'] as const) {
       const host = door === 'stdio' ? await stdio({ era, dir: place.dir, options }) : await server.connect(era)
       open.push(host)
       const updated: string[] = []
-      host.client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri))
+      host.client.setNotificationHandler(
+        'notifications/resources/updated',
+        ({ params }) => void updated.push(params.uri),
+      )
 
-      const { id } = structuredOf(await host.call('Bash', { command: 'echo 12345; while ! [ -e go-$$ ] && [ "$SECONDS" -lt 120 ]; do sleep 0.05; echo tick; done', run_in_background: true }))
+      const { id } = structuredOf(
+        await host.call('Bash', {
+          command: 'echo 12345; while ! [ -e go-$$ ] && [ "$SECONDS" -lt 120 ]; do sleep 0.05; echo tick; done',
+          run_in_background: true,
+        }),
+      )
       const uri = `shell://${String(id)}/output`
       const { resources } = await host.client.listResources()
       expect(resources.find((one) => one.uri === uri)).toMatchObject({ name: id, mimeType: 'text/plain' })
-      expect((await host.client.listResourceTemplates()).resourceTemplates[0]!.uriTemplate).toContain('shell://{id}/output')
+      expect((await host.client.listResourceTemplates()).resourceTemplates[0]!.uriTemplate).toContain(
+        'shell://{id}/output',
+      )
 
-      const subscription = era === 'modern' ? await host.client.listen({ resourceSubscriptions: [uri] }) : await host.client.subscribeResource({ uri })
+      const subscription =
+        era === 'modern'
+          ? await host.client.listen({ resourceSubscriptions: [uri] })
+          : await host.client.subscribeResource({ uri })
       expect(await eventually(() => updated.length >= 2)).toBe(true)
       expect(new Set(updated)).toEqual(new Set([uri]))
 
       const { contents } = await host.client.readResource({ uri: `${uri}?since=2&max_bytes=4` })
-      expect(contents[0]).toMatchObject({ text: '345\n', _meta: { 'cerith/start': 2, 'cerith/cursor': 6, 'cerith/status': 'running', 'cerith/next': `${uri}?since=6` } })
+      expect(contents[0]).toMatchObject({
+        text: '345\n',
+        _meta: { 'cerith/start': 2, 'cerith/cursor': 6, 'cerith/status': 'running', 'cerith/next': `${uri}?since=6` },
+      })
 
       await host.call('KillShell', { shell_id: id })
       const ended = (await host.client.readResource({ uri: `${uri}?filter=^123` })).contents[0]!
@@ -49,12 +74,21 @@ for (const door of ['stdio', 'http'] as const) {
 test('what does not exist is not found, and wrong parameters are named', async () => {
   const host = await server.connect('legacy')
   open.push(host)
-  for (const uri of ['shell://nothing/output', 'shell://../output', 'file:///etc/passwd', 'shell:///output', 'shell://a/b/output', 'shell://%ff/output']) {
+  for (const uri of [
+    'shell://nothing/output',
+    'shell://../output',
+    'file:///etc/passwd',
+    'shell:///output',
+    'shell://a/b/output',
+    'shell://%ff/output',
+  ]) {
     await expect(host.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 })
   }
   const { id } = structuredOf(await host.call('Bash', { command: 'echo hi', run_in_background: true }))
   for (const query of ['since=-1', 'since=1e3', 'max_bytes=0', 'max_bytes=99999999', 'stream=all', 'tail=x']) {
-    await expect(host.client.readResource({ uri: `shell://${String(id)}/output?${query}` })).rejects.toThrow(query.split('=')[0]!)
+    await expect(host.client.readResource({ uri: `shell://${String(id)}/output?${query}` })).rejects.toThrow(
+      query.split('=')[0]!,
+    )
   }
   await expect(host.client.readResource({ uri: `shell://${String(id)}/output?filter=(` })).rejects.toThrow(/regex/i)
   await expect(host.client.listResources({ cursor: 'x' })).rejects.toThrow(/cursor/)

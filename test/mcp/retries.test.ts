@@ -28,17 +28,25 @@ describe('the ledger', () => {
   test('a failure and a step on the way are not remembered', async () => {
     const retries = new Retries<string>()
     await expect(retries.once('k', 'a', () => Promise.reject(new Error('no')), plain)).rejects.toThrow('no')
-    expect(await retries.once('k', 'a', async () => 'question', { ...plain, isFinal: (answer) => answer !== 'question' })).toBe('question')
+    expect(
+      await retries.once('k', 'a', async () => 'question', { ...plain, isFinal: (answer) => answer !== 'question' }),
+    ).toBe('question')
     expect(await retries.once('k', 'a', async () => 'done', plain)).toBe('done')
   })
 
   test('the command is stopped when the last who waits has left, not before', async () => {
     const retries = new Retries<string>()
     const [first, second] = [new AbortController(), new AbortController()]
-    const run = (signal: AbortSignal): Promise<string> => new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped')))
-    const answers = [retries.once('k', 'a', run, { ...plain, signal: first.signal }), retries.once('k', 'a', run, { ...plain, signal: second.signal })]
+    const run = (signal: AbortSignal): Promise<string> =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped')))
+    const answers = [
+      retries.once('k', 'a', run, { ...plain, signal: first.signal }),
+      retries.once('k', 'a', run, { ...plain, signal: second.signal }),
+    ]
     first.abort()
-    expect(await Promise.race([answers[1], new Promise((resolve) => setTimeout(resolve, 30, 'still running'))])).toBe('still running')
+    expect(await Promise.race([answers[1], new Promise((resolve) => setTimeout(resolve, 30, 'still running'))])).toBe(
+      'still running',
+    )
     second.abort()
     expect(await Promise.all(answers)).toEqual(['stopped', 'stopped'])
   })
@@ -93,23 +101,38 @@ describe('over the wire', () => {
 
   test('two requests with one key in _meta run one command', async () => {
     const count = join(place.dir, 'count')
-    const request = { name: 'Bash', arguments: { command: `echo x >> ${count}` }, _meta: { 'cerith/idempotency-key': 'abc' } }
+    const request = {
+      name: 'Bash',
+      arguments: { command: `echo x >> ${count}` },
+      _meta: { 'cerith/idempotency-key': 'abc' },
+    }
     const answers = await Promise.all([host.client.callTool(request), host.client.callTool(request)])
     answers.push(await host.client.callTool(request))
-    expect(answers.map((answer) => structuredOf(answer as never)['status'])).toEqual(['completed', 'completed', 'completed'])
+    expect(answers.map((answer) => structuredOf(answer as never)['status'])).toEqual([
+      'completed',
+      'completed',
+      'completed',
+    ])
     expect(readFileSync(count, 'utf8')).toBe('x\n')
     await expect(host.client.callTool({ ...request, arguments: { command: 'true' } })).rejects.toThrow(/another call/)
   })
 
   test('a stream that breaks does not end a command that comes back for its answer', async () => {
     const count = join(place.dir, 'dropped')
-    const request = { name: 'Bash', arguments: { command: `echo x >> ${count}; sleep 1; echo done` }, _meta: { 'cerith/idempotency-key': 'dropped' } }
+    const request = {
+      name: 'Bash',
+      arguments: { command: `echo x >> ${count}; sleep 1; echo done` },
+      _meta: { 'cerith/idempotency-key': 'dropped' },
+    }
     const broken = new AbortController()
     const first = expect(host.client.callTool(request, { signal: broken.signal })).rejects.toThrow()
     expect(await eventually(() => existsSync(count))).toBe(true)
     broken.abort()
     await first
-    expect(structuredOf((await host.client.callTool(request)) as never)).toMatchObject({ status: 'completed', stdout: 'done\n' })
+    expect(structuredOf((await host.client.callTool(request)) as never)).toMatchObject({
+      status: 'completed',
+      stdout: 'done\n',
+    })
     expect(readFileSync(count, 'utf8')).toBe('x\n')
   })
 })

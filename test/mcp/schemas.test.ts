@@ -27,7 +27,9 @@ const RUNS: Readonly<Record<string, (command: string) => Record<string, unknown>
 test('every result of every tool in every dialect satisfies its schema and the protocol', async () => {
   const engine = await createEngine({ stateDir: join(place.dir, 'state'), cwd: place.dir })
   try {
-    const checked = await Promise.all((Object.keys(DIALECTS) as DialectName[]).map((dialect) => checkDialect(dialect, engine)))
+    const checked = await Promise.all(
+      (Object.keys(DIALECTS) as DialectName[]).map((dialect) => checkDialect(dialect, engine)),
+    )
     expect(checked.flat().length).toBeGreaterThan(60)
   } finally {
     await engine.close()
@@ -36,7 +38,10 @@ test('every result of every tool in every dialect satisfies its schema and the p
 
 /** The way of an embedding host: a server over its own engine, on a transport of its own. */
 async function embed(dialect: DialectName, engine: Engine): Promise<Client> {
-  const server = createMcpServer(engine, { tools: { dialect, session: dialect, timeouts: { defaultMs: 300 } }, yieldMs: 400 })
+  const server = createMcpServer(engine, {
+    tools: { dialect, session: dialect, timeouts: { defaultMs: 300 } },
+    yieldMs: 400,
+  })
   const [ours, theirs] = InMemoryTransport.createLinkedPair()
   const client = clientFor('legacy')
   await Promise.all([server.connect(theirs), client.connect(ours)])
@@ -55,8 +60,17 @@ async function checkDialect(dialect: DialectName, engine: Engine): Promise<strin
     const check = ajv.compile(tool.outputSchema!)
     const runs = RUNS[tool.name]
     const inputs = runs ? COMMANDS.map(runs) : [{}]
-    inputs.push({}, { nonsense: 1 }, { bash_id: 'nothing', shell_id: 'nothing', id: 'nothing' }, { bash_id: 7 }, { command: 7 }, { command: 'echo in background', run_in_background: true })
-    const results = await Promise.all(inputs.map((input) => client.callTool({ name: tool.name, arguments: input }) as Promise<CallToolResult>))
+    inputs.push(
+      {},
+      { nonsense: 1 },
+      { bash_id: 'nothing', shell_id: 'nothing', id: 'nothing' },
+      { bash_id: 7 },
+      { command: 7 },
+      { command: 'echo in background', run_in_background: true },
+    )
+    const results = await Promise.all(
+      inputs.map((input) => client.callTool({ name: tool.name, arguments: input }) as Promise<CallToolResult>),
+    )
     for (const [at, result] of results.entries()) {
       const about = `${dialect} ${tool.name} ${JSON.stringify(inputs[at])}`
       expect(result.structuredContent, about).toBeTypeOf('object')

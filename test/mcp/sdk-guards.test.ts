@@ -1,5 +1,10 @@
 /** What the SDK is spared must not change what it says. */
-import { InMemoryTransport, RELATED_TASK_META_KEY, specTypeSchemas, type JSONRPCMessage } from '@modelcontextprotocol/server'
+import {
+  InMemoryTransport,
+  RELATED_TASK_META_KEY,
+  specTypeSchemas,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/server'
 import { describe, expect, test } from 'vitest'
 import { quickenGuards, SIGHTS } from '../../src/mcp/sdk-guards.js'
 import { ToolServer } from '../../src/mcp/tool-server.js'
@@ -21,20 +26,33 @@ const params: unknown[] = [
   { _meta: { [RELATED_TASK_META_KEY]: { taskId: 't' } } },
   { _meta: { [RELATED_TASK_META_KEY]: 1 } },
 ]
-const results: unknown[] = [undefined, {}, null, [], 'x', { a: 1 }, { _meta: {} }, { _meta: 1 }, { _meta: { 'io.modelcontextprotocol/serverInfo': 1 } }]
+const results: unknown[] = [
+  undefined,
+  {},
+  null,
+  [],
+  'x',
+  { a: 1 },
+  { _meta: {} },
+  { _meta: 1 },
+  { _meta: { 'io.modelcontextprotocol/serverInfo': 1 } },
+]
 
 const messages: Record<string, unknown>[] = []
 for (const head of [{}, { jsonrpc: '2.0' }, { jsonrpc: '1.0' }, { jsonrpc: '2.0', more: 1 }]) {
   for (const id of ids) {
     const start = { ...head, ...(id === undefined ? {} : { id }) }
-    for (const method of ['m', 1]) for (const each of params) messages.push({ ...start, method, ...(each === undefined ? {} : { params: each }) })
+    for (const method of ['m', 1])
+      for (const each of params) messages.push({ ...start, method, ...(each === undefined ? {} : { params: each }) })
     for (const each of results) messages.push({ ...start, ...(each === undefined ? {} : { result: each }) })
-    for (const error of [{}, { code: 1, message: 'm' }, { code: 1.5, message: 'm' }, null]) messages.push({ ...start, error }, { ...start, error, result: {} })
+    for (const error of [{}, { code: 1, message: 'm' }, { code: 1.5, message: 'm' }, null])
+      messages.push({ ...start, error }, { ...start, error, result: {} })
   }
 }
 
 describe.each(Object.keys(SIGHTS) as (keyof typeof SIGHTS)[])('%s', (name) => {
-  const saysTheSchema = (value: unknown): boolean => (specTypeSchemas[name]['~standard'].validate(value) as { issues?: unknown }).issues === undefined
+  const saysTheSchema = (value: unknown): boolean =>
+    (specTypeSchemas[name]['~standard'].validate(value) as { issues?: unknown }).issues === undefined
 
   test('at sight is what the schema says, or nothing', () => {
     const wrong = messages.filter((message) => ![null, saysTheSchema(message)].includes(SIGHTS[name](message)))
@@ -44,13 +62,22 @@ describe.each(Object.keys(SIGHTS) as (keyof typeof SIGHTS)[])('%s', (name) => {
   test('the guard says the same as before, also to what is no object', () => {
     quickenGuards()
     const guard = specTypeSchemas[name] as unknown as { safeParse(value: unknown): { success: boolean } }
-    const wrong = [...messages, null, undefined, 1, 'x', []].filter((message) => guard.safeParse(message).success !== saysTheSchema(message))
+    const wrong = [...messages, null, undefined, 1, 'x', []].filter(
+      (message) => guard.safeParse(message).success !== saysTheSchema(message),
+    )
     expect(wrong).toEqual([])
   })
 })
 
 test('a plain message is known at sight', () => {
-  expect(SIGHTS.JSONRPCRequest({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'Bash', arguments: {}, _meta: { progressToken: 1 } } })).toBe(true)
+  expect(
+    SIGHTS.JSONRPCRequest({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'Bash', arguments: {}, _meta: { progressToken: 1 } },
+    }),
+  ).toBe(true)
   expect(SIGHTS.JSONRPCResultResponse({ jsonrpc: '2.0', id: 1, result: { content: [] } })).toBe(true)
 })
 
@@ -58,7 +85,9 @@ describe.each([true, false])('a server whose calls go directly: %s', (direct) =>
   async function answerTo(given: object): Promise<{ result?: unknown; error?: { code: number; message: string } }> {
     const [ours, theirs] = InMemoryTransport.createLinkedPair()
     const server = new ToolServer({ capabilities: { tools: {} } })
-    server.serveCalls(async (call) => ({ content: [{ type: 'text', text: JSON.stringify(call.arguments) }] }), { direct })
+    server.serveCalls(async (call) => ({ content: [{ type: 'text', text: JSON.stringify(call.arguments) }] }), {
+      direct,
+    })
     await server.connect(ours)
     const answer = new Promise<JSONRPCMessage>((resolve) => (theirs.onmessage = resolve))
     await theirs.start()
@@ -69,10 +98,18 @@ describe.each([true, false])('a server whose calls go directly: %s', (direct) =>
   }
 
   test('answers', async () => {
-    expect(await answerTo({ name: 'Bash', arguments: { command: ':' }, _meta: { progressToken: 1 } })).toMatchObject({ result: { content: [{ type: 'text', text: '{"command":":"}' }] } })
+    expect(await answerTo({ name: 'Bash', arguments: { command: ':' }, _meta: { progressToken: 1 } })).toMatchObject({
+      result: { content: [{ type: 'text', text: '{"command":":"}' }] },
+    })
   })
 
-  test.each([[{}], [{ name: 1 }], [{ name: 'Bash', arguments: [] }], [{ name: 'Bash', arguments: 'x' }], [{ name: 'Bash', task: 1 }]])('%j gets the error of the SDK', async (given) => {
+  test.each([
+    [{}],
+    [{ name: 1 }],
+    [{ name: 'Bash', arguments: [] }],
+    [{ name: 'Bash', arguments: 'x' }],
+    [{ name: 'Bash', task: 1 }],
+  ])('%j gets the error of the SDK', async (given) => {
     const { error } = await answerTo(given)
     expect(error?.code).toBe(-32_602)
     expect(error?.message).toMatch(/^Invalid tools\/call request/)

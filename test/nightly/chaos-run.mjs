@@ -10,7 +10,13 @@ const [minutes = 10, firstSeed = Date.now() % 1e9] = process.argv.slice(2).map(N
 const root = join(here, '..', '..')
 // Beside the sources, so that the paths of the helper and of the fixtures hold.
 const file = join(root, 'test', 'engine', `.chaos-${process.pid}.mjs`)
-const bundle = await rolldown({ cwd: root, input: join(here, 'chaos.ts'), platform: 'node', external: [/^node:/, 'rolldown', 're2js', 'unbash'], logLevel: 'silent' })
+const bundle = await rolldown({
+  cwd: root,
+  input: join(here, 'chaos.ts'),
+  platform: 'node',
+  external: [/^node:/, 'rolldown', 're2js', 'unbash'],
+  logLevel: 'silent',
+})
 await bundle.write({ file, format: 'esm', codeSplitting: false })
 process.once('exit', () => rmSync(file, { force: true }))
 let failed = false

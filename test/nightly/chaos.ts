@@ -31,7 +31,15 @@ interface Model {
 
 const ENGINES = 2
 
-export async function runChaos({ seconds, seed, stateDir }: { seconds: number; seed: number; stateDir: string }): Promise<ChaosReport> {
+export async function runChaos({
+  seconds,
+  seed,
+  stateDir,
+}: {
+  seconds: number
+  seed: number
+  stateDir: string
+}): Promise<ChaosReport> {
   const random = createRandom(seed)
   const count = { jobs: 0, reads: 0, bytes: 0, kills: 0, crashes: 0, completed: 0 }
   const hosts: EngineHost[] = await Promise.all(Array.from({ length: ENGINES }, () => startHost(stateDir)))
@@ -43,12 +51,17 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
   // Answers may overtake each other: each is held against what was known when it was asked for.
   const look = (model: Model, info: JobInfo, last: JobInfo | null): void => {
     if (last && !last.isRunning)
-      must(info.status === last.status && info.exitCode === last.exitCode && info.bytes.total === last.bytes.total, `${model.id} changed after its end: ${last.status} -> ${info.status}`)
+      must(
+        info.status === last.status && info.exitCode === last.exitCode && info.bytes.total === last.bytes.total,
+        `${model.id} changed after its end: ${last.status} -> ${info.status}`,
+      )
     if (last && last.status !== 'pending') must(info.status !== 'pending', `${model.id} went back to pending`)
     must(info.bytes.total >= (last?.bytes.total ?? 0), `${model.id} shrank`)
-    if (info.status === 'completed' || info.status === 'failed') must(model.ends && info.exitCode === model.exit, `${model.id} ended with ${info.exitCode}, not ${model.exit}`)
+    if (info.status === 'completed' || info.status === 'failed')
+      must(model.ends && info.exitCode === model.exit, `${model.id} ended with ${info.exitCode}, not ${model.exit}`)
     if (info.status === 'killed') must(model.mayBeKilled, `${model.id} was killed by nobody`)
-    if (info.status === 'lost') must(model.interrupted && info.pid === null, `${model.id} is lost: ${info.notes.join(' ')}`)
+    if (info.status === 'lost')
+      must(model.interrupted && info.pid === null, `${model.id} is lost: ${info.notes.join(' ')}`)
     must(info.status !== 'timeout', `${model.id} is ${info.status}: ${info.notes.join(' ')}`)
     if (model.last === last) model.last = info
   }
@@ -62,7 +75,18 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
       const ends = random() < 0.8
       const text = Array.from({ length: lines }, (_, n) => `${id} ${n + 1}\n`).join('')
       const owner = random() < 0.5 ? 'manager' : 'detached'
-      const model: Model = { id, text, exit, owner, ends, host, mayBeKilled: !ends, removed: false, interrupted: true, last: null }
+      const model: Model = {
+        id,
+        text,
+        exit,
+        owner,
+        ends,
+        host,
+        mayBeKilled: !ends,
+        removed: false,
+        interrupted: true,
+        last: null,
+      }
       models.set(id, model)
       const half = Math.floor(lines / 2)
       await host.call('start', {
@@ -80,7 +104,10 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
       const read = await host.call('read', model.id, { since, maxBytes: Math.ceil(random() * 200_000) + 4 })
       count.reads++
       count.bytes += read.cursor - read.start
-      must(read.omittedBytes === 0 && read.text === model.text.slice(read.start, read.cursor), `${model.id} read wrong bytes at ${read.start}..${read.cursor}`)
+      must(
+        read.omittedBytes === 0 && read.text === model.text.slice(read.start, read.cursor),
+        `${model.id} read wrong bytes at ${read.start}..${read.cursor}`,
+      )
     },
     async info(host) {
       const model = pick([...models.values()])
@@ -128,7 +155,8 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
     async crash(host) {
       if (random() > 0.25) return
       count.crashes++
-      for (const model of models.values()) if (model.host === host && model.owner === 'manager') model.mayBeKilled = true
+      for (const model of models.values())
+        if (model.host === host && model.owner === 'manager') model.mayBeKilled = true
       const at = hosts.indexOf(host)
       if (at < 0) return
       hosts.splice(at, 1)
@@ -137,7 +165,22 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
     },
   }
 
-  const ways = ['start', 'start', 'start', 'read', 'read', 'read', 'read', 'info', 'wait', 'kill', 'list', 'finish', 'finish', 'crash']
+  const ways = [
+    'start',
+    'start',
+    'start',
+    'read',
+    'read',
+    'read',
+    'read',
+    'info',
+    'wait',
+    'kill',
+    'list',
+    'finish',
+    'finish',
+    'crash',
+  ]
   const worker = async (): Promise<void> => {
     while (performance.now() < until) {
       const way = models.size === 0 ? 'start' : pick(ways)
@@ -151,7 +194,12 @@ export async function runChaos({ seconds, seed, stateDir }: { seconds: number; s
       } catch (error) {
         // The engine was killed under the call, or another worker removed the job: both are part of the game.
         const { message, code } = error as Error & { code?: string }
-        if (message !== 'the engine is gone' && code !== 'JOB_NOT_FOUND' && !(error instanceof TypeError && models.size === 0)) throw error
+        if (
+          message !== 'the engine is gone' &&
+          code !== 'JOB_NOT_FOUND' &&
+          !(error instanceof TypeError && models.size === 0)
+        )
+          throw error
       }
     }
   }

@@ -52,7 +52,21 @@ const KINDS: readonly [string, string, string][] = [
   ['broken off by the next', `${E}[3${E}[31mx${E}]0;t${E}[0my`, 'xy'],
 ]
 
-const UNFINISHED = ['', E, `${E}[`, `${E}[31`, `${E}[?2`, `${E}]`, `${E}]0;tit`, `${E}]8;;http://x${E}`, `${E}P`, `${E}Pq#0`, `${E}_G`, `${E}(`, '\x9b3']
+const UNFINISHED = [
+  '',
+  E,
+  `${E}[`,
+  `${E}[31`,
+  `${E}[?2`,
+  `${E}]`,
+  `${E}]0;tit`,
+  `${E}]8;;http://x${E}`,
+  `${E}P`,
+  `${E}Pq#0`,
+  `${E}_G`,
+  `${E}(`,
+  '\x9b3',
+]
 
 const all = (pieces: readonly string[]): string => {
   const stripper = createAnsiStripper()
@@ -82,13 +96,28 @@ describe('EXEC-14 F31: a split changes nothing', () => {
 
   test('any mixture of sequences and garbage, in any pieces', () => {
     const piece = fc.oneof(
-      fc.constantFrom(...KINDS.map(([, given]) => given), ...UNFINISHED, 'text', '\n', '\r', ';', 'q', '\\', '\x07', '\x9c', '\x98', '\x85'),
+      fc.constantFrom(
+        ...KINDS.map(([, given]) => given),
+        ...UNFINISHED,
+        'text',
+        '\n',
+        '\r',
+        ';',
+        'q',
+        '\\',
+        '\x07',
+        '\x9c',
+        '\x98',
+        '\x85',
+      ),
       fc.string({ maxLength: 3, unit: 'binary' }),
     )
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat(200), { maxLength: 8 }), (parts, cuts) => {
         const text = parts.join('')
-        const at = [...new Set([0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length])].sort((a, b) => a - b)
+        const at = [...new Set([0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length])].sort(
+          (a, b) => a - b,
+        )
         const pieces = at.slice(1).map((end, index) => text.slice(at[index], end))
         expect(all(pieces)).toBe(stripAnsi(text))
       }),

@@ -9,7 +9,11 @@ describe('EXEC-12: the first 30,000 characters', () => {
   test('exactly 30,000 pass untouched, one more is too many', () => {
     const exact = 'x'.repeat(30_000)
     expect(clipHead(exact)).toEqual({ text: exact, truncated: false, omittedBytes: 0 })
-    expect(clipHead(`${exact}y`)).toEqual({ text: `${exact}\n\n[Output truncated at 30000 characters]`, truncated: true, omittedBytes: 1 })
+    expect(clipHead(`${exact}y`)).toEqual({
+      text: `${exact}\n\n[Output truncated at 30000 characters]`,
+      truncated: true,
+      omittedBytes: 1,
+    })
   })
 
   test('F28: a surrogate pair at the cut stays whole', () => {
@@ -19,7 +23,9 @@ describe('EXEC-12: the first 30,000 characters', () => {
   })
 
   test('the marker is the dialect’s', () => {
-    expect(clipHead('abcdef', { maxChars: 3, marker: '\n\n... (output truncated)' }).text).toBe('abc\n\n... (output truncated)')
+    expect(clipHead('abcdef', { maxChars: 3, marker: '\n\n... (output truncated)' }).text).toBe(
+      'abc\n\n... (output truncated)',
+    )
   })
 })
 
@@ -27,8 +33,12 @@ describe('EXEC-13: more than 128 KB keep the first and the last 4 KB', () => {
   test('exactly 131,072 bytes pass untouched, one more is too many', () => {
     const exact = 'x'.repeat(131_072)
     expect(clipMiddle(exact)).toEqual({ text: exact, truncated: false, omittedBytes: 0 })
-    const { text, truncated, omittedBytes } = clipMiddle(`${'a'.repeat(4_096)}${'m'.repeat(122_881)}${'z'.repeat(4_096)}`)
-    expect(text).toBe(`[output truncated in middle: got 131073 bytes, max is 131072 bytes]\n${'a'.repeat(4_096)}\n\n[snip]\n\n${'z'.repeat(4_096)}`)
+    const { text, truncated, omittedBytes } = clipMiddle(
+      `${'a'.repeat(4_096)}${'m'.repeat(122_881)}${'z'.repeat(4_096)}`,
+    )
+    expect(text).toBe(
+      `[output truncated in middle: got 131073 bytes, max is 131072 bytes]\n${'a'.repeat(4_096)}\n\n[snip]\n\n${'z'.repeat(4_096)}`,
+    )
     expect({ truncated, omittedBytes }).toEqual({ truncated: true, omittedBytes: 122_881 })
   })
 
@@ -66,7 +76,8 @@ describe('the house clip', () => {
   test('says how many bytes and lines are missing and where the whole is', () => {
     const whole = lines(10_000)
     const { text, omittedBytes } = clipEnds(whole, { wholeAt: '/state/run/output.log' })
-    const [marker, count, missing] = /\[\.\.\. (\d+) bytes, (\d+) lines omitted; whole output: \/state\/run\/output\.log \.\.\.\]\n/.exec(text)!
+    const [marker, count, missing] =
+      /\[\.\.\. (\d+) bytes, (\d+) lines omitted; whole output: \/state\/run\/output\.log \.\.\.\]\n/.exec(text)!
     const [head, tail] = text.split(marker) as [string, string]
     expect(Number(count)).toBe(omittedBytes)
     expect(whole.length - omittedBytes).toBe(head.length + tail.length)
@@ -103,7 +114,13 @@ describe('the house clip', () => {
     expect(clipEnds(`${lines(5_000)}${line}\n${lines(5_000)}`).text).toContain(`5001: ${line}\n`)
   })
 
-  test.each(['0 errors, 0 warnings', 'Tests: 12 passed, failed: 0', 'compiling module terror.c', 'no errors found', 'see mirror for details'])('not error-looking: %s', (line) => {
+  test.each([
+    '0 errors, 0 warnings',
+    'Tests: 12 passed, failed: 0',
+    'compiling module terror.c',
+    'no errors found',
+    'see mirror for details',
+  ])('not error-looking: %s', (line) => {
     expect(clipEnds(`${lines(5_000)}${line}\n${lines(5_000)}`).text).not.toContain(line)
   })
 
@@ -115,17 +132,34 @@ describe('the house clip', () => {
   })
 
   test('never longer than its budget, never a split pair, and the count is right, for any text', () => {
-    const piece = fc.constantFrom('line\n', 'x'.repeat(50), '🔑'.repeat(9), '═\n', 'error: bad\n', 'FAILED a\n', '\n', 'é')
+    const piece = fc.constantFrom(
+      'line\n',
+      'x'.repeat(50),
+      '🔑'.repeat(9),
+      '═\n',
+      'error: bad\n',
+      'FAILED a\n',
+      '\n',
+      'é',
+    )
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 120 }), fc.integer({ min: 1, max: 900 }), fc.boolean(), (parts, maxChars, named) => {
-        const whole = parts.join('')
-        const { text, truncated, omittedBytes } = clipEnds(whole, { maxChars, wholeAt: named ? '/tmp/some/where.log' : null })
-        expect(text.length).toBeLessThanOrEqual(maxChars)
-        expect(truncated).toBe(whole.length > maxChars)
-        expect(omittedBytes).toBeLessThanOrEqual(bytes(whole))
-        expect(utf8Length(text)).toBe(bytes(text))
-        expect(text).not.toMatch(/\p{Surrogate}/u)
-      }),
+      fc.property(
+        fc.array(piece, { maxLength: 120 }),
+        fc.integer({ min: 1, max: 900 }),
+        fc.boolean(),
+        (parts, maxChars, named) => {
+          const whole = parts.join('')
+          const { text, truncated, omittedBytes } = clipEnds(whole, {
+            maxChars,
+            wholeAt: named ? '/tmp/some/where.log' : null,
+          })
+          expect(text.length).toBeLessThanOrEqual(maxChars)
+          expect(truncated).toBe(whole.length > maxChars)
+          expect(omittedBytes).toBeLessThanOrEqual(bytes(whole))
+          expect(utf8Length(text)).toBe(bytes(text))
+          expect(text).not.toMatch(/\p{Surrogate}/u)
+        },
+      ),
       { numRuns: 500 },
     )
   })
@@ -141,7 +175,21 @@ describe('the house clip', () => {
 
   test('hostile text takes linear time', () => {
     const started = performance.now()
-    for (const piece of ['\n', ' ', ' \n', 'error\n', 'error ', '✗', 'Error', 'not ok', '\t\n', 'e', '0 errors\n', '🔑']) clipEnds(piece.repeat(1_000_000 / piece.length))
+    for (const piece of [
+      '\n',
+      ' ',
+      ' \n',
+      'error\n',
+      'error ',
+      '✗',
+      'Error',
+      'not ok',
+      '\t\n',
+      'e',
+      '0 errors\n',
+      '🔑',
+    ])
+      clipEnds(piece.repeat(1_000_000 / piece.length))
     expect(performance.now() - started).toBeLessThan(20_000)
   })
 

@@ -6,7 +6,12 @@ import { createLineFilter, filterLines } from '../../src/output/filter.js'
 import type { BoundedCompiler } from '../../src/output/pattern.js'
 
 const log = 'one error\ntwo\nthree\nfour error\nfive\nsix\n'
-const bounded: BoundedCompiler = (source, flags) => (lines) => runInNewContext('lines.map((line) => new RegExp(source, flags).test(line))', { source, flags, lines }, { timeout: 200 }) as boolean[]
+const bounded: BoundedCompiler = (source, flags) => (lines) =>
+  runInNewContext(
+    'lines.map((line) => new RegExp(source, flags).test(line))',
+    { source, flags, lines },
+    { timeout: 200 },
+  ) as boolean[]
 
 describe('BG-08: whole lines that match', () => {
   test('are kept, with their count', async () => {
@@ -31,7 +36,9 @@ describe('BG-08: whole lines that match', () => {
   test('lines around a match, groups parted as grep does', async () => {
     expect((await filterLines(log, 'four', { before: 1 })).text).toBe('three\nfour error\n')
     expect((await filterLines(log, 'error', { after: 1 })).text).toBe('one error\ntwo\n--\nfour error\nfive\n')
-    expect((await filterLines(log, 'error', { before: 1, after: 1 })).text).toBe('one error\ntwo\nthree\nfour error\nfive\n')
+    expect((await filterLines(log, 'error', { before: 1, after: 1 })).text).toBe(
+      'one error\ntwo\nthree\nfour error\nfive\n',
+    )
     expect((await filterLines('a x\nb x\nc\n', 'x', { before: 2, after: 2 })).text).toBe('a x\nb x\nc\n')
   })
 
@@ -49,10 +56,14 @@ describe('BG-08: whole lines that match', () => {
         fc.nat(2),
         async (parts, cuts, before, after) => {
           const text = parts.join('')
-          const at = [...new Set([0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length])].sort((a, b) => a - b)
+          const at = [...new Set([0, ...cuts.map((cut) => Math.min(cut, text.length)), text.length])].sort(
+            (a, b) => a - b,
+          )
           const filter = await createLineFilter('x', { before, after })
           const out = at.slice(1).map((end, index) => filter.push(text.slice(at[index], end)))
-          expect({ text: out.join('') + filter.flush(), matches: filter.matches }).toEqual(await filterLines(text, 'x', { before, after }))
+          expect({ text: out.join('') + filter.flush(), matches: filter.matches }).toEqual(
+            await filterLines(text, 'x', { before, after }),
+          )
         },
       ),
     )
@@ -77,7 +88,8 @@ describe('BG-08: a bad pattern is an error before anything is read', () => {
   })
 
   test('what needs backtracking is refused clearly where nothing can stop it', async () => {
-    for (const pattern of ['a(?=b)', '(a)\\1', '(?<n>\\d+)-\\k<n>']) await expect(createLineFilter(pattern)).rejects.toThrow(/Invalid filter regex.*lookaround and backreferences/)
+    for (const pattern of ['a(?=b)', '(a)\\1', '(?<n>\\d+)-\\k<n>'])
+      await expect(createLineFilter(pattern)).rejects.toThrow(/Invalid filter regex.*lookaround and backreferences/)
   })
 })
 
@@ -114,42 +126,66 @@ describe('spellings', () => {
   test('with a bounded matcher backtracking patterns mean what they mean in JavaScript', async () => {
     for (const pattern of ['a(?=b)', '(a)\\1', '(?<n>\\d+)-\\k<n>', 'x{1001}', '[\\b]'])
       for (const line of ['ab', 'aa', '12-12', '12-13', 'x'.repeat(1001), 'x\by'])
-        expect([pattern, line, (await filterLines(line, pattern, { bounded })).matches === 1]).toEqual([pattern, line, new RegExp(pattern).test(line)])
+        expect([pattern, line, (await filterLines(line, pattern, { bounded })).matches === 1]).toEqual([
+          pattern,
+          line,
+          new RegExp(pattern).test(line),
+        ])
   })
 })
 
 describe('many lines at once', () => {
   const alphabet = fc.constantFrom('a', 'b', 'ab', ' ', '', 'é')
-  test.each(['a$', '^b', '^$', '[^a]b', '\\s', 'a\\sb', '\\Bb', '\\bb', '(?s)a.b', '\\Aa', 'b\\z', '(?<![^a])b', '(?<=a)b', 'a.*b|^ '])(
-    '%s gives each line what it would get alone',
-    async (pattern) => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(
-            fc.array(alphabet, { maxLength: 4 }).map((parts) => parts.join('')),
-            { minLength: 1, maxLength: 100 },
-          ),
-          async (lines) => {
-            const alone = await Promise.all(lines.map(async (line) => (await filterLines(`${line}\n`, pattern)).text))
-            expect((await filterLines(lines.map((line) => `${line}\n`).join(''), pattern)).text).toBe(alone.join(''))
-          },
+  test.each([
+    'a$',
+    '^b',
+    '^$',
+    '[^a]b',
+    '\\s',
+    'a\\sb',
+    '\\Bb',
+    '\\bb',
+    '(?s)a.b',
+    '\\Aa',
+    'b\\z',
+    '(?<![^a])b',
+    '(?<=a)b',
+    'a.*b|^ ',
+  ])('%s gives each line what it would get alone', async (pattern) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.array(alphabet, { maxLength: 4 }).map((parts) => parts.join('')),
+          { minLength: 1, maxLength: 100 },
         ),
-        { numRuns: 15 },
-      )
-    },
-  )
+        async (lines) => {
+          const alone = await Promise.all(lines.map(async (line) => (await filterLines(`${line}\n`, pattern)).text))
+          expect((await filterLines(lines.map((line) => `${line}\n`).join(''), pattern)).text).toBe(alone.join(''))
+        },
+      ),
+      { numRuns: 15 },
+    )
+  })
 })
 
 describe('time', () => {
-  test.each(['(a+)+$', '^(a|a)*$', '(.*a){12}$', '^(\\w+\\s?)*$', '(a*)*b', '^(?!(a+)+$)x'])('hostile lines cannot make %s slow', async (pattern) => {
-    const started = performance.now()
-    await filterLines(`${'a'.repeat(50_000)}!\n`.repeat(4), pattern)
-    expect(performance.now() - started).toBeLessThan(5_000)
-  })
+  test.each(['(a+)+$', '^(a|a)*$', '(.*a){12}$', '^(\\w+\\s?)*$', '(a*)*b', '^(?!(a+)+$)x'])(
+    'hostile lines cannot make %s slow',
+    async (pattern) => {
+      const started = performance.now()
+      await filterLines(`${'a'.repeat(50_000)}!\n`.repeat(4), pattern)
+      expect(performance.now() - started).toBeLessThan(5_000)
+    },
+  )
 
   test('patterns that would grow without bounds are refused or bounded', async () => {
     const started = performance.now()
-    for (const pattern of ['((a{100}){100}){100}', '((((a{1,50}){1,50}){1,50}){1,50})', '('.repeat(4_000) + 'a' + ')'.repeat(4_000), '(?:a?){999}(?:a?){999}'])
+    for (const pattern of [
+      '((a{100}){100}){100}',
+      '((((a{1,50}){1,50}){1,50}){1,50})',
+      '('.repeat(4_000) + 'a' + ')'.repeat(4_000),
+      '(?:a?){999}(?:a?){999}',
+    ])
       await filterLines('aaaa\n', pattern).catch((error: unknown) => expect(ShellError.is(error)).toBe(true))
     expect(performance.now() - started).toBeLessThan(5_000)
   })

@@ -32,7 +32,22 @@ describe('a rewritten line becomes what a terminal would show', () => {
 })
 
 test('any pieces give what the whole gives', () => {
-  const piece = fc.constantFrom('10%', 'long text', '\r', '\r', '\n', '\r\n', '\b', `${E}[K`, `${E}[2K`, `${E}[31m`, `${E}[3D`, '🔑', ' ', `${E}]0;t\x07`)
+  const piece = fc.constantFrom(
+    '10%',
+    'long text',
+    '\r',
+    '\r',
+    '\n',
+    '\r\n',
+    '\b',
+    `${E}[K`,
+    `${E}[2K`,
+    `${E}[31m`,
+    `${E}[3D`,
+    '🔑',
+    ' ',
+    `${E}]0;t\x07`,
+  )
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 25 }), fc.array(fc.nat(120), { maxLength: 8 }), (parts, cuts) => {
       const text = parts.join('')
@@ -47,10 +62,13 @@ test('any pieces give what the whole gives', () => {
 
 test('a line shows the same whether or not a sequence is in it', () => {
   fc.assert(
-    fc.property(fc.array(fc.constantFrom('10%', 'long text', '\r', '\b', ' ', 'é', 'x'), { maxLength: 20 }), (parts) => {
-      const text = parts.join('')
-      expect(collapseProgress(`${E}[0m${text}\n`).replace(`${E}[0m`, '')).toBe(collapseProgress(`${text}\n`))
-    }),
+    fc.property(
+      fc.array(fc.constantFrom('10%', 'long text', '\r', '\b', ' ', 'é', 'x'), { maxLength: 20 }),
+      (parts) => {
+        const text = parts.join('')
+        expect(collapseProgress(`${E}[0m${text}\n`).replace(`${E}[0m`, '')).toBe(collapseProgress(`${text}\n`))
+      },
+    ),
   )
 })
 
@@ -83,7 +101,8 @@ describe('memory', () => {
 
   test('hostile lines take linear time', () => {
     const started = performance.now()
-    for (const piece of ['\r', '\b', ' ', 'a\r', ' \b', `${E}[`, `${E}[K`, `${E}]`]) collapseProgress(`x\r${piece.repeat(60_000 / piece.length)}y\n${piece.repeat(400_000 / piece.length)}\n`)
+    for (const piece of ['\r', '\b', ' ', 'a\r', ' \b', `${E}[`, `${E}[K`, `${E}]`])
+      collapseProgress(`x\r${piece.repeat(60_000 / piece.length)}y\n${piece.repeat(400_000 / piece.length)}\n`)
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 

@@ -15,7 +15,11 @@ function kept(content: string | Uint8Array, memory = 1_000_000): ReturnType<Tran
 describe('the text of an Outcome', () => {
   test('is what was printed when nothing is asked', () => {
     expect(shapeText(kept('a\0b\r\n\x1b[31mé', 6))).toMatchObject({ truncated: true })
-    expect(shapeText(kept('a\0b\r\n\x1b[31mé'))).toEqual({ text: 'a\0b\r\n\x1b[31mé', truncated: false, omittedBytes: 0 })
+    expect(shapeText(kept('a\0b\r\n\x1b[31mé'))).toEqual({
+      text: 'a\0b\r\n\x1b[31mé',
+      truncated: false,
+      omittedBytes: 0,
+    })
   })
 
   test('a bar is collapsed before its sequences are stripped', () => {
@@ -28,36 +32,52 @@ describe('the text of an Outcome', () => {
 
   test('the limit holds for the text that is shown, not for its colours', () => {
     const coloured = '\x1b[31mx\x1b[0m'.repeat(30_000)
-    expect(shapeText(kept(coloured), { ansi: 'strip', clip: { kind: 'head', maxChars: 30_000 } })).toEqual({ text: 'x'.repeat(30_000), truncated: false, omittedBytes: 0 })
+    expect(shapeText(kept(coloured), { ansi: 'strip', clip: { kind: 'head', maxChars: 30_000 } })).toEqual({
+      text: 'x'.repeat(30_000),
+      truncated: false,
+      omittedBytes: 0,
+    })
   })
 
   test('of more than memory holds begins at a whole line behind the hole', () => {
     const text = Array.from({ length: 2_000 }, (_, i) => `\x1b[32mline ${i}\x1b[0m`).join('\n')
     const shaped = shapeText(kept(text, 4_000), { ansi: 'strip' })
-    for (const line of shaped.text.split('\n')) expect(line).toMatch(/^(?:line \d+|li?n?e? ?\d*|\[\.\.\. \d+ bytes omitted \.\.\.\]|)$/)
+    for (const line of shaped.text.split('\n'))
+      expect(line).toMatch(/^(?:line \d+|li?n?e? ?\d*|\[\.\.\. \d+ bytes omitted \.\.\.\]|)$/)
     expect(shaped.truncated).toBe(true)
   })
 })
 
 describe('omitted bytes are exact', () => {
-  const clips: Clip[] = [{ kind: 'none' }, { kind: 'head', maxChars: 300 }, { kind: 'middle', maxBytes: 500, endBytes: 100 }, { kind: 'ends', maxChars: 400 }]
+  const clips: Clip[] = [
+    { kind: 'none' },
+    { kind: 'head', maxChars: 300 },
+    { kind: 'middle', maxBytes: 500, endBytes: 100 },
+    { kind: 'ends', maxChars: 400 },
+  ]
 
   test.each(clips)('$kind, also for binary output and for more than memory holds', (clip) => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 600, maxLength: 3_000 }), fc.constantFrom(10_000, 1_200), (bytes, memory) => {
-        // Line breaks and letters among the garbage, so that every way to cut is taken.
-        const content = bytes.map((byte) => (byte < 20 ? 10 : byte))
-        const { text, truncated, omittedBytes } = shapeText(kept(content, memory), { clip })
-        expect(omittedBytes).toBeGreaterThanOrEqual(0)
-        expect(omittedBytes).toBeLessThanOrEqual(content.length)
-        if (!truncated) expect(omittedBytes).toBe(0)
-        else if (clip.kind === 'head') {
-          const shown = text.slice(0, text.indexOf('\n\n[Output truncated'))
-          expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(content).startsWith(shown)).toBe(true)
-          const rest = new TextDecoder('utf-8', { ignoreBOM: true }).decode(content.subarray(content.length - omittedBytes))
-          expect(shown + rest).toBe(new TextDecoder('utf-8', { ignoreBOM: true }).decode(content))
-        }
-      }),
+      fc.property(
+        fc.uint8Array({ minLength: 600, maxLength: 3_000 }),
+        fc.constantFrom(10_000, 1_200),
+        (bytes, memory) => {
+          // Line breaks and letters among the garbage, so that every way to cut is taken.
+          const content = bytes.map((byte) => (byte < 20 ? 10 : byte))
+          const { text, truncated, omittedBytes } = shapeText(kept(content, memory), { clip })
+          expect(omittedBytes).toBeGreaterThanOrEqual(0)
+          expect(omittedBytes).toBeLessThanOrEqual(content.length)
+          if (!truncated) expect(omittedBytes).toBe(0)
+          else if (clip.kind === 'head') {
+            const shown = text.slice(0, text.indexOf('\n\n[Output truncated'))
+            expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(content).startsWith(shown)).toBe(true)
+            const rest = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+              content.subarray(content.length - omittedBytes),
+            )
+            expect(shown + rest).toBe(new TextDecoder('utf-8', { ignoreBOM: true }).decode(content))
+          }
+        },
+      ),
       { numRuns: 200 },
     )
   })

@@ -11,7 +11,10 @@ async function rowsOf(text: string): Promise<string[]> {
   const terminal = new xterm.Terminal({ cols: 400, rows: 60, allowProposedApi: true, convertEol: true })
   await new Promise<void>((resolve) => terminal.write(text, resolve))
   const { active } = terminal.buffer
-  const rows = Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true).trimEnd() ?? '')
+  const rows = Array.from(
+    { length: active.length },
+    (_, row) => active.getLine(row)?.translateToString(true).trimEnd() ?? '',
+  )
   terminal.dispose()
   return withoutEmptyEnd(rows)
 }
@@ -68,7 +71,27 @@ describe('what is shown is what a terminal shows', () => {
   })
 
   test('for lines that are rewritten', async () => {
-    const pieces = ['10%', 'long text', 'é', ' ', '\r', '\r', '\b', '\n', `${E}[K`, `${E}[0K`, `${E}[1K`, `${E}[2K`, `${E}[32m`, `${E}[0m`, `${E}[3D`, `${E}[2C`, `${E}[G`, `${E}[5G`, `${E}]0;t\x07`]
+    const pieces = [
+      '10%',
+      'long text',
+      'é',
+      ' ',
+      '\r',
+      '\r',
+      '\b',
+      '\n',
+      `${E}[K`,
+      `${E}[0K`,
+      `${E}[1K`,
+      `${E}[2K`,
+      `${E}[32m`,
+      `${E}[0m`,
+      `${E}[3D`,
+      `${E}[2C`,
+      `${E}[G`,
+      `${E}[5G`,
+      `${E}]0;t\x07`,
+    ]
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...pieces), { maxLength: 16 }), async (parts) => {
         const text = parts.join('')

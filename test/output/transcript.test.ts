@@ -14,29 +14,49 @@ function filled(content: string, options: { headBytes: number; tailBytes: number
 describe('what is kept', () => {
   test('everything, while head and tail have room', () => {
     const kept = filled('hello world', { headBytes: 5, tailBytes: 10 }).snapshot()
-    expect({ ...kept, head: text(kept.head), tail: text(kept.tail) }).toEqual({ head: 'hello', tail: ' world', omittedBytes: 0, totalBytes: 11 })
+    expect({ ...kept, head: text(kept.head), tail: text(kept.tail) }).toEqual({
+      head: 'hello',
+      tail: ' world',
+      omittedBytes: 0,
+      totalBytes: 11,
+    })
   })
 
   test('the first and the last bytes beyond that, with the exact count of the rest', () => {
     const kept = filled('0123456789abcdef', { headBytes: 4, tailBytes: 3 }).snapshot()
-    expect({ ...kept, head: text(kept.head), tail: text(kept.tail) }).toEqual({ head: '0123', tail: 'def', omittedBytes: 9, totalBytes: 16 })
+    expect({ ...kept, head: text(kept.head), tail: text(kept.tail) }).toEqual({
+      head: '0123',
+      tail: 'def',
+      omittedBytes: 9,
+      totalBytes: 16,
+    })
   })
 
   test('for any chunks, equals the ends of the whole', () => {
     fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 }), fc.nat(30), fc.nat(30), (chunks, headBytes, tailBytes) => {
-        const transcript = new Transcript({ headBytes, tailBytes })
-        for (const chunk of chunks) {
-          const borrowed = chunk.slice()
-          transcript.write(borrowed)
-          borrowed.fill(0xff)
-        }
-        const whole = Uint8Array.from(chunks.flatMap((chunk) => [...chunk]))
-        const head = whole.slice(0, headBytes)
-        const rest = whole.slice(headBytes)
-        const tail = tailBytes === 0 ? new Uint8Array(0) : rest.slice(-tailBytes)
-        expect(transcript.snapshot()).toEqual({ head, tail, omittedBytes: rest.length - tail.length, totalBytes: whole.length })
-      }),
+      fc.property(
+        fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 }),
+        fc.nat(30),
+        fc.nat(30),
+        (chunks, headBytes, tailBytes) => {
+          const transcript = new Transcript({ headBytes, tailBytes })
+          for (const chunk of chunks) {
+            const borrowed = chunk.slice()
+            transcript.write(borrowed)
+            borrowed.fill(0xff)
+          }
+          const whole = Uint8Array.from(chunks.flatMap((chunk) => [...chunk]))
+          const head = whole.slice(0, headBytes)
+          const rest = whole.slice(headBytes)
+          const tail = tailBytes === 0 ? new Uint8Array(0) : rest.slice(-tailBytes)
+          expect(transcript.snapshot()).toEqual({
+            head,
+            tail,
+            omittedBytes: rest.length - tail.length,
+            totalBytes: whole.length,
+          })
+        },
+      ),
     )
   })
 
@@ -55,20 +75,23 @@ describe('what is kept', () => {
 describe('reading', () => {
   test('F35: concatenated reads with the returned end as cursor equal what was written, each byte once', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.uint8Array({ maxLength: 20 }), fc.integer({ min: 1, max: 15 })), { maxLength: 30 }), (steps) => {
-        const transcript = new Transcript({ headBytes: 100, tailBytes: 600 })
-        const seen: number[] = []
-        let cursor = 0
-        for (const [chunk, maxBytes] of steps) {
-          transcript.write(chunk)
-          const slice = transcript.read({ since: cursor, maxBytes })
-          expect(slice).toMatchObject({ start: cursor, lostBefore: 0 })
-          seen.push(...slice.bytes)
-          cursor = slice.end
-        }
-        seen.push(...transcript.read({ since: cursor }).bytes)
-        expect(seen).toEqual(steps.flatMap(([chunk]) => [...chunk]))
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.uint8Array({ maxLength: 20 }), fc.integer({ min: 1, max: 15 })), { maxLength: 30 }),
+        (steps) => {
+          const transcript = new Transcript({ headBytes: 100, tailBytes: 600 })
+          const seen: number[] = []
+          let cursor = 0
+          for (const [chunk, maxBytes] of steps) {
+            transcript.write(chunk)
+            const slice = transcript.read({ since: cursor, maxBytes })
+            expect(slice).toMatchObject({ start: cursor, lostBefore: 0 })
+            seen.push(...slice.bytes)
+            cursor = slice.end
+          }
+          seen.push(...transcript.read({ since: cursor }).bytes)
+          expect(seen).toEqual(steps.flatMap(([chunk]) => [...chunk]))
+        },
+      ),
     )
   })
 
@@ -81,7 +104,11 @@ describe('reading', () => {
   })
 
   test('from inside the hole says how much of what was asked for is lost', () => {
-    expect(filled('0123456789abcdef', { headBytes: 4, tailBytes: 3 }).read({ since: 10 })).toMatchObject({ start: 13, end: 16, lostBefore: 3 })
+    expect(filled('0123456789abcdef', { headBytes: 4, tailBytes: 3 }).read({ since: 10 })).toMatchObject({
+      start: 13,
+      end: 16,
+      lostBefore: 3,
+    })
   })
 
   test('at, beyond and before the ends is never an error', () => {

@@ -1,6 +1,14 @@
 import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
-import { bytesOfUnits, characterEnd, characterStart, createUtf8Decoder, takeFirst, takeLast, utf8Length } from '../../src/output/utf8.js'
+import {
+  bytesOfUnits,
+  characterEnd,
+  characterStart,
+  createUtf8Decoder,
+  takeFirst,
+  takeLast,
+  utf8Length,
+} from '../../src/output/utf8.js'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 /** The web's decoder is the oracle. */
@@ -10,7 +18,31 @@ const oracle = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreB
 const nastyBytes = fc
   .array(
     fc.oneof(
-      fc.constantFrom(0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe2, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff).map((byte) => [byte]),
+      fc
+        .constantFrom(
+          0x00,
+          0x41,
+          0x7f,
+          0x80,
+          0x8f,
+          0x90,
+          0x9f,
+          0xa0,
+          0xbf,
+          0xc0,
+          0xc1,
+          0xc2,
+          0xdf,
+          0xe0,
+          0xe2,
+          0xed,
+          0xef,
+          0xf0,
+          0xf4,
+          0xf5,
+          0xff,
+        )
+        .map((byte) => [byte]),
       fc.constantFrom('é', '═', '🔑', '\uFEFF', '\0').map((char) => [...encode(char)]),
     ),
     { maxLength: 24 },

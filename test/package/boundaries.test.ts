@@ -44,25 +44,43 @@ interface Import {
   readonly typeOnly: boolean
 }
 
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.ts') && !name.endsWith('.d.ts'),
+)
 
 const imports: readonly Import[] = files.flatMap((file) => {
   const text = readFileSync(join(src, file), 'utf8').replace(/\/\*[^]*?\*\//g, '')
-  const found = [...text.matchAll(/(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/g)].map(([, type, target]) => ({ file, target: target as string, typeOnly: Boolean(type) }))
-  return [...found, ...[...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, target]) => ({ file, target: target as string, typeOnly: false }))]
+  const found = [...text.matchAll(/(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/g)].map(
+    ([, type, target]) => ({ file, target: target as string, typeOnly: Boolean(type) }),
+  )
+  return [
+    ...found,
+    ...[...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, target]) => ({
+      file,
+      target: target as string,
+      typeOnly: false,
+    })),
+  ]
 })
 
 const roomOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] as string) : '.')
-const inside = ({ file, target }: Import): string => relative(src, resolve(src, dirname(file), target)).replace(/\.js$/, '.ts')
+const inside = ({ file, target }: Import): string =>
+  relative(src, resolve(src, dirname(file), target)).replace(/\.js$/, '.ts')
 
 describe('rooms', () => {
   test('there are imports to look at, and every one of ours exists', () => {
     expect(imports.length).toBeGreaterThan(300)
-    for (const each of imports.filter(({ target }) => target.startsWith('.'))) expect(existsSync(join(src, inside(each))), `${each.file} imports ${each.target}`).toBe(true)
+    for (const each of imports.filter(({ target }) => target.startsWith('.')))
+      expect(existsSync(join(src, inside(each))), `${each.file} imports ${each.target}`).toBe(true)
   })
 
   test('each imports only the rooms below it', () => {
-    const wrong = imports.filter(({ target }) => target.startsWith('.')).filter((each) => roomOf(each.file) !== roomOf(inside(each)) && !MAY_IMPORT[roomOf(each.file)]?.includes(roomOf(inside(each))))
+    const wrong = imports
+      .filter(({ target }) => target.startsWith('.'))
+      .filter(
+        (each) =>
+          roomOf(each.file) !== roomOf(inside(each)) && !MAY_IMPORT[roomOf(each.file)]?.includes(roomOf(inside(each))),
+      )
     expect(wrong.map((each) => `${each.file} -> ${inside(each)}`)).toEqual([])
   })
 
@@ -71,22 +89,31 @@ describe('rooms', () => {
   })
 
   test('only some use packages of others', () => {
-    const packages = imports.filter(({ target, typeOnly }) => !target.startsWith('.') && !target.startsWith('node:') && !typeOnly)
-    const wrong = packages.filter(({ file, target }) => !PACKAGES[roomOf(file)]?.some((name) => target === name || target.startsWith(`${name}/`)))
+    const packages = imports.filter(
+      ({ target, typeOnly }) => !target.startsWith('.') && !target.startsWith('node:') && !typeOnly,
+    )
+    const wrong = packages.filter(
+      ({ file, target }) => !PACKAGES[roomOf(file)]?.some((name) => target === name || target.startsWith(`${name}/`)),
+    )
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([])
   })
 
   test('only os/ starts processes and sends signals', () => {
     // The command line measures plain spawn and starts itself for the self-test; nothing there runs a user's command.
     const exempt = ['cli/bench.ts', 'cli/doctor-mcp.ts']
-    const spawning = imports.filter(({ file, target, typeOnly }) => target === 'node:child_process' && roomOf(file) !== 'os' && !typeOnly && !exempt.includes(file))
+    const spawning = imports.filter(
+      ({ file, target, typeOnly }) =>
+        target === 'node:child_process' && roomOf(file) !== 'os' && !typeOnly && !exempt.includes(file),
+    )
     expect(spawning.map(({ file }) => file)).toEqual([])
   })
 })
 
 test('no file imports itself through others', () => {
   const next = new Map<string, string[]>()
-  for (const each of imports) if (each.target.startsWith('.') && !each.typeOnly) next.set(each.file, [...(next.get(each.file) ?? []), inside(each)])
+  for (const each of imports)
+    if (each.target.startsWith('.') && !each.typeOnly)
+      next.set(each.file, [...(next.get(each.file) ?? []), inside(each)])
   const done = new Set<string>()
   const circles: string[] = []
   const visit = (file: string, path: readonly string[]): void => {
@@ -102,14 +129,20 @@ test('no file imports itself through others', () => {
 })
 
 test('the pure rooms compile without the types of Node', () => {
-  const { status, stdout } = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.pure.json', '--noEmit'], { cwd: root, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.pure.json', '--noEmit'],
+    { cwd: root, encoding: 'utf8' },
+  )
   expect(stdout).toBe('')
   expect(status).toBe(0)
 })
 
 test.skipIf(!existsSync(join(root, 'ARCHITECTURE.md')))('every path that ARCHITECTURE.md names exists', () => {
   const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
-  const paths = [...text.matchAll(/`((?:src|native|test|docs|scripts|bench|examples)\/[\w./*-]*)`/g)].map(([, path]) => path as string)
+  const paths = [...text.matchAll(/`((?:src|native|test|docs|scripts|bench|examples)\/[\w./*-]*)`/g)].map(
+    ([, path]) => path as string,
+  )
   expect(paths.length).toBeGreaterThan(10)
   for (const path of paths) expect(existsSync(join(root, path.replace(/\/?\*.*$/, ''))), path).toBe(true)
 })

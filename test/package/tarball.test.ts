@@ -1,6 +1,16 @@
 /** The package as it is published: packed, installed into an empty folder, and used there. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,13 +25,19 @@ let tarball = ''
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 const env = { ...process.env, CERITH_HOME: join(base, 'state'), npm_config_update_notifier: 'false' }
-const run = (command: string, args: readonly string[], cwd = folder) => spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: 240_000 })
+const run = (command: string, args: readonly string[], cwd = folder) =>
+  spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: 240_000 })
 
 beforeAll(() => {
   // A folder of its own, built from nothing: what other tests are using stays as it is.
   const staged = join(base, 'staged')
   mkdirSync(staged)
-  for (const name of ['package.json', ...manifest.files.filter((each: string) => !each.includes('dist')), 'README.md', 'LICENSE'])
+  for (const name of [
+    'package.json',
+    ...manifest.files.filter((each: string) => !each.includes('dist')),
+    'README.md',
+    'LICENSE',
+  ])
     if (existsSync(join(root, name))) cpSync(join(root, name), join(staged, name), { recursive: true })
   const built = run(process.execPath, [join(root, 'scripts/build.mjs'), `--into=${join(staged, 'dist')}`], root)
   expect(built.status, built.stderr).toBe(0)
@@ -31,13 +47,25 @@ beforeAll(() => {
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}')
   // Everything that runs is bundled, so an installation needs no network.
   const offline = Object.keys(manifest.dependencies ?? {}).length === 0 ? '--offline' : '--prefer-offline'
-  const install = run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--omit=optional', '--omit=peer', offline, tarball])
+  const install = run('npm', [
+    'install',
+    '--silent',
+    '--no-audit',
+    '--no-fund',
+    '--omit=optional',
+    '--omit=peer',
+    offline,
+    tarball,
+  ])
   expect(install.status, install.stderr).toBe(0)
 }, 300_000)
 
 describe('in an empty folder', () => {
   test('npx cerith runs', () => {
-    expect(run('npx', ['--no-install', 'cerith', 'run', 'echo hi; exit 3'])).toMatchObject({ status: 3, stdout: 'hi\n' })
+    expect(run('npx', ['--no-install', 'cerith', 'run', 'echo hi; exit 3'])).toMatchObject({
+      status: 3,
+      stdout: 'hi\n',
+    })
     expect(run('npx', ['--no-install', 'cerith', '--version']).stdout.trim()).toBe(manifest.version)
   })
 
@@ -56,16 +84,34 @@ await engine.close()
 console.log(stdout.slice(0, 4), tools, typeof mcp.serveStdio, await withTestEngine(async (one) => one.stateDir !== undefined), schema.title)
 `,
     )
-    expect(run(process.execPath, ['--no-warnings', 'use.mjs'])).toMatchObject({ status: 0, stdout: 'from 5 function true cerith.config.json\n' })
+    expect(run(process.execPath, ['--no-warnings', 'use.mjs'])).toMatchObject({
+      status: 0,
+      stdout: 'from 5 function true cerith.config.json\n',
+    })
   })
 
   test('holds what it promises: the helper, types, docs, licences; and no sources, tests or build leftovers', () => {
-    for (const file of ['dist/cli.js', 'dist/types/index.d.ts', 'dist/cerith.schema.json', 'dist/THIRD_PARTY.md', 'README.md', 'LICENSE', 'AGENTS.md'])
+    for (const file of [
+      'dist/cli.js',
+      'dist/types/index.d.ts',
+      'dist/cerith.schema.json',
+      'dist/THIRD_PARTY.md',
+      'README.md',
+      'LICENSE',
+      'AGENTS.md',
+    ])
       expect(existsSync(join(installed, file)), file).toBe(true)
     expect(statSync(join(installed, 'dist/cli.js')).mode & 0o111).not.toBe(0)
-    for (const name of readdirSync(join(installed, 'dist/native')).filter((each) => each.startsWith('cerith-helper'))) expect(statSync(join(installed, 'dist/native', name)).mode & 0o111).not.toBe(0)
+    for (const name of readdirSync(join(installed, 'dist/native')).filter((each) => each.startsWith('cerith-helper')))
+      expect(statSync(join(installed, 'dist/native', name)).mode & 0o111).not.toBe(0)
     const all = readdirSync(installed, { recursive: true, encoding: 'utf8' })
-    expect(all.filter((name) => /^(?:src|test|bench|native|scripts|node_modules)\b/.test(name) || name.split('/').some((part) => part.startsWith('.')))).toEqual([])
+    expect(
+      all.filter(
+        (name) =>
+          /^(?:src|test|bench|native|scripts|node_modules)\b/.test(name) ||
+          name.split('/').some((part) => part.startsWith('.')),
+      ),
+    ).toEqual([])
     expect(manifest.scripts).not.toHaveProperty('postinstall')
     expect(manifest.scripts).not.toHaveProperty('install')
   })
@@ -82,7 +128,8 @@ describe('the entry `cerith`', () => {
     const visit = (file: string): void => {
       if (seen.has(file)) return
       seen.add(file)
-      for (const [, next] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)[^'"]*["'](\.[^"']+)["']/gm)) visit(join(file, '..', next as string))
+      for (const [, next] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)[^'"]*["'](\.[^"']+)["']/gm))
+        visit(join(file, '..', next as string))
     }
     visit(join(installed, 'dist', entry))
     return seen
@@ -91,17 +138,22 @@ describe('the entry `cerith`', () => {
   test('loads no third-party module', () => {
     const loaded = loadedWith('index.js')
     expect(loaded.size).toBeGreaterThan(1)
-    for (const file of loaded) expect(readFileSync(file, 'utf8').match(/^\/\/ node_modules\/.*/gm) ?? [], file).toEqual([])
+    for (const file of loaded)
+      expect(readFileSync(file, 'utf8').match(/^\/\/ node_modules\/.*/gm) ?? [], file).toEqual([])
   })
 
   test('imports from node: and from itself only', () => {
-    for (const file of loadedWith('index.js')) for (const [, target] of readFileSync(file, 'utf8').matchAll(/^import[^'"]*["']([^"']+)["']/gm)) expect(target).toMatch(/^(?:node:|\.)/)
+    for (const file of loadedWith('index.js'))
+      for (const [, target] of readFileSync(file, 'utf8').matchAll(/^import[^'"]*["']([^"']+)["']/gm))
+        expect(target).toMatch(/^(?:node:|\.)/)
   })
 
   test('costs little to import', () => {
     // Processor time: the clock on the wall says more about the neighbours.
     const script = `const before = process.cpuUsage(); await import(${JSON.stringify(join(installed, 'dist/index.js'))}); const { user, system } = process.cpuUsage(before); console.log((user + system) / 1000)`
-    const times = Array.from({ length: 5 }, () => Number(run(process.execPath, ['--input-type=module', '-e', script], root).stdout)).sort((a, b) => a - b)
+    const times = Array.from({ length: 5 }, () =>
+      Number(run(process.execPath, ['--input-type=module', '-e', script], root).stdout),
+    ).sort((a, b) => a - b)
     console.info(`import 'cerith': ${times[0]?.toFixed(1)} ms of processor time (best of 5)`)
     expect(times[0]).toBeLessThan(500)
   })
@@ -115,7 +167,18 @@ describe('the linters of packages', () => {
   })
 
   test('the types of every entry resolve', () => {
-    const { status, stdout, stderr } = run(process.execPath, [join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only', '--no-color', '--no-emoji'], root)
+    const { status, stdout, stderr } = run(
+      process.execPath,
+      [
+        join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'),
+        tarball,
+        '--profile',
+        'esm-only',
+        '--no-color',
+        '--no-emoji',
+      ],
+      root,
+    )
     expect(status, stdout + stderr).toBe(0)
   }, 240_000)
 })

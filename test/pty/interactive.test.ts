@@ -12,7 +12,8 @@ import { startSshd, type LocalSshd } from './local-sshd.js'
 import { AGENT, namespaceScript } from './other-user.js'
 
 /** The process group that has the terminal: field 8 of stat. */
-const terminalGroup = (pid: number): number => Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[5])
+const terminalGroup = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[5])
 const has = (name: string): boolean => spawnSync('bash', ['-c', `command -v ${name}`]).status === 0
 
 describe.skipIf(!findHelper())('interactive programs', () => {
@@ -37,7 +38,13 @@ describe.skipIf(!findHelper())('interactive programs', () => {
   const drive = async (
     command: string,
     env: Record<string, string> = {},
-  ): Promise<{ job: Job; type(what: string | { keys: string[] }): Promise<void>; shows(pattern: RegExp): Promise<void>; ends(): Promise<number | null>; all(): Promise<string> }> => {
+  ): Promise<{
+    job: Job
+    type(what: string | { keys: string[] }): Promise<void>
+    shows(pattern: RegExp): Promise<void>
+    ends(): Promise<number | null>
+    all(): Promise<string>
+  }> => {
     const job = await engine.start({ command, pty: { cols: 100, rows: 30 }, env })
     let since = 0
     return {
@@ -48,7 +55,8 @@ describe.skipIf(!findHelper())('interactive programs', () => {
       },
       async shows(pattern) {
         const { reason } = await job.wait({ until: pattern, since, timeoutMs: 30_000 })
-        if (reason !== 'until') throw new Error(`${pattern} never came (${reason}):\n${(await job.read({ ansi: 'strip' })).text}`)
+        if (reason !== 'until')
+          throw new Error(`${pattern} never came (${reason}):\n${(await job.read({ ansi: 'strip' })).text}`)
       },
       ends: async () => {
         const { reason, info } = await job.wait({ timeoutMs: 30_000 })
@@ -76,7 +84,14 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     // A key pressed before the program has the terminal goes to the shell.
     const running = async (command: string): Promise<void> => {
       const { pid } = await bash.job.info()
-      while (!descendantsOf(pid as number).some((child) => commandLine(child) === command && processFacts(child)?.state === 'S' && terminalGroup(child) === processFacts(child)?.group))
+      while (
+        !descendantsOf(pid as number).some(
+          (child) =>
+            commandLine(child) === command &&
+            processFacts(child)?.state === 'S' &&
+            terminalGroup(child) === processFacts(child)?.group,
+        )
+      )
         await new Promise((resolve) => setTimeout(resolve, 20))
     }
     await bash.shows(/ready\$ $/)
@@ -126,7 +141,12 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     await vim.shows(/INSERT/)
     await vim.type('roses are red')
     await vim.job.send({ text: 'violets are blue', keys: ['escape'] })
-    await expect.poll(() => vim.job.screen(), { timeout: 30_000 }).toMatchObject({ text: expect.stringMatching(/^roses are red\nviolets are blue\n~/), cursor: { row: 1, col: 15 } })
+    await expect
+      .poll(() => vim.job.screen(), { timeout: 30_000 })
+      .toMatchObject({
+        text: expect.stringMatching(/^roses are red\nviolets are blue\n~/),
+        cursor: { row: 1, col: 15 },
+      })
     await vim.type(':wq')
     expect(await vim.ends()).toBe(0)
     expect(readFileSync(join(root, 'poem.txt'), 'utf8')).toBe('roses are red\nviolets are blue\n')
@@ -136,15 +156,22 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     skip(!has('vim') || !has('git'), 'vim or git is not here')
     spawnSync(
       'bash',
-      ['-c', 'git init -q rebase && cd rebase && git config user.email a@b.c && git config user.name n && for i in one two three; do echo $i >$i; git add $i; git commit -qm "commit $i"; done'],
+      [
+        '-c',
+        'git init -q rebase && cd rebase && git config user.email a@b.c && git config user.name n && for i in one two three; do echo $i >$i; git add $i; git commit -qm "commit $i"; done',
+      ],
       { cwd: root },
     )
-    const git = await drive('git -C rebase rebase -i HEAD~2', { GIT_SEQUENCE_EDITOR: "vim -u NONE -n --cmd 'set shortmess+=F'" })
+    const git = await drive('git -C rebase rebase -i HEAD~2', {
+      GIT_SEQUENCE_EDITOR: "vim -u NONE -n --cmd 'set shortmess+=F'",
+    })
     await git.shows(/pick [0-9a-f]+ commit two/)
     await git.job.send({ text: 'ddp' })
     await git.type(':wq')
     expect(await git.ends()).toBe(0)
-    expect(spawnSync('git', ['log', '--format=%s'], { cwd: join(root, 'rebase'), encoding: 'utf8' }).stdout).toBe('commit two\ncommit three\ncommit one\n')
+    expect(spawnSync('git', ['log', '--format=%s'], { cwd: join(root, 'rebase'), encoding: 'utf8' }).stdout).toBe(
+      'commit two\ncommit three\ncommit one\n',
+    )
   })
 
   test('npm init: questions are answered one by one', async ({ skip }) => {
@@ -167,10 +194,18 @@ describe.skipIf(!findHelper())('interactive programs', () => {
       await npm.shows(question)
       await npm.type(answer)
     }
-    if ((await npm.job.wait({ until: /OK\?/, timeoutMs: 30_000 })).reason === 'until' && (await npm.job.info()).isRunning) await npm.job.send({ enter: true }).catch(() => {})
+    if (
+      (await npm.job.wait({ until: /OK\?/, timeoutMs: 30_000 })).reason === 'until' &&
+      (await npm.job.info()).isRunning
+    )
+      await npm.job.send({ enter: true }).catch(() => {})
     await npm.ends()
     const made = [join(root, 'pack', 'package.json'), join(root, 'package.json')].find(existsSync) as string
-    expect(JSON.parse(readFileSync(made, 'utf8'))).toMatchObject({ name: 'answered-by-an-agent', version: '2.0.0', description: 'typed' })
+    expect(JSON.parse(readFileSync(made, 'utf8'))).toMatchObject({
+      name: 'answered-by-an-agent',
+      version: '2.0.0',
+      description: 'typed',
+    })
   })
 
   test('top: redraws in place, quits with q', async ({ skip }) => {
@@ -216,7 +251,9 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     expect(await asked.ends()).toBe(0)
     expect((await asked.all()).trim()).toMatch(/\n0$/)
     writeFileSync(join(root, 'askpass'), '#!/bin/sh\necho "$AGENT_PASSWORD"\n', { mode: 0o755 })
-    const helped = await drive(`AGENT_PASSWORD={{secret:agent-password}} SUDO_ASKPASS=${join(root, 'askpass')} ${become} sudo -A id -u`)
+    const helped = await drive(
+      `AGENT_PASSWORD={{secret:agent-password}} SUDO_ASKPASS=${join(root, 'askpass')} ${become} sudo -A id -u`,
+    )
     expect([await helped.ends(), await helped.all()]).toEqual([0, '0\n'])
   })
 })

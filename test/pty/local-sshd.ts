@@ -13,7 +13,8 @@ export interface LocalSshd {
 export async function startSshd(dir: string, within: string | null = null): Promise<LocalSshd | null> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/sbin/sshd')) return null
   const port = await freePort()
-  for (const name of ['host', 'key']) if (spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, name)]).status !== 0) return null
+  for (const name of ['host', 'key'])
+    if (spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, name)]).status !== 0) return null
   spawnSync('cp', [join(dir, 'key.pub'), join(dir, 'authorized')])
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const config = [
@@ -28,9 +29,13 @@ export async function startSshd(dir: string, within: string | null = null): Prom
     'PidFile none',
   ]
   writeFileSync(join(dir, 'sshd_config'), `${config.join('\n')}\n`)
-  const server: ChildProcess = spawn(within ? 'unshare' : '/usr/sbin/sshd', [...(within ? ['-m', within, '/usr/sbin/sshd'] : []), '-D', '-e', '-f', join(dir, 'sshd_config')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const server: ChildProcess = spawn(
+    within ? 'unshare' : '/usr/sbin/sshd',
+    [...(within ? ['-m', within, '/usr/sbin/sshd'] : []), '-D', '-e', '-f', join(dir, 'sshd_config')],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
   const ready = await new Promise<boolean>((resolve) => {
     server.stderr?.on('data', (text: Buffer) => String(text).includes('Server listening') && resolve(true))
     server.once('exit', () => resolve(false))

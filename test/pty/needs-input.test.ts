@@ -28,7 +28,10 @@ describe.skipIf(!findHelper())('needs input', () => {
     for (const name of ['repo', 'repo2'])
       spawnSync(
         'bash',
-        ['-c', `git init -q ${name} && cd ${name} && git config user.email a@b.c && git config user.name n && for i in 1 2 3; do seq $((i * 50)) >a; git add a; git commit -qm "commit $i"; done`],
+        [
+          '-c',
+          `git init -q ${name} && cd ${name} && git config user.email a@b.c && git config user.name n && for i in 1 2 3; do seq $((i * 50)) >a; git add a; git commit -qm "commit $i"; done`,
+        ],
         { cwd: root },
       )
     sshd = await startSshd(root)
@@ -40,7 +43,14 @@ describe.skipIf(!findHelper())('needs input', () => {
     const work = async (): Promise<void> => {
       for (let row = queue.shift(); row; row = queue.shift()) {
         const began = performance.now()
-        const outcome = await engine.run({ command: row.command, env, pty: true, reportInput: true, graceMs: 0, timeoutMs: row.prompt ? 60_000 : SILENCE_LIMIT_MS })
+        const outcome = await engine.run({
+          command: row.command,
+          env,
+          pty: true,
+          reportInput: true,
+          graceMs: 0,
+          timeoutMs: row.prompt ? 60_000 : SILENCE_LIMIT_MS,
+        })
         outcomes.set(row.name, { outcome, tookMs: performance.now() - began })
         if (outcome.id) await (await engine.job(outcome.id)).kill({ graceMs: 0 })
       }
@@ -55,13 +65,22 @@ describe.skipIf(!findHelper())('needs input', () => {
   })
 
   const missing = (row: Row): string | undefined =>
-    row.needs?.find((name) => (name === 'sshd' ? sshd === null : name === 'root' ? process.getuid?.() !== 0 : spawnSync('bash', ['-c', `command -v ${name}`]).status !== 0))
+    row.needs?.find((name) =>
+      name === 'sshd'
+        ? sshd === null
+        : name === 'root'
+          ? process.getuid?.() !== 0
+          : spawnSync('bash', ['-c', `command -v ${name}`]).status !== 0,
+    )
 
   test.for(WAITS)('is reported: $name', (row, { skip }) => {
     skip(Boolean(only) && !row.name.includes(only as string))
     skip(Boolean(missing(row)), `${missing(row)} is not here`)
     const { outcome } = outcomes.get(row.name) as { outcome: Outcome }
-    expect(outcome, outcome.output ?? '').toMatchObject({ status: 'running', waitingForInput: { prompt: expect.stringMatching(row.prompt as RegExp) } })
+    expect(outcome, outcome.output ?? '').toMatchObject({
+      status: 'running',
+      waitingForInput: { prompt: expect.stringMatching(row.prompt as RegExp) },
+    })
     if (row.hidden) expect(outcome.notes.join(' ')).toContain('{{secret:NAME}}')
   })
 
@@ -75,7 +94,9 @@ describe.skipIf(!findHelper())('needs input', () => {
   test('the table is large enough, and a question is reported within about a second of silence', () => {
     if (only) return
     expect(WAITS.length + SILENT.length).toBeGreaterThan(80)
-    const times = ['read -p with [y/N]', 'read without echo', 'cat', 'rm -i'].map((name) => outcomes.get(name)?.tookMs ?? 0)
+    const times = ['read -p with [y/N]', 'read without echo', 'cat', 'rm -i'].map(
+      (name) => outcomes.get(name)?.tookMs ?? 0,
+    )
     expect(Math.min(...times)).toBeLessThan(5_000)
   })
 })

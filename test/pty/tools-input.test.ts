@@ -22,7 +22,8 @@ describe.skipIf(!findHelper())('tools on a terminal', () => {
   test('house: Bash reports the prompt, SendInput answers it, BashOutput has the rest once', async () => {
     const tools = createTools(engine, { dialect: 'house' })
     const asked = await tools.execute('Bash', {
-      command: 'echo first; echo second; read -p "Deploy to prod? [y/N] " a; echo "answer $a"; read -rs -p "Password: " p; echo; echo "${#p} characters"',
+      command:
+        'echo first; echo second; read -p "Deploy to prod? [y/N] " a; echo "answer $a"; read -rs -p "Password: " p; echo; echo "${#p} characters"',
       pty: true,
     })
     expect(asked.text).toMatch(/waiting for input: "Deploy to prod\? \[y\/N\]"; (shell_\w+)/)
@@ -43,7 +44,9 @@ describe.skipIf(!findHelper())('tools on a terminal', () => {
     const tools = createTools(engine, { dialect: 'codex' })
     const started = await tools.execute('exec_command', { cmd: 'cat', tty: true, yield_time_ms: 1_000 })
     const { session_id } = started.structured as { session_id: number }
-    expect((await tools.execute('write_stdin', { session_id, chars: 'hello\n', yield_time_ms: 1_500 })).text).toMatch(/hello[^]*hello/)
+    expect((await tools.execute('write_stdin', { session_id, chars: 'hello\n', yield_time_ms: 1_500 })).text).toMatch(
+      /hello[^]*hello/,
+    )
     const ended = await tools.execute('write_stdin', { session_id, chars: '\u0004', yield_time_ms: 20_000 })
     expect(ended.structured).toMatchObject({ exit_code: 0 })
   })

@@ -45,14 +45,20 @@ describe.skipIf(!helper)('the terminal of a warden', () => {
     readFileSync(join(dir, 'output.log'))
       .subarray(0, Number(statusOf(dir)['out_total']))
       .toString()
-  const run = async (command: string, size?: { cols: number; rows: number }): Promise<{ output: string; status: Record<string, string>; dir: string; ward: Ward }> => {
+  const run = async (
+    command: string,
+    size?: { cols: number; rows: number },
+  ): Promise<{ output: string; status: Record<string, string>; dir: string; ward: Ward }> => {
     const { ward, dir } = await start(command, size)
     await ward.recorded
     return { output: outputOf(dir), status: statusOf(dir), dir, ward }
   }
 
   test('F77: it has the size that was asked for, is a controlling terminal, and job control works', async () => {
-    const { output } = await run('stty size; tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; : </dev/tty && echo ctty; set -m; sleep 5 & jobs; kill %1; wait', { cols: 91, rows: 33 })
+    const { output } = await run(
+      'stty size; tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all; : </dev/tty && echo ctty; set -m; sleep 5 & jobs; kill %1; wait',
+      { cols: 91, rows: 33 },
+    )
     expect(output).toMatch(/^33 91\r\n\/dev\/pts\/\d+\r\nall\r\nctty\r\n\[1\]\+\s+Running\s+sleep 5 &\r\n/)
   })
 
@@ -79,7 +85,9 @@ describe.skipIf(!helper)('the terminal of a warden', () => {
     const gate = makeGate()
     const began = performance.now()
     // The grandchild says when it no longer hears the hangup that the exit brings.
-    const { status, output, ward, dir } = await run(`(trap '' HUP; : >deaf; ${gate.wait}; echo late; sleep 60) & while [ ! -e deaf ]; do sleep 0.01; done; echo said; exit 3`)
+    const { status, output, ward, dir } = await run(
+      `(trap '' HUP; : >deaf; ${gate.wait}; echo late; sleep 60) & while [ ! -e deaf ]; do sleep 0.01; done; echo said; exit 3`,
+    )
     expect(performance.now() - began).toBeLessThan(20_000)
     expect(status['code']).toBe('3')
     expect(output).toBe('said\r\n')
@@ -143,7 +151,9 @@ describe.skipIf(!helper)('the terminal of a warden', () => {
   })
 
   test('a prompt that ends as a masked value begins is shown after a moment, and the value is hidden all the same', async () => {
-    const { ward, dir } = await start(`stty -echo; read -r a; printf 'Pick Z'; read -r a; printf 'ebra-crossing-5 and Zebra-cross'; read -r a; echo`)
+    const { ward, dir } = await start(
+      `stty -echo; read -r a; printf 'Pick Z'; read -r a; printf 'ebra-crossing-5 and Zebra-cross'; read -r a; echo`,
+    )
     writeFileSync(join(dir, 'control'), `mask s:${Buffer.from('Zebra-crossing-5').toString('hex')}\nlook 1\n`)
     await until(() => existsSync(join(dir, 'look.1')))
     writeFileSync(join(dir, 'stdin'), 'a\n')
@@ -187,7 +197,9 @@ describe.skipIf(!helper)('the terminal of a warden', () => {
   })
 
   async function outputMatching(dir: string, pattern: RegExp): Promise<void> {
-    await until(() => existsSync(join(dir, 'output.log')) && pattern.test(readFileSync(join(dir, 'output.log'), 'utf8')))
+    await until(
+      () => existsSync(join(dir, 'output.log')) && pattern.test(readFileSync(join(dir, 'output.log'), 'utf8')),
+    )
   }
 })
 

@@ -32,7 +32,13 @@ const DANGEROUS = {
   GIT_SSH_COMMAND: 'evil',
 }
 const { engine, cwd } = await liveEngine({
-  env: { ...process.env, ...DANGEROUS, PATH: `${bin}${delimiter}${process.env['PATH']}`, LANGO_PASSPHRASE: 'open sesame', BASE_VARIABLE: 'from the base' },
+  env: {
+    ...process.env,
+    ...DANGEROUS,
+    PATH: `${bin}${delimiter}${process.env['PATH']}`,
+    LANGO_PASSPHRASE: 'open sesame',
+    BASE_VARIABLE: 'from the base',
+  },
   audit,
 })
 
@@ -57,7 +63,12 @@ const ended = async (id: string): Promise<void> => {
 
 describe('Requirement: Shell command execution', () => {
   test('Scenario: Synchronous command execution (EXEC-01)', async () => {
-    expect(await exec({ command: 'echo out; echo err >&2; exit 3', timeout: 5_000 })).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 3, timedOut: false })
+    expect(await exec({ command: 'echo out; echo err >&2; exit 3', timeout: 5_000 })).toMatchObject({
+      stdout: 'out\n',
+      stderr: 'err\n',
+      exitCode: 3,
+      timedOut: false,
+    })
   })
 
   test('Scenario: Command timeout (EXEC-06)', async () => {
@@ -109,11 +120,21 @@ describe('Requirement: Background process management', () => {
     const { id } = await execBg({ command: 'echo one; while [ ! -e more ]; do sleep 0.02; done; echo two; exit 5' })
     await (await engine.job(id)).wait({ until: 'one' })
     const early = await execStatus(id)
-    expect(early).toMatchObject({ id, done: false, exitCode: null, output: 'one\n', command: expect.stringContaining('echo one') })
+    expect(early).toMatchObject({
+      id,
+      done: false,
+      exitCode: null,
+      output: 'one\n',
+      command: expect.stringContaining('echo one'),
+    })
     expect(new Date(early['startTime']).getTime()).toBeLessThanOrEqual(Date.now())
     writeFileSync(join(cwd, 'more'), '')
     await ended(id)
-    expect(await execStatus(id), 'the whole output, not only what is new').toMatchObject({ done: true, exitCode: 5, output: 'one\ntwo\n' })
+    expect(await execStatus(id), 'the whole output, not only what is new').toMatchObject({
+      done: true,
+      exitCode: 5,
+      output: 'one\ntwo\n',
+    })
     expect(await execStop(id)).toMatchObject({ id, stopped: true, isError: false })
     expect((await execStatus('bg-0')).text).toContain('not found')
   })
@@ -121,7 +142,9 @@ describe('Requirement: Background process management', () => {
   test('Scenario: Concurrent output access (BG-14)', async () => {
     // It writes on until it was read often enough while it wrote.
     const gate = makeGate()
-    const { id } = await execBg({ command: `(${gate.wait}) & i=0; while kill -0 $! 2>/dev/null || [ $i -lt 300 ]; do echo "line $((i += 1)) end"; ((i % 50)) || sleep 0.01; done` })
+    const { id } = await execBg({
+      command: `(${gate.wait}) & i=0; while kill -0 $! 2>/dev/null || [ $i -lt 300 ]; do echo "line $((i += 1)) end"; ((i % 50)) || sleep 0.01; done`,
+    })
     const numbers = (output: string): number[] =>
       output
         .split('\n')
@@ -161,7 +184,10 @@ describe('Requirement: Working directory control', () => {
     expect((await exec({ command: 'ls ran-anyway' }))['exitCode']).not.toBe(0)
     expect((await execBg({ command: 'true', workdir: '/no/such/place' })).isError).toBe(true)
     writeFileSync(join(cwd, 'a-file'), '')
-    expect((await exec({ command: 'touch ran-anyway', workdir: 'a-file' })).text, 'nor in what is no directory').toContain('Not a directory')
+    expect(
+      (await exec({ command: 'touch ran-anyway', workdir: 'a-file' })).text,
+      'nor in what is no directory',
+    ).toContain('Not a directory')
     expect(existsSync(join(cwd, 'ran-anyway'))).toBe(false)
   })
 })
@@ -171,7 +197,9 @@ describe('Requirement: Environment variable handling', () => {
     const command = 'echo "$CUSTOM/$BASE_VARIABLE"'
     const env = [{ name: 'CUSTOM', value: 'mine' }]
     expect((await exec({ command, env }))['stdout']).toBe('mine/from the base\n')
-    expect((await exec({ command, env: { CUSTOM: 'mine' } }))['stdout'], 'a plain map is understood too').toBe('mine/from the base\n')
+    expect((await exec({ command, env: { CUSTOM: 'mine' } }))['stdout'], 'a plain map is understood too').toBe(
+      'mine/from the base\n',
+    )
     expect((await lango({ envMode: 'replace' }).exec({ command, env }))['stdout']).toBe('mine/\n')
     const { id } = await execBg({ command, env })
     await ended(id)
@@ -184,12 +212,17 @@ describe('Requirement: Environment variable handling', () => {
     await ended(id)
     const given = await exec({ command: 'env', env: { ...DANGEROUS, HARMLESS: 'yes' } })
     expect(given['stdout'], 'the rest of what was given for this call is passed').toContain('HARMLESS=yes')
-    for (const environment of [(await exec({ command: 'env' }))['stdout'], (await execStatus(id))['output'], given['stdout']])
+    for (const environment of [
+      (await exec({ command: 'env' }))['stdout'],
+      (await execStatus(id))['output'],
+      given['stdout'],
+    ])
       for (const name of Object.keys(DANGEROUS)) expect(names(environment), name).not.toContain(name)
   })
 
   test('Scenario: LANGO_PASSPHRASE filtered (ENV-03)', async () => {
-    for (const command of ['env', 'cat /proc/self/environ']) expect((await exec({ command }))['stdout']).not.toContain('sesame')
+    for (const command of ['env', 'cat /proc/self/environ'])
+      expect((await exec({ command }))['stdout']).not.toContain('sesame')
     const { id } = await execBg({ command: 'echo "[$LANGO_PASSPHRASE]"' })
     await ended(id)
     expect((await execStatus(id))['output']).toBe('[]\n')
@@ -240,7 +273,10 @@ describe('Requirement: Reference token resolution in exec', () => {
   })
 
   test('Scenario: Reference resolution in PTY mode (REF-01)', async () => {
-    const result = await exec({ command: 'printf %s {{secret:api-key}} | tee from-pty; echo {{secret:unknown}}', pty: true })
+    const result = await exec({
+      command: 'printf %s {{secret:api-key}} | tee from-pty; echo {{secret:unknown}}',
+      pty: true,
+    })
     expect(readFileSync(join(cwd, 'from-pty'), 'utf8')).toBe(`k3y'"$(id)`)
     expect(result['stdout'], 'an unknown one stays as it is').toContain('{{secret:unknown}}')
     expect(JSON.stringify([result, logged])).not.toContain('k3y')
@@ -269,7 +305,10 @@ describe('Requirement: Block lango automation commands via exec', () => {
         expect(result).toMatchObject({ blocked: true, message: expect.stringContaining(tool) })
         expect(result).not.toHaveProperty('exitCode')
       }
-      expect(existsSync(join(bin, 'lango.ran')) ? readFileSync(join(bin, 'lango.ran'), 'utf8') : '', 'it was not executed').not.toContain(command)
+      expect(
+        existsSync(join(bin, 'lango.ran')) ? readFileSync(join(bin, 'lango.ran'), 'utf8') : '',
+        'it was not executed',
+      ).not.toContain(command)
     })
   }
 
@@ -286,14 +325,21 @@ describe('Requirement: Block lango automation commands via exec', () => {
       ['lango workflow list', 'workflow'],
     ] as const)
       for (const result of [await off.exec({ command }), await off.execBg({ command })]) {
-        expect(result).toMatchObject({ blocked: true, message: expect.stringMatching(new RegExp(`Enable .*${feature}.* in Settings`)) })
+        expect(result).toMatchObject({
+          blocked: true,
+          message: expect.stringMatching(new RegExp(`Enable .*${feature}.* in Settings`)),
+        })
       }
-    expect((await lango({ features: { cron: false } }).exec({ command: 'lango workflow list' }))['message'], 'only the one that is off').not.toContain('Settings')
+    expect(
+      (await lango({ features: { cron: false } }).exec({ command: 'lango workflow list' }))['message'],
+      'only the one that is off',
+    ).not.toContain('Settings')
   })
 
   test('Scenario: Allow non-lango commands (SEC-04)', async () => {
     expect(await exec({ command: 'echo lango cron' })).toMatchObject({ exitCode: 0, stdout: 'lango cron\n' })
-    for (const command of ['lango version', 'lango cronjobs', 'lango serve --cron']) expect(await exec({ command })).toMatchObject({ exitCode: 0, stdout: `${command}\n` })
+    for (const command of ['lango version', 'lango cronjobs', 'lango serve --cron'])
+      expect(await exec({ command })).toMatchObject({ exitCode: 0, stdout: `${command}\n` })
     const { id } = await execBg({ command: 'echo fine' })
     await eventually(async () => (await execStatus(id))['done'])
     expect((await execStatus(id))['output']).toBe('fine\n')

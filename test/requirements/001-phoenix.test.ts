@@ -8,7 +8,13 @@ import { createTools, type ToolOptions } from '../../src/tools/index.js'
 import { eventually, liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
 
 const { engine, cwd, stateDir } = await liveEngine({
-  env: { ...process.env, ANTHROPIC_API_KEY: 'sk-ant-secret', AWS_SECRET_ACCESS_KEY: 'aws-secret', GITHUB_TOKEN: 'ghp-secret', PHOENIX_SESSION: 'phoenix-secret' },
+  env: {
+    ...process.env,
+    ANTHROPIC_API_KEY: 'sk-ant-secret',
+    AWS_SECRET_ACCESS_KEY: 'aws-secret',
+    GITHUB_TOKEN: 'ghp-secret',
+    PHOENIX_SESSION: 'phoenix-secret',
+  },
 })
 
 const phoenix = (options: ToolOptions = {}, on = engine) => {
@@ -24,7 +30,10 @@ describe('REQ-BASH-001: Command Execution', () => {
   test('WHEN agent requests command execution THE SYSTEM SHALL execute the command via bash -c in the working directory AND return combined output (EXEC-01, CWD-01)', async () => {
     const result = await bash({ command: 'pwd; [[ $BASH_VERSION ]] && echo bash' })
     expect(result).toMatchObject({ output: `${cwd}\nbash\n`, exit_code: 0, timed_out: false, truncated: false })
-    expect((await bash({ command: 'for i in 1 2 3; do echo out$i; echo err$i >&2; done' }))['output'], 'in true order').toBe('out1\nerr1\nout2\nerr2\nout3\nerr3\n')
+    expect(
+      (await bash({ command: 'for i in 1 2 3; do echo out$i; echo err$i >&2; done' }))['output'],
+      'in true order',
+    ).toBe('out1\nerr1\nout2\nerr2\nout3\nerr3\n')
   })
 
   test('each call is a new shell: nothing persists', async () => {
@@ -33,7 +42,9 @@ describe('REQ-BASH-001: Command Execution', () => {
   })
 
   test('WHEN command produces output exceeding 128KB THE SYSTEM SHALL truncate the middle, preserving first and last 4KB AND indicate truncation occurred (EXEC-13)', async () => {
-    const result = await bash({ command: 'head -c 100000 /dev/zero | tr "\\0" a; head -c 100000 /dev/zero | tr "\\0" b' })
+    const result = await bash({
+      command: 'head -c 100000 /dev/zero | tr "\\0" a; head -c 100000 /dev/zero | tr "\\0" b',
+    })
     expect(result['truncated']).toBe(true)
     const [head, tail] = result['output'].split('\n\n[snip]\n\n')
     expect(head).toBe(`[output truncated in middle: got 200000 bytes, max is 131072 bytes]\n${'a'.repeat(4_096)}`)
@@ -51,7 +62,9 @@ describe('REQ-BASH-001: Command Execution', () => {
     const result = await bash({ command: 'for i in $(seq 1 60000); do printf "═"; done' })
     expect(result['truncated']).toBe(true)
     expect(result['output']).not.toContain('\ufffd')
-    expect(result['output'].replaceAll('═', '')).toMatch(/^\[output truncated in middle: got 180000 bytes, max is 131072 bytes\]\n\n\n\[snip\]\n\n$/)
+    expect(result['output'].replaceAll('═', '')).toMatch(
+      /^\[output truncated in middle: got 180000 bytes, max is 131072 bytes\]\n\n\n\[snip\]\n\n$/,
+    )
   })
 })
 
@@ -76,7 +89,13 @@ describe('REQ-BASH-002: Timeout Management', () => {
 })
 
 describe('REQ-BASH-003: Background Execution', () => {
-  const start = async (command: string, run = bash) => (await run({ command, mode: 'background' })) as unknown as { pid: number; pgid: number; output_file: string; text: string }
+  const start = async (command: string, run = bash) =>
+    (await run({ command, mode: 'background' })) as unknown as {
+      pid: number
+      pgid: number
+      output_file: string
+      text: string
+    }
   const finished = (file: string) => eventually(() => /\[background process/.test(readFileSync(file, 'utf8')))
 
   test('WHEN agent requests background execution THE SYSTEM SHALL return immediately with process ID and output file path (BG-02, BG-04)', async () => {
@@ -100,7 +119,9 @@ describe('REQ-BASH-003: Background Execution', () => {
     for (const job of [fine, bad, cut]) await finished(job.output_file)
     expect(readFileSync(fine.output_file, 'utf8')).toBe('out\nerr\n[background process completed: exit code 0]\n')
     expect(readFileSync(bad.output_file, 'utf8')).toBe('here\n[background process failed: exit code 7]\n')
-    expect(readFileSync(cut.output_file, 'utf8'), 'on a line of its own').toBe('no line end\n[background process completed: exit code 0]\n')
+    expect(readFileSync(cut.output_file, 'utf8'), 'on a line of its own').toBe(
+      'no line end\n[background process completed: exit code 0]\n',
+    )
   })
 
   test('WHEN agent needs to stop background process THE SYSTEM SHALL provide process group ID for termination via kill -9 -<pgid>, and the agent may use it (BG-04)', async () => {
@@ -132,7 +153,9 @@ describe('REQ-BASH-004: Process Isolation', () => {
       .split(' ')[2]
     const groups: string[] = []
     for (let calls = 0; calls < 2; calls += 1) {
-      const [shell, group] = (await bash({ command: 'echo $$; ps -o pgid= -p $$' }))['output'].split('\n').map((line: string) => line.trim())
+      const [shell, group] = (await bash({ command: 'echo $$; ps -o pgid= -p $$' }))['output']
+        .split('\n')
+        .map((line: string) => line.trim())
       expect(group, 'the command leads its group').toBe(shell)
       groups.push(group)
     }
@@ -141,14 +164,18 @@ describe('REQ-BASH-004: Process Isolation', () => {
 
   test('AND isolate environment variables containing secrets (ENV-03)', async () => {
     const { output } = await bash({ command: 'env; cat /proc/self/environ' })
-    for (const secret of ['sk-ant-secret', 'aws-secret', 'ghp-secret', 'phoenix-secret']) expect(output).not.toContain(secret)
+    for (const secret of ['sk-ant-secret', 'aws-secret', 'ghp-secret', 'phoenix-secret'])
+      expect(output).not.toContain(secret)
     expect(output).toContain('PATH=')
   })
 
   test('WHEN command is terminated by cancellation THE SYSTEM SHALL kill the entire process group (EXEC-07)', async () => {
     const mark = uniqueSleep()
     const stop = new AbortController()
-    const running = bash({ command: `echo begun; ${mark} & bash -c '${mark} & wait' & wait` }, { signal: stop.signal, onProgress: () => stop.abort() })
+    const running = bash(
+      { command: `echo begun; ${mark} & bash -c '${mark} & wait' & wait` },
+      { signal: stop.signal, onProgress: () => stop.abort() },
+    )
     const result = await running
     expect(result.text).toMatch(/^\[command cancelled\]\nbegun/)
     expect(processesWith(mark)).toEqual([])
@@ -157,7 +184,10 @@ describe('REQ-BASH-004: Process Isolation', () => {
   test('AND wait for cleanup, at most 15 seconds in all: one that ignores TERM is ended by force (EXEC-07)', async () => {
     const { engine: noted, requests } = watched(engine)
     const mark = uniqueSleep()
-    const result = await phoenix({ timeouts: { defaultMs: 1_000 }, graceMs: 200 }, noted)({ command: `trap '' TERM; (trap '' TERM; ${mark}) & ${mark}; wait` })
+    const result = await phoenix(
+      { timeouts: { defaultMs: 1_000 }, graceMs: 200 },
+      noted,
+    )({ command: `trap '' TERM; (trap '' TERM; ${mark}) & ${mark}; wait` })
     expect(result['timed_out']).toBe(true)
     expect(processesWith(mark)).toEqual([])
     await phoenix({}, noted)({ command: 'true' })
@@ -170,7 +200,10 @@ describe('REQ-BASH-004: Process Isolation', () => {
 
 describe('REQ-BASH-005: No TTY Attached', () => {
   test('WHEN command is executed THE SYSTEM SHALL run without a TTY attached, stdin empty (EXEC-09)', async () => {
-    const result = await bash({ command: 'test -t 0 || test -t 1 || test -t 2 || echo none; tty; (: < /dev/tty) 2>/dev/null || echo no controlling terminal; cat; echo end' })
+    const result = await bash({
+      command:
+        'test -t 0 || test -t 1 || test -t 2 || echo none; tty; (: < /dev/tty) 2>/dev/null || echo no controlling terminal; cat; echo end',
+    })
     expect(result['output']).toBe('none\nnot a tty\nno controlling terminal\nend\n')
   })
 })
@@ -180,12 +213,17 @@ describe('REQ-BASH-006: Tool Schema', () => {
 
   test('WHEN LLM requests bash tool THE SYSTEM SHALL provide schema with command and mode (TOOL-01, EXEC-05)', () => {
     expect(tool.inputSchema.required).toEqual(['command'])
-    expect(tool.inputSchema.properties).toMatchObject({ command: { type: 'string' }, mode: { type: 'string', enum: ['default', 'slow', 'background'] } })
+    expect(tool.inputSchema.properties).toMatchObject({
+      command: { type: 'string' },
+      mode: { type: 'string', enum: ['default', 'slow', 'background'] },
+    })
     expect(Object.keys(tool.inputSchema.properties)).toEqual(['command', 'mode'])
   })
 
   test('an unknown mode, and mode together with timeout, are errors that name the field (EXEC-05)', async () => {
-    expect((await bash({ command: 'true', mode: 'fast' })).text).toMatch(/'mode' must be one of default, slow, background/)
+    expect((await bash({ command: 'true', mode: 'fast' })).text).toMatch(
+      /'mode' must be one of default, slow, background/,
+    )
     expect((await bash({ command: 'true', mode: 'slow', timeout: 5 })).text).toMatch(/'mode' and 'timeout'/)
   })
 
@@ -211,12 +249,23 @@ describe('REQ-BASH-007: Error Reporting', () => {
 
   test('WHEN command fails due to system error THE SYSTEM SHALL return descriptive error message AND distinguish from command execution failure (EXEC-11)', async () => {
     const result = await phoenix({ cwd: '/no/such/place' })({ command: 'echo never' })
-    expect(result).toMatchObject({ isError: true, error: { kind: 'system', message: expect.stringContaining('/no/such/place') } })
-    expect(result.text).toMatch(/^\[system error, the command did not run\] Working directory not found: \/no\/such\/place/)
+    expect(result).toMatchObject({
+      isError: true,
+      error: { kind: 'system', message: expect.stringContaining('/no/such/place') },
+    })
+    expect(result.text).toMatch(
+      /^\[system error, the command did not run\] Working directory not found: \/no\/such\/place/,
+    )
     expect(result).not.toHaveProperty('exit_code')
     const spawn = phoenix({ env: { LARGE: 'x'.repeat(200_000) } })
-    for (const failed of [await spawn({ command: 'echo never' }), await spawn({ command: 'echo never', mode: 'background' })]) {
-      expect(failed, 'what the kernel would not start').toMatchObject({ isError: true, error: { kind: 'system', message: expect.stringContaining('LARGE is too large') } })
+    for (const failed of [
+      await spawn({ command: 'echo never' }),
+      await spawn({ command: 'echo never', mode: 'background' }),
+    ]) {
+      expect(failed, 'what the kernel would not start').toMatchObject({
+        isError: true,
+        error: { kind: 'system', message: expect.stringContaining('LARGE is too large') },
+      })
     }
     expect(await bash({ command: 'rm -rf /' })).toMatchObject({ error: { kind: 'blocked' } })
   })

@@ -6,20 +6,28 @@ import { createTools, quote, type ToolOptions } from '../../src/tools/index.js'
 import { makeGate } from '../fixtures/gate.js'
 import { eventually, liveEngine, processesWith, uniqueSleep, watched, zombiesBelow, type Meta } from './world.js'
 
-const { engine, cwd } = await liveEngine({ env: { ...process.env, LD_PRELOAD: '/nowhere/evil.so', DATABASE_PASSWORD: 'hunter2hunter2' } })
+const { engine, cwd } = await liveEngine({
+  env: { ...process.env, LD_PRELOAD: '/nowhere/evil.so', DATABASE_PASSWORD: 'hunter2hunter2' },
+})
 
 const forge = (options: ToolOptions = {}, on = engine) => {
   const tools = createTools(on, { dialect: 'forge', ...options })
   const call = async (name: string, input: Meta, given = {}) => {
     const { structured, ...rest } = await tools.execute(name, input, given)
-    const { error, ...fields } = structured as { success: boolean; output: string; error: string | null; metadata: Meta }
+    const { error, ...fields } = structured as {
+      success: boolean
+      output: string
+      error: string | null
+      metadata: Meta
+    }
     return { ...fields, error: error ?? '', ...rest }
   }
   return {
     bash: (input: Meta, given = {}) => call('Bash', input, given),
     bashOutput: (input: Meta) => call('BashOutput', input),
     killShell: (input: Meta) => call('KillShell', input),
-    start: async (command: string) => (await call('Bash', { command, run_in_background: true })).metadata['bash_id'] as string,
+    start: async (command: string) =>
+      (await call('Bash', { command, run_in_background: true })).metadata['bash_id'] as string,
   }
 }
 const { bash, bashOutput, killShell, start } = forge()
@@ -55,8 +63,15 @@ describe('FR-2.3.1: Bash Tool', () => {
   test('handles command interruption: the Ctrl+C equivalent ends the command and keeps the session (EXEC-07)', async () => {
     const mark = uniqueSleep()
     const stop = new AbortController()
-    const result = await bash({ command: `export BEFORE=1; echo begun; ${mark} | cat` }, { signal: stop.signal, onProgress: () => stop.abort() })
-    expect(result).toMatchObject({ success: false, error: expect.stringContaining('interrupted'), output: expect.stringContaining('begun') })
+    const result = await bash(
+      { command: `export BEFORE=1; echo begun; ${mark} | cat` },
+      { signal: stop.signal, onProgress: () => stop.abort() },
+    )
+    expect(result).toMatchObject({
+      success: false,
+      error: expect.stringContaining('interrupted'),
+      output: expect.stringContaining('begun'),
+    })
     expect(processesWith(mark)).toEqual([])
     expect((await bash({ command: 'echo "still $BEFORE"' })).output).toBe('still 1\n')
   })
@@ -68,7 +83,10 @@ describe('FR-2.3.1: Bash Tool', () => {
     expect((await bash({ command: `cat ${quote(path)}` })).output).toBe('found\n')
     const words = ['a b', '', '*', '~', "'", '\n', '$HOME', '\\', '!', 'é', '-n', 'x=1', '#']
     expect((await bash({ command: ['printf', '%s|', ...words] })).output).toBe(`${words.join('|')}|`)
-    expect((await bash({ command: ['time', '--version'] })).error, 'a word of the grammar is a program name here').toMatch(/time: command not found|^$/)
+    expect(
+      (await bash({ command: ['time', '--version'] })).error,
+      'a word of the grammar is a program name here',
+    ).toMatch(/time: command not found|^$/)
     expect(() => quote(['a\0b'])).toThrow(TypeError)
   })
 
@@ -85,7 +103,9 @@ describe('FR-2.3.1: Bash Tool', () => {
     const inner = forge({ cwd: join(cwd, 'inner'), session: 'inner' })
     expect((await inner.bash({ command: 'pwd' })).output).toBe(`${join(cwd, 'inner')}\n`)
     await inner.bash({ command: 'cd ..' })
-    expect((await inner.bash({ command: 'pwd' })).output, 'placed once, then it is the session that knows').toBe(`${cwd}\n`)
+    expect((await inner.bash({ command: 'pwd' })).output, 'placed once, then it is the session that knows').toBe(
+      `${cwd}\n`,
+    )
   })
 
   test('truncates large outputs over 30000 characters, whole characters only (EXEC-12)', async () => {
@@ -96,7 +116,9 @@ describe('FR-2.3.1: Bash Tool', () => {
   })
 
   test('supports command chaining with &&, || and ; (EXEC-02)', async () => {
-    expect((await bash({ command: 'false || echo or; true && echo and; false; echo after' })).output).toBe('or\nand\nafter\n')
+    expect((await bash({ command: 'false || echo or; true && echo and; false; echo after' })).output).toBe(
+      'or\nand\nafter\n',
+    )
   })
 
   test('provides clear descriptions for commands (EXEC-15)', async () => {
@@ -109,16 +131,31 @@ describe('FR-2.3.1: Bash Tool', () => {
 describe('Technical Specifications', () => {
   test('the tools have the names, parameters and words of the document (TOOL-01, EXEC-04)', () => {
     const tools = createTools(engine, { dialect: 'forge' })
-    expect(tools.list().map(({ name, category, inputSchema: { properties, required } }) => ({ name, category, properties, required }))).toEqual([
+    expect(
+      tools
+        .list()
+        .map(({ name, category, inputSchema: { properties, required } }) => ({ name, category, properties, required })),
+    ).toEqual([
       {
         name: 'Bash',
         category: 'execution',
         required: ['command'],
         properties: {
           command: { type: 'string', description: 'The command to execute' },
-          description: { type: 'string', description: 'Clear, concise description of what this command does (5-10 words)' },
-          timeout: { type: 'integer', description: 'Timeout in milliseconds (max 600000)', minimum: 1_000, maximum: 600_000 },
-          run_in_background: { type: 'boolean', description: 'Run command in background, use BashOutput to read output' },
+          description: {
+            type: 'string',
+            description: 'Clear, concise description of what this command does (5-10 words)',
+          },
+          timeout: {
+            type: 'integer',
+            description: 'Timeout in milliseconds (max 600000)',
+            minimum: 1_000,
+            maximum: 600_000,
+          },
+          run_in_background: {
+            type: 'boolean',
+            description: 'Run command in background, use BashOutput to read output',
+          },
         },
       },
       {
@@ -130,7 +167,12 @@ describe('Technical Specifications', () => {
           filter: { type: 'string', description: 'Optional regex to filter output lines' },
         },
       },
-      { name: 'KillShell', category: 'execution', required: ['shell_id'], properties: { shell_id: { type: 'string', description: 'The ID of the background shell to kill' } } },
+      {
+        name: 'KillShell',
+        category: 'execution',
+        required: ['shell_id'],
+        properties: { shell_id: { type: 'string', description: 'The ID of the background shell to kill' } },
+      },
     ])
     const { description } = tools.get('Bash')!
     for (const line of [
@@ -149,9 +191,19 @@ describe('Technical Specifications', () => {
     const id = await start('sleep 300')
     expect((await bashOutput({ bash_id: id, filter: '[' })).error).toMatch(/^Invalid filter regex: ./)
     expect((await killShell({ shell_id: id })).output).toBe(`Shell ${id} terminated`)
-    for (const result of [await bashOutput({ bash_id: 'shell_nowhere' }), await killShell({ shell_id: 'shell_nowhere' })]) expect(result.error).toMatch(/^Shell not found: shell_nowhere\b/)
-    expect((await bash({ command: 'rm -rf /' })).error).toMatch(/^Command blocked for security reasons \(dangerous pattern: [a-z-]+\): rm -rf \//)
-    expect(await forge({ dryRun: true }).bash({ command: 'make all' })).toMatchObject({ success: true, output: '[Dry Run] Would execute: make all', metadata: { command: 'make all', dry_run: true } })
+    for (const result of [
+      await bashOutput({ bash_id: 'shell_nowhere' }),
+      await killShell({ shell_id: 'shell_nowhere' }),
+    ])
+      expect(result.error).toMatch(/^Shell not found: shell_nowhere\b/)
+    expect((await bash({ command: 'rm -rf /' })).error).toMatch(
+      /^Command blocked for security reasons \(dangerous pattern: [a-z-]+\): rm -rf \//,
+    )
+    expect(await forge({ dryRun: true }).bash({ command: 'make all' })).toMatchObject({
+      success: true,
+      output: '[Dry Run] Would execute: make all',
+      metadata: { command: 'make all', dry_run: true },
+    })
   })
 })
 
@@ -174,7 +226,8 @@ describe('FR-2.3.2: BashOutput Tool', () => {
   test('handles shell not found errors, and takes the id names of other dialects (BG-11)', async () => {
     const id = await start('echo same')
     await (await engine.job(id)).wait({ exit: true })
-    for (const name of ['shell_id', 'task_id', 'id']) expect((await forge().bashOutput({ [name]: id })).output).toContain('same')
+    for (const name of ['shell_id', 'task_id', 'id'])
+      expect((await forge().bashOutput({ [name]: id })).output).toContain('same')
     expect((await bashOutput({ bash_id: 'shell_00000000' })).error).toMatch(/not found.*shell_/s)
   })
 })
@@ -200,7 +253,8 @@ describe('FR-2.3.4: Shell Session Management', () => {
   test('several concurrent sessions do not see each other (SESS-01)', async () => {
     const [one, two] = [forge({ session: 'one' }), forge({ session: 'two' })]
     // Each goes on only when the other has begun: they run at the same time or never end.
-    const meet = (mine: string, other: string): string => `WHO=${mine}; touch met-${mine}; while [ ! -e met-${other} ]; do sleep 0.02; done`
+    const meet = (mine: string, other: string): string =>
+      `WHO=${mine}; touch met-${mine}; while [ ! -e met-${other} ]; do sleep 0.02; done`
     await Promise.all([one.bash({ command: meet('one', 'two') }), two.bash({ command: meet('two', 'one') })])
     expect((await one.bash({ command: 'echo $WHO' })).output).toBe('one\n')
     expect((await two.bash({ command: 'echo $WHO' })).output).toBe('two\n')
@@ -248,7 +302,10 @@ describe('NFR-2.3.1: Performance', () => {
     // It goes on only when its first line was seen.
     const gate = makeGate()
     const seen: string[] = []
-    await bash({ command: `echo one; ${gate.wait}; echo two` }, { onProgress: (text: string) => (seen.push(text), gate.open()) })
+    await bash(
+      { command: `echo one; ${gate.wait}; echo two` },
+      { onProgress: (text: string) => (seen.push(text), gate.open()) },
+    )
     expect(seen.join('')).toBe('one\ntwo\n')
     expect(seen.length).toBeGreaterThan(1)
   })
@@ -277,18 +334,26 @@ describe('NFR-2.3.2: Security', () => {
     await bash({ command: 'printf %s {{secret:nasty}} "{{secret:nasty}}" > quoted' })
     await bash({ command: ['echo', '; touch injected3', '$(touch injected4)'] })
     expect((await bash({ command: 'ls injected*' })).success).toBe(false)
-    expect(readFileSync(join(cwd, 'quoted'), 'utf8'), 'both times the value itself').toBe(`'; touch injected; echo "$(touch injected2)`.repeat(2))
+    expect(readFileSync(join(cwd, 'quoted'), 'utf8'), 'both times the value itself').toBe(
+      `'; touch injected; echo "$(touch injected2)`.repeat(2),
+    )
   })
 
-  test.each(['rm -rf /', 'rm -fr /', 'rm -r -f "/"', 'mkfs.ext4 /dev/sda1', 'dd if=/dev/zero of=/dev/sda', 'echo x > /dev/sda', 'chmod -R 777 /', ':(){ :|:& };:'])(
-    'no access to dangerous commands by default: %s (SEC-01)',
-    async (command) => {
-      const result = await bash({ command })
-      expect(result.success).toBe(false)
-      expect(result.error).toMatch(/blocked/)
-      expect(result.error).toMatch(/dangerous/)
-    },
-  )
+  test.each([
+    'rm -rf /',
+    'rm -fr /',
+    'rm -r -f "/"',
+    'mkfs.ext4 /dev/sda1',
+    'dd if=/dev/zero of=/dev/sda',
+    'echo x > /dev/sda',
+    'chmod -R 777 /',
+    ':(){ :|:& };:',
+  ])('no access to dangerous commands by default: %s (SEC-01)', async (command) => {
+    const result = await bash({ command })
+    expect(result.success).toBe(false)
+    expect(result.error).toMatch(/blocked/)
+    expect(result.error).toMatch(/dangerous/)
+  })
 
   test.each([
     'git --version',
@@ -316,8 +381,13 @@ describe('NFR-2.3.2: Security', () => {
   test('working directory restrictions (CWD-03)', async () => {
     const fenced = await liveEngine({ cwd, roots: [cwd] })
     const result = await createTools(fenced.engine, { dialect: 'house' }).execute('Bash', { command: 'pwd', cwd: '/' })
-    expect(result).toMatchObject({ isError: true, structured: { status: 'error', error: { code: 'CWD_OUTSIDE_ROOT' } } })
-    expect(await forge({ cwd: '/', session: 'elsewhere' }, fenced.engine).bash({ command: 'touch never' })).toMatchObject({
+    expect(result).toMatchObject({
+      isError: true,
+      structured: { status: 'error', error: { code: 'CWD_OUTSIDE_ROOT' } },
+    })
+    expect(
+      await forge({ cwd: '/', session: 'elsewhere' }, fenced.engine).bash({ command: 'touch never' }),
+    ).toMatchObject({
       success: false,
       error: expect.stringContaining('outside the allowed roots: /'),
       metadata: { code: 'CWD_OUTSIDE_ROOT' },
@@ -329,7 +399,9 @@ describe('NFR-2.3.2: Security', () => {
     const fenced = await liveEngine({ cwd, roots: [cwd] })
     const tools = forge({}, fenced.engine)
     await tools.bash({ command: 'X=kept; cd /' })
-    expect((await tools.bash({ command: 'pwd; echo $X' })).output).toBe(`${cwd}\nkept\n[note: cwd is back in ${cwd}: / is outside the allowed roots]`)
+    expect((await tools.bash({ command: 'pwd; echo $X' })).output).toBe(
+      `${cwd}\nkept\n[note: cwd is back in ${cwd}: / is outside the allowed roots]`,
+    )
     expect((await tools.bash({ command: 'pwd' })).output, 'said once').toBe(`${cwd}\n`)
     await tools.bash({ command: 'cd /' })
     const id = await tools.start('pwd')

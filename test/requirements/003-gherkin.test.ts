@@ -6,7 +6,9 @@ import { describe, expect, test } from 'vitest'
 import { createTools, registerExecutionTools, ToolRegistry, type ToolOptions } from '../../src/tools/index.js'
 import { eventually, liveEngine, processesWith, uniqueSleep, type Meta } from './world.js'
 
-const { engine, cwd } = await liveEngine({ env: { ...process.env, npm_config_update_notifier: 'false', npm_config_offline: 'true', npm_config_logs_max: '0' } })
+const { engine, cwd } = await liveEngine({
+  env: { ...process.env, npm_config_update_notifier: 'false', npm_config_offline: 'true', npm_config_logs_max: '0' },
+})
 
 const forge = (options: ToolOptions = {}) => {
   const tools = createTools(engine, { dialect: 'forge', ...options })
@@ -20,7 +22,8 @@ const forge = (options: ToolOptions = {}) => {
     bashOutput: (input: Meta) => call('BashOutput', input),
     killShell: (input: Meta) => call('KillShell', input),
     /** Starts a background shell and gives its id. */
-    start: async (command: string): Promise<string> => (await call('Bash', { command, run_in_background: true })).metadata['bash_id'],
+    start: async (command: string): Promise<string> =>
+      (await call('Bash', { command, run_in_background: true })).metadata['bash_id'],
     ended: async (id: string) => {
       await (await engine.job(id)).wait({ exit: true })
     },
@@ -154,7 +157,10 @@ describe('Feature: Bash Tool - Security', () => {
   })
 
   test('what is blocked stays blocked in the background and in a dry run (SEC-01, SEC-03)', async () => {
-    for (const result of [await bash({ command: 'rm -rf /', run_in_background: true }), await forge({ dryRun: true }).bash({ command: 'rm -rf /' })]) {
+    for (const result of [
+      await bash({ command: 'rm -rf /', run_in_background: true }),
+      await forge({ dryRun: true }).bash({ command: 'rm -rf /' }),
+    ]) {
       expect(result.success).toBe(false)
       expect(result.error).toMatch(/blocked.*dangerous/s)
     }
@@ -227,7 +233,11 @@ describe('Feature: BashOutput Tool', () => {
   test('a failed one reaches failed with its exit code without being polled (BG-05)', async () => {
     const id = await start('echo error; exit 1')
     await ended(id)
-    expect((await bashOutput({ bash_id: id })).metadata).toMatchObject({ status: 'failed', exit_code: 1, is_running: false })
+    expect((await bashOutput({ bash_id: id })).metadata).toMatchObject({
+      status: 'failed',
+      exit_code: 1,
+      is_running: false,
+    })
   })
 
   test('Scenario: Get only new output since last read (BG-06)', async () => {
@@ -340,7 +350,10 @@ describe('Feature: Tool Registration', () => {
 
   test('Scenario: Execution tools generate valid schemas (TOOL-01)', () => {
     const ajv = new Ajv2020()
-    const schemas = registry.getAllSchemas('openai') as { type: string; function: { name: string; description: string; parameters: { required: string[] } } }[]
+    const schemas = registry.getAllSchemas('openai') as {
+      type: string
+      function: { name: string; description: string; parameters: { required: string[] } }
+    }[]
     expect(schemas.map(({ function: { name, parameters } }) => [name, parameters.required])).toEqual([
       ['Bash', ['command']],
       ['BashOutput', ['bash_id']],

@@ -47,7 +47,11 @@ describe('Feature: Shell Manager', () => {
   })
 
   test('Scenario: List running shells (MGR-01)', async () => {
-    const [one, two, done] = [await manager.createShell('sleep 60'), await manager.createShell('sleep 60'), await manager.createShell('true')]
+    const [one, two, done] = [
+      await manager.createShell('sleep 60'),
+      await manager.createShell('sleep 60'),
+      await manager.createShell('true'),
+    ]
     await done.wait()
     expect(manager.listRunning()).toEqual([one, two])
     for (const shell of manager.listRunning()) expect(shell.isRunning).toBe(true)
@@ -117,7 +121,10 @@ describe('Feature: Shell Process', () => {
     const running = await manager.createShell('sleep 60')
     expect(running.status, 'PENDING -> RUNNING: process started').toBe('running')
     const completed = await manager.createShell('exit 0')
-    expect([await completed.wait(), completed.exitCode], 'RUNNING -> COMPLETED: exit_code == 0').toEqual(['completed', 0])
+    expect([await completed.wait(), completed.exitCode], 'RUNNING -> COMPLETED: exit_code == 0').toEqual([
+      'completed',
+      0,
+    ])
     const failed = await manager.createShell('exit 3')
     expect([await failed.wait(), failed.exitCode], 'RUNNING -> FAILED: exit_code != 0').toEqual(['failed', 3])
     const timeout = await manager.createShell('sleep 60')

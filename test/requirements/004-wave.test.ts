@@ -32,7 +32,11 @@ describe('User Story 1 - Execute Foreground Commands', () => {
 
   test('1. the Bash tool MUST return stdout and stderr (FR-001, EXEC-01)', async () => {
     expect((await bash({ command: 'echo out; echo err >&2' })).content).toBe('out\nerr\n')
-    expect(await bash({ command: 'echo because >&2; false' })).toMatchObject({ success: false, content: 'because\n', error: 'Command failed with exit code: 1' })
+    expect(await bash({ command: 'echo because >&2; false' })).toMatchObject({
+      success: false,
+      content: 'because\n',
+      error: 'Command failed with exit code: 1',
+    })
     expect((await bash({ command: 'true' })).content).toBe('Command executed with exit code: 0')
   })
 
@@ -56,7 +60,9 @@ describe('User Story 2 - Background Process Management', () => {
     const result = await bash({ command: 'sleep 60', run_in_background: true })
     expect(performance.now() - begun, 'at once, not when it ends after a minute').toBeLessThan(10_000)
     expect(result.bash_id).toMatch(/^bash_\d+$/)
-    expect(result.content).toBe(`Command started in background with ID: ${result.bash_id}. Use BashOutput tool with bash_id="${result.bash_id}" to monitor output.`)
+    expect(result.content).toBe(
+      `Command started in background with ID: ${result.bash_id}. Use BashOutput tool with bash_id="${result.bash_id}" to monitor output.`,
+    )
     await killBash({ shell_id: result.bash_id })
   })
 
@@ -74,7 +80,10 @@ describe('User Story 2 - Background Process Management', () => {
     const mark = uniqueSleep()
     const id = await start(mark)
     await eventually(() => processesWith(mark).length > 0)
-    expect(await killBash({ shell_id: id })).toMatchObject({ success: true, content: `Background shell ${id} has been killed` })
+    expect(await killBash({ shell_id: id })).toMatchObject({
+      success: true,
+      content: `Background shell ${id} has been killed`,
+    })
     expect(processesWith(mark)).toEqual([])
   })
 })
@@ -127,7 +136,10 @@ describe('Edge Cases', () => {
   test('killing one that has ended is a clear error here (BG-13)', async () => {
     const id = await start('true')
     await ended(id)
-    expect(await killBash({ shell_id: id })).toMatchObject({ success: false, error: `Background shell ${id} is not running (status: completed)` })
+    expect(await killBash({ shell_id: id })).toMatchObject({
+      success: false,
+      error: `Background shell ${id} is not running (status: completed)`,
+    })
   })
 })
 
@@ -175,8 +187,13 @@ describe('Functional Requirements', () => {
 describe('Assumptions', () => {
   test('the PermissionManager is asked before any command is executed (SEC-05)', async () => {
     const asked: string[] = []
-    const careful = await liveEngine({ policy: { rules: [{ name: 'ask-touch', decision: 'ask', commands: ['touch *'] }] } })
-    const tools = createTools(careful.engine, { dialect: 'wave', ask: async ({ command }) => (asked.push(command), command.includes('good') ? 'once' : 'deny') })
+    const careful = await liveEngine({
+      policy: { rules: [{ name: 'ask-touch', decision: 'ask', commands: ['touch *'] }] },
+    })
+    const tools = createTools(careful.engine, {
+      dialect: 'wave',
+      ask: async ({ command }) => (asked.push(command), command.includes('good') ? 'once' : 'deny'),
+    })
     expect((await tools.execute('Bash', { command: 'touch bad' })).isError).toBe(true)
     expect((await tools.execute('Bash', { command: 'touch good' })).isError).toBe(false)
     expect((await tools.execute('Bash', { command: 'ls' })).text).toBe('good\n')

@@ -16,7 +16,10 @@ export function processesWith(mark: string): number[] {
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(mark) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+        return (
+          readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(mark) &&
+          !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+        )
       } catch {
         return false
       }
@@ -36,7 +39,9 @@ export function uniqueSleep(): string {
 export function watched(engine: Engine): { engine: Engine; requests: RunRequest[] } {
   const requests: RunRequest[] = []
   const session = async (name?: string) => noting(await engine.session(name), ['run'], requests)
-  const noted = new Proxy(noting(engine, ['run', 'begin'], requests), { get: (target, name) => (name === 'session' ? session : Reflect.get(target, name)) })
+  const noted = new Proxy(noting(engine, ['run', 'begin'], requests), {
+    get: (target, name) => (name === 'session' ? session : Reflect.get(target, name)),
+  })
   return { engine: noted, requests }
 }
 

@@ -18,7 +18,11 @@ describe('tokens', () => {
   })
 
   test('REF-04: what is malformed is text', () => {
-    expect(findTokens('{{secret:}} {{ secret:x }} {{secret:x} {secret:x}} {{SECRET:x}} {{secret:a b}} {{secret:$(id)}} {{secret:a\n}} {{other:x}} {{secret:"x"}}')).toEqual([])
+    expect(
+      findTokens(
+        '{{secret:}} {{ secret:x }} {{secret:x} {secret:x}} {{SECRET:x}} {{secret:a b}} {{secret:$(id)}} {{secret:a\n}} {{other:x}} {{secret:"x"}}',
+      ),
+    ).toEqual([])
     expect(findTokens('{{{secret:x}}}').map(({ start }) => start)).toEqual([1])
     expect(findTokens('{{secret:{{secret:x}}}}').map(({ name }) => name)).toEqual(['x'])
   })
@@ -30,7 +34,9 @@ describe('tokens', () => {
 
   test('text for a running command gets the exact bytes, unknown tokens stay', () => {
     const lookup = ({ name }: { name: string }) => (name === 'x' ? Buffer.from([0xff, 0x00, 0x27]) : undefined)
-    expect(Buffer.from(resolveText('é{{secret:x}}\n{{secret:y}}', lookup))).toEqual(Buffer.concat([Buffer.from('é'), Buffer.from([0xff, 0x00, 0x27]), Buffer.from('\n{{secret:y}}')]))
+    expect(Buffer.from(resolveText('é{{secret:x}}\n{{secret:y}}', lookup))).toEqual(
+      Buffer.concat([Buffer.from('é'), Buffer.from([0xff, 0x00, 0x27]), Buffer.from('\n{{secret:y}}')]),
+    )
   })
 })
 
@@ -43,7 +49,11 @@ describe('RefStore', () => {
     value.fill(0)
     const got = store.get('decrypt:uuid-123')
     got?.fill(0)
-    expect([text(store.get('{{decrypt:uuid-123}}')), text(store.get('{{secret:api-key}}')), store.get('uuid-123')]).toEqual(['value', 'other', undefined])
+    expect([
+      text(store.get('{{decrypt:uuid-123}}')),
+      text(store.get('{{secret:api-key}}')),
+      store.get('uuid-123'),
+    ]).toEqual(['value', 'other', undefined])
     expect(store.refs()).toEqual(['decrypt:uuid-123', 'secret:api-key'])
   })
 
@@ -77,7 +87,11 @@ describe('sources', () => {
     two.set('a', 'from two')
     two.set('b', 'only two')
     const both = firstOf([one, two])
-    expect([text(await both.lookup('secret', 'a')), text(await both.lookup('secret', 'b')), await both.lookup('secret', 'c')]).toEqual(['from one', 'only two', undefined])
+    expect([
+      text(await both.lookup('secret', 'a')),
+      text(await both.lookup('secret', 'b')),
+      await both.lookup('secret', 'c'),
+    ]).toEqual(['from one', 'only two', undefined])
     expect(await both.names?.()).toEqual(['a', 'b'])
   })
 

@@ -14,7 +14,15 @@ import { ask as askGemini } from '../../examples/gemini.js'
 import { shellTools } from '../../examples/langchain.js'
 import { askWithFunctions, askWithShell } from '../../examples/openai-agents.js'
 import { ask as askOpenAI } from '../../examples/openai-responses.js'
-import { agentsSandbox, agentsShell, aiSdkSandbox, aiSdkTools, answerResponse, answerToolUses, createTools } from '../../src/tools/index.js'
+import {
+  agentsSandbox,
+  agentsShell,
+  aiSdkSandbox,
+  aiSdkTools,
+  answerResponse,
+  answerToolUses,
+  createTools,
+} from '../../src/tools/index.js'
 import { makeGate } from '../fixtures/gate.js'
 import { liveEngine, type Loose } from './live-engine.js'
 
@@ -31,27 +39,43 @@ function stubFetch(replies: readonly unknown[]) {
 }
 
 describe('Vercel AI SDK', () => {
-  const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } }
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  }
   const call = (name: string, input: unknown) => ({
     content: [{ type: 'tool-call' as const, toolCallId: 'c1', toolName: name, input: JSON.stringify(input) }],
     finishReason: { unified: 'tool-calls' as const, raw: undefined },
     usage,
     warnings: [],
   })
-  const say = (text: string) => ({ content: [{ type: 'text' as const, text }], finishReason: { unified: 'stop' as const, raw: undefined }, usage, warnings: [] })
+  const say = (text: string) => ({
+    content: [{ type: 'text' as const, text }],
+    finishReason: { unified: 'stop' as const, raw: undefined },
+    usage,
+    warnings: [],
+  })
 
   test('a model calls Bash and reads the text of the result', async () => {
-    const model = new MockLanguageModelV3({ doGenerate: [call('Bash', { command: 'echo hello' }), say('It said hello.')] })
+    const model = new MockLanguageModelV3({
+      doGenerate: [call('Bash', { command: 'echo hello' }), say('It said hello.')],
+    })
     expect(await askAiSdk(model, engine, 'Say hello')).toBe('It said hello.')
     expect(model.doGenerateCalls[0]!.tools).toHaveLength(5)
-    expect(model.doGenerateCalls[0]!.tools![0]).toMatchObject({ type: 'function', name: 'Bash', inputSchema: { type: 'object', required: ['command'] } })
+    expect(model.doGenerateCalls[0]!.tools![0]).toMatchObject({
+      type: 'function',
+      name: 'Bash',
+      inputSchema: { type: 'object', required: ['command'] },
+    })
     const [result] = (model.doGenerateCalls[1]!.prompt.at(-1) as Loose).content
     expect(result.output.type).toBe('text')
     expect(result.output.value).toMatch(/^\[exit 0, .+\]\nhello\n/)
   })
 
   test('a failed command is an error text, and wrong input is answered in words', async () => {
-    const model = new MockLanguageModelV3({ doGenerate: [call('Bash', { command: 'echo no >&2; exit 3' }), call('Bash', { comand: 'x' }), say('ok')] })
+    const model = new MockLanguageModelV3({
+      doGenerate: [call('Bash', { command: 'echo no >&2; exit 3' }), call('Bash', { comand: 'x' }), say('ok')],
+    })
     await askAiSdk(model, engine, 'x')
     const outputs = model.doGenerateCalls.slice(1).map((made) => (made.prompt.at(-1) as Loose).content[0].output)
     expect(outputs[0]).toMatchObject({ type: 'error-text', value: expect.stringContaining('exit 3') })
@@ -61,13 +85,27 @@ describe('Vercel AI SDK', () => {
   test('output arrives as preliminary results while the command runs (EXEC-16)', async () => {
     const parts = [
       { type: 'stream-start' as const, warnings: [] },
-      { type: 'tool-call' as const, toolCallId: 'c1', toolName: 'Bash', input: JSON.stringify({ command: 'echo one; sleep 0.3; echo two' }) },
+      {
+        type: 'tool-call' as const,
+        toolCallId: 'c1',
+        toolName: 'Bash',
+        input: JSON.stringify({ command: 'echo one; sleep 0.3; echo two' }),
+      },
       { type: 'finish' as const, finishReason: { unified: 'tool-calls' as const, raw: undefined }, usage },
     ]
-    const model = new MockLanguageModelV3({ doStream: async () => ({ stream: simulateReadableStream({ chunks: parts }) }) })
+    const model = new MockLanguageModelV3({
+      doStream: async () => ({ stream: simulateReadableStream({ chunks: parts }) }),
+    })
     const seen: { preliminary: boolean; text: string }[] = []
-    const { fullStream } = streamText({ model, tools: aiSdkTools(createTools(engine)), prompt: 'x', stopWhen: stepCountIs(1) })
-    for await (const part of fullStream) if (part.type === 'tool-result') seen.push({ preliminary: part.preliminary === true, text: (part.output as { text: string }).text })
+    const { fullStream } = streamText({
+      model,
+      tools: aiSdkTools(createTools(engine)),
+      prompt: 'x',
+      stopWhen: stepCountIs(1),
+    })
+    for await (const part of fullStream)
+      if (part.type === 'tool-result')
+        seen.push({ preliminary: part.preliminary === true, text: (part.output as { text: string }).text })
     expect(seen[0]).toEqual({ preliminary: true, text: 'one\n' })
     expect(seen.at(-1)).toMatchObject({ preliminary: false, text: expect.stringContaining('one\ntwo\n') })
   })
@@ -75,7 +113,11 @@ describe('Vercel AI SDK', () => {
   test('the sandbox session runs, spawns, reads and writes', async () => {
     const sandbox = aiSdkSandbox(engine)
     expect(sandbox.description).toContain(cwd)
-    expect(await sandbox.run({ command: 'echo out; echo err >&2; exit 4' })).toEqual({ exitCode: 4, stdout: 'out\n', stderr: 'err\n' })
+    expect(await sandbox.run({ command: 'echo out; echo err >&2; exit 4' })).toEqual({
+      exitCode: 4,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    })
     await sandbox.writeTextFile({ path: 'deep/in/note.txt', content: 'one\ntwo\nthree\n' })
     expect(await sandbox.readTextFile({ path: 'deep/in/note.txt', startLine: 2, endLine: 2 })).toBe('two')
     expect(await sandbox.readTextFile({ path: 'nowhere.txt' })).toBeNull()
@@ -88,8 +130,15 @@ describe('Vercel AI SDK', () => {
 
   test('the sandbox says in stderr why something did not run or did not end', async () => {
     const sandbox = aiSdkSandbox(engine, { timeoutMs: 1_000 })
-    expect(await sandbox.run({ command: 'rm -rf /' })).toMatchObject({ exitCode: 126, stderr: expect.stringMatching(/blocked.*dangerous/s) })
-    expect(await sandbox.run({ command: 'echo early; sleep 30' })).toMatchObject({ exitCode: 124, stdout: 'early\n', stderr: expect.stringContaining('timeout') })
+    expect(await sandbox.run({ command: 'rm -rf /' })).toMatchObject({
+      exitCode: 126,
+      stderr: expect.stringMatching(/blocked.*dangerous/s),
+    })
+    expect(await sandbox.run({ command: 'echo early; sleep 30' })).toMatchObject({
+      exitCode: 124,
+      stdout: 'early\n',
+      stderr: expect.stringContaining('timeout'),
+    })
     await expect(sandbox.readTextFile({ path: '/' })).rejects.toThrow(/Could not read \//)
     await expect(sandbox.writeTextFile({ path: '/proc/nothing/x', content: '' })).rejects.toThrow(/Could not write/)
   })
@@ -120,7 +169,11 @@ describe('Anthropic SDK', () => {
   const use = (name: string, input: unknown) => message([{ type: 'tool_use', id: 'tu1', name, input }])
 
   test('the tool runner drives bash_20250124 in a session that remembers', async () => {
-    const { bodies, fetch } = stubFetch([use('bash', { command: 'export GREETING=hello; cd /' }), use('bash', { command: 'echo $GREETING; pwd' }), message([{ type: 'text', text: 'done' }])])
+    const { bodies, fetch } = stubFetch([
+      use('bash', { command: 'export GREETING=hello; cd /' }),
+      use('bash', { command: 'echo $GREETING; pwd' }),
+      message([{ type: 'text', text: 'done' }]),
+    ])
     const client = new Anthropic({ apiKey: 'none', fetch, maxRetries: 0 })
     expect(await askAnthropic(client, engine, 'x')).toBe('done')
     expect(bodies[0]!['tools']).toEqual([{ type: 'bash_20250124', name: 'bash' }])
@@ -128,7 +181,10 @@ describe('Anthropic SDK', () => {
   })
 
   test('custom tools: a refusal is an error result with its guidance', async () => {
-    const { bodies, fetch } = stubFetch([use('Bash', { command: 'rm -rf /' }), message([{ type: 'text', text: 'sorry' }])])
+    const { bodies, fetch } = stubFetch([
+      use('Bash', { command: 'rm -rf /' }),
+      message([{ type: 'text', text: 'sorry' }]),
+    ])
     const client = new Anthropic({ apiKey: 'none', fetch, maxRetries: 0 })
     await askAnthropic(client, engine, 'x', 'house')
     expect(bodies[0]!['tools'][0]).toMatchObject({ name: 'Bash', input_schema: { type: 'object' } })
@@ -141,7 +197,10 @@ describe('Anthropic SDK', () => {
     const tools = createTools(engine, { dialect: 'anthropic', session: 'restarted' })
     await tools.execute('bash', { command: 'X=kept' })
     const results = await answerToolUses(
-      [{ type: 'tool_use', id: 'a', name: 'bash', input: { restart: true } } as never, { type: 'tool_use', id: 'b', name: 'bash', input: { command: 'echo "[$X]"' } } as never],
+      [
+        { type: 'tool_use', id: 'a', name: 'bash', input: { restart: true } } as never,
+        { type: 'tool_use', id: 'b', name: 'bash', input: { command: 'echo "[$X]"' } } as never,
+      ],
       tools,
     )
     expect(results).toEqual([
@@ -168,14 +227,33 @@ describe('OpenAI Responses', () => {
           },
         ],
       },
-      { id: 'r2', object: 'response', output: [{ type: 'message', role: 'assistant', id: 'm', status: 'completed', content: [{ type: 'output_text', text: 'done', annotations: [] }] }] },
+      {
+        id: 'r2',
+        object: 'response',
+        output: [
+          {
+            type: 'message',
+            role: 'assistant',
+            id: 'm',
+            status: 'completed',
+            content: [{ type: 'output_text', text: 'done', annotations: [] }],
+          },
+        ],
+      },
     ])
     const client = new OpenAI({ apiKey: 'none', fetch, maxRetries: 0 })
     expect(await askOpenAI(client, engine, 'x')).toBe('done')
     expect(bodies[0]!['tools']).toEqual([{ type: 'shell', environment: { type: 'local' } }])
-    expect(bodies[1]).toMatchObject({ previous_response_id: 'r1', input: [{ type: 'shell_call_output', call_id: 'call_1', max_output_length: 4_096 }] })
+    expect(bodies[1]).toMatchObject({
+      previous_response_id: 'r1',
+      input: [{ type: 'shell_call_output', call_id: 'call_1', max_output_length: 4_096 }],
+    })
     const { output } = bodies[1]!['input'][0]
-    expect(output.map((entry: Loose) => entry.outcome)).toEqual([{ type: 'exit', exit_code: 0 }, { type: 'timeout' }, { type: 'exit', exit_code: 3 }])
+    expect(output.map((entry: Loose) => entry.outcome)).toEqual([
+      { type: 'exit', exit_code: 0 },
+      { type: 'timeout' },
+      { type: 'exit', exit_code: 3 },
+    ])
     expect(output[0].stdout).toBe('hello\n')
   })
 })
@@ -194,11 +272,39 @@ test('function calls of any dialect are answered too, what is not ours is left a
     { type: 'function_call_output', call_id: 'c', output: expect.stringContaining('must be an object') },
   ])
   const shell = createTools(engine, { dialect: 'openai-shell' })
-  const [bad] = await answerResponse([{ type: 'shell_call', call_id: 'd', action: { commands: ['true'], timeout_ms: -1, max_output_length: null } } as never], shell)
-  expect(bad).toMatchObject({ type: 'shell_call_output', output: [{ stderr: expect.stringContaining("'timeout_ms' below minimum"), outcome: { type: 'exit', exit_code: 125 } }] })
-  const [none] = await answerResponse([{ type: 'shell_call', call_id: 'e', action: { commands: [], timeout_ms: null, max_output_length: null } } as never], shell)
-  expect(none).toMatchObject({ output: [{ stderr: expect.stringContaining('at least one command'), outcome: { type: 'exit', exit_code: 125 } }] })
-  expect(await house.execute('Nope', {})).toMatchObject({ isError: true, text: expect.stringContaining('Tool not found: Nope. The tools are Bash') })
+  const [bad] = await answerResponse(
+    [
+      {
+        type: 'shell_call',
+        call_id: 'd',
+        action: { commands: ['true'], timeout_ms: -1, max_output_length: null },
+      } as never,
+    ],
+    shell,
+  )
+  expect(bad).toMatchObject({
+    type: 'shell_call_output',
+    output: [
+      { stderr: expect.stringContaining("'timeout_ms' below minimum"), outcome: { type: 'exit', exit_code: 125 } },
+    ],
+  })
+  const [none] = await answerResponse(
+    [
+      {
+        type: 'shell_call',
+        call_id: 'e',
+        action: { commands: [], timeout_ms: null, max_output_length: null },
+      } as never,
+    ],
+    shell,
+  )
+  expect(none).toMatchObject({
+    output: [{ stderr: expect.stringContaining('at least one command'), outcome: { type: 'exit', exit_code: 125 } }],
+  })
+  expect(await house.execute('Nope', {})).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('Tool not found: Nope. The tools are Bash'),
+  })
 })
 
 describe('OpenAI Agents SDK', () => {
@@ -216,13 +322,21 @@ describe('OpenAI Agents SDK', () => {
     } as unknown as Model
     return { model, requests }
   }
-  const said = (text: string) => [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text }] }]
+  const said = (text: string) => [
+    { type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text }] },
+  ]
 
   test('shellTool runs its actions through the engine', async () => {
-    const { model, requests } = scripted([[{ type: 'shell_call', callId: 'c1', status: 'completed', action: { commands: ['echo hello', 'false'] } }], said('done')])
+    const { model, requests } = scripted([
+      [{ type: 'shell_call', callId: 'c1', status: 'completed', action: { commands: ['echo hello', 'false'] } }],
+      said('done'),
+    ])
     expect(await askWithShell(model, engine, 'x')).toBe('done')
     const answer = (requests[1]!.input as Loose[]).find((item) => item.type === 'shell_call_output')
-    expect(answer.output).toMatchObject([{ stdout: 'hello\n', outcome: { type: 'exit', exitCode: 0 } }, { outcome: { type: 'exit', exitCode: 1 } }])
+    expect(answer.output).toMatchObject([
+      { stdout: 'hello\n', outcome: { type: 'exit', exitCode: 0 } },
+      { outcome: { type: 'exit', exitCode: 1 } },
+    ])
   })
 
   test('the Shell fits the interface, and times out as the action says', async () => {
@@ -232,7 +346,18 @@ describe('OpenAI Agents SDK', () => {
   })
 
   test('exec_command and write_stdin as function tools', async () => {
-    const { model, requests } = scripted([[{ type: 'function_call', callId: 'c1', name: 'exec_command', status: 'completed', arguments: JSON.stringify({ cmd: 'echo hello; exit 7' }) }], said('done')])
+    const { model, requests } = scripted([
+      [
+        {
+          type: 'function_call',
+          callId: 'c1',
+          name: 'exec_command',
+          status: 'completed',
+          arguments: JSON.stringify({ cmd: 'echo hello; exit 7' }),
+        },
+      ],
+      said('done'),
+    ])
     expect(await askWithFunctions(model, engine, 'x')).toBe('done')
     expect(requests[0]!.tools.map((tool) => tool.name)).toEqual(['exec_command', 'write_stdin'])
     const answer = (requests[1]!.input as Loose[]).find((item) => item.type === 'function_call_result')
@@ -254,14 +379,28 @@ describe('OpenAI Agents SDK', () => {
   })
 
   test('the sandbox session does not pretend to be another user', async () => {
-    await expect(agentsSandbox(engine).execCommand({ cmd: 'touch as-nobody', runAs: 'nobody' })).rejects.toThrow('cannot run as nobody')
+    await expect(agentsSandbox(engine).execCommand({ cmd: 'touch as-nobody', runAs: 'nobody' })).rejects.toThrow(
+      'cannot run as nobody',
+    )
     expect(existsSync(join(cwd, 'as-nobody'))).toBe(false)
   })
 
   test('a signal, a time out and an interrupt are told apart in numbers', async () => {
-    const { output } = await agentsShell(engine, { session: 'numbers' }).run({ commands: ['kill -KILL $$', 'echo "NOT killed" >&2; sleep 30', 'rm -rf /'], timeoutMs: 1_000 })
-    expect(output.map(({ outcome }) => outcome)).toEqual([{ type: 'exit', exitCode: 137 }, { type: 'timeout' }, { type: 'exit', exitCode: 126 }])
-    const text = (await createTools(engine, { dialect: 'openai-shell', session: 'numbers' }).execute('shell', { commands: ['echo "NOT killed" >&2; sleep 30'], timeout_ms: 1_000 })).text
+    const { output } = await agentsShell(engine, { session: 'numbers' }).run({
+      commands: ['kill -KILL $$', 'echo "NOT killed" >&2; sleep 30', 'rm -rf /'],
+      timeoutMs: 1_000,
+    })
+    expect(output.map(({ outcome }) => outcome)).toEqual([
+      { type: 'exit', exitCode: 137 },
+      { type: 'timeout' },
+      { type: 'exit', exitCode: 126 },
+    ])
+    const text = (
+      await createTools(engine, { dialect: 'openai-shell', session: 'numbers' }).execute('shell', {
+        commands: ['echo "NOT killed" >&2; sleep 30'],
+        timeout_ms: 1_000,
+      })
+    ).text
     expect(text, 'what a command prints decides nothing').toBe('[timed out]\n[stderr]\nNOT killed\n')
   })
 })
@@ -269,8 +408,17 @@ describe('OpenAI Agents SDK', () => {
 describe('LangChain', () => {
   test('tools are invoked by a tool call and return content with the structured result as artifact', async () => {
     const [bash] = shellTools(engine)
-    const message = await bash!.invoke({ type: 'tool_call', id: 'c1', name: 'Bash', args: { command: 'echo hello' } } as never)
-    expect(message).toMatchObject({ tool_call_id: 'c1', content: expect.stringMatching(/exit 0[^]*hello/), artifact: { status: 'completed', stdout: 'hello\n', is_error: false } })
+    const message = await bash!.invoke({
+      type: 'tool_call',
+      id: 'c1',
+      name: 'Bash',
+      args: { command: 'echo hello' },
+    } as never)
+    expect(message).toMatchObject({
+      tool_call_id: 'c1',
+      content: expect.stringMatching(/exit 0[^]*hello/),
+      artifact: { status: 'completed', stdout: 'hello\n', is_error: false },
+    })
   })
 
   test('wrong input names the field, although LangChain looks at it first', async () => {
@@ -283,7 +431,11 @@ describe('LangChain', () => {
 
 describe('Gemini', () => {
   test('function calls are answered with output or error', async () => {
-    const call = (args: unknown) => ({ candidates: [{ content: { role: 'model', parts: [{ functionCall: { id: 'f', name: 'run_shell_command', args } }] } }] })
+    const call = (args: unknown) => ({
+      candidates: [
+        { content: { role: 'model', parts: [{ functionCall: { id: 'f', name: 'run_shell_command', args } }] } },
+      ],
+    })
     const { bodies, fetch } = stubFetch([
       call({ command: 'echo hello; exit 2', description: 'Say hello' }),
       call({ dir_path: '/' }),
@@ -296,7 +448,13 @@ describe('Gemini', () => {
     } finally {
       globalThis.fetch = real
     }
-    expect(bodies[1]!['contents'].at(-1).parts[0].functionResponse).toEqual({ id: 'f', name: 'run_shell_command', response: { output: 'Exit Code: 2\nOutput: hello\n' } })
-    expect(bodies[2]!['contents'].at(-1).parts[0].functionResponse.response.error).toContain("Missing required field: 'command'")
+    expect(bodies[1]!['contents'].at(-1).parts[0].functionResponse).toEqual({
+      id: 'f',
+      name: 'run_shell_command',
+      response: { output: 'Exit Code: 2\nOutput: hello\n' },
+    })
+    expect(bodies[2]!['contents'].at(-1).parts[0].functionResponse.response.error).toContain(
+      "Missing required field: 'command'",
+    )
   })
 })

@@ -9,7 +9,15 @@ import type Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { toStrictJsonSchema } from 'openai/lib/transform'
 import { describe, expect, test } from 'vitest'
-import { aiSdkTools, createTools, DIALECTS, FORMATS, toolDefinitions, toolSchemas, type DialectName } from '../../src/tools/index.js'
+import {
+  aiSdkTools,
+  createTools,
+  DIALECTS,
+  FORMATS,
+  toolDefinitions,
+  toolSchemas,
+  type DialectName,
+} from '../../src/tools/index.js'
 import { strictSchema } from '../../src/tools/formats.js'
 import { scriptedEngine } from './scripted-engine.js'
 
@@ -20,7 +28,8 @@ function* nodes(schema: unknown, path = '#'): Generator<{ path: string; node: Re
   if (typeof schema !== 'object' || schema === null) return
   const node = schema as Record<string, unknown>
   yield { path, node }
-  for (const [name, child] of Object.entries((node['properties'] as object | undefined) ?? {})) yield* nodes(child, `${path}/${name}`)
+  for (const [name, child] of Object.entries((node['properties'] as object | undefined) ?? {}))
+    yield* nodes(child, `${path}/${name}`)
   if (node['items']) yield* nodes(node['items'], `${path}[]`)
 }
 
@@ -43,10 +52,12 @@ describe.each(dialects)('%s', (dialect) => {
       for (const { path, node } of nodes(inputSchema)) {
         const where = `${name} ${path}`
         expect(typeof node['type'], where).toBe('string')
-        for (const banned of ['anyOf', 'oneOf', 'allOf', '$ref', 'const', 'default', 'format', 'pattern']) expect(node, where).not.toHaveProperty(banned)
+        for (const banned of ['anyOf', 'oneOf', 'allOf', '$ref', 'const', 'default', 'format', 'pattern'])
+          expect(node, where).not.toHaveProperty(banned)
         if (node['type'] === 'array') expect(node['items'], where).toBeTypeOf('object')
         if (node['type'] === 'object') expect(node['additionalProperties'], where).toBe(false)
-        for (const property of Object.keys((node['properties'] as object | undefined) ?? {})) expect(property, where).toMatch(/^[A-Za-z0-9_]{1,64}$/)
+        for (const property of Object.keys((node['properties'] as object | undefined) ?? {}))
+          expect(property, where).toMatch(/^[A-Za-z0-9_]{1,64}$/)
       }
     }
   })
@@ -83,7 +94,11 @@ describe.each(dialects)('%s', (dialect) => {
       const tools = toolSchemas(dialect, format)
       await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'x' }], tools })
       expect(bodies.at(-1)!['tools']).toEqual(JSON.parse(JSON.stringify(tools)))
-      for (const tool of tools) expect(tool).toMatchObject({ type: 'function', function: { name: expect.any(String), description: expect.any(String), parameters: { type: 'object' } } })
+      for (const tool of tools)
+        expect(tool).toMatchObject({
+          type: 'function',
+          function: { name: expect.any(String), description: expect.any(String), parameters: { type: 'object' } },
+        })
     }
     for (const format of ['openai-responses', 'openai-responses-strict'] as const) {
       const tools = toolSchemas(dialect, format)
@@ -97,7 +112,9 @@ describe.each(dialects)('%s', (dialect) => {
       const before = [...nodes(inputSchema)].map(({ path, node }) => [path, node['type'] ?? 'enum'])
       const after = [...nodes(transformJSONSchema(JSON.parse(JSON.stringify(inputSchema))))]
       expect(after.map(({ path }) => path)).toEqual(before.map(([path]) => path))
-      for (const { node, path } of after) if (node['type'] === 'object' && path !== '#') expect(Object.keys(node['properties'] as object), path).not.toEqual([])
+      for (const { node, path } of after)
+        if (node['type'] === 'object' && path !== '#')
+          expect(Object.keys(node['properties'] as object), path).not.toEqual([])
     }
     for (const tool of toolSchemas(dialect, 'anthropic')) expect(tool['name']).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
   })
@@ -109,25 +126,36 @@ describe.each(dialects)('%s', (dialect) => {
     globalThis.fetch = fetch
     try {
       const client = new GoogleGenAI({ apiKey: 'none' })
-      await client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'x', config: { tools: [{ functionDeclarations: declarations }] } })
+      await client.models.generateContent({
+        model: 'gemini-2.5-flash',
+        contents: 'x',
+        config: { tools: [{ functionDeclarations: declarations }] },
+      })
     } finally {
       globalThis.fetch = real
     }
     const sent = (bodies[0]!['tools'] as { functionDeclarations: unknown[] }[])[0]!.functionDeclarations
     expect(sent).toEqual(JSON.parse(JSON.stringify(declarations)))
     const json = JSON.stringify(declarations)
-    for (const banned of ['additionalProperties', '"anyOf"', '"null"', '"object"', '"string"']) expect(json).not.toContain(banned)
+    for (const banned of ['additionalProperties', '"anyOf"', '"null"', '"object"', '"string"'])
+      expect(json).not.toContain(banned)
   })
 
   test('ai-sdk: the SDK reads the same schema back', async () => {
     const tools = aiSdkTools(createTools(scriptedEngine(), { dialect }))
-    for (const { name, inputSchema } of definitions) expect(await asSchema(tools[name]!.inputSchema as never).jsonSchema).toEqual(inputSchema)
-    for (const tool of toolSchemas(dialect, 'ai-sdk')) expect(Object.keys(tool)).toEqual(['type', 'name', 'description', 'inputSchema'])
+    for (const { name, inputSchema } of definitions)
+      expect(await asSchema(tools[name]!.inputSchema as never).jsonSchema).toEqual(inputSchema)
+    for (const tool of toolSchemas(dialect, 'ai-sdk'))
+      expect(Object.keys(tool)).toEqual(['type', 'name', 'description', 'inputSchema'])
   })
 
   test('langchain: converts to the openai format unchanged', () => {
     for (const tool of definitions) {
-      const converted = convertToOpenAITool({ name: tool.name, description: tool.description, schema: tool.inputSchema } as never)
+      const converted = convertToOpenAITool({
+        name: tool.name,
+        description: tool.description,
+        schema: tool.inputSchema,
+      } as never)
       expect(converted.function.parameters).toEqual(tool.inputSchema)
     }
   })
@@ -151,7 +179,9 @@ test("what each format gives is the vendor's own type, without a cast", () => {
 })
 
 test('every format of every dialect is plain JSON', () => {
-  for (const dialect of dialects) for (const format of FORMATS) expect(JSON.parse(JSON.stringify(toolSchemas(dialect, format)))).toEqual(toolSchemas(dialect, format))
+  for (const dialect of dialects)
+    for (const format of FORMATS)
+      expect(JSON.parse(JSON.stringify(toolSchemas(dialect, format)))).toEqual(toolSchemas(dialect, format))
 })
 
 test('an unknown dialect is an error that names the known ones', () => {

@@ -12,13 +12,17 @@ const dialects = Object.keys(DIALECTS) as DialectName[]
 async function answer(tool: Tool, input: unknown): Promise<ToolResult> {
   const result = await tool.execute(input)
   const validate = ajv.compile(tool.outputSchema)
-  expect(validate(result.structured), `${tool.name} ${JSON.stringify(input)}: ${JSON.stringify(validate.errors)}`).toBe(true)
+  expect(validate(result.structured), `${tool.name} ${JSON.stringify(input)}: ${JSON.stringify(validate.errors)}`).toBe(
+    true,
+  )
   expect(result.text).not.toBe('')
   return result
 }
 
-const commandField = (tool: Tool): string | undefined => ['command', 'cmd', 'commands'].find((name) => Object.hasOwn(tool.inputSchema.properties, name))
-const idField = (tool: Tool): string | undefined => ['bash_id', 'shell_id', 'id', 'session_id'].find((name) => Object.hasOwn(tool.inputSchema.properties, name))
+const commandField = (tool: Tool): string | undefined =>
+  ['command', 'cmd', 'commands'].find((name) => Object.hasOwn(tool.inputSchema.properties, name))
+const idField = (tool: Tool): string | undefined =>
+  ['bash_id', 'shell_id', 'id', 'session_id'].find((name) => Object.hasOwn(tool.inputSchema.properties, name))
 const asCommand = (tool: Tool, command: string): Record<string, unknown> => {
   const field = commandField(tool)!
   return { [field]: field === 'commands' ? [command] : command }
@@ -31,7 +35,22 @@ describe.each(dialects)('%s', (dialect) => {
 
   test('ids that are paths, empty, huge or of another kind find nothing', async () => {
     for (const tool of readers)
-      for (const id of ['../../etc/passwd', '.', '..', '/', 'a'.repeat(10_000), 'shell_\n', '%s', '__proto__', 0, -1, 1e308, {}, [], true]) {
+      for (const id of [
+        '../../etc/passwd',
+        '.',
+        '..',
+        '/',
+        'a'.repeat(10_000),
+        'shell_\n',
+        '%s',
+        '__proto__',
+        0,
+        -1,
+        1e308,
+        {},
+        [],
+        true,
+      ]) {
         const result = await answer(tool, { [idField(tool)!]: id })
         expect(result.isError, JSON.stringify(id)).toBe(true)
         expect(result.text.length).toBeLessThan(2_000)
@@ -85,22 +104,28 @@ describe.each(dialects)('%s', (dialect) => {
 
 test('session names cannot leave the state directory', async () => {
   const bash = createTools(engine).get('Bash')!
-  for (const session of ['../../escape', '/etc', '..', '', 'a'.repeat(5_000), 'x\ny']) await answer(bash, { command: 'true', session })
+  for (const session of ['../../escape', '/etc', '..', '', 'a'.repeat(5_000), 'x\ny'])
+    await answer(bash, { command: 'true', session })
   const listed = await engine.run({ command: ['ls', '-a', `${stateDir}/..`] })
   expect(listed.stdout.split('\n').filter((name) => !['', '.', '..', 'state', 'work'].includes(name))).toEqual([])
 })
 
 test('patterns that explode elsewhere are quick here, and wrong ones are told apart from no match', async () => {
   const tools = createTools(engine)
-  const { structured, text } = await tools.execute('Bash', { command: `head -c 5000 /dev/zero | tr '\\0' a; echo; sleep 60`, run_in_background: true })
+  const { structured, text } = await tools.execute('Bash', {
+    command: `head -c 5000 /dev/zero | tr '\\0' a; echo; sleep 60`,
+    run_in_background: true,
+  })
   expect(text).toContain('running')
   const bash_id = structured['id']
   await tools.execute('BashOutput', { bash_id, until: 'a' })
   const begun = performance.now()
-  for (const filter of ['(a+)+$', '(a|aa)+b', '^(([a-z])+.)+[A-Z]$', '.*.*.*.*b']) expect(await tools.execute('BashOutput', { bash_id, since: 0, filter }), filter).toMatchObject({ isError: false })
+  for (const filter of ['(a+)+$', '(a|aa)+b', '^(([a-z])+.)+[A-Z]$', '.*.*.*.*b'])
+    expect(await tools.execute('BashOutput', { bash_id, since: 0, filter }), filter).toMatchObject({ isError: false })
   expect((await tools.execute('BashOutput', { bash_id, since: 0, until: '(a+)+b', wait_ms: 50 })).isError).toBe(false)
   expect(performance.now() - begun).toBeLessThan(10_000)
-  for (const filter of ['(', '*', '[z-a]', '\\', '(?<', 'a{99999999}']) expect((await tools.execute('BashOutput', { bash_id, filter })).text, filter).toContain('Invalid filter regex')
+  for (const filter of ['(', '*', '[z-a]', '\\', '(?<', 'a{99999999}'])
+    expect((await tools.execute('BashOutput', { bash_id, filter })).text, filter).toContain('Invalid filter regex')
   await tools.execute('KillShell', { shell_id: bash_id })
 })
 
@@ -108,7 +133,10 @@ test('a closed engine is an error result in every dialect, not an exception', as
   const short = await createEngine({ cwd, stateDir })
   const sets = dialects.map((dialect) => createTools(short, { dialect }))
   await short.close()
-  for (const tools of sets) for (const tool of tools) if (commandField(tool)) expect((await answer(tool, asCommand(tool, 'echo no'))).text, tools.dialect).not.toContain('no\n')
+  for (const tools of sets)
+    for (const tool of tools)
+      if (commandField(tool))
+        expect((await answer(tool, asCommand(tool, 'echo no'))).text, tools.dialect).not.toContain('no\n')
 })
 
 test('a callback that throws does not break the call', async () => {
@@ -126,7 +154,11 @@ test('a callback that throws does not break the call', async () => {
 
 test('twenty calls at once through one set of tools all get their own answer', async () => {
   const tools = createTools(engine, { dialect: 'forge' })
-  const results = await Promise.all(Array.from({ length: 20 }, (_, index) => tools.execute('Bash', { command: `echo number ${index}`, ...(index % 2 ? { run_in_background: true } : {}) })))
+  const results = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      tools.execute('Bash', { command: `echo number ${index}`, ...(index % 2 ? { run_in_background: true } : {}) }),
+    ),
+  )
   for (const [index, result] of results.entries()) {
     expect(result.isError).toBe(false)
     if (index % 2 === 0) expect(result.text).toBe(`number ${index}\n`)

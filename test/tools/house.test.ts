@@ -25,7 +25,14 @@ describe('Bash', () => {
   test('one line of facts, then the output', async () => {
     const { text, structured, isError } = await call('Bash', { command: 'echo hello' })
     expect(text).toMatch(/^\[exit 0, \d+(?:ms|\.\ds)\]\nhello\n$/)
-    expect(structured).toMatchObject({ status: 'completed', exit_code: 0, stdout: 'hello\n', stderr: '', cwd, truncated: false })
+    expect(structured).toMatchObject({
+      status: 'completed',
+      exit_code: 0,
+      stdout: 'hello\n',
+      stderr: '',
+      cwd,
+      truncated: false,
+    })
     expect(isError).toBe(false)
   })
 
@@ -34,7 +41,9 @@ describe('Bash', () => {
     expect(moved.text).toContain('[note: cwd is now /]')
     expect(moved.structured['cwd']).toBe('/')
     expect((await call('Bash', { command: 'echo $X' })).structured['stdout']).toBe('1\n')
-    expect((await call('Bash', { command: 'pwd; echo "[$X]"', session: 'other' })).structured['stdout']).toBe(`${cwd}\n[]\n`)
+    expect((await call('Bash', { command: 'pwd; echo "[$X]"', session: 'other' })).structured['stdout']).toBe(
+      `${cwd}\n[]\n`,
+    )
     expect((await call('Bash', { command: 'pwd', cwd })).structured['stdout']).toBe(`${cwd}\n`)
     await call('Bash', { command: `cd '${cwd}'` })
   })
@@ -43,7 +52,10 @@ describe('Bash', () => {
     const placed = house({ cwd: '/usr', session: 'placed' })
     const both = await Promise.all([placed('Bash', { command: 'pwd' }), placed('Bash', { command: 'pwd' })])
     expect(both.map(({ structured }) => structured['stdout'])).toEqual(['/usr\n', '/usr\n'])
-    expect(await house({ cwd: '/no/such/place', session: 'lost' })('Bash', { command: 'pwd' })).toMatchObject({ isError: true, structured: { status: 'error', error: { code: 'CWD_NOT_FOUND' } } })
+    expect(await house({ cwd: '/no/such/place', session: 'lost' })('Bash', { command: 'pwd' })).toMatchObject({
+      isError: true,
+      structured: { status: 'error', error: { code: 'CWD_NOT_FOUND' } },
+    })
   })
 
   test('exit 1 of a final grep is an answer, not an error; exit 2 is an error', async () => {
@@ -62,10 +74,16 @@ describe('Bash', () => {
   })
 
   test('a failure in the middle of much output is not hidden by the clip, and the whole is in a file', async () => {
-    const { text, structured } = await call('Bash', { command: 'seq 1 20000; echo "FAILED tests/it.test.ts: broken"; seq 1 20000; exit 1' })
+    const { text, structured } = await call('Bash', {
+      command: 'seq 1 20000; echo "FAILED tests/it.test.ts: broken"; seq 1 20000; exit 1',
+    })
     expect(text.length).toBeLessThan(31_000)
     expect(text).toContain('FAILED tests/it.test.ts: broken')
-    expect(structured).toMatchObject({ truncated: true, omitted_bytes: expect.any(Number), output_file: expect.any(String) })
+    expect(structured).toMatchObject({
+      truncated: true,
+      omitted_bytes: expect.any(Number),
+      output_file: expect.any(String),
+    })
     expect(text).toContain(structured['output_file'])
     const whole = await call('Bash', { command: ['wc', '-l', structured['output_file']] })
     expect(whole.structured['stdout']).toMatch(/^40001 /)
@@ -73,8 +91,13 @@ describe('Bash', () => {
 
   test('after the yield it goes on as a shell with an id; its cursor goes on too', async () => {
     const yielding = house({ yieldMs: 1_000 })
-    const first = await yielding('Bash', { command: 'echo one; echo oops >&2; while [ ! -e proceed ]; do sleep 0.02; done; echo two; exit 6' })
-    expect(first).toMatchObject({ isError: false, structured: { status: 'running', exit_code: null, id: expect.stringMatching(/^shell_/) } })
+    const first = await yielding('Bash', {
+      command: 'echo one; echo oops >&2; while [ ! -e proceed ]; do sleep 0.02; done; echo two; exit 6',
+    })
+    expect(first).toMatchObject({
+      isError: false,
+      structured: { status: 'running', exit_code: null, id: expect.stringMatching(/^shell_/) },
+    })
     expect(first.text).toMatch(/^\[running, NOT killed: shell_\w+, pid \d+/)
     expect(first.text).toContain('one\n')
     const { id } = first.structured
@@ -98,13 +121,18 @@ describe('Bash', () => {
   test('an aborted call ends the command, and calls at the same time take turns', async () => {
     const mark = uniqueSleep()
     const stop = new AbortController()
-    const [stopped, next] = await Promise.all([call('Bash', { command: `echo begun; ${mark}` }, { signal: stop.signal, onProgress: () => stop.abort() }), call('Bash', { command: 'echo next' })])
+    const [stopped, next] = await Promise.all([
+      call('Bash', { command: `echo begun; ${mark}` }, { signal: stop.signal, onProgress: () => stop.abort() }),
+      call('Bash', { command: 'echo next' }),
+    ])
     expect(stopped).toMatchObject({ isError: true, structured: { status: 'killed', stdout: 'begun\n' } })
     expect(next.structured['stdout']).toBe('next\n')
     expect(processesWith(mark)).toEqual([])
     const already = new AbortController()
     already.abort()
-    expect((await call('Bash', { command: 'touch never' }, { signal: already.signal })).structured['status']).toBe('killed')
+    expect((await call('Bash', { command: 'touch never' }, { signal: already.signal })).structured['status']).toBe(
+      'killed',
+    )
   })
 
   test('secrets are masked in both channels, also in errors', async () => {
@@ -117,10 +145,19 @@ describe('Bash', () => {
 
   test('dry run and refusal', async () => {
     const dry = house({ dryRun: true })
-    expect(await dry('Bash', { command: 'touch never' })).toMatchObject({ isError: false, text: expect.stringContaining('[Dry Run] Would execute: touch never'), structured: { status: 'dry_run' } })
-    expect((await dry('Bash', { command: 'touch never', run_in_background: true })).structured['status']).toBe('dry_run')
+    expect(await dry('Bash', { command: 'touch never' })).toMatchObject({
+      isError: false,
+      text: expect.stringContaining('[Dry Run] Would execute: touch never'),
+      structured: { status: 'dry_run' },
+    })
+    expect((await dry('Bash', { command: 'touch never', run_in_background: true })).structured['status']).toBe(
+      'dry_run',
+    )
     const refused = await call('Bash', { command: 'rm -rf /' })
-    expect(refused).toMatchObject({ isError: true, structured: { status: 'refused', refused: { rule: expect.any(String), guidance: expect.any(String) } } })
+    expect(refused).toMatchObject({
+      isError: true,
+      structured: { status: 'refused', refused: { rule: expect.any(String), guidance: expect.any(String) } },
+    })
     expect(refused.text).toMatch(/blocked.*dangerous/s)
     expect(refused.text).toContain(refused.structured['refused'].guidance)
     expect((await call('Bash', { command: 'cerith approve x' })).structured['status']).toBe('refused')
@@ -128,12 +165,18 @@ describe('Bash', () => {
 })
 
 describe('background shells', () => {
-  const start = async (command: string, more = {}) => (await call('Bash', { command, run_in_background: true, ...more })).structured['id'] as string
+  const start = async (command: string, more = {}) =>
+    (await call('Bash', { command, run_in_background: true, ...more })).structured['id'] as string
 
   test('new output only; `since` reads any range again', async () => {
     const id = await start('printf "one\\ntwo\\n"; printf "three\\n" >&2')
     const first = await call('BashOutput', { bash_id: id, wait_ms: 10_000 })
-    expect(first.structured).toMatchObject({ status: 'completed', text: 'one\ntwo\nthree\n', cursor: 14, is_running: false })
+    expect(first.structured).toMatchObject({
+      status: 'completed',
+      text: 'one\ntwo\nthree\n',
+      cursor: 14,
+      is_running: false,
+    })
     expect((await call('BashOutput', { bash_id: id })).structured).toMatchObject({ text: '', cursor: 14 })
     expect((await call('BashOutput', { bash_id: id, since: 4 })).structured['text']).toBe('two\nthree\n')
     expect((await call('BashOutput', { bash_id: id, since: 0 })).structured['text']).toBe('one\ntwo\nthree\n')
@@ -154,18 +197,30 @@ describe('background shells', () => {
     const id = await start('echo once')
     await call('BashOutput', { bash_id: id, wait_ms: 10_000, since: 0 })
     const again = house()
-    const reads = await Promise.all([again('BashOutput', { bash_id: id }), again('BashOutput', { bash_id: id }), again('BashOutput', { bash_id: id })])
+    const reads = await Promise.all([
+      again('BashOutput', { bash_id: id }),
+      again('BashOutput', { bash_id: id }),
+      again('BashOutput', { bash_id: id }),
+    ])
     expect(reads.map(({ structured }) => structured['text']).sort()).toEqual(['', '', 'once\n'])
   })
 
   test('ListShells and KillShell', async () => {
     const id = await start('sleep 60', { description: 'Wait a while' })
     const listed = await call('ListShells')
-    expect(listed.structured['shells']).toContainEqual(expect.objectContaining({ id, status: 'running', command: 'sleep 60', description: 'Wait a while' }))
+    expect(listed.structured['shells']).toContainEqual(
+      expect.objectContaining({ id, status: 'running', command: 'sleep 60', description: 'Wait a while' }),
+    )
     expect(listed.text).toContain(id)
     expect(listed.text).toContain('session main')
-    expect(await call('KillShell', { shell_id: id })).toMatchObject({ isError: false, structured: { status: 'killed', already_stopped: false } })
-    expect(await call('KillShell', { bash_id: id })).toMatchObject({ isError: false, structured: { already_stopped: true } })
+    expect(await call('KillShell', { shell_id: id })).toMatchObject({
+      isError: false,
+      structured: { status: 'killed', already_stopped: false },
+    })
+    expect(await call('KillShell', { bash_id: id })).toMatchObject({
+      isError: false,
+      structured: { already_stopped: true },
+    })
   })
 
   test('C-c through SendInput interrupts a shell without a terminal', async () => {
@@ -182,18 +237,26 @@ describe('background shells', () => {
     const started = await createTools(engine, { dialect: 'lango' }).execute('exec_bg', { command: 'echo from lango' })
     const id = started.structured['id'] as string
     expect((await call('BashOutput', { bash_id: id, wait_ms: 10_000 })).structured['text']).toBe('from lango\n')
-    expect((await createTools(engine, { dialect: 'wave' }).execute('BashOutput', { task_id: id })).text).toContain('from lango')
+    expect((await createTools(engine, { dialect: 'wave' }).execute('BashOutput', { task_id: id })).text).toContain(
+      'from lango',
+    )
   })
 
   test('a time limit of a background shell is said and kept', async () => {
     const started = await call('Bash', { command: 'sleep 60', run_in_background: true, timeout: 300 })
     expect(started.text).toContain('ended after 300ms')
-    expect((await call('BashOutput', { bash_id: started.structured['id'], wait_ms: 10_000 })).structured).toMatchObject({ status: 'timeout', is_running: false })
+    expect((await call('BashOutput', { bash_id: started.structured['id'], wait_ms: 10_000 })).structured).toMatchObject(
+      { status: 'timeout', is_running: false },
+    )
   })
 
   test('wave counts its ids on from the highest there is, also in another set of tools', async () => {
-    const starts = async () => (await createTools(engine, { dialect: 'wave' }).execute('Bash', { command: 'true', run_in_background: true })).structured['bash_id'] as string
-    const ids = [await starts(), await starts(), ...(await Promise.all([starts(), starts(), starts()]))].map((id) => Number(id.slice('bash_'.length)))
+    const starts = async () =>
+      (await createTools(engine, { dialect: 'wave' }).execute('Bash', { command: 'true', run_in_background: true }))
+        .structured['bash_id'] as string
+    const ids = [await starts(), await starts(), ...(await Promise.all([starts(), starts(), starts()]))].map((id) =>
+      Number(id.slice('bash_'.length)),
+    )
     expect(ids[1]).toBe(ids[0]! + 1)
     expect(new Set(ids).size).toBe(5)
   })
@@ -208,17 +271,26 @@ describe('background shells', () => {
   })
 
   test('background: false in the options forbids it', async () => {
-    expect(await house({ background: false })('Bash', { command: 'true', run_in_background: true })).toMatchObject({ isError: true, structured: { status: 'error' } })
+    expect(await house({ background: false })('Bash', { command: 'true', run_in_background: true })).toMatchObject({
+      isError: true,
+      structured: { status: 'error' },
+    })
   })
 })
 
 describe('terminals', () => {
   test('a question comes back as waiting for input, and SendInput answers it (PTY-01)', async () => {
-    const asked = await call('Bash', { command: 'read -p "Name? " name; echo "Hello, $name."', pty: true, timeout: 20_000 })
+    const asked = await call('Bash', {
+      command: 'read -p "Name? " name; echo "Hello, $name."',
+      pty: true,
+      timeout: 20_000,
+    })
     expect(asked.structured).toMatchObject({ status: 'running', id: expect.any(String) })
     expect(asked.text).toContain('Name?')
     const answered = await call('SendInput', { shell_id: asked.structured['id'], text: 'Ada', enter: true })
-    expect(`${answered.text}${(await call('BashOutput', { bash_id: asked.structured['id'], wait_ms: 5_000 })).text}`).toContain('Hello, Ada.')
+    expect(
+      `${answered.text}${(await call('BashOutput', { bash_id: asked.structured['id'], wait_ms: 5_000 })).text}`,
+    ).toContain('Hello, Ada.')
   })
 
   test('codex: write_stdin types into a tty session and \\u0003 interrupts it', async () => {

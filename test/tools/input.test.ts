@@ -8,7 +8,17 @@ import { scriptedEngine } from './scripted-engine.js'
 
 const rules: InputRules = {
   tool: 'Bash',
-  schema: inputOf({ command: text('The command'), timeout: whole('ms', { minimum: 1, maximum: 600_000 }), mode: oneOf(['default', 'slow']), pty: flag(), keys: list(text()), id: text() }, ['command']),
+  schema: inputOf(
+    {
+      command: text('The command'),
+      timeout: whole('ms', { minimum: 1, maximum: 600_000 }),
+      mode: oneOf(['default', 'slow']),
+      pty: flag(),
+      keys: list(text()),
+      id: text(),
+    },
+    ['command'],
+  ),
   aliases: { cmd: 'command' },
   argv: ['command'],
   ids: ['id'],
@@ -32,7 +42,10 @@ describe('wrong input names the field and what was expected', () => {
     [{ command: 'x', timeout: 1.5 }, "'timeout' must be a whole number, got 1.5."],
     [{ command: 'x', timeout: Number.NaN }, "'timeout' must be a whole number, got null."],
     [{ command: 'x', mode: 'fast' }, '\'mode\' must be one of default, slow, got "fast".'],
-    [{ command: 'x', mode: 'slow', timeout: 5 }, "'mode' and 'timeout' cannot be given together (mode \"slow\", timeout 5)."],
+    [
+      { command: 'x', mode: 'slow', timeout: 5 },
+      "'mode' and 'timeout' cannot be given together (mode \"slow\", timeout 5).",
+    ],
     [{ command: 'x', pty: 'yes' }, '\'pty\' must be true or false, got "yes".'],
     [{ command: 'x', keys: ['a', 1] }, "'keys[1]' must be a string, got 1."],
     [{ command: 'a\0b' }, "'command' contains a NUL character."],
@@ -75,7 +88,24 @@ test('whatever comes in, a tool answers in its own shape and never throws', asyn
   await fc.assert(
     fc.asyncProperty(
       fc.anything(),
-      fc.dictionary(fc.constantFrom('command', 'cmd', 'commands', 'timeout', 'bash_id', 'shell_id', 'id', 'session_id', 'mode', 'env', 'keys', 'restart', 'filter'), fc.anything()),
+      fc.dictionary(
+        fc.constantFrom(
+          'command',
+          'cmd',
+          'commands',
+          'timeout',
+          'bash_id',
+          'shell_id',
+          'id',
+          'session_id',
+          'mode',
+          'env',
+          'keys',
+          'restart',
+          'filter',
+        ),
+        fc.anything(),
+      ),
       async (anything, fields) => {
         for (const tools of sets)
           for (const tool of tools)

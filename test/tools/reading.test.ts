@@ -7,27 +7,34 @@ import { liveEngine } from './live-engine.js'
 
 const { engine, cwd } = await liveEngine()
 
-test.each(['strip', 'keep'] as const)('after a yield reading goes on exactly where the answer ended, whatever masking and %s did to the length', async (ansi) => {
-  engine.secrets.set('short', 'wxyz')
-  const outcome = await engine.run({
-    command: `printf '\\033[31mred\\033[0m {{secret:short}} é😀\\n'; echo err >&2; while [ ! -e go-${ansi} ]; do sleep 0.02; done; echo two; echo more >&2`,
-    yieldMs: 1_000,
-    ansi,
-  })
-  expect(outcome.status).toBe('running')
-  const job = await engine.job(outcome.id!)
-  const position = await positionAfter(job, outcome, ansi)
-  writeFileSync(join(cwd, `go-${ansi}`), '')
-  await job.wait({ exit: true })
-  const { parts } = await readJob(job, position, { ansi })
-  expect(parts).toEqual([
-    { stream: 'stdout', text: 'two\n' },
-    { stream: 'stderr', text: 'more\n' },
-  ])
-})
+test.each(['strip', 'keep'] as const)(
+  'after a yield reading goes on exactly where the answer ended, whatever masking and %s did to the length',
+  async (ansi) => {
+    engine.secrets.set('short', 'wxyz')
+    const outcome = await engine.run({
+      command: `printf '\\033[31mred\\033[0m {{secret:short}} é😀\\n'; echo err >&2; while [ ! -e go-${ansi} ]; do sleep 0.02; done; echo two; echo more >&2`,
+      yieldMs: 1_000,
+      ansi,
+    })
+    expect(outcome.status).toBe('running')
+    const job = await engine.job(outcome.id!)
+    const position = await positionAfter(job, outcome, ansi)
+    writeFileSync(join(cwd, `go-${ansi}`), '')
+    await job.wait({ exit: true })
+    const { parts } = await readJob(job, position, { ansi })
+    expect(parts).toEqual([
+      { stream: 'stdout', text: 'two\n' },
+      { stream: 'stderr', text: 'more\n' },
+    ])
+  },
+)
 
 test('after a yield of a clipped output nothing after it is lost', async () => {
-  const outcome = await engine.run({ command: 'seq 1 30000; while [ ! -e go-long ]; do sleep 0.02; done; echo the end', yieldMs: 1_500, clip: { kind: 'ends', maxChars: 30_000 } })
+  const outcome = await engine.run({
+    command: 'seq 1 30000; while [ ! -e go-long ]; do sleep 0.02; done; echo the end',
+    yieldMs: 1_500,
+    clip: { kind: 'ends', maxChars: 30_000 },
+  })
   const job = await engine.job(outcome.id!)
   const position = await positionAfter(job, outcome, 'keep')
   writeFileSync(join(cwd, 'go-long'), '')
@@ -38,7 +45,10 @@ test('after a yield of a clipped output nothing after it is lost', async () => {
 })
 
 test('a long range shows both ends and its failures, counts what it leaves out, and the cursor stands at the end', async () => {
-  const job = await engine.start({ command: 'seq 1 60000; echo "error: in the middle"; seq 1 200000', streams: 'merged' })
+  const job = await engine.start({
+    command: 'seq 1 60000; echo "error: in the middle"; seq 1 200000',
+    streams: 'merged',
+  })
   await job.wait({ exit: true })
   const { bytes } = await job.info()
   const reading = await readJob(job, {}, { maxChars: 10_000 })
@@ -60,13 +70,18 @@ test('a filter over a long range is clipped too', async () => {
 })
 
 test('a filter waits for the rest of a line instead of judging half of it', async () => {
-  const job = await engine.start({ command: `printf 'fine\\nerr'; while [ ! -e finish-line ]; do sleep 0.02; done; echo 'or: late'; printf 'error: no newline'`, streams: 'merged' })
+  const job = await engine.start({
+    command: `printf 'fine\\nerr'; while [ ! -e finish-line ]; do sleep 0.02; done; echo 'or: late'; printf 'error: no newline'`,
+    streams: 'merged',
+  })
   await job.wait({ until: 'fine' })
   await expect.poll(async () => (await job.info()).bytes.total).toBe(8)
   const early = await readJob(job, {}, { filter: 'error' })
   expect(early).toMatchObject({ parts: [{ text: '' }], cursor: 5 })
   writeFileSync(join(cwd, 'finish-line'), '')
   await job.wait({ exit: true })
-  expect((await readJob(job, early.position, { filter: 'error' })).parts[0]!.text).toBe('error: late\nerror: no newline')
+  expect((await readJob(job, early.position, { filter: 'error' })).parts[0]!.text).toBe(
+    'error: late\nerror: no newline',
+  )
   await expect(readJob(job, {}, { filter: '(' })).rejects.toThrow(/^Invalid filter regex/)
 })

@@ -77,7 +77,14 @@ export function scriptedEngine(script: Script = {}): Engine {
     read: async ({ since = 0, stream = 'output', filter } = {}): Promise<ReadResult> => {
       if (filter === '[') throw new ShellError('BAD_FILTER', 'missing closing ]', 'Escape it.')
       const whole = script.streams?.[stream] ?? ''
-      return { text: whole.slice(since), cursor: whole.length, start: since, omittedBytes: 0, totalBytes: whole.length, matches: null }
+      return {
+        text: whole.slice(since),
+        cursor: whole.length,
+        start: since,
+        omittedBytes: 0,
+        totalBytes: whole.length,
+        matches: null,
+      }
     },
     wait: async () => ({ reason: 'exit', match: null, info }),
     kill: async () => ({ info, alreadyStopped: false, forced: false, notes: [], ...script.kill }),
@@ -88,7 +95,13 @@ export function scriptedEngine(script: Script = {}): Engine {
     },
     events: async function* () {},
   }
-  const session = { name: 'main', cwd: '/srv/app', run, info: async () => ({ calls: 1 }), restart: async () => {} } as unknown as Session
+  const session = {
+    name: 'main',
+    cwd: '/srv/app',
+    run,
+    info: async () => ({ calls: 1 }),
+    restart: async () => {},
+  } as unknown as Session
   return {
     cwd: '/srv/app',
     shell: { path: '/bin/bash', version: '5.2.15(1)-release' },

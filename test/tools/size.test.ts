@@ -19,7 +19,14 @@ test('a house result adds at most 40 tokens to the raw output in the usual cases
     { outcome: { stdout: raw, durationMs: 75_400 } },
     { outcome: { stdout: raw, stderr: raw } },
     { outcome: { stdout: raw, status: 'failed', exitCode: 1, end: { kind: 'exit', code: 1 } } },
-    { outcome: { stdout: raw, status: 'timeout', exitCode: null, end: { kind: 'timeout', afterMs: 120_000, forced: false } } },
+    {
+      outcome: {
+        stdout: raw,
+        status: 'timeout',
+        exitCode: null,
+        end: { kind: 'timeout', afterMs: 120_000, forced: false },
+      },
+    },
     { outcome: { stdout: raw, cwd: '/srv/app/packages/core' } },
   ]
   for (const script of usual) {
@@ -27,6 +34,8 @@ test('a house result adds at most 40 tokens to the raw output in the usual cases
     const plain = `${script.outcome?.stdout}${script.outcome?.stderr ?? ''}`
     expect(encode(text).length - encode(plain).length, text).toBeLessThanOrEqual(40)
   }
-  const read = await createTools(scriptedEngine({ streams: { output: raw } })).execute('BashOutput', { bash_id: 'shell_0a1b2c3d' })
+  const read = await createTools(scriptedEngine({ streams: { output: raw } })).execute('BashOutput', {
+    bash_id: 'shell_0a1b2c3d',
+  })
   expect(encode(read.text).length - encode(raw).length, read.text).toBeLessThanOrEqual(40)
 })

@@ -12,11 +12,47 @@ const RUNS: Record<string, Script> = {
   success: {},
   'success without output': { outcome: { stdout: '' } },
   'success with stderr and no final newline': { outcome: { stdout: 'out', stderr: 'warning' } },
-  'exit 2 with both streams': { outcome: { status: 'failed', end: { kind: 'exit', code: 2 }, exitCode: 2, stdout: 'partial\n', stderr: 'boom\n' } },
-  'a signal': { outcome: { status: 'failed', end: { kind: 'signal', signal: 'SIGSEGV' }, exitCode: null, signal: 'SIGSEGV', stdout: '' } },
-  'a timeout with partial output': { outcome: { status: 'timeout', end: { kind: 'timeout', afterMs: 1_000, forced: false }, exitCode: null, stdout: 'one\n', durationMs: 1_010 } },
-  'an interrupt': { outcome: { status: 'killed', end: { kind: 'kill', forced: false, by: 'caller' }, exitCode: null, stdout: 'one\n', durationMs: 90 } },
-  'a yield': { outcome: { status: 'running', end: null, exitCode: null, id: 'shell_0a1b2c3d', stdout: 'compiling\n', durationMs: 45_000, outputFile: '/state/out' } },
+  'exit 2 with both streams': {
+    outcome: { status: 'failed', end: { kind: 'exit', code: 2 }, exitCode: 2, stdout: 'partial\n', stderr: 'boom\n' },
+  },
+  'a signal': {
+    outcome: {
+      status: 'failed',
+      end: { kind: 'signal', signal: 'SIGSEGV' },
+      exitCode: null,
+      signal: 'SIGSEGV',
+      stdout: '',
+    },
+  },
+  'a timeout with partial output': {
+    outcome: {
+      status: 'timeout',
+      end: { kind: 'timeout', afterMs: 1_000, forced: false },
+      exitCode: null,
+      stdout: 'one\n',
+      durationMs: 1_010,
+    },
+  },
+  'an interrupt': {
+    outcome: {
+      status: 'killed',
+      end: { kind: 'kill', forced: false, by: 'caller' },
+      exitCode: null,
+      stdout: 'one\n',
+      durationMs: 90,
+    },
+  },
+  'a yield': {
+    outcome: {
+      status: 'running',
+      end: null,
+      exitCode: null,
+      id: 'shell_0a1b2c3d',
+      stdout: 'compiling\n',
+      durationMs: 45_000,
+      outputFile: '/state/out',
+    },
+  },
   'a refusal': {
     outcome: {
       status: 'refused',
@@ -25,7 +61,8 @@ const RUNS: Record<string, Script> = {
       stdout: '',
       refused: {
         rule: 'wipe-root',
-        reason: 'Command blocked for security reasons (dangerous pattern: wipe-root): make. It removes the whole file system.',
+        reason:
+          'Command blocked for security reasons (dangerous pattern: wipe-root): make. It removes the whole file system.',
         guidance: 'Name the folder you want to empty.',
       },
     },
@@ -47,9 +84,32 @@ const RUNS: Record<string, Script> = {
   'a dry run': { outcome: { status: 'dry_run', end: null, exitCode: null, stdout: '[Dry Run] Would execute: make' } },
   'a restart of the shell': { outcome: { notes: ['the shell was restarted and its state restored'] } },
   'a moved directory': { outcome: { cwd: '/srv/app/src', stdout: '' } },
-  'grep that found nothing': { outcome: { status: 'failed', end: { kind: 'exit', code: 1 }, exitCode: 1, stdout: '', notes: ['Exit code 1 of grep means: no line matched.'] } },
-  'a question for a password': { outcome: { status: 'running', end: null, exitCode: null, id: 'shell_0a1b2c3d', output: 'Password: ', waitingForInput: { prompt: 'Password: ' } } },
-  'a missing directory': { throws: new ShellError('CWD_NOT_FOUND', 'Working directory not found: /nowhere', 'Create it, or pass an existing cwd.') },
+  'grep that found nothing': {
+    outcome: {
+      status: 'failed',
+      end: { kind: 'exit', code: 1 },
+      exitCode: 1,
+      stdout: '',
+      notes: ['Exit code 1 of grep means: no line matched.'],
+    },
+  },
+  'a question for a password': {
+    outcome: {
+      status: 'running',
+      end: null,
+      exitCode: null,
+      id: 'shell_0a1b2c3d',
+      output: 'Password: ',
+      waitingForInput: { prompt: 'Password: ' },
+    },
+  },
+  'a missing directory': {
+    throws: new ShellError(
+      'CWD_NOT_FOUND',
+      'Working directory not found: /nowhere',
+      'Create it, or pass an existing cwd.',
+    ),
+  },
 }
 
 const RUN_TOOL: Record<DialectName, { tool: string; input: Record<string, unknown> }> = {
@@ -66,7 +126,10 @@ const RUN_TOOL: Record<DialectName, { tool: string; input: Record<string, unknow
 
 const JOBS: Record<string, Script> = {
   running: { streams: { output: 'ready on port 3000\n' } },
-  'completed with stderr apart': { info: { ...ENDED, status: 'completed', exitCode: 0, streams: 'separate' }, streams: { stdout: 'done\n', stderr: 'careful\n' } },
+  'completed with stderr apart': {
+    info: { ...ENDED, status: 'completed', exitCode: 0, streams: 'separate' },
+    streams: { stdout: 'done\n', stderr: 'careful\n' },
+  },
   failed: { info: { ...ENDED, status: 'failed', exitCode: 7 }, streams: { output: 'oh no' } },
   'killed, nothing printed': { info: { ...ENDED, status: 'killed', signal: 'SIGTERM' } },
   lost: { info: { ...ENDED, status: 'lost', notes: ['the machine was restarted while it ran'] } },
@@ -101,7 +164,10 @@ async function say(dialect: DialectName, script: Script, tool: string, input: un
   const tools = createTools(scriptedEngine(script), { dialect })
   const result = await tools.execute(tool, input)
   const validate = ajv.compile(tools.get(tool)!.outputSchema)
-  expect(validate(result.structured), `${JSON.stringify(validate.errors)} in ${JSON.stringify(result.structured)}`).toBe(true)
+  expect(
+    validate(result.structured),
+    `${JSON.stringify(validate.errors)} in ${JSON.stringify(result.structured)}`,
+  ).toBe(true)
   expect(result.text, 'a text is never empty').not.toBe('')
   // Wall clocks differ from run to run.
   return { ...result, text: result.text.replace(/Wall time: [\d.]+ seconds/, 'Wall time: 0.0000 seconds') }
@@ -120,10 +186,14 @@ for (const dialect of Object.keys(DIALECTS) as DialectName[]) {
       }
     for (const [name, script] of dialect === 'codex' ? Object.entries(JOBS) : [])
       test(`what is read of a command that is ${name}`, async () => {
-        expect(shown(await say(dialect, { ...script, info: { ...script.info, id: '4242' } }, run.tool, run.input))).toMatchSnapshot()
+        expect(
+          shown(await say(dialect, { ...script, info: { ...script.info, id: '4242' } }, run.tool, run.input)),
+        ).toMatchSnapshot()
       })
     const start = START_FIELD[dialect]
-    if (start) test('what is read when a job was started (BG-01)', async () => expect(shown(await say(dialect, {}, start.tool, start.input))).toMatchSnapshot())
+    if (start)
+      test('what is read when a job was started (BG-01)', async () =>
+        expect(shown(await say(dialect, {}, start.tool, start.input))).toMatchSnapshot())
     const read = READ_TOOL[dialect]
     for (const [name, script] of read ? Object.entries(JOBS) : [])
       test(`what is read of a job that is ${name} (BG-05)`, async () => {
@@ -143,7 +213,9 @@ for (const dialect of Object.keys(DIALECTS) as DialectName[]) {
       const killed = { ...ENDED, status: 'killed', signal: 'SIGTERM' } as const
       test('what is read after a kill (BG-12)', async () => {
         expect((await say(dialect, {}, kill.tool, { [kill.field]: 'nope' })).text).toContain('not found')
-        expect(shown(await say(dialect, { info: killed }, kill.tool, { [kill.field]: 'shell_0a1b2c3d' }))).toMatchSnapshot()
+        expect(
+          shown(await say(dialect, { info: killed }, kill.tool, { [kill.field]: 'shell_0a1b2c3d' })),
+        ).toMatchSnapshot()
       })
       test('what is read after a kill of a finished one (BG-13)', async () => {
         const script = { info: { ...ENDED, status: 'completed', exitCode: 0 }, kill: { alreadyStopped: true } } as const

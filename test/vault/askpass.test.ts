@@ -16,8 +16,18 @@ beforeEach(async () => {
     dir,
     answers: [
       { program: 'sudo', name: 'root-password', value: async () => Buffer.from(`pa'ss $(id)\xff`, 'latin1') },
-      { program: 'git', prompt: /^Password for 'https:\/\/git\.example\//, name: 'git-token', value: async () => Buffer.from('git-token-value') },
-      { program: 'git', prompt: /broken/, name: 'broken', value: async () => Promise.reject(new Error('no such item')) },
+      {
+        program: 'git',
+        prompt: /^Password for 'https:\/\/git\.example\//,
+        name: 'git-token',
+        value: async () => Buffer.from('git-token-value'),
+      },
+      {
+        program: 'git',
+        prompt: /broken/,
+        name: 'broken',
+        value: async () => Promise.reject(new Error('no such item')),
+      },
     ],
     onPrompt: (event) => prompts.push(event),
   })
@@ -29,7 +39,9 @@ afterEach(async () => {
 
 const run = (script: string, args: string[], env: Record<string, string> = {}) =>
   new Promise<{ code: unknown; stdout: Buffer }>((resolve) =>
-    execFile(script, args, { encoding: 'buffer', env: { PATH: process.env.PATH, ...env } }, (error, stdout) => resolve({ code: error?.code ?? 0, stdout })),
+    execFile(script, args, { encoding: 'buffer', env: { PATH: process.env.PATH, ...env } }, (error, stdout) =>
+      resolve({ code: error?.code ?? 0, stdout }),
+    ),
   )
 
 describe('askpass answers prompts that are mapped', () => {
@@ -43,9 +55,14 @@ describe('askpass answers prompts that are mapped', () => {
   test('a prompt that fits no rule, another program, or a failing source is answered by nothing and a failure', async () => {
     const { GIT_ASKPASS = '', SSH_ASKPASS } = askpass.environment
     expect(SSH_ASKPASS).toBeUndefined()
-    expect(await run(GIT_ASKPASS, ["Password for 'https://evil.example/': "])).toEqual({ code: 1, stdout: Buffer.alloc(0) })
+    expect(await run(GIT_ASKPASS, ["Password for 'https://evil.example/': "])).toEqual({
+      code: 1,
+      stdout: Buffer.alloc(0),
+    })
     expect(await run(GIT_ASKPASS, ['broken'])).toEqual({ code: 1, stdout: Buffer.alloc(0) })
-    expect((await run(GIT_ASKPASS, ["Password for 'https://git.example/repo': "])).stdout.toString()).toBe('git-token-value\n')
+    expect((await run(GIT_ASKPASS, ["Password for 'https://git.example/repo': "])).stdout.toString()).toBe(
+      'git-token-value\n',
+    )
   })
 
   test('the environment of the asking command cannot load code into the helper', async () => {
@@ -55,7 +72,9 @@ describe('askpass answers prompts that are mapped', () => {
 
   test('scripts are 0700, the socket 0600, and nothing is left after close', async () => {
     const home = dirname(askpass.environment.SUDO_ASKPASS ?? '')
-    const modes = Object.fromEntries(readdirSync(home).map((name) => [name, (statSync(join(home, name)).mode & 0o777).toString(8)]))
+    const modes = Object.fromEntries(
+      readdirSync(home).map((name) => [name, (statSync(join(home, name)).mode & 0o777).toString(8)]),
+    )
     expect(modes).toEqual({ 'ask.mjs': '600', git: '700', s: '600', sudo: '700' })
     await askpass.close()
     expect(existsSync(home)).toBe(false)

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -150,9 +159,16 @@ test('F63: a writer that is killed at any moment leaves a whole vault', async ()
   const loader = join(dir, 'writer.mts')
   writeFileSync(loader, script)
   const { build } = await import('vite')
-  await build({ logLevel: 'silent', configFile: false, build: { ssr: loader, outDir: join(dir, 'out'), rollupOptions: { output: { entryFileNames: 'writer.mjs' } } } })
+  await build({
+    logLevel: 'silent',
+    configFile: false,
+    build: { ssr: loader, outDir: join(dir, 'out'), rollupOptions: { output: { entryFileNames: 'writer.mjs' } } },
+  })
   for (const delayMs of [3, 11, 23]) {
-    const child = spawn(process.execPath, [join(dir, 'out', 'writer.mjs')], { env: { ...process.env, VAULT: file, KEY: keyFile }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [join(dir, 'out', 'writer.mjs')], {
+      env: { ...process.env, VAULT: file, KEY: keyFile },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     await once(child.stdout, 'data')
     await new Promise((resolve) => setTimeout(resolve, delayMs))
     child.kill('SIGKILL')
@@ -167,7 +183,11 @@ test('F63: a writer that is killed at any moment leaves a whole vault', async ()
 describe('F81: two writers', () => {
   test('concurrent writes through two openings all survive', async () => {
     const vaults = [await open(), await open()]
-    await Promise.all(Array.from({ length: 12 }, (_, index) => (vaults[index % 2] as (typeof vaults)[number]).set(`n${index}`, `value-${index}`)))
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        (vaults[index % 2] as (typeof vaults)[number]).set(`n${index}`, `value-${index}`),
+      ),
+    )
     expect((await (await open()).list()).length).toBe(12)
     expect(readdirSync(dir)).toEqual(['vault'])
   })
@@ -202,5 +222,8 @@ test('F63: the empty lock draft of a writer that was killed before it filled it 
   writeFileSync(`${file}.lock.${dead.pid}-1-0123456789ab`, '')
   writeFileSync(`${file}.lock.${process.pid}-unknown-0123456789ab`, '')
   await vault.set('name', 'value')
-  expect(readdirSync(dir).filter((name) => name.includes('vault'))).toEqual(['vault', `vault.lock.${process.pid}-unknown-0123456789ab`])
+  expect(readdirSync(dir).filter((name) => name.includes('vault'))).toEqual([
+    'vault',
+    `vault.lock.${process.pid}-unknown-0123456789ab`,
+  ])
 })

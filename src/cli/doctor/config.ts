@@ -8,7 +8,16 @@ import { UMASK_FIX, umaskNow } from '../../os/umask.js'
 import type { Io } from '../io.js'
 
 /** Variables that are read elsewhere than in the configuration. */
-const OTHERS = ['CERITH_HOME', 'CERITH_CONFIG', 'CERITH_HELPER', 'CERITH_PASSPHRASE', 'CERITH_DEBUG', 'CERITH_ENGINE', 'CERITH_TOKEN', 'CERITH_NO_APT']
+const OTHERS = [
+  'CERITH_HOME',
+  'CERITH_CONFIG',
+  'CERITH_HELPER',
+  'CERITH_PASSPHRASE',
+  'CERITH_DEBUG',
+  'CERITH_ENGINE',
+  'CERITH_TOKEN',
+  'CERITH_NO_APT',
+]
 
 export function configFinding(io: Io): Finding {
   try {
@@ -17,15 +26,32 @@ export function configFinding(io: Io): Finding {
     const strange = Object.keys(io.env).filter((name) => name.startsWith('CERITH_') && !known.includes(name))
     if (strange.length > 0) {
       const close = nearest(strange[0] as string, known)
-      return { name: 'configuration', state: 'degraded', detail: `nothing reads ${strange.join(', ')}`, fix: close ? `Did you mean ${close}?` : 'Unset it; `cerith config` shows what can be set.' }
+      return {
+        name: 'configuration',
+        state: 'degraded',
+        detail: `nothing reads ${strange.join(', ')}`,
+        fix: close ? `Did you mean ${close}?` : 'Unset it; `cerith config` shows what can be set.',
+      }
     }
-    return { name: 'configuration', state: 'ok', detail: files.project ? `project file ${files.project}` : 'defaults, or your own file', fix: null }
+    return {
+      name: 'configuration',
+      state: 'ok',
+      detail: files.project ? `project file ${files.project}` : 'defaults, or your own file',
+      fix: null,
+    }
   } catch (error) {
-    return { name: 'configuration', state: 'broken', detail: error instanceof Error ? error.message : String(error), fix: ShellError.is(error) ? error.hint : null }
+    return {
+      name: 'configuration',
+      state: 'broken',
+      detail: error instanceof Error ? error.message : String(error),
+      fix: ShellError.is(error) ? error.hint : null,
+    }
   }
 }
 
 export function umaskFinding(): Finding {
   const { text, takesOwnRights } = umaskNow()
-  return takesOwnRights ? { name: 'umask', state: 'broken', detail: `${text}: you could not read the files that you make`, fix: UMASK_FIX } : { name: 'umask', state: 'ok', detail: text, fix: null }
+  return takesOwnRights
+    ? { name: 'umask', state: 'broken', detail: `${text}: you could not read the files that you make`, fix: UMASK_FIX }
+    : { name: 'umask', state: 'ok', detail: text, fix: null }
 }

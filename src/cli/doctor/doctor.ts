@@ -27,7 +27,14 @@ export interface Patient {
 
 /** Every finding, in the order in which they matter. Never throws. */
 export async function examine(patient: Patient): Promise<Finding[]> {
-  return [await bashFinding(), ...(await helperFindings(patient)), stateFinding(patient), leftoversFinding(patient), await auditFinding(patient), ...kernelFindings()]
+  return [
+    await bashFinding(),
+    ...(await helperFindings(patient)),
+    stateFinding(patient),
+    leftoversFinding(patient),
+    await auditFinding(patient),
+    ...kernelFindings(),
+  ]
 }
 
 async function bashFinding(): Promise<Finding> {
@@ -35,7 +42,12 @@ async function bashFinding(): Promise<Finding> {
     const { path, version } = await findBash()
     const [major = 0, minor = 0] = version.split('.').map(Number)
     if (major < 4 || (major === 4 && minor < 4))
-      return { name: 'bash', state: 'broken', detail: `${path} is ${version}`, fix: 'Install bash 4.4 or newer, and put it first on PATH or set `bash` in the configuration.' }
+      return {
+        name: 'bash',
+        state: 'broken',
+        detail: `${path} is ${version}`,
+        fix: 'Install bash 4.4 or newer, and put it first on PATH or set `bash` in the configuration.',
+      }
     return { name: 'bash', state: 'ok', detail: `${version} (${path})`, fix: null }
   } catch (error) {
     return { name: 'bash', state: 'broken', detail: messageOf(error), fix: hintOf(error) }
@@ -53,9 +65,18 @@ async function helperFindings({ env }: Patient): Promise<Finding[]> {
     const native = launcher.tier === 'native'
     await launcher.close()
     if (native)
-      return [{ name: 'native helper', state: 'ok', detail: String(file), fix: null }, { name: 'terminals', state: 'ok', detail: 'provided by the helper', fix: null }, await programsFinding(env)]
+      return [
+        { name: 'native helper', state: 'ok', detail: String(file), fix: null },
+        { name: 'terminals', state: 'ok', detail: 'provided by the helper', fix: null },
+        await programsFinding(env),
+      ]
     return [
-      { name: 'native helper', state: 'degraded', detail: file ? `${file} cannot be started; the plain tier is used` : 'not there; the plain tier is used', fix },
+      {
+        name: 'native helper',
+        state: 'degraded',
+        detail: file ? `${file} cannot be started; the plain tier is used` : 'not there; the plain tier is used',
+        fix,
+      },
       { name: 'terminals', state: 'degraded', detail: 'need the native helper', fix },
     ]
   } catch (error) {
@@ -66,12 +87,21 @@ async function helperFindings({ env }: Patient): Promise<Finding[]> {
 /** Whether bash really loads what is to start the programs of sessions. Without it everything works, a little slower. */
 async function programsFinding(env: Patient['env']): Promise<Finding> {
   const name = 'programs in sessions'
-  const byBash = (why: string): Finding => ({ name, state: 'ok', detail: `started by bash itself, which takes longer: ${why}`, fix: null })
+  const byBash = (why: string): Finding => ({
+    name,
+    state: 'ok',
+    detail: `started by bash itself, which takes longer: ${why}`,
+    fix: null,
+  })
   try {
     const { path, version } = await findBash()
     const file = findShellBuiltin(version, env)
-    if (file === null) return byBash(Number.parseInt(version, 10) < 5 ? `bash ${version} is older than 5` : 'the builtin is not there')
-    await promisify(execFile)(path, ['--norc', '--noprofile', '-c', 'enable -f "$1" __cerith', 'bash', file], { timeout: 5_000, env: {} })
+    if (file === null)
+      return byBash(Number.parseInt(version, 10) < 5 ? `bash ${version} is older than 5` : 'the builtin is not there')
+    await promisify(execFile)(path, ['--norc', '--noprofile', '-c', 'enable -f "$1" __cerith', 'bash', file], {
+      timeout: 5_000,
+      env: {},
+    })
     return { name, state: 'ok', detail: `started by ${file}`, fix: null }
   } catch (error) {
     return byBash((error as { stderr?: string }).stderr?.trim().split('\n')[0] || messageOf(error))
@@ -85,10 +115,25 @@ function stateFinding({ stateDir }: Patient): Finding {
     const { bavail, bsize } = statfsSync(stateDir)
     const freeMegabytes = Math.floor((bavail * bsize) / 1024 ** 2)
     if (freeMegabytes < 100)
-      return { name, state: 'degraded', detail: `${stateDir} has ${freeMegabytes} MB left`, fix: 'Free some space, or set CERITH_HOME to another disk; `cerith clean` forgets finished jobs.' }
-    return { name, state: 'ok', detail: `${stateDir} (0700, ${freeMegabytes > 10_000 ? `${Math.floor(freeMegabytes / 1024)} GB` : `${freeMegabytes} MB`} free)`, fix: null }
+      return {
+        name,
+        state: 'degraded',
+        detail: `${stateDir} has ${freeMegabytes} MB left`,
+        fix: 'Free some space, or set CERITH_HOME to another disk; `cerith clean` forgets finished jobs.',
+      }
+    return {
+      name,
+      state: 'ok',
+      detail: `${stateDir} (0700, ${freeMegabytes > 10_000 ? `${Math.floor(freeMegabytes / 1024)} GB` : `${freeMegabytes} MB`} free)`,
+      fix: null,
+    }
   } catch (error) {
-    return { name, state: 'broken', detail: messageOf(error), fix: hintOf(error) ?? 'Set CERITH_HOME to a directory of your own.' }
+    return {
+      name,
+      state: 'broken',
+      detail: messageOf(error),
+      fix: hintOf(error) ?? 'Set CERITH_HOME to a directory of your own.',
+    }
   }
 }
 
@@ -99,7 +144,11 @@ function leftoversFinding({ stateDir }: Patient): Finding {
   let alive = 0
   for (const id of namesIn(dir)) {
     try {
-      const engine = JSON.parse(readFileSync(join(dir, id, 'engine.json'), 'utf8')) as { pid: number; start: string; boot: string }
+      const engine = JSON.parse(readFileSync(join(dir, id, 'engine.json'), 'utf8')) as {
+        pid: number
+        start: string
+        boot: string
+      }
       if (engine.boot === bootId() && isAlive(engine.pid, engine.start || undefined)) alive++
       else dead.push(id)
     } catch {
@@ -125,7 +174,12 @@ function leftoversFinding({ stateDir }: Patient): Finding {
 async function auditFinding({ stateDir }: Patient): Promise<Finding> {
   const { lines, intact, problems } = await verifyAudit(join(stateDir, 'audit.jsonl'))
   const told = problems.length === 0 ? '' : `, ${problems.length} ${problems.length === 1 ? 'remark' : 'remarks'}`
-  return { name: 'audit log', state: intact ? 'ok' : 'degraded', detail: `${lines} lines${told}`, fix: intact ? null : 'Lines were changed or taken out; see `cerith audit --verify`.' }
+  return {
+    name: 'audit log',
+    state: intact ? 'ok' : 'degraded',
+    detail: `${lines} lines${told}`,
+    fix: intact ? null : 'Lines were changed or taken out; see `cerith audit --verify`.',
+  }
 }
 
 function namesIn(dir: string): string[] {

@@ -5,7 +5,14 @@ import type { Finding } from './doctor.js'
 
 export function kernelFindings(): Finding[] {
   if (process.platform !== 'linux')
-    return [{ name: 'kernel', state: 'degraded', detail: `${process.platform} ${release()}`, fix: 'Linux gives the strongest guarantees; elsewhere processes are found by group and mark.' }]
+    return [
+      {
+        name: 'kernel',
+        state: 'degraded',
+        detail: `${process.platform} ${release()}`,
+        fix: 'Linux gives the strongest guarantees; elsewhere processes are found by group and mark.',
+      },
+    ]
   return [subreaper(), proc(), userNamespaces(), landlock(), cgroups()]
 }
 
@@ -13,22 +20,43 @@ function subreaper(): Finding {
   const [major = 0, minor = 0] = release().split('.').map(Number)
   // PR_SET_CHILD_SUBREAPER came with Linux 3.4; sandboxes such as gVisor report a version and have it too.
   const there = major > 3 || (major === 3 && minor >= 4)
-  return { name: 'child subreaper', state: there ? 'ok' : 'degraded', detail: `Linux ${release()}`, fix: there ? null : 'A newer kernel finds processes that hide by forking twice.' }
+  return {
+    name: 'child subreaper',
+    state: there ? 'ok' : 'degraded',
+    detail: `Linux ${release()}`,
+    fix: there ? null : 'A newer kernel finds processes that hide by forking twice.',
+  }
 }
 
 function proc(): Finding {
   const there = read('/proc/self/stat') !== null
-  const hidden = (read('/proc/self/mountinfo') ?? '').split('\n').some((line) => / \/proc /.test(line) && /hidepid=(?!0)/.test(line))
-  if (!there) return { name: '/proc', state: 'degraded', detail: 'not mounted', fix: 'Mount /proc: without it, what a command left running can only be guessed.' }
+  const hidden = (read('/proc/self/mountinfo') ?? '')
+    .split('\n')
+    .some((line) => / \/proc /.test(line) && /hidepid=(?!0)/.test(line))
+  if (!there)
+    return {
+      name: '/proc',
+      state: 'degraded',
+      detail: 'not mounted',
+      fix: 'Mount /proc: without it, what a command left running can only be guessed.',
+    }
   return { name: '/proc', state: 'ok', detail: hidden ? 'mounted, other users hidden' : 'mounted', fix: null }
 }
 
 function userNamespaces(): Finding {
   const max = Number(read('/proc/sys/user/max_user_namespaces') ?? '0')
-  const restricted = read('/proc/sys/kernel/unprivileged_userns_clone') === '0' || read('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1'
+  const restricted =
+    read('/proc/sys/kernel/unprivileged_userns_clone') === '0' ||
+    read('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1'
   const isRoot = process.getuid?.() === 0
-  if (max > 0 && (!restricted || isRoot)) return { name: 'user namespaces', state: 'ok', detail: 'available', fix: null }
-  return { name: 'user namespaces', state: 'degraded', detail: max === 0 ? 'switched off' : 'not for ordinary users', fix: 'Only needed for confining commands; cerith itself does without.' }
+  if (max > 0 && (!restricted || isRoot))
+    return { name: 'user namespaces', state: 'ok', detail: 'available', fix: null }
+  return {
+    name: 'user namespaces',
+    state: 'degraded',
+    detail: max === 0 ? 'switched off' : 'not for ordinary users',
+    fix: 'Only needed for confining commands; cerith itself does without.',
+  }
 }
 
 function landlock(): Finding {
@@ -44,14 +72,25 @@ function landlock(): Finding {
 
 function cgroups(): Finding {
   const controllers = read('/sys/fs/cgroup/cgroup.controllers')
-  if (controllers === null) return { name: 'cgroups', state: 'degraded', detail: 'no unified hierarchy', fix: 'Memory and process limits of a job use rlimits instead.' }
+  if (controllers === null)
+    return {
+      name: 'cgroups',
+      state: 'degraded',
+      detail: 'no unified hierarchy',
+      fix: 'Memory and process limits of a job use rlimits instead.',
+    }
   let writable = true
   try {
     accessSync('/sys/fs/cgroup', constants.W_OK)
   } catch {
     writable = false
   }
-  return { name: 'cgroups', state: 'ok', detail: `v2: ${controllers || 'no controllers'}${writable ? '' : ', read-only'}`, fix: null }
+  return {
+    name: 'cgroups',
+    state: 'ok',
+    detail: `v2: ${controllers || 'no controllers'}${writable ? '' : ', read-only'}`,
+    fix: null,
+  }
 }
 
 function read(path: string): string | null {

@@ -13,7 +13,13 @@ const WORD = 'cerith-self-test'
 const CALL = { name: 'Bash', arguments: { command: `echo ${WORD}` } }
 const WHO = { name: 'cerith doctor', version: '1' }
 
-type Message = { readonly id?: number; readonly method?: string; readonly params?: Record<string, unknown>; readonly result?: unknown; readonly error?: { readonly message?: string } }
+type Message = {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: Record<string, unknown>
+  readonly result?: unknown
+  readonly error?: { readonly message?: string }
+}
 
 /** What a client of each era says; the answer to the last one must hold the word. */
 const ERAS: Readonly<Record<string, readonly Message[]>> = {
@@ -26,14 +32,22 @@ const ERAS: Readonly<Record<string, readonly Message[]>> = {
     {
       id: 2,
       method: 'tools/call',
-      params: { ...CALL, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': WHO, 'io.modelcontextprotocol/clientCapabilities': {} } },
+      params: {
+        ...CALL,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': WHO,
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
     },
   ],
 }
 
 export async function mcpFindings(io: Io): Promise<Finding[]> {
   const cli = ownProgram()
-  if (!cli) return [{ name: 'MCP', state: 'degraded', detail: 'the built program was not found', fix: 'Run `npm run build`.' }]
+  if (!cli)
+    return [{ name: 'MCP', state: 'degraded', detail: 'the built program was not found', fix: 'Run `npm run build`.' }]
   return Promise.all(Object.entries(ERAS).map(([name, messages]) => tryEra(name, messages, cli, io)))
 }
 
@@ -41,7 +55,11 @@ async function tryEra(name: string, messages: readonly Message[], cli: string, i
   // A state directory of its own: a self-test must not meet the jobs of the person who runs it.
   const home = mkdtempSync(join(tmpdir(), 'cerith-doctor-'))
   const startedAt = Date.now()
-  const child = spawn(process.execPath, [cli, 'mcp'], { env: { ...io.env, CERITH_HOME: home } as NodeJS.ProcessEnv, cwd: io.cwd, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [cli, 'mcp'], {
+    env: { ...io.env, CERITH_HOME: home } as NodeJS.ProcessEnv,
+    cwd: io.cwd,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
   let complaint = ''
   child.stderr.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-300)))
   child.stdin.on('error', () => {})
@@ -50,8 +68,14 @@ async function tryEra(name: string, messages: readonly Message[], cli: string, i
   try {
     const answer = await converse(messages, child)
     if (answer.error) return broken(name, `answered with an error: ${answer.error.message ?? 'unknown'}`)
-    if (!JSON.stringify(answer.result ?? null).includes(WORD)) return broken(name, 'the tool did not answer with the output of its command')
-    return { name, state: 'ok', detail: `answers on stdio (${Date.now() - startedAt} ms from start to result)`, fix: null }
+    if (!JSON.stringify(answer.result ?? null).includes(WORD))
+      return broken(name, 'the tool did not answer with the output of its command')
+    return {
+      name,
+      state: 'ok',
+      detail: `answers on stdio (${Date.now() - startedAt} ms from start to result)`,
+      fix: null,
+    }
   } catch (error) {
     return broken(name, `${(error as Error).message}${complaint ? `: ${complaint.trim().split('\n').at(-1)}` : ''}`)
   } finally {
@@ -62,7 +86,10 @@ async function tryEra(name: string, messages: readonly Message[], cli: string, i
   }
 }
 
-async function converse(messages: readonly Message[], child: ReturnType<typeof spawn> & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream }): Promise<Message> {
+async function converse(
+  messages: readonly Message[],
+  child: ReturnType<typeof spawn> & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream },
+): Promise<Message> {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   let last: Message = {}
   for (const message of messages) {
@@ -82,5 +109,9 @@ function broken(name: string, detail: string): Finding {
 
 /** The built program beside this file: in dist/chunks/, in dist/, or built from these sources. */
 function ownProgram(): string | null {
-  return ['./cli.js', '../cli.js', '../../dist/cli.js'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path)) ?? null
+  return (
+    ['./cli.js', '../cli.js', '../../dist/cli.js']
+      .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+      .find((path) => existsSync(path)) ?? null
+  )
 }

@@ -25,21 +25,36 @@ export const verb: Verb = {
     const id = words[0]
     if (id === undefined) {
       if (json)
-        io.out.write(`${JSON.stringify({ waiting: waiting.map(({ id: each, command, cwd, reason, askedAt }) => ({ id: each, command, cwd, reason, asked_at: new Date(askedAt).toISOString() })) })}\n`)
+        io.out.write(
+          `${JSON.stringify({ waiting: waiting.map(({ id: each, command, cwd, reason, askedAt }) => ({ id: each, command, cwd, reason, asked_at: new Date(askedAt).toISOString() })) })}\n`,
+        )
       else if (waiting.length === 0) io.out.write('Nothing is waiting for approval.\n')
-      else for (const each of waiting) io.out.write(`${each.id}  ${age(Date.now() - each.askedAt)} ago, in ${visible(each.cwd)}\n  ${visible(each.command)}\n  ${visible(each.reason)}\n`)
+      else
+        for (const each of waiting)
+          io.out.write(
+            `${each.id}  ${age(Date.now() - each.askedAt)} ago, in ${visible(each.cwd)}\n  ${visible(each.command)}\n  ${visible(each.reason)}\n`,
+          )
       return EXIT.ok
     }
-    if (io.insideEngine) throw new ShellError('REFUSED', 'Approvals are given by a person, and this was started by an agent’s shell', 'Ask the person to run the same in a terminal of their own.')
+    if (io.insideEngine)
+      throw new ShellError(
+        'REFUSED',
+        'Approvals are given by a person, and this was started by an agent’s shell',
+        'Ask the person to run the same in a terminal of their own.',
+      )
     const asked = waiting.find((each) => each.id === id)
     if (!asked)
       throw new ShellError(
         'BAD_REQUEST',
         `Nothing is waiting under ${JSON.stringify(id)}`,
-        waiting.length > 0 ? `Waiting: ${waiting.map((each) => each.id).join(', ')}` : 'Questions are forgotten after 15 minutes; let the agent ask again.',
+        waiting.length > 0
+          ? `Waiting: ${waiting.map((each) => each.id).join(', ')}`
+          : 'Questions are forgotten after 15 minutes; let the agent ask again.',
       )
     if (io.person && !yes && !json) {
-      io.err.write(`command   ${visible(asked.command)}\ndirectory ${visible(asked.cwd)}\nbecause   ${visible(asked.reason)}\n`)
+      io.err.write(
+        `command   ${visible(asked.command)}\ndirectory ${visible(asked.cwd)}\nbecause   ${visible(asked.reason)}\n`,
+      )
       const answer = (await io.person.ask('Allow exactly this, once? [y/N]: '))?.trim().toLowerCase()
       if (answer !== 'y' && answer !== 'yes') {
         io.out.write('Not approved.\n')
@@ -47,7 +62,12 @@ export const verb: Verb = {
       }
     }
     const granted = grantApproval(stateDir, id)
-    if (!granted) throw new ShellError('BAD_REQUEST', `${id} was answered meanwhile`, 'Run `cerith approve` to see what is waiting.')
+    if (!granted)
+      throw new ShellError(
+        'BAD_REQUEST',
+        `${id} was answered meanwhile`,
+        'Run `cerith approve` to see what is waiting.',
+      )
     if (json) io.out.write(`${JSON.stringify({ approved: true, id, command: granted.command, cwd: granted.cwd })}\n`)
     else io.out.write(`Approved once: ${visible(granted.command)}\n`)
     return EXIT.ok

@@ -23,7 +23,11 @@ export const verb: Verb = {
         by: io.env['USER'] ?? io.env['LOGNAME'] ?? 'somebody',
         readOnly: options['readOnly'] === true,
       })
-      io.err.write(reason === 'left' ? `cerith: left ${info.id}, which goes on\n` : `cerith: ${info.id} has ended (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`})\n`)
+      io.err.write(
+        reason === 'left'
+          ? `cerith: left ${info.id}, which goes on\n`
+          : `cerith: ${info.id} has ended (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`})\n`,
+      )
       return EXIT.ok
     })
   },

@@ -42,7 +42,8 @@ async function audit(options: Options, io: Io): Promise<number> {
   const from = options.since === undefined ? 0 : Date.now() - options.since
   const lines: AuditLine[] = []
   for await (const entry of readAudit(file)) {
-    if ((entry.at ?? 0) < from || entry['kind'] === 'rotated' || (options.refused && entry['kind'] !== 'refused')) continue
+    if ((entry.at ?? 0) < from || entry['kind'] === 'rotated' || (options.refused && entry['kind'] !== 'refused'))
+      continue
     lines.push(entry)
     if (options.last !== undefined && lines.length > options.last) lines.shift()
   }
@@ -57,15 +58,20 @@ async function verify(file: string, json: boolean, io: Io): Promise<number> {
   if (json) io.out.write(`${JSON.stringify({ intact, lines, files, head, problems })}\n`)
   else {
     for (const { file: where, line, message } of problems) io.out.write(`${where}:${line}: ${message}\n`)
-    io.out.write(`${intact ? 'Intact' : 'NOT INTACT'}: ${lines} lines in ${files.length} ${files.length === 1 ? 'file' : 'files'}${head ? `, head ${head.slice(0, 16)}` : ''}\n`)
+    io.out.write(
+      `${intact ? 'Intact' : 'NOT INTACT'}: ${lines} lines in ${files.length} ${files.length === 1 ? 'file' : 'files'}${head ? `, head ${head.slice(0, 16)}` : ''}\n`,
+    )
   }
   return intact ? EXIT.ok : 1
 }
 
 function shown(entry: AuditLine, io: Io): string {
   const paint = painter(io.out, io.env)
-  const text = (key: string): string => (typeof entry[key] === 'string' || typeof entry[key] === 'number' ? String(entry[key]) : '')
-  const end = text('signal') || (entry['exitCode'] === null || entry['exitCode'] === undefined ? text('status') : `exit ${text('exitCode')}`)
+  const text = (key: string): string =>
+    typeof entry[key] === 'string' || typeof entry[key] === 'number' ? String(entry[key]) : ''
+  const end =
+    text('signal') ||
+    (entry['exitCode'] === null || entry['exitCode'] === undefined ? text('status') : `exit ${text('exitCode')}`)
   const style = entry['kind'] === 'refused' ? 'red' : end === 'exit 0' ? 'green' : 'yellow'
   const time = new Date(entry.at ?? 0).toISOString().slice(0, 19).replace('T', ' ')
   return `${time}  ${text('door').padEnd(7)} ${paint(style, (entry['kind'] === 'refused' ? `refused ${text('rule')}` : end).padEnd(10))} ${text('durationMs').padStart(6)} ms  ${oneLine(text('cwd'))}$ ${oneLine(text('command'))}`

@@ -44,14 +44,24 @@ export const verb: Verb = {
 
 async function check(words: readonly string[], options: CheckOptions, io: Io): Promise<number> {
   // In a session the directory is relative to the session's; elsewhere to ours.
-  const runsIn = options.session !== undefined && options.cwd !== undefined ? undefined : resolve(io.cwd, options.cwd ?? '.')
-  if (options.jsonl) return withEngine(io, { flags: options.set, session: options.session, runsIn }, (engine) => checkLines(engine, options, io))
+  const runsIn =
+    options.session !== undefined && options.cwd !== undefined ? undefined : resolve(io.cwd, options.cwd ?? '.')
+  if (options.jsonl)
+    return withEngine(io, { flags: options.set, session: options.session, runsIn }, (engine) =>
+      checkLines(engine, options, io),
+    )
   if (words.length === 0) throw new UsageError('check needs COMMAND', "For example: cerith check 'rm -rf build'")
   const command = words.length === 1 ? (words[0] as string) : words
   return withEngine(io, { flags: options.set, session: options.session, runsIn }, async (engine) => {
     const verdict = await engine.check(command, whereOf(options))
-    if (options.json) io.out.write(`${JSON.stringify(verdictToJson(typeof command === 'string' ? command : command.join(' '), verdict))}\n`)
-    else io.out.write((await import('../../guard/policy/explain.js')).explain(verdict, { color: hasColor(io.out, io.env) }))
+    if (options.json)
+      io.out.write(
+        `${JSON.stringify(verdictToJson(typeof command === 'string' ? command : command.join(' '), verdict))}\n`,
+      )
+    else
+      io.out.write(
+        (await import('../../guard/policy/explain.js')).explain(verdict, { color: hasColor(io.out, io.env) }),
+      )
     return options.exitCode ? { allow: EXIT.ok, ask: 1, deny: EXIT.refused }[verdict.decision] : EXIT.ok
   })
 }
@@ -71,8 +81,15 @@ async function answerTo(line: string, engine: Engine, options: CheckOptions): Pr
   try {
     const row = JSON.parse(line) as { cmd?: unknown; cwd?: unknown; id?: unknown } | null
     cmd = row?.cmd
-    if (typeof cmd !== 'string') throw new ShellError('BAD_REQUEST', 'A line must be {"cmd": "..."}', 'One JSON object per line.')
-    return { ...(row?.id === undefined ? {} : { id: row.id }), ...verdictToJson(cmd, await engine.check(cmd, { ...whereOf(options), ...(typeof row?.cwd === 'string' ? { cwd: row.cwd } : {}) })) }
+    if (typeof cmd !== 'string')
+      throw new ShellError('BAD_REQUEST', 'A line must be {"cmd": "..."}', 'One JSON object per line.')
+    return {
+      ...(row?.id === undefined ? {} : { id: row.id }),
+      ...verdictToJson(
+        cmd,
+        await engine.check(cmd, { ...whereOf(options), ...(typeof row?.cwd === 'string' ? { cwd: row.cwd } : {}) }),
+      ),
+    }
   } catch (error) {
     // What cannot be judged is not allowed.
     return {
@@ -90,6 +107,9 @@ function whereOf({ cwd, session }: CheckOptions): { cwd?: string; session?: stri
   return session === undefined ? {} : { session, ...(cwd === undefined ? {} : { cwd }) }
 }
 
-function verdictToJson(cmd: string, { decision, rule, reason, guidance, commands, words }: Verdict): Record<string, unknown> {
+function verdictToJson(
+  cmd: string,
+  { decision, rule, reason, guidance, commands, words }: Verdict,
+): Record<string, unknown> {
   return { cmd, decision, rule, reason, guidance, commands, words }
 }

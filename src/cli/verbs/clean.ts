@@ -9,7 +9,10 @@ export const verb: Verb = {
   usage: '',
   about: 'forget finished jobs',
   words: [0, 0],
-  options: [{ flags: '--older-than <TIME>', about: 'only those that ended longer ago: 30s, 1h, 7d', read: readDuration }, JSON_OPTION],
+  options: [
+    { flags: '--older-than <TIME>', about: 'only those that ended longer ago: 30s, 1h, 7d', read: readDuration },
+    JSON_OPTION,
+  ],
   examples: [
     ['cerith clean', 'all that have ended'],
     ['cerith clean --older-than 1h', 'keep the recent ones'],

@@ -35,7 +35,10 @@ function script(verbs: readonly Verb[]): string {
     .flatMap((each) =>
       each.options
         .filter(({ choices: given }) => given)
-        .map(({ flags, choices: given }) => `    ${each.name}:${/--[\w-]+/.exec(flags)?.[0]}) COMPREPLY=($(compgen -W ${quoted((given ?? []).join(' '))} -- "$word")); return ;;`),
+        .map(
+          ({ flags, choices: given }) =>
+            `    ${each.name}:${/--[\w-]+/.exec(flags)?.[0]}) COMPREPLY=($(compgen -W ${quoted((given ?? []).join(' '))} -- "$word")); return ;;`,
+        ),
     )
     .join('\n')
   return `_cerith() {
@@ -67,7 +70,10 @@ complete -o filenames -F _cerith cerith
 }
 
 function longFlags(each: Verb): string[] {
-  return [...each.options.filter(({ hidden }) => !hidden).map(({ flags }) => /--[\w-]+/.exec(flags)?.[0] ?? ''), '--help'].filter((flag) => flag !== '')
+  return [
+    ...each.options.filter(({ hidden }) => !hidden).map(({ flags }) => /--[\w-]+/.exec(flags)?.[0] ?? ''),
+    '--help',
+  ].filter((flag) => flag !== '')
 }
 
 function quoted(text: string): string {

@@ -12,7 +12,12 @@ export const verb: Verb = {
   usage: '[KEY]',
   about: 'the settings in force and where each comes from',
   words: [0, 1],
-  options: [JSON_OPTION, CWD_OPTION, { flags: '--schema', about: 'the JSON Schema of cerith.config.json, for editors' }, SET_OPTION],
+  options: [
+    JSON_OPTION,
+    CWD_OPTION,
+    { flags: '--schema', about: 'the JSON Schema of cerith.config.json, for editors' },
+    SET_OPTION,
+  ],
   examples: [
     ['cerith config', 'everything, with its origin'],
     ['cerith config limits.timeoutMs', 'one value'],
@@ -20,15 +25,27 @@ export const verb: Verb = {
   details: `Layers, the later wins: defaults, the user's file, the project's cerith.config.json
 (here or above), CERITH_* variables, --set. A project can only tighten what you set.`,
   async run({ words, options }, io) {
-    const { json, cwd = '.', schema, set } = options as { json?: boolean; cwd?: string; schema?: boolean; set?: string[] }
+    const {
+      json,
+      cwd = '.',
+      schema,
+      set,
+    } = options as { json?: boolean; cwd?: string; schema?: boolean; set?: string[] }
     if (schema) {
       io.out.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
       return EXIT.ok
     }
-    const { values, origins, files } = loadConfig({ cwd: resolve(io.cwd, cwd), env: io.env, ...(set ? { flags: set } : {}) })
+    const { values, origins, files } = loadConfig({
+      cwd: resolve(io.cwd, cwd),
+      env: io.env,
+      ...(set ? { flags: set } : {}),
+    })
     const key = words[0]
-    const shown = SETTINGS.filter((setting) => key === undefined || setting.key === key || setting.key.startsWith(`${key}.`))
-    if (shown.length === 0) throw new UsageError(`there is no setting ${JSON.stringify(key)}`, hintForKey(key as string))
+    const shown = SETTINGS.filter(
+      (setting) => key === undefined || setting.key === key || setting.key.startsWith(`${key}.`),
+    )
+    if (shown.length === 0)
+      throw new UsageError(`there is no setting ${JSON.stringify(key)}`, hintForKey(key as string))
     if (json) {
       io.out.write(
         `${JSON.stringify({ files: { user: files.user, project: files.project }, settings: Object.fromEntries(shown.map(({ key: each }) => [each, { value: values[each], origin: origins[each] }])) }, null, 2)}\n`,
@@ -45,7 +62,11 @@ export const verb: Verb = {
     for (const setting of shown) {
       const from = origins[setting.key] ?? []
       const line = `${setting.key.padEnd(width)}  ${plain(values[setting.key])}`
-      io.out.write(from[0] === 'default' && from.length === 1 ? `${line}\n` : `${paint('bold', line)}  ${paint('cyan', `(${from.join(' + ')})`)}\n`)
+      io.out.write(
+        from[0] === 'default' && from.length === 1
+          ? `${line}\n`
+          : `${paint('bold', line)}  ${paint('cyan', `(${from.join(' + ')})`)}\n`,
+      )
     }
     return EXIT.ok
   },

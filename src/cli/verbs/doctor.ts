@@ -23,16 +23,30 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
   const { stateDirectory } = await import('../../os/state-dir.js')
   const { version } = await import('../version.js')
   const { configFinding, umaskFinding } = await import('../doctor/config.js')
-  const findings = [...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })), configFinding(io), umaskFinding()]
+  const findings = [
+    ...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })),
+    configFinding(io),
+    umaskFinding(),
+  ]
   if (mcp) findings.push(...(await (await import('../doctor/mcp.js')).mcpFindings(io)))
   const broken = findings.some(({ state }) => state === 'broken')
-  if (json) io.out.write(`${JSON.stringify({ version: version(), node: process.version, platform: `${process.platform}-${process.arch}`, ok: !broken, findings })}\n`)
+  if (json)
+    io.out.write(
+      `${JSON.stringify({ version: version(), node: process.version, platform: `${process.platform}-${process.arch}`, ok: !broken, findings })}\n`,
+    )
   else {
     const paint = painter(io.out, io.env)
     const width = Math.max(...findings.map(({ name }) => name.length))
     for (const { name, state, detail, fix } of findings) {
-      const mark = state === 'ok' ? paint('green', 'ok      ') : state === 'degraded' ? paint('yellow', 'degraded') : paint('red', 'broken  ')
-      io.out.write(`${mark}  ${name.padEnd(width)}  ${detail}\n${fix && state !== 'ok' ? `${' '.repeat(width + 12)}-> ${fix}\n` : ''}`)
+      const mark =
+        state === 'ok'
+          ? paint('green', 'ok      ')
+          : state === 'degraded'
+            ? paint('yellow', 'degraded')
+            : paint('red', 'broken  ')
+      io.out.write(
+        `${mark}  ${name.padEnd(width)}  ${detail}\n${fix && state !== 'ok' ? `${' '.repeat(width + 12)}-> ${fix}\n` : ''}`,
+      )
     }
     io.out.write(
       `\ncerith ${version()} on Node ${process.version}, ${process.platform}-${process.arch}: ${broken ? 'something is broken' : findings.some(({ state }) => state === 'degraded') ? 'works, with less than it could' : 'everything works'}\n`,

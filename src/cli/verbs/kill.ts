@@ -10,7 +10,11 @@ export const verb: Verb = {
   usage: 'ID...',
   about: 'end a job and everything it started',
   words: [1, Infinity],
-  options: [{ flags: '--signal <NAME>', about: 'the first, polite signal (default: TERM)' }, { flags: '--grace <MS>', about: 'before SIGKILL', read: readDuration }, JSON_OPTION],
+  options: [
+    { flags: '--signal <NAME>', about: 'the first, polite signal (default: TERM)' },
+    { flags: '--grace <MS>', about: 'before SIGKILL', read: readDuration },
+    JSON_OPTION,
+  ],
   examples: [
     ['cerith kill shell_1a2b3c4d', 'TERM, two seconds, KILL; then it looks again'],
     ['cerith kill shell_1a2b3c4d --signal KILL', 'at once'],
@@ -19,8 +23,13 @@ export const verb: Verb = {
     const { signal, grace, json } = options as { signal?: string; grace?: number; json?: boolean }
     return withEngine(io, {}, async (engine) => {
       for (const id of words) {
-        const { info, alreadyStopped, forced, notes } = await (await engine.job(id)).kill({ ...(signal === undefined ? {} : { signal }), ...(grace === undefined ? {} : { graceMs: grace }) })
-        if (json) io.out.write(`${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: [...notes, ...info.notes] })}\n`)
+        const { info, alreadyStopped, forced, notes } = await (
+          await engine.job(id)
+        ).kill({ ...(signal === undefined ? {} : { signal }), ...(grace === undefined ? {} : { graceMs: grace }) })
+        if (json)
+          io.out.write(
+            `${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: [...notes, ...info.notes] })}\n`,
+          )
         else {
           const asked = /^(?:SIG)?KILL$|^9$/i.test(signal ?? '')
           io.out.write(

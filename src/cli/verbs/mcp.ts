@@ -40,7 +40,8 @@ export const verb: Verb = {
     ['claude mcp add cerith -- npx cerith mcp', 'in Claude Code'],
     ['cerith mcp --dialect codex --cwd /srv/app', 'other tool names, another directory'],
   ],
-  details: 'For the configuration of a client: {"command": "npx", "args": ["cerith", "mcp"]}.\nEnds with the client, and everything that was started for it ends too.',
+  details:
+    'For the configuration of a client: {"command": "npx", "args": ["cerith", "mcp"]}.\nEnds with the client, and everything that was started for it ends too.',
   async run({ options }, io) {
     const { serveStdio } = await import('../../mcp/index.js')
     const served = serveStdio(await mcpOptions(options as McpVerbOptions, io))
@@ -54,13 +55,26 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
   const config = loadConfig({ cwd, env: io.env, ...(options.set ? { flags: options.set } : {}) })
   const { values } = config
   const dialect = (options.dialect ?? values['dialect']) as DialectName
-  if (!(dialect in DIALECTS)) throw new UsageError(`there is no dialect ${JSON.stringify(dialect)}`, `The dialects are ${Object.keys(DIALECTS).join(', ')}.`)
+  if (!(dialect in DIALECTS))
+    throw new UsageError(
+      `there is no dialect ${JSON.stringify(dialect)}`,
+      `The dialects are ${Object.keys(DIALECTS).join(', ')}.`,
+    )
   return {
-    tools: { dialect, cwd, ...(config.isSet('features') ? { features: values['features'] as Record<string, boolean> } : {}) },
+    tools: {
+      dialect,
+      cwd,
+      ...(config.isSet('features') ? { features: values['features'] as Record<string, boolean> } : {}),
+    },
     yieldMs: options.yield ?? (values['limits.yieldMs'] as number),
     // A flag can only switch off; what is on comes from the configuration.
     structured: options.structured !== false && !options.textOnly && (values['mcp.structured'] as boolean),
     failedIsError: options.failedIsError !== false && (values['mcp.failedIsError'] as boolean),
-    engine: await engineOptions(config, stateDirectory(io.env), { cwd, env: io.env, door: 'mcp', onProblem: (message) => io.err.write(`cerith: ${message}\n`) }),
+    engine: await engineOptions(config, stateDirectory(io.env), {
+      cwd,
+      env: io.env,
+      door: 'mcp',
+      onProblem: (message) => io.err.write(`cerith: ${message}\n`),
+    }),
   }
 }

@@ -20,17 +20,31 @@ export const verb: Verb = {
   usage: '',
   about: 'what is running: jobs and sessions',
   words: [0, 0],
-  options: [{ flags: '-a, --all', about: 'finished jobs too' }, JSON_OPTION, { flags: '-w, --watch', about: 'redraw every second until Ctrl-C' }],
+  options: [
+    { flags: '-a, --all', about: 'finished jobs too' },
+    JSON_OPTION,
+    { flags: '-w, --watch', about: 'redraw every second until Ctrl-C' },
+  ],
   examples: [
     ['cerith ps --all', 'also what has ended'],
     ["cerith ps --json | jq '.jobs[].id'", 'for scripts'],
   ],
-  run: ({ options }, io) => withEngine(io, {}, (engine, stateDir) => ps(engine, stateDir, options as { all?: boolean; json?: boolean; watch?: boolean }, io)),
+  run: ({ options }, io) =>
+    withEngine(io, {}, (engine, stateDir) =>
+      ps(engine, stateDir, options as { all?: boolean; json?: boolean; watch?: boolean }, io),
+    ),
 }
 
-async function ps(engine: Engine, stateDir: string, { all = false, json = false, watch = false }: { all?: boolean; json?: boolean; watch?: boolean }, io: Io): Promise<number> {
+async function ps(
+  engine: Engine,
+  stateDir: string,
+  { all = false, json = false, watch = false }: { all?: boolean; json?: boolean; watch?: boolean },
+  io: Io,
+): Promise<number> {
   if (!watch) {
-    io.out.write(json ? `${JSON.stringify(await asJson(engine, stateDir, all))}\n` : await asTable(engine, stateDir, all, io))
+    io.out.write(
+      json ? `${JSON.stringify(await asJson(engine, stateDir, all))}\n` : await asTable(engine, stateDir, all, io),
+    )
     return EXIT.ok
   }
   let stop = false
@@ -41,7 +55,9 @@ async function ps(engine: Engine, stateDir: string, { all = false, json = false,
   }
   const unlisten = [io.onSignal(end), io.onOutputClosed(end)]
   while (!stop) {
-    const view = json ? `${JSON.stringify(await asJson(engine, stateDir, all))}\n` : await asTable(engine, stateDir, all, io)
+    const view = json
+      ? `${JSON.stringify(await asJson(engine, stateDir, all))}\n`
+      : await asTable(engine, stateDir, all, io)
     // Home, the new text with each line's rest cleared, then everything below: no flicker.
     io.out.write(io.out.isTTY && !json ? `\u001B[H${view.replaceAll('\n', '\u001B[K\n')}\u001B[J` : view)
     await new Promise<void>((resolve) => {
@@ -57,7 +73,10 @@ async function ps(engine: Engine, stateDir: string, { all = false, json = false,
 }
 
 async function asJson(engine: Engine, stateDir: string, all: boolean): Promise<Record<string, unknown>> {
-  return { jobs: (await engine.jobs({ all })).map(jobToJson), sessions: savedSessions(stateDir).map(({ name, savedAt }) => ({ name, saved_at: new Date(savedAt).toISOString() })) }
+  return {
+    jobs: (await engine.jobs({ all })).map(jobToJson),
+    sessions: savedSessions(stateDir).map(({ name, savedAt }) => ({ name, saved_at: new Date(savedAt).toISOString() })),
+  }
 }
 
 async function asTable(engine: Engine, stateDir: string, all: boolean, io: Io): Promise<string> {
@@ -67,9 +86,21 @@ async function asTable(engine: Engine, stateDir: string, all: boolean, io: Io): 
   const lines: string[] = []
   if (infos.length > 0) {
     const rows = await Promise.all(
-      infos.map(async (info) => [info.id, state(info), age(Date.now() - info.startedAt), size(info.bytes.total), shortPath(info.cwd), info.command, await lastLine(engine, info)]),
+      infos.map(async (info) => [
+        info.id,
+        state(info),
+        age(Date.now() - info.startedAt),
+        size(info.bytes.total),
+        shortPath(info.cwd),
+        info.command,
+        await lastLine(engine, info),
+      ]),
     )
-    const [head = '', ...body] = table(['ID', 'STATE', 'AGE', 'OUTPUT', 'DIRECTORY', 'COMMAND', 'LAST LINE'], rows, io.out.isTTY ? io.out.columns : 160)
+    const [head = '', ...body] = table(
+      ['ID', 'STATE', 'AGE', 'OUTPUT', 'DIRECTORY', 'COMMAND', 'LAST LINE'],
+      rows,
+      io.out.isTTY ? io.out.columns : 160,
+    )
     lines.push(paint('bold', head), ...body.map((line, i) => colored(line, infos[i] as JobInfo, paint)))
   } else lines.push(all ? 'No jobs.' : 'No running jobs. (`cerith ps --all` shows finished ones.)')
   if (sessions.length > 0) {

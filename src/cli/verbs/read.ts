@@ -33,7 +33,11 @@ export const verb: Verb = {
     { flags: '-A, --after <N>', about: 'and so many lines after each', read: readWhole },
     { flags: '-n, --tail <N>', about: 'only the last so many lines', read: readWhole },
     { flags: '--stderr', about: 'the error stream, when the two were kept apart' },
-    { flags: '--ansi <MODE>', about: 'keep or strip escape sequences (default: keep on a terminal)', choices: ['keep', 'strip'] },
+    {
+      flags: '--ansi <MODE>',
+      about: 'keep or strip escape sequences (default: keep on a terminal)',
+      choices: ['keep', 'strip'],
+    },
     { flags: '--screen', about: 'what a person would see on the terminal of the job' },
     { flags: '-f, --follow', about: 'go on until the job ends' },
     JSON_OPTION,
@@ -42,7 +46,8 @@ export const verb: Verb = {
     ['cerith read shell_1a2b3c4d --follow', 'like tail -f, and ends with the job'],
     ["cerith read shell_1a2b3c4d --filter 'error|warn' -A 2", 'matching lines with two more'],
   ],
-  run: ({ words, options }, io) => withEngine(io, {}, async (engine) => read(await engine.job(words[0] as string), options as Options, io)),
+  run: ({ words, options }, io) =>
+    withEngine(io, {}, async (engine) => read(await engine.job(words[0] as string), options as Options, io)),
 }
 
 async function read(job: Job, options: Options, io: Io): Promise<number> {
@@ -74,7 +79,8 @@ async function read(job: Job, options: Options, io: Io): Promise<number> {
           `${JSON.stringify({ id: job.id, status: info.status, text: result.text, cursor: result.cursor, start: result.start, omitted_bytes: result.omittedBytes, total_bytes: result.totalBytes, matches: result.matches, exit_code: info.exitCode, signal: info.signal })}\n`,
         )
     } else {
-      if (result.omittedBytes > 0) io.err.write(`cerith: ${result.omittedBytes} bytes before byte ${result.start} are no longer kept\n`)
+      if (result.omittedBytes > 0)
+        io.err.write(`cerith: ${result.omittedBytes} bytes before byte ${result.start} are no longer kept\n`)
       io.out.write(result.text)
     }
     cursor = result.cursor

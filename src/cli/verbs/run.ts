@@ -41,7 +41,12 @@ export const verb: Verb = {
   options: [
     JSON_OPTION,
     CWD_OPTION,
-    { flags: '--env <NAME=VALUE>', about: 'a variable for this command (repeatable)', many: true, read: readAssignment },
+    {
+      flags: '--env <NAME=VALUE>',
+      about: 'a variable for this command (repeatable)',
+      many: true,
+      read: readAssignment,
+    },
     { flags: '--clean-env', about: 'start from an empty environment plus --env' },
     { flags: '--timeout <MS>', about: 'end it after so long: 1500, 30s, 5m, none', read: readTimeout },
     { flags: '--grace <MS>', about: 'between the polite signal and SIGKILL', read: readDuration },
@@ -72,10 +77,18 @@ Ctrl-C interrupts the command, a second one ends it at once. With --yield the ex
 }
 
 async function run(words: readonly string[], options: RunOptions, io: Io): Promise<number> {
-  if (options.record !== undefined && !options.pty) throw new UsageError('--record needs --pty', 'There is nothing to record without a terminal.')
+  if (options.record !== undefined && !options.pty)
+    throw new UsageError('--record needs --pty', 'There is nothing to record without a terminal.')
   if (options.background && options.pty === undefined && options.input !== undefined)
-    throw new UsageError('--input does not go with --background', 'Start it with --open-stdin and type with `cerith send`.')
-  if (options.background && options.yield !== undefined) throw new UsageError('--yield does not go with --background', 'A background command is a job from the start; leave one of the two out.')
+    throw new UsageError(
+      '--input does not go with --background',
+      'Start it with --open-stdin and type with `cerith send`.',
+    )
+  if (options.background && options.yield !== undefined)
+    throw new UsageError(
+      '--yield does not go with --background',
+      'A background command is a job from the start; leave one of the two out.',
+    )
   const input = options.input === '-' ? await io.readStdin() : options.input
   const request: RunRequest = {
     command: words.length === 1 ? (words[0] as string) : words,
@@ -146,14 +159,16 @@ async function follow(start: (extra: Partial<RunRequest>) => RunHandle, asJson: 
 function tell(outcome: Outcome, io: Io): void {
   const say = (line: string): void => io.err.write(`cerith: ${visible(line)}\n`)
   if (outcome.status === 'dry_run') io.out.write(`${visible(outcome.stdout)}\n${planLines(outcome)}`)
-  if (outcome.status === 'timeout' && outcome.end?.kind === 'timeout') say(`timed out after ${outcome.end.afterMs} ms${outcome.end.forced ? ' (had to be killed)' : ''}`)
+  if (outcome.status === 'timeout' && outcome.end?.kind === 'timeout')
+    say(`timed out after ${outcome.end.afterMs} ms${outcome.end.forced ? ' (had to be killed)' : ''}`)
   if (outcome.refused) {
     say(`refused (${outcome.refused.rule}): ${outcome.refused.reason}`)
     say(outcome.refused.guidance)
   }
   if (outcome.status === 'running') say(`still running as ${outcome.id}; ${howToGoOn(outcome.id)}`)
   // Advice is for people; a script that captures stderr wants the command's and no more.
-  if (io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed') for (const note of outcome.notes) if (!note.includes('NOT killed')) say(note)
+  if (io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed')
+    for (const note of outcome.notes) if (!note.includes('NOT killed')) say(note)
 }
 
 /** The engine says what happened; how to go on is said in the words of whoever reads it, here those of the command line. */
@@ -172,7 +187,9 @@ function planLines({ plan }: Outcome): string {
     ['session', plan.session ?? 'none (a fresh shell)'],
     ['timeout', plan.timeoutMs === null ? 'none' : `${plan.timeoutMs} ms`],
     ['guard', `${plan.verdict.decision}${plan.verdict.rule ? ` (${plan.verdict.rule})` : ''}`],
-    ...plan.verdict.commands.slice(0, 12).map((argv, i): [string, string] => [i === 0 ? 'sees' : '', visible(argv.join(' '))]),
+    ...plan.verdict.commands
+      .slice(0, 12)
+      .map((argv, i): [string, string] => [i === 0 ? 'sees' : '', visible(argv.join(' '))]),
     ['env added', plan.addedEnv.join(' ') || 'nothing'],
     ['env dropped', plan.droppedEnv.join(' ') || 'nothing'],
   ]

@@ -10,7 +10,12 @@ export const verb: Verb = {
   about: 'tool definitions for a model',
   words: [0, 0],
   options: [
-    { flags: '--dialect <NAME>', about: 'whose tool names and texts', choices: Object.keys(DIALECTS), default: 'house' },
+    {
+      flags: '--dialect <NAME>',
+      about: 'whose tool names and texts',
+      choices: Object.keys(DIALECTS),
+      default: 'house',
+    },
     { flags: '--format <FORMAT>', about: 'for which API', choices: [...FORMATS], default: 'openai' },
     CWD_OPTION,
     { flags: '--json', about: 'always on; accepted for symmetry' },

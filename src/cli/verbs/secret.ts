@@ -19,7 +19,10 @@ export const verb: Verb = {
   options: [JSON_OPTION],
   examples: [
     ['cerith secret set API_KEY < key.txt', 'or without <, at a hidden prompt'],
-    ['cerith run \'curl -H "Authorization: {{secret:API_KEY}}" $URL\'', 'the value goes in, [secret:API_KEY] comes out'],
+    [
+      'cerith run \'curl -H "Authorization: {{secret:API_KEY}}" $URL\'',
+      'the value goes in, [secret:API_KEY] comes out',
+    ],
   ],
   details: `The vault is one encrypted file in the state directory. It is opened with
 CERITH_PASSPHRASE, with a key file (\`cerith secret key\` makes one), or by asking you.
@@ -33,11 +36,20 @@ One final newline of stdin is not part of the value.`,
 /** What the value of a secret could be is not repeated, not even in a message about it. */
 function checkWords([action, ...rest]: readonly string[]): void {
   const takesName = action === 'set' || action === 'remove'
-  if (!takesName && action !== 'list' && action !== 'key') throw new UsageError(`secret does not know ${JSON.stringify(action)}`, 'Use: set NAME, list, remove NAME, key.')
-  if (takesName && rest.length === 0) throw new UsageError(`secret ${action} needs NAME`, `For example: cerith secret ${action} API_KEY`)
+  if (!takesName && action !== 'list' && action !== 'key')
+    throw new UsageError(`secret does not know ${JSON.stringify(action)}`, 'Use: set NAME, list, remove NAME, key.')
+  if (takesName && rest.length === 0)
+    throw new UsageError(`secret ${action} needs NAME`, `For example: cerith secret ${action} API_KEY`)
   if (action === 'set' && rest.length > 1)
-    throw new UsageError('a value on the command line can be seen by everybody on this machine', 'Give it on standard input (cerith secret set NAME < file), or at the prompt.')
-  if (rest.length > (takesName ? 1 : 0)) throw new UsageError(`secret ${action} takes ${takesName ? 'one NAME' : 'no NAME'}`, 'Use: set NAME, list, remove NAME, key.')
+    throw new UsageError(
+      'a value on the command line can be seen by everybody on this machine',
+      'Give it on standard input (cerith secret set NAME < file), or at the prompt.',
+    )
+  if (rest.length > (takesName ? 1 : 0))
+    throw new UsageError(
+      `secret ${action} takes ${takesName ? 'one NAME' : 'no NAME'}`,
+      'Use: set NAME, list, remove NAME, key.',
+    )
 }
 
 async function secret(action: string, name: string | undefined, json: boolean, io: Io): Promise<number> {
@@ -50,7 +62,11 @@ async function secret(action: string, name: string | undefined, json: boolean, i
   if (action === 'key') {
     const file = defaultKeyFile(stateDir)
     if (existsSync(file)) return say({ key_file: file, created: false }, `There is a key file already: ${file}`)
-    if (existsSync(vaultFile(stateDir))) throw new UsageError('the vault is locked with something else already', 'Move its secrets to a new vault, or go on with its pass phrase.')
+    if (existsSync(vaultFile(stateDir)))
+      throw new UsageError(
+        'the vault is locked with something else already',
+        'Move its secrets to a new vault, or go on with its pass phrase.',
+      )
     const { createKeyFile } = await import('../../vault/vault.js')
     await createKeyFile(file)
     return say({ key_file: file, created: true }, `Made ${file}. Keep a copy: without it the vault cannot be opened.`)
@@ -58,9 +74,16 @@ async function secret(action: string, name: string | undefined, json: boolean, i
   const { person } = io
   const isNew = !existsSync(vaultFile(stateDir))
   if (isNew && action === 'list') return say({ secrets: [] }, 'No secrets.')
-  const keys = { stateDir, env: io.env, keyFile: loadConfig({ cwd: io.cwd, env: io.env }).values['secrets.keyFile'] as string | null }
+  const keys = {
+    stateDir,
+    env: io.env,
+    keyFile: loadConfig({ cwd: io.cwd, env: io.env }).values['secrets.keyFile'] as string | null,
+  }
   // On stdin comes the value; a pass phrase can only be asked for at a terminal.
-  const vault: Vault = await openVaultWith({ ...keys, ...(person ? { askPassphrase: () => askPassphrase(person, isNew) } : {}) })
+  const vault: Vault = await openVaultWith({
+    ...keys,
+    ...(person ? { askPassphrase: () => askPassphrase(person, isNew) } : {}),
+  })
   if (action === 'list') {
     const entries = await vault.list()
     return say(
@@ -83,12 +106,18 @@ async function secret(action: string, name: string | undefined, json: boolean, i
   const value = await readSecret(wanted, io)
   if (value.length === 0) throw new UsageError('the value is empty', 'Pipe it in, or type it at the prompt.')
   await vault.set(wanted, value)
-  if (value.length < LEAST_MASKED_BYTES) io.err.write(`cerith: a value of ${value.length} bytes is too short to be masked in output\n`)
-  return say({ name: wanted, set: true, masked: value.length >= LEAST_MASKED_BYTES }, `Set ${wanted}; use it as {{secret:${wanted}}}.`)
+  if (value.length < LEAST_MASKED_BYTES)
+    io.err.write(`cerith: a value of ${value.length} bytes is too short to be masked in output\n`)
+  return say(
+    { name: wanted, set: true, masked: value.length >= LEAST_MASKED_BYTES },
+    `Set ${wanted}; use it as {{secret:${wanted}}}.`,
+  )
 }
 
 async function askPassphrase(person: NonNullable<Io['person']>, isNew: boolean): Promise<string | null> {
-  const typed = await person.ask(isNew ? 'Choose a pass phrase for the new vault: ' : 'Pass phrase of the vault: ', { hidden: true })
+  const typed = await person.ask(isNew ? 'Choose a pass phrase for the new vault: ' : 'Pass phrase of the vault: ', {
+    hidden: true,
+  })
   if (!isNew || !typed) return typed
   if ((await person.ask('Once more: ', { hidden: true })) !== typed) throw new UsageError('the two pass phrases differ')
   return typed

@@ -22,7 +22,12 @@ export const verb: Verb = {
   ],
   details: 'Ctrl-C ends it and everything that was started through it.',
   async run({ options }, io) {
-    const { port, host, allowRemote, client, ...rest } = options as McpVerbOptions & { port?: number; host?: string; allowRemote?: boolean; client?: string[] }
+    const { port, host, allowRemote, client, ...rest } = options as McpVerbOptions & {
+      port?: number
+      host?: string
+      allowRemote?: boolean
+      client?: string[]
+    }
     const { serveHttp } = await import('../../mcp/index.js')
     const served = await serveHttp({
       ...(await mcpOptions(rest, io)),
@@ -32,7 +37,9 @@ export const verb: Verb = {
       ...(client ? { clients: client } : {}),
     })
     // From an installed package anybody can start it by name; from a clone only by its path.
-    const program = process.argv[1]?.includes('/node_modules/') ? ['npx', 'cerith'] : ['node', process.argv[1] ?? 'cerith']
+    const program = process.argv[1]?.includes('/node_modules/')
+      ? ['npx', 'cerith']
+      : ['node', process.argv[1] ?? 'cerith']
     io.out.write(welcome({ url: served.url, tokenFile: served.tokenFile, clients: [...served.tokens.keys()], program }))
     return (await served.ended).exitCode
   },

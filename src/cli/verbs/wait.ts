@@ -37,8 +37,10 @@ export const verb: Verb = {
     ['cerith wait shell_1a2b3c4d --port 3000 --timeout 30s', 'a development server is up'],
     ["cerith wait shell_1a2b3c4d --until 'ready in'", 'a line has appeared'],
   ],
-  details: 'Whichever comes first wins and is named. Exit code: 0 when it came true, 124 when\nthe time was up, 1 when the job ended before anything else came true.',
-  run: ({ words, options }, io) => withEngine(io, {}, async (engine) => wait(await engine.job(words[0] as string), options as Options, io)),
+  details:
+    'Whichever comes first wins and is named. Exit code: 0 when it came true, 124 when\nthe time was up, 1 when the job ended before anything else came true.',
+  run: ({ words, options }, io) =>
+    withEngine(io, {}, async (engine) => wait(await engine.job(words[0] as string), options as Options, io)),
 }
 
 async function wait(job: Job, options: Options, io: Io): Promise<number> {
@@ -83,7 +85,10 @@ function progress(job: Job, io: Io, quiet: boolean): () => void {
     try {
       const info = await job.info()
       const { text } = await job.read({ since: Math.max(0, info.bytes.total - 2_048), ansi: 'strip' })
-      if (!over) io.err.write(`\r\u001B[K${cut(`waiting ${age(Date.now() - startedAt)}, ${size(info.bytes.total)}: ${oneLine(text.trimEnd().split('\n').at(-1) ?? '')}`, io.err.columns - 1)}`)
+      if (!over)
+        io.err.write(
+          `\r\u001B[K${cut(`waiting ${age(Date.now() - startedAt)}, ${size(info.bytes.total)}: ${oneLine(text.trimEnd().split('\n').at(-1) ?? '')}`, io.err.columns - 1)}`,
+        )
     } catch {
       // It was cleaned away; the wait itself will say so.
     }

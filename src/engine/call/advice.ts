@@ -22,18 +22,34 @@ const SAYS_NO = new Map([
 /** With one of these the last command may never have run, and the 1 is somebody else's. */
 const MAY_END_EARLIER = /&&|\b(?:exit|return|exec|errexit|set -\w*e)\b/
 
-export function adviceFor(about: { end: End; plan: Pick<Plan, 'command' | 'cwd' | 'verdict'>; stderr: string; pipeStatus: readonly number[] | null }): string[] {
+export function adviceFor(about: {
+  end: End
+  plan: Pick<Plan, 'command' | 'cwd' | 'verdict'>
+  stderr: string
+  pipeStatus: readonly number[] | null
+}): string[] {
   const { end, plan } = about
   const notes: string[] = []
   if (end.kind !== 'exit') return notes
   const { finalCommand } = plan.verdict.facts
-  if (end.code === 1 && finalCommand && SAYS_NO.has(finalCommand) && about.stderr.trim() === '' && !MAY_END_EARLIER.test(plan.command))
+  if (
+    end.code === 1 &&
+    finalCommand &&
+    SAYS_NO.has(finalCommand) &&
+    about.stderr.trim() === '' &&
+    !MAY_END_EARLIER.test(plan.command)
+  )
     notes.push(`Exit code 1 of ${finalCommand} means: ${SAYS_NO.get(finalCommand)}.`)
-  else if (end.code > 128 && end.code < 193) notes.push(`Exit code ${end.code} means that a process was ended by ${signalName(end.code - 128)}.`)
-  if (end.code === 0 && about.pipeStatus?.some((code) => code !== 0 && code !== 141)) notes.push(`Exit code 0 is that of the last stage only; the stages ended with ${about.pipeStatus.join(', ')}.`)
+  else if (end.code > 128 && end.code < 193)
+    notes.push(`Exit code ${end.code} means that a process was ended by ${signalName(end.code - 128)}.`)
+  if (end.code === 0 && about.pipeStatus?.some((code) => code !== 0 && code !== 141))
+    notes.push(`Exit code 0 is that of the last stage only; the stages ended with ${about.pipeStatus.join(', ')}.`)
   if (end.code !== 0 && end.code < 128) {
     const path = unquotedPathWithSpaces(plan.command, plan.cwd)
-    if (path) notes.push(`The path ${JSON.stringify(path)} exists and has spaces; quote it: '${path.replaceAll("'", String.raw`'\''`)}'.`)
+    if (path)
+      notes.push(
+        `The path ${JSON.stringify(path)} exists and has spaces; quote it: '${path.replaceAll("'", String.raw`'\''`)}'.`,
+      )
   }
   return notes
 }

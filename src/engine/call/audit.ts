@@ -5,7 +5,13 @@ import type { RunRequest } from '../../contract/request.js'
 import type { AuditEntry } from '../services/audit-sink.js'
 import type { Services } from '../services/services.js'
 
-export function auditOutcome(services: Services, request: RunRequest, kind: AuditEntry['kind'], session: string | null, outcome: Promise<Outcome>): void {
+export function auditOutcome(
+  services: Services,
+  request: RunRequest,
+  kind: AuditEntry['kind'],
+  session: string | null,
+  outcome: Promise<Outcome>,
+): void {
   const { audit } = services
   if (!audit) return
   const at = Date.now()

@@ -103,7 +103,8 @@ export class Call implements RunHandle {
     if (this.#iterated) {
       this.#queue.push(chunk)
       this.#queued += chunk.text.length
-      while (this.#queued > MAX_QUEUED_CHARS && this.#queue.length > 1) this.#queued -= this.#queue.shift()?.text.length ?? 0
+      while (this.#queued > MAX_QUEUED_CHARS && this.#queue.length > 1)
+        this.#queued -= this.#queue.shift()?.text.length ?? 0
       this.#wake?.()
     }
     if (!listener) return

@@ -53,7 +53,9 @@ export class Capture {
 
   /** Said when the file for the whole output does not hold the whole of it. */
   get spillNote(): string | null {
-    return this.#spill && this.#spill.lost > 0 ? `The file ${this.#spill.path} lacks ${this.#spill.lost} bytes of the output: it reached its limit, or the disk is full.` : null
+    return this.#spill && this.#spill.lost > 0
+      ? `The file ${this.#spill.path} lacks ${this.#spill.lost} bytes of the output: it reached its limit, or the disk is full.`
+      : null
   }
 
   get spillPath(): string | null {
@@ -97,10 +99,19 @@ export class Capture {
   #keep(bytes: Uint8Array): void {
     if (bytes.length === 0) return
     // The file begins before the bytes that make it necessary push others out of memory.
-    if (!this.#spill && !this.#spillRefused && this.#options.openSpill && this.transcript.totalBytes + bytes.length > this.#options.spillAfterBytes) this.#beginSpill()
+    if (
+      !this.#spill &&
+      !this.#spillRefused &&
+      this.#options.openSpill &&
+      this.transcript.totalBytes + bytes.length > this.#options.spillAfterBytes
+    )
+      this.#beginSpill()
     this.transcript.write(bytes)
     this.#spill?.write(bytes)
-    if (this.#live ?? this.#options.live()) this.#show((this.#live ??= createTextStream({ ansi: this.#options.ansi, progress: this.#options.progress })).push(bytes))
+    if (this.#live ?? this.#options.live())
+      this.#show(
+        (this.#live ??= createTextStream({ ansi: this.#options.ansi, progress: this.#options.progress })).push(bytes),
+      )
   }
 
   #beginSpill(): SpillTarget | null {
@@ -123,14 +134,20 @@ export class Capture {
 
   /** The whole of it goes to a file after all, because less of it will be shown than it could have been. */
   spillNow(growing: boolean): void {
-    if ((!this.#ended && !growing) || this.#spill || this.#spillRefused || this.transcript.snapshot().omittedBytes > 0) return
+    if ((!this.#ended && !growing) || this.#spill || this.#spillRefused || this.transcript.snapshot().omittedBytes > 0)
+      return
     const file = this.#beginSpill()
     if (this.#ended) file?.finish(new Uint8Array(0))
   }
 
   /** The text for the Outcome: decoded, shaped, then clipped, so that a cut never hides a sequence or splits a character. */
   text(clip: Clip): Clipped {
-    return shapeText(this.transcript.snapshot(), { ansi: this.#options.ansi, progress: this.#options.progress, clip, wholeAt: this.spillPath })
+    return shapeText(this.transcript.snapshot(), {
+      ansi: this.#options.ansi,
+      progress: this.#options.progress,
+      clip,
+      wholeAt: this.spillPath,
+    })
   }
 }
 
@@ -138,8 +155,14 @@ export class Capture {
  * The texts of both streams for the Outcome. A head-and-tail clip is a budget for what a reader gets in all: a stream that needs less than
  * its half leaves the rest to the other one. `growing`: a process that was left behind may still print, and what it prints goes to the file.
  */
-export function clippedTexts(out: Capture, err: Capture | null, clip: Clip, growing = false): { readonly out: Clipped; readonly err: Clipped | null } {
-  if (clip.kind !== 'ends' || !err || out.bytes === 0 || err.bytes === 0) return { out: out.text(clip), err: err?.text(clip) ?? null }
+export function clippedTexts(
+  out: Capture,
+  err: Capture | null,
+  clip: Clip,
+  growing = false,
+): { readonly out: Clipped; readonly err: Clipped | null } {
+  if (clip.kind !== 'ends' || !err || out.bytes === 0 || err.bytes === 0)
+    return { out: out.text(clip), err: err?.text(clip) ?? null }
   // A character is at least a byte: what fits by bytes fits.
   const half = Math.floor(clip.maxChars / 2)
   const forErr = Math.min(err.bytes, Math.max(half, clip.maxChars - out.bytes))

@@ -30,7 +30,9 @@ export async function endLeftovers(stateDir: string): Promise<string[]> {
 /** Tells the end of detached jobs that an engine before us started. Runs while somebody listens, and keeps no process alive. */
 export function followAdopted(stateDir: string, isOwn: (id: string) => boolean, news: JobNews): () => void {
   const watched = new Map<string, string>()
-  for (const { id, dir, state } of states(stateDir)) if (!isOwn(id) && state.record.owner === 'detached' && !state.ended && state.lost === null && !engineAlive(state)) watched.set(id, dir)
+  for (const { id, dir, state } of states(stateDir))
+    if (!isOwn(id) && state.record.owner === 'detached' && !state.ended && state.lost === null && !engineAlive(state))
+      watched.set(id, dir)
   const look = (): void => {
     for (const [id, dir] of watched) {
       const info = infoAt(dir, id)

@@ -39,9 +39,19 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
   const dir = dirname(checkAttachable(await job.info()).outputFile)
   let started = readStartRecord(dir)
   // It may be on its way.
-  for (const end = performance.now() + START_LIMIT_MS; !started && performance.now() < end; started = readStartRecord(dir)) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (
+    const end = performance.now() + START_LIMIT_MS;
+    !started && performance.now() < end;
+    started = readStartRecord(dir)
+  )
+    await new Promise((resolve) => setTimeout(resolve, 10))
   const before = started && (await askKeeper(dir, started))?.terminal
-  if (!before) throw new ShellError('NOT_RUNNING', `The job ${job.id} has just ended`, `Read what it printed: cerith read ${job.id}`)
+  if (!before)
+    throw new ShellError(
+      'NOT_RUNNING',
+      `The job ${job.id} has just ended`,
+      `Read what it printed: cerith read ${job.id}`,
+    )
   let cursor = storedSize(dir, 'output.log').total
   if (alternateScreenAsked(dir)) options.show('\x1b[?1049h\x1b[H\x1b[2J')
   else {
@@ -148,13 +158,25 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
 }
 
 function checkAttachable(info: JobInfo): JobInfo {
-  if (!info.isRunning) throw new ShellError('NOT_RUNNING', `The job ${info.id} is not running (${info.status})`, `Read what it printed: cerith read ${info.id}`)
+  if (!info.isRunning)
+    throw new ShellError(
+      'NOT_RUNNING',
+      `The job ${info.id} is not running (${info.status})`,
+      `Read what it printed: cerith read ${info.id}`,
+    )
   if (!info.pty)
-    throw new ShellError('BAD_REQUEST', `The job ${info.id} has no terminal to attach to`, `Follow its output instead: cerith read ${info.id} --follow. Jobs started with pty have a terminal.`)
+    throw new ShellError(
+      'BAD_REQUEST',
+      `The job ${info.id} has no terminal to attach to`,
+      `Follow its output instead: cerith read ${info.id} --follow. Jobs started with pty have a terminal.`,
+    )
   return info
 }
 
 /** Old questions to the terminal (what are you, where is the cursor, which colours) must not be answered again: the answers would be typed into the job. */
 function withoutQuestions(text: string): string {
-  return text.replaceAll(/\x1b\[[?>=]?[\d;]*(?:c|n|x|\$p|q)(?<!\x1b\[[\d;]* q)|\x1b\[1[4-9]t|\x1b\[2[01]t|\x1b\][\d;]*;\?(?:\x07|\x1b\\)|\x1bP[+$]q[^\x1b]*\x1b\\|\x1bZ|\x05/g, '')
+  return text.replaceAll(
+    /\x1b\[[?>=]?[\d;]*(?:c|n|x|\$p|q)(?<!\x1b\[[\d;]* q)|\x1b\[1[4-9]t|\x1b\[2[01]t|\x1b\][\d;]*;\?(?:\x07|\x1b\\)|\x1bP[+$]q[^\x1b]*\x1b\\|\x1bZ|\x05/g,
+    '',
+  )
 }

@@ -17,13 +17,17 @@ interface Finished {
 export function cleanJobs(stateDir: string, olderThanMs: number): { removed: string[] } {
   const now = Date.now()
   const removed: string[] = []
-  for (const { id, dir, endedAt } of finishedJobs(stateDir)) if (now - endedAt >= olderThanMs && removeJobDirectory(dir)) removed.push(id)
+  for (const { id, dir, endedAt } of finishedJobs(stateDir))
+    if (now - endedAt >= olderThanMs && removeJobDirectory(dir)) removed.push(id)
   removeLeftAside(stateDir)
   return { removed }
 }
 
 /** Old ones first by age, then the oldest while all together are too large. */
-export function cleanByLimits(stateDir: string, limits: { keepFinishedMs: number; totalStoredBytes: number }): string[] {
+export function cleanByLimits(
+  stateDir: string,
+  limits: { keepFinishedMs: number; totalStoredBytes: number },
+): string[] {
   const { removed } = cleanJobs(stateDir, limits.keepFinishedMs)
   const finished = finishedJobs(stateDir)
     .map((job) => ({ ...job, bytes: sizeOf(job.dir) }))
@@ -68,7 +72,10 @@ function infoUnlessRemoved(dir: string, state: JobState): JobInfo | null {
 
 function sizeOf(dir: string): number {
   try {
-    return readdirSync(dir).reduce((sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0), 0)
+    return readdirSync(dir).reduce(
+      (sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    )
   } catch {
     return 0
   }

@@ -1,7 +1,19 @@
 /** A job as its caller holds it: the same methods whether this engine started it, another one did, or nobody is left who did. */
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
-import type { Job, JobEvent, JobInfo, KillOptions, KillResult, ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from '../../contract/job.js'
+import type {
+  Job,
+  JobEvent,
+  JobInfo,
+  KillOptions,
+  KillResult,
+  ReadOptions,
+  ReadResult,
+  Screen,
+  SendOptions,
+  WaitOptions,
+  WaitResult,
+} from '../../contract/job.js'
 import { storedSize } from '../../os/job/output.js'
 import { infoOf, jobState, type JobState } from './info.js'
 import { killJob } from './kill.js'
@@ -64,7 +76,13 @@ export class JobHandle implements Job {
     // The news of the end alone would not keep the host alive until it is here.
     const release = this.#services.launcher.hold()
     try {
-      const result = await this.#there(() => killJob({ id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) }, options, this.#services.limits.graceMs))
+      const result = await this.#there(() =>
+        killJob(
+          { id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) },
+          options,
+          this.#services.limits.graceMs,
+        ),
+      )
       // The end is told before the kill returns, so that a listener never learns of it later than the killer.
       if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
       return result
@@ -85,9 +103,18 @@ export class JobHandle implements Job {
 
   async screen(options: { since?: number } = {}): Promise<Screen> {
     checkOptions('screen', options)
-    if (!this.#state().record.pty) throw new ShellError('BAD_REQUEST', `The job ${this.id} has no terminal, so it has no screen`, 'Start it with pty: true, or read its output.')
+    if (!this.#state().record.pty)
+      throw new ShellError(
+        'BAD_REQUEST',
+        `The job ${this.id} has no terminal, so it has no screen`,
+        'Start it with pty: true, or read its output.',
+      )
     const { JobScreen } = await import('../terminal/screen.js')
-    this.#screen ??= new JobScreen({ dir: this.dir, size: this.#services.limits.pty, mask: (text) => this.#services.secrets.mask(text) })
+    this.#screen ??= new JobScreen({
+      dir: this.dir,
+      size: this.#services.limits.pty,
+      mask: (text) => this.#services.secrets.mask(text),
+    })
     return this.#screen.look(options)
   }
 

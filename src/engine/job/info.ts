@@ -5,7 +5,14 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasLeftovers } from '../../os/job/control.js'
 import { storedSize } from '../../os/job/output.js'
-import { readEndRecord, readJobRecord, readStartRecord, type EndRecord, type JobRecord, type StartRecord } from '../../os/job/record.js'
+import {
+  readEndRecord,
+  readJobRecord,
+  readStartRecord,
+  type EndRecord,
+  type JobRecord,
+  type StartRecord,
+} from '../../os/job/record.js'
 import { bootId, hasProc, isAlive } from '../../os/proc.js'
 import { signalName } from '../../os/signals.js'
 import { whoTyped } from './input-who.js'
@@ -32,20 +39,33 @@ export function jobState(dir: string, id: string, known: StartRecord | null = nu
   if (!written && !started && !ended) return null
   const record = written ?? damagedRecord(dir, id)
   const sameBoot = !written || written.boot === bootId()
-  const keeperAlive = started !== null && sameBoot && (!hasProc || existsSync(`/proc/${started.warden}`)) && isAlive(started.warden, started.wardenStart)
+  const keeperAlive =
+    started !== null &&
+    sameBoot &&
+    (!hasProc || existsSync(`/proc/${started.warden}`)) &&
+    isAlive(started.warden, started.wardenStart)
   // Without a keeper it may have recorded the end and left between our two looks.
   if (!ended && !keeperAlive) ended = readEndRecord(dir)
-  if (ended) return { record, started, ended, busy: keeperAlive && existsSync(join(dir, 'control')) && hasLeftovers(id, started), lost: null }
+  if (ended)
+    return {
+      record,
+      started,
+      ended,
+      busy: keeperAlive && existsSync(join(dir, 'control')) && hasLeftovers(id, started),
+      lost: null,
+    }
   if (keeperAlive) return { record, started, ended, busy: true, lost: null }
   return { record, started, ended, busy: false, lost: lossOf(record, started, sameBoot) }
 }
 
 function lossOf(record: JobRecord, started: StartRecord | null, sameBoot: boolean): string | null {
-  if (!sameBoot) return started ? 'the machine was restarted while it ran' : 'the machine was restarted before it was started'
+  if (!sameBoot)
+    return started ? 'the machine was restarted while it ran' : 'the machine was restarted before it was started'
   if (started) return 'its keeper was destroyed; nobody can say how it ended'
   // The order to start it may have outlived the engine by a moment.
   const age = Date.now() - record.createdAt
-  if (!isAlive(record.engine.pid, record.engine.start || undefined)) return age > LAST_ORDER_MS ? 'its engine ended before it was started' : null
+  if (!isAlive(record.engine.pid, record.engine.start || undefined))
+    return age > LAST_ORDER_MS ? 'its engine ended before it was started' : null
   return age > MAX_PENDING_MS ? 'its keeper was destroyed before it could write anything down' : null
 }
 
@@ -81,7 +101,8 @@ export function endOfJob({ record, ended, lost }: JobState): End | null {
   if (lost !== null) return { kind: 'lost', reason: lost }
   if (!ended) return null
   if (ended.why === 'timeout') return { kind: 'timeout', afterMs: record.timeoutMs ?? 0, forced: ended.forced }
-  if (ended.why === 'caller' || ended.why === 'close' || ended.why === 'limit') return { kind: 'kill', forced: ended.forced, by: ended.why }
+  if (ended.why === 'caller' || ended.why === 'close' || ended.why === 'limit')
+    return { kind: 'kill', forced: ended.forced, by: ended.why }
   if (ended.signal > 0) return { kind: 'signal', signal: signalName(ended.signal) }
   return { kind: 'exit', code: ended.code }
 }
@@ -147,7 +168,8 @@ function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End 
   if (lost !== null) notes.push(`Lost: ${lost}.`)
   if (ended?.incomplete) notes.push('Some output could not be stored (disk full or not writable).')
   if (ended && busy) notes.push('Processes that it started are still running; kill the job to end them.')
-  if (ended && statSync(join(dir, 'late.log'), { throwIfNoEntry: false })) notes.push('Output that came after its end follows the rest of its output.')
+  if (ended && statSync(join(dir, 'late.log'), { throwIfNoEntry: false }))
+    notes.push('Output that came after its end follows the rest of its output.')
   if (ended?.signal && (end?.kind === 'signal' || ended.why === '')) {
     if (ended.signal === 24) notes.push('It used up its CPU time limit (SIGXCPU).')
     if (ended.signal === 25) notes.push('It wrote a file larger than its limit (SIGXFSZ).')
@@ -157,5 +179,8 @@ function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End 
 
 /** Nobody saw the end: the last change of its output is the last that is known. */
 function lastSign(dir: string, startedAt: number): number {
-  return Math.max(startedAt, ...['output.log', 'stderr.log'].map((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0))
+  return Math.max(
+    startedAt,
+    ...['output.log', 'stderr.log'].map((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0),
+  )
 }

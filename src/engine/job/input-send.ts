@@ -21,16 +21,33 @@ const LONGEST_LINE = 4_095
 const SIGNALS: Readonly<Record<string, number>> = { '\x03': 2, '\x1c': 3 }
 const END_OF_INPUT = '\x04'
 
-export async function sendInput(dir: string, state: JobState, options: SendOptions, secrets: SecretStore): Promise<void> {
+export async function sendInput(
+  dir: string,
+  state: JobState,
+  options: SendOptions,
+  secrets: SecretStore,
+): Promise<void> {
   const { record, started } = state
   const { text = '', keys = [], enter = false, eof = false } = check(options)
   const end = endOfJob(state)
   if (!started || end)
-    throw new ShellError('NOT_RUNNING', `The job ${record.id} is not running (${jobStatusOf(end, started !== null)}); nothing was typed`, 'Read its output for the reason, or start it again.')
+    throw new ShellError(
+      'NOT_RUNNING',
+      `The job ${record.id} is not running (${jobStatusOf(end, started !== null)}); nothing was typed`,
+      'Read its output for the reason, or start it again.',
+    )
   const target: Target = { id: record.id, dir, started }
   const filled = await fill(text, secrets, target)
-  const note = { by: options.by ?? 'agent', ...(keys.length > 0 ? { keys } : {}), ...(enter ? { enter } : {}), ...(eof ? { eof } : {}), offset: storedSize(dir, 'output.log').total }
-  const shown = record.pty ? await typeOnTerminal(target, filled, { keys, enter, eof }) : await writeToPipe(target, record.openStdin, filled, { keys, enter, eof })
+  const note = {
+    by: options.by ?? 'agent',
+    ...(keys.length > 0 ? { keys } : {}),
+    ...(enter ? { enter } : {}),
+    ...(eof ? { eof } : {}),
+    offset: storedSize(dir, 'output.log').total,
+  }
+  const shown = record.pty
+    ? await typeOnTerminal(target, filled, { keys, enter, eof })
+    : await writeToPipe(target, record.openStdin, filled, { keys, enter, eof })
   noteInput(dir, { ...note, ...(text === '' ? {} : shown ? { text: secrets.mask(text) } : { bytes: filled.length }) })
 }
 
@@ -49,7 +66,10 @@ async function typeOnTerminal(target: Target, filled: Buffer, { keys, enter, eof
   // A keeper that cannot answer (a full disk) still types; without an answer nothing is noted that might be a password.
   const facts = answer?.terminal ?? { canonical: true, echo: false }
   const modes = { applicationCursor: hasCursorKeys(keys) && applicationCursorAsked(target.dir) }
-  const typed = Buffer.concat([Buffer.from(typedText(filled.toString('latin1')), 'latin1'), Buffer.from(keys.map((key) => keyBytes(key, modes)).join('') + (enter ? '\r' : ''))])
+  const typed = Buffer.concat([
+    Buffer.from(typedText(filled.toString('latin1')), 'latin1'),
+    Buffer.from(keys.map((key) => keyBytes(key, modes)).join('') + (enter ? '\r' : '')),
+  ])
   if (facts.canonical) {
     const longest = Math.max(
       ...typed
@@ -72,11 +92,20 @@ async function typeOnTerminal(target: Target, filled: Buffer, { keys, enter, eof
   return facts.echo || !facts.canonical
 }
 
-async function writeToPipe(target: Target, openStdin: boolean, filled: Buffer, { keys, enter, eof }: Rest): Promise<boolean> {
+async function writeToPipe(
+  target: Target,
+  openStdin: boolean,
+  filled: Buffer,
+  { keys, enter, eof }: Rest,
+): Promise<boolean> {
   const codes = keys.map((key) => keyBytes(key))
   const meaningless = keys.find((_, index) => !/^[\r\x03\x04\x1c\t\x20-\x7e]$/.test(codes[index] as string))
   if (meaningless !== undefined)
-    throw new ShellError('BAD_REQUEST', `Bad request: the key ${JSON.stringify(meaningless.slice(0, 40))} means nothing without a terminal`, 'Start the command with pty: true, or send text.')
+    throw new ShellError(
+      'BAD_REQUEST',
+      `Bad request: the key ${JSON.stringify(meaningless.slice(0, 40))} means nothing without a terminal`,
+      'Start the command with pty: true, or send text.',
+    )
   const typed = Buffer.concat([
     filled,
     Buffer.from(
@@ -88,9 +117,20 @@ async function writeToPipe(target: Target, openStdin: boolean, filled: Buffer, {
   ])
   const ends = eof || codes.includes(END_OF_INPUT)
   if ((typed.length > 0 || ends) && !openStdin)
-    throw new ShellError('BAD_REQUEST', `The job ${target.id} was started without an open stdin`, 'Start it with openStdin: true (or pty: true) to send it input.')
-  if (typed.length > 0 && readInputNotes(target.dir).some((note) => note.eof || note.keys?.some((key) => keyBytes(key) === END_OF_INPUT)))
-    throw new ShellError('NOT_RUNNING', `The input of job ${target.id} was already ended`, 'Start it again to send more.')
+    throw new ShellError(
+      'BAD_REQUEST',
+      `The job ${target.id} was started without an open stdin`,
+      'Start it with openStdin: true (or pty: true) to send it input.',
+    )
+  if (
+    typed.length > 0 &&
+    readInputNotes(target.dir).some((note) => note.eof || note.keys?.some((key) => keyBytes(key) === END_OF_INPUT))
+  )
+    throw new ShellError(
+      'NOT_RUNNING',
+      `The input of job ${target.id} was already ended`,
+      'Start it again to send more.',
+    )
   for (const code of codes) if (SIGNALS[code] !== undefined) give(target, `signal ${SIGNALS[code]}`)
   await writeAll(target, typed)
   if (ends) give(target, 'eof')
@@ -121,7 +161,11 @@ async function fill(text: string, secrets: SecretStore, target: Target): Promise
     ))
   ) {
     if (!isAlive(target.started.warden, target.started.wardenStart)) throw ended(target)
-    throw new ShellError('STATE_UNWRITABLE', `The secret was not typed: the keeper of job ${target.id} did not confirm that it hides it`, 'Check that the disk is not full, then try again.')
+    throw new ShellError(
+      'STATE_UNWRITABLE',
+      `The secret was not typed: the keeper of job ${target.id} did not confirm that it hides it`,
+      'Check that the disk is not full, then try again.',
+    )
   }
   return Buffer.concat([...parts, Buffer.from(text.slice(from))])
 }
@@ -135,7 +179,11 @@ async function writeAll(target: Target, bytes: Uint8Array): Promise<void> {
     if (took > 0) until = performance.now() + PATIENCE_MS
     if (at >= bytes.length) return
     if (performance.now() > until)
-      throw new ShellError('BAD_REQUEST', `The job ${target.id} does not read its input; ${bytes.length - at} of ${bytes.length} bytes were not taken`, 'Wait until it reads, then send the rest.')
+      throw new ShellError(
+        'BAD_REQUEST',
+        `The job ${target.id} does not read its input; ${bytes.length - at} of ${bytes.length} bytes were not taken`,
+        'Wait until it reads, then send the rest.',
+      )
     if (took === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
@@ -145,16 +193,26 @@ function give(target: Target, line: string): void {
 }
 
 function check(options: SendOptions): SendOptions {
-  const bad = (message: string, value: unknown): ShellError => wrongValue(message, value, 'Pass text, keys (a list of names such as "C-c"), enter or eof.')
+  const bad = (message: string, value: unknown): ShellError =>
+    wrongValue(message, value, 'Pass text, keys (a list of names such as "C-c"), enter or eof.')
   if (typeof options !== 'object' || options === null) throw bad('input must be an object', options)
   if (options.text !== undefined && typeof options.text !== 'string') throw bad('text must be a string', options.text)
-  if (options.keys !== undefined && !(Array.isArray(options.keys) && options.keys.every((key) => typeof key === 'string'))) throw bad('keys must be a list of names', options.keys)
+  if (
+    options.keys !== undefined &&
+    !(Array.isArray(options.keys) && options.keys.every((key) => typeof key === 'string'))
+  )
+    throw bad('keys must be a list of names', options.keys)
   // Every key is known before the first is pressed.
   for (const key of options.keys ?? []) keyBytes(key)
-  if (!options.text && !options.keys?.length && !options.enter && !options.eof) throw bad('there is nothing to type', options)
+  if (!options.text && !options.keys?.length && !options.enter && !options.eof)
+    throw bad('there is nothing to type', options)
   return options
 }
 
 function ended({ id }: Target): ShellError {
-  return new ShellError('NOT_RUNNING', `The job ${id} has just ended; nothing more can be typed`, 'Read its output for the reason.')
+  return new ShellError(
+    'NOT_RUNNING',
+    `The job ${id} has just ended; nothing more can be typed`,
+    'Read its output for the reason.',
+  )
 }

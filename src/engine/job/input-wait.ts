@@ -38,16 +38,23 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
   if (pty && !terminal) return null
   // What was typed has not been taken yet: it is busy, not waiting.
   if (answer && (answer.unsent > 0 || (terminal?.unread ?? 0) > 0)) return null
-  const { wait, pid } = inputWaitBelow(started.warden, { terminal: terminal?.path ?? null, fifo: openStdin && !pty ? join(dir, 'stdin') : null, foreground: terminal?.foreground ?? 0 })
+  const { wait, pid } = inputWaitBelow(started.warden, {
+    terminal: terminal?.path ?? null,
+    fifo: openStdin && !pty ? join(dir, 'stdin') : null,
+    foreground: terminal?.foreground ?? 0,
+  })
   if (wait === 'none') return null
   const { total } = storedSize(dir, 'output.log')
-  const tail = new TextDecoder().decode(readStored(dir, 'output.log', Math.max(0, total - TAIL_BYTES), TAIL_BYTES).bytes)
+  const tail = new TextDecoder().decode(
+    readStored(dir, 'output.log', Math.max(0, total - TAIL_BYTES), TAIL_BYTES).bytes,
+  )
   const hidden = terminal !== null && terminal.canonical && !terminal.echo
   const fullScreen = terminal !== null && !terminal.canonical && alternateScreenAsked(dir)
   // Whoever edits lines and hides them wants a password; without the kernel's line editing the program draws itself, or has an editor of its own.
   const certain = wait === 'reads' || hidden || fullScreen
   const raw = terminal !== null && !terminal.canonical
-  const asks = looksLikePrompt(tail) || (wait === 'listens' && raw && (openLine(tail).trim() !== '' || lineEditorAsked(dir)))
+  const asks =
+    looksLikePrompt(tail) || (wait === 'listens' && raw && (openLine(tail).trim() !== '' || lineEditorAsked(dir)))
   if (!certain && !asks) return null
   const program = pid === null ? '' : commandLine(pid).slice(0, 80)
   const prompt = fullScreen ? promptText(tail) || `(full-screen program: ${program})` : promptText(tail)
@@ -56,7 +63,15 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
 
 /** What to tell the one who started it. */
 export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string): string {
-  const what = hidden ? 'wants a password or another hidden answer' : fullScreen ? 'is a full-screen program that waits for keys' : 'waits for input'
-  const how = hidden ? `Answer job ${id} with a {{secret:NAME}} token, never in clear` : fullScreen ? `Send keys to job ${id} (q, C-c, ...) and look at its screen` : `Send the answer to job ${id}`
+  const what = hidden
+    ? 'wants a password or another hidden answer'
+    : fullScreen
+      ? 'is a full-screen program that waits for keys'
+      : 'waits for input'
+  const how = hidden
+    ? `Answer job ${id} with a {{secret:NAME}} token, never in clear`
+    : fullScreen
+      ? `Send keys to job ${id} (q, C-c, ...) and look at its screen`
+      : `Send the answer to job ${id}`
   return `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how}; or stop the job and run the command in a way that does not ask.`
 }

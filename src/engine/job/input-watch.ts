@@ -27,7 +27,9 @@ export function createInputLook(job: WatchedJob): () => Promise<{ waiting: Waiti
     const quiet = performance.now() - since
     if (quiet < SILENCE_MS) return { waiting: null, again: SILENCE_MS - quiet + 1 }
     const started = readStartRecord(job.dir)
-    const waiting = started ? await waitsForInput({ ...job, started, mask: (text) => job.mask(text) }).catch(() => null) : null
+    const waiting = started
+      ? await waitsForInput({ ...job, started, mask: (text) => job.mask(text) }).catch(() => null)
+      : null
     // Output that came meanwhile makes it a new question.
     const certain = waiting !== null && agreed && size() === seen
     agreed = waiting !== null
@@ -37,7 +39,10 @@ export function createInputLook(job: WatchedJob): () => Promise<{ waiting: Waiti
 }
 
 /** Reports once, unless it is over before. */
-export async function watchInput(job: WatchedJob & { isOver(): boolean }, report: (waiting: Waiting) => void): Promise<void> {
+export async function watchInput(
+  job: WatchedJob & { isOver(): boolean },
+  report: (waiting: Waiting) => void,
+): Promise<void> {
   const look = createInputLook(job)
   while (!job.isOver()) {
     const { waiting, again } = await look()

@@ -72,12 +72,17 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
 
   const adopt = ({ record, dir, ward }: StartedJob): LiveJob => {
     const { id } = record
-    const job = followJob({ id, dir, ward, apart: record.streams === 'separate', owner: record.owner, command: record.command }, news, () => infoAt(dir, id, startOf({ ward })))
+    const job = followJob(
+      { id, dir, ward, apart: record.streams === 'separate', owner: record.owner, command: record.command },
+      news,
+      () => infoAt(dir, id, startOf({ ward })),
+    )
     live.set(id, job)
     void ward.gone.then(async () => {
       await job.ended
       // A destroyed keeper can end nothing any more; what it kept must not outlive the engine all the same.
-      if (ward.state.exited?.lost && record.owner === 'manager' && !services.state.closed) await endStrays(() => strayProcesses(id, startOf({ ward })), 0)
+      if (ward.state.exited?.lost && record.owner === 'manager' && !services.state.closed)
+        await endStrays(() => strayProcesses(id, startOf({ ward })), 0)
       live.delete(id)
       unlooked += Math.min(job.printed(), limits.storedBytes) + RECORDS_BYTES
       if (unlooked > limits.totalStoredBytes / 16) tidy()
@@ -93,11 +98,19 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
 
   const begin: Jobs['begin'] = async (request, sessions) => {
     // Its fields are asked for before the plan checks them.
-    if (typeof request !== 'object' || request === null) throw wrongValue('a request must be an object with a command', request, 'Pass { command: "..." }.')
+    if (typeof request !== 'object' || request === null)
+      throw wrongValue('a request must be an object with a command', request, 'Pass { command: "..." }.')
     // A job may outlive whoever would write the recording.
     if ('record' in request && request.record !== undefined)
-      throw new ShellError('BAD_REQUEST', 'Bad request: a job cannot be recorded', 'Record a foreground run (engine.run with pty and record), or leave record out.')
-    const around = request.session === undefined ? { session: null, cwd: services.cwd } : await sessions.surroundings(request.session)
+      throw new ShellError(
+        'BAD_REQUEST',
+        'Bad request: a job cannot be recorded',
+        'Record a foreground run (engine.run with pty and record), or leave record out.',
+      )
+    const around =
+      request.session === undefined
+        ? { session: null, cwd: services.cwd }
+        : await sessions.surroundings(request.session)
     const plan = await planRun(request, around, services, true)
     const stopped = await passGate(plan, services, remembered)
     if (stopped) return { outcome: stopped }
@@ -106,7 +119,10 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
     if (isRefusal(delivered)) return { outcome: refusedOutcome(delivered, plan) }
     const restore = request.session === undefined ? '' : await sessions.restoreScript(request.session)
     // An end may be on disk before we were told of it.
-    const taken = running().length + starting < limits.maxRunningJobs ? [] : running().filter(({ dir }) => readEndRecord(dir) === null)
+    const taken =
+      running().length + starting < limits.maxRunningJobs
+        ? []
+        : running().filter(({ dir }) => readEndRecord(dir) === null)
     if (taken.length + starting >= limits.maxRunningJobs) throw tooMany(taken, limits.maxRunningJobs)
     starting += 1
     try {
@@ -152,7 +168,11 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
       checkOptions('clean', which)
       const olderThanMs = which?.olderThanMs ?? 0
       if (typeof olderThanMs !== 'number' || !(olderThanMs >= 0))
-        throw wrongValue('olderThanMs must be a number, 0 or more', olderThanMs, 'Pass milliseconds, or leave it out for all that have ended.')
+        throw wrongValue(
+          'olderThanMs must be a number, 0 or more',
+          olderThanMs,
+          'Pass milliseconds, or leave it out for all that have ended.',
+        )
       return cleanJobs(stateDir, olderThanMs)
     },
     onEvent(listener) {
@@ -167,7 +187,10 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
       const ending = [...live.values()].filter(({ owner }) => owner === 'manager')
       for (const { ward } of ending) ward.kill({ graceMs: limits.graceMs, why: 'close' })
       // A process that the kernel does not let go (a dead disk) must not hold the host too; its keeper stays with it.
-      await within(Promise.all(ending.map(({ ward, ended }) => Promise.all([ward.gone, ended]))), limits.graceMs + CLOSE_PATIENCE_MS)
+      await within(
+        Promise.all(ending.map(({ ward, ended }) => Promise.all([ward.gone, ended]))),
+        limits.graceMs + CLOSE_PATIENCE_MS,
+      )
     },
   }
 }
@@ -193,9 +216,23 @@ function startedOutcome(info: JobInfo): Outcome {
 
 function notStarted(outcome: Outcome): ShellError {
   if (outcome.refused) return new ShellError('REFUSED', outcome.refused.reason, outcome.refused.guidance)
-  if (outcome.status === 'dry_run') return new ShellError('REFUSED', outcome.stdout, 'This was a dry run; use `begin` to get its plan, or leave dryRun out.')
-  if (outcome.end?.kind === 'exit') return new ShellError('BAD_REQUEST', `The command cannot be run: ${outcome.stderr.trim() || 'bash does not accept it'}`, 'Fix its syntax; nothing of it was run.')
-  return new ShellError('REFUSED', 'The request was cancelled before it started; nothing was run.', 'Start it again without the aborted signal.')
+  if (outcome.status === 'dry_run')
+    return new ShellError(
+      'REFUSED',
+      outcome.stdout,
+      'This was a dry run; use `begin` to get its plan, or leave dryRun out.',
+    )
+  if (outcome.end?.kind === 'exit')
+    return new ShellError(
+      'BAD_REQUEST',
+      `The command cannot be run: ${outcome.stderr.trim() || 'bash does not accept it'}`,
+      'Fix its syntax; nothing of it was run.',
+    )
+  return new ShellError(
+    'REFUSED',
+    'The request was cancelled before it started; nothing was run.',
+    'Start it again without the aborted signal.',
+  )
 }
 
 function tooMany(jobs: readonly LiveJob[], limit: number): ShellError {
@@ -209,5 +246,9 @@ function tooMany(jobs: readonly LiveJob[], limit: number): ShellError {
 
 function notFound(id: string, jobs: readonly JobInfo[]): ShellError {
   const known = jobs.slice(-20).map((info) => `${info.id} (${info.status})`)
-  return new ShellError('JOB_NOT_FOUND', `Job not found: ${String(id).slice(0, 80)}`, known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no jobs.')
+  return new ShellError(
+    'JOB_NOT_FOUND',
+    `Job not found: ${String(id).slice(0, 80)}`,
+    known.length > 0 ? `Existing ids: ${known.join(', ')}.` : 'There are no jobs.',
+  )
 }

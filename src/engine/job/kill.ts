@@ -24,25 +24,50 @@ export interface Killable {
 
 export async function killJob(job: Killable, options: KillOptions, defaultGraceMs: number): Promise<KillResult> {
   const signal = options.signal === undefined ? SIGTERM : signalNumber(String(options.signal))
-  if (signal === null) throw new ShellError('BAD_REQUEST', `Bad request: no such signal ${JSON.stringify(String(options.signal).slice(0, 60))}`, 'Use TERM, KILL, INT, HUP, USR1 ... or a number.')
+  if (signal === null)
+    throw new ShellError(
+      'BAD_REQUEST',
+      `Bad request: no such signal ${JSON.stringify(String(options.signal).slice(0, 60))}`,
+      'Use TERM, KILL, INT, HUP, USR1 ... or a number.',
+    )
   const graceMs = options.graceMs ?? defaultGraceMs
-  if (typeof graceMs !== 'number' || !(graceMs >= 0)) throw wrongValue('graceMs must be a number of milliseconds', graceMs, 'Pass 0 or more.')
+  if (typeof graceMs !== 'number' || !(graceMs >= 0))
+    throw wrongValue('graceMs must be a number of milliseconds', graceMs, 'Pass 0 or more.')
   let state = job.state()
-  for (const until = performance.now() + PATIENCE_MS; !state.started && !state.ended && state.lost === null && performance.now() < until; state = job.state()) await job.next(10)
+  for (
+    const until = performance.now() + PATIENCE_MS;
+    !state.started && !state.ended && state.lost === null && performance.now() < until;
+    state = job.state()
+  )
+    await job.next(10)
   const { started } = state
   if (state.lost !== null) return killLost(job, state, graceMs)
-  if (!started) return { info: infoOf(job.dir, state), alreadyStopped: false, forced: false, notes: ['It could not be ended: it has not started yet. Try again.'] }
+  if (!started)
+    return {
+      info: infoOf(job.dir, state),
+      alreadyStopped: false,
+      forced: false,
+      notes: ['It could not be ended: it has not started yet. Try again.'],
+    }
   const alreadyStopped = state.ended !== null
   if (alreadyStopped && !state.busy) return { info: infoOf(job.dir, state), alreadyStopped, forced: false, notes: [] }
   if (signal !== SIGTERM && signal !== SIGKILL) return sendSignal(job, state, signal, graceMs)
 
   const before = processesUnder(job.id, started)
   const ports = portsOf(before)
-  orderKeeper(job.dir, started, `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ${options.why === 'timeout' ? 'timeout' : 'caller'}`)
+  orderKeeper(
+    job.dir,
+    started,
+    `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ${options.why === 'timeout' ? 'timeout' : 'caller'}`,
+  )
   const until = performance.now() + graceMs + PATIENCE_MS
-  while (((state = job.state()).busy || (!state.ended && state.lost === null)) && performance.now() < until) await job.next(10)
+  while (((state = job.state()).busy || (!state.ended && state.lost === null)) && performance.now() < until)
+    await job.next(10)
   const notes: string[] = []
-  if (alreadyStopped) notes.push(`It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had left running ${before.length === 1 ? 'was' : 'were'} ended.`)
+  if (alreadyStopped)
+    notes.push(
+      `It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had left running ${before.length === 1 ? 'was' : 'were'} ended.`,
+    )
   const left = processesUnder(job.id, started)
   if (left.length > 0) notes.push(`Could not end every process; still there: ${named(left)}.`)
   notes.push(...(await portsStillUsed(ports, job)))
@@ -65,17 +90,22 @@ async function sendSignal(job: Killable, state: JobState, signal: number, graceM
     info,
     alreadyStopped: false,
     forced: false,
-    notes: info.isRunning ? [`${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`] : [`${signalName(signal)} was sent and it ended.`],
+    notes: info.isRunning
+      ? [`${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`]
+      : [`${signalName(signal)} was sent and it ended.`],
   }
 }
 
 async function killLost(job: Killable, state: JobState, graceMs: number): Promise<KillResult> {
   // Pids of another boot are other processes.
-  const find = (): { pid: number; start: string }[] => (state.record.boot === bootId() ? strayProcesses(job.id, state.started) : [])
+  const find = (): { pid: number; start: string }[] =>
+    state.record.boot === bootId() ? strayProcesses(job.id, state.started) : []
   const strays = find()
   if (strays.length === 0) return { info: infoOf(job.dir, state), alreadyStopped: true, forced: false, notes: [] }
   const { forced, left } = await endStrays(find, graceMs)
-  const notes = [`Its keeper was gone; ${strays.length} ${strays.length === 1 ? 'process' : 'processes'} of it ${strays.length === 1 ? 'was' : 'were'} found and ended.`]
+  const notes = [
+    `Its keeper was gone; ${strays.length} ${strays.length === 1 ? 'process' : 'processes'} of it ${strays.length === 1 ? 'was' : 'were'} found and ended.`,
+  ]
   if (left.length > 0) notes.push(`Could not end every process; still there: ${named(left)}.`)
   return { info: infoOf(job.dir, job.state()), alreadyStopped: false, forced, notes }
 }

@@ -18,7 +18,14 @@ export interface LiveJob {
 
 /** What the keeper will have written down about the start. */
 export function startOf({ ward }: Pick<LiveJob, 'ward'>): StartRecord {
-  return { pid: ward.pid, pgid: ward.pgid, warden: ward.wardenPid, wardenStart: ward.wardenStart, leaderStart: ward.leaderStart, at: null }
+  return {
+    pid: ward.pid,
+    pgid: ward.pgid,
+    warden: ward.wardenPid,
+    wardenStart: ward.wardenStart,
+    leaderStart: ward.leaderStart,
+    at: null,
+  }
 }
 
 export class JobNews {
@@ -72,7 +79,11 @@ export class JobNews {
 }
 
 /** Follows a job of ours until its end is recorded. */
-export function followJob(job: Omit<LiveJob, 'ended' | 'printed'>, news: JobNews, readInfo: () => JobInfo | null): LiveJob {
+export function followJob(
+  job: Omit<LiveJob, 'ended' | 'printed'>,
+  news: JobNews,
+  readInfo: () => JobInfo | null,
+): LiveJob {
   const { ward, id, apart } = job
   let out = 0
   let err = 0

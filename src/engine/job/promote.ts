@@ -1,5 +1,15 @@
 /** Turns a running foreground command into a job: what was read so far goes to the job's files, the keeper goes on from exactly there. */
-import { closeSync, constants, copyFileSync, openSync, renameSync, statSync, truncateSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  openSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Outcome } from '../../contract/outcome.js'
 import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
@@ -21,7 +31,13 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
   const held = { out: out.takeHeld(), err: err?.takeHeld() ?? new Uint8Array(0) }
   try {
     const record = {
-      ...recordOf(id, plan, services, { owner, openStdin: false, pty: false, streams: err ? 'separate' : 'merged', notes: [] }),
+      ...recordOf(id, plan, services, {
+        owner,
+        openStdin: false,
+        pty: false,
+        streams: err ? 'separate' : 'merged',
+        notes: [],
+      }),
       createdAt: Math.round(Date.now() - (performance.now() - run.startedAt)),
       timeoutMs: null,
     }
@@ -95,7 +111,11 @@ function moveFile(from: string, to: string): void {
   }
 }
 
-const WHY: Readonly<Record<string, string>> = { timeout: 'its time limit passed', yield: 'it takes longer than a call should block', asked: 'it was moved to the background' }
+const WHY: Readonly<Record<string, string>> = {
+  timeout: 'its time limit passed',
+  yield: 'it takes longer than a call should block',
+  asked: 'it was moved to the background',
+}
 
 function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: string, outputFile: string): Outcome {
   const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
@@ -113,12 +133,17 @@ function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: 
     id,
     session: plan.session,
     pipeStatus: null,
-    notes: [`Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id.`],
+    notes: [
+      `Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id.`,
+    ],
   })
 }
 
 /** It ended before its keeper could take over: nothing was moved, so this is an ordinary end. */
-async function settleEnded({ plan, ward, out, err, readers, startedAt }: Running, held: { out: Uint8Array; err: Uint8Array }): Promise<Outcome> {
+async function settleEnded(
+  { plan, ward, out, err, readers, startedAt }: Running,
+  held: { out: Uint8Array; err: Uint8Array },
+): Promise<Outcome> {
   out.push(held.out)
   err?.push(held.err)
   for (const reader of readers) reader.resume()

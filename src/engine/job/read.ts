@@ -22,17 +22,36 @@ export interface Readable {
   readonly terminal?: boolean
 }
 
-export async function readJob({ dir, apart, terminal = false }: Readable, options: ReadOptions, masker: Masker | null): Promise<ReadResult> {
+export async function readJob(
+  { dir, apart, terminal = false }: Readable,
+  options: ReadOptions,
+  masker: Masker | null,
+): Promise<ReadResult> {
   checkOptions('read', options)
   const name = fileOf(options.stream, apart)
   const since = offset('since', options.since ?? 0)
-  const maxBytes = options.maxBytes === undefined ? Number.POSITIVE_INFINITY : Math.max(4, offset('maxBytes', options.maxBytes))
-  const filter = options.filter === undefined ? null : await createLineFilter(options.filter, { before: offset('before', options.before ?? 0), after: offset('after', options.after ?? 0) })
+  const maxBytes =
+    options.maxBytes === undefined ? Number.POSITIVE_INFINITY : Math.max(4, offset('maxBytes', options.maxBytes))
+  const filter =
+    options.filter === undefined
+      ? null
+      : await createLineFilter(options.filter, {
+          before: offset('before', options.before ?? 0),
+          after: offset('after', options.after ?? 0),
+        })
   if (options.tail !== undefined) offset('tail', options.tail)
-  if (filter || options.tail !== undefined) return readAcross(dir, name, since, maxBytes, options, filter, masker, terminal)
+  if (filter || options.tail !== undefined)
+    return readAcross(dir, name, since, maxBytes, options, filter, masker, terminal)
   const piece = await readOne(dir, name, since, maxBytes, masker, options.ansi === 'strip')
   // A line end that was cut in two belongs to the next read.
-  const cut = terminal && options.ansi === 'strip' && piece.cursor < piece.total && piece.cursor - piece.start > 1 && piece.text.endsWith('\r') ? 1 : 0
+  const cut =
+    terminal &&
+    options.ansi === 'strip' &&
+    piece.cursor < piece.total &&
+    piece.cursor - piece.start > 1 &&
+    piece.text.endsWith('\r')
+      ? 1
+      : 0
   return {
     text: shape(piece.text.slice(0, piece.text.length - cut), options, terminal),
     cursor: piece.cursor - cut,
@@ -45,9 +64,20 @@ export async function readJob({ dir, apart, terminal = false }: Readable, option
 
 export function fileOf(stream: StreamName | undefined, apart: boolean): OutputName {
   if (stream === undefined) return 'output.log'
-  if (!['stdout', 'stderr', 'output'].includes(stream)) throw wrongValue('there is no such stream', stream, 'Use stdout, stderr or output.')
-  if (stream === 'output' && apart) throw new ShellError('BAD_REQUEST', 'Bad request: this job keeps stdout and stderr apart', 'Read stdout and stderr one after the other.')
-  if (stream === 'stderr' && !apart) throw new ShellError('BAD_REQUEST', 'Bad request: the streams of this job were merged', 'Read output: it has both, in true order.')
+  if (!['stdout', 'stderr', 'output'].includes(stream))
+    throw wrongValue('there is no such stream', stream, 'Use stdout, stderr or output.')
+  if (stream === 'output' && apart)
+    throw new ShellError(
+      'BAD_REQUEST',
+      'Bad request: this job keeps stdout and stderr apart',
+      'Read stdout and stderr one after the other.',
+    )
+  if (stream === 'stderr' && !apart)
+    throw new ShellError(
+      'BAD_REQUEST',
+      'Bad request: the streams of this job were merged',
+      'Read output: it has both, in true order.',
+    )
   return stream === 'stderr' ? 'stderr.log' : 'output.log'
 }
 
@@ -59,7 +89,14 @@ interface Piece {
 }
 
 /** One contiguous range, in blocks. */
-async function readOne(dir: string, name: OutputName, since: number, maxBytes: number, masker: Masker | null, strip: boolean): Promise<Piece> {
+async function readOne(
+  dir: string,
+  name: OutputName,
+  since: number,
+  maxBytes: number,
+  masker: Masker | null,
+  strip: boolean,
+): Promise<Piece> {
   const texts: string[] = []
   let start: number | null = null
   let cursor = since
@@ -72,7 +109,8 @@ async function readOne(dir: string, name: OutputName, since: number, maxBytes: n
     const taken = part.cursor - part.start
     cursor = part.cursor
     room -= taken
-    if (taken === 0 || room <= 3 || cursor >= part.total) return { text: texts.join(''), start, cursor, total: part.total }
+    if (taken === 0 || room <= 3 || cursor >= part.total)
+      return { text: texts.join(''), start, cursor, total: part.total }
     await turn()
   }
 }
@@ -112,11 +150,25 @@ async function readAcross(
     await turn()
   }
   if (filter) keep(filter.flush())
-  return { text: options.tail === undefined ? texts.join('') : lines.text(), cursor, start: start ?? since, omittedBytes: omitted, totalBytes: total, matches: filter?.matches ?? null }
+  return {
+    text: options.tail === undefined ? texts.join('') : lines.text(),
+    cursor,
+    start: start ?? since,
+    omittedBytes: omitted,
+    totalBytes: total,
+    matches: filter?.matches ?? null,
+  }
 }
 
 /** At most so many bytes from one offset on, up to the next hole, ending where a character and no secret ends. */
-function readPart(dir: string, name: OutputName, since: number, maxBytes: number, masker: Masker | null, strip: boolean): Piece {
+function readPart(
+  dir: string,
+  name: OutputName,
+  since: number,
+  maxBytes: number,
+  masker: Masker | null,
+  strip: boolean,
+): Piece {
   const range = readStored(dir, name, since, maxBytes)
   const { start, total } = range
   // After a hole a character may have lost its beginning.
@@ -124,12 +176,16 @@ function readPart(dir: string, name: OutputName, since: number, maxBytes: number
   const isLast = range.ended && start + range.bytes.length >= total
   let bytes = range.bytes.subarray(skipped)
   if (!isLast) bytes = bytes.subarray(0, characterEnd(bytes))
-  if (!isLast && strip) bytes = bytes.subarray(0, sequenceEnd(bytes) || (range.bytes.length < maxBytes ? 0 : bytes.length))
+  if (!isLast && strip)
+    bytes = bytes.subarray(0, sequenceEnd(bytes) || (range.bytes.length < maxBytes ? 0 : bytes.length))
   let end = start + skipped + bytes.length
   let masked: Uint8Array = bytes
   if (masker && bytes.length > 0) {
     const stream = masker.stream()
-    const before = start > 0 && range.lostBefore === 0 ? readStored(dir, name, Math.max(0, start - LOOK_BACK_BYTES), Math.min(start, LOOK_BACK_BYTES)) : null
+    const before =
+      start > 0 && range.lostBefore === 0
+        ? readStored(dir, name, Math.max(0, start - LOOK_BACK_BYTES), Math.min(start, LOOK_BACK_BYTES))
+        : null
     const adjacent = before && before.start + before.bytes.length === start ? before.bytes : new Uint8Array(0)
     stream.push(adjacent)
     // Bytes before the offset that may begin a secret come out with the next push: raw when they did not, as a label when they did.
@@ -197,7 +253,9 @@ function offset(field: string, value: unknown): number {
     throw wrongValue(
       `${field} must be a whole number${field === 'since' || field === 'maxBytes' ? ' of bytes' : ''}, 0 or more`,
       value,
-      field === 'since' ? 'Pass the cursor of an earlier read, or leave since out.' : `Pass a number, or leave ${field} out.`,
+      field === 'since'
+        ? 'Pass the cursor of an earlier read, or leave since out.'
+        : `Pass a number, or leave ${field} out.`,
     )
   return value
 }

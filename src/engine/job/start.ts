@@ -35,7 +35,12 @@ export function newShellId(): string {
 }
 
 /** `restore` is bash code that gives the shell a session's state; empty for a fresh one. */
-export async function startJob(asked: Plan, delivered: DeliveredCommand, restore: string, services: Services): Promise<StartedJob> {
+export async function startJob(
+  asked: Plan,
+  delivered: DeliveredCommand,
+  restore: string,
+  services: Services,
+): Promise<StartedJob> {
   const request = asked.request as StartRequest
   const plan = request.pty ? withTerminal(asked, services) : asked
   const { id, dir } = makeJobDirectory(services.stateDir, request.newId ?? newShellId)
@@ -67,12 +72,19 @@ function unwritable(error: unknown, dir: string): unknown {
   return new ShellError(
     'STATE_UNWRITABLE',
     `Cannot write the record of a job in ${dir} (${code})`,
-    code === 'ENOSPC' || code === 'EDQUOT' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.',
+    code === 'ENOSPC' || code === 'EDQUOT'
+      ? 'The disk is full; free some space (`cerith clean`).'
+      : 'Set CERITH_HOME to a directory of your own.',
     { cause: error },
   )
 }
 
-export function recordOf(id: string, plan: Plan, services: Services, about: Pick<JobRecord, 'owner' | 'openStdin' | 'pty' | 'streams' | 'notes'>): JobRecord {
+export function recordOf(
+  id: string,
+  plan: Plan,
+  services: Services,
+  about: Pick<JobRecord, 'owner' | 'openStdin' | 'pty' | 'streams' | 'notes'>,
+): JobRecord {
   const { request } = plan
   return {
     id,
@@ -90,13 +102,23 @@ export function recordOf(id: string, plan: Plan, services: Services, about: Pick
 }
 
 /** Head and tail of what is kept of each stream; the tail's segments may be one longer than asked for. */
-export function keptBytes(maxJobBytes: number, streams: JobRecord['streams']): { headBytes: number; tailBytes: number } {
+export function keptBytes(
+  maxJobBytes: number,
+  streams: JobRecord['streams'],
+): { headBytes: number; tailBytes: number } {
   const maxStoredBytes = streams === 'merged' ? maxJobBytes : maxJobBytes / 2
   const headBytes = Math.max(4_096, Math.floor(maxStoredBytes / 2))
   return { headBytes, tailBytes: Math.max(4_096, Math.floor((maxStoredBytes - headBytes) * 0.8)) }
 }
 
-async function launch(plan: Plan, delivered: DeliveredCommand, restore: string, dir: string, record: JobRecord, services: Services): Promise<Ward> {
+async function launch(
+  plan: Plan,
+  delivered: DeliveredCommand,
+  restore: string,
+  dir: string,
+  record: JobRecord,
+  services: Services,
+): Promise<Ward> {
   const request = plan.request as StartRequest
   const scriptPipe = await takePipe(services)
   const input = request.input === undefined ? null : Buffer.from(request.input as Uint8Array)
@@ -152,7 +174,9 @@ function keepOf(plan: Plan, dir: string, record: JobRecord, services: Services):
 }
 
 function jobScript(plan: Plan, delivered: DeliveredCommand, restore: string, inputFile: string | null): string {
-  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+  const head = delivered.payload
+    ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n`
+    : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
   const input = inputFile ? `\\exec 0<${quoteWord(inputFile)};` : ''
   const state = restore ? `${restore}\n\\builtin cd -- ${quoteWord(plan.cwd)}\n` : ''
   return `${head}${input}${state}${delivered.script}`
@@ -161,7 +185,8 @@ function jobScript(plan: Plan, delivered: DeliveredCommand, restore: string, inp
 /** A command that fails for want of memory or processes says so in its own words; the limits it ran under stand beside them. */
 function limitNotes({ limits }: StartRequest): string[] {
   const set = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined)
-  const notes = set.length > 0 ? [`Runs with limits: ${set.map(([name, value]) => `${name} ${value}`).join(', ')}.`] : []
+  const notes =
+    set.length > 0 ? [`Runs with limits: ${set.map(([name, value]) => `${name} ${value}`).join(', ')}.`] : []
   // RLIMIT_NPROC does not bind root (CAP_SYS_RESOURCE).
   if (limits?.processes && process.getuid?.() === 0) notes.push('The limit on processes has no effect for root.')
   return notes

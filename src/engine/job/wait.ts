@@ -44,7 +44,8 @@ export async function waitForJob(job: Waited, options: WaitOptions): Promise<Wai
     if (quietIn <= 0) return { reason: 'idle', match: null, info }
     const asked = asks ? await asks() : { waiting: null, again: Number.POSITIVE_INFINITY }
     if (asked.waiting) return { reason: 'input', match: asked.waiting.prompt, info }
-    const left = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : options.timeoutMs - (performance.now() - begin)
+    const left =
+      options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : options.timeoutMs - (performance.now() - begin)
     if (left <= 0) return { reason: 'timeout', match: null, info }
     // Even an own job is looked at now and then: its engine's launcher may have died without a word.
     await job.next(Math.max(1, Math.min(left, quietIn, asked.again, looks ? LOOK_EVERY_MS : 1_000)), options.signal)
@@ -52,30 +53,49 @@ export async function waitForJob(job: Waited, options: WaitOptions): Promise<Wai
 }
 
 /** Loaded only by those who want to know. */
-async function createAsking(job: Waited): Promise<() => Promise<{ waiting: { prompt: string } | null; again: number }>> {
+async function createAsking(
+  job: Waited,
+): Promise<() => Promise<{ waiting: { prompt: string } | null; again: number }>> {
   const { createInputLook } = await import('./input-watch.js')
   const { pty } = job.info()
-  return createInputLook({ dir: job.readable.dir, pty, openStdin: !pty, mask: (text) => job.masker()?.maskText(text) ?? text })
+  return createInputLook({
+    dir: job.readable.dir,
+    pty,
+    openStdin: !pty,
+    mask: (text) => job.masker()?.maskText(text) ?? text,
+  })
 }
 
 /** Looks at the lines that came since the last look; also at the unfinished last one, because a prompt has no line end. */
-async function createLineSearch(job: Waited, options: WaitOptions): Promise<(isLast: boolean) => Promise<string | null>> {
+async function createLineSearch(
+  job: Waited,
+  options: WaitOptions,
+): Promise<(isLast: boolean) => Promise<string | null>> {
   const matches = await lineTest(options.until as RegExp | string)
   const streams = job.readable.apart ? (['stdout', 'stderr'] as const) : (['output'] as const)
   const state = streams.map((stream) => ({
     stream,
-    cursor: stream === 'stderr' ? (options.sinceStderr ?? (options.since ? storedSize(job.readable.dir, 'stderr.log').total : 0)) : (options.since ?? 0),
+    cursor:
+      stream === 'stderr'
+        ? (options.sinceStderr ?? (options.since ? storedSize(job.readable.dir, 'stderr.log').total : 0))
+        : (options.since ?? 0),
     rest: '',
   }))
   return async () => {
     for (const one of state) {
       for (;;) {
-        const read = await readJob(job.readable, { since: one.cursor, stream: one.stream, maxBytes: 1_048_576, ansi: 'strip' }, job.masker())
+        const read = await readJob(
+          job.readable,
+          { since: one.cursor, stream: one.stream, maxBytes: 1_048_576, ansi: 'strip' },
+          job.masker(),
+        )
         if (read.cursor === one.cursor) break
         one.cursor = read.cursor
         const lines = (one.rest + read.text).split('\n')
         one.rest = (lines.pop() ?? '').slice(-MAX_LINE)
-        const candidates = [...lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)), one.rest].flatMap(withRewrites)
+        const candidates = [...lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)), one.rest].flatMap(
+          withRewrites,
+        )
         const found = matches(candidates).indexOf(true)
         if (found >= 0) return candidates[found] as string
       }
@@ -111,7 +131,9 @@ function createSilence({ dir, apart }: Readable, idleMs: number): () => number {
     if (now !== seen) {
       seen = now
       // The last change may be a while ago when nobody told us.
-      const changed = Math.max(...names.map((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0))
+      const changed = Math.max(
+        ...names.map((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0),
+      )
       since = Math.max(since, performance.now() - Math.min(LOOK_EVERY_MS, Math.max(0, Date.now() - changed)))
     }
     return since + idleMs - performance.now()
@@ -130,6 +152,10 @@ function checkWait(options: WaitOptions): void {
   if (options.until !== undefined && typeof options.until !== 'string' && !(options.until instanceof RegExp))
     throw wrongValue('until must be a regular expression', options.until, 'Pass a RegExp, or its text.')
   if (options.file !== undefined && (typeof options.file !== 'string' || options.file === ''))
-    throw wrongValue('file must be the path of a file', options.file, 'Pass a path; relative ones count from the directory of the job.')
+    throw wrongValue(
+      'file must be the path of a file',
+      options.file,
+      'Pass a path; relative ones count from the directory of the job.',
+    )
   checkSignal(options.signal)
 }

@@ -17,12 +17,21 @@ export async function deliverCommand(command: string, services: Services): Promi
   if (!command.includes('{{')) return plain
   const lookup = await services.secrets.valuesFor(command)
   if (!lookup) return plain
-  const [{ planDelivery }, { bindingEpilogue, bindingPayload, bindingPrelude }] = await Promise.all([import('../../secrets/deliver/deliver.js'), import('../../secrets/deliver/binding.js')])
+  const [{ planDelivery }, { bindingEpilogue, bindingPayload, bindingPrelude }] = await Promise.all([
+    import('../../secrets/deliver/deliver.js'),
+    import('../../secrets/deliver/binding.js'),
+  ])
   const delivery = planDelivery(command, lookup, randomBytes(6).toString('hex'))
-  if (delivery.kind === 'refused') return { rule: 'secret-context', reason: `The command was not run: ${delivery.reason}`, guidance: delivery.hint }
+  if (delivery.kind === 'refused')
+    return { rule: 'secret-context', reason: `The command was not run: ${delivery.reason}`, guidance: delivery.hint }
   if (delivery.kind === 'plain') return plain
   const { bindings } = delivery
-  return { script: delivery.script, prelude: (from) => bindingPrelude(bindings, from), epilogue: bindingEpilogue(bindings), payload: bindingPayload(bindings) }
+  return {
+    script: delivery.script,
+    prelude: (from) => bindingPrelude(bindings, from),
+    epilogue: bindingEpilogue(bindings),
+    payload: bindingPayload(bindings),
+  }
 }
 
 export function isRefusal(value: DeliveredCommand | Refusal): value is Refusal {

@@ -22,15 +22,25 @@ export async function passGate(plan: Plan, services: Services, remembered: Set<s
   if (verdict.decision === 'allow') return null
   const digest = digestOf(plan)
   if (remembered.has(digest) || takeApproval(services.stateDir, digest)) return null
-  const pending = requestApproval(services.stateDir, { digest, command: services.secrets.mask(plan.command), cwd: plan.cwd, reason: verdict.reason ?? 'a rule asks for approval' })
+  const pending = requestApproval(services.stateDir, {
+    digest,
+    command: services.secrets.mask(plan.command),
+    cwd: plan.cwd,
+    reason: verdict.reason ?? 'a rule asks for approval',
+  })
   const ask = request.ask ?? services.ask
-  const answer = ask ? await ask({ id: pending.id, command: plan.command, cwd: plan.cwd, session: plan.session, verdict }) : null
+  const answer = ask
+    ? await ask({ id: pending.id, command: plan.command, cwd: plan.cwd, session: plan.session, verdict })
+    : null
   // Whoever could be asked may have answered in another terminal meanwhile.
   if (answer === 'once' || answer === 'session' || (answer === null && takeApproval(services.stateDir, digest))) {
     if (answer === 'session') remembered.add(digest)
     return null
   }
-  const because = answer === 'deny' ? 'The person who was asked declined (or the client cannot ask and declined for them).' : 'Nobody could be asked.'
+  const because =
+    answer === 'deny'
+      ? 'The person who was asked declined (or the client cannot ask and declined for them).'
+      : 'Nobody could be asked.'
   return refusedOutcome(
     {
       rule: verdict.rule ?? 'ask',
@@ -48,11 +58,22 @@ export function refusalOf(verdict: Verdict, command: string): Refusal {
   const reason = verdict.dangerous
     ? `Command blocked for security reasons (dangerous pattern: ${verdict.rule ?? 'unknown'}): ${shorten(command)}. ${verdict.reason ?? ''}`.trim()
     : (verdict.reason ?? 'Command blocked by policy.')
-  return { rule: verdict.rule ?? 'policy', reason, guidance: verdict.guidance ?? 'Find another way to do it, or ask the person in charge.' }
+  return {
+    rule: verdict.rule ?? 'policy',
+    reason,
+    guidance: verdict.guidance ?? 'Find another way to do it, or ask the person in charge.',
+  }
 }
 
 function digestOf(plan: Plan): string {
-  const about = JSON.stringify([plan.command, plan.cwd, plan.session, Object.entries(plan.request.env ?? {}).sort(), plan.request.envMode ?? 'merge', Boolean(plan.request.pty)])
+  const about = JSON.stringify([
+    plan.command,
+    plan.cwd,
+    plan.session,
+    Object.entries(plan.request.env ?? {}).sort(),
+    plan.request.envMode ?? 'merge',
+    Boolean(plan.request.pty),
+  ])
   return createHash('sha256').update(about).digest('hex')
 }
 

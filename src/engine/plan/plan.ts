@@ -43,15 +43,25 @@ export interface PlannedEnvironment {
   readonly added: readonly string[]
 }
 
-export async function planRun(request: RunRequest, around: Surroundings, services: Services, background = false): Promise<Plan> {
+export async function planRun(
+  request: RunRequest,
+  around: Surroundings,
+  services: Services,
+  background = false,
+): Promise<Plan> {
   const { limits } = services
   if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
   const command = checkRequest(request, limits)
-  const cwd = around.entered && request.cwd === undefined && !services.roots ? around.cwd : checkDirectory(request.cwd, around.cwd, services.roots)
+  const cwd =
+    around.entered && request.cwd === undefined && !services.roots
+      ? around.cwd
+      : checkDirectory(request.cwd, around.cwd, services.roots)
   const environment = environmentOf(request, services)
   const verdict = await services.judge(
     command,
-    around.variables || around.functions || around.aliases ? { cwd, variables: around.variables ?? {}, functions: around.functions ?? {}, aliases: around.aliases ?? {} } : { cwd },
+    around.variables || around.functions || around.aliases
+      ? { cwd, variables: around.variables ?? {}, functions: around.functions ?? {}, aliases: around.aliases ?? {} }
+      : { cwd },
     request.automation,
   )
   return planOf(request, { command, cwd, verdict, environment, session: around.session, background }, limits)
@@ -67,7 +77,11 @@ interface Judged {
 }
 
 /** The plan of a request that has been checked and judged. */
-export function planOf(request: RunRequest, { command, cwd, verdict, environment, session, background }: Judged, limits: EngineLimits): Plan {
+export function planOf(
+  request: RunRequest,
+  { command, cwd, verdict, environment, session, background }: Judged,
+  limits: EngineLimits,
+): Plan {
   const timeoutMs = request.timeoutMs === undefined ? limits.timeoutMs : request.timeoutMs
   return {
     request,
@@ -108,7 +122,11 @@ export function environmentOf(request: RunRequest, services: Services): PlannedE
     drop: options.dropEnv ?? [],
   })
   if (problem) throw new ShellError('BAD_REQUEST', `Bad request: ${problem.message}`, problem.hint)
-  const planned = { env: { ...env, ...services.ownEnv }, dropped: dropped.map(({ name }) => name), added: [...new Set([...added, ...Object.keys(request.env ?? {})])] }
+  const planned = {
+    env: { ...env, ...services.ownEnv },
+    dropped: dropped.map(({ name }) => name),
+    added: [...new Set([...added, ...Object.keys(request.env ?? {})])],
+  }
   if (usual) services.usualEnvironment = planned
   return planned
 }

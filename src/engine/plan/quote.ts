@@ -1,11 +1,19 @@
 /** Quotes words for bash: the exact bytes come back out, whatever they are. */
 
 export function quoteWord(word: string): string {
-  if (word !== '' && /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) && !word.startsWith('=') && !/^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(word)) return word
+  if (
+    word !== '' &&
+    /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) &&
+    !word.startsWith('=') &&
+    !/^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(word)
+  )
+    return word
   return `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-const RESERVED = new Set('if then else elif fi for while until do done case esac in function select time coproc'.split(' '))
+const RESERVED = new Set(
+  'if then else elif fi for while until do done case esac in function select time coproc'.split(' '),
+)
 
 /** `['ls', 'my file']` becomes `ls 'my file'`. As the first word a reserved one would begin a construct instead of naming a program. */
 export function quoteArgv(words: readonly string[]): string {

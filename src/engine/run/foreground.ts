@@ -3,7 +3,14 @@ import { ShellError } from '../../contract/errors.js'
 import type { End, Outcome } from '../../contract/outcome.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { feedPipe } from '../../os/feed.js'
-import { LOST_AT_START, PLAIN_TIER_CAVEAT, startHint, type LaunchSpec, type Pipe, type Ward } from '../../os/helper/launcher.js'
+import {
+  LOST_AT_START,
+  PLAIN_TIER_CAVEAT,
+  startHint,
+  type LaunchSpec,
+  type Pipe,
+  type Ward,
+} from '../../os/helper/launcher.js'
 import { closeQuietly } from '../../os/helper/native-launcher.js'
 import { readPipe, type PipeReader } from '../../os/pipe-reader.js'
 import { commandLine, descendantsOf } from '../../os/proc.js'
@@ -25,7 +32,15 @@ const MAX_PIPED_SCRIPT = 4_096
 const SETTLE_LIMIT_MS = 10_000
 
 /** How a foreground run becomes a job; the jobs part of the engine provides it. */
-export type Promote = (run: { plan: Plan; ward: Ward; out: Capture; err: Capture | null; readers: readonly PipeReader[]; startedAt: number; reason: string }) => Promise<Outcome>
+export type Promote = (run: {
+  plan: Plan
+  ward: Ward
+  out: Capture
+  err: Capture | null
+  readers: readonly PipeReader[]
+  startedAt: number
+  reason: string
+}) => Promise<Outcome>
 
 export async function runFresh(plan: Plan, call: Call, services: Services, promote: Promote | null): Promise<void> {
   const { request } = plan
@@ -35,11 +50,20 @@ export async function runFresh(plan: Plan, call: Call, services: Services, promo
   await supervise(plan, delivered, call, services, promote)
 }
 
-async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, services: Services, promote: Promote | null): Promise<void> {
+async function supervise(
+  plan: Plan,
+  delivered: DeliveredCommand,
+  call: Call,
+  services: Services,
+  promote: Promote | null,
+): Promise<void> {
   const { request } = plan
   const { launcher, limits } = services
   const merged = request.streams === 'merged'
-  const statusFile = plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground ? services.runFile('p') : null
+  const statusFile =
+    plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground
+      ? services.runFile('p')
+      : null
 
   const script = freshScript(delivered, statusFile)
   const {
@@ -47,7 +71,12 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     out: outPipe,
     err: errPipe,
     in: inPipe,
-  } = await takePipes(services, { script: 'write', out: 'read', err: merged ? null : 'read', in: request.input === undefined ? null : 'write' })
+  } = await takePipes(services, {
+    script: 'write',
+    out: 'read',
+    err: merged ? null : 'read',
+    in: request.input === undefined ? null : 'write',
+  })
   let scriptFile: string | null = null
 
   let bootstrap: string
@@ -102,11 +131,13 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     for (const reader of readers) reader.close()
     if (input !== undefined) closeQuietly(input)
     if (scriptFile) removeQuietly(scriptFile)
-    if ((error as ShellError).cause === LOST_AT_START) return call.settle(lostOutcome(plan, performance.now() - startedAt))
+    if ((error as ShellError).cause === LOST_AT_START)
+      return call.settle(lostOutcome(plan, performance.now() - startedAt))
     throw error
   }
   call.pid = ward.pid
-  if (input !== undefined && request.input !== undefined) feedPipe(input, typeof request.input === 'string' ? Buffer.from(request.input) : request.input)
+  if (input !== undefined && request.input !== undefined)
+    feedPipe(input, typeof request.input === 'string' ? Buffer.from(request.input) : request.input)
 
   // ---- from here on it runs ----
   let stop: { why: 'timeout' | 'caller' | 'close' | 'interrupt' } | null = null
@@ -131,7 +162,10 @@ async function supervise(plan: Plan, delivered: DeliveredCommand, call: Call, se
     return call.outcome
   }
   const deadlines = new Deadlines()
-  if (plan.timeoutMs !== null) deadlines.after(plan.timeoutMs, () => (request.onTimeout === 'background' && promote ? void moveOut('timeout') : killed('timeout')))
+  if (plan.timeoutMs !== null)
+    deadlines.after(plan.timeoutMs, () =>
+      request.onTimeout === 'background' && promote ? void moveOut('timeout') : killed('timeout'),
+    )
   if (request.yieldMs !== undefined && promote) deadlines.after(request.yieldMs, () => void moveOut('yield'))
   const onAbort = (): void => killed('caller')
   request.signal?.addEventListener('abort', onAbort, { once: true })
@@ -231,7 +265,9 @@ function isAscii(text: string): boolean {
 
 /** What bash reads: our one line is closed before the command's first word, and line numbers stay those of the command. */
 function freshScript(delivered: DeliveredCommand, statusFile: string | null): string {
-  const head = delivered.payload ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n` : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+  const head = delivered.payload
+    ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n`
+    : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
   if (!statusFile) return `${head}${delivered.script}`
   // The stages' statuses go to a file of ours, then the shell leaves with the status it had.
   return `${head}${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); \\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(statusFile)}; } 2>/dev/null; \\builtin exit "\${__cerith_p[0]}"`
@@ -247,7 +283,11 @@ function readPipeStatus(file: string): number[] | null {
   }
 }
 
-export function endOf(exit: { code: number | null; signal: number | null; forced: boolean; lost: boolean }, why: string | null, plan: Pick<Plan, 'timeoutMs'>): End {
+export function endOf(
+  exit: { code: number | null; signal: number | null; forced: boolean; lost: boolean },
+  why: string | null,
+  plan: Pick<Plan, 'timeoutMs'>,
+): End {
   if (why === 'timeout') return { kind: 'timeout', afterMs: plan.timeoutMs ?? 0, forced: exit.forced }
   if (why === 'caller' || why === 'close') return { kind: 'kill', forced: exit.forced, by: why }
   if (exit.lost) return { kind: 'lost', reason: 'its watcher was destroyed' }
@@ -267,7 +307,10 @@ function leftoverNote(pids: readonly number[], held: boolean): string {
 type Ends = 'read' | 'write' | null
 
 /** Pipes with our ends open, all of them or none: out of descriptors, nothing is left half done. */
-async function takePipes<T extends Record<string, Ends>>(services: Services, wanted: T): Promise<{ [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }> {
+async function takePipes<T extends Record<string, Ends>>(
+  services: Services,
+  wanted: T,
+): Promise<{ [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }> {
   const taken: Record<string, Pipe | null> = {}
   const opened: number[] = []
   try {
@@ -311,5 +354,10 @@ export async function within(promise: Promise<unknown>, ms: number): Promise<boo
 export function notStarted(error: unknown): ShellError {
   if (ShellError.is(error)) return error
   const hint = startHint((error as NodeJS.ErrnoException)?.code ?? '')
-  return new ShellError('SPAWN_FAILED', `Could not start the command: ${String((error as Error)?.message ?? error)}`, hint, { cause: error })
+  return new ShellError(
+    'SPAWN_FAILED',
+    `Could not start the command: ${String((error as Error)?.message ?? error)}`,
+    hint,
+    { cause: error },
+  )
 }

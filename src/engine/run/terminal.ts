@@ -36,17 +36,35 @@ export interface TerminalExtras {
   readonly finish?: (outcome: Outcome) => Promise<Outcome>
 }
 
-export async function runOnTerminal(plan: Plan, call: Call, services: Services, jobs: Jobs, extras: TerminalExtras = {}): Promise<void> {
+export async function runOnTerminal(
+  plan: Plan,
+  call: Call,
+  services: Services,
+  jobs: Jobs,
+  extras: TerminalExtras = {},
+): Promise<void> {
   const ready = withTerminal(plan, services)
   if (plan.request.signal?.aborted) return call.settle(abortedOutcome(plan))
   const delivered = await deliverCommand(plan.command, services)
   if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
-  const recording = plan.request.record === undefined ? null : createRecording(plan.request.record, { ...terminalSize(plan, services), command: services.secrets.mask(plan.command), env: ready.env })
+  const recording =
+    plan.request.record === undefined
+      ? null
+      : createRecording(plan.request.record, {
+          ...terminalSize(plan, services),
+          command: services.secrets.mask(plan.command),
+          env: ready.env,
+        })
   const stagesFile = hasStages(plan) ? services.runFile('p') : null
   const release = services.launcher.hold()
   try {
     // The limit is ours to keep: on time-out the command may go on as a job.
-    const started = await startJob({ ...ready, timeoutMs: null }, withAfterwards(delivered, stagesFile, extras.after ?? ''), extras.restore ?? '', services)
+    const started = await startJob(
+      { ...ready, timeoutMs: null },
+      withAfterwards(delivered, stagesFile, extras.after ?? ''),
+      extras.restore ?? '',
+      services,
+    )
     await supervise(ready, started, call, services, jobs, { ...extras, recording, stagesFile })
   } catch (error) {
     recording?.close()
@@ -129,11 +147,16 @@ async function supervise(
     hasLeft(null)
     return call.outcome
   }
-  const goOn = (why: string): void => void leave(stillRunning(record.id, why)).catch((error: unknown) => call.fail(error))
+  const goOn = (why: string): void =>
+    void leave(stillRunning(record.id, why)).catch((error: unknown) => call.fail(error))
   const onAbort = (): void => kill('caller')
   services.live.add(life)
-  if (plan.timeoutMs !== null) deadlines.after(plan.timeoutMs, () => (request.onTimeout === 'background' ? goOn('its time limit passed') : kill('timeout')))
-  if (request.yieldMs !== undefined) deadlines.after(request.yieldMs, () => goOn('it takes longer than a call should block'))
+  if (plan.timeoutMs !== null)
+    deadlines.after(plan.timeoutMs, () =>
+      request.onTimeout === 'background' ? goOn('its time limit passed') : kill('timeout'),
+    )
+  if (request.yieldMs !== undefined)
+    deadlines.after(request.yieldMs, () => goOn('it takes longer than a call should block'))
   request.signal?.addEventListener('abort', onAbort, { once: true })
   if (request.signal?.aborted) onAbort()
   call.takeControl({
@@ -147,7 +170,13 @@ async function supervise(
   })
   if (request.reportInput)
     void watchInput(
-      { dir, pty: true, openStdin: true, isOver: () => left || stop !== null || ward.state.exited !== null || call.settled, mask: (text) => services.secrets.mask(text) },
+      {
+        dir,
+        pty: true,
+        openStdin: true,
+        isOver: () => left || stop !== null || ward.state.exited !== null || call.settled,
+        mask: (text) => services.secrets.mask(text),
+      },
       (waiting) => void leave(waitingNote(waiting, record.id), waiting).catch((error: unknown) => call.fail(error)),
     )
 

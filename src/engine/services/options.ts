@@ -5,7 +5,9 @@ import type { PolicyConfig } from '../../guard/policy/policy.js'
 import type { SecretSource } from '../../secrets/sources.js'
 import type { AuditSink } from './audit-sink.js'
 
-export type EngineLimits = { -readonly [K in keyof typeof LIMITS]: (typeof LIMITS)[K] extends number ? number : (typeof LIMITS)[K] }
+export type EngineLimits = {
+  -readonly [K in keyof typeof LIMITS]: (typeof LIMITS)[K] extends number ? number : (typeof LIMITS)[K]
+}
 
 /** Which prompt is answered with which secret. Without `prompt` every prompt of the program is. */
 export interface AskpassRule {

@@ -27,12 +27,29 @@ const NOTHING: Outcome = {
   approvalId: null,
 }
 
-export function refusedOutcome(refused: Refusal, about: { cwd: string; session: string | null; approvalId?: string | null }): Outcome {
-  return { ...NOTHING, status: 'refused', refused, cwd: about.cwd, session: about.session, approvalId: about.approvalId ?? null }
+export function refusedOutcome(
+  refused: Refusal,
+  about: { cwd: string; session: string | null; approvalId?: string | null },
+): Outcome {
+  return {
+    ...NOTHING,
+    status: 'refused',
+    refused,
+    cwd: about.cwd,
+    session: about.session,
+    approvalId: about.approvalId ?? null,
+  }
 }
 
 export function dryRunOutcome(plan: PlanSummary): Outcome {
-  return { ...NOTHING, status: 'dry_run', plan, cwd: plan.cwd, session: plan.session, stdout: `[Dry Run] Would execute: ${plan.command}` }
+  return {
+    ...NOTHING,
+    status: 'dry_run',
+    plan,
+    cwd: plan.cwd,
+    session: plan.session,
+    stdout: `[Dry Run] Would execute: ${plan.command}`,
+  }
 }
 
 export function abortedOutcome(about: { cwd: string; session: string | null }): Outcome {
@@ -46,7 +63,10 @@ export function abortedOutcome(about: { cwd: string; session: string | null }): 
   }
 }
 
-export type Ran = Omit<Outcome, 'status' | 'exitCode' | 'signal' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput'> & { readonly end: End; readonly waitingForInput?: Outcome['waitingForInput'] }
+export type Ran = Omit<
+  Outcome,
+  'status' | 'exitCode' | 'signal' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput'
+> & { readonly end: End; readonly waitingForInput?: Outcome['waitingForInput'] }
 
 export function endedOutcome(ran: Ran): Outcome {
   const { end } = ran
@@ -78,7 +98,13 @@ export function endedOutcome(ran: Ran): Outcome {
 }
 
 /** A command that did what it should and said nothing. Written out for the same reason. */
-export function quietOutcome({ durationMs, cwd, pid, pgid, session }: Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid' | 'session'>): Outcome {
+export function quietOutcome({
+  durationMs,
+  cwd,
+  pid,
+  pgid,
+  session,
+}: Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid' | 'session'>): Outcome {
   return {
     status: 'completed',
     end: { kind: 'exit', code: 0 },
@@ -109,9 +135,18 @@ export function runningOutcome(running: Omit<Ran, 'end'>): Outcome {
   return { ...NOTHING, ...running, status: 'running', end: null, waitingForInput: running.waitingForInput ?? null }
 }
 
-export const LOST_NOTE = 'The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.'
+export const LOST_NOTE =
+  'The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.'
 
 /** A command whose watcher was gone before it could say that it had started. */
 export function lostOutcome(about: { cwd: string; session: string | null }, durationMs: number): Outcome {
-  return { ...NOTHING, status: 'failed', end: { kind: 'lost', reason: 'its watcher was destroyed' }, cwd: about.cwd, session: about.session, durationMs: Math.round(durationMs), notes: [LOST_NOTE] }
+  return {
+    ...NOTHING,
+    status: 'failed',
+    end: { kind: 'lost', reason: 'its watcher was destroyed' },
+    cwd: about.cwd,
+    session: about.session,
+    durationMs: Math.round(durationMs),
+    notes: [LOST_NOTE],
+  }
 }

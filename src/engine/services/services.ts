@@ -29,7 +29,11 @@ export interface Services {
   readonly door: Door
   /** Where chunks are read into; shared, because reading and handling a chunk is one step. */
   readonly scratch: Uint8Array
-  judge(command: string, context: Pick<GuardContext, 'cwd' | 'variables' | 'functions' | 'aliases'>, automation?: readonly AutomationRule[]): Promise<Verdict>
+  judge(
+    command: string,
+    context: Pick<GuardContext, 'cwd' | 'variables' | 'functions' | 'aliases'>,
+    automation?: readonly AutomationRule[],
+  ): Promise<Verdict>
   ask: AskFunction | null
   /** The environment of a request that asks for nothing special, built once. */
   usualEnvironment: PlannedEnvironment | null

@@ -89,10 +89,13 @@ export class LiveSession implements Session {
       ...services.ownEnv,
     }
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseState(parts.saved) : null)
-    if (parts.saved && !this.#memory.state) this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
+    if (parts.saved && !this.#memory.state)
+      this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
     // Once for all its quick calls.
     services.live.add(this.#life)
-    this.#services = Object.create(services, { judge: { value: keepVerdicts((...about) => services.judge(...about), this.#memory) } }) as Services
+    this.#services = Object.create(services, {
+      judge: { value: keepVerdicts((...about) => services.judge(...about), this.#memory) },
+    }) as Services
   }
 
   get cwd(): string {
@@ -227,7 +230,15 @@ export class LiveSession implements Session {
   /** A command that the same shell has run before, when nothing has changed since. */
   #findQuick(request: RunRequest): QuickCommand | null {
     const shell = this.#shell
-    if (this.#closed || this.#services.state.closed || !shell?.alive || shell.accompanied || this.#services.roots || this.#lostSnapshot.length > 0) return null
+    if (
+      this.#closed ||
+      this.#services.state.closed ||
+      !shell?.alive ||
+      shell.accompanied ||
+      this.#services.roots ||
+      this.#lostSnapshot.length > 0
+    )
+      return null
     const known = this.#quick.find(request, shell, this.#memory)
     if (!known || (!known.care.placeless && !this.#directory.isUnchanged(known.cwd))) return null
     // The command itself has been checked before.
@@ -252,11 +263,19 @@ export class LiveSession implements Session {
   }
 
   async #take(request: RunRequest, call: Call, leave: () => void): Promise<void> {
-    if (this.#closed) throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
+    if (this.#closed)
+      throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
-    const notes = [...this.#lostSnapshot.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
-    const plan = await planRun(request, { ...this.surroundings(), entered: this.#shell?.alive ?? false }, this.#services)
+    const notes = [
+      ...this.#lostSnapshot.splice(0),
+      ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null),
+    ]
+    const plan = await planRun(
+      request,
+      { ...this.surroundings(), entered: this.#shell?.alive ?? false },
+      this.#services,
+    )
     const stopped = await passGate(plan, this.#services, this.#parts.remembered)
     if (stopped) return call.settle(stopped)
     if (request.pty) return this.#parts.onTerminal(plan, call, this)
@@ -352,7 +371,8 @@ export class LiveSession implements Session {
 
   #leftovers(): number[] {
     const found: number[] = []
-    if (this.#shell?.alive && !this.#busy) found.push(...descendantsOf(this.#shell.ward.wardenPid).filter((pid) => pid !== this.#shell?.pid))
+    if (this.#shell?.alive && !this.#busy)
+      found.push(...descendantsOf(this.#shell.ward.wardenPid).filter((pid) => pid !== this.#shell?.pid))
     for (const shell of this.#former) if (!shell.ward.state.gone) found.push(...descendantsOf(shell.ward.wardenPid))
     return found.filter((pid) => isAlive(pid))
   }

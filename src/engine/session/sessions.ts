@@ -27,10 +27,19 @@ export function createSessions(services: Services, remembered: Set<string>, jobs
   const get = (name = 'main'): LiveSession => {
     if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
     if (typeof name !== 'string' || !/^[\w@:-][\w.@:-]{0,63}$/.test(name))
-      throw wrongValue('not a session name', name, 'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.')
+      throw wrongValue(
+        'not a session name',
+        name,
+        'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.',
+      )
     const existing = live.get(name)
     if (existing) return existing
-    if (live.size >= services.limits.maxSessions) throw new ShellError('TOO_MANY_RUNS', `${live.size} sessions are open already`, `Close one of: ${[...live.keys()].slice(0, 20).join(', ')}`)
+    if (live.size >= services.limits.maxSessions)
+      throw new ShellError(
+        'TOO_MANY_RUNS',
+        `${live.size} sessions are open already`,
+        `Close one of: ${[...live.keys()].slice(0, 20).join(', ')}`,
+      )
     const session: LiveSession = new LiveSession({
       name,
       services,

@@ -10,7 +10,13 @@ import type { LiveSession } from './session.js'
 import { dumpCode, fileOf } from './shell/lines.js'
 import { restoreCode } from './shell/state.js'
 
-export async function runSessionOnTerminal(plan: Plan, call: Call, session: LiveSession, services: Services, jobs: Jobs): Promise<void> {
+export async function runSessionOnTerminal(
+  plan: Plan,
+  call: Call,
+  session: LiveSession,
+  services: Services,
+  jobs: Jobs,
+): Promise<void> {
   const state = await session.stateInTurn()
   const marks = { nonce: 'terminal', report: '', files: services.runFile('t') }
   const file = fileOf.state(marks)
@@ -24,7 +30,14 @@ export async function runSessionOnTerminal(plan: Plan, call: Call, session: Live
       try {
         await session.adopt(withoutOurs(readFileSync(file, 'utf8')))
       } catch {
-        return { ...outcome, cwd: session.cwd, notes: [...outcome.notes, 'It ended before its shell could say what it changed: the session keeps the state from before.'] }
+        return {
+          ...outcome,
+          cwd: session.cwd,
+          notes: [
+            ...outcome.notes,
+            'It ended before its shell could say what it changed: the session keeps the state from before.',
+          ],
+        }
       } finally {
         rmSync(file, { force: true })
       }
@@ -34,8 +47,10 @@ export async function runSessionOnTerminal(plan: Plan, call: Call, session: Live
 }
 
 /** Sessions have TERM=dumb, because they have no terminal. This shell has one. */
-const KNOW_TERMINAL = '__cerith_t="${TERM-}" __cerith_n="${NO_COLOR-}"; \\builtin export TERM=xterm-256color; \\builtin unset -v NO_COLOR LINES COLUMNS'
-const FORGET_TERMINAL = '\\builtin export TERM="${__cerith_t-dumb}"; [[ -z ${__cerith_n-} ]] || \\builtin export NO_COLOR="$__cerith_n"; \\builtin unset -v __cerith_t __cerith_n LINES COLUMNS'
+const KNOW_TERMINAL =
+  '__cerith_t="${TERM-}" __cerith_n="${NO_COLOR-}"; \\builtin export TERM=xterm-256color; \\builtin unset -v NO_COLOR LINES COLUMNS'
+const FORGET_TERMINAL =
+  '\\builtin export TERM="${__cerith_t-dumb}"; [[ -z ${__cerith_n-} ]] || \\builtin export NO_COLOR="$__cerith_n"; \\builtin unset -v __cerith_t __cerith_n LINES COLUMNS'
 
 /** Variables for this call only: they win over the session's. */
 function givenVariables({ request, env }: Plan): string {

@@ -1,7 +1,10 @@
 /** The environment of a command on a terminal: what keeps programs from drawing gives way, what keeps them from asking stays. */
 
 /** `given` is what the caller asked for: it always wins. */
-export function terminalEnvironment(env: Readonly<Record<string, string>>, given: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function terminalEnvironment(
+  env: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const out: Record<string, string> = { ...env }
   if (given['TERM'] === undefined) out['TERM'] = 'xterm-256color'
   // A terminal was asked for in order to see what a person would see, colours included.

@@ -15,7 +15,8 @@ export function keyBytes(name: string, modes: KeyboardModes = PLAIN): string {
   const { base, control, meta, shift } = key
   const modifier = 1 + (shift ? 1 : 0) + (meta ? 2 : 0) + (control ? 4 : 0)
   const letter = CURSOR_KEYS[base]
-  if (letter) return modifier > 1 ? `\x1b[1;${modifier}${letter}` : `\x1b${modes.applicationCursor ? 'O' : '['}${letter}`
+  if (letter)
+    return modifier > 1 ? `\x1b[1;${modifier}${letter}` : `\x1b${modes.applicationCursor ? 'O' : '['}${letter}`
   const number = NUMBERED_KEYS[base]
   if (number) return modifier > 1 ? `\x1b[${number};${modifier}~` : `\x1b[${number}~`
   const front = FRONT_KEYS[base]
@@ -81,8 +82,27 @@ function controlCode(character: string): string | null {
 
 const CURSOR_KEYS: Readonly<Record<string, string>> = { up: 'A', down: 'B', right: 'C', left: 'D', home: 'H', end: 'F' }
 const FRONT_KEYS: Readonly<Record<string, string>> = { f1: 'P', f2: 'Q', f3: 'R', f4: 'S' }
-const NUMBERED_KEYS: Readonly<Record<string, number>> = { insert: 2, delete: 3, pageup: 5, pagedown: 6, f5: 15, f6: 17, f7: 18, f8: 19, f9: 20, f10: 21, f11: 23, f12: 24 }
-const NAMED_KEYS: Readonly<Record<string, string>> = { enter: '\r', tab: '\t', escape: '\x1b', space: ' ', backspace: '\x7f' }
+const NUMBERED_KEYS: Readonly<Record<string, number>> = {
+  insert: 2,
+  delete: 3,
+  pageup: 5,
+  pagedown: 6,
+  f5: 15,
+  f6: 17,
+  f7: 18,
+  f8: 19,
+  f9: 20,
+  f10: 21,
+  f11: 23,
+  f12: 24,
+}
+const NAMED_KEYS: Readonly<Record<string, string>> = {
+  enter: '\r',
+  tab: '\t',
+  escape: '\x1b',
+  space: ' ',
+  backspace: '\x7f',
+}
 const ALIASES: Readonly<Record<string, string>> = {
   return: 'enter',
   cr: 'enter',
@@ -109,7 +129,13 @@ const ALIASES: Readonly<Record<string, string>> = {
   arrowleft: 'left',
   arrowright: 'right',
 }
-const KNOWN: ReadonlySet<string> = new Set([...Object.keys(CURSOR_KEYS), ...Object.keys(FRONT_KEYS), ...Object.keys(NUMBERED_KEYS), ...Object.keys(NAMED_KEYS), 'btab'])
+const KNOWN: ReadonlySet<string> = new Set([
+  ...Object.keys(CURSOR_KEYS),
+  ...Object.keys(FRONT_KEYS),
+  ...Object.keys(NUMBERED_KEYS),
+  ...Object.keys(NAMED_KEYS),
+  'btab',
+])
 
 function unknownKey(name: unknown): ShellError {
   return new ShellError(

@@ -6,7 +6,11 @@ import type { Recording } from '../../os/job/recording.js'
 import { createUtf8Decoder } from '../../output/utf8.js'
 import type { Masker } from '../../secrets/mask/masker.js'
 
-export function recordBytes(recording: Recording, dir: string, masker: Masker | null): { push(bytes: Uint8Array): void; end(): void } {
+export function recordBytes(
+  recording: Recording,
+  dir: string,
+  masker: Masker | null,
+): { push(bytes: Uint8Array): void; end(): void } {
   const mask = masker?.stream() ?? null
   const decoder = createUtf8Decoder()
   let notesSize = -1

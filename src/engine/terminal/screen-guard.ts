@@ -13,7 +13,10 @@ export function createScreenGuard(most: () => number): (bytes: Uint8Array) => Ui
     text = held ? text.slice(0, -held.length) : text
     const limit = most()
     return Buffer.from(
-      text.replace(COUNTED, (_, start: string, count: string, rest: string) => `${start}${Math.min(Number(count), limit)}${rest}`),
+      text.replace(
+        COUNTED,
+        (_, start: string, count: string, rest: string) => `${start}${Math.min(Number(count), limit)}${rest}`,
+      ),
       'latin1',
     )
   }

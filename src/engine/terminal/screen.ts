@@ -104,9 +104,16 @@ export class JobScreen {
   /** Stamps every row that looks different with the present version. */
   #compare(buffer: IBuffer, count: number): void {
     const version = this.#version
-    const rows = Array.from({ length: count }, (_, row) => buffer.getLine(buffer.baseY + row)?.translateToString(true) ?? '')
+    const rows = Array.from(
+      { length: count },
+      (_, row) => buffer.getLine(buffer.baseY + row)?.translateToString(true) ?? '',
+    )
     this.#changedAt = rows.map((text, row) =>
-      text === (this.#rows[row] ?? '') && row < this.#changedAt.length ? (this.#changedAt[row] as number) : text === '' && row >= this.#rows.length ? 0 : version,
+      text === (this.#rows[row] ?? '') && row < this.#changedAt.length
+        ? (this.#changedAt[row] as number)
+        : text === '' && row >= this.#rows.length
+          ? 0
+          : version,
     )
     this.#rows = rows
   }
@@ -117,7 +124,10 @@ type Emulator = typeof Terminal
 /** Half a megabyte of code that only screens need: loaded by the first one. */
 async function loadEmulator(): Promise<Emulator> {
   try {
-    const loaded = (await import('@xterm/headless')) as unknown as { Terminal?: Emulator; default?: { Terminal?: Emulator } }
+    const loaded = (await import('@xterm/headless')) as unknown as {
+      Terminal?: Emulator
+      default?: { Terminal?: Emulator }
+    }
     const found = loaded.Terminal ?? loaded.default?.Terminal
     if (found) return found
   } catch {

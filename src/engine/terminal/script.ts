@@ -10,10 +10,17 @@ export function hasStages({ verdict: { facts } }: Plan): boolean {
 }
 
 /** `after` is bash code that is run in the command's shell when it has come to its end. */
-export function withAfterwards(delivered: DeliveredCommand, stagesFile: string | null, after: string): DeliveredCommand {
+export function withAfterwards(
+  delivered: DeliveredCommand,
+  stagesFile: string | null,
+  after: string,
+): DeliveredCommand {
   if (stagesFile === null && after === '') return delivered
   const save = stagesFile === null ? ':' : `\\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(stagesFile)}`
-  return { ...delivered, script: `${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); ${save}; } 2>/dev/null\n${after}\n\\builtin exit "\${__cerith_p[0]}"` }
+  return {
+    ...delivered,
+    script: `${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); ${save}; } 2>/dev/null\n${after}\n\\builtin exit "\${__cerith_p[0]}"`,
+  }
 }
 
 /** Null when it exited before its end, or was killed. */

@@ -17,7 +17,12 @@ export function withTerminal(plan: Plan, services: Services): Plan {
     )
   const { request } = plan
   terminalSize(plan, services)
-  if (request.streams === 'separate') throw new ShellError('BAD_REQUEST', 'Bad request: a terminal has one stream', 'Leave `streams` out, or run without pty.')
+  if (request.streams === 'separate')
+    throw new ShellError(
+      'BAD_REQUEST',
+      'Bad request: a terminal has one stream',
+      'Leave `streams` out, or run without pty.',
+    )
   return { ...plan, env: terminalEnvironment(plan.env, { ...pick(services.baseEnv, 'NO_COLOR'), ...request.env }) }
 }
 

@@ -24,7 +24,10 @@ export function watchAutomation(rules: readonly AutomationRule[]): Observer {
         if (rule.program.toLowerCase() !== program.toLowerCase()) continue
         const words = argv.slice(1).map(plain)
         const subcommand = words.find((word) => !word.startsWith('-'))
-        const hit = rule.subcommands.length === 0 ? '' : rule.subcommands.find((name) => name.toLowerCase() === subcommand?.toLowerCase())
+        const hit =
+          rule.subcommands.length === 0
+            ? ''
+            : rule.subcommands.find((name) => name.toLowerCase() === subcommand?.toLowerCase())
         if (hit !== undefined) walker.add(finding(rule, [program, hit].filter((word) => word !== '').join(' ')))
       }
     },
@@ -41,7 +44,9 @@ function finding(rule: AutomationRule, invocation: string): Finding {
     decision: 'deny',
     rule: 'own-automation',
     reason,
-    guidance: rule.enabled ? `Call one of these built-in tools: ${rule.tools}.` : `Ask the person to enable ${rule.feature} in Settings, then use ${rule.tools}.`,
+    guidance: rule.enabled
+      ? `Call one of these built-in tools: ${rule.tools}.`
+      : `Ask the person to enable ${rule.feature} in Settings, then use ${rule.tools}.`,
     words: invocation.split(' '),
     dangerous: false,
   }

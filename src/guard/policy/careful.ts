@@ -21,7 +21,9 @@ const MACHINE = words(
   'systemctl service mount umount modprobe insmod rmmod sysctl useradd usermod userdel groupadd passwd chsh crontab at batch iptables nft ufw ip ifconfig nmcli swapon swapoff losetup hostnamectl timedatectl loginctl update-alternatives kill killall pkill',
 )
 const DOWNLOADS = words('npx bunx pnpx uvx pipx')
-const PACKAGE_MANAGERS = words('apt apt-get aptitude dpkg dnf yum microdnf zypper pacman apk emerge snap flatpak nix-env nix brew port choco winget opkg')
+const PACKAGE_MANAGERS = words(
+  'apt apt-get aptitude dpkg dnf yum microdnf zypper pacman apk emerge snap flatpak nix-env nix brew port choco winget opkg',
+)
 
 /** Verbs that fetch and install code, by tool. */
 const INSTALLS: Readonly<Record<string, RegExp>> = {
@@ -59,27 +61,57 @@ export function carefulAbout(name: string, argv: readonly string[], shell: Shell
   const verb = args.find((word) => !word.startsWith('-')) ?? ''
   if (BUILTINS.has(name) || shell.functions.has(name) || shell.aliases.has(name)) return undefined
   if (args.length === 1 && /^(--version|--help|-V|-h|version|help)$/.test(args[0] ?? '')) return undefined
-  if (PRIVILEGE.has(name)) return { rule: 'privilege', why: 'runs with other rights than yours', guidance: 'Do it without other rights, inside the project.' }
+  if (PRIVILEGE.has(name))
+    return {
+      rule: 'privilege',
+      why: 'runs with other rights than yours',
+      guidance: 'Do it without other rights, inside the project.',
+    }
   if (
     DOWNLOADS.has(name) ||
     INSTALLS[name]?.test(verb) ||
-    (PACKAGE_MANAGERS.has(name) && !/^(list|show|search|info|policy|-l|-L|-s|-S|-q\w*|query|outdated|--installed|history|why)$/.test(args[0] ?? ''))
+    (PACKAGE_MANAGERS.has(name) &&
+      !/^(list|show|search|info|policy|-l|-L|-s|-S|-q\w*|query|outdated|--installed|history|why)$/.test(args[0] ?? ''))
   ) {
-    return { rule: 'package-install', why: 'installs or runs packages from elsewhere', guidance: 'Use what is installed, or wait for the person to agree.' }
+    return {
+      rule: 'package-install',
+      why: 'installs or runs packages from elsewhere',
+      guidance: 'Use what is installed, or wait for the person to agree.',
+    }
   }
-  if (NETWORK.has(name) || talksToNetwork(name, verb, args)) return { rule: 'network', why: 'talks to the network', guidance: 'Work with what is on this machine, or wait for the person to agree.' }
+  if (NETWORK.has(name) || talksToNetwork(name, verb, args))
+    return {
+      rule: 'network',
+      why: 'talks to the network',
+      guidance: 'Work with what is on this machine, or wait for the person to agree.',
+    }
   if (MACHINE.has(name) && !isReader(name, argv, shell) && !/^(kill|pkill|killall)$/.test(name))
-    return { rule: 'machine-change', why: 'changes the machine, not the project', guidance: 'Leave the machine as it is, or wait for the person to agree.' }
-  if (isReader(name, argv, shell) || PROJECT_TOOLS.has(name) || TRANSPARENT.has(name) || /^(kill|pkill|killall)$/.test(name)) return undefined
+    return {
+      rule: 'machine-change',
+      why: 'changes the machine, not the project',
+      guidance: 'Leave the machine as it is, or wait for the person to agree.',
+    }
+  if (
+    isReader(name, argv, shell) ||
+    PROJECT_TOOLS.has(name) ||
+    TRANSPARENT.has(name) ||
+    /^(kill|pkill|killall)$/.test(name)
+  )
+    return undefined
   if (SHELLS.includes(name as (typeof SHELLS)[number]) || interpreterName(name) !== undefined) return undefined
   if (plain(argv[0] ?? '').includes('/') && !/^\//.test(plain(argv[0] ?? ''))) return undefined
-  return { rule: 'unknown-program', why: 'starts a program that is not known here', guidance: 'Use a well-known tool, or wait for the person to agree.' }
+  return {
+    rule: 'unknown-program',
+    why: 'starts a program that is not known here',
+    guidance: 'Use a well-known tool, or wait for the person to agree.',
+  }
 }
 
 function talksToNetwork(name: string, verb: string, args: readonly string[]): boolean {
   if (name === 'git')
     return (
-      /^(push|pull|fetch|clone|ls-remote|remote-.*|send-email|submodule|lfs|svn)$/.test(verb) && !(verb === 'submodule' && /^(status|summary|foreach)$/.test(args[args.indexOf('submodule') + 1] ?? ''))
+      /^(push|pull|fetch|clone|ls-remote|remote-.*|send-email|submodule|lfs|svn)$/.test(verb) &&
+      !(verb === 'submodule' && /^(status|summary|foreach)$/.test(args[args.indexOf('submodule') + 1] ?? ''))
     )
   if (name === 'docker' || name === 'podman') return /^(pull|push|login|run|build|search|buildx)$/.test(verb)
   if (name === 'rsync') return args.some((word) => /^[\w.@-]+::?[^/]|^[\w.@-]+:\/|^rsync:/.test(word))

@@ -7,7 +7,9 @@ const RESET = '\u001B[0m'
 
 export function explain(verdict: Verdict, options: { readonly color?: boolean } = {}): string {
   const paint = (code: string, text: string): string => (options.color ? `${code}${text}${RESET}` : text)
-  const lines = [`${paint(COLORS[verdict.decision], verdict.decision)}${verdict.rule === null ? '' : `  ${verdict.rule}`}`]
+  const lines = [
+    `${paint(COLORS[verdict.decision], verdict.decision)}${verdict.rule === null ? '' : `  ${verdict.rule}`}`,
+  ]
   if (verdict.reason !== null) lines.push(`  ${verdict.reason}`)
   if (verdict.guidance !== null) lines.push(`  Instead: ${verdict.guidance}`)
   lines.push('', oneLine(verdict.tree.label))
@@ -15,7 +17,12 @@ export function explain(verdict: Verdict, options: { readonly color?: boolean } 
     const children = node.children ?? []
     for (const [i, child] of children.entries()) {
       const last = i === children.length - 1
-      const note = child.note === undefined ? '' : child.decided ? `   <-- ${paint(COLORS[verdict.decision], child.note)}` : `   ${paint(DIM, `(${child.note})`)}`
+      const note =
+        child.note === undefined
+          ? ''
+          : child.decided
+            ? `   <-- ${paint(COLORS[verdict.decision], child.note)}`
+            : `   ${paint(DIM, `(${child.note})`)}`
       lines.push(`${indent}${last ? '└─ ' : '├─ '}${oneLine(child.label)}${note}`)
       branch(child, `${indent}${last ? '   ' : '│  '}`)
     }

@@ -14,7 +14,8 @@ export interface Pattern {
 /** Splits a pattern into words: blanks separate, quotes protect. */
 export function compilePattern(source: string): Pattern | undefined {
   const words: string[] = []
-  for (const match of source.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)) words.push(/^(["']).*\1$/s.test(match[0]) ? match[0].slice(1, -1) : activate(match[0].replace(/["']/g, '')))
+  for (const match of source.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g))
+    words.push(/^(["']).*\1$/s.test(match[0]) ? match[0].slice(1, -1) : activate(match[0].replace(/["']/g, '')))
   const open = words.length > 1 && plain(words[words.length - 1] ?? '') === '*'
   const kept = open ? words.slice(0, -1) : words
   return kept.length === 0 ? undefined : { source, words: kept, open }
@@ -55,7 +56,10 @@ function normalised(argv: readonly string[]): readonly string[] {
   if (basename(plain(argv[0] ?? '')) !== 'git') return argv
   const words = argv.slice(1)
   let i = 0
-  while (i < words.length && (words[i] ?? '').startsWith('-')) i += /^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path|--config-env|--super-prefix)$/.test(words[i] ?? '') ? 2 : 1
+  while (i < words.length && (words[i] ?? '').startsWith('-'))
+    i += /^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path|--config-env|--super-prefix)$/.test(words[i] ?? '')
+      ? 2
+      : 1
   return [argv[0] ?? '', ...words.slice(i)]
 }
 

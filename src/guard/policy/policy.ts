@@ -92,7 +92,13 @@ export const SENSITIVE_PATHS: readonly string[] = [
   '.mcp.json',
 ]
 
-export const OPEN_POLICY: Policy = { preset: 'open', rules: [], protectedPaths: [], protectedDecision: 'ask', roots: null }
+export const OPEN_POLICY: Policy = {
+  preset: 'open',
+  rules: [],
+  protectedPaths: [],
+  protectedDecision: 'ask',
+  roots: null,
+}
 
 const PRESETS: readonly string[] = ['open', 'careful', 'readonly']
 const DECISIONS: readonly string[] = ['allow', 'ask', 'deny']
@@ -101,11 +107,13 @@ const DECISIONS: readonly string[] = ['allow', 'ask', 'deny']
 export function compilePolicy(config: PolicyConfig): Policy {
   keysOf(config, ['preset', 'rules', 'protected', 'roots'], '')
   const preset = config.preset ?? 'open'
-  if (!PRESETS.includes(preset)) throw new PolicyError('preset', `must be one of ${PRESETS.join(', ')}, not ${JSON.stringify(preset)}`)
+  if (!PRESETS.includes(preset))
+    throw new PolicyError('preset', `must be one of ${PRESETS.join(', ')}, not ${JSON.stringify(preset)}`)
   const rules = list(config.rules ?? [], 'rules').map((rule, i) => compileRule(rule as PolicyRule, `rules[${i}]`))
   const guarded = config.protected
   if (guarded !== undefined) keysOf(guarded, ['paths', 'decision'], 'protected.')
-  if (guarded?.decision !== undefined && guarded.decision !== 'ask' && guarded.decision !== 'deny') throw new PolicyError('protected.decision', 'must be ask or deny')
+  if (guarded?.decision !== undefined && guarded.decision !== 'ask' && guarded.decision !== 'deny')
+    throw new PolicyError('protected.decision', 'must be ask or deny')
   return {
     preset,
     rules,
@@ -117,7 +125,11 @@ export function compilePolicy(config: PolicyConfig): Policy {
 
 function compileRule(rule: PolicyRule, key: string): CompiledRule {
   keysOf(rule, ['name', 'decision', 'commands', 'directories', 'reason', 'guidance', 'match', 'notMatch'], `${key}.`)
-  if (!DECISIONS.includes(rule.decision)) throw new PolicyError(`${key}.decision`, `must be one of ${DECISIONS.join(', ')}, not ${JSON.stringify(rule.decision)}`)
+  if (!DECISIONS.includes(rule.decision))
+    throw new PolicyError(
+      `${key}.decision`,
+      `must be one of ${DECISIONS.join(', ')}, not ${JSON.stringify(rule.decision)}`,
+    )
   const commands = strings(rule.commands, `${key}.commands`)
   if (commands.length === 0) throw new PolicyError(`${key}.commands`, 'names no command')
   const patterns = commands.map((source, i) => {
@@ -127,14 +139,20 @@ function compileRule(rule: PolicyRule, key: string): CompiledRule {
     return pattern
   })
   for (const [i, example] of strings(rule.match ?? [], `${key}.match`).entries()) {
-    if (!wordsOf(example, `${key}.match[${i}]`).some((argv) => patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow'))))
+    if (
+      !wordsOf(example, `${key}.match[${i}]`).some((argv) =>
+        patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow')),
+      )
+    )
       throw new PolicyError(`${key}.match[${i}]`, `${JSON.stringify(example)} is not decided by this rule`)
   }
   for (const [i, example] of strings(rule.notMatch ?? [], `${key}.notMatch`).entries()) {
     const all = wordsOf(example, `${key}.notMatch[${i}]`)
     // A compound command is allowed only when every part is; it is denied when any part is.
-    const hits = (argv: readonly string[]): boolean => patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow'))
-    if (rule.decision === 'allow' ? all.every(hits) : all.some(hits)) throw new PolicyError(`${key}.notMatch[${i}]`, `${JSON.stringify(example)} is decided by this rule`)
+    const hits = (argv: readonly string[]): boolean =>
+      patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow'))
+    if (rule.decision === 'allow' ? all.every(hits) : all.some(hits))
+      throw new PolicyError(`${key}.notMatch[${i}]`, `${JSON.stringify(example)} is decided by this rule`)
   }
   return {
     name: rule.name ?? commands[0] ?? key,
@@ -155,12 +173,24 @@ function refuseBlanket(pattern: Pattern, key: string): void {
     interpreterName(name) !== undefined ||
     Object.hasOwn(WRAPPING, name) ||
     /^(eval|source|\.|find|awk|gawk|sed|docker|podman|kubectl|vim?|nvim|emacs|ssh|make)$/.test(name)
-  const narrow = second !== undefined && !hasWildcard(second) && !/^-\w*[ceprxsi]$|^--?(eval|exec|command|print)$/.test(second)
-  if (hasWildcard(first)) throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow any program; name the program`)
+  const narrow =
+    second !== undefined && !hasWildcard(second) && !/^-\w*[ceprxsi]$|^--?(eval|exec|command|print)$/.test(second)
+  if (hasWildcard(first))
+    throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow any program; name the program`)
   if (runsAnything && !narrow && !/^(npm|yarn|pnpm|bun|cargo|make|find|docker|podman|kubectl|sed|awk)$/.test(name))
-    throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`)
-  if (/^(find|awk|gawk|sed|docker|podman|kubectl|make|npm|yarn|pnpm|bun)$/.test(name) && second === undefined && pattern.open)
-    throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`)
+    throw new PolicyError(
+      key,
+      `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`,
+    )
+  if (
+    /^(find|awk|gawk|sed|docker|podman|kubectl|make|npm|yarn|pnpm|bun)$/.test(name) &&
+    second === undefined &&
+    pattern.open
+  )
+    throw new PolicyError(
+      key,
+      `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`,
+    )
 }
 
 /** The plain argvs of an example, enough to check a rule against it. */
@@ -170,8 +200,17 @@ function wordsOf(example: string, key: string): string[][] {
     const visit = (node: unknown): void => {
       if (typeof node !== 'object' || node === null) return
       if (Array.isArray(node)) return node.forEach(visit)
-      const one = node as { type?: string; name?: { value: string }; args?: readonly { type: string; value?: string; text?: string }[]; redirects?: readonly unknown[] }
-      if (one.type === 'Command' && one.name) all.push([one.name.value, ...(one.args ?? []).map((word) => (word.type === 'Word' ? (word.value ?? '') : (word.text ?? '')))])
+      const one = node as {
+        type?: string
+        name?: { value: string }
+        args?: readonly { type: string; value?: string; text?: string }[]
+        redirects?: readonly unknown[]
+      }
+      if (one.type === 'Command' && one.name)
+        all.push([
+          one.name.value,
+          ...(one.args ?? []).map((word) => (word.type === 'Word' ? (word.value ?? '') : (word.text ?? ''))),
+        ])
       if (one.type === 'Command' && (one.redirects ?? []).length > 0) all.push(['>'])
       for (const [name, value] of Object.entries(node)) if (name !== 'name' && name !== 'args') visit(value)
     }
@@ -183,11 +222,15 @@ function wordsOf(example: string, key: string): string[][] {
 }
 
 function keysOf(value: unknown, known: readonly string[], prefix: string): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new PolicyError(prefix.replace(/\.$/, '') || 'policy', 'must be an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new PolicyError(prefix.replace(/\.$/, '') || 'policy', 'must be an object')
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue
     const near = known.find((name) => name.startsWith(key.slice(0, 3)) || key.startsWith(name.slice(0, 4)))
-    throw new PolicyError(`${prefix}${key}`, `is not a key of a policy${near === undefined ? `; known are ${known.join(', ')}` : `; did you mean ${near}?`}`)
+    throw new PolicyError(
+      `${prefix}${key}`,
+      `is not a key of a policy${near === undefined ? `; known are ${known.join(', ')}` : `; did you mean ${near}?`}`,
+    )
   }
 }
 
@@ -198,6 +241,7 @@ function list(value: unknown, key: string): readonly unknown[] {
 
 function strings(value: unknown, key: string): readonly string[] {
   const all = list(value, key)
-  for (const [i, one] of all.entries()) if (typeof one !== 'string') throw new PolicyError(`${key}[${i}]`, 'must be a string')
+  for (const [i, one] of all.entries())
+    if (typeof one !== 'string') throw new PolicyError(`${key}[${i}]`, 'must be a string')
   return all as readonly string[]
 }

@@ -29,7 +29,11 @@ export function watchProtected(context: Pick<GuardContext, 'protectedPaths'>): O
 function touches(effect: Effect, path: string): boolean {
   const target = plain(effect.path).replaceAll(TREE, '')
   if (isWithin(target, path)) return true
-  const takesTree = effect.kind === 'delete-tree' || effect.kind === 'move' || effect.kind === 'mode-tree' || effect.kind === 'owner-tree'
+  const takesTree =
+    effect.kind === 'delete-tree' ||
+    effect.kind === 'move' ||
+    effect.kind === 'mode-tree' ||
+    effect.kind === 'owner-tree'
   if (takesTree && isWithin(path, target)) return true
   // `rm -rf ~/.local/state/*`: a wildcard names the children of its directory.
   const parent = target.replace(/\/[^/]*[*?[][^/]*$/, '')

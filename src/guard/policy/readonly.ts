@@ -30,7 +30,14 @@ const git: Check = (args) => {
     i += args[i] === '-C' ? 2 : 1
   }
   const [verb = '', ...rest] = args.slice(i)
-  if (rest.some((word) => /^(--output|--ext-diff|--textconv|--open-files-in-pager|--exec|--upload-pack|--receive-pack|--paginate)(=|$)|^-O[^\d]*$/.test(word) && !(word === '-O' && verb === 'diff')))
+  if (
+    rest.some(
+      (word) =>
+        /^(--output|--ext-diff|--textconv|--open-files-in-pager|--exec|--upload-pack|--receive-pack|--paginate)(=|$)|^-O[^\d]*$/.test(
+          word,
+        ) && !(word === '-O' && verb === 'diff'),
+    )
+  )
     return false
   if (
     /^(status|log|diff|show|rev-parse|ls-files|blame|annotate|describe|shortlog|cat-file|rev-list|ls-tree|grep|for-each-ref|name-rev|merge-base|show-ref|var|count-objects|whatchanged|cherry|diff-tree|diff-index|diff-files|show-branch|range-diff|check-ignore|check-attr|version|help|verify-commit|verify-tag|fsck)$/.test(
@@ -45,20 +52,29 @@ const git: Check = (args) => {
       (rest.some((word) => /^(-l|--list|--contains|--merged|--no-merged|--points-at|-a|-r|-v+)$/.test(word)) &&
         !rest.some((word) => /^-[dDmMcCu]|^--(delete|move|copy|set-upstream|edit-description|unset|force)/.test(word)))
     )
-  if (verb === 'tag') return operands.length === 0 || rest.some((word) => /^(-l|--list|--contains|--points-at)$/.test(word))
+  if (verb === 'tag')
+    return operands.length === 0 || rest.some((word) => /^(-l|--list|--contains|--points-at)$/.test(word))
   if (verb === 'remote') return operands.length === 0 || /^(show|get-url)$/.test(operands[0] ?? '')
   if (verb === 'stash') return /^(list|show)$/.test(operands[0] ?? '')
-  if (verb === 'config') return rest.some((word) => /^(--get|--get-all|--get-regexp|-l|--list|--get-urlmatch)$/.test(word)) || /^(get|list)$/.test(operands[0] ?? '')
+  if (verb === 'config')
+    return (
+      rest.some((word) => /^(--get|--get-all|--get-regexp|-l|--list|--get-urlmatch)$/.test(word)) ||
+      /^(get|list)$/.test(operands[0] ?? '')
+    )
   if (verb === 'worktree') return operands[0] === 'list'
   if (verb === 'submodule') return operands[0] === 'status' || operands[0] === 'summary' || operands.length === 0
   if (verb === 'reflog') return operands.length === 0 || operands[0] === 'show'
-  return verb === 'notes' ? operands[0] === 'list' || operands[0] === 'show' || operands.length === 0 : verb === '' && args.length > 0
+  return verb === 'notes'
+    ? operands[0] === 'list' || operands[0] === 'show' || operands.length === 0
+    : verb === '' && args.length > 0
 }
 
 const find = without(/^-(delete|ok|okdir|fprint|fprint0|fprintf|fls)$/)
 const sed: Check = (args) =>
-  !args.some((word) => /^-[a-zA-Z]*i|^--in-place|^-f$|^--file|^-[a-zA-Z]*s?f$/.test(word)) && !args.some((word) => /(^|[;}\s\d$/])[wWe](\s|$)|\/[gpiIM\d]*[we][gpiIM\d]*(\s|$)/.test(word))
-const awk: Check = (args) => !args.some((word) => /\bsystem\b|\bgetline\b|[|>]|^-f$|^--file|^-i$|^--include|@(load|include)|^-l$/.test(word))
+  !args.some((word) => /^-[a-zA-Z]*i|^--in-place|^-f$|^--file|^-[a-zA-Z]*s?f$/.test(word)) &&
+  !args.some((word) => /(^|[;}\s\d$/])[wWe](\s|$)|\/[gpiIM\d]*[we][gpiIM\d]*(\s|$)/.test(word))
+const awk: Check = (args) =>
+  !args.some((word) => /\bsystem\b|\bgetline\b|[|>]|^-f$|^--file|^-i$|^--include|@(load|include)|^-l$/.test(word))
 const uniq: Check = (args) => args.filter((word) => !word.startsWith('-')).length < 2
 
 const READERS: Readonly<Record<string, Check>> = {
@@ -85,12 +101,17 @@ const READERS: Readonly<Record<string, Check>> = {
   date: without(/^(-s|--set)|^\d{8,}/),
   hostname: (args) => args.every((word) => word.startsWith('-')) && without(/^(-b|-F|--file|--boot)/)(args),
   dmesg: without(/^-\w*[cCDEn]|^--(clear|read-clear|console)/),
-  tar: (args) => /^-?[a-zA-Z]*t/.test(args[0] ?? '') || (args.includes('--list') && without(/^--(to-command|checkpoint-action|use-compress-program)|^-I/)(args)),
+  tar: (args) =>
+    /^-?[a-zA-Z]*t/.test(args[0] ?? '') ||
+    (args.includes('--list') && without(/^--(to-command|checkpoint-action|use-compress-program)|^-I/)(args)),
   unzip: only(/^-\w*[lvZ]/),
   gzip: only(/^-\w*l/),
   xz: only(/^-\w*l|^--list/),
   top: only(/^-\w*b/),
-  ip: (args) => !args.some((word) => /^(add|del|delete|set|flush|replace|change|append|exec)$/.test(word)) && !args.includes('-b') && !args.includes('-batch'),
+  ip: (args) =>
+    !args.some((word) => /^(add|del|delete|set|flush|replace|change|append|exec)$/.test(word)) &&
+    !args.includes('-b') &&
+    !args.includes('-batch'),
   systemctl: verbs(/^(status|list-|is-|show|cat|help|get-default)/),
   journalctl: without(/^--(vacuum|rotate|flush|sync|relinquish|setup-keys|update-catalog)/),
   crontab: (args) => args.includes('-l'),
@@ -99,10 +120,14 @@ const READERS: Readonly<Record<string, Check>> = {
   sysctl: without(/^-\w*[wpf]|=/),
   mount: (args) => args.length === 0 || args[0] === '-l',
   kill: only(/^(-l|-L|-0)$/),
-  docker: verbs(/^(ps|images|logs|inspect|version|info|stats --no-stream|top|port|diff|history|container ls|image ls|volume ls|network ls|compose (ps|logs|config|ls))\b/),
+  docker: verbs(
+    /^(ps|images|logs|inspect|version|info|stats --no-stream|top|port|diff|history|container ls|image ls|volume ls|network ls|compose (ps|logs|config|ls))\b/,
+  ),
   podman: verbs(/^(ps|images|logs|inspect|version|info)\b/),
   kubectl: verbs(/^(get|describe|logs|version|explain|api-resources|config view|top)\b/),
-  npm: verbs(/^(ls|list|view|outdated|config get|config list|root|prefix|bin|why|explain|pkg get|audit$|help|search|fund)\b/),
+  npm: verbs(
+    /^(ls|list|view|outdated|config get|config list|root|prefix|bin|why|explain|pkg get|audit$|help|search|fund)\b/,
+  ),
   pnpm: verbs(/^(ls|list|outdated|why|root|bin)\b/),
   yarn: verbs(/^(list|info|why|outdated)\b/),
   pip: verbs(/^(list|show|freeze|check|index)\b/),
@@ -118,7 +143,9 @@ const READERS: Readonly<Record<string, Check>> = {
   sqlite3: only(/^-readonly$/),
 }
 
-const TRANSPARENT = new Set('env timeout nice ionice stdbuf time command builtin xargs nohup setsid busybox toybox'.split(' '))
+const TRANSPARENT = new Set(
+  'env timeout nice ionice stdbuf time command builtin xargs nohup setsid busybox toybox'.split(' '),
+)
 /** Variables that decide which code a harmless command runs. */
 const LOADING =
   /^(PATH|LD_.*|DYLD_.*|GIT_.*|PAGER|EDITOR|VISUAL|BASH_ENV|ENV|IFS|LESSOPEN|LESSCLOSE|NODE_OPTIONS|PYTHON.*|PERL5.*|RUBY.*|MANPAGER|BROWSER|SHELLOPTS|PS4|PROMPT_COMMAND|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS)$/
@@ -128,7 +155,20 @@ export function isReader(name: string, argv: readonly string[], _shell: ShellSta
   const check = Object.hasOwn(READERS, name) ? READERS[name] : undefined
   const program = plain(argv[0] ?? '')
   if (!check || (program.includes('/') && !/^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(program))) return false
-  if (argv.slice(1).some((word) => hasUnknown(word) && /^[-\uFDD0]/.test(word) && name !== 'echo' && name !== 'printf' && name !== 'test' && name !== '[')) return check === always
+  if (
+    argv
+      .slice(1)
+      .some(
+        (word) =>
+          hasUnknown(word) &&
+          /^[-\uFDD0]/.test(word) &&
+          name !== 'echo' &&
+          name !== 'printf' &&
+          name !== 'test' &&
+          name !== '[',
+      )
+  )
+    return check === always
   return check(argv.slice(1).map(plain))
 }
 
@@ -141,10 +181,12 @@ export function isPoisoned(shell: ShellState): boolean {
 export function onlyReads(name: string, argv: readonly string[], shell: ShellState): boolean {
   const args = argv.slice(1).map(plain)
   if (isPoisoned(shell)) return false
-  if (args.length === 1 && /^(--version|--help|-V)$/.test(args[0] ?? '') && !plain(argv[0] ?? '').includes('/')) return true
+  if (args.length === 1 && /^(--version|--help|-V)$/.test(args[0] ?? '') && !plain(argv[0] ?? '').includes('/'))
+    return true
   if (TRANSPARENT.has(name)) return !args.some((word) => LOADING.test(word.split('=')[0] ?? '') && word.includes('='))
   if (shell.functions.has(name) || shell.aliases.has(name)) return true
-  if (SHELLS.includes(name as (typeof SHELLS)[number])) return args.some((word) => /^-\w*c$/.test(word)) || args.length === 0 || args[0] === '-s'
+  if (SHELLS.includes(name as (typeof SHELLS)[number]))
+    return args.some((word) => /^-\w*c$/.test(word)) || args.length === 0 || args[0] === '-s'
   if (interpreterName(name) !== undefined) return false
   return isReader(name, argv, shell)
 }

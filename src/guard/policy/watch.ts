@@ -15,13 +15,19 @@ const HARMLESS_TARGET = /^\/dev\/(?:null|stdin|stdout|stderr|tty|full|zero|fd\/\
 
 export function watchPolicy(policy: Policy, context: GuardContext): Observer {
   const project = context.roots?.[0] ?? context.cwd
-  const place = (path: string): string => resolvePath(path.startsWith('~') ? context.home + path.slice(1) : path, project)
+  const place = (path: string): string =>
+    resolvePath(path.startsWith('~') ? context.home + path.slice(1) : path, project)
   const roots = (context.roots ?? policy.roots ?? [context.cwd]).map(place)
-  if (policy.preset === 'open' && policy.rules.length === 0 && policy.protectedPaths.length === 0) return { command: () => {}, effect: () => {}, opaque: () => {} }
+  if (policy.preset === 'open' && policy.rules.length === 0 && policy.protectedPaths.length === 0)
+    return { command: () => {}, effect: () => {}, opaque: () => {} }
 
   return {
     command: (argv, shell, walker) => {
-      const rules = policy.rules.filter((rule) => rule.directories === null || shell.cwd.every((cwd) => rule.directories?.some((directory) => isWithin(cwd, place(directory)))))
+      const rules = policy.rules.filter(
+        (rule) =>
+          rule.directories === null ||
+          shell.cwd.every((cwd) => rule.directories?.some((directory) => isWithin(cwd, place(directory)))),
+      )
       const denied = rules.find((rule) => rule.decision === 'deny' && applies(rule, argv))
       const asked = denied ?? rules.find((rule) => rule.decision === 'ask' && applies(rule, argv))
       if (asked) return byRule(asked, argv, walker)
@@ -51,7 +57,12 @@ export function watchPolicy(policy: Policy, context: GuardContext): Observer {
           words: [readable(argv[0] ?? ''), effect.word],
           dangerous: false,
         })
-      } else if (policy.preset === 'careful' && !roots.some((root) => isWithin(shown, root)) && !isWithin(shown, context.tmp ?? '/tmp') && !/^\/(tmp|var\/tmp|dev\/shm)\//.test(shown)) {
+      } else if (
+        policy.preset === 'careful' &&
+        !roots.some((root) => isWithin(shown, root)) &&
+        !isWithin(shown, context.tmp ?? '/tmp') &&
+        !/^\/(tmp|var\/tmp|dev\/shm)\//.test(shown)
+      ) {
         const where = effect.path.startsWith(UNKNOWN) ? 'a place that is not known here' : shown
         walker.add({
           decision: 'ask',
@@ -86,8 +97,14 @@ function byRule(rule: CompiledRule, argv: readonly string[], walker: Walker): vo
   walker.add({
     decision: rule.decision,
     rule: `policy:${rule.name}`,
-    reason: rule.reason ?? `\`${argv.map(readable).join(' ')}\` is ${rule.decision === 'deny' ? 'forbidden' : 'to be asked about'} by the policy of this project`,
-    guidance: rule.guidance ?? (rule.decision === 'deny' ? 'Find a way without this command, or ask the person to run it.' : 'Wait for the person to agree, or find a way without this command.'),
+    reason:
+      rule.reason ??
+      `\`${argv.map(readable).join(' ')}\` is ${rule.decision === 'deny' ? 'forbidden' : 'to be asked about'} by the policy of this project`,
+    guidance:
+      rule.guidance ??
+      (rule.decision === 'deny'
+        ? 'Find a way without this command, or ask the person to run it.'
+        : 'Wait for the person to agree, or find a way without this command.'),
     words: argv.map(readable),
     dangerous: false,
   })
@@ -97,7 +114,15 @@ function byPreset(policy: Policy, argv: readonly string[], shell: ShellState, wa
   const name = basename(plain(argv[0] ?? ''))
   if (policy.preset === 'careful') {
     const doubt = carefulAbout(name, argv, shell)
-    if (doubt) walker.add({ decision: 'ask', rule: doubt.rule, reason: `\`${argv.map(readable).join(' ')}\` ${doubt.why}`, guidance: doubt.guidance, words: argv.map(readable), dangerous: false })
+    if (doubt)
+      walker.add({
+        decision: 'ask',
+        rule: doubt.rule,
+        reason: `\`${argv.map(readable).join(' ')}\` ${doubt.why}`,
+        guidance: doubt.guidance,
+        words: argv.map(readable),
+        dangerous: false,
+      })
   } else if (policy.preset === 'readonly' && !onlyReads(name, argv, shell)) {
     walker.add({
       decision: 'deny',

@@ -15,11 +15,13 @@ const COMMAND_VARIABLES = new Set(
 
 /** A value that will be run as a command is judged where it is assigned. */
 export function judgeVariable(name: string, values: Alternatives, call: Pick<Call, 'walker' | 'shell'>): void {
-  if (COMMAND_VARIABLES.has(name)) for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
+  if (COMMAND_VARIABLES.has(name))
+    for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
   if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
   if (name === 'BASH_ENV' || name === 'ENV') {
     for (const value of values) {
-      for (const text of call.walker.streams.contents(value, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+      for (const text of call.walker.streams.contents(value, call.shell))
+        if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
       if (value.includes('$(') || value.includes('`')) call.walker.prompt(plain(value), call.shell)
     }
   }
@@ -29,10 +31,17 @@ const cd: Program = ({ argv, shell, prefix }) => {
   const { operands } = options(argv.slice(1))
   const target = argv[1] === '-' ? '-' : operands[0]
   const before = shell.cwd
-  const searched = ((prefix?.shell ?? shell).get('CDPATH').values[0] ?? '').split(':').filter((path) => path.startsWith('/'))
+  const searched = ((prefix?.shell ?? shell).get('CDPATH').values[0] ?? '')
+    .split(':')
+    .filter((path) => path.startsWith('/'))
   if (target === undefined) shell.cwd = shell.home
   else if (target === '-') shell.cwd = shell.previousCwd
-  else shell.cwd = unique([...(/^\.{0,2}\//.test(target) ? [] : searched), ...before].map((cwd) => (target === '' ? cwd : resolvePath(plain(target), cwd))))
+  else
+    shell.cwd = unique(
+      [...(/^\.{0,2}\//.test(target) ? [] : searched), ...before].map((cwd) =>
+        target === '' ? cwd : resolvePath(plain(target), cwd),
+      ),
+    )
   shell.previousCwd = before
   return NOTHING
 }
@@ -69,7 +78,11 @@ const declare: Program = (call) => {
     }
   }
   for (const { name } of call.declared) {
-    const recase = call.argv.some((arg) => /^-\w*l/.test(arg)) ? 'toLowerCase' : call.argv.some((arg) => /^-\w*u/.test(arg)) ? 'toUpperCase' : undefined
+    const recase = call.argv.some((arg) => /^-\w*l/.test(arg))
+      ? 'toLowerCase'
+      : call.argv.some((arg) => /^-\w*u/.test(arg))
+        ? 'toUpperCase'
+        : undefined
     if (recase && call.argv[0] !== 'export')
       call.shell.set(
         name,
@@ -105,7 +118,13 @@ const read: Program = ({ argv, shell, stdin, prefix }) => {
   const array = given.get('a')
   const names = given.operands.filter((name) => /^[A-Za-z_]\w*(\[.+\])?$/.test(name))
   const delimiter = given.get('d')
-  const lines = unique((stdin ?? ANYTHING).flatMap((text) => (delimiter === undefined ? text.replace(/\n$/, '').split('\n') : text.split(delimiter === '' ? '\0' : delimiter))).slice(0, 64))
+  const lines = unique(
+    (stdin ?? ANYTHING)
+      .flatMap((text) =>
+        delimiter === undefined ? text.replace(/\n$/, '').split('\n') : text.split(delimiter === '' ? '\0' : delimiter),
+      )
+      .slice(0, 64),
+  )
   const fields = lines.map((line) => readFields(line, ifs))
   if (array) shell.set(array, [fields[0]?.[0] ?? ''], fields[0] ?? [])
   else if (names.length === 0) shell.set('REPLY', lines)
@@ -168,7 +187,15 @@ const unalias: Program = ({ argv, shell }) => {
 const trap: Program = ({ argv, shell, walker }) => {
   const { operands, flags } = options(argv.slice(1))
   const [body] = operands
-  if (flags.includes('p') || flags.includes('l') || operands.length < 2 || body === undefined || body === '' || body === '-') return ANYTHING
+  if (
+    flags.includes('p') ||
+    flags.includes('l') ||
+    operands.length < 2 ||
+    body === undefined ||
+    body === '' ||
+    body === '-'
+  )
+    return ANYTHING
   walker.script(plain(body), shell.fork())
   return NOTHING
 }
@@ -184,10 +211,16 @@ const evaluate: Program = ({ argv, shell, walker, stdin }) => {
 const source: Program = ({ argv, shell, walker, stdin }) => {
   const [file, ...args] = argv.slice(1).filter((arg, i) => !(i === 0 && arg === '--'))
   if (file === undefined) return NOTHING
-  const texts = /^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file) ? (stdin ?? ANYTHING) : walker.streams.contents(file, shell)
+  const texts = /^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file)
+    ? (stdin ?? ANYTHING)
+    : walker.streams.contents(file, shell)
   const before = shell.positional
   if (args.length > 0) shell.positional = args
-  const out = unique(texts.flatMap((text) => (text === UNKNOWN ? [UNKNOWN] : [...walker.frame(`script ${file}`, text, () => walker.script(text, shell, null))])))
+  const out = unique(
+    texts.flatMap((text) =>
+      text === UNKNOWN ? [UNKNOWN] : [...walker.frame(`script ${file}`, text, () => walker.script(text, shell, null))],
+    ),
+  )
   shell.positional = before
   if (texts.includes(UNKNOWN)) walker.settings.observer.opaque('runs a script that is not known here', walker, argv)
   return out
@@ -224,7 +257,8 @@ const readlineHook: Program = ({ argv, shell, walker }) => {
   // `compgen -G PATTERN` prints the names that the pattern matches.
   const pattern = argv[0] === 'compgen' ? given.get('G') : undefined
   if (pattern !== undefined) return [`${activate(pattern)}\n`]
-  for (const text of [...given.all('C'), ...given.all('x')]) walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
+  for (const text of [...given.all('C'), ...given.all('x')])
+    walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
   return ANYTHING
 }
 
@@ -277,7 +311,10 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
 }
 
 /** The body of a function given as text, in any of the forms a session may report it. */
-export function functionFromText(name: string, text: string): { body: import('unbash').Function['body']; source: string } | undefined {
+export function functionFromText(
+  name: string,
+  text: string,
+): { body: import('unbash').Function['body']; source: string } | undefined {
   for (const source of [text, `${name}() ${text}`, `${name}() { ${text}\n}`]) {
     try {
       const first = parseScript(source).commands[0]?.command

@@ -39,12 +39,16 @@ export class Options {
 
   /** Whether any of the names was given; a long name may have been shortened, as GNU getopt allows. */
   has(...names: readonly string[]): boolean {
-    return names.some((name) => this.flags.some((flag) => flag === name || (name.length > 1 && flag.length > 1 && name.startsWith(flag))))
+    return names.some((name) =>
+      this.flags.some((flag) => flag === name || (name.length > 1 && flag.length > 1 && name.startsWith(flag))),
+    )
   }
 
   get(...names: readonly string[]): string | undefined {
     for (const name of names) {
-      for (const [given, values] of this.values) if (given === name || (name.length > 1 && given.length > 1 && name.startsWith(given))) return values[values.length - 1]
+      for (const [given, values] of this.values)
+        if (given === name || (name.length > 1 && given.length > 1 && name.startsWith(given)))
+          return values[values.length - 1]
     }
     return undefined
   }
@@ -71,7 +75,8 @@ export function options(args: readonly string[], spec: OptionSpec = {}): Options
     if (arg.startsWith('--') || (spec.singleDash && /^-[a-z]{2,}/.test(arg))) {
       const [name, text] = split(arg.replace(/^--?/, ''))
       if (text !== undefined) value(name, text)
-      else if (long.some((known) => known === name || (name.length > 2 && known.startsWith(name)))) value(name, args[++i])
+      else if (long.some((known) => known === name || (name.length > 2 && known.startsWith(name))))
+        value(name, args[++i])
       else found.flags.push(name)
     } else if (arg.length > 1 && arg.startsWith('-')) {
       const letters = Array.from(arg.slice(1))
@@ -100,7 +105,14 @@ function split(text: string): [string, string | undefined] {
 
 /** `--help` and `--version` only talk. */
 export function onlyTalks(args: readonly string[]): boolean {
-  return args.length > 0 && args.length <= 2 && args.some((arg) => arg === '--help' || arg === '--version' || arg === '-help' || arg === '-h' || arg === '-V' || arg === '-?')
+  return (
+    args.length > 0 &&
+    args.length <= 2 &&
+    args.some(
+      (arg) =>
+        arg === '--help' || arg === '--version' || arg === '-help' || arg === '-h' || arg === '-V' || arg === '-?',
+    )
+  )
 }
 
 export function basename(path: string): string {

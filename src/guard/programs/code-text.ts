@@ -41,15 +41,24 @@ const ASKS_OUTSIDE = /argv|env|home|expanduser|expand_path|stdin|input|gets|sep\
 /** Arguments, variables of the environment, standard input, home and the path separator, where they are known. */
 function withOutside(code: string, { home, args, stdin, variable }: Outside): string {
   // The code itself is one of the words; what follows it are its arguments.
-  const given = args.slice(Math.max(args.indexOf(code), args.indexOf('-')) + 1).map((word) => JSON.stringify(plain(word)))
+  const given = args
+    .slice(Math.max(args.indexOf(code), args.indexOf('-')) + 1)
+    .map((word) => JSON.stringify(plain(word)))
   return code
     .replace(HOME_CALLS, () => `"${home}"`)
     .replace(/\bos\.(?:path\.)?sep\b|\bpath\.sep\b|\bFile::SEPARATOR\b/g, '"/"')
     .replace(
       /\b(?:sys\.argv|ARGV|process\.argv|\$argv)\[(\d)\]|\$ARGV\[(\d)\]/g,
-      (whole, one?: string, zero?: string) => given[zero === undefined ? Number(one) - (/^ARGV/.test(whole) && !args.some((arg) => arg.includes('BEGIN')) ? 0 : 1) : Number(zero)] ?? whole,
+      (whole, one?: string, zero?: string) =>
+        given[
+          zero === undefined
+            ? Number(one) - (/^ARGV/.test(whole) && !args.some((arg) => arg.includes('BEGIN')) ? 0 : 1)
+            : Number(zero)
+        ] ?? whole,
     )
-    .replace(/\bsys\.argv\[1:\]|@ARGV\b|\*ARGV\b|\bprocess\.argv\.slice\([12]\)/g, (whole) => (given.length > 0 ? given.join(', ') : whole))
+    .replace(/\bsys\.argv\[1:\]|@ARGV\b|\*ARGV\b|\bprocess\.argv\.slice\([12]\)/g, (whole) =>
+      given.length > 0 ? given.join(', ') : whole,
+    )
     .replace(
       /\bos\.environ(?:\.get\(|\[)\s*["'](\w+)["']\s*[)\]]|\bos\.getenv\(\s*["'](\w+)["']\s*\)|\bprocess\.env\.(\w+)|\bENV(?:IRON)?\[\s*["'](\w+)["']\s*\]|\$ENV\{["']?(\w+)["']?\}|\bgetenv\(\s*["'](\w+)["']\s*\)/g,
       (whole: string, ...names: (string | undefined)[]) => {
@@ -57,18 +66,20 @@ function withOutside(code: string, { home, args, stdin, variable }: Outside): st
         return value === undefined ? whole : JSON.stringify(value)
       },
     )
-    .replace(/\bsys\.stdin\.read(?:line)?\(\)|\binput\(\)|<STDIN>|\bSTDIN\.read\b|\$stdin\.read\b|\breadFileSync\(\s*0\b[^)]*\)|\bgets\b(?!\s*\()/g, (whole) =>
-      stdin === undefined ? whole : JSON.stringify(stdin.trim()),
+    .replace(
+      /\bsys\.stdin\.read(?:line)?\(\)|\binput\(\)|<STDIN>|\bSTDIN\.read\b|\$stdin\.read\b|\breadFileSync\(\s*0\b[^)]*\)|\bgets\b(?!\s*\()/g,
+      (whole) => (stdin === undefined ? whole : JSON.stringify(stdin.trim())),
     )
 }
 
 /** `from shutil import rmtree as r`, `{ rmSync: r }`: the name stands for the call again. */
 function withNames(source: string): string {
   let text = source
-  for (const match of [...source.matchAll(/\b(rmtree|remove|unlink|system|popen|rmSync|rmdirSync|unlinkSync|execSync|spawnSync|remove_tree|removedirs)\s*(?:\bas\s+|:\s*)([A-Za-z_]\w*)/g)].slice(
-    0,
-    10,
-  ))
+  for (const match of [
+    ...source.matchAll(
+      /\b(rmtree|remove|unlink|system|popen|rmSync|rmdirSync|unlinkSync|execSync|spawnSync|remove_tree|removedirs)\s*(?:\bas\s+|:\s*)([A-Za-z_]\w*)/g,
+    ),
+  ].slice(0, 10))
     text = text.replace(new RegExp(`(?<![\\w.])${match[2]}(?=\\s*\\()`, 'g'), match[1] ?? '')
   return text
 }
@@ -77,7 +88,10 @@ function withNames(source: string): string {
 function withFormats(source: string): string {
   return source
     .replace(/(["'])((?:(?!\1)[^\n%])*)%s((?:(?!\1)[^\n%])*)\1\s*%\s*\(?\s*(["'])((?:(?!\4)[^\n])*)\4/g, '$1$2$5$3$1')
-    .replace(/(["'])((?:(?!\1)[^\n{}])*)\{0?\}((?:(?!\1)[^\n{}])*)\1\s*\.format\(\s*(["'])((?:(?!\4)[^\n])*)\4\s*\)/g, '$1$2$5$3$1')
+    .replace(
+      /(["'])((?:(?!\1)[^\n{}])*)\{0?\}((?:(?!\1)[^\n{}])*)\1\s*\.format\(\s*(["'])((?:(?!\4)[^\n])*)\4\s*\)/g,
+      '$1$2$5$3$1',
+    )
 }
 
 /** "r" + "m" and "r" . "m" are one string, in awk and python also "r" "m". */
@@ -92,21 +106,35 @@ function joined(source: string, language: string): string {
   return text
 }
 
-const ADDED = [/"((?:[^"\\\n]|\\.)*)"\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*"((?:[^"\\\n]|\\.)*)"/g, /'((?:[^'\\\n]|\\.)*)'\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*'((?:[^'\\\n]|\\.)*)'/g] as const
-const SIDE_BY_SIDE = [/"((?:[^"\\\n]|\\.)*)"[ \t]*\+?[ \t]*"((?:[^"\\\n]|\\.)*)"/g, /'((?:[^'\\\n]|\\.)*)'[ \t]*\+?[ \t]*'((?:[^'\\\n]|\\.)*)'/g] as const
+const ADDED = [
+  /"((?:[^"\\\n]|\\.)*)"\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*"((?:[^"\\\n]|\\.)*)"/g,
+  /'((?:[^'\\\n]|\\.)*)'\s*(?:\+|\.(?!\w)|\.\.|<>|&)\s*'((?:[^'\\\n]|\\.)*)'/g,
+] as const
+const SIDE_BY_SIDE = [
+  /"((?:[^"\\\n]|\\.)*)"[ \t]*\+?[ \t]*"((?:[^"\\\n]|\\.)*)"/g,
+  /'((?:[^'\\\n]|\\.)*)'[ \t]*\+?[ \t]*'((?:[^'\\\n]|\\.)*)'/g,
+] as const
 
 /** Replaces a name by the one string it was given, also inside the strings that interpolate it. */
 function withVariables(source: string, language: string): string {
   const values = new Map<string, string>()
-  for (const match of source.matchAll(/(?:^|[\s;({,])(?:const\s+|let\s+|var\s+|my\s+|local\s+)?([$@]?[A-Za-z_]\w*)\s*=\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?=\s*(?:[;,)\n]|$))/g)) {
+  for (const match of source.matchAll(
+    /(?:^|[\s;({,])(?:const\s+|let\s+|var\s+|my\s+|local\s+)?([$@]?[A-Za-z_]\w*)\s*=\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?=\s*(?:[;,)\n]|$))/g,
+  )) {
     if (match[1] && match[2] && values.size < 20) values.set(match[1], match[2])
   }
   let text = source
   for (const [name, value] of values) {
     const escaped = name.replace(/[$@]/g, '\\$&')
     const ends = language === 'awk' ? '[,);+\\n}"]' : '[,);+\\n}]'
-    text = text.replace(new RegExp(`((?:\\(|,|\\+|\\s)\\s*)${escaped}(?=\\s*${ends}|$)`, 'g'), (_, before: string) => before + value)
-    text = text.replace(new RegExp(name.startsWith('$') ? `${escaped}\\b(?!\\s*=)` : `[$#]?\\{\\s*${escaped}\\s*\\}`, 'g'), () => value.slice(1, -1))
+    text = text.replace(
+      new RegExp(`((?:\\(|,|\\+|\\s)\\s*)${escaped}(?=\\s*${ends}|$)`, 'g'),
+      (_, before: string) => before + value,
+    )
+    text = text.replace(
+      new RegExp(name.startsWith('$') ? `${escaped}\\b(?!\\s*=)` : `[$#]?\\{\\s*${escaped}\\s*\\}`, 'g'),
+      () => value.slice(1, -1),
+    )
   }
   return joined(text, language)
 }
@@ -114,17 +142,25 @@ function withVariables(source: string, language: string): string {
 /** Text that was encoded on purpose, decoded where the call is known. */
 export function decodedStrings(source: string): string[] {
   const found: string[] = []
-  const base64 = /\b(?:b64decode|atob|decode_base64|decode64|urlsafe_decode64|base64_decode|from_base64|frombase64string|standard_b64decode|base64)\b/i.test(source) || /unpack\(?\s*["']m/.test(source)
+  const base64 =
+    /\b(?:b64decode|atob|decode_base64|decode64|urlsafe_decode64|base64_decode|from_base64|frombase64string|standard_b64decode|base64)\b/i.test(
+      source,
+    ) || /unpack\(?\s*["']m/.test(source)
   const hex = /\b(?:fromhex|unhexlify|hex2bin)\b|["']hex["']|pack\s*\(?\s*["']H/i.test(source)
   if (!base64 && !hex && !/\[::-1\]|\breverse\b|\brot_?13\b|strrev|fromCharCode|\bchr\s*\(/.test(source)) return found
   for (const { text } of strings(source)) {
     if (text.length < 6) continue
     const decoded = [base64 ? decodeBase64(text) : undefined, hex ? decodeHex(text) : undefined]
     if (/\[::-1\]|\breverse\b|strrev/.test(source)) decoded.push([...text].reverse().join(''))
-    if (/rot_?13/i.test(source)) decoded.push(text.replace(/[a-z]/gi, (char) => String.fromCharCode(char.charCodeAt(0) + (/[a-m]/i.test(char) ? 13 : -13))))
+    if (/rot_?13/i.test(source))
+      decoded.push(
+        text.replace(/[a-z]/gi, (char) => String.fromCharCode(char.charCodeAt(0) + (/[a-m]/i.test(char) ? 13 : -13))),
+      )
     for (const one of decoded) if (one !== undefined && /^[\t\n\r\x20-\x7e]+$/.test(one)) found.push(one)
   }
-  const codes = /fromCharCode\(([\d,\s]+)\)/.exec(source)?.[1] ?? [...source.matchAll(/\bchr\s*\(?\s*(\d{2,3})\s*\)?/g)].map((match) => match[1]).join(',')
+  const codes =
+    /fromCharCode\(([\d,\s]+)\)/.exec(source)?.[1] ??
+    [...source.matchAll(/\bchr\s*\(?\s*(\d{2,3})\s*\)?/g)].map((match) => match[1]).join(',')
   if (codes) found.push(String.fromCharCode(...codes.split(',').slice(0, 1_000).map(Number)))
   return found
 }

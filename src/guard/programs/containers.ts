@@ -10,7 +10,14 @@ export const docker: Program = (call, name) => {
   if (
     name !== 'docker-compose' &&
     at >= 0 &&
-    words.slice(0, at).every((word) => word.startsWith('-') || /^(container|compose)$/.test(word) || !/^(build|ps|images|pull|push|volume|network|system|image)$/.test(word))
+    words
+      .slice(0, at)
+      .every(
+        (word) =>
+          word.startsWith('-') ||
+          /^(container|compose)$/.test(word) ||
+          !/^(build|ps|images|pull|push|volume|network|system|image)$/.test(word),
+      )
   ) {
     const given = options(words.slice(at + 1), {
       short: 'vewuphlmcan',
@@ -87,7 +94,8 @@ function mountsOf(given: ReturnType<typeof options>, call: Call): ReadonlyMap<st
 /** kubectl exec POD -- CMD, nomad, fly ssh console -C: something else's machine, still nobody's wish. */
 export const remoteExec: Program = (call) => {
   const at = call.argv.indexOf('--')
-  if (at > 0 && call.argv.slice(1, at).some((word) => /^(exec|run|ssh|debug|rsh|shell)$/.test(word))) call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin)
+  if (at > 0 && call.argv.slice(1, at).some((word) => /^(exec|run|ssh|debug|rsh|shell)$/.test(word)))
+    call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin)
   const command = options(call.argv.slice(1), { short: 'C', long: ['command'] }).all('command', 'C')
   for (const line of command) call.walker.tryScript(plain(line), call.shell)
   return undefined

@@ -15,7 +15,9 @@ const compiler: Program = (call) => {
 }
 
 /** Options of other tools whose value is run: one row each. */
-const RUNS_OPTION: Readonly<Record<string, { readonly short?: string; readonly long?: readonly string[]; readonly takes?: string }>> = {
+const RUNS_OPTION: Readonly<
+  Record<string, { readonly short?: string; readonly long?: readonly string[]; readonly takes?: string }>
+> = {
   rg: { long: ['pre', 'hostname-bin'], takes: 'efgmtTABCMjr' },
   man: { short: 'PH', long: ['pager', 'html'] },
   tcpdump: { short: 'z', takes: 'ciwrCGWsFBEMTyZ' },
@@ -48,9 +50,17 @@ const RUNS_OPTION: Readonly<Record<string, { readonly short?: string; readonly l
 
 const runsOption: Program = (call, name) => {
   const row = RUNS_OPTION[name] ?? {}
-  const given = options(call.argv.slice(1), { short: (row.short ?? '') + (row.takes ?? ''), long: [...(row.long ?? [])], stop: name === 'adb' })
-  for (const line of [...[...(row.short ?? '')].flatMap((letter) => given.all(letter)), ...(row.long ?? []).flatMap((option) => given.all(option))]) {
-    if (/\s/.test(line)) call.walker.tryScript(name === 'hg' ? plain(line).replace(/^[\w.-]+=!?/, '') : plain(line), call.shell)
+  const given = options(call.argv.slice(1), {
+    short: (row.short ?? '') + (row.takes ?? ''),
+    long: [...(row.long ?? [])],
+    stop: name === 'adb',
+  })
+  for (const line of [
+    ...[...(row.short ?? '')].flatMap((letter) => given.all(letter)),
+    ...(row.long ?? []).flatMap((option) => given.all(option)),
+  ]) {
+    if (/\s/.test(line))
+      call.walker.tryScript(name === 'hg' ? plain(line).replace(/^[\w.-]+=!?/, '') : plain(line), call.shell)
   }
   if (name === 'socat') {
     for (const word of given.operands) {
@@ -60,12 +70,17 @@ const runsOption: Program = (call, name) => {
       if (file) call.walker.effect('overwrite', file, call.shell, call.argv)
     }
   }
-  if (name === 'adb' && given.operands[0] === 'shell') call.walker.tryScript(given.operands.slice(1).map(plain).join(' '), call.shell)
+  if (name === 'adb' && given.operands[0] === 'shell')
+    call.walker.tryScript(given.operands.slice(1).map(plain).join(' '), call.shell)
   if (name === 'wsl') {
-    const at = call.argv.findIndex((word, i) => i > 0 && !word.startsWith('-') && !/^(-d|-u|--distribution|--user|--cd)$/.test(call.argv[i - 1] ?? ''))
+    const at = call.argv.findIndex(
+      (word, i) =>
+        i > 0 && !word.startsWith('-') && !/^(-d|-u|--distribution|--user|--cd)$/.test(call.argv[i - 1] ?? ''),
+    )
     if (at > 0) call.walker.tryScript(call.argv.slice(at).map(plain).join(' '), call.shell)
   }
-  if (name === 'pssh' || name === 'pdsh') call.walker.tryScript(plain(given.operands[given.operands.length - 1] ?? ''), call.shell)
+  if (name === 'pssh' || name === 'pdsh')
+    call.walker.tryScript(plain(given.operands[given.operands.length - 1] ?? ''), call.shell)
   if (/^(psql|mysql|sqlite3)$/.test(name)) {
     for (const text of [...call.argv.slice(1), ...(call.stdin ?? [])]) {
       const escape = /(?:^|\n)\s*(?:\\!|\.shell|\.system|system|\\sys)\s+(.+)/.exec(plain(text))?.[1]

@@ -13,7 +13,8 @@ const formats: Program = (call) => {
   if (onlyTalks(words)) return undefined
   const device = words.find((word) => namesDevice(call, word))
   if (device !== undefined) call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
-  for (const word of words) if (!word.startsWith('-') && word.includes('/')) call.walker.effect('overwrite', word, call.shell, call.argv)
+  for (const word of words)
+    if (!word.startsWith('-') && word.includes('/')) call.walker.effect('overwrite', word, call.shell, call.argv)
   return undefined
 }
 
@@ -23,7 +24,8 @@ const destroysWith =
   (call) => {
     const words = call.argv.slice(1)
     const device = words.find((word) => namesDevice(call, word))
-    if (device !== undefined && when(words.map(plain), call)) call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
+    if (device !== undefined && when(words.map(plain), call))
+      call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
     return undefined
   }
 
@@ -31,13 +33,22 @@ const destroysWith =
 const partitions = destroysWith((words, call) => {
   const name = basename(call.argv[0] ?? '')
   if (
-    words.some((word) => /^(-l|--list|-s|--getsz|-d|--dump|-J|--json|-p|--print|-V|--verify|-G|--show.*|--part-.*|-v|--version|-h|--help|print|unit)$/.test(word)) &&
+    words.some((word) =>
+      /^(-l|--list|-s|--getsz|-d|--dump|-J|--json|-p|--print|-V|--verify|-G|--show.*|--part-.*|-v|--version|-h|--help|print|unit)$/.test(
+        word,
+      ),
+    ) &&
     !words.some((word) => /^(--delete|-Z|--zap.*|-z|-o|--clear|mklabel|rm|mkpart.*)$/.test(word))
   )
     return false
-  if (name === 'parted') return words.some((word) => /\b(mklabel|mktable|mkpart|rm|resizepart|rescue|set|mkfs|name)\b/.test(word))
+  if (name === 'parted')
+    return words.some((word) => /\b(mklabel|mktable|mkpart|rm|resizepart|rescue|set|mkfs|name)\b/.test(word))
   if (name === 'sgdisk')
-    return words.some((word) => /^-(\w*[oZzdnNtGgRlceEjuUAbs]|-(zap.*|clear|delete.*|new.*|largest-new.*|replicate.*|load-backup.*|mbrtogpt|typecode.*|randomize-guids))/.test(word))
+    return words.some((word) =>
+      /^-(\w*[oZzdnNtGgRlceEjuUAbs]|-(zap.*|clear|delete.*|new.*|largest-new.*|replicate.*|load-backup.*|mbrtogpt|typecode.*|randomize-guids))/.test(
+        word,
+      ),
+    )
   return true
 })
 
@@ -65,20 +76,39 @@ const volumes: Program = (call, name) => {
   if (onlyTalks(words) || words.includes('--test') || (name.startsWith('lv') && words.includes('-t'))) return undefined
   const verbs = storage[name] ?? []
   const [first, second] = words.filter((word) => !word.startsWith('-'))
-  let destroys = verbs.includes('') ? first !== undefined : words.some((word) => verbs.includes(word.replace(/=.*/, '')))
+  let destroys = verbs.includes('')
+    ? first !== undefined
+    : words.some((word) => verbs.includes(word.replace(/=.*/, '')))
   if (name === 'btrfs')
     destroys =
-      (first === 'device' && /^(delete|remove)$/.test(second ?? '')) || (first === 'subvolume' && second === 'delete' && words.slice(2).some((word) => /^\/(@?|home|\.snapshots)?$/.test(word)))
-  if (name === 'zfs') destroys = first === 'destroy' && !words.some((word) => /^-\w*n/.test(word)) && !(words.length > 0 && /@/.test(words[words.length - 1] ?? ''))
+      (first === 'device' && /^(delete|remove)$/.test(second ?? '')) ||
+      (first === 'subvolume' &&
+        second === 'delete' &&
+        words.slice(2).some((word) => /^\/(@?|home|\.snapshots)?$/.test(word)))
+  if (name === 'zfs')
+    destroys =
+      first === 'destroy' &&
+      !words.some((word) => /^-\w*n/.test(word)) &&
+      !(words.length > 0 && /@/.test(words[words.length - 1] ?? ''))
   if (name === 'zpool' && words.includes('-n')) destroys = false
   if (name === 'nvme' && first === 'dsm') destroys = words.includes('--ad') || words.includes('-d')
   if (destroys) call.walker.report('destroy-device', [name, ...words.slice(0, 4)])
   return undefined
 }
 
-const wipefs = destroysWith((words) => words.some((word) => /^(-\w*[ao]\w*|--all|--offset.*)$/.test(word)) && !words.some((word) => /^(-n|--no-act)$/.test(word)))
+const wipefs = destroysWith(
+  (words) =>
+    words.some((word) => /^(-\w*[ao]\w*|--all|--offset.*)$/.test(word)) &&
+    !words.some((word) => /^(-n|--no-act)$/.test(word)),
+)
 
-const hdparm = destroysWith((words) => words.some((word) => /^--(security-erase.*|trim-sector-.*|write-sector|make-bad-sector|dco-restore|security-set-pass|fwdownload|yes-i-know.*)$/.test(word)))
+const hdparm = destroysWith((words) =>
+  words.some((word) =>
+    /^--(security-erase.*|trim-sector-.*|write-sector|make-bad-sector|dco-restore|security-set-pass|fwdownload|yes-i-know.*)$/.test(
+      word,
+    ),
+  ),
+)
 
 const always = destroysWith(() => true)
 
@@ -115,7 +145,9 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   debugfs: withFlag(/^-\w*w/),
   diskutil: (call) => {
     if (
-      /^(erase\w*|zeroDisk|randomDisk|secureErase|partitionDisk|reformat|apfs|deleteContainer)$/i.test(plain(call.argv[1] ?? '')) &&
+      /^(erase\w*|zeroDisk|randomDisk|secureErase|partitionDisk|reformat|apfs|deleteContainer)$/i.test(
+        plain(call.argv[1] ?? ''),
+      ) &&
       call.argv.slice(1).some((word) => /^(\/dev\/)?r?disk\d|^delete/.test(word))
     )
       call.walker.report('destroy-device', call.argv)

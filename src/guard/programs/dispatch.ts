@@ -13,7 +13,16 @@ import { runFile, SHELL_PROGRAMS } from './shells.js'
 import { WRAPPING } from './wrappers.js'
 
 /** Later tables add to what earlier ones say; the first known output counts. */
-const TABLES: readonly Readonly<Record<string, Program>>[] = [BUILTINS, SHELL_PROGRAMS, WRAPPING, FILE_PROGRAMS, MACHINE_PROGRAMS, INTERPRETER_PROGRAMS, DEVELOPER_PROGRAMS, PRINTING]
+const TABLES: readonly Readonly<Record<string, Program>>[] = [
+  BUILTINS,
+  SHELL_PROGRAMS,
+  WRAPPING,
+  FILE_PROGRAMS,
+  MACHINE_PROGRAMS,
+  INTERPRETER_PROGRAMS,
+  DEVELOPER_PROGRAMS,
+  PRINTING,
+]
 
 const KNOWN_NAMES = [...new Set(TABLES.flatMap((table) => Object.keys(table)))]
 
@@ -39,7 +48,8 @@ export function dispatch(call: Call): Alternatives {
 }
 
 function inPrefix(call: Call): Call['shell'] {
-  for (const name of call.prefix?.names ?? []) call.shell.variables.set(name, call.prefix?.shell.get(name) ?? { values: ANYTHING })
+  for (const name of call.prefix?.names ?? [])
+    call.shell.variables.set(name, call.prefix?.shell.get(name) ?? { values: ANYTHING })
   return call.shell
 }
 
@@ -60,7 +70,8 @@ function expandAlias(call: Call, name: string, text: string): Alternatives {
 function byPattern(call: Call, head: string): Alternatives {
   const pattern = basename(head)
   if (isConstant(pattern)) return runProgram({ ...call, argv: [pattern, ...call.argv.slice(1)] }, pattern)
-  for (const name of KNOWN_NAMES.filter((known) => globMatches(pattern, known)).slice(0, 40)) runProgram({ ...call, argv: [name, ...call.argv.slice(1)] }, name)
+  for (const name of KNOWN_NAMES.filter((known) => globMatches(pattern, known)).slice(0, 40))
+    runProgram({ ...call, argv: [name, ...call.argv.slice(1)] }, name)
   return ANYTHING
 }
 
@@ -74,7 +85,9 @@ function byPath(call: Call, path: string): Alternatives {
     call.walker.settings.observer.command(call.argv, call.shell, call.walker)
     const [text] = call.shell.files.get(path) ?? []
     const shebang = /^#!\s*(\S+)(?:[ \t]+(\S+))?/.exec(text ?? '')
-    const language = shebang ? interpreterName(basename(shebang[1] === '/usr/bin/env' ? (shebang[2] ?? '') : (shebang[1] ?? ''))) : undefined
+    const language = shebang
+      ? interpreterName(basename(shebang[1] === '/usr/bin/env' ? (shebang[2] ?? '') : (shebang[1] ?? '')))
+      : undefined
     if (language !== undefined) return interpret({ ...call, argv: [language, path] }, language) ?? ANYTHING
     return runFile(call, path, call.argv.slice(1)) ?? ANYTHING
   }

@@ -6,7 +6,17 @@ import { options, type Program } from './call.js'
 export const xargs: Program = (call) => {
   const given = options(call.argv.slice(1), {
     short: 'adEILnPsJR',
-    long: ['arg-file', 'delimiter', 'eof', 'replace', 'max-lines', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'],
+    long: [
+      'arg-file',
+      'delimiter',
+      'eof',
+      'replace',
+      'max-lines',
+      'max-args',
+      'max-procs',
+      'max-chars',
+      'process-slot-var',
+    ],
     stop: true,
   })
   const template = given.operands.length > 0 ? given.operands : ['echo']
@@ -24,7 +34,8 @@ export const xargs: Program = (call) => {
           ? text.split('\n').map((line) => line.trim())
           : unquotedFields(text)
     const words = items.map((item) => item.replace(/\n$/, '')).filter((item) => item !== '')
-    if (replace === undefined || replace === '') call.walker.argv([...template, ...words.slice(0, 2_000)], call.shell.fork(), NOTHING)
+    if (replace === undefined || replace === '')
+      call.walker.argv([...template, ...words.slice(0, 2_000)], call.shell.fork(), NOTHING)
     else
       for (const word of unique(words.length > 0 ? words : []))
         call.walker.argv(
@@ -39,7 +50,8 @@ export const xargs: Program = (call) => {
 /** xargs' own splitting: blanks separate, quotes and backslashes protect. */
 function unquotedFields(text: string): string[] {
   const words: string[] = []
-  for (const match of text.matchAll(/(?:"[^"\n]*"|'[^'\n]*'|\\.|[^\s"'\\])+/gs)) words.push(match[0].replace(/["']/g, '').replace(/\\(.)/g, '$1'))
+  for (const match of text.matchAll(/(?:"[^"\n]*"|'[^'\n]*'|\\.|[^\s"'\\])+/gs))
+    words.push(match[0].replace(/["']/g, '').replace(/\\(.)/g, '$1'))
   return words
 }
 
@@ -49,14 +61,36 @@ export const parallel: Program = (call) => {
   const head = at < 0 ? call.argv.slice(1) : call.argv.slice(1, at)
   const given = options(head, {
     short: 'jSaIdNnLlPx',
-    long: ['jobs', 'sshlogin', 'arg-file', 'delay', 'timeout', 'joblog', 'tmpdir', 'results', 'retries', 'colsep', 'max-args', 'wd', 'workdir'],
+    long: [
+      'jobs',
+      'sshlogin',
+      'arg-file',
+      'delay',
+      'timeout',
+      'joblog',
+      'tmpdir',
+      'results',
+      'retries',
+      'colsep',
+      'max-args',
+      'wd',
+      'workdir',
+    ],
     stop: true,
   })
   const template = given.operands.map(plain).join(' ')
-  const items = at < 0 ? (call.stdin ?? [UNKNOWN]).flatMap((text) => text.split('\n')).filter((item) => item !== '') : call.argv.slice(at + 1).filter((arg) => !/^:::/.test(arg))
+  const items =
+    at < 0
+      ? (call.stdin ?? [UNKNOWN]).flatMap((text) => text.split('\n')).filter((item) => item !== '')
+      : call.argv.slice(at + 1).filter((arg) => !/^:::/.test(arg))
   for (const item of unique(items)) {
     const quoted = item.replace(/([^\w@%+=:,./*~\uFDD0-\uFDDF-])/g, '\\$1')
-    const line = template === '' ? plain(item) : /\{[^}]*\}/.test(template) ? template.replace(/\{(?:[./#%]*|\d+)\}/g, () => quoted) : `${template} ${quoted}`
+    const line =
+      template === ''
+        ? plain(item)
+        : /\{[^}]*\}/.test(template)
+          ? template.replace(/\{(?:[./#%]*|\d+)\}/g, () => quoted)
+          : `${template} ${quoted}`
     call.walker.script(line, call.shell.fork())
   }
   return undefined
@@ -66,9 +100,24 @@ export const parallel: Program = (call) => {
 export const eachLine: Program = (call) => {
   const given = options(call.argv.slice(1), {
     short: 'wrmMSpcnkN',
-    long: ['warmup', 'runs', 'min-runs', 'max-runs', 'shell', 'names', 'prefix', 'export-json', 'export-markdown', 'prepare', 'setup', 'cleanup', 'conclude'],
+    long: [
+      'warmup',
+      'runs',
+      'min-runs',
+      'max-runs',
+      'shell',
+      'names',
+      'prefix',
+      'export-json',
+      'export-markdown',
+      'prepare',
+      'setup',
+      'cleanup',
+      'conclude',
+    ],
   })
-  for (const line of [...given.operands, ...given.all('p', 'prepare', 'setup', 'cleanup', 'conclude')]) call.walker.tryScript(plain(line), call.shell)
+  for (const line of [...given.operands, ...given.all('p', 'prepare', 'setup', 'cleanup', 'conclude')])
+    call.walker.tryScript(plain(line), call.shell)
   return undefined
 }
 
@@ -77,6 +126,7 @@ export const later: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'fqt' })
   if (given.has('l', 'd', 'r', 'c')) return undefined
   const file = given.get('f')
-  for (const text of file === undefined ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+  for (const text of file === undefined ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell))
+    if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
   return undefined
 }

@@ -13,7 +13,10 @@ const writesOption =
   (short: string, long: readonly string[], takes: string): Program =>
   (call) => {
     const given = options(call.argv.slice(1), { short: takes, long: [...long] })
-    for (const file of [...[...short].flatMap((letter) => given.all(letter)), ...long.flatMap((name) => given.all(name))])
+    for (const file of [
+      ...[...short].flatMap((letter) => given.all(letter)),
+      ...long.flatMap((name) => given.all(name)),
+    ])
       if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
     return ANYTHING
   }
@@ -25,7 +28,8 @@ const sponge: Program = (call) => {
 
 const fallocate: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'lo', long: ['length', 'offset'] })
-  if (given.has('p', 'z', 'c', 'punch-hole', 'zero-range', 'collapse-range', 'd')) for (const word of given.operands) call.walker.effect('overwrite', word, call.shell, call.argv)
+  if (given.has('p', 'z', 'c', 'punch-hole', 'zero-range', 'collapse-range', 'd'))
+    for (const word of given.operands) call.walker.effect('overwrite', word, call.shell, call.argv)
   return NOTHING
 }
 
@@ -33,17 +37,24 @@ const chsh: Program = () => undefined
 
 /** `mkdir`, `touch`, `mkfifo`: new names, nothing lost. */
 const create: Program = (call) => {
-  for (const word of options(call.argv.slice(1), { short: 'mdrt', long: ['mode', 'date', 'reference'] }).operands) call.walker.effect('create', word, call.shell, call.argv)
+  for (const word of options(call.argv.slice(1), { short: 'mdrt', long: ['mode', 'date', 'reference'] }).operands)
+    call.walker.effect('create', word, call.shell, call.argv)
   return NOTHING
 }
 
 /** `mount --bind / x`, `mount -o remount,ro /`, `mount /dev/sda1 /usr`: what is below changes; bind mounts keep their meaning. */
 const mount: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'otLU', long: ['options', 'types', 'source', 'target'] })
-  const bind = given.has('bind', 'rbind', 'B', 'R', 'move', 'M') || given.all('o', 'options').some((value) => /\b(r?bind)\b/.test(value))
+  const bind =
+    given.has('bind', 'rbind', 'B', 'R', 'move', 'M') ||
+    given.all('o', 'options').some((value) => /\b(r?bind)\b/.test(value))
   const [source, target] = given.operands
   if (bind && source !== undefined && target !== undefined)
-    call.walker.namesakes.stands(call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '', call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '', 'mount')
+    call.walker.namesakes.stands(
+      call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '',
+      call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '',
+      'mount',
+    )
   return undefined
 }
 

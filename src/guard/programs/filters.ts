@@ -9,7 +9,10 @@ function inputs(call: Parameters<Program>[0], files: readonly string[]): Alterna
   if (files.length === 0) return call.stdin ?? ANYTHING
   let all: Alternatives = ['']
   for (const file of files) {
-    const text = file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file) ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(file, call.shell)
+    const text =
+      file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
+        ? (call.stdin ?? ANYTHING)
+        : call.walker.streams.contents(file, call.shell)
     all = unique(all.flatMap((before) => text.map((more) => before + more)))
   }
   return all
@@ -25,16 +28,26 @@ export const through =
 
 export const headTail: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'nc', long: ['lines', 'bytes'] })
-  const count = Number(given.get('n', 'lines') ?? (given.flags.find((flag) => /^\d$/.test(flag)) ? given.flags.filter((flag) => /^\d$/.test(flag)).join('') : 10))
+  const count = Number(
+    given.get('n', 'lines') ??
+      (given.flags.find((flag) => /^\d$/.test(flag)) ? given.flags.filter((flag) => /^\d$/.test(flag)).join('') : 10),
+  )
   const bytes = given.get('c', 'bytes')
   return unique(
     inputs(call, given.operands).map((text) => {
       if (!isConstant(text)) return text
       const last = basename(call.argv[0] ?? '') === 'tail'
-      if (bytes !== undefined) return last ? (bytes.startsWith('+') ? text.slice(Number(bytes) - 1) : text.slice(-Number(bytes))) : text.slice(0, Number(bytes))
+      if (bytes !== undefined)
+        return last
+          ? bytes.startsWith('+')
+            ? text.slice(Number(bytes) - 1)
+            : text.slice(-Number(bytes))
+          : text.slice(0, Number(bytes))
       const lines = text.split('\n')
       const end = lines[lines.length - 1] === '' ? lines.length - 1 : lines.length
-      const kept = last ? lines.slice(given.get('n', 'lines')?.startsWith('+') ? count - 1 : Math.max(0, end - count), end) : lines.slice(0, Math.min(count, end))
+      const kept = last
+        ? lines.slice(given.get('n', 'lines')?.startsWith('+') ? count - 1 : Math.max(0, end - count), end)
+        : lines.slice(0, Math.min(count, end))
       return kept.length === 0 ? '' : `${kept.join('\n')}\n`
     }),
   )
@@ -42,7 +55,9 @@ export const headTail: Program = (call) => {
 
 /** A decoder that worked on known text gives known text; on unknown text nobody knows. */
 function decode(texts: Alternatives, work: (text: string) => string | undefined): Alternatives {
-  return unique(texts.map((text) => (isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) ? text : UNKNOWN)))
+  return unique(
+    texts.map((text) => (isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) ? text : UNKNOWN)),
+  )
 }
 
 export const base64: Program = (call) => {
@@ -64,7 +79,11 @@ export const xxd: Program = (call) => {
 export const openssl: Program = (call) => {
   const [verb, ...rest] = call.argv.slice(1)
   const words = rest.map((word) => word.replace(/^--/, '-'))
-  const plainBase64 = verb === 'base64' || (verb === 'enc' && (words.includes('-base64') || words.includes('-a')) && !words.some((word) => /^-(aes|des|camellia|chacha|bf|rc4)/.test(word)))
+  const plainBase64 =
+    verb === 'base64' ||
+    (verb === 'enc' &&
+      (words.includes('-base64') || words.includes('-a')) &&
+      !words.some((word) => /^-(aes|des|camellia|chacha|bf|rc4)/.test(word)))
   const at = words.indexOf('-in')
   const texts = inputs(call, at >= 0 ? [words[at + 1] ?? ''] : [])
   if (plainBase64 && words.includes('-d')) return decode(texts, decodeBase64)
@@ -81,17 +100,34 @@ export const tr: Program = (call) => {
     const inSet = (char: string): boolean => source.includes(char) !== complement
     if (given.has('d', 'delete')) return [...text].filter((char) => !inSet(char)).join('')
     if (target.length === 0) return text
-    return [...text].map((char) => (inSet(char) ? (target[complement ? target.length - 1 : Math.min(source.lastIndexOf(char), target.length - 1)] ?? char) : char)).join('')
+    return [...text]
+      .map((char) =>
+        inSet(char)
+          ? (target[complement ? target.length - 1 : Math.min(source.lastIndexOf(char), target.length - 1)] ?? char)
+          : char,
+      )
+      .join('')
   })
 }
 
 function trSet(set: string): string {
-  const classes: Readonly<Record<string, string>> = { upper: 'A-Z', lower: 'a-z', digit: '0-9', alpha: 'A-Za-z', space: ' \t\n\r', blank: ' \t' }
-  return unescape(set.replace(/\[:(\w+):\]/g, (_, name: string) => classes[name] ?? '')).replace(/([^-])-([^-])/gs, (_, low: string, high: string) => {
-    const out: string[] = []
-    for (let code = low.charCodeAt(0); code <= high.charCodeAt(0) && out.length < 256; code++) out.push(String.fromCharCode(code))
-    return out.join('')
-  })
+  const classes: Readonly<Record<string, string>> = {
+    upper: 'A-Z',
+    lower: 'a-z',
+    digit: '0-9',
+    alpha: 'A-Za-z',
+    space: ' \t\n\r',
+    blank: ' \t',
+  }
+  return unescape(set.replace(/\[:(\w+):\]/g, (_, name: string) => classes[name] ?? '')).replace(
+    /([^-])-([^-])/gs,
+    (_, low: string, high: string) => {
+      const out: string[] = []
+      for (let code = low.charCodeAt(0); code <= high.charCodeAt(0) && out.length < 256; code++)
+        out.push(String.fromCharCode(code))
+      return out.join('')
+    },
+  )
 }
 
 export const rev: Program = (call) =>
@@ -102,7 +138,11 @@ export const rev: Program = (call) =>
       .join('\n'),
   )
 
-export const tac: Program = (call) => decode(inputs(call, options(call.argv.slice(1)).operands), (text) => `${text.replace(/\n$/, '').split('\n').reverse().join('\n')}\n`)
+export const tac: Program = (call) =>
+  decode(
+    inputs(call, options(call.argv.slice(1)).operands),
+    (text) => `${text.replace(/\n$/, '').split('\n').reverse().join('\n')}\n`,
+  )
 
 export const cut: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'dfcb', long: ['delimiter', 'fields', 'characters', 'bytes'] })
@@ -132,7 +172,11 @@ export const grep: Program = (call) => {
   const pattern = given.get('e', 'regexp') ?? given.operands[0] ?? ''
   const files = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
   const texts = inputs(call, files)
-  if (texts.some((text) => text.includes(TREE)) && (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || given.has('v', 'invert-match'))) return texts
+  if (
+    texts.some((text) => text.includes(TREE)) &&
+    (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || given.has('v', 'invert-match'))
+  )
+    return texts
   return decode(
     texts.map((text) => (text.includes(TREE) ? UNKNOWN : text)),
     (text) => matchingLines(text, plain(pattern), given.has('v', 'invert-match'), given.has('F', 'fixed-strings')),

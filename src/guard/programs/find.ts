@@ -37,7 +37,8 @@ export const find: Program = (call) => {
       at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++
     else if (word === '-delete') {
-      for (const path of targets(starts, narrowed, names)) call.walker.effect('delete-tree', path, call.shell, call.argv)
+      for (const path of targets(starts, narrowed, names))
+        call.walker.effect('delete-tree', path, call.shell, call.argv)
       prints = false
     } else if (/^-(exec|execdir|ok|okdir)$/.test(word)) {
       const end = words.findIndex((other, i) => i > at && (other === ';' || (other === '+' && words[i - 1] === '{}')))
@@ -45,11 +46,15 @@ export const find: Program = (call) => {
       for (const path of targets(starts, narrowed, names)) run(call, template, path, word)
       at = end < 0 ? words.length : end
       prints = false
-    } else if (/^-(fprint|fprint0|fls)$/.test(word)) call.walker.effect('overwrite', words[++at] ?? '', call.shell, call.argv)
+    } else if (/^-(fprint|fprint0|fls)$/.test(word))
+      call.walker.effect('overwrite', words[++at] ?? '', call.shell, call.argv)
     else if (word === '-fprintf') {
       call.walker.effect('overwrite', words[at + 1] ?? '', call.shell, call.argv)
       at += 2
-    } else if (/^-(printf|type|user|group|size|mtime|atime|ctime|mmin|perm|mindepth|maxdepth|uid|gid|links)$/.test(word)) at++
+    } else if (
+      /^-(printf|type|user|group|size|mtime|atime|ctime|mmin|perm|mindepth|maxdepth|uid|gid|links)$/.test(word)
+    )
+      at++
     negated = false
   }
   if (!prints) return undefined
@@ -60,7 +65,10 @@ export const find: Program = (call) => {
 /** What an action of find is applied to: everything, what a name test selects, and what it selects right at the start. */
 export function targets(starts: readonly string[], narrowed: boolean, names: readonly string[]): string[] {
   if (!narrowed) return foundPaths(starts, false).flatMap((text) => text.trim().split('\n'))
-  return starts.flatMap((start) => [selected(start), ...names.flatMap((name) => [`${start}/${name}`, ...criticalBelow(start, name)])])
+  return starts.flatMap((start) => [
+    selected(start),
+    ...names.flatMap((name) => [`${start}/${name}`, ...criticalBelow(start, name)]),
+  ])
 }
 
 function selected(start: string): string {
@@ -82,11 +90,20 @@ export const fd: Program = (call) => {
   const words = call.argv.slice(1)
   const at = words.findIndex((word) => /^(-x|-X|--exec|--exec-batch)$/.test(word))
   if (at < 0) return undefined
-  const operands = options(words.slice(0, at), { short: 'eEtdjcSo', long: ['extension', 'exclude', 'type', 'max-depth', 'threads', 'size', 'owner'] }).operands
+  const operands = options(words.slice(0, at), {
+    short: 'eEtdjcSo',
+    long: ['extension', 'exclude', 'type', 'max-depth', 'threads', 'size', 'owner'],
+  }).operands
   const narrowed = operands.length > 0 && !/^[.*]*$/.test(plain(operands[0] ?? ''))
   const start = operands[1] ?? '.'
   const template = words.slice(at + 1)
   const path = narrowed ? selected(start) : `${start}/${TREE}`
-  call.walker.argv(template.some((word) => word.includes('{}')) ? template.map((word) => word.replaceAll('{}', path)) : [...template, path], call.shell.fork(), null)
+  call.walker.argv(
+    template.some((word) => word.includes('{}'))
+      ? template.map((word) => word.replaceAll('{}', path))
+      : [...template, path],
+    call.shell.fork(),
+    null,
+  )
   return undefined
 }

@@ -10,14 +10,18 @@ export function formatted(args: readonly string[]): Alternatives {
   let next = 0
   for (let round = 0; round < 1_000; round++) {
     const start = next
-    out += unescape(format).replace(/%(?:%|\(([^)]*)\)T|[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?([a-zA-Z]))/g, (whole, time?: string, width?: string, precision?: string, letter?: string) => {
-      if (whole === '%%') return '%'
-      if (time !== undefined) return UNKNOWN
-      if (width === '*') next++
-      const limit = precision === '*' ? Number(values[next++]) : precision === undefined ? undefined : Number(precision)
-      const value = values[next++] ?? ''
-      return converted(letter ?? 's', value, limit).padStart(Math.min(Number(width) || 0, 1_000))
-    })
+    out += unescape(format).replace(
+      /%(?:%|\(([^)]*)\)T|[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?([a-zA-Z]))/g,
+      (whole, time?: string, width?: string, precision?: string, letter?: string) => {
+        if (whole === '%%') return '%'
+        if (time !== undefined) return UNKNOWN
+        if (width === '*') next++
+        const limit =
+          precision === '*' ? Number(values[next++]) : precision === undefined ? undefined : Number(precision)
+        const value = values[next++] ?? ''
+        return converted(letter ?? 's', value, limit).padStart(Math.min(Number(width) || 0, 1_000))
+      },
+    )
     if (next >= values.length || next === start || out.length > 1_000_000) break
   }
   return [out]

@@ -23,7 +23,18 @@ const GIT_COMMAND_OPTIONS = [
   'receive-pack',
 ]
 
-const GIT_COMMAND_VERBS = new Set(['rebase', 'difftool', 'grep', 'filter-branch', 'fetch', 'clone', 'push', 'pull', 'ls-remote', 'archive'])
+const GIT_COMMAND_VERBS = new Set([
+  'rebase',
+  'difftool',
+  'grep',
+  'filter-branch',
+  'fetch',
+  'clone',
+  'push',
+  'pull',
+  'ls-remote',
+  'archive',
+])
 
 export const git: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
@@ -36,14 +47,17 @@ export const git: Program = (call) => {
     if (alias) aliases.set(alias[1] ?? '', alias[2] ?? '')
     if (word === '-C') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
     if (word === '-c') gitConfig(words[i + 1] ?? '', call)
-    if (word.startsWith('--work-tree=')) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(word.slice('--work-tree='.length), cwd)))
+    if (word.startsWith('--work-tree='))
+      inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(word.slice('--work-tree='.length), cwd)))
     if (/^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(word)) i++
     else if (!word.startsWith('-')) break
   }
   const environment = call.prefix?.shell ?? call.shell
   const settings = Number(environment.get('GIT_CONFIG_COUNT').values[0]) || 0
   for (let at = 0; at < Math.min(settings, 20); at++) {
-    const [key, value] = [environment.get(`GIT_CONFIG_KEY_${at}`), environment.get(`GIT_CONFIG_VALUE_${at}`)].map((variable) => variable.values[0] ?? '')
+    const [key, value] = [environment.get(`GIT_CONFIG_KEY_${at}`), environment.get(`GIT_CONFIG_VALUE_${at}`)].map(
+      (variable) => variable.values[0] ?? '',
+    )
     if (key && known(value)) gitConfig(`${key}=${value}`, call)
   }
   const [verb = '', ...rest] = words.slice(i)
@@ -61,10 +75,12 @@ export const git: Program = (call) => {
   if (verb === 'clean') {
     const given = options(rest, { short: 'e', long: ['exclude'] })
     if (!given.has('n', 'dry-run') && given.has('f', 'force') && given.has('d', 'x', 'X'))
-      for (const target of given.operands.length > 0 ? given.operands : ['.']) call.walker.effect('delete-tree', target, inner, call.argv)
+      for (const target of given.operands.length > 0 ? given.operands : ['.'])
+        call.walker.effect('delete-tree', target, inner, call.argv)
   } else if (verb === 'rm') {
     const given = options(rest)
-    if (given.has('r') && !given.has('cached', 'n', 'dry-run')) for (const target of given.operands) call.walker.effect('delete', target, inner, call.argv)
+    if (given.has('r') && !given.has('cached', 'n', 'dry-run'))
+      for (const target of given.operands) call.walker.effect('delete', target, inner, call.argv)
   } else if (verb === 'bisect' && rest[0] === 'run') call.walker.argv(rest.slice(1), inner, null)
   else if (verb === 'submodule' && rest.includes('foreach'))
     call.walker.script(
@@ -77,14 +93,17 @@ export const git: Program = (call) => {
   else if (GIT_COMMAND_VERBS.has(verb)) {
     const short = verb === 'rebase' || verb === 'difftool' ? 'x' : verb === 'grep' ? 'O' : ''
     const given = options(rest, { short, long: [...GIT_COMMAND_OPTIONS, 'config'] })
-    for (const line of [...short, ...GIT_COMMAND_OPTIONS].flatMap((name) => given.all(name))) call.walker.tryScript(line, inner)
+    for (const line of [...short, ...GIT_COMMAND_OPTIONS].flatMap((name) => given.all(name)))
+      call.walker.tryScript(line, inner)
     for (const setting of given.all('config')) gitConfig(setting, call)
     for (const word of rest) {
       const transport = /^ext::(.*)$/s.exec(word)?.[1]
       // Words are separated by blanks; `% ` is a blank inside one.
       if (transport)
         call.walker.argv(
-          (transport.match(/(?:%.|[^ %])+/gs) ?? []).map((part) => part.replace(/%(.)/gs, (_, code: string) => (/[ %]/.test(code) ? code : ''))),
+          (transport.match(/(?:%.|[^ %])+/gs) ?? []).map((part) =>
+            part.replace(/%(.)/gs, (_, code: string) => (/[ %]/.test(code) ? code : '')),
+          ),
           inner,
           null,
         )

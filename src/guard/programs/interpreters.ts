@@ -77,20 +77,38 @@ export const interpret: Program = (call, name) => {
   const args = call.argv.slice(1)
   if (onlyTalks(args)) return undefined
   const perlish = language === 'perl' || language === 'ruby'
-  const given = options(args, { short: spec.code + (spec.short ?? ''), long: [...(spec.long ?? [])], stop: !perlish, singleDash: language === 'erl' })
-  const codes = [...[...spec.code].flatMap((letter) => given.all(letter)), ...(spec.long ?? []).flatMap((option) => given.all(option))]
+  const given = options(args, {
+    short: spec.code + (spec.short ?? ''),
+    long: [...(spec.long ?? [])],
+    stop: !perlish,
+    singleDash: language === 'erl',
+  })
+  const codes = [
+    ...[...spec.code].flatMap((letter) => given.all(letter)),
+    ...(spec.long ?? []).flatMap((option) => given.all(option)),
+  ]
   // `perl -pi.bak -e`, `perl -lane`: letters bundled before the one that takes the code.
-  if (language === 'perl') for (const [i, arg] of args.entries()) if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? '')) codes.push(args[i + 1] ?? '')
+  if (language === 'perl')
+    for (const [i, arg] of args.entries())
+      if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? ''))
+        codes.push(args[i + 1] ?? '')
   if (language === 'deno' && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
   for (const code of codes) judgeCode(plain(code), language, call)
   if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
-    for (const file of given.operands.filter((word) => !codes.includes(word))) call.walker.effect('edit', file, call.shell, call.argv)
+    for (const file of given.operands.filter((word) => !codes.includes(word)))
+      call.walker.effect('edit', file, call.shell, call.argv)
   }
   // `node -p '"/"'` prints the value of its expression.
-  const value = language === 'node' && given.has('p', 'print') ? /^\s*(["'`])([^"'`\\]*)\1\s*$/.exec(plain(codes[0] ?? ''))?.[2] : undefined
+  const value =
+    language === 'node' && given.has('p', 'print')
+      ? /^\s*(["'`])([^"'`\\]*)\1\s*$/.exec(plain(codes[0] ?? ''))?.[2]
+      : undefined
   if (value !== undefined) return [`${value}\n`]
   if (codes.length > 0) return printedBy(codes.map(plain).join('\n'))
-  const [file] = language === 'deno' && given.operands[0] === 'run' ? given.operands.slice(1).filter((word) => word === '-' || !word.startsWith('-')) : given.operands
+  const [file] =
+    language === 'deno' && given.operands[0] === 'run'
+      ? given.operands.slice(1).filter((word) => word === '-' || !word.startsWith('-'))
+      : given.operands
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
   const texts = readsStdin ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)
   for (const text of texts) if (text !== UNKNOWN) judgeCode(plain(text), language, call)
@@ -98,22 +116,37 @@ export const interpret: Program = (call, name) => {
 }
 
 const awk: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'Ffvieom', long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'], stop: true })
-  const programs = [...given.all('e', 'source'), ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined ? given.operands.slice(0, 1) : [])]
-  for (const file of given.all('f', 'file')) for (const text of call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
+  const given = options(call.argv.slice(1), {
+    short: 'Ffvieom',
+    long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'],
+    stop: true,
+  })
+  const programs = [
+    ...given.all('e', 'source'),
+    ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined
+      ? given.operands.slice(0, 1)
+      : []),
+  ]
+  for (const file of given.all('f', 'file'))
+    for (const text of call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
   const assigned = given
     .all('v', 'assign')
     .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))
     .join('')
   for (const program of programs) {
     judgeCode(assigned + plain(program), 'awk', call)
-    if (/\bsystem\b|\|/.test(program)) for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
+    if (/\bsystem\b|\|/.test(program))
+      for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
     // Lines of the input that the program hands to a shell.
-    if (/system\s*\(\s*\$|\|\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program)) for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
+    if (/system\s*\(\s*\$|\|\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program))
+      for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
   }
-  const everything = (call.stdin ?? []).some((text) => text.includes(TREE)) && programs.every((program) => !/[/~]|==/.test(plain(program)))
+  const everything =
+    (call.stdin ?? []).some((text) => text.includes(TREE)) &&
+    programs.every((program) => !/[/~]|==/.test(plain(program)))
   const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'))
-  if (given.all('i').includes('inplace')) for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
+  if (given.all('i').includes('inplace'))
+    for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
   return printed
 }
 
@@ -128,7 +161,11 @@ function knownLines(call: Call): string[] {
 /** `$0`, `$1`, ... of a program as the strings that one line makes of them. */
 function withFields(program: string, line: string): string {
   const fields = fieldsOf(line)
-  return program.replace(/\$(\d)/g, (_, number: string) => `"${(number === '0' ? line : (fields[Number(number) - 1] ?? '')).replace(/["\\]/g, '\\$&')}"`)
+  return program.replace(
+    /\$(\d)/g,
+    (_, number: string) =>
+      `"${(number === '0' ? line : (fields[Number(number) - 1] ?? '')).replace(/["\\]/g, '\\$&')}"`,
+  )
 }
 
 const sed: Program = (call) => {
@@ -137,8 +174,12 @@ const sed: Program = (call) => {
     { short: 'efl', long: ['expression', 'file', 'line-length'] },
   )
   const scripts = [...given.all('e', 'expression')]
-  const files = given.get('e', 'expression') === undefined && given.get('f', 'file') === undefined ? given.operands.slice(1) : given.operands
-  if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined) scripts.push(given.operands[0])
+  const files =
+    given.get('e', 'expression') === undefined && given.get('f', 'file') === undefined
+      ? given.operands.slice(1)
+      : given.operands
+  if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined)
+    scripts.push(given.operands[0])
   for (const script of scripts) sedScript(plain(script), call)
   if (given.has('i', 'in-place')) {
     const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
@@ -153,11 +194,13 @@ function sedScript(script: string, call: Call): void {
   for (const line of script.split(/\n/)) {
     const command = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*!?\s*\{?\s*e(?:\s+(.+))?$/s.exec(line)
     if (command?.[1]) call.walker.script(command[1].replace(/\}\s*$/, ''), call.shell.fork())
-    else if (command && call.stdin) for (const text of call.stdin) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    else if (command && call.stdin)
+      for (const text of call.stdin) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
     for (const found of substitutions(line)) {
       if (/e/.test(found.flags.replace(/w.*/s, ''))) {
         call.walker.tryScript(found.replacement.replace(/\\(.)/g, '$1'), call.shell)
-        for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(applied(text, found), call.shell)
+        for (const text of call.stdin ?? [])
+          if (text !== UNKNOWN) call.walker.tryScript(applied(text, found), call.shell)
       }
       const file = /w\s*(\S+)\s*$/.exec(found.flags)?.[1]
       if (file !== undefined) call.walker.effect('overwrite', file, call.shell, call.argv)
@@ -197,7 +240,8 @@ function substitutions(script: string): Substitution[] {
 function applied(text: string, { pattern, replacement, flags }: Substitution): string {
   const literal = pattern.replace(/\\([/.*[\]^$|])/g, '$1')
   const to = replacement.replace(/\\(?![&\d])(.)/g, '$1')
-  if (/^[\w /\\.-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, ''))) return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
+  if (/^[\w /\\.-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, '')))
+    return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
   if (pattern === '.*' || pattern === '^.*$') return text.replace(/^.*$/gm, () => to)
   if (pattern === '^') return text.replace(/^(?=[^\n])/gm, () => to)
   if (pattern === '$') return text.replace(/(?<=[^\n])$/gm, () => to)
@@ -220,14 +264,21 @@ function sedOutput(scripts: readonly string[], call: Call, files: readonly strin
 /** vim -c '!cmd', +'!cmd', ex scripts on stdin. */
 const editor: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
-  const lines = words.flatMap((word, i) => (/^(-\w*c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : []))
-  if (words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(ex|ed)$/.test(call.argv[0] ?? '')) for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
+  const lines = words.flatMap((word, i) =>
+    /^(-\w*c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : [],
+  )
+  if (words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(ex|ed)$/.test(call.argv[0] ?? ''))
+    for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
   for (const line of lines) {
-    const shell = /^:?\s*(?:sil(?:ent)?!?\s*)?(?:exec?(?:ute)?\s*["'])?(?:[%\d,$.]*|r(?:ead)?\s*|w(?:rite)?\s*|term(?:inal)?\s*|te\s*)!\s*(.+?)["']?$/s.exec(line)
+    const shell =
+      /^:?\s*(?:sil(?:ent)?!?\s*)?(?:exec?(?:ute)?\s*["'])?(?:[%\d,$.]*|r(?:ead)?\s*|w(?:rite)?\s*|term(?:inal)?\s*|te\s*)!\s*(.+?)["']?$/s.exec(
+        line,
+      )
     if (shell?.[1]) call.walker.tryScript(shell[1], call.shell)
     const writes = /^:?\s*(?:w|write|wq|sav(?:eas)?|x)!?\s+(\/[^\s|]+)/.exec(line)
     if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
-    if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete)\s*\(/.test(line)) judgeCode(line.replace(/^:?\s*(call|lua|py3?|python3?)\s+/, ''), 'vim', call)
+    if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete)\s*\(/.test(line))
+      judgeCode(line.replace(/^:?\s*(call|lua|py3?|python3?)\s+/, ''), 'vim', call)
     const rust = /^:?\s*(?:py3?|python3?|perl|ruby|lua)\s+(.*)$/s.exec(line)
     if (rust?.[1]) judgeCode(rust[1], 'python', call)
   }
@@ -235,7 +286,8 @@ const editor: Program = (call) => {
 }
 
 const emacs: Program = (call) => {
-  for (const [i, word] of call.argv.entries()) if (/^--?(eval|execute)$/.test(word)) judgeCode(plain(call.argv[i + 1] ?? ''), 'lisp', call)
+  for (const [i, word] of call.argv.entries())
+    if (/^--?(eval|execute)$/.test(word)) judgeCode(plain(call.argv[i + 1] ?? ''), 'lisp', call)
   for (const word of call.argv) {
     const code = /^--(?:eval|execute)=(.*)$/s.exec(plain(word))?.[1]
     if (code) judgeCode(code, 'lisp', call)

@@ -21,10 +21,19 @@ export const byOption: Program = (call, name) => {
   for (const line of lines) call.walker.script(plain(line), call.shell.fork(), call.stdin)
   if (lines.length > 0) return undefined
   const strict = options(call.argv.slice(1), { ...spec, stop: true })
-  const skip = name === 'flock' ? 1 : name === 'runuser' && strict.get('u', 'user') !== undefined ? 0 : name === 'sg' || name === 'su' || name === 'runuser' ? 1 : 0
+  const skip =
+    name === 'flock'
+      ? 1
+      : name === 'runuser' && strict.get('u', 'user') !== undefined
+        ? 0
+        : name === 'sg' || name === 'su' || name === 'runuser'
+          ? 1
+          : 0
   const rest = strict.operands.slice(skip)
-  if (name === 'script' && rest.length > 1) return call.walker.argv(rest.slice(rest[1] === '--' ? 2 : 1), call.shell.fork(), call.stdin)
-  if (name === 'script' || name === 'expect' || name === 'nix-shell' || rest.length === 0) return shellIfEmpty(call, 'su')
+  if (name === 'script' && rest.length > 1)
+    return call.walker.argv(rest.slice(rest[1] === '--' ? 2 : 1), call.shell.fork(), call.stdin)
+  if (name === 'script' || name === 'expect' || name === 'nix-shell' || rest.length === 0)
+    return shellIfEmpty(call, 'su')
   if (rest[0] === '-c') return call.walker.script(plain(rest[1] ?? ''), call.shell.fork(), call.stdin)
   if (name === 'su') return call.walker.argv(['sh', ...rest], call.shell.fork(), call.stdin)
   return call.walker.argv(rest, call.shell.fork(), call.stdin)
@@ -32,7 +41,8 @@ export const byOption: Program = (call, name) => {
 
 /** `unshare`, `chroot DIR` or `sudo -s` without a command start a shell that reads stdin. */
 export function shellIfEmpty(call: Call, name: string): undefined {
-  if (/^(sudo|doas|su|unshare|nsenter|chroot|fakeroot|setpriv|newgrp)$/.test(name) && call.stdin) call.walker.argv(['sh'], call.shell.fork(), call.stdin)
+  if (/^(sudo|doas|su|unshare|nsenter|chroot|fakeroot|setpriv|newgrp)$/.test(name) && call.stdin)
+    call.walker.argv(['sh'], call.shell.fork(), call.stdin)
   return undefined
 }
 
@@ -75,18 +85,23 @@ export const bwrap: Program = (call) => {
   const words = call.argv.slice(1)
   const dashes = words.indexOf('--')
   if (dashes >= 0) return call.walker.argv(words.slice(dashes + 1), call.shell.fork(), call.stdin)
-  const two = /^--(ro-bind|bind|dev-bind|bind-try|ro-bind-try|dev-bind-try|setenv|symlink|file|bind-data|ro-bind-data|chmod)$/
+  const two =
+    /^--(ro-bind|bind|dev-bind|bind-try|ro-bind-try|dev-bind-try|setenv|symlink|file|bind-data|ro-bind-data|chmod)$/
   const none = /^--(unshare-.*|share-net|die-with-parent|new-session|as-pid-1|clearenv|help|version|disable-userns)$/
   let i = 0
-  while (i < words.length && (words[i] ?? '').startsWith('--')) i += two.test(words[i] ?? '') ? 3 : none.test(words[i] ?? '') ? 1 : 2
+  while (i < words.length && (words[i] ?? '').startsWith('--'))
+    i += two.test(words[i] ?? '') ? 3 : none.test(words[i] ?? '') ? 1 : 2
   return i < words.length ? call.walker.argv(words.slice(i), call.shell.fork(), call.stdin) : undefined
 }
 
 /** tmux new-session 'cmd', tmux send-keys 'cmd' Enter; screen -X stuff. */
 export const terminal: Program = (call, name) => {
-  for (const word of call.argv.slice(1)) if (/\s/.test(word)) call.walker.tryScript(plain(word).replace(/^(exec|stuff) /, ''), call.shell)
+  for (const word of call.argv.slice(1))
+    if (/\s/.test(word)) call.walker.tryScript(plain(word).replace(/^(exec|stuff) /, ''), call.shell)
   if (name !== 'tmux') return byOption(call, 'screen')
-  const verb = call.argv.findIndex((arg) => /^(new|new-session|new-window|neww|split-window|splitw|respawn-pane|run-shell|run|if-shell)$/.test(arg))
+  const verb = call.argv.findIndex((arg) =>
+    /^(new|new-session|new-window|neww|split-window|splitw|respawn-pane|run-shell|run|if-shell)$/.test(arg),
+  )
   if (verb < 0) return undefined
   const given = options(call.argv.slice(verb + 1), { short: 'sntcFexyltL', stop: true })
   if (given.operands.length > 0) call.walker.script(given.operands.map(plain).join(' '), call.shell.fork())

@@ -14,7 +14,12 @@ const crontab: Program = (call) => {
   }
   if (given.has('l', 'e', 'T', 'V')) return undefined
   const [file] = given.operands
-  const texts = file === '-' || (file === undefined && call.stdin) ? (call.stdin ?? []) : file === undefined ? [] : call.walker.streams.contents(file, call.shell)
+  const texts =
+    file === '-' || (file === undefined && call.stdin)
+      ? (call.stdin ?? [])
+      : file === undefined
+        ? []
+        : call.walker.streams.contents(file, call.shell)
   for (const text of texts) {
     if (text.trim() === '') call.walker.report('wipe-cron', call.argv)
     for (const line of text.split('\n')) {
@@ -30,7 +35,11 @@ const ESSENTIAL_PACKAGE =
 
 const packages: Program = (call, name) => {
   const words = call.argv.slice(1).map(plain)
-  const simulated = words.some((word) => /^(-s|--simulate|--just-print|--dry-run|--recon|--no-act|-p|--print|--test|--assumeno|-d|--download-only)$/.test(word))
+  const simulated = words.some((word) =>
+    /^(-s|--simulate|--just-print|--dry-run|--recon|--no-act|-p|--print|--test|--assumeno|-d|--download-only)$/.test(
+      word,
+    ),
+  )
   const removes: Readonly<Record<string, RegExp>> = {
     apt: /^(remove|purge|autoremove)$/,
     'apt-get': /^(remove|purge|autoremove)$/,
@@ -51,14 +60,18 @@ const packages: Program = (call, name) => {
   }
   if (simulated && !(name === 'pacman' && words.includes('-d'))) return undefined
   const pattern = removes[name]
-  const hit = pattern && words.some((word) => pattern.test(word)) ? words.find((word) => ESSENTIAL_PACKAGE.test(word) || word === '*' || word === '.*') : undefined
+  const hit =
+    pattern && words.some((word) => pattern.test(word))
+      ? words.find((word) => ESSENTIAL_PACKAGE.test(word) || word === '*' || word === '.*')
+      : undefined
   if (hit !== undefined) call.walker.report('remove-essential-package', [name, ...words])
   return undefined
 }
 
 const userdel: Program = (call, name) => {
   const user = options(call.argv.slice(1), { short: 'RZ' }).operands.map(plain)[0]
-  if (user === 'root' || (user !== undefined && user === call.shell.get('USER').values[0])) call.walker.report('wipe-home', [name, ...call.argv.slice(1)])
+  if (user === 'root' || (user !== undefined && user === call.shell.get('USER').values[0]))
+    call.walker.report('wipe-home', [name, ...call.argv.slice(1)])
   return undefined
 }
 
@@ -66,12 +79,14 @@ const grub: Program = () => undefined
 
 /** efibootmgr -B removes a boot entry. */
 const efibootmgr: Program = (call) => {
-  if (call.argv.slice(1).some((word) => /^-\w*[BO]|^--delete-boot/.test(word))) call.walker.report('overwrite-critical', call.argv)
+  if (call.argv.slice(1).some((word) => /^-\w*[BO]|^--delete-boot/.test(word)))
+    call.walker.report('overwrite-critical', call.argv)
   return undefined
 }
 
 const kexec: Program = (call) => {
-  if (call.argv.slice(1).some((word) => /^(-e|--exec|-f|--force)$/.test(word))) call.walker.report('host-down', call.argv)
+  if (call.argv.slice(1).some((word) => /^(-e|--exec|-f|--force)$/.test(word)))
+    call.walker.report('host-down', call.argv)
   return undefined
 }
 
@@ -81,7 +96,10 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...SIGNAL_PROGRAMS,
   crontab,
   ...NETWORK_PROGRAMS,
-  ...table('apt apt-get aptitude dpkg rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg'.split(' '), packages),
+  ...table(
+    'apt apt-get aptitude dpkg rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg'.split(' '),
+    packages,
+  ),
   ...table('userdel deluser'.split(' '), userdel),
   efibootmgr,
   kexec,

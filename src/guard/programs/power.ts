@@ -5,7 +5,11 @@ import { basename, options, type Program, table } from './call.js'
 const power: Program = (call, name) => {
   const words = call.argv.slice(1).map(plain)
   if (words.some((word) => /^(--help|--version|--show|-c|-k|--no-wall-only)$/.test(word))) return undefined
-  if ((name === 'reboot' || name === 'halt' || name === 'poweroff') && words.some((word) => word === '-w' || word === '--wtmp-only')) return undefined
+  if (
+    (name === 'reboot' || name === 'halt' || name === 'poweroff') &&
+    words.some((word) => word === '-w' || word === '--wtmp-only')
+  )
+    return undefined
   call.walker.report('host-down', [name, ...words.slice(0, 3)])
   return undefined
 }
@@ -19,7 +23,8 @@ export const init: Program = (call, name) => {
   return undefined
 }
 
-const POWER_UNITS = /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|emergency|rescue|exit|switch-root)$/
+const POWER_UNITS =
+  /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|emergency|rescue|exit|switch-root)$/
 
 const POWER_TARGETS = /^(poweroff|reboot|halt|kexec|emergency|rescue|shutdown|runlevel[016])(\.target)?$/
 
@@ -28,24 +33,48 @@ const VITAL_UNITS =
   /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|systemd-resolved|getty@tty1|init\.scope|user\.slice|system\.slice)(\.service|\.socket|\.target)?$/
 
 const systemctl: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'tpHMnosP', long: ['type', 'property', 'host', 'machine', 'lines', 'output', 'signal', 'state', 'kill-whom', 'root', 'job-mode'] })
+  const given = options(call.argv.slice(1), {
+    short: 'tpHMnosP',
+    long: [
+      'type',
+      'property',
+      'host',
+      'machine',
+      'lines',
+      'output',
+      'signal',
+      'state',
+      'kill-whom',
+      'root',
+      'job-mode',
+    ],
+  })
   const [verb = '', ...units] = given.operands.map(plain)
   if (given.has('help', 'version') || given.flags.includes('user') || given.has('dry-run')) return undefined
   if (POWER_UNITS.test(verb)) call.walker.report('host-down', ['systemctl', verb])
-  else if (/^(isolate|start|default)$/.test(verb) && (verb === 'default' ? false : units.some((unit) => POWER_TARGETS.test(unit)))) call.walker.report('host-down', ['systemctl', verb, ...units])
-  else if (/^(stop|disable|mask|kill)$/.test(verb) && units.some((unit) => VITAL_UNITS.test(unit))) call.walker.report('cut-network', ['systemctl', verb, ...units])
+  else if (
+    /^(isolate|start|default)$/.test(verb) &&
+    (verb === 'default' ? false : units.some((unit) => POWER_TARGETS.test(unit)))
+  )
+    call.walker.report('host-down', ['systemctl', verb, ...units])
+  else if (/^(stop|disable|mask|kill)$/.test(verb) && units.some((unit) => VITAL_UNITS.test(unit)))
+    call.walker.report('cut-network', ['systemctl', verb, ...units])
   return undefined
 }
 
 const service: Program = (call) => {
   const [unit = '', verb = ''] = call.argv.slice(1).map(plain)
-  if (/^(stop|disable)$/.test(verb) && VITAL_UNITS.test(unit)) call.walker.report('cut-network', ['service', unit, verb])
+  if (/^(stop|disable)$/.test(verb) && VITAL_UNITS.test(unit))
+    call.walker.report('cut-network', ['service', unit, verb])
   return undefined
 }
 
 const bus: Program = (call) => {
   const text = call.argv.map(plain).join(' ')
-  if (/\b(login1|ConsoleKit|systemd1|UPower)\b/.test(text) && /\b(PowerOff|Reboot|Halt|Suspend|Hibernate|KExec|Stop|Restart|SoftReboot|HybridSleep)(WithFlags)?\b/.test(text))
+  if (
+    /\b(login1|ConsoleKit|systemd1|UPower)\b/.test(text) &&
+    /\b(PowerOff|Reboot|Halt|Suspend|Hibernate|KExec|Stop|Restart|SoftReboot|HybridSleep)(WithFlags)?\b/.test(text)
+  )
     call.walker.report('host-down', [basename(call.argv[0] ?? ''), 'PowerOff'])
   return undefined
 }
@@ -59,7 +88,8 @@ const loginctl: Program = (call) => {
 
 const sysctl: Program = (call) => {
   const text = call.argv.slice(1).map(plain).join(' ')
-  if (/kernel\.(sysrq|panic)\b.*=/.test(text) && /kernel\.sysrq=|panic=/.test(text.replaceAll(' ', ''))) return undefined
+  if (/kernel\.(sysrq|panic)\b.*=/.test(text) && /kernel\.sysrq=|panic=/.test(text.replaceAll(' ', '')))
+    return undefined
   return ANYTHING
 }
 

@@ -1,9 +1,33 @@
 /** What text tools print, by name. Only so far as to follow text into a shell or a path into rm. */
 import { unescape } from '../words/escapes.js'
 import { resolvePath } from '../words/paths.js'
-import { type Alternatives, ANYTHING, hasWildcard, isConstant, plain, SELECTED, STAR, TREE, UNKNOWN } from '../words/text.js'
+import {
+  type Alternatives,
+  ANYTHING,
+  hasWildcard,
+  isConstant,
+  plain,
+  SELECTED,
+  STAR,
+  TREE,
+  UNKNOWN,
+} from '../words/text.js'
 import { basename, options, type Program } from './call.js'
-import { base32, base64, cat, cut, grep, headTail, opaqueFilter, openssl, rev, tac, through, tr, xxd } from './filters.js'
+import {
+  base32,
+  base64,
+  cat,
+  cut,
+  grep,
+  headTail,
+  opaqueFilter,
+  openssl,
+  rev,
+  tac,
+  through,
+  tr,
+  xxd,
+} from './filters.js'
 
 const echo: Program = ({ argv }) => {
   let args = argv.slice(1)
@@ -48,13 +72,26 @@ const pwd: Program = ({ shell }) => shell.cwd.map((cwd) => `${cwd}\n`)
 
 const whoami: Program = ({ shell }) => [`${shell.get('USER').values[0] ?? UNKNOWN}\n`]
 
-const id: Program = (call) => (/^-(un|nu)$/.test(call.argv[1] ?? '') || (call.argv.includes('-u') && call.argv.includes('-n')) ? whoami(call, 'whoami') : ANYTHING)
+const id: Program = (call) =>
+  /^-(un|nu)$/.test(call.argv[1] ?? '') || (call.argv.includes('-u') && call.argv.includes('-n'))
+    ? whoami(call, 'whoami')
+    : ANYTHING
 
-const printenv: Program = ({ argv, shell }) => (argv.length === 2 ? shell.get(argv[1] ?? '').values.map((value) => `${value}\n`) : ANYTHING)
+const printenv: Program = ({ argv, shell }) =>
+  argv.length === 2 ? shell.get(argv[1] ?? '').values.map((value) => `${value}\n`) : ANYTHING
 
-const dirname: Program = ({ argv }) => argv.slice(1, 2).map((path) => (isConstant(path) ? `${path.replace(/\/+$/, '').replace(/\/?[^/]*$/, '') || (path.startsWith('/') ? '/' : '.')}\n` : UNKNOWN))
+const dirname: Program = ({ argv }) =>
+  argv
+    .slice(1, 2)
+    .map((path) =>
+      isConstant(path)
+        ? `${path.replace(/\/+$/, '').replace(/\/?[^/]*$/, '') || (path.startsWith('/') ? '/' : '.')}\n`
+        : UNKNOWN,
+    )
 
-const baseName: Program = ({ argv }) => [isConstant(argv[1] ?? '') ? `${basename(argv[1] ?? '').replace(argv[2] ?? '\0', '')}\n` : UNKNOWN]
+const baseName: Program = ({ argv }) => [
+  isConstant(argv[1] ?? '') ? `${basename(argv[1] ?? '').replace(argv[2] ?? '\0', '')}\n` : UNKNOWN,
+]
 
 const realpath: Program = ({ argv, shell }) => {
   const [path] = options(argv.slice(1)).operands
@@ -84,7 +121,8 @@ const yes: Program = ({ argv }) => [`${argv.slice(1).map(plain).join(' ') || 'y'
 const getent: Program = ({ argv, shell }) => {
   if (argv[1] !== 'passwd' || argv[2] === undefined) return ANYTHING
   const user = plain(argv[2])
-  const home = user === 'root' ? '/root' : user === shell.get('USER').values[0] ? (shell.home[0] ?? '') : `/home/${user}`
+  const home =
+    user === 'root' ? '/root' : user === shell.get('USER').values[0] ? (shell.home[0] ?? '') : `/home/${user}`
   return [`${user}:x:1000:1000::${home}:/bin/bash\n`]
 }
 

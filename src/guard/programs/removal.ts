@@ -7,7 +7,8 @@ export const rm: Program = (call) => {
   if (given.has('help', 'version')) return undefined
   // Flags that are not known here might be -rf; naming a directory says that they are.
   const recursive = given.has('r', 'R', 'recursive') || given.operands.some((word) => word.startsWith(UNKNOWN))
-  for (const word of given.operands) call.walker.effect(recursive ? 'delete-tree' : 'delete', word, call.shell, call.argv)
+  for (const word of given.operands)
+    call.walker.effect(recursive ? 'delete-tree' : 'delete', word, call.shell, call.argv)
   return given.has('v', 'verbose') ? ANYTHING : NOTHING
 }
 
@@ -17,7 +18,8 @@ export const removeTrees =
   (call) => {
     if (onlyTalks(call.argv.slice(1))) return undefined
     // These tools expand wildcards themselves, quoted or not.
-    for (const word of options(call.argv.slice(1), spec).operands) call.walker.effect('delete-tree', activate(word), call.shell, call.argv)
+    for (const word of options(call.argv.slice(1), spec).operands)
+      call.walker.effect('delete-tree', activate(word), call.shell, call.argv)
     return undefined
   }
 
@@ -28,7 +30,8 @@ export const removeFiles: Program = (call) => {
 
 export const shred: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'nsT', long: ['iterations', 'size', 'random-source'] })
-  for (const word of given.operands) call.walker.effect(given.has('r', 'R', 'recursive') ? 'delete-tree' : 'overwrite', word, call.shell, call.argv)
+  for (const word of given.operands)
+    call.walker.effect(given.has('r', 'R', 'recursive') ? 'delete-tree' : 'overwrite', word, call.shell, call.argv)
   return NOTHING
 }
 
@@ -36,15 +39,25 @@ export const shred: Program = (call) => {
 export const removeItem: Program = (call) => {
   const words = call.argv.slice(1)
   const recursive = words.some((word) => /^-r(e(c(u(r(se?)?)?)?)?)?$/i.test(word))
-  for (const word of words) if (!word.startsWith('-')) call.walker.effect(recursive ? 'delete-tree' : 'delete', activate(word), call.shell, call.argv)
+  for (const word of words)
+    if (!word.startsWith('-'))
+      call.walker.effect(recursive ? 'delete-tree' : 'delete', activate(word), call.shell, call.argv)
   return NOTHING
 }
 
 /** `rclone purge PATH`, `rclone sync A PATH`: local paths have no colon in front of the first slash. */
 export const rclone: Program = (call) => {
-  const [verb = '', ...paths] = options(call.argv.slice(1), { long: ['exclude', 'include', 'filter', 'transfers', 'config'] }).operands
+  const [verb = '', ...paths] = options(call.argv.slice(1), {
+    long: ['exclude', 'include', 'filter', 'transfers', 'config'],
+  }).operands
   if (call.argv.some((word) => word === '-n' || word === '--dry-run')) return undefined
-  const target = /^(purge|delete|rmdirs)$/.test(plain(verb)) ? paths[0] : /^(sync|bisync)$/.test(plain(verb)) ? paths[1] : plain(verb) === 'move' ? paths[0] : undefined
+  const target = /^(purge|delete|rmdirs)$/.test(plain(verb))
+    ? paths[0]
+    : /^(sync|bisync)$/.test(plain(verb))
+      ? paths[1]
+      : plain(verb) === 'move'
+        ? paths[0]
+        : undefined
   if (target !== undefined && !/^[\w-]+:/.test(target)) call.walker.effect('delete-tree', target, call.shell, call.argv)
   return undefined
 }
@@ -52,8 +65,10 @@ export const rclone: Program = (call) => {
 /** `cmake -E rm|remove_directory PATHS`: its own portable file tools. */
 export const cmake: Program = (call) => {
   const [tool = '', ...words] = call.argv[1] === '-E' ? call.argv.slice(2) : []
-  if (/^(rm|remove_directory)$/.test(tool)) for (const word of words) if (!word.startsWith('-')) call.walker.effect('delete-tree', word, call.shell, call.argv)
-  if (tool === 'env' || tool === 'time' || tool === 'chdir') call.walker.argv(tool === 'chdir' ? words.slice(1) : [tool, ...words], call.shell.fork(), call.stdin)
+  if (/^(rm|remove_directory)$/.test(tool))
+    for (const word of words) if (!word.startsWith('-')) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  if (tool === 'env' || tool === 'time' || tool === 'chdir')
+    call.walker.argv(tool === 'chdir' ? words.slice(1) : [tool, ...words], call.shell.fork(), call.stdin)
   return undefined
 }
 

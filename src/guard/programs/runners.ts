@@ -45,5 +45,9 @@ export const runner: Program = (call, name) => {
   const rest = given.operands[0] === '--' ? given.operands.slice(1) : given.operands
   if (rest.length === 0) return undefined
   // A version suffix is not part of the program's name: `npx rimraf@5 /`.
-  return call.walker.argv([(rest[0] ?? '').replace(/(?<=.)@[\w.^~-]+$/, ''), ...rest.slice(1)], call.shell.fork(), call.stdin)
+  return call.walker.argv(
+    [(rest[0] ?? '').replace(/(?<=.)@[\w.^~-]+$/, ''), ...rest.slice(1)],
+    call.shell.fork(),
+    call.stdin,
+  )
 }

@@ -90,7 +90,8 @@ function code(call: Call, text: string, inner: ShellState, stdin: Call['stdin'])
 function startupFile(call: Call, paths: readonly string[]): void {
   for (const path of paths) {
     if (path === '' || !known(path)) continue
-    for (const text of call.walker.streams.contents(path, call.shell)) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    for (const text of call.walker.streams.contents(path, call.shell))
+      if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
   }
 }
 
@@ -103,7 +104,15 @@ export function runFile(call: Call, file: string, args: readonly string[]): read
       out = unique([...out, UNKNOWN])
       call.walker.settings.observer.opaque('runs a script that is not known here', call.walker, call.argv)
     } else if (!isReadable(text)) call.walker.report('hidden-code', call.argv)
-    else out = unique([...out, ...call.walker.frame(`script ${file}`, text, () => call.walker.recursion.inProcess(() => call.walker.script(plain(text), child(call, [file, ...args]), call.stdin)))])
+    else
+      out = unique([
+        ...out,
+        ...call.walker.frame(`script ${file}`, text, () =>
+          call.walker.recursion.inProcess(() =>
+            call.walker.script(plain(text), child(call, [file, ...args]), call.stdin),
+          ),
+        ),
+      ])
   }
   return out.length > 0 ? out : undefined
 }

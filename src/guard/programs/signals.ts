@@ -68,7 +68,9 @@ function selection(call: Call, short: string): Options {
 
 /** Only the children of a process, a group, a session, a terminal, a pid file. */
 function isNarrowed(given: Options): boolean {
-  return ['P', 'parent', 'g', 'pgroup', 's', 'session', 't', 'terminal', 'F', 'pidfile', 'cgroup', 'ns'].some((option) => given.get(option) !== undefined)
+  return ['P', 'parent', 'g', 'pgroup', 's', 'session', 't', 'terminal', 'F', 'pidfile', 'cgroup', 'ns'].some(
+    (option) => given.get(option) !== undefined,
+  )
 }
 
 /** Names with no letter in common: a pattern that matches all of them picks nothing out. */
@@ -85,7 +87,12 @@ function matchesEverything(pattern: string, exact: boolean): boolean {
 /** Few enough ways to match a short name, however the pattern nests its repetitions and alternatives. */
 function isQuicklyTried(pattern: string): boolean {
   const groups = pattern.split('(').length - 1
-  return pattern.length <= 1_000 && groups <= 3 && !(groups > 0 && pattern.includes('{')) && (pattern.match(/[*+?{]/g) ?? []).length <= 8
+  return (
+    pattern.length <= 1_000 &&
+    groups <= 3 &&
+    !(groups > 0 && pattern.includes('{')) &&
+    (pattern.match(/[*+?{]/g) ?? []).length <= 8
+  )
 }
 
 function posixExpression(pattern: string, exact: boolean): RegExp | undefined {
@@ -97,7 +104,17 @@ function posixExpression(pattern: string, exact: boolean): RegExp | undefined {
   }
 }
 
-const POSIX_CLASSES: Readonly<Record<string, string>> = { alpha: 'A-Za-z', lower: 'a-z', upper: 'A-Z', digit: '0-9', alnum: 'A-Za-z0-9', print: ' -~', graph: '!-~', space: '\\s', punct: '!-/:-@' }
+const POSIX_CLASSES: Readonly<Record<string, string>> = {
+  alpha: 'A-Za-z',
+  lower: 'a-z',
+  upper: 'A-Z',
+  digit: '0-9',
+  alnum: 'A-Za-z0-9',
+  print: ' -~',
+  graph: '!-~',
+  space: '\\s',
+  punct: '!-/:-@',
+}
 
 /** pkill and killall by name: everything, or something that includes us. */
 const killByName: Program = (call, name) => {
@@ -114,11 +131,19 @@ const killByName: Program = (call, name) => {
     return undefined
   }
   for (const pattern of patterns) {
-    const everything = byRegex || given.has('r', 'regexp') ? matchesEverything(pattern, byRegex && given.has('x', 'exact')) && !(byRegex && isNarrowed(given)) : /^[.^*$\s]+$/.test(pattern)
+    const everything =
+      byRegex || given.has('r', 'regexp')
+        ? matchesEverything(pattern, byRegex && given.has('x', 'exact')) && !(byRegex && isNarrowed(given))
+        : /^[.^*$\s]+$/.test(pattern)
     if (everything) call.walker.report('kill-everything', [name, pattern])
     else if (given.has('v', 'inverse')) call.walker.report('kill-everything', [name, '-v', pattern])
-    else if (/^(init|systemd|sshd|systemd-logind|dbus-daemon|Xorg|gnome-shell)$/.test(pattern) && !given.has('P', 'parent')) call.walker.report('kill-everything', [name, pattern])
-    else if (call.walker.settings.own.names.some((ours) => namesUs(name, pattern, ours, exact, given.has('f', 'full')))) killsHost(call, pattern)
+    else if (
+      /^(init|systemd|sshd|systemd-logind|dbus-daemon|Xorg|gnome-shell)$/.test(pattern) &&
+      !given.has('P', 'parent')
+    )
+      call.walker.report('kill-everything', [name, pattern])
+    else if (call.walker.settings.own.names.some((ours) => namesUs(name, pattern, ours, exact, given.has('f', 'full'))))
+      killsHost(call, pattern)
   }
   return undefined
 }
@@ -135,7 +160,10 @@ const pgrep: Program = (call) => {
   const given = selection(call, 'dFgGPrstuUO')
   if (isNarrowed(given) || given.has('c', 'count')) return ANYTHING
   const [pattern] = given.operands.map(plain)
-  const everything = pattern === undefined ? given.get('u', 'euid', 'U', 'uid') !== undefined : matchesEverything(pattern, given.has('x', 'exact'))
+  const everything =
+    pattern === undefined
+      ? given.get('u', 'euid', 'U', 'uid') !== undefined
+      : matchesEverything(pattern, given.has('x', 'exact'))
   return everything || given.has('v', 'inverse') ? EVERY_PID : ANYTHING
 }
 
@@ -148,7 +176,10 @@ export const SIGNAL_PROGRAMS: Readonly<Record<string, Program>> = {
     if (!onlyTalks(call.argv.slice(1))) call.walker.report('kill-everything', call.argv)
     return NOTHING
   },
-  ps: ({ argv }) => (argv.slice(1).some((word) => /^-?\w*[eAax]/.test(word)) && !argv.some((word) => /^-[pC]/.test(word)) ? EVERY_PID : ANYTHING),
+  ps: ({ argv }) =>
+    argv.slice(1).some((word) => /^-?\w*[eAax]/.test(word)) && !argv.some((word) => /^-[pC]/.test(word))
+      ? EVERY_PID
+      : ANYTHING,
   pgrep,
   pidof: () => ANYTHING,
 }

@@ -11,8 +11,11 @@ export const mv: Program = (call) => {
   const { sources, target, intoDirectory } = destination(given)
   for (const source of sources) call.walker.effect('move', source, call.shell, call.argv)
   if (target === undefined) return NOTHING
-  if (plain(target) === '/dev/null') for (const source of sources) call.walker.effect('delete-tree', source, call.shell, call.argv)
-  else for (const landing of landings(sources, target, intoDirectory)) call.walker.effect('overwrite', landing, call.shell, call.argv)
+  if (plain(target) === '/dev/null')
+    for (const source of sources) call.walker.effect('delete-tree', source, call.shell, call.argv)
+  else
+    for (const landing of landings(sources, target, intoDirectory))
+      call.walker.effect('overwrite', landing, call.shell, call.argv)
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
   return NOTHING
 }
@@ -22,16 +25,22 @@ export const cp: Program = (call) => {
   if (given.has('help', 'version')) return undefined
   const { sources, target, intoDirectory } = destination(given)
   if (target === undefined) return NOTHING
-  for (const landing of landings(sources, target, intoDirectory)) call.walker.effect('overwrite', landing, call.shell, call.argv)
+  for (const landing of landings(sources, target, intoDirectory))
+    call.walker.effect('overwrite', landing, call.shell, call.argv)
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
   return NOTHING
 }
 
 export const install: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'gmotS', long: ['group', 'mode', 'owner', 'target-directory', 'suffix'] })
+  const given = options(call.argv.slice(1), {
+    short: 'gmotS',
+    long: ['group', 'mode', 'owner', 'target-directory', 'suffix'],
+  })
   if (given.has('d', 'directory', 'help', 'version')) return undefined
   const { sources, target, intoDirectory } = destination(given)
-  if (target !== undefined) for (const landing of landings(sources, target, intoDirectory)) call.walker.effect('overwrite', landing, call.shell, call.argv)
+  if (target !== undefined)
+    for (const landing of landings(sources, target, intoDirectory))
+      call.walker.effect('overwrite', landing, call.shell, call.argv)
   if (target !== undefined) sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
   return NOTHING
 }
@@ -50,11 +59,19 @@ export const ln: Program = (call) => {
 }
 
 /** Sources and destination of cp, mv, ln, install, scp. */
-function destination(given: ReturnType<typeof options>): { sources: string[]; target: string | undefined; intoDirectory: boolean } {
+function destination(given: ReturnType<typeof options>): {
+  sources: string[]
+  target: string | undefined
+  intoDirectory: boolean
+} {
   const directory = given.get('t', 'target-directory')
   if (directory !== undefined) return { sources: given.operands, target: directory, intoDirectory: true }
   const target = given.operands.length > 1 ? given.operands[given.operands.length - 1] : undefined
-  return { sources: target === undefined ? given.operands : given.operands.slice(0, -1), target, intoDirectory: given.operands.length > 2 || (target ?? '').endsWith('/') }
+  return {
+    sources: target === undefined ? given.operands : given.operands.slice(0, -1),
+    target,
+    intoDirectory: given.operands.length > 2 || (target ?? '').endsWith('/'),
+  }
 }
 
 /** The file that really appears: `cp x /etc/` writes /etc/x. */
@@ -72,7 +89,8 @@ function carry(call: Call, source: string, targets: readonly string[]): void {
     if (path === '' || !isConstant(path)) continue
     const text = from === '/dev/stdin' ? (call.stdin ?? undefined) : call.shell.files.get(from)
     if (text) call.shell.files.set(path, text)
-    if (from !== '/dev/stdin') call.walker.namesakes.stands(path, from, basename(call.argv[0] ?? '') === 'ln' ? 'link' : 'copy')
+    if (from !== '/dev/stdin')
+      call.walker.namesakes.stands(path, from, basename(call.argv[0] ?? '') === 'ln' ? 'link' : 'copy')
   }
 }
 
@@ -127,12 +145,16 @@ export const rsync: Program = (call) => {
       'out-format',
     ],
   })
-  for (const line of [...given.all('e', 'rsh'), ...given.all('rsync-path')]) call.walker.tryScript(plain(line), call.shell)
+  for (const line of [...given.all('e', 'rsh'), ...given.all('rsync-path')])
+    call.walker.tryScript(plain(line), call.shell)
   const target = given.operands.length > 1 ? given.operands[given.operands.length - 1] : undefined
   if (target === undefined || given.has('n', 'dry-run', 'list-only')) return undefined
   const deletes = given.flags.some((flag) => /^del(ete.*)?$/.test(flag))
   if (deletes) call.walker.effect('delete-tree', target.replace(/^[\w.@-]+:(?=\/)/, ''), call.shell, call.argv)
-  else for (const landing of landings(given.operands.slice(0, -1), target, false)) call.walker.effect('overwrite', landing, call.shell, call.argv)
-  if (given.has('remove-source-files')) for (const source of given.operands.slice(0, -1)) call.walker.effect('delete-tree', source, call.shell, call.argv)
+  else
+    for (const landing of landings(given.operands.slice(0, -1), target, false))
+      call.walker.effect('overwrite', landing, call.shell, call.argv)
+  if (given.has('remove-source-files'))
+    for (const source of given.operands.slice(0, -1)) call.walker.effect('delete-tree', source, call.shell, call.argv)
   return undefined
 }

@@ -15,15 +15,22 @@ const wrap: Program = (call, name) => {
   let rest = given.operands.slice(spec.skip ?? 0)
   const inner = call.shell.fork()
   if (spec.assigns) rest = takeAssignments(rest, call, inner)
-  const directory = name === 'sudo' || name === 'run0' ? given.get('D', 'chdir') : name === 'unshare' || name === 'nsenter' ? given.get('w', 'wd') : undefined
+  const directory =
+    name === 'sudo' || name === 'run0'
+      ? given.get('D', 'chdir')
+      : name === 'unshare' || name === 'nsenter'
+        ? given.get('w', 'wd')
+        : undefined
   if (directory !== undefined) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
-  if ((name === 'sudo' || name === 'doas') && rest.length > 0 && (given.has('s') || given.has('i', 'login', 'shell'))) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
+  if ((name === 'sudo' || name === 'doas') && rest.length > 0 && (given.has('s') || given.has('i', 'login', 'shell')))
+    return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   const program = name === 'start-stop-daemon' ? given.get('x', 'exec', 'a') : undefined
   if (program !== undefined) rest = [program, ...rest]
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
   if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   // The namespaces of pid 1 are the machine's own, also from inside a container.
-  if (name === 'nsenter' && given.get('t', 'target') === '1') return call.walker.namesakes.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
+  if (name === 'nsenter' && given.get('t', 'target') === '1')
+    return call.walker.namesakes.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
   return call.walker.external(rest, inner, call.stdin)
 }
 

@@ -11,10 +11,17 @@ export function isConstantlyTrue(list: CompoundList): boolean {
   const last = list.commands[list.commands.length - 1]?.command
   if (last?.type === 'Command') {
     const words = [last.name, ...last.args].map((word) => (word && 'text' in word ? word.text : ''))
-    return /^(true|:|\[ 1 \]|\[ true \]|test 1|\[ 1 -eq 1 \]|\[ 1 = 1 \]|\/bin\/true|sleep [\d.]+)$/.test(words.join(' '))
+    return /^(true|:|\[ 1 \]|\[ true \]|test 1|\[ 1 -eq 1 \]|\[ 1 = 1 \]|\/bin\/true|sleep [\d.]+)$/.test(
+      words.join(' '),
+    )
   }
   if (last?.type === 'ArithmeticCommand') return /^\s*[1-9]\d*\s*$/.test(last.body)
-  return last?.type === 'TestCommand' && last.expression.type === 'TestUnary' && last.expression.operator === '-n' && last.expression.operand.parts === undefined
+  return (
+    last?.type === 'TestCommand' &&
+    last.expression.type === 'TestUnary' &&
+    last.expression.operator === '-n' &&
+    last.expression.operand.parts === undefined
+  )
 }
 
 export function isConstantlyFalse(list: CompoundList): boolean {

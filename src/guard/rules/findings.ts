@@ -12,7 +12,19 @@ export interface Finding {
 }
 
 /** What a command does to a path. `tree` means the path and everything below it. */
-export type EffectKind = 'delete' | 'delete-tree' | 'move' | 'overwrite' | 'replace' | 'append' | 'edit' | 'create' | 'mode' | 'mode-tree' | 'owner' | 'owner-tree'
+export type EffectKind =
+  | 'delete'
+  | 'delete-tree'
+  | 'move'
+  | 'overwrite'
+  | 'replace'
+  | 'append'
+  | 'edit'
+  | 'create'
+  | 'mode'
+  | 'mode-tree'
+  | 'owner'
+  | 'owner-tree'
 
 export interface Effect {
   readonly kind: EffectKind

@@ -22,12 +22,17 @@ function spread(effect: Effect): EffectKind {
   if (!effect.path.endsWith(TREE)) return effect.kind
   if (effect.kind === 'mode') return 'mode-tree'
   if (effect.kind === 'owner') return 'owner-tree'
-  return effect.kind === 'append' || effect.kind === 'create' ? effect.kind : effect.kind.startsWith('mode') || effect.kind.startsWith('owner') ? effect.kind : 'delete-tree'
+  return effect.kind === 'append' || effect.kind === 'create'
+    ? effect.kind
+    : effect.kind.startsWith('mode') || effect.kind.startsWith('owner')
+      ? effect.kind
+      : 'delete-tree'
 }
 
 function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: Effect): RuleName | undefined {
   if (place === 'kernel-switch') return isWrite(kind) ? 'kernel-switch' : undefined
-  if (place === 'device') return kind === 'create' || kind.startsWith('mode') || kind.startsWith('owner') ? undefined : 'destroy-device'
+  if (place === 'device')
+    return kind === 'create' || kind.startsWith('mode') || kind.startsWith('owner') ? undefined : 'destroy-device'
   switch (kind) {
     case 'delete-tree':
     case 'move':
@@ -35,13 +40,17 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
     case 'delete':
       // Without -r a directory itself survives, but not the files that `*` names.
       if (place === 'critical-file') return 'overwrite-critical'
-      return contents && shown !== '/' && !/^\/(opt|srv|mnt|media|home|var\/www|run)$/.test(shown) ? wipe(place) : undefined
+      return contents && shown !== '/' && !/^\/(opt|srv|mnt|media|home|var\/www|run)$/.test(shown)
+        ? wipe(place)
+        : undefined
     case 'overwrite':
     case 'replace':
       if (place === 'critical-file') return 'overwrite-critical'
       return contents && (place === 'system' || place === 'root') ? 'overwrite-critical' : undefined
     case 'edit':
-      return place === 'critical-file' && /^\/etc\/(passwd|shadow|group|gshadow|sudoers)$/.test(shown) ? 'overwrite-critical' : undefined
+      return place === 'critical-file' && /^\/etc\/(passwd|shadow|group|gshadow|sudoers)$/.test(shown)
+        ? 'overwrite-critical'
+        : undefined
     case 'mode':
     case 'mode-tree':
       return modeRule(kind, place, shown, effect.mode)
@@ -64,26 +73,39 @@ function wipe(place: Located['place']): RuleName {
 }
 
 /** Places that belong to whoever installed them; giving them away is ordinary. */
-const HANDED_OUT = /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|dev\/shm|Applications|Volumes)$/
+const HANDED_OUT =
+  /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|dev\/shm|Applications|Volumes)$/
 
 function ownerRule(kind: EffectKind, place: Located['place'], shown: string): RuleName | undefined {
   if (place === 'home') return shown === '/home' || shown === '/Users' ? 'open-permissions' : undefined
   if (HANDED_OUT.test(shown)) return undefined
   if (place === 'critical-file') return 'open-permissions'
-  return kind === 'owner-tree' || place === 'root' || /^\/(etc|usr|bin|sbin|lib|lib64|var|boot|root)$/.test(shown) ? 'open-permissions' : undefined
+  return kind === 'owner-tree' || place === 'root' || /^\/(etc|usr|bin|sbin|lib|lib64|var|boot|root)$/.test(shown)
+    ? 'open-permissions'
+    : undefined
 }
 
 function modeRule(kind: EffectKind, place: Located['place'], shown: string, mode = ''): RuleName | undefined {
-  if (place === 'home') return (kind === 'mode-tree' || shown === '/home') && isExtreme(mode) ? 'open-permissions' : undefined
+  if (place === 'home')
+    return (kind === 'mode-tree' || shown === '/home') && isExtreme(mode) ? 'open-permissions' : undefined
   if (HANDED_OUT.test(shown)) return undefined
   if (/^\/etc\/(g?shadow|sudoers)$/.test(shown) && /[1-7]$|[oa]\+|^\+/.test(mode)) return 'open-permissions'
-  if (place === 'critical-file') return isExtreme(mode) || /[2367]$|^[0-7]?[0-7][2367]|[oga]\+?.*w|^[-+=]?.*s$|^[246]\d{3}$/.test(mode) ? 'open-permissions' : undefined
+  if (place === 'critical-file')
+    return isExtreme(mode) || /[2367]$|^[0-7]?[0-7][2367]|[oga]\+?.*w|^[-+=]?.*s$|^[246]\d{3}$/.test(mode)
+      ? 'open-permissions'
+      : undefined
   if (kind === 'mode-tree') return 'open-permissions'
   return isExtreme(mode) || closesToOthers(mode) ? 'open-permissions' : undefined
 }
 
 function isExtreme(mode: string): boolean {
-  return /^[0-7]?(777|666|000|0|00|0000|111|222|333|444)$/.test(mode) || /^a?[-=]r?w?x?$/.test(mode) || /^(a|ugo|o|go|)?\+r?wx?$/.test(mode) || /^(a|ugo|u|)?-[rwx]+/.test(mode) || /^a?=$/.test(mode)
+  return (
+    /^[0-7]?(777|666|000|0|00|0000|111|222|333|444)$/.test(mode) ||
+    /^a?[-=]r?w?x?$/.test(mode) ||
+    /^(a|ugo|o|go|)?\+r?wx?$/.test(mode) ||
+    /^(a|ugo|u|)?-[rwx]+/.test(mode) ||
+    /^a?=$/.test(mode)
+  )
 }
 
 /** A mode for a system directory that leaves others without read or search: nothing but root works any more. */
@@ -97,9 +119,15 @@ function sensitiveHomePath(effect: Effect, homes: readonly string[]): Judged | u
   for (const home of homes) {
     if (home === '' || !effect.path.startsWith(`${home === '/' ? '' : home}/`)) continue
     const below = effect.path.slice(home === '/' ? 1 : home.length + 1)
-    const gone = effect.kind === 'delete-tree' || effect.kind === 'move' || effect.kind === 'delete' || effect.kind === 'overwrite' || effect.kind === 'replace'
+    const gone =
+      effect.kind === 'delete-tree' ||
+      effect.kind === 'move' ||
+      effect.kind === 'delete' ||
+      effect.kind === 'overwrite' ||
+      effect.kind === 'replace'
     if (gone && /^\.(bash|zsh|sh|ash)_?history$/.test(below)) return { rule: 'wipe-history', shown: `~/${below}` }
-    if (effect.kind === 'delete-tree' && /^\.(ssh|gnupg|aws|kube|password-store)(\/[\uFDD1-\uFDD4]+)?$/.test(below)) return { rule: 'wipe-home', shown: `~/${below.replace(/\/.*/, '')}` }
+    if (effect.kind === 'delete-tree' && /^\.(ssh|gnupg|aws|kube|password-store)(\/[\uFDD1-\uFDD4]+)?$/.test(below))
+      return { rule: 'wipe-home', shown: `~/${below.replace(/\/.*/, '')}` }
   }
   return undefined
 }

@@ -53,7 +53,8 @@ export class Namesakes {
         length = inside.length
       }
       // Wiping the container's root takes the mounts with it.
-      if (best === undefined && (bare === '/' || bare === '') && inside !== '/') best = path.length > 1 ? `${host}/${path.slice(1)}` : host
+      if (best === undefined && (bare === '/' || bare === '') && inside !== '/')
+        best = path.length > 1 ? `${host}/${path.slice(1)}` : host
     }
     return best
   }

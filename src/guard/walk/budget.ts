@@ -11,11 +11,13 @@ export class Budget {
 
   /** Refuses a long list before walking into it. */
   affordable(parts: number): void {
-    if (this.steps + parts > GUARD_LIMITS.maxSteps) throw new GuardLimit('steps', 'the command has too many parts to check')
+    if (this.steps + parts > GUARD_LIMITS.maxSteps)
+      throw new GuardLimit('steps', 'the command has too many parts to check')
   }
 
   deeper<T>(work: () => T): T {
-    if (++this.depth > GUARD_LIMITS.maxDepth) throw new GuardLimit('depth', 'shells, wrappers or functions are nested too deeply')
+    if (++this.depth > GUARD_LIMITS.maxDepth)
+      throw new GuardLimit('depth', 'shells, wrappers or functions are nested too deeply')
     try {
       return work()
     } finally {

@@ -1,5 +1,16 @@
 /** Conditions and loops: every way a compound command may go is walked, and what the ways leave behind is joined. */
-import type { ArithmeticCommand, ArithmeticFor, Case, CompoundList, For, If, Select, TestCommand, TestExpression, While } from 'unbash'
+import type {
+  ArithmeticCommand,
+  ArithmeticFor,
+  Case,
+  CompoundList,
+  For,
+  If,
+  Select,
+  TestCommand,
+  TestExpression,
+  While,
+} from 'unbash'
 import { isConstantlyFalse, isConstantlyTrue, isSpawnOnly } from '../rules/certainty.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, ANYTHING, hasUnknown, NOTHING, UNKNOWN, unique } from '../words/text.js'
@@ -43,7 +54,11 @@ function walkIf(node: If, shell: ShellState, stdin: Input, walker: Walker): Alte
     out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(branch.then, way, stdin))])
     shell.absorb(way)
   }
-  if (node.else) out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(node.else as CompoundList, otherwise, stdin))])
+  if (node.else)
+    out = unique([
+      ...out,
+      ...walker.recursion.guarded(true, () => walker.list(node.else as CompoundList, otherwise, stdin)),
+    ])
   shell.absorb(otherwise)
   return out
 }
@@ -97,7 +112,11 @@ function rounds(body: CompoundList, shell: ShellState, stdin: Input, walker: Wal
 
 /** Several rounds of a loop print several times; two are enough to see what joins up. */
 function severalTimes(out: Alternatives): Alternatives {
-  return out.every((text) => text === '') ? NOTHING : out.length === 1 && !hasUnknown(out[0] ?? '') ? [`${out[0]}`, `${out[0]}${out[0]}`] : unique([...out, UNKNOWN])
+  return out.every((text) => text === '')
+    ? NOTHING
+    : out.length === 1 && !hasUnknown(out[0] ?? '')
+      ? [`${out[0]}`, `${out[0]}${out[0]}`]
+      : unique([...out, UNKNOWN])
 }
 
 function test(expression: TestExpression, shell: ShellState, walker: Walker): void {

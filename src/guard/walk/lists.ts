@@ -38,7 +38,8 @@ export function walkPipeline(node: Pipeline, shell: ShellState, stdin: Input, wa
 
 /** A coprocess reads what is written to its descriptor later. */
 export function walkCoproc(node: Coproc, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
-  const run = (input: Input): void => void walker.recursion.inProcess(() => walker.budget.deeper(() => walker.node(node.body, shell.fork(), input)))
+  const run = (input: Input): void =>
+    void walker.recursion.inProcess(() => walker.budget.deeper(() => walker.node(node.body, shell.fork(), input)))
   run(stdin)
   const [reads, writes] = [walker.streams.fresh(), walker.streams.fresh()]
   shell.set(node.name?.value ?? 'COPROC', [String(reads)], [String(reads), String(writes)])

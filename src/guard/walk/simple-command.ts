@@ -13,7 +13,10 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
   const words: string[][][] = []
   if (node.name) words.push(expandFields(node.name, shell, walker))
   const declared = node.args.flatMap((argument) => (argument.type === 'Assignment' ? [argument] : []))
-  for (const argument of node.args) words.push(argument.type === 'Word' ? expandFields(argument, shell, walker) : assignmentWord(argument, shell, walker))
+  for (const argument of node.args)
+    words.push(
+      argument.type === 'Word' ? expandFields(argument, shell, walker) : assignmentWord(argument, shell, walker),
+    )
   const assigned = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [part] : []))
   const ways = combine(words)
   const target = words.length > 0 && ways.some((argv) => argv.length > 0) ? shell.fork() : shell

@@ -33,17 +33,26 @@ export class Streams {
         if (descriptor === 0) input = text
         else shell.files.set(`/dev/fd/${descriptor}`, text)
       }
-      if (redirect.type === 'HereString' && redirect.target) feed(expandText(redirect.target, shell, this.walker).map((value) => `${value}\n`))
+      if (redirect.type === 'HereString' && redirect.target)
+        feed(expandText(redirect.target, shell, this.walker).map((value) => `${value}\n`))
       else if (redirect.type === 'HereDoc') {
         const strip = (text: string): string => (redirect.operator === '<<-' ? text.replace(/^\t+/gm, '') : text)
         const quoted = redirect.delimiter?.quoted ?? false
         const text =
-          quoted || !redirect.body.parts ? [quoted ? redirect.body.text : redirect.body.text.replace(/\\([$`\\])/g, '$1').replace(/\\\n/g, '')] : expandQuoted(redirect.body.parts, shell, this.walker)
+          quoted || !redirect.body.parts
+            ? [quoted ? redirect.body.text : redirect.body.text.replace(/\\([$`\\])/g, '$1').replace(/\\\n/g, '')]
+            : expandQuoted(redirect.body.parts, shell, this.walker)
         feed(text.map(strip))
       } else if (redirect.type === 'Redirect' && redirect.operator === '<&' && redirect.target) {
-        const known = expandSingle(redirect.target, shell, this.walker).flatMap((number) => [...(shell.files.get(`/dev/fd/${number}`) ?? [])])
+        const known = expandSingle(redirect.target, shell, this.walker).flatMap((number) => [
+          ...(shell.files.get(`/dev/fd/${number}`) ?? []),
+        ])
         if (known.length > 0) feed(unique(known))
-      } else if (redirect.type === 'Redirect' && (redirect.operator === '<' || redirect.operator === '<>') && redirect.target) {
+      } else if (
+        redirect.type === 'Redirect' &&
+        (redirect.operator === '<' || redirect.operator === '<>') &&
+        redirect.target
+      ) {
         const paths = expandSingle(redirect.target, shell, this.walker)
         if (redirect.operator === '<>') for (const path of paths) this.walker.effect('append', path, shell, ['<>'])
         feed(unique(paths.flatMap((path) => [...this.contents(path, shell)])))
@@ -63,7 +72,12 @@ export class Streams {
   }
 
   /** Follows what a command prints into files and other commands; gives what is left on its output. */
-  sendOutput(redirects: readonly Redirection[], printed: Alternatives, shell: ShellState, argv: readonly string[]): Alternatives {
+  sendOutput(
+    redirects: readonly Redirection[],
+    printed: Alternatives,
+    shell: ShellState,
+    argv: readonly string[],
+  ): Alternatives {
     let out = printed
     for (const redirect of redirects) {
       if (redirect.type !== 'Redirect' || !redirect.target) continue

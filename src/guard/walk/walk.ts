@@ -2,7 +2,17 @@
  * Walks a command the way bash would run it, without running anything: follows variables, directories, pipes and
  * files just written, unwraps wrappers and inner shells, and collects what each effective command would do.
  */
-import type { AndOr, CommandNode, CompoundList, Function as FunctionNode, ParsedScript, Pipeline, ProcessSubstitutionPart, Redirected, Statement } from 'unbash'
+import type {
+  AndOr,
+  CommandNode,
+  CompoundList,
+  Function as FunctionNode,
+  ParsedScript,
+  Pipeline,
+  ProcessSubstitutionPart,
+  Redirected,
+  Statement,
+} from 'unbash'
 import { Budget } from './budget.js'
 import { catastrophe, type RuleName } from '../rules/catastrophe.js'
 import { walkControl } from './control-flow.js'
@@ -20,7 +30,17 @@ import { walkSimple } from './simple-command.js'
 import type { ShellState } from '../words/state.js'
 import { Streams } from './streams.js'
 import { complete, parseScript } from '../words/syntax.js'
-import { type Alternatives, ANYTHING, concat, hasUnknown, NOTHING, plain, readable, UNKNOWN, unique } from '../words/text.js'
+import {
+  type Alternatives,
+  ANYTHING,
+  concat,
+  hasUnknown,
+  NOTHING,
+  plain,
+  readable,
+  UNKNOWN,
+  unique,
+} from '../words/text.js'
 import { TreeBuilder } from './tree.js'
 
 /** What policy wants to see of every effective command and every effect. */
@@ -106,7 +126,14 @@ export class Walker implements Runner {
   report(rule: RuleName, words: readonly string[], shown?: string): void {
     const row = catastrophe(rule)
     const target = shown && !words.includes(shown) ? ` (${shown})` : ''
-    this.add({ decision: 'deny', rule, reason: `\`${words.map(readable).join(' ')}\` ${row.why}${target}`, guidance: row.guidance, words: words.map(readable), dangerous: true })
+    this.add({
+      decision: 'deny',
+      rule,
+      reason: `\`${words.map(readable).join(' ')}\` ${row.why}${target}`,
+      guidance: row.guidance,
+      words: words.map(readable),
+      dangerous: true,
+    })
   }
 
   add(finding: Finding): void {
@@ -120,9 +147,12 @@ export class Walker implements Runner {
     this.budget.affordable(list.length)
     let out: Alternatives = NOTHING
     for (const statement of list) {
-      const printed = statement.background ? this.recursion.inProcess(() => this.node(statement.command, shell.fork(), stdin)) : this.node(statement.command, shell, stdin)
+      const printed = statement.background
+        ? this.recursion.inProcess(() => this.node(statement.command, shell.fork(), stdin))
+        : this.node(statement.command, shell, stdin)
       // What nobody knows ends in a newline, or the next line would seem to be part of it.
-      if (this.isRead) out = concat(out, list.length > 1 ? printed.map((text) => (text === UNKNOWN ? `${UNKNOWN}\n` : text)) : printed)
+      if (this.isRead)
+        out = concat(out, list.length > 1 ? printed.map((text) => (text === UNKNOWN ? `${UNKNOWN}\n` : text)) : printed)
     }
     return out
   }
@@ -212,12 +242,25 @@ export class Walker implements Runner {
   }
 
   /** Judges one effective argv: records it, lets policy see it, and asks the program tables what it does. */
-  argv(argv: readonly string[], shell: ShellState, stdin: Input, extra: Partial<Pick<Call, 'declared' | 'prefix' | 'external'>> = {}): Alternatives {
+  argv(
+    argv: readonly string[],
+    shell: ShellState,
+    stdin: Input,
+    extra: Partial<Pick<Call, 'declared' | 'prefix' | 'external'>> = {},
+  ): Alternatives {
     this.step()
     return this.budget.deeper(() =>
       this.tree.within(argv, () => {
         if (this.commands.length < 2_000) this.commands.push(argv.map(readable))
-        return dispatch({ argv, shell, stdin, walker: this, declared: extra.declared ?? [], prefix: extra.prefix, external: extra.external ?? false })
+        return dispatch({
+          argv,
+          shell,
+          stdin,
+          walker: this,
+          declared: extra.declared ?? [],
+          prefix: extra.prefix,
+          external: extra.external ?? false,
+        })
       }),
     )
   }
@@ -241,7 +284,8 @@ export class Walker implements Runner {
     return this.recursion.inProcess(() =>
       this.budget.deeper(() => {
         const only = whole.commands.length === 1 ? whole.commands[0]?.command : undefined
-        if (only?.type === 'Command' && !only.name && only.redirects.length === 1) return this.streams.inputOf(only.redirects, shell, null) ?? ANYTHING
+        if (only?.type === 'Command' && !only.name && only.redirects.length === 1)
+          return this.streams.inputOf(only.redirects, shell, null) ?? ANYTHING
         const before = this.source
         if (whole.source !== undefined) this.source = whole.source
         const out = this.read(() => this.statements(whole.commands, shell.fork(), this.inherited))
@@ -254,9 +298,20 @@ export class Walker implements Runner {
   processPath(part: ProcessSubstitutionPart, shell: ShellState): string {
     const path = `/dev/fd/${this.streams.fresh()}`
     const script = complete(part.script)
-    const out = this.read(() => this.recursion.inProcess(() => this.budget.deeper(() => this.statements(script.commands, shell.fork(), this.inherited))))
+    const out = this.read(() =>
+      this.recursion.inProcess(() =>
+        this.budget.deeper(() => this.statements(script.commands, shell.fork(), this.inherited)),
+      ),
+    )
     if (part.operator === '<') shell.files.set(path, out)
-    else this.streams.feeds(path, (text) => void this.recursion.inProcess(() => this.budget.deeper(() => this.statements(script.commands, shell.fork(), text))))
+    else
+      this.streams.feeds(
+        path,
+        (text) =>
+          void this.recursion.inProcess(() =>
+            this.budget.deeper(() => this.statements(script.commands, shell.fork(), text)),
+          ),
+      )
     return path
   }
 

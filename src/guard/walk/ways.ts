@@ -8,7 +8,8 @@ export function combine(words: readonly (readonly string[][])[]): string[][] {
   for (const ways of words) count = Math.min(count * ways.length, 1_000)
   if (count <= GUARD_LIMITS.maxAlternatives) {
     let all: string[][] = [[]]
-    for (const ways of words) all = all.flatMap((argv) => ways.map((fields) => (fields.length === 0 ? argv : [...argv, ...fields])))
+    for (const ways of words)
+      all = all.flatMap((argv) => ways.map((fields) => (fields.length === 0 ? argv : [...argv, ...fields])))
     return all
   }
   const all: string[][] = [words.flatMap((ways) => ways[0] ?? []), words.flatMap((ways) => ways[ways.length - 1] ?? [])]

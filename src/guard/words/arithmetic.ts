@@ -4,7 +4,12 @@ import type { Folding, Runner } from './folding.js'
 import type { ShellState } from './state.js'
 import { type Alternatives, ANYTHING } from './text.js'
 
-export function arithmetic(expression: ArithmeticExpression | undefined, shell: ShellState, runner: Runner, folding: Folding): Alternatives {
+export function arithmetic(
+  expression: ArithmeticExpression | undefined,
+  shell: ShellState,
+  runner: Runner,
+  folding: Folding,
+): Alternatives {
   if (!expression) return ['0']
   const value = evaluate(expression, shell, runner, folding)
   return value === undefined ? ANYTHING : [String(value)]
@@ -18,7 +23,10 @@ function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner,
     case 'ArithmeticWord': {
       let values: Alternatives | undefined
       for (const part of node.parts ?? []) values = folding.part(part, shell, runner)
-      return numberOf(node.parts && node.parts.length === 1 && values?.length === 1 ? (values[0] ?? '') : node.value, shell)
+      return numberOf(
+        node.parts && node.parts.length === 1 && values?.length === 1 ? (values[0] ?? '') : node.value,
+        shell,
+      )
     }
     case 'ArithmeticCommandExpansion': {
       const [only, ...others] = runner.output(node.script, shell)

@@ -10,7 +10,11 @@ export function assign(assignment: Assignment, into: ShellState, from: ShellStat
   if (assignment.index) expandSingle(assignment.index, from, runner)
   const { name, value } = assignment
   if (value.type === 'ArrayValue') {
-    const items = value.elements.flatMap((word) => (expandFields(word, from, runner, 'element')[0] ?? []).map((item) => plain(/^\[[^\]]*\]=/.test(item) ? item.replace(/^\[[^\]]*\]=/, '') : item)))
+    const items = value.elements.flatMap((word) =>
+      (expandFields(word, from, runner, 'element')[0] ?? []).map((item) =>
+        plain(/^\[[^\]]*\]=/.test(item) ? item.replace(/^\[[^\]]*\]=/, '') : item),
+      ),
+    )
     const before = assignment.append ? (into.get(name).items ?? []) : []
     into.set(name, [[...before, ...items][0] ?? ''], [...before, ...items])
     return
@@ -26,6 +30,7 @@ export function assign(assignment: Assignment, into: ShellState, from: ShellStat
 /** The word that a builtin sees of an assignment among its arguments. */
 export function assignmentWord(argument: Assignment, shell: ShellState, runner: Runner): string[][] {
   const operator = `${argument.name}${argument.append ? '+=' : '='}`
-  if (argument.value.type === 'ArrayValue') return [[`${operator}(${argument.value.elements.map((word) => word.value).join(' ')})`]]
+  if (argument.value.type === 'ArrayValue')
+    return [[`${operator}(${argument.value.elements.map((word) => word.value).join(' ')})`]]
   return expandText(argument.value, shell, runner).map((value) => [operator + value])
 }

@@ -3,7 +3,9 @@ import type { WordPart } from 'unbash'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 
 /** One piece of a word: text (a single character where it could mean something), or an expansion that is not text yet. */
-export type Token = { readonly char: string; readonly quoted: boolean } | { readonly part: WordPart; readonly quoted: boolean }
+export type Token =
+  | { readonly char: string; readonly quoted: boolean }
+  | { readonly part: WordPart; readonly quoted: boolean }
 
 export function expandBraces(tokens: readonly Token[]): Token[][] {
   return expand(tokens, { left: GUARD_LIMITS.maxFields, depth: 0 })
@@ -60,7 +62,11 @@ function matching(tokens: readonly Token[], open: number): number {
     else if (isActive(token, '}')) {
       if (depth > 0) depth--
       else if (parted) return i
-    } else if (depth === 0 && (isActive(token, ',') || (isActive(token, '.') && isActive(tokens[i + 1], '.') && !isActive(tokens[i + 2], '}')))) parted = true
+    } else if (
+      depth === 0 &&
+      (isActive(token, ',') || (isActive(token, '.') && isActive(tokens[i + 1], '.') && !isActive(tokens[i + 2], '}')))
+    )
+      parted = true
   }
   return -1
 }
@@ -88,7 +94,10 @@ function sequence(inner: readonly Token[]): (readonly Token[])[] | undefined {
   const from = numbers ? Number(range[1]) : (range[1] ?? '').charCodeAt(0)
   const to = numbers ? Number(range[2]) : (range[2] ?? '').charCodeAt(0)
   const step = Math.abs(Number(range[3] ?? 1)) || 1
-  const width = numbers && [range[1], range[2]].some((end) => /^[-+]?0\d/.test(end ?? '')) ? Math.max((range[1] ?? '').length, (range[2] ?? '').length) : 0
+  const width =
+    numbers && [range[1], range[2]].some((end) => /^[-+]?0\d/.test(end ?? ''))
+      ? Math.max((range[1] ?? '').length, (range[2] ?? '').length)
+      : 0
   const items: Token[][] = []
   const count = Math.floor(Math.abs(to - from) / step) + 1
   if (count > GUARD_LIMITS.maxRange) throw new GuardLimit('size', 'a range expands to too many fields')

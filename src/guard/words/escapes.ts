@@ -5,8 +5,24 @@ export function unescape(text: string, octalNeedsZero = false): string {
   return text.replace(
     /\\(?:([abefnrtv\\"'])|(0?[0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))/g,
     (whole, simple?: string, octal?: string, hex?: string, unicode?: string, wide?: string) => {
-      if (simple !== undefined) return { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"', "'": "'" }[simple] ?? whole
-      if (octal !== undefined) return octalNeedsZero && !octal.startsWith('0') ? whole : String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
+      if (simple !== undefined)
+        return (
+          {
+            a: '\x07',
+            b: '\b',
+            e: '\x1b',
+            f: '\f',
+            n: '\n',
+            r: '\r',
+            t: '\t',
+            v: '\v',
+            '\\': '\\',
+            '"': '"',
+            "'": "'",
+          }[simple] ?? whole
+        )
+      if (octal !== undefined)
+        return octalNeedsZero && !octal.startsWith('0') ? whole : String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
       const code = Number.parseInt(hex ?? unicode ?? wide ?? '0', 16)
       return code <= 0x10ffff ? String.fromCodePoint(code) : whole
     },

@@ -7,21 +7,37 @@ import { GUARD_LIMITS, GuardLimit } from './limits.js'
 import { expandParameter } from './parameter.js'
 import type { ShellState } from './state.js'
 import { type Place, tildeAt } from './tilde.js'
-import { type Alternatives, BREAK, CLOSE, concat, NOTHING, OPEN, plain, QUESTION, QUOTES, STAR, unique } from './text.js'
+import {
+  type Alternatives,
+  BREAK,
+  CLOSE,
+  concat,
+  NOTHING,
+  OPEN,
+  plain,
+  QUESTION,
+  QUOTES,
+  STAR,
+  unique,
+} from './text.js'
 
 /** The fields of a word; several lists when its value depends on what is not known. */
 export function expandFields(word: Word, shell: ShellState, runner: Runner, place: Place = 'argument'): string[][] {
   runner.step()
   const tokens = tokensOf(word)
-  const lists = tokens.some((token) => 'char' in token && !token.quoted && token.char === '{') ? expandBraces(tokens) : [tokens]
+  const lists = tokens.some((token) => 'char' in token && !token.quoted && token.char === '{')
+    ? expandBraces(tokens)
+    : [tokens]
   let ways: string[][] = [[]]
   for (const list of lists) {
     // What braces have made is no longer an assignment.
     const folded = fold(list, shell, runner, lists.length > 1 ? 'inner' : place).map(splitFields)
     const next: string[][] = []
-    for (const way of ways) for (const fields of folded) if (next.length < GUARD_LIMITS.maxAlternatives) next.push([...way, ...fields])
+    for (const way of ways)
+      for (const fields of folded) if (next.length < GUARD_LIMITS.maxAlternatives) next.push([...way, ...fields])
     ways = next
-    if ((ways[0]?.length ?? 0) > GUARD_LIMITS.maxFields) throw new GuardLimit('size', 'a word expands to too many fields')
+    if ((ways[0]?.length ?? 0) > GUARD_LIMITS.maxFields)
+      throw new GuardLimit('size', 'a word expands to too many fields')
   }
   return ways
 }
@@ -29,7 +45,9 @@ export function expandFields(word: Word, shell: ShellState, runner: Runner, plac
 /** The value of a word where bash does not split it: redirection targets, `case` words, operands of `[[ ]]`. */
 export function expandSingle(word: Word, shell: ShellState, runner: Runner, place: Place = 'argument'): Alternatives {
   runner.step()
-  return unique(fold(tokensOf(word), shell, runner, place).map((text) => text.replaceAll(QUOTES, '').replaceAll(BREAK, ' ')))
+  return unique(
+    fold(tokensOf(word), shell, runner, place).map((text) => text.replaceAll(QUOTES, '').replaceAll(BREAK, ' ')),
+  )
 }
 
 /** The value of an assignment or a here-string: wildcards are ordinary characters. */
@@ -64,7 +82,9 @@ function expandOperand(word: Word, quoted: boolean, shell: ShellState, runner: R
       ).map((text) => text.replaceAll(QUOTES, '')),
     )
   // Blanks of the operand separate fields, those inside its quotes do not.
-  const inner = tokens.map((token) => ('char' in token && !token.quoted ? { ...token, char: token.char.replace(/[ \t\n]+/g, BREAK) } : token))
+  const inner = tokens.map((token) =>
+    'char' in token && !token.quoted ? { ...token, char: token.char.replace(/[ \t\n]+/g, BREAK) } : token,
+  )
   return fold(inner, shell, runner, 'inner')
 }
 
@@ -84,12 +104,20 @@ function tokensOfPart(part: WordPart, quoted: boolean): Token[] {
       return [{ char: QUOTES, quoted: true }, ...part.parts.flatMap((child) => tokensOfPart(child, true))]
     case 'Glob':
       if (part.kind === 'bracket') {
-        return [{ char: OPEN, quoted: true }, ...part.parts.flatMap((child) => tokensOfPart(child, false)).map((token) => ({ ...token, quoted: true })), { char: CLOSE, quoted: true }]
+        return [
+          { char: OPEN, quoted: true },
+          ...part.parts.flatMap((child) => tokensOfPart(child, false)).map((token) => ({ ...token, quoted: true })),
+          { char: CLOSE, quoted: true },
+        ]
       }
       return [{ char: part.kind === 'star' ? STAR : QUESTION, quoted: true }]
     case 'BraceExpansion':
       if (!part.parts) return rawTokens(part.text)
-      return [{ char: '{', quoted: false }, ...part.parts.flatMap((child) => tokensOfPart(child, false)), { char: '}', quoted: false }]
+      return [
+        { char: '{', quoted: false },
+        ...part.parts.flatMap((child) => tokensOfPart(child, false)),
+        { char: '}', quoted: false },
+      ]
     default:
       return [{ part, quoted }]
   }
@@ -142,7 +170,11 @@ function fold(tokens: readonly Token[], shell: ShellState, runner: Runner, place
 }
 
 /** How words inside `${ }` and `$(( ))` fold: handed down, so that those files need not know this one. */
-const FOLDING: Folding = { single: (word, shell, runner) => expandSingle(word, shell, runner, 'inner'), operand: expandOperand, part: (part, shell, runner) => evaluate(part, true, shell, runner) }
+const FOLDING: Folding = {
+  single: (word, shell, runner) => expandSingle(word, shell, runner, 'inner'),
+  operand: expandOperand,
+  part: (part, shell, runner) => evaluate(part, true, shell, runner),
+}
 
 function evaluate(part: WordPart, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
   runner.step()

@@ -1,7 +1,11 @@
 /** Shell patterns: matches a folded pattern (with active wildcards) against text, in linear space and bounded time. */
 import { CLOSE, OPEN, QUESTION, QUOTES, SELECTED, STAR, TREE, UNKNOWN } from './text.js'
 
-type Atom = { readonly kind: 'char'; readonly char: string } | { readonly kind: 'any' } | { readonly kind: 'many' } | { readonly kind: 'set'; readonly has: (char: string) => boolean }
+type Atom =
+  | { readonly kind: 'char'; readonly char: string }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'many' }
+  | { readonly kind: 'set'; readonly has: (char: string) => boolean }
 
 /** Whether `pattern` can match all of `text`. An unknown piece of the pattern can match anything. */
 export function globMatches(pattern: string, text: string): boolean {
@@ -15,7 +19,8 @@ export function trimMatch(text: string, pattern: string, end: 'start' | 'end', l
   const sizes = Array.from({ length: chars.length + 1 }, (_, size) => size)
   for (const size of longest ? sizes.reverse() : sizes) {
     const piece = end === 'start' ? chars.slice(0, size) : chars.slice(chars.length - size)
-    if (matchAtoms(atoms, piece)) return (end === 'start' ? chars.slice(size) : chars.slice(0, chars.length - size)).join('')
+    if (matchAtoms(atoms, piece))
+      return (end === 'start' ? chars.slice(size) : chars.slice(0, chars.length - size)).join('')
   }
   return text
 }
@@ -23,7 +28,9 @@ export function trimMatch(text: string, pattern: string, end: 'start' | 'end', l
 /** True when a wildcard component selects (nearly) everything in its directory: `*`, `?*`, `.*`, `[!.]*`, `*.*`, `[a-z]*`. */
 export function isBroad(component: string): boolean {
   if (!component.includes(STAR)) return false
-  return [...component.replace(/\uFDD3[^\uFDD4]*\uFDD4/g, '')].every((char) => char === STAR || char === QUESTION || char === '.')
+  return [...component.replace(/\uFDD3[^\uFDD4]*\uFDD4/g, '')].every(
+    (char) => char === STAR || char === QUESTION || char === '.',
+  )
 }
 
 function matchAtoms(atoms: readonly Atom[], text: readonly string[]): boolean {

@@ -4,19 +4,48 @@ import { unescape } from './escapes.js'
 import { type Folding, type Runner, unsplit } from './folding.js'
 import { trimMatch } from './glob.js'
 import type { ShellState, Variable } from './state.js'
-import { type Alternatives, ANYTHING, BREAK, hasUnknown, isConstant, MAYBE_UNSET, map, plain, QUOTES, UNKNOWN, unique } from './text.js'
+import {
+  type Alternatives,
+  ANYTHING,
+  BREAK,
+  hasUnknown,
+  isConstant,
+  MAYBE_UNSET,
+  map,
+  plain,
+  QUOTES,
+  UNKNOWN,
+  unique,
+} from './text.js'
 
-export function expandParameter(part: SimpleExpansionPart | ParameterExpansionPart, quoted: boolean, shell: ShellState, runner: Runner, folding: Folding): Alternatives {
-  if (part.type === 'SimpleExpansion') return present(lookup(part.text.slice(1), undefined, shell), part.text === '$@', quoted, shell)
-  const index = part.index && (part.index.text === '@' || part.index.text === '*' ? part.index.text : folding.single(part.index, shell, runner)[0])
+export function expandParameter(
+  part: SimpleExpansionPart | ParameterExpansionPart,
+  quoted: boolean,
+  shell: ShellState,
+  runner: Runner,
+  folding: Folding,
+): Alternatives {
+  if (part.type === 'SimpleExpansion')
+    return present(lookup(part.text.slice(1), undefined, shell), part.text === '$@', quoted, shell)
+  const index =
+    part.index &&
+    (part.index.text === '@' || part.index.text === '*'
+      ? part.index.text
+      : folding.single(part.index, shell, runner)[0])
   let found = lookup(part.parameter, index, shell)
   if (part.prefix === '!') {
     if (part.operation?.type === 'Names' || index === '@' || index === '*') return ANYTHING
     const targets = found.values
-    found = targets.length === 1 && /^(?:[A-Za-z_]\w*|\d+)$/.test(targets[0] ?? '') ? lookup(targets[0] ?? '', undefined, shell) : { values: MAYBE_UNSET }
+    found =
+      targets.length === 1 && /^(?:[A-Za-z_]\w*|\d+)$/.test(targets[0] ?? '')
+        ? lookup(targets[0] ?? '', undefined, shell)
+        : { values: MAYBE_UNSET }
   }
-  if (part.prefix === '#') return measure(found, index === '@' || index === '*' || part.parameter === '@' || part.parameter === '*')
-  const changed = part.operation ? operate(found, part.operation, part.parameter, quoted, shell, runner, folding) : { variable: found, split: true }
+  if (part.prefix === '#')
+    return measure(found, index === '@' || index === '*' || part.parameter === '@' || part.parameter === '*')
+  const changed = part.operation
+    ? operate(found, part.operation, part.parameter, quoted, shell, runner, folding)
+    : { variable: found, split: true }
   const all = index === '@' || part.parameter === '@'
   if (!changed.split) return changed.variable.values
   return present(changed.variable, all, quoted, shell)
@@ -32,7 +61,9 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
   switch (name) {
     case '@':
     case '*':
-      return shell.positional ? { values: [shell.positional.join(' ')], items: shell.positional } : { values: MAYBE_UNSET }
+      return shell.positional
+        ? { values: [shell.positional.join(' ')], items: shell.positional }
+        : { values: MAYBE_UNSET }
     case '#':
       return shell.positional ? { values: [String(shell.positional.length)] } : { values: ANYTHING }
     case '?':
@@ -43,7 +74,8 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
       return { values: ANYTHING }
   }
   const variable = shell.get(name)
-  if ((index === '@' || index === '*') && variable.items) return { values: [variable.items.join(' ')], items: variable.items }
+  if ((index === '@' || index === '*') && variable.items)
+    return { values: [variable.items.join(' ')], items: variable.items }
   if (index === undefined || index === '@' || index === '*') return variable
   if (!variable.items) return /^0$/.test(index) ? variable : { values: MAYBE_UNSET }
   if (!/^-?\d+$/.test(index)) return { values: unique([...variable.items, '']) }
@@ -72,19 +104,40 @@ interface Changed {
   readonly split: boolean
 }
 
-function operate(variable: Variable, operation: ParameterOperation, name: string, quoted: boolean, shell: ShellState, runner: Runner, folding: Folding): Changed {
+function operate(
+  variable: Variable,
+  operation: ParameterOperation,
+  name: string,
+  quoted: boolean,
+  shell: ShellState,
+  runner: Runner,
+  folding: Folding,
+): Changed {
   const each = (change: (text: string) => string): Changed => ({
     variable: { values: map(variable.values, change), items: variable.items?.map(change) },
     split: true,
   })
   switch (operation.type) {
     case 'Default':
-      return byDefault(variable, operation.operator, folding.operand(operation.operand, quoted, shell, runner), name, quoted, shell)
+      return byDefault(
+        variable,
+        operation.operator,
+        folding.operand(operation.operand, quoted, shell, runner),
+        name,
+        quoted,
+        shell,
+      )
     case 'Remove': {
       const patterns = folding.single(operation.operand, shell, runner)
       const end = operation.operator.startsWith('#') ? 'start' : 'end'
       const longest = operation.operator.length === 2
-      return each((text) => (text.length > 2_000 || hasUnknown(text) ? (text.length > 2_000 ? UNKNOWN : text) : trimMatch(text, patterns[0] ?? '', end, longest)))
+      return each((text) =>
+        text.length > 2_000 || hasUnknown(text)
+          ? text.length > 2_000
+            ? UNKNOWN
+            : text
+          : trimMatch(text, patterns[0] ?? '', end, longest),
+      )
     }
     case 'Replace': {
       const pattern = folding.single(operation.pattern, shell, runner)[0] ?? ''
@@ -94,7 +147,8 @@ function operate(variable: Variable, operation: ParameterOperation, name: string
     case 'Slice': {
       const offset = integer(folding.single(operation.offset, shell, runner), shell)
       const length = operation.length ? integer(folding.single(operation.length, shell, runner), shell) : undefined
-      if (offset === undefined || (operation.length && length === undefined)) return { variable: { values: ANYTHING }, split: true }
+      if (offset === undefined || (operation.length && length === undefined))
+        return { variable: { values: ANYTHING }, split: true }
       if (variable.items) {
         const list = name === '@' || name === '*' ? [shell.arg0, ...variable.items] : variable.items
         const items = slice(list, offset, length)
@@ -111,17 +165,32 @@ function operate(variable: Variable, operation: ParameterOperation, name: string
   }
 }
 
-function byDefault(variable: Variable, operator: string, operand: Alternatives, name: string, quoted: boolean, shell: ShellState): Changed {
+function byDefault(
+  variable: Variable,
+  operator: string,
+  operand: Alternatives,
+  name: string,
+  quoted: boolean,
+  shell: ShellState,
+): Changed {
   const full = variable.values.filter((text) => text !== '')
   const surelySet = !operator.startsWith(':') && shell.variables.has(name) && !variable.unset
   if (surelySet) return operator === '+' ? { variable: { values: operand }, split: false } : { variable, split: true }
   const mayBeEmpty = full.length < variable.values.length
   const kept = quoted ? full : unsplit(full, shell)
-  if (operator.endsWith('+')) return { variable: { values: full.length === 0 ? [''] : mayBeEmpty ? unique([...operand, '']) : operand }, split: false }
+  if (operator.endsWith('+'))
+    return {
+      variable: { values: full.length === 0 ? [''] : mayBeEmpty ? unique([...operand, '']) : operand },
+      split: false,
+    }
   if (operator.endsWith('?')) return { variable: { values: kept.length > 0 ? kept : ANYTHING }, split: false }
-  if (operator.endsWith('=') && mayBeEmpty) shell.set(name, unique([...full, ...operand.map((text) => plain(text).trim())]))
+  if (operator.endsWith('=') && mayBeEmpty)
+    shell.set(name, unique([...full, ...operand.map((text) => plain(text).trim())]))
   if (variable.items && full.length > 0) return { variable, split: true }
-  return { variable: { values: mayBeEmpty ? unique([...kept, ...operand]) : kept.length > 0 ? kept : [''] }, split: false }
+  return {
+    variable: { values: mayBeEmpty ? unique([...kept, ...operand]) : kept.length > 0 ? kept : [''] },
+    split: false,
+  }
 }
 
 function replaced(text: string, pattern: string, replacement: string, operator: string): string {
@@ -134,7 +203,8 @@ function replaced(text: string, pattern: string, replacement: string, operator: 
   if (pattern === '') return text
   if (operator === '//') return text.replaceAll(pattern, () => replacement)
   if (operator === '/#') return text.startsWith(pattern) ? replacement + text.slice(pattern.length) : text
-  if (operator === '/%') return text.endsWith(pattern) ? text.slice(0, text.length - pattern.length) + replacement : text
+  if (operator === '/%')
+    return text.endsWith(pattern) ? text.slice(0, text.length - pattern.length) + replacement : text
   return text.replace(pattern, () => replacement)
 }
 
@@ -144,12 +214,17 @@ function recased(text: string, operator: string): string {
 }
 
 function transformed(variable: Variable, operator: string, shell: ShellState, runner: Runner): Changed {
-  if (operator === 'P') return { variable: { values: unique(variable.values.flatMap((text) => [...runner.prompt(text, shell)])) }, split: true }
+  if (operator === 'P')
+    return {
+      variable: { values: unique(variable.values.flatMap((text) => [...runner.prompt(text, shell)])) },
+      split: true,
+    }
   if (operator === 'U') return { variable: { values: map(variable.values, (text) => text.toUpperCase()) }, split: true }
   if (operator === 'L') return { variable: { values: map(variable.values, (text) => text.toLowerCase()) }, split: true }
   if (operator === 'u') return { variable: { values: map(variable.values, (text) => recased(text, '^')) }, split: true }
   if (operator === 'E') return { variable: { values: map(variable.values, (text) => unescape(text)) }, split: true }
-  if (operator === 'Q') return { variable: { values: map(variable.values, (text) => `'${text.replaceAll("'", `'\\''`)}'`) }, split: true }
+  if (operator === 'Q')
+    return { variable: { values: map(variable.values, (text) => `'${text.replaceAll("'", `'\\''`)}'`) }, split: true }
   return { variable: { values: ANYTHING }, split: true }
 }
 

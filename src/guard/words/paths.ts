@@ -23,7 +23,9 @@ function normalise(path: string): string {
 
 /** `/proc/PID/root` is the root directory again, `/proc/PID/cwd` the current one. */
 function followProc(path: string, cwd: string): string {
-  const inside = /^\/proc\/(?:self|thread-self|\d+|\uFDD0|\uFDD1)(?:\/task\/[^/]+)?\/(root|cwd)(\/.*|\uFDD5)?$/.exec(path)
+  const inside = /^\/proc\/(?:self|thread-self|\d+|\uFDD0|\uFDD1)(?:\/task\/[^/]+)?\/(root|cwd)(\/.*|\uFDD5)?$/.exec(
+    path,
+  )
   if (!inside) return path
   return resolvePath(`${inside[1] === 'root' ? '' : cwd}/${inside[2] ?? ''}`, '/')
 }
@@ -267,7 +269,9 @@ const KERNEL_SWITCHES =
 
 /** `/bin` and `/usr/bin` are one directory on today's systems; names are compared in the short form. */
 function usrMerged(path: string): string {
-  return path.replace(/^\/usr\/(bin|sbin|lib|lib32|lib64|libx32)(?=\/|$|\uFDD5)/, '/$1').replace(/^\/var\/run(?=\/|$)/, '/run')
+  return path
+    .replace(/^\/usr\/(bin|sbin|lib|lib32|lib64|libx32)(?=\/|$|\uFDD5)/, '/$1')
+    .replace(/^\/var\/run(?=\/|$)/, '/run')
 }
 
 const SYSTEM = new Set(SYSTEM_DIRECTORIES.map(usrMerged))
@@ -296,30 +300,51 @@ export function locate(path: string, homes: readonly string[]): Located | undefi
   if (isRawDevice(bare)) return { place: 'device', shown, contents }
   if (homes.some((home) => isHome(bare, home))) return { place: 'home', shown, contents }
   if (/^\/(home|Users)\/[^/]+$/.test(bare)) return { place: 'home', shown, contents }
-  if (SYSTEM.has(bare) || (hasWildcard(bare) && SYSTEM_PARTS.some((known) => matches(parts, known)))) return { place: 'system', shown, contents }
+  if (SYSTEM.has(bare) || (hasWildcard(bare) && SYSTEM_PARTS.some((known) => matches(parts, known))))
+    return { place: 'system', shown, contents }
   if (bare.startsWith('/boot/')) return { place: 'critical-file', shown, contents }
-  if (FILES.has(bare) || (hasWildcard(bare) && FILE_PARTS.some((known) => matches(parts, known)))) return { place: 'critical-file', shown, contents }
+  if (FILES.has(bare) || (hasWildcard(bare) && FILE_PARTS.some((known) => matches(parts, known))))
+    return { place: 'critical-file', shown, contents }
   const program = PROGRAM_DIRECTORY.exec(bare)
-  if (program && (ESSENTIAL_PROGRAMS.has(program[1] ?? '') || (hasWildcard(bare) && [...ESSENTIAL_PROGRAMS].some((name) => globMatches(program[1] ?? '', name)))))
+  if (
+    program &&
+    (ESSENTIAL_PROGRAMS.has(program[1] ?? '') ||
+      (hasWildcard(bare) && [...ESSENTIAL_PROGRAMS].some((name) => globMatches(program[1] ?? '', name))))
+  )
     return { place: 'critical-file', shown, contents }
   return undefined
 }
 
 function isHome(path: string, home: string): boolean {
   if (home === '' || home === '/') return false
-  return path === home || home.startsWith(`${path}/`) || (hasWildcard(path) && matches(path.split('/').slice(1), home.split('/').slice(1)))
+  return (
+    path === home ||
+    home.startsWith(`${path}/`) ||
+    (hasWildcard(path) && matches(path.split('/').slice(1), home.split('/').slice(1)))
+  )
 }
 
 function matches(pattern: readonly string[], known: readonly string[]): boolean {
   return (
     pattern.length === known.length &&
-    pattern.every((part, i) => part === known[i] || (hasWildcard(part) && !hasUnknown(part) && globMatches(part, known[i] ?? '') && !(known[i] ?? '').startsWith('.')))
+    pattern.every(
+      (part, i) =>
+        part === known[i] ||
+        (hasWildcard(part) &&
+          !hasUnknown(part) &&
+          globMatches(part, known[i] ?? '') &&
+          !(known[i] ?? '').startsWith('.')),
+    )
   )
 }
 
 /** Files the system needs that lie below a directory and whose name a pattern matches. */
 export function criticalBelow(start: string, pattern: string): string[] {
-  return start.startsWith('/') ? CRITICAL_FILES.filter((file) => isWithin(file, normalise(start)) && globMatches(pattern, file.slice(file.lastIndexOf('/') + 1))) : []
+  return start.startsWith('/')
+    ? CRITICAL_FILES.filter(
+        (file) => isWithin(file, normalise(start)) && globMatches(pattern, file.slice(file.lastIndexOf('/') + 1)),
+      )
+    : []
 }
 
 /** Whether `path` is `root` or lies below it. */

@@ -91,7 +91,8 @@ export class ShellState {
       const mine = this.variables.get(name)
       if (mine === theirs) continue
       const values = unique([...(mine ?? this.unassigned(name)).values, ...theirs.values])
-      const items = mine?.items && theirs.items ? [...new Set([...mine.items, ...theirs.items])] : (mine?.items ?? theirs.items)
+      const items =
+        mine?.items && theirs.items ? [...new Set([...mine.items, ...theirs.items])] : (mine?.items ?? theirs.items)
       this.variables.set(name, { values, items })
     }
     for (const [name, body] of other.functions) if (!this.functions.has(name)) this.functions.set(name, body)

@@ -5,7 +5,8 @@ import { GUARD_LIMITS, GuardLimit } from './limits.js'
 /** Parses a script or throws a GuardLimit; never returns a tree with holes. */
 export function parseScript(text: string): ParsedScript {
   if (text.includes('\0')) throw new GuardLimit('syntax', 'the command contains a NUL byte')
-  if (text.length > GUARD_LIMITS.maxChars) throw new GuardLimit('size', `the command is longer than ${GUARD_LIMITS.maxChars} characters`)
+  if (text.length > GUARD_LIMITS.maxChars)
+    throw new GuardLimit('size', `the command is longer than ${GUARD_LIMITS.maxChars} characters`)
   refuseBraceStorm(text)
   let script: ParsedScript
   try {

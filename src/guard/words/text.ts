@@ -60,7 +60,13 @@ export function hasUnknown(text: string): boolean {
 /** Quoted or printed wildcards are ordinary characters again. */
 export function plain(text: string): string {
   if (isConstant(text)) return text
-  return text.replaceAll(STAR, '*').replaceAll(QUESTION, '?').replaceAll(OPEN, '[').replaceAll(CLOSE, ']').replaceAll(QUOTES, '').replaceAll(BREAK, ' ')
+  return text
+    .replaceAll(STAR, '*')
+    .replaceAll(QUESTION, '?')
+    .replaceAll(OPEN, '[')
+    .replaceAll(CLOSE, ']')
+    .replaceAll(QUOTES, '')
+    .replaceAll(BREAK, ' ')
 }
 
 /** For people: unknown pieces become an ellipsis. */

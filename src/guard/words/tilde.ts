@@ -17,7 +17,12 @@ interface TildePrefix {
 }
 
 /** The expansion of the tilde at a token, if one happens there. */
-export function tildeAt(tokens: readonly Token[], at: number, shell: ShellState, place: Place): TildePrefix | undefined {
+export function tildeAt(
+  tokens: readonly Token[],
+  at: number,
+  shell: ShellState,
+  place: Place,
+): TildePrefix | undefined {
   if (!isUnquoted(tokens[at], '~')) return undefined
   if (at > 0 && !followsSign(tokens, at, place)) return undefined
   const valued = place === 'value' || (place === 'element' && at > 0)
@@ -32,7 +37,10 @@ export function tildeAt(tokens: readonly Token[], at: number, shell: ShellState,
   }
   const homes = names.map((name) => homeOf(name, shell))
   if (homes.every((home) => home === undefined)) return undefined
-  return { value: homes.map((home, i) => concat([i === 0 ? '' : '='], home ?? [names[i] ?? ''])).reduce(concat, NOTHING), length: prefix.length }
+  return {
+    value: homes.map((home, i) => concat([i === 0 ? '' : '='], home ?? [names[i] ?? ''])).reduce(concat, NOTHING),
+    length: prefix.length,
+  }
 }
 
 /** A tilde inside a word counts after the `=` of an assignment and after each colon of its value. */
@@ -45,7 +53,8 @@ function followsSign(tokens: readonly Token[], at: number, place: Place): boolea
   if (equals < 0 || equals > at - 1 || (!colon && equals !== at - 1)) return false
   const target = tokens.slice(0, equals + 1)
   const subscript = target.findIndex((token) => 'char' in token && (token.char.includes('[') || token.char === OPEN))
-  if (!target.slice(0, subscript < 0 ? undefined : subscript).every((token) => 'char' in token && !token.quoted)) return false
+  if (!target.slice(0, subscript < 0 ? undefined : subscript).every((token) => 'char' in token && !token.quoted))
+    return false
   const text = plain(target.map((token) => ('char' in token ? token.char : '_')).join(''))
   return place === 'element' ? /^\[[^\]]*\]\+?=/.test(text) : /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/.test(text)
 }

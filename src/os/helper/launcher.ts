@@ -34,7 +34,12 @@ export interface LaunchSpec {
   readonly keep?: KeepSpec
   readonly detached?: boolean
   readonly oomScore?: number
-  readonly limits?: { readonly cpuSeconds?: number; readonly memoryBytes?: number; readonly processes?: number; readonly fileBytes?: number }
+  readonly limits?: {
+    readonly cpuSeconds?: number
+    readonly memoryBytes?: number
+    readonly processes?: number
+    readonly fileBytes?: number
+  }
 }
 
 export interface KeepSpec {
@@ -110,7 +115,12 @@ export interface Launcher {
 
 /** The system error of a failed start as an error of ours: never mistaken for a command that failed. */
 export function startError(errno: string, what: string, spec: LaunchSpec): ShellError {
-  if (what === 'cwd') return new ShellError('CWD_NOT_ACCESSIBLE', `Cannot enter the working directory ${spec.cwd} (${errno})`, 'Check that it still exists and may be entered, or pass another cwd.')
+  if (what === 'cwd')
+    return new ShellError(
+      'CWD_NOT_ACCESSIBLE',
+      `Cannot enter the working directory ${spec.cwd} (${errno})`,
+      'Check that it still exists and may be entered, or pass another cwd.',
+    )
   if (what === 'pty')
     return new ShellError(
       'PTY_UNAVAILABLE',
@@ -121,7 +131,9 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
     return new ShellError(
       'SPAWN_FAILED',
       `Could not execute ${spec.path} (${errno})`,
-      errno === 'E2BIG' ? 'The environment is too large; pass fewer or smaller variables.' : 'Check that bash is installed and executable.',
+      errno === 'E2BIG'
+        ? 'The environment is too large; pass fewer or smaller variables.'
+        : 'Check that bash is installed and executable.',
     )
   return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, startHint(errno))
 }
@@ -130,7 +142,8 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
 export const LOST_AT_START = 'lost at start'
 
 /** What a kill on the lower tier cannot promise; said with the result. */
-export const PLAIN_TIER_CAVEAT = 'This machine runs cerith without its native helper: a daemon that cleared its environment may have escaped the kill.'
+export const PLAIN_TIER_CAVEAT =
+  'This machine runs cerith without its native helper: a daemon that cleared its environment may have escaped the kill.'
 
 /** What to do about a system error at a start. */
 export function startHint(errno: string): string {

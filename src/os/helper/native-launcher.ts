@@ -6,7 +6,15 @@ import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
 import { describeStart, hex, maskField } from './start.js'
-import { LOST_AT_START, startError, type Launcher, type LaunchSpec, type LeaderExit, type Pipe, type Ward } from './launcher.js'
+import {
+  LOST_AT_START,
+  startError,
+  type Launcher,
+  type LaunchSpec,
+  type LeaderExit,
+  type Pipe,
+  type Ward,
+} from './launcher.js'
 
 const READY_PIPES = 6
 const START_LIMIT_MS = 10_000
@@ -107,7 +115,11 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         break
       case 'p': {
         const path = fields['path']
-        const pipe = new HelperPipe(Number(fields['slot']), path ?? `/proc/${launcherPid}/fd/${fields['read']}`, path ?? `/proc/${launcherPid}/fd/${fields['write']}`)
+        const pipe = new HelperPipe(
+          Number(fields['slot']),
+          path ?? `/proc/${launcherPid}/fd/${fields['read']}`,
+          path ?? `/proc/${launcherPid}/fd/${fields['write']}`,
+        )
         const waiter = pipeWaiters.shift()
         if (waiter) waiter.resolve(pipe)
         else ready.push(pipe)
@@ -137,7 +149,12 @@ export async function startHelper(helper: string, args: readonly string[], tier:
           closed = true
           ready.length = 0
         }
-        ward?.settleExit({ code: signal === 0 ? (status >> 8) & 0xff : null, signal: signal === 0 ? null : signal, forced: fields['forced'] === '1', lost })
+        ward?.settleExit({
+          code: signal === 0 ? (status >> 8) & 0xff : null,
+          signal: signal === 0 ? null : signal,
+          forced: fields['forced'] === '1',
+          lost,
+        })
         break
       }
       case 'o':
@@ -164,7 +181,11 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   const lose = (id: number): void => {
     const waiter = waiting.get(id)
     waiting.delete(id)
-    waiter?.reject(new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.', { cause: LOST_AT_START }))
+    waiter?.reject(
+      new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.', {
+        cause: LOST_AT_START,
+      }),
+    )
     const ward = wards.get(id)
     wards.delete(id)
     ward?.settleExit({ code: null, signal: null, forced: false, lost: true })
@@ -253,7 +274,11 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   }
 }
 
-function createWard(id: number, fields: Readonly<Record<string, string>>, send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void): LiveWard {
+function createWard(
+  id: number,
+  fields: Readonly<Record<string, string>>,
+  send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void,
+): LiveWard {
   let settleExit!: (exit: LeaderExit) => void
   let settleGone!: () => void
   let settleRecorded!: () => void

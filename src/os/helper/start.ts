@@ -47,7 +47,13 @@ function environmentText(env: Readonly<Record<string, string>>): string {
   return text
 }
 
-export function maskField({ name, bytes }: { readonly name: string; readonly bytes: Uint8Array }): readonly [string, string] {
+export function maskField({
+  name,
+  bytes,
+}: {
+  readonly name: string
+  readonly bytes: Uint8Array
+}): readonly [string, string] {
   return ['mask', `${name.replaceAll(/[:\0\n]/g, '_')}:${hex(bytes)}`]
 }
 

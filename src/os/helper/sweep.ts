@@ -23,7 +23,11 @@ export function sweepDeadEngines(stateDir: string): string[] {
 
 function isDead(dir: string, boot: string): boolean {
   try {
-    const engine = JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as { pid: number; start: string; boot: string }
+    const engine = JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as {
+      pid: number
+      start: string
+      boot: string
+    }
     return engine.boot !== boot || !isAlive(engine.pid, engine.start || undefined)
   } catch {
     // Torn, or just being made: only old ones are taken for dead.

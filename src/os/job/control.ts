@@ -2,7 +2,15 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StartRecord } from './record.js'
-import { allProcesses, descendantsOf, hasChildren, isAlive, processesMarked, processFacts, signalProcess } from '../proc.js'
+import {
+  allProcesses,
+  descendantsOf,
+  hasChildren,
+  isAlive,
+  processesMarked,
+  processFacts,
+  signalProcess,
+} from '../proc.js'
 
 /** False when the keeper is gone. Lines of up to a page are never mixed with another writer's. */
 export function orderKeeper(dir: string, started: StartRecord, line: string): boolean {
@@ -51,7 +59,8 @@ export function strayProcesses(id: string, started: StartRecord | null): { pid: 
   for (const { pid, start } of processesMarked(`CERITH_JOB=${id}`)) found.set(pid, start)
   // A group number is only ours while its first member is the process that we know.
   if (started && isAlive(started.pid, started.leaderStart)) {
-    for (const { pid, group, start, state } of allProcesses()) if (group === started.pgid && state !== 'Z') found.set(pid, start)
+    for (const { pid, group, start, state } of allProcesses())
+      if (group === started.pgid && state !== 'Z') found.set(pid, start)
     for (const pid of descendantsOf(started.pid)) {
       const facts = processFacts(pid)
       if (facts) found.set(pid, facts.start)
@@ -62,7 +71,10 @@ export function strayProcesses(id: string, started: StartRecord | null): { pid: 
 }
 
 /** Polite signal, grace, SIGKILL, to exactly these processes. True when force was needed. */
-export async function endStrays(find: () => { pid: number; start: string }[], graceMs: number): Promise<{ forced: boolean; left: number[] }> {
+export async function endStrays(
+  find: () => { pid: number; start: string }[],
+  graceMs: number,
+): Promise<{ forced: boolean; left: number[] }> {
   const until = performance.now() + graceMs
   for (const { pid, start } of find()) {
     signalProcess(pid, 'SIGTERM', start)

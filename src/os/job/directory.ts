@@ -1,6 +1,17 @@
 /** One directory per job, named by its id: made so that nobody else can have it, listed without trusting what is in there, removed at once. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import { ensurePrivateDirectory } from '../state-dir.js'
@@ -22,7 +33,12 @@ export function makeJobDirectory(stateDir: string, newId: () => string): { id: s
   const jobs = ensurePrivateDirectory(jobsDirectory(stateDir))
   for (let attempt = 0; attempt < MADE_TRIES; attempt++) {
     const id = newId()
-    if (!isJobId(id)) throw new ShellError('BAD_REQUEST', `Not usable as the id of a job: ${JSON.stringify(String(id).slice(0, 80))}`, 'Use up to 64 letters, digits, dots, dashes and underscores.')
+    if (!isJobId(id))
+      throw new ShellError(
+        'BAD_REQUEST',
+        `Not usable as the id of a job: ${JSON.stringify(String(id).slice(0, 80))}`,
+        'Use up to 64 letters, digits, dots, dashes and underscores.',
+      )
     const dir = join(jobs, id)
     try {
       mkdirSync(dir, { mode: 0o700 })
@@ -33,12 +49,18 @@ export function makeJobDirectory(stateDir: string, newId: () => string): { id: s
         throw new ShellError(
           'STATE_UNWRITABLE',
           `Cannot make a directory for the job in ${jobs} (${code})`,
-          code === 'ENOSPC' ? 'The disk is full; free some space (`cerith clean`).' : 'Set CERITH_HOME to a directory of your own.',
+          code === 'ENOSPC'
+            ? 'The disk is full; free some space (`cerith clean`).'
+            : 'Set CERITH_HOME to a directory of your own.',
           { cause: error },
         )
     }
   }
-  throw new ShellError('BAD_REQUEST', `The id ${JSON.stringify(newId())} is taken`, 'Use another id, or leave `newId` out.')
+  throw new ShellError(
+    'BAD_REQUEST',
+    `The id ${JSON.stringify(newId())} is taken`,
+    'Use another id, or leave `newId` out.',
+  )
 }
 
 /** The ids that have a directory; links and files are not jobs. */
@@ -78,12 +100,17 @@ export function removeJobDirectory(dir: string): boolean {
 
 /** Directories that a cleaner moved aside and could not finish removing. */
 export function removeLeftAside(stateDir: string): void {
-  for (const name of names(jobsDirectory(stateDir))) if (name.includes(ASIDE)) removeQuietly(join(jobsDirectory(stateDir), name))
+  for (const name of names(jobsDirectory(stateDir)))
+    if (name.includes(ASIDE)) removeQuietly(join(jobsDirectory(stateDir), name))
 }
 
 /** A small file that must not be there yet, and never through a link. */
 export function writeNew(dir: string, name: string, text: string): void {
-  const fd = openSync(join(dir, name), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
+  const fd = openSync(
+    join(dir, name),
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  )
   try {
     const bytes = Buffer.from(text)
     for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)

@@ -55,7 +55,8 @@ function settled<T>(dir: string, look: (end: EndRecord | null) => T): T | null {
       const seen = look(end)
       if (end !== null || readEndRecord(dir) === null) return seen
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || statSync(dir, { throwIfNoEntry: false }) === undefined) throw error
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || statSync(dir, { throwIfNoEntry: false }) === undefined)
+        throw error
     }
   }
   return null
@@ -79,11 +80,15 @@ function layoutOf(dir: string, name: OutputName, end: EndRecord | null): Layout 
             { file, at },
           ],
   }))
-  if (stored.last.length > 0) kept.push({ start: stored.total - stored.last.length, size: stored.last.length, places: [], bytes: stored.last })
+  if (stored.last.length > 0)
+    kept.push({ start: stored.total - stored.last.length, size: stored.last.length, places: [], bytes: stored.last })
   if (name !== 'output.log') return { pieces: kept, total: stored.total }
   // What a process left behind printed after the end of its leader: stored apart, read on from where the output ended.
   const late = growingLayout(dir, 'late.log')
-  return { pieces: [...kept, ...late.pieces.map((piece) => ({ ...piece, start: piece.start + stored.total }))], total: stored.total + late.total }
+  return {
+    pieces: [...kept, ...late.pieces.map((piece) => ({ ...piece, start: piece.start + stored.total }))],
+    total: stored.total + late.total,
+  }
 }
 
 /** A file that still grows: the head, and segments whose names say where they begin. Names first, sizes after: what has a successor is complete. */
@@ -97,7 +102,8 @@ function growingLayout(dir: string, name: OutputName): Layout {
     const file = join(dir, start === null ? name : `${name}.${start}`)
     const stat = statSync(file, { throwIfNoEntry: false })
     // The oldest go first: one that is gone by now is a hole, as it would be a moment later. Without the newest nobody knows the end.
-    if (!stat && start !== null && start === segments.at(-1)) throw Object.assign(new Error('the newest segment is gone'), { code: 'ENOENT' })
+    if (!stat && start !== null && start === segments.at(-1))
+      throw Object.assign(new Error('the newest segment is gone'), { code: 'ENOENT' })
     if (stat && stat.size > 0) pieces.push({ start: start ?? 0, size: stat.size, places: [{ file, at: 0 }] })
   }
   const last = pieces.at(-1)
@@ -107,7 +113,14 @@ function growingLayout(dir: string, name: OutputName): Layout {
 function readLayout({ pieces, total }: Layout, since: number, maxBytes: number, ended: boolean): StoredRange {
   const wanted = Math.min(Math.max(0, Math.trunc(since) || 0), total)
   let first = pieces.findIndex((piece) => piece.start + piece.size > wanted)
-  if (first < 0 || maxBytes <= 0) return { bytes: new Uint8Array(0), start: first < 0 ? total : wanted, lostBefore: first < 0 ? total - wanted : 0, total, ended }
+  if (first < 0 || maxBytes <= 0)
+    return {
+      bytes: new Uint8Array(0),
+      start: first < 0 ? total : wanted,
+      lostBefore: first < 0 ? total - wanted : 0,
+      total,
+      ended,
+    }
   const start = Math.max(wanted, (pieces[first] as Piece).start)
   const parts: Uint8Array[] = []
   let at = start
@@ -120,7 +133,13 @@ function readLayout({ pieces, total }: Layout, since: number, maxBytes: number, 
     room -= part.length
     if (at < piece.start + piece.size) break
   }
-  return { bytes: parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts), start, lostBefore: start - wanted, total, ended }
+  return {
+    bytes: parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts),
+    start,
+    lostBefore: start - wanted,
+    total,
+    ended,
+  }
 }
 
 function readPiece(piece: Piece, from: number, count: number): Uint8Array {

@@ -42,7 +42,8 @@ export function listenersOn(port: number): number[] {
   const inodes = new Set([...listeners()].filter(([, open]) => open === port).map(([inode]) => inode))
   if (inodes.size === 0) return []
   const found: number[] = []
-  for (const entry of readdirSync('/proc')) if (/^\d+$/.test(entry) && socketsOf(Number(entry)).some((inode) => inodes.has(inode))) found.push(Number(entry))
+  for (const entry of readdirSync('/proc'))
+    if (/^\d+$/.test(entry) && socketsOf(Number(entry)).some((inode) => inodes.has(inode))) found.push(Number(entry))
   return found
 }
 

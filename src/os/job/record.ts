@@ -70,8 +70,16 @@ export function readJobRecord(dir: string, id: string): JobRecord | null {
   } catch {
     return null
   }
-  if (typeof value !== 'object' || value === null || value.id !== id || typeof value.command !== 'string' || typeof value.cwd !== 'string') return null
-  if (typeof value.boot !== 'string' || typeof value.engine?.pid !== 'number' || typeof value.createdAt !== 'number') return null
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    value.id !== id ||
+    typeof value.command !== 'string' ||
+    typeof value.cwd !== 'string'
+  )
+    return null
+  if (typeof value.boot !== 'string' || typeof value.engine?.pid !== 'number' || typeof value.createdAt !== 'number')
+    return null
   return {
     id,
     command: value.command,
@@ -94,11 +102,20 @@ export function readJobRecord(dir: string, id: string): JobRecord | null {
 export function readStartRecord(dir: string): StartRecord | null {
   const fields = readFields(dir, 'started')
   if (!fields) return null
-  const [pid, pgid, warden, at] = [fields.get('pid'), fields.get('pgid'), fields.get('warden'), fields.get('at')].map(Number)
+  const [pid, pgid, warden, at] = [fields.get('pid'), fields.get('pgid'), fields.get('warden'), fields.get('at')].map(
+    Number,
+  )
   const wardenStart = fields.get('warden_start')
   const leaderStart = fields.get('leader_start')
   if (!isPid(pid) || !isPid(pgid) || !isPid(warden) || !wardenStart || !leaderStart) return null
-  return { pid, pgid, warden, wardenStart, leaderStart, at: at !== undefined && Number.isFinite(at) && at > 0 ? at : null }
+  return {
+    pid,
+    pgid,
+    warden,
+    wardenStart,
+    leaderStart,
+    at: at !== undefined && Number.isFinite(at) && at > 0 ? at : null,
+  }
 }
 
 export function readEndRecord(dir: string): EndRecord | null {
@@ -126,7 +143,11 @@ export function readEndRecord(dir: string): EndRecord | null {
 
 /** `start:size@at` parted by blanks. */
 function piecesOf(text: string): { start: number; size: number; at: number }[] {
-  return [...text.matchAll(/(\d+):(\d+)@(\d+)/g)].map(([, start, size, at]) => ({ start: Number(start), size: Number(size), at: Number(at) }))
+  return [...text.matchAll(/(\d+):(\d+)@(\d+)/g)].map(([, start, size, at]) => ({
+    start: Number(start),
+    size: Number(size),
+    at: Number(at),
+  }))
 }
 
 function readFields(dir: string, name: string): Map<string, string> | null {
@@ -146,5 +167,7 @@ function isPid(value: number | undefined): value is number {
 
 function textsOf(value: unknown): Record<string, string> {
   if (typeof value !== 'object' || value === null) return {}
-  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 }

@@ -11,15 +11,25 @@ export interface Recording {
 /** The file is private and new, or a regular file that is replaced; never something behind a link. */
 export function createRecording(
   path: string,
-  about: { readonly cols: number; readonly rows: number; readonly command: string; readonly env: Readonly<Record<string, string | undefined>> },
+  about: {
+    readonly cols: number
+    readonly rows: number
+    readonly command: string
+    readonly env: Readonly<Record<string, string | undefined>>
+  },
 ): Recording {
   let fd: number
   try {
     fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600)
   } catch (error) {
-    throw new ShellError('BAD_REQUEST', `Cannot write the recording to ${path} (${(error as NodeJS.ErrnoException).code})`, 'Pass a path in a directory that exists and that you may write to.', {
-      cause: error,
-    })
+    throw new ShellError(
+      'BAD_REQUEST',
+      `Cannot write the recording to ${path} (${(error as NodeJS.ErrnoException).code})`,
+      'Pass a path in a directory that exists and that you may write to.',
+      {
+        cause: error,
+      },
+    )
   }
   const began = performance.now()
   const header = {
@@ -46,7 +56,8 @@ export function createRecording(
     open = false
     closeSync(fd)
   }
-  const event = (kind: 'o' | 'r', data: string): void => line([Math.round((performance.now() - began) * 1_000) / 1_000_000, kind, data])
+  const event = (kind: 'o' | 'r', data: string): void =>
+    line([Math.round((performance.now() - began) * 1_000) / 1_000_000, kind, data])
   line(header)
   return {
     output: (text) => text !== '' && event('o', text),

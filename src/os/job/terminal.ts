@@ -49,14 +49,25 @@ export async function askKeeper(dir: string, started: StartRecord): Promise<Keep
 }
 
 /** From here on the keeper writes the names of these byte strings instead of them. */
-export async function hideInKeeper(dir: string, started: StartRecord, needles: readonly { readonly name: string; readonly bytes: Uint8Array }[]): Promise<boolean> {
+export async function hideInKeeper(
+  dir: string,
+  started: StartRecord,
+  needles: readonly { readonly name: string; readonly bytes: Uint8Array }[],
+): Promise<boolean> {
   for (const { name, bytes } of needles) {
-    if (!(await order(dir, started, `mask ${name.replaceAll(/[:\0\n]/g, '_')}:${Buffer.from(bytes).toString('hex')}\n`))) return false
+    if (
+      !(await order(dir, started, `mask ${name.replaceAll(/[:\0\n]/g, '_')}:${Buffer.from(bytes).toString('hex')}\n`))
+    )
+      return false
   }
   return needles.length === 0 || (await askKeeper(dir, started)) !== null
 }
 
-export async function resizeInKeeper(dir: string, started: StartRecord, { cols, rows }: { cols: number; rows: number }): Promise<boolean> {
+export async function resizeInKeeper(
+  dir: string,
+  started: StartRecord,
+  { cols, rows }: { cols: number; rows: number },
+): Promise<boolean> {
   return order(dir, started, `size ${cols} ${rows}\n`)
 }
 
@@ -78,7 +89,11 @@ export function noteInput(dir: string, note: InputNote): void {
   let fd: number
   try {
     // One write per line, appended: notes of several writers never mix. A planted link is not followed.
-    fd = openSync(join(dir, 'input.jsonl'), constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+    fd = openSync(
+      join(dir, 'input.jsonl'),
+      constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
+      0o600,
+    )
   } catch {
     return // A full disk costs the note, not the input.
   }
@@ -129,11 +144,21 @@ async function order(dir: string, started: StartRecord, line: string): Promise<b
 }
 
 function parseAnswer(text: string): KeeperAnswer {
-  const fields = new Map(text.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+  const fields = new Map(
+    text.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
   const number = (key: string): number => Number(fields.get(key) ?? 0)
   const path = fields.get('path')
   const terminal = path
-    ? { path, cols: number('cols'), rows: number('rows'), foreground: number('foreground'), canonical: number('canonical') === 1, echo: number('echo') === 1, unread: number('unread') }
+    ? {
+        path,
+        cols: number('cols'),
+        rows: number('rows'),
+        foreground: number('foreground'),
+        canonical: number('canonical') === 1,
+        echo: number('echo') === 1,
+        unread: number('unread'),
+      }
     : null
   return { unsent: number('unsent'), terminal }
 }

@@ -39,7 +39,9 @@ export function bindingPrelude(bindings: readonly Binding[], from: string): stri
   const names = bindings.map(({ variable }) => variable).join(' ')
   // `read -N` is the only reader that takes a pipe in blocks instead of a byte per system call, but it counts bytes only in the C locale.
   // It skips the NULs. Where LC_ALL is read-only, mapfile does the same work slowly: it stops at the NUL and knows no characters, only bytes.
-  const fast = bindings.map(({ variable, value }) => (value.length > 0 ? `LC_ALL=C \\builtin read -r -N ${value.length} ${variable}` : `${variable}=`))
+  const fast = bindings.map(({ variable, value }) =>
+    value.length > 0 ? `LC_ALL=C \\builtin read -r -N ${value.length} ${variable}` : `${variable}=`,
+  )
   const slow = bindings.map(({ variable }) => `\\builtin mapfile -d '' -t -n 1 ${variable}`)
   // stderr is closed to this group so that `set -x` shows nothing of it. allexport would export the variables: export -n takes that back.
   const reads = `if [[ \${LC_ALL+set} && \${LC_ALL@a} == *r* ]]; then ${slow.join(' && ')}; else ${fast.join(' && ')}; fi`

@@ -26,40 +26,102 @@ const SHELLS = /^(?:r?bash|sh|dash|ash|zsh|[mp]?ksh|ksh93|fish|csh|tcsh|yash|elv
 const NAMED_ASSIGNMENT = /^[A-Za-z_]\w*\+?=/
 
 /** Options after which the next word (or the rest of the same word) is code, per interpreter; `operand` when the first operand is code as well. */
-const INTERPRETERS: readonly { names: RegExp; code: RegExp; takesValue?: RegExp; operand?: 'code' | 'file' | 'code-from-second'; stdin: boolean }[] = [
-  { names: /^(?:python|pypy)[\d.]*$/, code: /^-[bBdEiIOPqRsSuvx]*c/, takesValue: /^-[WXm]$/, operand: 'file', stdin: true },
+const INTERPRETERS: readonly {
+  names: RegExp
+  code: RegExp
+  takesValue?: RegExp
+  operand?: 'code' | 'file' | 'code-from-second'
+  stdin: boolean
+}[] = [
+  {
+    names: /^(?:python|pypy)[\d.]*$/,
+    code: /^-[bBdEiIOPqRsSuvx]*c/,
+    takesValue: /^-[WXm]$/,
+    operand: 'file',
+    stdin: true,
+  },
   { names: /^perl[\d.]*$/, code: /^-[acfilnpstTuUwWX\d]*[eEMm]/, takesValue: /^-I$/, operand: 'file', stdin: true },
   { names: /^j?ruby[\d.]*$/, code: /^-[acdlnpsSvwW\d]*e/, takesValue: /^-[IrCE]$/, operand: 'file', stdin: true },
-  { names: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/, code: /^-p?[ep]e?$|^--(?:eval|print)(?:=|$)|^eval$/, takesValue: /^(?:-r|-C|--require|--import|--loader)$/, operand: 'file', stdin: true },
+  {
+    names: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/,
+    code: /^-p?[ep]e?$|^--(?:eval|print)(?:=|$)|^eval$/,
+    takesValue: /^(?:-r|-C|--require|--import|--loader)$/,
+    operand: 'file',
+    stdin: true,
+  },
   { names: /^php[\d.]*$/, code: /^-[rBRE]/, takesValue: /^-[dcfzt]$/, operand: 'file', stdin: true },
   {
-    names: /^(?:lua[\d.]*|luajit|julia|elixir|groovy|scala|ghc|Rscript|R|osascript|raku|swipl|octave|guile|racket|sbcl|clojure|bb|ocaml)$/,
+    names:
+      /^(?:lua[\d.]*|luajit|julia|elixir|groovy|scala|ghc|Rscript|R|osascript|raku|swipl|octave|guile|racket|sbcl|clojure|bb|ocaml)$/,
     code: /^-[eEc]|^--(?:eval|expr|execute)(?:=|$)/,
     operand: 'file',
     stdin: true,
   },
   { names: /^(?:tclsh|wish|expect)[\d.]*$/, code: /^-c/, operand: 'file', stdin: true },
-  { names: /^[gmn]?awk$/, code: /^(?:-e|--source(?:=|$))/, takesValue: /^(?:-[vFfil]|--(?:assign|field-separator|file|include))$/, operand: 'code', stdin: false },
-  { names: /^g?sed$/, code: /^-[nErsuz]*e|^--expression(?:=|$)/, takesValue: /^(?:-[fl]|--file)$/, operand: 'code', stdin: false },
-  { names: /^(?:jq|gojq|jaq|yq)$/, code: /^$/, takesValue: /^(?:-f|-L|--from-file|--indent)$/, operand: 'code', stdin: false },
+  {
+    names: /^[gmn]?awk$/,
+    code: /^(?:-e|--source(?:=|$))/,
+    takesValue: /^(?:-[vFfil]|--(?:assign|field-separator|file|include))$/,
+    operand: 'code',
+    stdin: false,
+  },
+  {
+    names: /^g?sed$/,
+    code: /^-[nErsuz]*e|^--expression(?:=|$)/,
+    takesValue: /^(?:-[fl]|--file)$/,
+    operand: 'code',
+    stdin: false,
+  },
+  {
+    names: /^(?:jq|gojq|jaq|yq)$/,
+    code: /^$/,
+    takesValue: /^(?:-f|-L|--from-file|--indent)$/,
+    operand: 'code',
+    stdin: false,
+  },
   { names: /^(?:psql|pgcli|cockroach)$/, code: /^-c|^--command(?:=|$)/, stdin: true },
-  { names: /^(?:mysql|mariadb|mycli|clickhouse-client|snowsql)$/, code: /^-e|^--(?:execute|query)(?:=|$)/, stdin: true },
-  { names: /^sqlite3?$|^duckdb$/, code: /^--?(?:cmd|c|s)$/, takesValue: /^-(?:separator|newline|nullvalue|init)$/, operand: 'code-from-second', stdin: true },
+  {
+    names: /^(?:mysql|mariadb|mycli|clickhouse-client|snowsql)$/,
+    code: /^-e|^--(?:execute|query)(?:=|$)/,
+    stdin: true,
+  },
+  {
+    names: /^sqlite3?$|^duckdb$/,
+    code: /^--?(?:cmd|c|s)$/,
+    takesValue: /^-(?:separator|newline|nullvalue|init)$/,
+    operand: 'code-from-second',
+    stdin: true,
+  },
   { names: /^(?:mongo|mongosh)$/, code: /^--eval(?:=|$)/, stdin: true },
   { names: /^g?db$|^lldb$/, code: /^--?(?:ex|eval-command|iex|o|one-line)(?:=|$)/, stdin: true },
   { names: /^(?:vim?|nvim|ex|view|emacs)$/, code: /^-c$|^--(?:cmd|eval|command)(?:=|$)|^\+/, stdin: false },
   { names: /^(?:ed|red|m4|at|batch)$/, code: /^$/, stdin: true },
   { names: /^dc$/, code: /^-e|^--expression(?:=|$)/, operand: 'file', stdin: true },
-  { names: /^(?:su|runuser|script|flock|sg|npm|npx|pnpm)$/, code: /^-c$|^--(?:command|call|session-command)(?:=|$)/, stdin: false },
+  {
+    names: /^(?:su|runuser|script|flock|sg|npm|npx|pnpm)$/,
+    code: /^-c$|^--(?:command|call|session-command)(?:=|$)/,
+    stdin: false,
+  },
   { names: /^(?:env)$/, code: /^-[iv0]*S|^--split-string(?:=|$)/, stdin: false },
   { names: /^nix(?:-shell)?$/, code: /^--(?:run|command)(?:=|$)|^-c$/, stdin: false },
   { names: /^git$/, code: /^(?:--exec(?:=|$)|foreach$|--(?:tree|index|msg|env|commit|parent)-filter$)/, stdin: false },
-  { names: /^hyperfine$/, code: /^-[pcS]$|^--(?:prepare|setup|cleanup|conclude)(?:=|$)/, operand: 'code', stdin: false },
+  {
+    names: /^hyperfine$/,
+    code: /^-[pcS]$|^--(?:prepare|setup|cleanup|conclude)(?:=|$)/,
+    operand: 'code',
+    stdin: false,
+  },
 ]
 
 /** Looks at the dequoted words of one simple command (`\ue000` is an expansion, `\ue001` a token). */
 export function findCodePlaces(words: readonly string[]): CodePlaces {
-  const places = { code: new Set<number>(), names: new Set<number>(), numbers: new Set<number>(), make: new Set<number>(), stdin: false }
+  const places = {
+    code: new Set<number>(),
+    names: new Set<number>(),
+    numbers: new Set<number>(),
+    make: new Set<number>(),
+    stdin: false,
+  }
   const first = words.findIndex((word) => !/^[A-Za-z_]\w*(?:\[\])?\+?=/.test(word))
   if (first < 0) return places
   const isWrapped = WRAPPERS.has(baseName(words[first] ?? ''))
@@ -71,7 +133,8 @@ export function findCodePlaces(words: readonly string[]): CodePlaces {
       judgeBuiltin(name, words, at, places)
       if (SHELLS.test(name)) judgeShell(words, at, places)
       else if (name.includes('\ue000')) judgeUnknown(words, at, places)
-      for (const interpreter of INTERPRETERS) if (interpreter.names.test(name)) judgeInterpreter(interpreter, words, at, places)
+      for (const interpreter of INTERPRETERS)
+        if (interpreter.names.test(name)) judgeInterpreter(interpreter, words, at, places)
       judgeCarrier(name, words, at, places)
     }
   }
@@ -107,7 +170,12 @@ function judgeShell(words: readonly string[], at: number, places: Places): void 
   if (!wantsCode) places.stdin = true
 }
 
-function judgeInterpreter(interpreter: (typeof INTERPRETERS)[number], words: readonly string[], at: number, places: Places): void {
+function judgeInterpreter(
+  interpreter: (typeof INTERPRETERS)[number],
+  words: readonly string[],
+  at: number,
+  places: Places,
+): void {
   let operands = 0
   let hasCode = false
   for (let index = at + 1; index < words.length; index++) {
@@ -132,7 +200,8 @@ function judgeInterpreter(interpreter: (typeof INTERPRETERS)[number], words: rea
       }
     }
   }
-  const readsFile = interpreter.operand === 'code-from-second' ? operands > 1 : interpreter.operand === 'file' && operands > 0
+  const readsFile =
+    interpreter.operand === 'code-from-second' ? operands > 1 : interpreter.operand === 'file' && operands > 0
   if (interpreter.stdin && !hasCode && !readsFile) places.stdin = true
 }
 
@@ -148,10 +217,13 @@ function judgeCarrier(name: string, words: readonly string[], at: number, places
   if (!/^(?:ssh|mosh|watch|parallel|entr|tmux|screen|crontab|[gbn]?make)$/.test(name)) return
   const rest = indexesAfter(words, at)
   if (name === 'ssh' || name === 'mosh') {
-    const host = rest.find((index) => !words[index]?.startsWith('-') && !/^-[BbcDEeFIiJLlmOopQRSWw]$/.test(words[index - 1] ?? ''))
+    const host = rest.find(
+      (index) => !words[index]?.startsWith('-') && !/^-[BbcDEeFIiJLlmOopQRSWw]$/.test(words[index - 1] ?? ''),
+    )
     for (const index of rest) {
       if (host !== undefined && index > host) places.code.add(index)
-      if (/^(?:-o)?\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand|RemoteCommand|Match)\b/i.test(words[index] ?? '')) places.code.add(index)
+      if (/^(?:-o)?\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand|RemoteCommand|Match)\b/i.test(words[index] ?? ''))
+        places.code.add(index)
     }
     if (host === words.length - 1) places.stdin = true
   }
@@ -175,16 +247,25 @@ function judgeBuiltin(name: string, words: readonly string[], at: number, places
   if (/^(?:source|\.)$/.test(name) && words[at + 1] === '/dev/stdin') places.stdin = true
   if (name === 'let') for (const index of rest) places.numbers.add(index)
   if (/^(?:declare|typeset|local|readonly|export)$/.test(name)) {
-    const evaluates = rest.some((index) => /^-[A-Za-z]*[in\ue000\ue001]/.test(words[index] ?? '') && !(name === 'export' && words[index] === '-n'))
+    const evaluates = rest.some(
+      (index) =>
+        /^-[A-Za-z]*[in\ue000\ue001]/.test(words[index] ?? '') && !(name === 'export' && words[index] === '-n'),
+    )
     for (const index of rest) if (evaluates || !isHarmlessAssignment(words[index] ?? '')) places.names.add(index)
   }
-  if (/^(?:read|unset|getopts|mapfile|readarray)$/.test(name)) for (const index of rest) if (!/^-[A-Za-z]*[ptdnNiu]$/.test(words[index - 1] ?? '')) places.names.add(index)
+  if (/^(?:read|unset|getopts|mapfile|readarray)$/.test(name))
+    for (const index of rest) if (!/^-[A-Za-z]*[ptdnNiu]$/.test(words[index - 1] ?? '')) places.names.add(index)
   if (name === 'printf' && words[at + 1] === '-v') places.names.add(at + 2)
   if (name === 'printf' && /^-v./s.test(words[at + 1] ?? '')) places.names.add(at + 1)
-  if (name === 'wait' || name === 'test' || name === '[') for (const index of rest) if (/^-[vpR]$/.test(words[index - 1] ?? '')) places.names.add(index)
+  if (name === 'wait' || name === 'test' || name === '[')
+    for (const index of rest) if (/^-[vpR]$/.test(words[index - 1] ?? '')) places.names.add(index)
 }
 
-const BUILTINS = new Set('eval alias complete compgen compopt bind fc trap source . let declare typeset local readonly export read unset getopts mapfile readarray printf wait test ['.split(' '))
+const BUILTINS = new Set(
+  'eval alias complete compgen compopt bind fc trap source . let declare typeset local readonly export read unset getopts mapfile readarray printf wait test ['.split(
+    ' ',
+  ),
+)
 
 function isHarmlessAssignment(word: string): boolean {
   const name = NAMED_ASSIGNMENT.exec(word)

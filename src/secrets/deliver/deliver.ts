@@ -13,7 +13,11 @@ export type Delivery =
   | { readonly kind: 'refused'; readonly token: string; readonly reason: string; readonly hint: string }
 
 /** Decides how every known token of the command is delivered. Unknown tokens stay as they are. `nonce` makes the names of the variables unguessable. */
-export function planDelivery(command: string, lookup: (token: Token) => Uint8Array | undefined, nonce: string = randomNonce()): Delivery {
+export function planDelivery(
+  command: string,
+  lookup: (token: Token) => Uint8Array | undefined,
+  nonce: string = randomNonce(),
+): Delivery {
   const values = new Map<string, Uint8Array>()
   const known = findTokens(command).filter((token) => {
     const value = values.get(token.text) ?? lookup(token)
@@ -30,13 +34,20 @@ export function planDelivery(command: string, lookup: (token: Token) => Uint8Arr
 
   const bindings = new Map<string, Binding>()
   const variableOf = (token: Token) => {
-    const binding = bindings.get(token.text) ?? { variable: bindingVariable(token.name, bindings.size, nonce), value: values.get(token.text) as Uint8Array }
+    const binding = bindings.get(token.text) ?? {
+      variable: bindingVariable(token.name, bindings.size, nonce),
+      value: values.get(token.text) as Uint8Array,
+    }
     bindings.set(token.text, binding)
     return binding.variable
   }
   const script = rewrite(command, scan, variableOf, nonce)
   if (bindings.size === 0) return { kind: 'plain', script: command } // every token stands in a comment
-  return { kind: 'bound', script: integerGuard(judgement.assigned, variableOf) + script, bindings: [...bindings.values()] }
+  return {
+    kind: 'bound',
+    script: integerGuard(judgement.assigned, variableOf) + script,
+    bindings: [...bindings.values()],
+  }
 }
 
 type Values = ReadonlyMap<string, Uint8Array>
@@ -59,7 +70,8 @@ function scanOrGiveUp(command: string, known: readonly Token[]): Scan | undefine
 function judge(scan: Scan, values: Values): Judgement {
   const places = new Map(scan.commands.map((command) => [command, findCodePlaces(textsOf(command))] as const))
   const assigned = findAssignments(scan)
-  const isTainted = (word: Word) => scan.expansions.filter(({ name, at }) => assigned.has(name) && word.start <= at && at < word.end)
+  const isTainted = (word: Word) =>
+    scan.expansions.filter(({ name, at }) => assigned.has(name) && word.start <= at && at < word.end)
   const feeding = findFeeding(scan, assigned)
   let refused: Judgement['refused']
   const refuseName = (name: string, obstacle: Obstacle | 'number') => {
@@ -82,9 +94,12 @@ function judge(scan: Scan, values: Values): Judgement {
   for (const text of scan.arithmetic) for (const name of text.match(/[A-Za-z_]\w*/g) ?? []) refuseName(name, 'number')
   for (const site of scan.sites) {
     if (site.obstacle) return { refused: { token: site.token, obstacle: site.obstacle }, assigned }
-    if (site.quoting === 'number' && !isPlainNumber(values.get(site.token.text))) return { refused: { token: site.token, obstacle: 'number' }, assigned }
+    if (site.quoting === 'number' && !isPlainNumber(values.get(site.token.text)))
+      return { refused: { token: site.token, obstacle: 'number' }, assigned }
   }
-  const declaresIntegers = scan.commands.some(({ words }) => DECLARATION.test(words[0]?.text ?? '') && words.some(({ text }) => /^-[A-Za-z]*[in]/.test(text)))
+  const declaresIntegers = scan.commands.some(
+    ({ words }) => DECLARATION.test(words[0]?.text ?? '') && words.some(({ text }) => /^-[A-Za-z]*[in]/.test(text)),
+  )
   if (declaresIntegers) for (const name of assigned.keys()) refuseName(name, 'number')
   return { refused, assigned }
 }
@@ -100,7 +115,11 @@ function findAssignments(scan: Scan): Judgement['assigned'] {
       const name = /^([A-Za-z_]\w*)(?:\[\])?\+?=/.exec(word.text)?.[1]
       if (!name && !isDeclaration) {
         const isLoop = words[0]?.raw === 'for' && index > 2
-        if (isLoop && word.sites.length > 0) assigned.set(words[1]?.text ?? '', [...(assigned.get(words[1]?.text ?? '') ?? []), ...word.sites.map(({ token }) => token)])
+        if (isLoop && word.sites.length > 0)
+          assigned.set(words[1]?.text ?? '', [
+            ...(assigned.get(words[1]?.text ?? '') ?? []),
+            ...word.sites.map(({ token }) => token),
+          ])
         if (words[0]?.raw === 'for') continue
         break
       }
@@ -117,20 +136,32 @@ function judgeWords(command: Command, places: CodePlaces, values: Values): void 
     for (const site of word.sites) {
       if (places.code.has(index)) site.obstacle ??= 'code'
       else if (places.names.has(index)) site.obstacle ??= 'name'
-      else if (places.numbers.has(index)) site.quoting = site.quoting === 'bare' ? 'number' : ((site.obstacle ??= 'odd-quoting'), site.quoting)
+      else if (places.numbers.has(index))
+        site.quoting = site.quoting === 'bare' ? 'number' : ((site.obstacle ??= 'odd-quoting'), site.quoting)
       else if (places.make.has(index) && values.get(site.token.text)?.includes(0x24)) site.obstacle ??= 'make'
     }
-    if ((command.words[0]?.raw === 'for' || command.words[0]?.raw === 'select') && index === 1) for (const site of word.sites) site.obstacle ??= 'name'
+    if ((command.words[0]?.raw === 'for' || command.words[0]?.raw === 'select') && index === 1)
+      for (const site of word.sites) site.obstacle ??= 'name'
   })
 }
 
 interface Feeding {
-  readonly elements: readonly { readonly start: number; readonly end: number; readonly stdin: readonly Site[]; readonly sites: readonly Site[]; readonly names: readonly string[] }[]
+  readonly elements: readonly {
+    readonly start: number
+    readonly end: number
+    readonly stdin: readonly Site[]
+    readonly sites: readonly Site[]
+    readonly names: readonly string[]
+  }[]
 }
 
 /** The pipelines that carry a token, or a variable that holds one; most have none and need not be asked again for every reader. */
 function findFeeding(scan: Scan, assigned: Judgement['assigned']): Feeding[] {
-  const fetched = new Set(scan.commands.filter((command) => isFetcher(textsOf(command))).flatMap(({ words }) => words.flatMap(({ sites }) => sites)))
+  const fetched = new Set(
+    scan.commands
+      .filter((command) => isFetcher(textsOf(command)))
+      .flatMap(({ words }) => words.flatMap(({ sites }) => sites)),
+  )
   const expansions = scan.expansions.filter(({ name }) => assigned.has(name))
   return scan.pipelines
     .map(({ elements }) => ({
@@ -142,7 +173,9 @@ function findFeeding(scan: Scan, assigned: Judgement['assigned']): Feeding[] {
         names: expansions.filter(({ at }) => start <= at && at < end).map(({ name }) => name),
       })),
     }))
-    .filter(({ elements }) => elements.some(({ stdin, sites, names }) => stdin.length + sites.length + names.length > 0))
+    .filter(({ elements }) =>
+      elements.some(({ stdin, sites, names }) => stdin.length + sites.length + names.length > 0),
+    )
 }
 
 /** The command reads code from its standard input: no token, and no variable that holds one, may be in what is piped or fed to it. */
@@ -196,7 +229,11 @@ function rewrite(command: string, scan: Scan, variableOf: (token: Token) => stri
       at = site.end
     }
     text += escapeHeredoc(command.slice(at, body[1]))
-    edits.push({ start: word[0], end: word[1], text: delimiter }, { start: body[0], end: body[1], text }, { start: closing[0], end: closing[1], text: delimiter })
+    edits.push(
+      { start: word[0], end: word[1], text: delimiter },
+      { start: body[0], end: body[1], text },
+      { start: closing[0], end: closing[1], text: delimiter },
+    )
   }
   edits.sort((a, b) => a.start - b.start || a.end - b.end)
   let script = ''

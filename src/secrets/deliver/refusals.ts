@@ -1,9 +1,12 @@
 /** What is said when a token stands where no value can be kept apart from code. */
 import type { Obstacle } from './sites.js'
 
-export const REFUSALS: Readonly<Record<Obstacle | 'number' | 'nul', { readonly reason: string; readonly hint: string }>> = {
+export const REFUSALS: Readonly<
+  Record<Obstacle | 'number' | 'nul', { readonly reason: string; readonly hint: string }>
+> = {
   code: {
-    reason: 'stands inside code that is read a second time (the script of another interpreter, eval, trap, a remote command), where its value would become syntax.',
+    reason:
+      'stands inside code that is read a second time (the script of another interpreter, eval, trap, a remote command), where its value would become syntax.',
     hint: `Pass it as data: bash -c 'use "$1"' _ {{secret:NAME}}, or python3 -c 'import os; os.environ["TOKEN"]' with TOKEN={{secret:NAME}} in front of the command, or feed it on standard input.`,
   },
   'stdin-code': {
@@ -11,7 +14,8 @@ export const REFUSALS: Readonly<Record<Obstacle | 'number' | 'nul', { readonly r
     hint: `Give the interpreter its script by file or option, and the value as an argument or as NAME={{secret:NAME}} in front of the command.`,
   },
   name: {
-    reason: 'stands where bash expects the name of a variable or a function; a name with a subscript would be evaluated.',
+    reason:
+      'stands where bash expects the name of a variable or a function; a name with a subscript would be evaluated.',
     hint: 'Write the name itself, and use the token only for the value.',
   },
   parameter: {
@@ -35,7 +39,8 @@ export const REFUSALS: Readonly<Record<Obstacle | 'number' | 'nul', { readonly r
     hint: 'Pass it through the environment: TOKEN={{secret:NAME}} make ..., and use $$TOKEN in the recipe.',
   },
   number: {
-    reason: 'stands in arithmetic (also a subscript or an integer variable), where bash evaluates text as an expression; its value is not a plain decimal number.',
+    reason:
+      'stands in arithmetic (also a subscript or an integer variable), where bash evaluates text as an expression; its value is not a plain decimal number.',
     hint: 'Compare it as text ([[ $a == $b ]]) or use it outside of arithmetic.',
   },
   nul: {

@@ -49,7 +49,8 @@ export abstract class Cursor {
   }
 
   protected skipBlanks(): void {
-    while (this.at < this.limit && (BLANK.includes(this.char()) || this.text.startsWith('\\\n', this.at))) this.at += this.char() === '\\' ? 2 : 1
+    while (this.at < this.limit && (BLANK.includes(this.char()) || this.text.startsWith('\\\n', this.at)))
+      this.at += this.char() === '\\' ? 2 : 1
   }
 
   protected skipComment(): void {

@@ -50,7 +50,8 @@ export abstract class ExpansionScanner extends WordScanner {
       this.at++
       this.arithmetic(']')
     }
-    const operator = /^:[-=+?]|^[-=+?]|^##?|^%%?|^\/[/#%]?|^\^\^?|^,,?|^:|^@/.exec(this.text.slice(this.at, this.at + 2))?.[0] ?? ''
+    const operator =
+      /^:[-=+?]|^[-=+?]|^##?|^%%?|^\/[/#%]?|^\^\^?|^,,?|^:|^@/.exec(this.text.slice(this.at, this.at + 2))?.[0] ?? ''
     this.at += operator.length
     const isWord = /[-=+?]$/.test(operator)
     const isPattern = /^[#%/^,]/.test(operator)
@@ -61,7 +62,8 @@ export abstract class ExpansionScanner extends WordScanner {
         const site = this.site(token, operator === ':' ? 'number' : isWord && around !== 'bare' ? 'double' : 'bare')
         if (!isWord && !isPattern && operator !== ':') site.obstacle = 'parameter'
         if (isPattern && around === 'heredoc') site.obstacle = 'odd-quoting'
-      } else if (char === '\\' && this.tokens.has(this.at + 1)) this.site(this.tokens.get(this.at + 1) as Token, 'bare', this.at).obstacle = 'odd-quoting'
+      } else if (char === '\\' && this.tokens.has(this.at + 1))
+        this.site(this.tokens.get(this.at + 1) as Token, 'bare', this.at).obstacle = 'odd-quoting'
       else if (char === "'" && (around === 'bare' || isPattern)) {
         const first = this.scan.sites.length
         this.single()
@@ -80,7 +82,10 @@ export abstract class ExpansionScanner extends WordScanner {
     if (this.#notArithmetic.has(start)) return false
     // A here-document may have been announced before and read since: then it is announced again.
     const pending = [...this.pending]
-    const lists: unknown[][] = [...Object.values(this.scan as unknown as Record<string, unknown[]>), ...pending.map(({ stdin }) => stdin)]
+    const lists: unknown[][] = [
+      ...Object.values(this.scan as unknown as Record<string, unknown[]>),
+      ...pending.map(({ stdin }) => stdin),
+    ]
     const lengths = lists.map((list) => list.length)
     this.at += ahead + 2
     if (this.arithmetic('))')) return true
@@ -140,13 +145,31 @@ export abstract class ExpansionScanner extends WordScanner {
     const child = this.scanApart(inner, tokens)
     const outerOf = (index: number) => offsets[index] ?? this.at
     for (const site of child.sites) {
-      const isPlain = site.quoting !== 'after-backslash' && site.quoting !== 'quoted-heredoc' && inner.startsWith(site.token.text, site.start)
-      this.scan.sites.push(Object.assign(site, { start: site.token.start, end: site.token.end, obstacle: site.obstacle ?? (isPlain ? undefined : 'odd-quoting') }))
+      const isPlain =
+        site.quoting !== 'after-backslash' &&
+        site.quoting !== 'quoted-heredoc' &&
+        inner.startsWith(site.token.text, site.start)
+      this.scan.sites.push(
+        Object.assign(site, {
+          start: site.token.start,
+          end: site.token.end,
+          obstacle: site.obstacle ?? (isPlain ? undefined : 'odd-quoting'),
+        }),
+      )
     }
-    this.scan.commands.push(...child.commands.map(({ start, words }) => ({ start: outerOf(start), words: words.map((word) => ({ ...word, start: outerOf(word.start), end: outerOf(word.end) })) })))
+    this.scan.commands.push(
+      ...child.commands.map(({ start, words }) => ({
+        start: outerOf(start),
+        words: words.map((word) => ({ ...word, start: outerOf(word.start), end: outerOf(word.end) })),
+      })),
+    )
     this.scan.expansions.push(...child.expansions.map(({ name, at }) => ({ name, at: outerOf(at) })))
     this.scan.arithmetic.push(...child.arithmetic)
-    this.scan.pipelines.push(...child.pipelines.map(({ elements }) => ({ elements: elements.map(({ start, end, stdin }) => ({ start: outerOf(start), end: outerOf(end), stdin })) })))
+    this.scan.pipelines.push(
+      ...child.pipelines.map(({ elements }) => ({
+        elements: elements.map(({ start, end, stdin }) => ({ start: outerOf(start), end: outerOf(end), stdin })),
+      })),
+    )
     return EXPANSION
   }
 }

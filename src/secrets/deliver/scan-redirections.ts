@@ -14,7 +14,13 @@ export abstract class RedirectionScanner extends ExpansionScanner {
     if (operator !== '<<' && operator !== '<<-') return
     this.refuse(word.sites, 'heredoc-delimiter')
     const raw = this.text.slice(start, this.at)
-    this.pending.push({ delimiter: word.text, quoted: /['"\\]/.test(raw), dash: operator === '<<-', word: [start, this.at], stdin })
+    this.pending.push({
+      delimiter: word.text,
+      quoted: /['"\\]/.test(raw),
+      dash: operator === '<<-',
+      word: [start, this.at],
+      stdin,
+    })
   }
 
   protected readHeredocs(): void {

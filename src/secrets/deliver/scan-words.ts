@@ -134,7 +134,8 @@ export abstract class WordScanner extends Cursor {
         this.site(token, 'ansi')
         text += TOKEN
       } else if (this.char() === '\\') {
-        if (this.tokens.has(this.at + 1)) this.site(this.tokens.get(this.at + 1) as Token, 'ansi', this.at).obstacle = 'odd-quoting'
+        if (this.tokens.has(this.at + 1))
+          this.site(this.tokens.get(this.at + 1) as Token, 'ansi', this.at).obstacle = 'odd-quoting'
         else this.at += 2
         text += EXPANSION
       } else {

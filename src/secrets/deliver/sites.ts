@@ -5,7 +5,15 @@ import type { Token } from './tokens.js'
 export type Quoting = 'bare' | 'single' | 'double' | 'ansi' | 'after-backslash' | 'number' | 'quoted-heredoc'
 
 /** Why a token cannot be delivered at its place. */
-export type Obstacle = 'code' | 'stdin-code' | 'name' | 'parameter' | 'heredoc-delimiter' | 'odd-quoting' | 'unterminated' | 'make'
+export type Obstacle =
+  | 'code'
+  | 'stdin-code'
+  | 'name'
+  | 'parameter'
+  | 'heredoc-delimiter'
+  | 'odd-quoting'
+  | 'unterminated'
+  | 'make'
 
 /** The place of one token. `start` may lie before the token when a backslash in front of it disappears with it. */
 export interface Site {

@@ -53,7 +53,12 @@ export function decodeForm(raw: Uint8Array, at: number, into: Escape): -1 | 0 | 
   return raw[at] === PLUS ? byteFound(into, 1, 0x20) : decodePercent(raw, at, into)
 }
 
-const CONTROLS = new Map(Object.entries({ n: 10, t: 9, r: 13, b: 8, f: 12, v: 11, a: 7, e: 27, E: 27 }).map(([letter, code]) => [letter.charCodeAt(0), code]))
+const CONTROLS = new Map(
+  Object.entries({ n: 10, t: 9, r: 13, b: 8, f: 12, v: 11, a: 7, e: 27, E: 27 }).map(([letter, code]) => [
+    letter.charCodeAt(0),
+    code,
+  ]),
+)
 
 /** The backslash escapes of JSON, C, bash's `$'...'`, `%q`, Python and JavaScript, which agree wherever they overlap. */
 export function decodeBackslash(raw: Uint8Array, at: number, into: Escape): -1 | 0 | 1 {
@@ -135,7 +140,9 @@ export function decodeEntity(raw: Uint8Array, at: number, into: Escape): -1 | 0 
     if (byte === undefined) return -1
     if (byte === 0x3b) {
       const digits = /^#(?:x([0-9a-f]+)|([0-9]+))$/i.exec(name)
-      const code = digits ? Number.parseInt(digits[1] ?? (digits[2] as string), digits[1] ? 16 : 10) : ENTITIES.get(name)
+      const code = digits
+        ? Number.parseInt(digits[1] ?? (digits[2] as string), digits[1] ? 16 : 10)
+        : ENTITIES.get(name)
       return code === undefined || code > 0x10ffff ? 0 : codeFound(into, index + 1 - at, code)
     }
     if (byte !== 0x23 && hexDigit(byte) < 0 && !((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a)) return 0

@@ -29,7 +29,13 @@ export function collapseSpace(text: Uint8Array, length: number): Fold {
  * The ends of lines joined with the beginnings of the next ones, as if no line had been broken; a NUL after each pair.
  * Only bytes of `members` are taken, `reach` of them on each side, and a pair only when it has `least` of them.
  */
-export function joinLineEnds(text: Uint8Array, length: number, members: Uint8Array, least: number, reach: number): Fold {
+export function joinLineEnds(
+  text: Uint8Array,
+  length: number,
+  members: Uint8Array,
+  least: number,
+  reach: number,
+): Fold {
   const bytes: number[] = []
   const from: number[] = []
   for (let at = 0; at < length; at++) {

@@ -61,7 +61,8 @@ function unitsOf(whole: Uint8Array): Uint8Array[] {
   const units = piecesOf(whole)
   const lines = linesOf(whole)
   if (lines.length > 1) {
-    for (const line of lines.slice(0, MOST_LINES)) if (line.length >= SHORTEST_LINE && isTelling(line)) units.push(...piecesOf(line))
+    for (const line of lines.slice(0, MOST_LINES))
+      if (line.length >= SHORTEST_LINE && isTelling(line)) units.push(...piecesOf(line))
     for (const piece of piecesOf(concat(lines))) units.push(piece)
   }
   if (whole.some((byte) => byte > 0x7f)) {
@@ -69,7 +70,8 @@ function unitsOf(whole: Uint8Array): Uint8Array[] {
     // A program that takes the value for text prints replacement characters; the rest must still say enough to be the value.
     if (text.includes('\ufffd')) {
       const printed = new TextEncoder().encode(text)
-      if (new TextEncoder().encode(text.replaceAll('\ufffd', '')).length >= SHORTEST_LINE) units.push(...piecesOf(printed))
+      if (new TextEncoder().encode(text.replaceAll('\ufffd', '')).length >= SHORTEST_LINE)
+        units.push(...piecesOf(printed))
     } else for (const form of ['NFC', 'NFD']) units.push(...piecesOf(new TextEncoder().encode(text.normalize(form))))
   }
   return units
@@ -93,7 +95,8 @@ function plainForms(unit: Uint8Array): Uint8Array[] {
   // SQL, CSV and YAML double a quote.
   for (const quote of [`'`, '"']) if (text.includes(quote)) forms.push(bytesOf(text.replaceAll(quote, quote + quote)))
   // 'it'\''s' is what bash and most quoters write, 'it'"'"'s' is Python's; the third is the first with its backslash undone.
-  if (text.includes("'")) for (const quote of [`'\\''`, `'"'"'`, `'''`]) forms.push(bytesOf(text.replaceAll("'", () => quote)))
+  if (text.includes("'"))
+    for (const quote of [`'\\''`, `'"'"'`, `'''`]) forms.push(bytesOf(text.replaceAll("'", () => quote)))
   if (text.includes('\x1b')) forms.push(stripAnsi(unit))
   return forms
 }

@@ -83,9 +83,16 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
       }
     })
     const index = createNeedleIndex([...needles.values()])
-    compiled = { index, labels: [...names.map((name) => `[secret:${name}]`), ...(shapes ? SHAPE_LABELS : [])].map((label) => new TextEncoder().encode(label)) }
+    compiled = {
+      index,
+      labels: [...names.map((name) => `[secret:${name}]`), ...(shapes ? SHAPE_LABELS : [])].map((label) =>
+        new TextEncoder().encode(label),
+      ),
+    }
     // A label that contains a value (a secret called like its value) would show it.
-    compiled.labels = compiled.labels.map((label) => (findSpans(index, label).spans.length > 0 ? new TextEncoder().encode('[***]') : label))
+    compiled.labels = compiled.labels.map((label) =>
+      findSpans(index, label).spans.length > 0 ? new TextEncoder().encode('[***]') : label,
+    )
     return compiled
   }
 
@@ -101,10 +108,16 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
       for (let next = 0; next < places.length;) {
         const start = Math.max(0, (places[next] as number) - reach)
         let end = start
-        while (next < places.length && (places[next] as number) <= end + reach) end = Math.min(raw.length, (places[next++] as number) + reach)
+        while (next < places.length && (places[next] as number) <= end + reach)
+          end = Math.min(raw.length, (places[next++] as number) + reach)
         project(projection, raw, start, end, index.alphabet, view)
         index.search(view.bytes, view.length, (from, to, { owner }) => {
-          spans.push({ start: startOf(view, from), end: endOf(projection, raw, view, to - 1), owner, length: to - from })
+          spans.push({
+            start: startOf(view, from),
+            end: endOf(projection, raw, view, to - 1),
+            owner,
+            length: to - from,
+          })
         })
         if (end < raw.length) continue
         const held = index.holdFrom(view.bytes, view.length)
@@ -114,7 +127,8 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     })
     if (shapes) {
       const seen = findShapes(raw)
-      for (const { start, end, shape } of seen.found) spans.push({ start, end, owner: values.size + shape, length: end - start })
+      for (const { start, end, shape } of seen.found)
+        spans.push({ start, end, owner: values.size + shape, length: end - start })
       hold = Math.min(hold, seen.hold)
     }
     return { spans: mergeSpans(spans), hold }
@@ -165,7 +179,11 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
           advance(held.length > 0 ? concat([held, block]) : block, false, out)
         }
         const [first] = out
-        const isUntouched = out.length === 1 && first?.buffer === chunk.buffer && first.byteOffset === chunk.byteOffset && first.length === chunk.length
+        const isUntouched =
+          out.length === 1 &&
+          first?.buffer === chunk.buffer &&
+          first.byteOffset === chunk.byteOffset &&
+          first.length === chunk.length
         return isUntouched ? chunk : joinCompact(out)
       },
       flush() {
@@ -212,7 +230,12 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     get size() {
       return size
     },
-    needles: () => [...values].flatMap(([name, entries]) => entries.flatMap(({ value, needles }) => [...needles.map(({ bytes }) => bytes), ...spacedForms(value)].map((bytes) => ({ name, bytes })))),
+    needles: () =>
+      [...values].flatMap(([name, entries]) =>
+        entries.flatMap(({ value, needles }) =>
+          [...needles.map(({ bytes }) => bytes), ...spacedForms(value)].map((bytes) => ({ name, bytes })),
+        ),
+      ),
     stream,
     maskBytes,
     maskText(whole) {

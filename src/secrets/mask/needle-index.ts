@@ -94,10 +94,14 @@ function usableLength({ bytes, kind }: NamedNeedle): number {
   return longest
 }
 
-function createSearch(needles: readonly NamedNeedle[], window: number): (text: Uint8Array, length: number, found: Found) => void {
+function createSearch(
+  needles: readonly NamedNeedle[],
+  window: number,
+): (text: Uint8Array, length: number, found: Found) => void {
   const anchors = chooseAnchors(needles, window)
   const furthest = window - GRAM + 1
-  const gramShift = 32 - Math.min(MOST_GRAM_BITS, Math.max(11, Math.ceil(Math.log2(anchors.length * furthest * 16 + 1))))
+  const gramShift =
+    32 - Math.min(MOST_GRAM_BITS, Math.max(11, Math.ceil(Math.log2(anchors.length * furthest * 16 + 1))))
   const jump = new Uint8Array(2 ** (32 - gramShift)).fill(furthest)
   const bucketBits = Math.max(8, Math.ceil(Math.log2(anchors.length * 2 + 1)))
   const buckets = new Int32Array(1 << bucketBits).fill(-1)
@@ -151,7 +155,14 @@ function chooseAnchors(needles: readonly NamedNeedle[], window: number): Anchor[
     let best = -1
     let bestCrowd = Infinity
     for (let offset = first; offset <= last && bestCrowd > 0; offset++) {
-      if (isPlain && hasBlank && window > 0 && last > first && needle.bytes.subarray(offset, offset + window).includes(BLANK)) continue
+      if (
+        isPlain &&
+        hasBlank &&
+        window > 0 &&
+        last > first &&
+        needle.bytes.subarray(offset, offset + window).includes(BLANK)
+      )
+        continue
       const others = crowd.get(tailHash(needle.bytes, offset + window - 1)) ?? 0
       if (others < bestCrowd) {
         best = offset
@@ -173,7 +184,11 @@ function chooseAnchors(needles: readonly NamedNeedle[], window: number): Anchor[
 }
 
 function gramAt(bytes: Uint8Array, end: number): number {
-  const gram = (bytes[end - 3] as number) | ((bytes[end - 2] as number) << 8) | ((bytes[end - 1] as number) << 16) | ((bytes[end] as number) << 24)
+  const gram =
+    (bytes[end - 3] as number) |
+    ((bytes[end - 2] as number) << 8) |
+    ((bytes[end - 1] as number) << 16) |
+    ((bytes[end] as number) << 24)
   return Math.imul(gram, 0x9e3779b1)
 }
 
@@ -200,13 +215,21 @@ function verify(anchor: Anchor, text: Uint8Array, length: number, at: number, fo
   // a long value of equal characters would otherwise cost its length at every byte.
   const distance = start - anchor.lastStart
   if (distance < period) return
-  for (let index = distance === period ? bytes.length - period : 0; index < bytes.length; index++) if (text[start + index] !== bytes[index]) return
+  for (let index = distance === period ? bytes.length - period : 0; index < bytes.length; index++)
+    if (text[start + index] !== bytes[index]) return
   anchor.lastStart = start
   found(start, end, needle)
 }
 
 /** Compares from the window to the needle's end; a blank of the needle takes a whole run of white space. */
-function matchForward(text: Uint8Array, length: number, start: number, bytes: Uint8Array, from: number, dense: boolean): number {
+function matchForward(
+  text: Uint8Array,
+  length: number,
+  start: number,
+  bytes: Uint8Array,
+  from: number,
+  dense: boolean,
+): number {
   let at = start
   for (let index = from; index < bytes.length; index++) {
     if (dense) while (at < length && isSpace(text[at] as number)) at++

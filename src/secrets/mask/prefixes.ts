@@ -80,9 +80,18 @@ function createBeginnings(needles: readonly Needle[]): Beginnings {
     }
     // What begins with the slice comes right after it in the order; first the needle that equals it, which is a match and not a beginning.
     const length = end - start
-    while (low < sorted.length && (sorted[low] as Uint8Array).length === length && compareSlice(sorted[low] as Uint8Array, text, start, end) === 0) low++
+    while (
+      low < sorted.length &&
+      (sorted[low] as Uint8Array).length === length &&
+      compareSlice(sorted[low] as Uint8Array, text, start, end) === 0
+    )
+      low++
     const candidate = sorted[low]
-    return candidate !== undefined && candidate.length > length && compareSlice(candidate.subarray(0, length), text, start, end) === 0
+    return (
+      candidate !== undefined &&
+      candidate.length > length &&
+      compareSlice(candidate.subarray(0, length), text, start, end) === 0
+    )
   }
 
   return {

@@ -1,5 +1,18 @@
 /** Views of a text in which an encoded value shows itself: one kind of escape undone, terminal codes left out. Each byte of a view knows where it came from. */
-import { AMPERSAND, BACKSLASH, decodeBackslash, decodeEntity, decodeForm, decodePercent, ESC, PERCENT, PLUS, skipAnsi, type Decoder, type Escape } from './escapes.js'
+import {
+  AMPERSAND,
+  BACKSLASH,
+  decodeBackslash,
+  decodeEntity,
+  decodeForm,
+  decodePercent,
+  ESC,
+  PERCENT,
+  PLUS,
+  skipAnsi,
+  type Decoder,
+  type Escape,
+} from './escapes.js'
 
 /** A view of raw bytes. Its buffers are reused: it is valid until the next `project`. */
 export interface View {
@@ -70,7 +83,11 @@ export function findEscapes(raw: Uint8Array, material: Material): readonly (read
     // Four at a time: this loop sees every byte of the output.
     while (
       at + 4 <= length &&
-      ((triggers[raw[at] as number] as number) | (triggers[raw[at + 1] as number] as number) | (triggers[raw[at + 2] as number] as number) | (triggers[raw[at + 3] as number] as number)) === 0
+      ((triggers[raw[at] as number] as number) |
+        (triggers[raw[at + 1] as number] as number) |
+        (triggers[raw[at + 2] as number] as number) |
+        (triggers[raw[at + 3] as number] as number)) ===
+        0
     )
       at += 4
     while (at < length && triggers[raw[at] as number] === 0) at++
@@ -79,7 +96,8 @@ export function findEscapes(raw: Uint8Array, material: Material): readonly (read
     if (kind === 1) {
       const end = skipAnsi(raw, at)
       const next = raw[end]
-      const isBetween = at > 0 && alphabet[raw[at - 1] as number] === 1 && (next === undefined || next === ESC || alphabet[next] === 1)
+      const isBetween =
+        at > 0 && alphabet[raw[at - 1] as number] === 1 && (next === undefined || next === ESC || alphabet[next] === 1)
       if (isBetween && isAmongValues(raw, at, end, consumed, material)) places[0]?.push(at)
       consumed = Math.max(consumed, end)
       continue
@@ -98,7 +116,13 @@ export function findEscapes(raw: Uint8Array, material: Material): readonly (read
  * Whether the escape from `start` to `end` could be part of a match: it and its neighbours that occur in values must be as many as the shortest one has.
  * Another escape in the neighbourhood may stand for anything, and so may what follows the end of the text.
  */
-function isAmongValues(raw: Uint8Array, start: number, end: number, consumed: number, { body, shortest }: Material): boolean {
+function isAmongValues(
+  raw: Uint8Array,
+  start: number,
+  end: number,
+  consumed: number,
+  { body, shortest }: Material,
+): boolean {
   const missing = shortest - 4 // an escape is four bytes of UTF-8 at most
   let left = start
   while (left > consumed && start - left < missing && body[raw[left - 1] as number] === 1) left--
@@ -109,11 +133,25 @@ function isAmongValues(raw: Uint8Array, start: number, end: number, consumed: nu
 }
 
 export function createView(): View {
-  return { bytes: new Uint8Array(0), length: 0, viewAt: new Int32Array(0), rawAt: new Int32Array(0), stretches: 0, cut: -1 }
+  return {
+    bytes: new Uint8Array(0),
+    length: 0,
+    viewAt: new Int32Array(0),
+    rawAt: new Int32Array(0),
+    stretches: 0,
+    cut: -1,
+  }
 }
 
 /** Fills the view with the raw bytes from `start` to `end`, decoded. Terminal codes are left out as well, unless a value holds an escape character itself. */
-export function project({ trigger, decode, special }: Projection, raw: Uint8Array, start: number, end: number, alphabet: Uint8Array, view: View): void {
+export function project(
+  { trigger, decode, special }: Projection,
+  raw: Uint8Array,
+  start: number,
+  end: number,
+  alphabet: Uint8Array,
+  view: View,
+): void {
   const keepsCodes = trigger !== ESC && alphabet[ESC] === 1
   if (view.bytes.length < end - start) {
     view.bytes = new Uint8Array(end - start)

@@ -15,18 +15,43 @@ interface Shape {
 }
 
 const SHAPES: readonly Shape[] = [
-  { name: 'github-token', prefixes: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'], pattern: /(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})/g },
+  {
+    name: 'github-token',
+    prefixes: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'],
+    pattern: /(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})/g,
+  },
   { name: 'gitlab-token', prefixes: ['glpat-'], pattern: /glpat-[A-Za-z0-9_-]{20,255}/g },
-  { name: 'aws-access-key', prefixes: ['AKIA', 'ASIA'], pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g },
-  { name: 'slack-token', prefixes: ['xoxa-', 'xoxb-', 'xoxe-', 'xoxo-', 'xoxp-', 'xoxr-', 'xoxs-'], pattern: /xox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
-  { name: 'stripe-key', prefixes: ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'], pattern: /[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}/g },
+  {
+    name: 'aws-access-key',
+    prefixes: ['AKIA', 'ASIA'],
+    pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
+  },
+  {
+    name: 'slack-token',
+    prefixes: ['xoxa-', 'xoxb-', 'xoxe-', 'xoxo-', 'xoxp-', 'xoxr-', 'xoxs-'],
+    pattern: /xox[abeoprs]-[A-Za-z0-9-]{10,255}/g,
+  },
+  {
+    name: 'stripe-key',
+    prefixes: ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'],
+    pattern: /[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}/g,
+  },
   { name: 'api-key', prefixes: ['sk-ant-', 'sk-proj-'], pattern: /sk-(?:ant|proj)-[A-Za-z0-9_-]{20,255}/g },
   { name: 'google-api-key', prefixes: ['AIza'], pattern: /AIza[A-Za-z0-9_-]{35}/g },
   { name: 'npm-token', prefixes: ['npm_'], pattern: /npm_[A-Za-z0-9]{36}/g },
   { name: 'pypi-token', prefixes: ['pypi-'], pattern: /pypi-[A-Za-z0-9_-]{50,255}/g },
-  { name: 'jwt', prefixes: ['eyJ'], pattern: /eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{16,1024}/g },
+  {
+    name: 'jwt',
+    prefixes: ['eyJ'],
+    pattern: /eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{16,1024}/g,
+  },
   // A block whose end is missing (head, a time-out) is masked as far as it goes.
-  { name: 'private-key', prefixes: ['-----BEGIN '], pattern: /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----(?:[^]{0,16384}?-----END [A-Z ]{0,32}PRIVATE KEY-----|[A-Za-z0-9+/=\s:,-]{0,16384})/g },
+  {
+    name: 'private-key',
+    prefixes: ['-----BEGIN '],
+    pattern:
+      /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----(?:[^]{0,16384}?-----END [A-Z ]{0,32}PRIVATE KEY-----|[A-Za-z0-9+/=\s:,-]{0,16384})/g,
+  },
 ]
 
 /** A token longer than this is not waited for. */
@@ -44,7 +69,8 @@ export function findShapes(raw: Uint8Array): { found: ShapeFound[]; hold: number
   const found: ShapeFound[] = []
   if (ANY_PREFIX.test(text)) {
     SHAPES.forEach(({ pattern }, shape) => {
-      for (const match of text.matchAll(pattern)) found.push({ start: match.index, end: match.index + match[0].length, shape })
+      for (const match of text.matchAll(pattern))
+        found.push({ start: match.index, end: match.index + match[0].length, shape })
     })
   }
   return { found, hold: Math.min(holdForToken(text), holdForBlock(text)) }

@@ -30,7 +30,9 @@ export interface SandboxSession {
   spawn(options: SandboxCommand): Promise<SandboxProcess>
   readFile(options: SandboxFile): Promise<ReadableStream<Uint8Array> | null>
   readBinaryFile(options: SandboxFile): Promise<Uint8Array | null>
-  readTextFile(options: SandboxFile & { encoding?: string; startLine?: number; endLine?: number }): Promise<string | null>
+  readTextFile(
+    options: SandboxFile & { encoding?: string; startLine?: number; endLine?: number },
+  ): Promise<string | null>
   writeFile(options: SandboxFile & { content: ReadableStream<Uint8Array> }): Promise<void>
   writeBinaryFile(options: SandboxFile & { content: Uint8Array }): Promise<void>
   writeTextFile(options: SandboxFile & { content: string; encoding?: string }): Promise<void>
@@ -48,7 +50,12 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
 
   const readBinaryFile = async ({ path, abortSignal }: SandboxFile): Promise<Uint8Array | null> => {
     // base64, because a command's output is text to everything between here and the file.
-    const read = await engine.run({ command: ['base64', '-w0', '--', path], door: 'tools', clip: { kind: 'none' }, ...(abortSignal ? { signal: abortSignal } : {}) })
+    const read = await engine.run({
+      command: ['base64', '-w0', '--', path],
+      door: 'tools',
+      clip: { kind: 'none' },
+      ...(abortSignal ? { signal: abortSignal } : {}),
+    })
     if (read.status !== 'completed') {
       if (/No such file/i.test(read.stderr)) return null
       throw new Error(`Could not read ${path}: ${reasonOf(read)}`)
@@ -57,7 +64,11 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
     return Uint8Array.from(Buffer.from(read.stdout, 'base64'))
   }
 
-  const writeBinaryFile = async ({ path, content, abortSignal }: SandboxFile & { content: Uint8Array }): Promise<void> => {
+  const writeBinaryFile = async ({
+    path,
+    content,
+    abortSignal,
+  }: SandboxFile & { content: Uint8Array }): Promise<void> => {
     const written = await engine.run({
       command: ['bash', '-c', 'mkdir -p -- "$(dirname -- "$1")" && cat > "$1"', 'write', path],
       input: content,
@@ -70,7 +81,11 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
   return {
     description: `bash ${engine.shell.version} on ${process.platform}, working directory ${engine.cwd}. Commands run in a fresh shell without stdin.`,
     run: async (command) => {
-      const outcome = await engine.run({ ...request(command), ansi: 'strip', ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }) })
+      const outcome = await engine.run({
+        ...request(command),
+        ansi: 'strip',
+        ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      })
       const remark = outcome.status === 'completed' || outcome.status === 'failed' ? '' : `${reasonOf(outcome)}\n`
       return { exitCode: outcomeNumber(outcome), stdout: outcome.stdout, stderr: outcome.stderr + remark }
     },
@@ -92,8 +107,10 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
             .join('\n')
     },
     writeBinaryFile,
-    writeTextFile: ({ content, encoding, ...file }) => writeBinaryFile({ ...file, content: Buffer.from(content, (encoding ?? 'utf-8') as BufferEncoding) }),
-    writeFile: async ({ content, ...file }) => writeBinaryFile({ ...file, content: new Uint8Array(await new Response(content).arrayBuffer()) }),
+    writeTextFile: ({ content, encoding, ...file }) =>
+      writeBinaryFile({ ...file, content: Buffer.from(content, (encoding ?? 'utf-8') as BufferEncoding) }),
+    writeFile: async ({ content, ...file }) =>
+      writeBinaryFile({ ...file, content: new Uint8Array(await new Response(content).arrayBuffer()) }),
   }
 }
 

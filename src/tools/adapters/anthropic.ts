@@ -37,7 +37,9 @@ export async function answerToolUses(
   tools: ToolSet,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<{ type: 'tool_result'; tool_use_id: string; content: string; is_error: boolean }[]> {
-  const uses = content.filter((block): block is ToolUse => block.type === 'tool_use' && tools.get((block as ToolUse).name) !== undefined)
+  const uses = content.filter(
+    (block): block is ToolUse => block.type === 'tool_use' && tools.get((block as ToolUse).name) !== undefined,
+  )
   const results = []
   for (const use of uses) {
     const { text, isError } = await tools.execute(use.name, use.input, options)

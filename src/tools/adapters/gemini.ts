@@ -14,16 +14,30 @@ export interface GeminiCall {
 }
 
 export interface GeminiAnswer {
-  readonly functionResponse: { readonly id?: string; readonly name: string; readonly response: { output: string } | { error: string } }
+  readonly functionResponse: {
+    readonly id?: string
+    readonly name: string
+    readonly response: { output: string } | { error: string }
+  }
 }
 
 /** Parts for the next user turn, one per call that is ours. The API wants `output` or `error`, never both. */
-export async function answerGemini(calls: readonly GeminiCall[], tools: ToolSet, options: CallOptions = {}): Promise<GeminiAnswer[]> {
+export async function answerGemini(
+  calls: readonly GeminiCall[],
+  tools: ToolSet,
+  options: CallOptions = {},
+): Promise<GeminiAnswer[]> {
   const answers: GeminiAnswer[] = []
   for (const { id, name, args } of calls) {
     if (name === undefined || !tools.get(name)) continue
     const { text, isError } = await tools.execute(name, args, options)
-    answers.push({ functionResponse: { ...(id === undefined ? {} : { id }), name, response: isError ? { error: text } : { output: text } } })
+    answers.push({
+      functionResponse: {
+        ...(id === undefined ? {} : { id }),
+        name,
+        response: isError ? { error: text } : { output: text },
+      },
+    })
   }
   return answers
 }

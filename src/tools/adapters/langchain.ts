@@ -3,7 +3,13 @@ import type { ToolSet } from '../tool.js'
 
 export interface LangChainToolArguments {
   readonly run: (input: unknown, config?: { signal?: AbortSignal }) => Promise<[string, Record<string, unknown>]>
-  readonly fields: { name: string; description: string; schema: Record<string, unknown>; responseFormat: 'content_and_artifact'; verboseParsingErrors: true }
+  readonly fields: {
+    name: string
+    description: string
+    schema: Record<string, unknown>
+    responseFormat: 'content_and_artifact'
+    verboseParsingErrors: true
+  }
 }
 
 /** `langchainTools(tools).map(({ run, fields }) => tool(run, fields))`. The text goes to the model, the structured result is the artifact. */

@@ -19,11 +19,18 @@ export type AgentsShellOutput = {
 }
 
 /** For `shellTool({ shell: agentsShell(engine) })`: commands run in one session that remembers. */
-export function agentsShell(engine: Engine, options: ToolOptions = {}): { run(action: AgentsShellAction): Promise<{ output: AgentsShellOutput[]; maxOutputLength?: number }> } {
+export function agentsShell(
+  engine: Engine,
+  options: ToolOptions = {},
+): { run(action: AgentsShellAction): Promise<{ output: AgentsShellOutput[]; maxOutputLength?: number }> } {
   const tools = createTools(engine, { ...options, dialect: 'openai-shell' })
   return {
     run: async ({ commands, timeoutMs, maxOutputLength }) => {
-      const result = await tools.execute('shell', { commands, timeout_ms: timeoutMs, max_output_length: maxOutputLength })
+      const result = await tools.execute('shell', {
+        commands,
+        timeout_ms: timeoutMs,
+        max_output_length: maxOutputLength,
+      })
       const entries = result.structured['output'] as ShellOutput[]
       const output = entries.map(({ stdout, stderr, outcome }): AgentsShellOutput => ({
         stdout,
@@ -31,7 +38,8 @@ export function agentsShell(engine: Engine, options: ToolOptions = {}): { run(ac
         outcome: outcome.type === 'exit' ? { type: 'exit', exitCode: outcome.exit_code } : { type: 'timeout' },
       }))
       // Nothing ran: the model has to hear why, and this is the only place for it.
-      if (output.length === 0) output.push({ stdout: '', stderr: result.text, outcome: { type: 'exit', exitCode: 125 } })
+      if (output.length === 0)
+        output.push({ stdout: '', stderr: result.text, outcome: { type: 'exit', exitCode: 125 } })
       return { output, ...(maxOutputLength === undefined ? {} : { maxOutputLength }) }
     },
   }
@@ -57,16 +65,38 @@ export interface AgentsWriteArgs {
 export function agentsSandbox(
   engine: Engine,
   options: ToolOptions = {},
-): { execCommand(args: AgentsExecArgs): Promise<string>; writeStdin(args: AgentsWriteArgs): Promise<string>; supportsPty(): boolean } {
+): {
+  execCommand(args: AgentsExecArgs): Promise<string>
+  writeStdin(args: AgentsWriteArgs): Promise<string>
+  supportsPty(): boolean
+} {
   const tools = createTools(engine, { ...options, dialect: 'codex' })
   return {
     execCommand: async ({ cmd, workdir, tty, yieldTimeMs, maxOutputTokens, runAs }) => {
       // Whoever asks for another user means to take rights away; running with our own instead would be the opposite.
-      if (runAs !== undefined) throw new TypeError(`Commands cannot run as ${runAs}: the engine has one user. Start the host as that user, or leave runAs out.`)
-      return (await tools.execute('exec_command', { cmd, workdir, tty, yield_time_ms: yieldTimeMs, max_output_tokens: maxOutputTokens })).text
+      if (runAs !== undefined)
+        throw new TypeError(
+          `Commands cannot run as ${runAs}: the engine has one user. Start the host as that user, or leave runAs out.`,
+        )
+      return (
+        await tools.execute('exec_command', {
+          cmd,
+          workdir,
+          tty,
+          yield_time_ms: yieldTimeMs,
+          max_output_tokens: maxOutputTokens,
+        })
+      ).text
     },
     writeStdin: async ({ sessionId, chars, yieldTimeMs, maxOutputTokens }) =>
-      (await tools.execute('write_stdin', { session_id: sessionId, chars, yield_time_ms: yieldTimeMs, max_output_tokens: maxOutputTokens })).text,
+      (
+        await tools.execute('write_stdin', {
+          session_id: sessionId,
+          chars,
+          yield_time_ms: yieldTimeMs,
+          max_output_tokens: maxOutputTokens,
+        })
+      ).text,
     supportsPty: () => true,
   }
 }
@@ -88,6 +118,7 @@ export function agentsTools(tools: ToolSet): AgentsFunctionOptions[] {
     // The SDK's types know only open objects as loose schemas; at run time the schema goes to the model as it is.
     parameters: tool.inputSchema as unknown as AgentsFunctionOptions['parameters'],
     strict: false,
-    execute: async (input, _context, details) => (await tool.execute(input, details?.signal ? { signal: details.signal } : {})).text,
+    execute: async (input, _context, details) =>
+      (await tool.execute(input, details?.signal ? { signal: details.signal } : {})).text,
   }))
 }

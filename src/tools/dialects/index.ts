@@ -10,7 +10,17 @@ import { openaiShell } from './openai-shell/index.js'
 import { phoenix } from './phoenix/index.js'
 import { wave } from './wave/index.js'
 
-export const DIALECTS = { house, lango, phoenix, forge, wave, anthropic, codex, gemini, 'openai-shell': openaiShell } as const satisfies Record<string, Dialect>
+export const DIALECTS = {
+  house,
+  lango,
+  phoenix,
+  forge,
+  wave,
+  anthropic,
+  codex,
+  gemini,
+  'openai-shell': openaiShell,
+} as const satisfies Record<string, Dialect>
 
 export type DialectName = keyof typeof DIALECTS
 

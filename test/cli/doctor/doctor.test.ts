@@ -1,6 +1,15 @@
 /** The doctor finds what is wrong with a machine, and its fix; never throws. */
 import { spawn } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -11,7 +20,8 @@ import { takeLockFile } from '../../../src/os/lock-file.js'
 const base = mkdtempSync(join(tmpdir(), 'cerith-doctor-test-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-const look = async (stateDir: string, name: string): Promise<Finding | undefined> => (await examine({ env: process.env, stateDir })).find((finding) => finding.name === name)
+const look = async (stateDir: string, name: string): Promise<Finding | undefined> =>
+  (await examine({ env: process.env, stateDir })).find((finding) => finding.name === name)
 
 test('every finding that is not ok says how to fix it', async () => {
   for (const { state, fix, detail } of await examine({ env: process.env, stateDir: join(base, 'fresh') })) {
@@ -20,24 +30,31 @@ test('every finding that is not ok says how to fix it', async () => {
   }
 })
 
-test.skipIf(findShellBuiltin('5') === null)('who starts the programs of sessions is told: the builtin, or bash where it cannot be loaded', async () => {
-  const programs = async (env: Record<string, string>): Promise<string | undefined> =>
-    (await examine({ env, stateDir: join(base, 'programs') })).find(({ name }) => name === 'programs in sessions')?.detail
-  expect(await programs({})).toBe(`started by ${findShellBuiltin('5')}`)
-  const alone = join(base, 'alone')
-  mkdirSync(alone)
-  copyFileSync(findHelper() as string, join(alone, 'helper'))
-  chmodSync(join(alone, 'helper'), 0o755)
-  const env = { CERITH_HELPER: join(alone, 'helper') }
-  expect(await programs(env)).toContain('bash itself, which takes longer: the builtin is not there')
-  writeFileSync(join(alone, `cerith-bash-${process.platform}-${process.arch}.so`), 'no library')
-  expect(await programs(env)).toMatch(/bash itself, which takes longer: .*file too short|invalid ELF/)
-})
+test.skipIf(findShellBuiltin('5') === null)(
+  'who starts the programs of sessions is told: the builtin, or bash where it cannot be loaded',
+  async () => {
+    const programs = async (env: Record<string, string>): Promise<string | undefined> =>
+      (await examine({ env, stateDir: join(base, 'programs') })).find(({ name }) => name === 'programs in sessions')
+        ?.detail
+    expect(await programs({})).toBe(`started by ${findShellBuiltin('5')}`)
+    const alone = join(base, 'alone')
+    mkdirSync(alone)
+    copyFileSync(findHelper() as string, join(alone, 'helper'))
+    chmodSync(join(alone, 'helper'), 0o755)
+    const env = { CERITH_HELPER: join(alone, 'helper') }
+    expect(await programs(env)).toContain('bash itself, which takes longer: the builtin is not there')
+    writeFileSync(join(alone, `cerith-bash-${process.platform}-${process.arch}.so`), 'no library')
+    expect(await programs(env)).toMatch(/bash itself, which takes longer: .*file too short|invalid ELF/)
+  },
+)
 
 test('a state directory that is a link or a file is broken', async () => {
   symlinkSync('/tmp', join(base, 'link'))
   writeFileSync(join(base, 'file'), '')
-  expect(await look(join(base, 'link'), 'state directory')).toMatchObject({ state: 'broken', detail: expect.stringContaining('symbolic link') })
+  expect(await look(join(base, 'link'), 'state directory')).toMatchObject({
+    state: 'broken',
+    detail: expect.stringContaining('symbolic link'),
+  })
   expect(await look(join(base, 'file'), 'state directory')).toMatchObject({ state: 'broken' })
 })
 
@@ -46,13 +63,19 @@ test('processes of a dead engine are leftovers, with their numbers', async () =>
   // Of this test alone: the mark is looked for on the whole machine.
   const mark = `dead${String(process.pid).padStart(7, '0')}`
   mkdirSync(join(stateDir, 'run', mark), { recursive: true, mode: 0o700 })
-  writeFileSync(join(stateDir, 'run', mark, 'engine.json'), JSON.stringify({ pid: 2 ** 22 - 1, start: '1', boot: 'another' }))
+  writeFileSync(
+    join(stateDir, 'run', mark, 'engine.json'),
+    JSON.stringify({ pid: 2 ** 22 - 1, start: '1', boot: 'another' }),
+  )
   mkdirSync(join(stateDir, 'run', 'torn'))
   utimesSync(join(stateDir, 'run', 'torn'), 1, 1)
   const child = spawn('sleep', ['60'], { env: { ...process.env, CERITH_ENGINE: mark } })
   try {
     await new Promise((resolve) => child.once('spawn', resolve))
-    expect(await look(stateDir, 'leftovers')).toMatchObject({ state: 'degraded', detail: expect.stringMatching(new RegExp(`2 dead, 1 of their processes left: ${child.pid}`)) })
+    expect(await look(stateDir, 'leftovers')).toMatchObject({
+      state: 'degraded',
+      detail: expect.stringMatching(new RegExp(`2 dead, 1 of their processes left: ${child.pid}`)),
+    })
   } finally {
     child.kill('SIGKILL')
   }
@@ -62,7 +85,10 @@ test('a changed audit log is told', async () => {
   const stateDir = join(base, 'audit')
   mkdirSync(stateDir, { mode: 0o700 })
   writeFileSync(join(stateDir, 'audit.jsonl'), `{"at":1,"prev":"${'0'.repeat(64)}","hash":"${'a'.repeat(64)}"}\n`)
-  expect(await look(stateDir, 'audit log')).toMatchObject({ state: 'degraded', fix: expect.stringContaining('--verify') })
+  expect(await look(stateDir, 'audit log')).toMatchObject({
+    state: 'degraded',
+    fix: expect.stringContaining('--verify'),
+  })
 })
 
 test('a lock is waited for, given up on request, and taken over from the dead by one process only', async () => {

@@ -16,19 +16,26 @@ test.each([
   ['a fresh run', false, {}],
   ['a session', true, {}],
   ['a terminal', false, { pty: true }],
-] as const)('EXEC-06 %s that ended while its host was busy past the deadline did not time out', async (_, inSession, more: Partial<RunRequest>) => {
-  const engine = await testEngine()
-  const place = inSession ? await engine.session() : engine
-  if (inSession) await place.run({ command: ':' })
-  const dir = temporaryFolder()
-  const running = place.stream({ command: `echo $$ >${dir}/began; sleep 0.2; echo in time; : >${dir}/ended`, timeoutMs: 3_000, ...more })
-  const shell = (): string => (existsSync(join(dir, 'began')) ? readFileSync(join(dir, 'began'), 'utf8').trim() : '')
-  while (shell() === '') await new Promise((resolve) => setTimeout(resolve, 5))
-  // Behind the part of a turn that reads pipes: the timers come next.
-  await new Promise((resolve) => setImmediate(resolve))
-  const pid = shell()
-  holdUpUntil(() => existsSync(join(dir, 'ended')) && (inSession || !existsSync(`/proc/${pid}`)), 3_200)
-  const outcome = await running.outcome
-  expect(outcome.status).toBe('completed')
-  expect(`${outcome.output ?? ''}${outcome.stdout}`).toContain('in time')
-})
+] as const)(
+  'EXEC-06 %s that ended while its host was busy past the deadline did not time out',
+  async (_, inSession, more: Partial<RunRequest>) => {
+    const engine = await testEngine()
+    const place = inSession ? await engine.session() : engine
+    if (inSession) await place.run({ command: ':' })
+    const dir = temporaryFolder()
+    const running = place.stream({
+      command: `echo $$ >${dir}/began; sleep 0.2; echo in time; : >${dir}/ended`,
+      timeoutMs: 3_000,
+      ...more,
+    })
+    const shell = (): string => (existsSync(join(dir, 'began')) ? readFileSync(join(dir, 'began'), 'utf8').trim() : '')
+    while (shell() === '') await new Promise((resolve) => setTimeout(resolve, 5))
+    // Behind the part of a turn that reads pipes: the timers come next.
+    await new Promise((resolve) => setImmediate(resolve))
+    const pid = shell()
+    holdUpUntil(() => existsSync(join(dir, 'ended')) && (inSession || !existsSync(`/proc/${pid}`)), 3_200)
+    const outcome = await running.outcome
+    expect(outcome.status).toBe('completed')
+    expect(`${outcome.output ?? ''}${outcome.stdout}`).toContain('in time')
+  },
+)

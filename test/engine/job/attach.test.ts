@@ -75,11 +75,16 @@ describe.skipIf(!findHelper())('attach', () => {
     await agent.close()
     rmSync(root, { recursive: true, force: true })
   })
-  const shell = (): Promise<Job> => agent.start({ command: `PS1='$ ' bash --norc --noprofile -i`, pty: { cols: 70, rows: 20 } })
+  const shell = (): Promise<Job> =>
+    agent.start({ command: `PS1='$ ' bash --norc --noprofile -i`, pty: { cols: 70, rows: 20 } })
   const sit = (job: Job, readOnly = false) => {
     const keyboard = new Keyboard()
     const display = new Display()
-    return { keyboard, display, done: attach(person, job.id, { input: keyboard, output: display, by: 'ann', readOnly }) }
+    return {
+      keyboard,
+      display,
+      done: attach(person, job.id, { input: keyboard, output: display, by: 'ann', readOnly }),
+    }
   }
 
   test('shows the past, types, resizes, leaves with C-] and puts everything back', async () => {
@@ -138,7 +143,9 @@ describe.skipIf(!findHelper())('attach', () => {
     const running = agent.run({ command: 'read -p "Who? " who; echo "hello $who"', pty: true })
     let jobs = await person.jobs()
     while (!jobs.some(({ command }) => command.includes('Who?'))) jobs = await person.jobs()
-    const { keyboard, display, done } = sit(await person.job(jobs.find(({ command }) => command.includes('Who?'))?.id as string))
+    const { keyboard, display, done } = sit(
+      await person.job(jobs.find(({ command }) => command.includes('Who?'))?.id as string),
+    )
     await display.shows(/Who\? /)
     keyboard.press('a person\r')
     expect((await running).output).toContain('hello a person')
@@ -146,7 +153,10 @@ describe.skipIf(!findHelper())('attach', () => {
   })
 
   test('old questions to the terminal are not asked again', async () => {
-    const job = await agent.start({ command: String.raw`printf 'A\033[6nB\033[cC\033[>cD\033[>qE\033]11;?\007F\033[5nG\033[2 qH\n'; read -r x`, pty: true })
+    const job = await agent.start({
+      command: String.raw`printf 'A\033[6nB\033[cC\033[>cD\033[>qE\033]11;?\007F\033[5nG\033[2 qH\n'; read -r x`,
+      pty: true,
+    })
     await job.wait({ until: /H/, timeoutMs: 10_000 })
     const { keyboard, display, done } = sit(job)
     await display.shows(/H/)
@@ -158,9 +168,14 @@ describe.skipIf(!findHelper())('attach', () => {
 
   test('jobs without a terminal, ended ones and unknown ones are refused with what to do', async () => {
     const plain = await agent.start({ command: 'sleep 30' })
-    await expect(sit(plain).done).rejects.toMatchObject({ code: 'BAD_REQUEST', hint: expect.stringContaining('--follow') })
+    await expect(sit(plain).done).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      hint: expect.stringContaining('--follow'),
+    })
     await plain.kill({ graceMs: 0 })
     await expect(sit(plain).done).rejects.toMatchObject({ code: 'NOT_RUNNING' })
-    await expect(attach(person, 'shell_nothere', { input: new Keyboard(), output: new Display(), by: 'ann' })).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
+    await expect(
+      attach(person, 'shell_nothere', { input: new Keyboard(), output: new Display(), by: 'ann' }),
+    ).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
   })
 })

@@ -16,7 +16,8 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  for (const host of hosts.splice(0)) if (host.child.exitCode === null && host.child.signalCode === null) await host.kill('SIGKILL')
+  for (const host of hosts.splice(0))
+    if (host.child.exitCode === null && host.child.signalCode === null) await host.kill('SIGKILL')
   const engine = await open()
   for (const info of await engine.jobs()) await (await engine.job(info.id)).kill({ graceMs: 0 })
   for (const one of engines.splice(0)) await one.close()
@@ -35,13 +36,18 @@ async function host(): Promise<EngineHost> {
   return one
 }
 
-const numbers = (from: number, to: number): string => Array.from({ length: to - from + 1 }, (_, at) => `${from + at}\n`).join('')
+const numbers = (from: number, to: number): string =>
+  Array.from({ length: to - from + 1 }, (_, at) => `${from + at}\n`).join('')
 
 test('F60 nothing is lost when the engine is killed with -9 while a detached job prints at full speed', async () => {
   const first = await host()
   const go = join(tmpdir(), `cerith-go-${process.pid}`)
   rmSync(go, { force: true })
-  const { id } = await first.call('start', { command: `seq 1 400000; while [ ! -e ${go} ]; do sleep 0.02; done; seq 400001 450000; exit 5`, owner: 'detached', streams: 'merged' })
+  const { id } = await first.call('start', {
+    command: `seq 1 400000; while [ ! -e ${go} ]; do sleep 0.02; done; seq 400001 450000; exit 5`,
+    owner: 'detached',
+    streams: 'merged',
+  })
   await first.call('wait', id, { until: '^1000$' })
   await first.kill('SIGKILL')
   const engine = await open()
@@ -61,7 +67,11 @@ test('F60 nothing is lost when the engine is killed with -9 while a detached job
   while ((await job.info()).isRunning) await read()
   while (await read());
   expect(text === numbers(1, 450_000)).toBe(true)
-  expect((await job.wait()).info).toMatchObject({ status: 'failed', exitCode: 5, bytes: { total: text.length, omitted: 0 } })
+  expect((await job.wait()).info).toMatchObject({
+    status: 'failed',
+    exitCode: 5,
+    bytes: { total: text.length, omitted: 0 },
+  })
   await eventually(() => ended.length > 0)
   expect(ended).toEqual([id])
   rmSync(go)
@@ -73,9 +83,15 @@ test('F60 after another start the job is listed, running, readable and can be ki
   await first.call('wait', info.id, { until: 'ready' })
   await first.kill('SIGKILL')
   const second = await host()
-  expect((await second.call('list')).map(({ id, status, pid }) => [id, status, pid])).toEqual([[info.id, 'running', info.pid]])
+  expect((await second.call('list')).map(({ id, status, pid }) => [id, status, pid])).toEqual([
+    [info.id, 'running', info.pid],
+  ])
   expect((await second.call('read', info.id)).text).toBe('ready\n')
-  expect(await second.call('kill', info.id)).toMatchObject({ alreadyStopped: false, info: { status: 'killed' }, notes: [] })
+  expect(await second.call('kill', info.id)).toMatchObject({
+    alreadyStopped: false,
+    info: { status: 'killed' },
+    notes: [],
+  })
   expect(await second.call('kill', info.id)).toMatchObject({ alreadyStopped: true })
   expect(isAlive(info.pid as number)).toBe(false)
 })
@@ -94,17 +110,20 @@ test('BG-02 MGR-04 F61 manager jobs, foreground commands and their grandchildren
   expect(await (await engine.job(id)).info()).toMatchObject({ status: 'killed', end: { kind: 'kill', by: 'close' } })
 })
 
-test.each(['SIGTERM', 'SIGHUP', 'crash', 'EOF'] as const)('F62 manager jobs end and detached ones stay when the engine ends by %s', async (how) => {
-  const first = await host()
-  const manager = await first.call('start', { command: 'sleep 300' })
-  const detached = await first.call('start', { command: 'sleep 300', owner: 'detached' })
-  if (how === 'crash') await first.call('crash').catch(() => {})
-  else if (how === 'EOF') first.child.kill('SIGKILL')
-  else first.child.kill(how)
-  await first.exited
-  await eventually(() => !isAlive(manager.pid as number))
-  expect(isAlive(detached.pid as number)).toBe(true)
-})
+test.each(['SIGTERM', 'SIGHUP', 'crash', 'EOF'] as const)(
+  'F62 manager jobs end and detached ones stay when the engine ends by %s',
+  async (how) => {
+    const first = await host()
+    const manager = await first.call('start', { command: 'sleep 300' })
+    const detached = await first.call('start', { command: 'sleep 300', owner: 'detached' })
+    if (how === 'crash') await first.call('crash').catch(() => {})
+    else if (how === 'EOF') first.child.kill('SIGKILL')
+    else first.child.kill(how)
+    await first.exited
+    await eventually(() => !isAlive(manager.pid as number))
+    expect(isAlive(detached.pid as number)).toBe(true)
+  },
+)
 
 test('close ends manager jobs, leaves detached ones, and says each end once', async () => {
   const engine = await open()
@@ -121,7 +140,11 @@ test('close ends manager jobs, leaves detached ones, and says each end once', as
 
 test('F81 two engines on one state directory see the same jobs, never the same id, and clean up without a fight', async () => {
   const [one, two] = await Promise.all([host(), host()])
-  const started = await Promise.all(Array.from({ length: 30 }, (_, n) => (n % 2 ? one : two).call('start', { command: `echo ${n}`, owner: n % 3 ? 'manager' : 'detached' })))
+  const started = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      (n % 2 ? one : two).call('start', { command: `echo ${n}`, owner: n % 3 ? 'manager' : 'detached' }),
+    ),
+  )
   expect(new Set(started.map(({ id }) => id)).size).toBe(30)
   for (const [n, { id }] of started.entries()) {
     expect((await (n % 2 ? two : one).call('wait', id)).info.status).toBe('completed')
@@ -145,7 +168,10 @@ test('F81 the jobs of a living engine are not touched by the start of another on
 
 test('F63 torn, empty and foreign files are survived: the others are listed, the torn one still has its output and end', async () => {
   const engine = await open()
-  const [torn, fine] = await Promise.all([engine.start({ command: 'echo kept; exit 2', owner: 'detached' }), engine.start({ command: 'true' })])
+  const [torn, fine] = await Promise.all([
+    engine.start({ command: 'echo kept; exit 2', owner: 'detached' }),
+    engine.start({ command: 'true' }),
+  ])
   await Promise.all([torn.wait(), fine.wait()])
   truncateSync(join(stateDir, 'jobs', torn.id, 'job.json'), 20)
   mkdirSync(join(stateDir, 'jobs', 'foreign'))
@@ -183,7 +209,11 @@ test('F64 after a reboot a job is lost, and a kill signals nothing even if its p
   const file = join(stateDir, 'jobs', job.id, 'job.json')
   const record = readFileSync(file, 'utf8')
   writeFileSync(file, JSON.stringify({ ...JSON.parse(record), boot: '00000000-0000-0000-0000-000000000000' }))
-  expect(await job.info()).toMatchObject({ status: 'lost', isRunning: false, end: { kind: 'lost', reason: 'the machine was restarted while it ran' } })
+  expect(await job.info()).toMatchObject({
+    status: 'lost',
+    isRunning: false,
+    end: { kind: 'lost', reason: 'the machine was restarted while it ran' },
+  })
   expect(await job.kill({ graceMs: 0 })).toMatchObject({ alreadyStopped: true })
   expect(isAlive(pid as number)).toBe(true)
   writeFileSync(file, record)
@@ -199,7 +229,10 @@ test('F11 a pid that belongs to another process now is never signalled', async (
   const dir = join(stateDir, 'jobs', finished.id)
   rmSync(join(dir, 'status'))
   // The record says that pid and keeper are the victim's, with other start times: what a wrapped pid counter leaves behind.
-  writeFileSync(join(dir, 'started'), `pid=${pid}\npgid=${pid}\nwarden=${pid}\nwarden_start=1\nleader_start=1\nat=${Date.now()}\n`)
+  writeFileSync(
+    join(dir, 'started'),
+    `pid=${pid}\npgid=${pid}\nwarden=${pid}\nwarden_start=1\nleader_start=1\nat=${Date.now()}\n`,
+  )
   expect(await finished.kill({ graceMs: 0 })).toMatchObject({ alreadyStopped: true, info: { status: 'lost' } })
   expect(isAlive(pid as number)).toBe(true)
 })
@@ -210,14 +243,31 @@ test('an engine that died between the record and the start leaves a job that nev
   await done.wait()
   const dir = join(stateDir, 'jobs', 'shell_00000000')
   mkdirSync(dir)
-  const record = JSON.parse(readFileSync(join(stateDir, 'jobs', done.id, 'job.json'), 'utf8')) as Record<string, unknown>
+  const record = JSON.parse(readFileSync(join(stateDir, 'jobs', done.id, 'job.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >
   record['createdAt'] = Date.now()
   writeFileSync(join(dir, 'job.json'), JSON.stringify({ ...record, id: 'shell_00000000' }))
   expect((await (await engine.job('shell_00000000')).info()).status).toBe('pending')
-  writeFileSync(join(dir, 'job.json'), JSON.stringify({ ...record, id: 'shell_00000000', engine: { id: 'x', pid: process.pid, start: '1' } }))
+  writeFileSync(
+    join(dir, 'job.json'),
+    JSON.stringify({ ...record, id: 'shell_00000000', engine: { id: 'x', pid: process.pid, start: '1' } }),
+  )
   expect((await (await engine.job('shell_00000000')).info()).status).toBe('pending')
-  writeFileSync(join(dir, 'job.json'), JSON.stringify({ ...record, id: 'shell_00000000', createdAt: Date.now() - 10_000, engine: { id: 'x', pid: process.pid, start: '1' } }))
-  expect(await (await engine.job('shell_00000000')).info()).toMatchObject({ status: 'lost', end: { reason: 'its engine ended before it was started' } })
+  writeFileSync(
+    join(dir, 'job.json'),
+    JSON.stringify({
+      ...record,
+      id: 'shell_00000000',
+      createdAt: Date.now() - 10_000,
+      engine: { id: 'x', pid: process.pid, start: '1' },
+    }),
+  )
+  expect(await (await engine.job('shell_00000000')).info()).toMatchObject({
+    status: 'lost',
+    end: { reason: 'its engine ended before it was started' },
+  })
   expect(await (await engine.job('shell_00000000')).kill()).toMatchObject({ alreadyStopped: true })
 })
 
@@ -233,7 +283,9 @@ test('F14 a command that kills its keeper is recorded as lost; nothing hangs, no
 test('F14 a command that kills its keeper in its first moment never started or is lost, and leaves nothing', async () => {
   const engine = await open()
   for (let round = 0; round < 4; round++) {
-    const job = await engine.start({ command: 'sleep 300 & kill -9 $PPID; sleep 300', newId: () => `early_${round}` }).catch((error: unknown) => error as Error)
+    const job = await engine
+      .start({ command: 'sleep 300 & kill -9 $PPID; sleep 300', newId: () => `early_${round}` })
+      .catch((error: unknown) => error as Error)
     if (job instanceof Error) expect(job).toMatchObject({ code: 'SPAWN_FAILED' })
     else expect((await job.wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'lost' })
     await eventually(() => processesMarked(`CERITH_JOB=early_${round}`).length === 0)
@@ -258,10 +310,18 @@ test('F14 a detached job without its keeper is lost, but its processes are found
 
 test('a stopped engine does not stop its jobs: output is stored and the end recorded all the same', async () => {
   const one = await host()
-  const started = await Promise.all(Array.from({ length: 8 }, () => one.call('start', { command: 'for ((i = 0; i < 60; i++)); do echo $i; sleep 0.02; done; exit 6' })))
+  const started = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      one.call('start', { command: 'for ((i = 0; i < 60; i++)); do echo $i; sleep 0.02; done; exit 6' }),
+    ),
+  )
   one.child.kill('SIGSTOP')
   const engine = await open()
-  for (const { id } of started) expect((await (await engine.job(id)).wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'failed', exitCode: 6 })
+  for (const { id } of started)
+    expect((await (await engine.job(id)).wait({ timeoutMs: 20_000 })).info).toMatchObject({
+      status: 'failed',
+      exitCode: 6,
+    })
   one.child.kill('SIGCONT')
   await eventually(async () => (await one.call('events')).filter(({ kind }) => kind === 'ended').length === 8)
 })

@@ -32,7 +32,10 @@ describe.skipIf(!findHelper())('input', () => {
   }
 
   test('text, Enter and the end of input reach a pipe', async () => {
-    const job = await engine.start({ command: 'while read -r line; do echo "<$line>"; done; echo end', openStdin: true })
+    const job = await engine.start({
+      command: 'while read -r line; do echo "<$line>"; done; echo end',
+      openStdin: true,
+    })
     await job.send({ text: 'one\ntwo', enter: true })
     await job.send({ text: 'three\n' })
     await job.send({ keys: ['f', 'space', 'g', 'enter'] })
@@ -44,15 +47,24 @@ describe.skipIf(!findHelper())('input', () => {
   test('after the end of input nothing more can be typed into a pipe', async () => {
     const job = await engine.start({ command: 'cat; sleep 30', openStdin: true })
     await job.send({ text: 'x', eof: true })
-    await expect(job.send({ text: 'y' })).rejects.toMatchObject({ code: 'NOT_RUNNING', message: expect.stringContaining('already ended') })
+    await expect(job.send({ text: 'y' })).rejects.toMatchObject({
+      code: 'NOT_RUNNING',
+      message: expect.stringContaining('already ended'),
+    })
     await job.kill({ graceMs: 0 })
   })
 
   test('C-c interrupts a command on pipes; arrows need a terminal', async () => {
     const job = await engine.start({ command: 'trap "echo caught; exit 5" INT; echo up; while :; do sleep 0.05; done' })
     await job.wait({ until: /up/, timeoutMs: 20_000 })
-    await expect(job.send({ keys: ['up'] })).rejects.toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('terminal') })
-    await expect(job.send({ text: 'x' })).rejects.toMatchObject({ code: 'BAD_REQUEST', hint: expect.stringContaining('openStdin') })
+    await expect(job.send({ keys: ['up'] })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining('terminal'),
+    })
+    await expect(job.send({ text: 'x' })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      hint: expect.stringContaining('openStdin'),
+    })
     await job.send({ keys: ['C-c'] })
     expect(await ended(job)).toContain('caught')
   })
@@ -71,7 +83,11 @@ describe.skipIf(!findHelper())('input', () => {
     const text = await ended(job)
     expect(text).toContain('[secret:pass] {{secret:unknown}}\r\nlen 33')
     expect(await filesOf(job)).not.toContain('pa55word')
-    expect(readInputNotes(dirname((await job.info()).outputFile)).at(-1)).toMatchObject({ by: 'agent', text: '{{secret:pass}} {{secret:unknown}}', enter: true })
+    expect(readInputNotes(dirname((await job.info()).outputFile)).at(-1)).toMatchObject({
+      by: 'agent',
+      text: '{{secret:pass}} {{secret:unknown}}',
+      enter: true,
+    })
   })
 
   test('a secret that became known after the start is masked as well, also for another engine', async () => {
@@ -90,7 +106,10 @@ describe.skipIf(!findHelper())('input', () => {
   test('a line that the terminal would cut is refused whole; many short ones arrive all', async () => {
     const job = await engine.start({ command: 'stty -echo; echo quiet; wc -lc', pty: true })
     await job.wait({ until: /^quiet/, timeoutMs: 20_000 })
-    await expect(job.send({ text: 'x'.repeat(5_000), enter: true })).rejects.toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('4095') })
+    await expect(job.send({ text: 'x'.repeat(5_000), enter: true })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining('4095'),
+    })
     await job.send({ text: `${'y'.repeat(79)}\n`.repeat(3_000) })
     await job.send({ eof: true })
     expect((await ended(job)).trim()).toMatch(/^quiet\r\n\s*3000  240000$/)
@@ -98,7 +117,15 @@ describe.skipIf(!findHelper())('input', () => {
 
   test('mistakes are told, and nothing is typed', async () => {
     const job = await engine.start({ command: 'cat', pty: true })
-    for (const wrong of [{}, { text: '' }, { keys: [] }, { keys: ['nokey'] }, { text: 'typed?', keys: ['C-c', 'bogus'] }, { text: 7 }, { keys: 'C-c' }] as never[])
+    for (const wrong of [
+      {},
+      { text: '' },
+      { keys: [] },
+      { keys: ['nokey'] },
+      { text: 'typed?', keys: ['C-c', 'bogus'] },
+      { text: 7 },
+      { keys: 'C-c' },
+    ] as never[])
       await expect(job.send(wrong)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     await job.send({ keys: ['C-d'] })
     expect(await ended(job)).not.toContain('typed?')
@@ -107,12 +134,18 @@ describe.skipIf(!findHelper())('input', () => {
   test('a program that never reads does not hold up the sender for ever', async () => {
     const job = await engine.start({ command: 'sleep 30', openStdin: true })
     await job.send({ text: 'x'.repeat(60_000) })
-    await expect(job.send({ text: 'x'.repeat(60_000) })).rejects.toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('does not read its input') })
+    await expect(job.send({ text: 'x'.repeat(60_000) })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining('does not read its input'),
+    })
     await job.kill({ graceMs: 0 })
   })
 
   test('a wait for input ends with the prompt, on a terminal and on pipes, and not before', async () => {
-    const terminal = await engine.start({ command: 'sleep 0.7; read -r -p "Ready? " a; echo thanks; sleep 30', pty: true })
+    const terminal = await engine.start({
+      command: 'sleep 0.7; read -r -p "Ready? " a; echo thanks; sleep 30',
+      pty: true,
+    })
     expect(await terminal.wait({ input: true, timeoutMs: 20_000 })).toMatchObject({ reason: 'input', match: 'Ready?' })
     await terminal.send({ text: 'yes', enter: true })
     await terminal.wait({ until: /^thanks/, timeoutMs: 20_000 })
@@ -126,7 +159,10 @@ describe.skipIf(!findHelper())('input', () => {
   })
 
   test('arrows follow the mode that the program asked for', async () => {
-    const job = await engine.start({ command: String.raw`stty raw -echo; printf '\033[?1hready'; head -c 3 | od -c; printf '\033[?1lagain'; head -c 3 | od -c`, pty: true })
+    const job = await engine.start({
+      command: String.raw`stty raw -echo; printf '\033[?1hready'; head -c 3 | od -c; printf '\033[?1lagain'; head -c 3 | od -c`,
+      pty: true,
+    })
     await job.wait({ until: /ready/, timeoutMs: 20_000 })
     await job.send({ keys: ['up'] })
     await job.wait({ until: /again/, timeoutMs: 20_000 })

@@ -14,7 +14,13 @@ async function output(job: Job): Promise<string> {
 }
 
 test('without input stdin is empty and nothing waits for it', async () => {
-  expect(await output(await place.engine.start({ command: 'cat; echo "end $?"; tty; test -e /dev/tty && (: </dev/tty) 2>/dev/null || echo no terminal' }))).toBe('end 0\nnot a tty\nno terminal\n')
+  expect(
+    await output(
+      await place.engine.start({
+        command: 'cat; echo "end $?"; tty; test -e /dev/tty && (: </dev/tty) 2>/dev/null || echo no terminal',
+      }),
+    ),
+  ).toBe('end 0\nnot a tty\nno terminal\n')
 })
 
 test('input of any size reaches the job, also after its engine is gone', async () => {
@@ -35,7 +41,10 @@ test('a command larger than a pipe is run as it is, also after its engine is gon
 })
 
 test('with an open stdin text is typed into the job until its end is sent, from any engine', async () => {
-  const job = await place.engine.start({ command: 'while read -r line; do echo "got $line"; done; echo over', openStdin: true })
+  const job = await place.engine.start({
+    command: 'while read -r line; do echo "got $line"; done; echo over',
+    openStdin: true,
+  })
   await job.send({ text: 'one', enter: true })
   expect(await job.wait({ until: 'got one', timeoutMs: 20_000 })).toMatchObject({ reason: 'until' })
   const other = await (await place.another()).job(job.id)
@@ -47,7 +56,9 @@ test('with an open stdin text is typed into the job until its end is sent, from 
 })
 
 test('a job without an open stdin says so; C-c is what a keyboard would make of it', async () => {
-  const job = await place.engine.start({ command: 'trap "echo interrupted; exit 0" INT; echo up; while :; do sleep 0.02; done' })
+  const job = await place.engine.start({
+    command: 'trap "echo interrupted; exit 0" INT; echo up; while :; do sleep 0.02; done',
+  })
   await job.wait({ until: 'up' })
   await expect(job.send({ text: 'x' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
   await job.send({ keys: ['C-c'] })
@@ -56,8 +67,13 @@ test('a job without an open stdin says so; C-c is what a keyboard would make of 
 
 test('a job can begin with the state of a session, and leaves the session alone', async () => {
   const session = await place.engine.session('work')
-  await session.run({ command: 'cd /usr; plain=1; export shown=2; greet() { echo "hi $1"; }; list=(a "b c"); shopt -s extglob' })
-  const job = await place.engine.start({ command: 'pwd; greet you; echo "$plain $shown ${list[1]}"; plain=9; cd /', session: 'work' })
+  await session.run({
+    command: 'cd /usr; plain=1; export shown=2; greet() { echo "hi $1"; }; list=(a "b c"); shopt -s extglob',
+  })
+  const job = await place.engine.start({
+    command: 'pwd; greet you; echo "$plain $shown ${list[1]}"; plain=9; cd /',
+    session: 'work',
+  })
   expect(await output(job)).toBe('/usr\nhi you\n1 2 b c\n')
   expect((await session.run({ command: 'echo $plain; pwd' })).stdout).toBe('1\n/usr\n')
   expect(await output(await place.engine.start({ command: 'pwd', session: 'work', cwd: 'lib' }))).toBe('/usr/lib\n')
@@ -74,7 +90,11 @@ test('F50 a command that a session left in the background is listed with the ses
 })
 
 test('the environment of a job carries its mark and no engine when it is detached', async () => {
-  const [manager, detached] = await Promise.all((['manager', 'detached'] as const).map((owner) => place.engine.start({ command: 'echo "$CERITH_JOB ${CERITH_ENGINE:-none}"', owner })))
+  const [manager, detached] = await Promise.all(
+    (['manager', 'detached'] as const).map((owner) =>
+      place.engine.start({ command: 'echo "$CERITH_JOB ${CERITH_ENGINE:-none}"', owner }),
+    ),
+  )
   expect(await output(manager as Job)).toBe(`${manager?.id} ${place.engine.id}\n`)
   expect(await output(detached as Job)).toBe(`${detached?.id} none\n`)
   expect(existsSync(join(place.dir(detached?.id as string), 'control'))).toBe(false)
@@ -87,9 +107,13 @@ test('a detached job carries no mark of an engine around this one either', async
 })
 
 test('a start that cannot work is an error and leaves no job behind', async () => {
-  await expect(place.engine.start({ command: 'echo x', cwd: '/nowhere' })).rejects.toMatchObject({ code: 'CWD_NOT_FOUND' })
+  await expect(place.engine.start({ command: 'echo x', cwd: '/nowhere' })).rejects.toMatchObject({
+    code: 'CWD_NOT_FOUND',
+  })
   await expect(place.engine.start({ command: '' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-  await expect(place.engine.start({ command: 'echo x', wrong: 1 } as never)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  await expect(place.engine.start({ command: 'echo x', wrong: 1 } as never)).rejects.toMatchObject({
+    code: 'BAD_REQUEST',
+  })
   expect(await place.engine.jobs({ all: true })).toEqual([])
 })
 

@@ -25,7 +25,15 @@ test('BG-01 BG-02 a job starts at once with id, pid, pgid and output file, and e
   expect(job.id).toMatch(/^shell_[0-9a-f]{8}$/)
   const { reason, info } = await job.wait()
   expect(reason).toBe('exit')
-  expect(info).toMatchObject({ status: 'failed', exitCode: 3, isRunning: false, cwd: '/tmp', owner: 'manager', streams: 'separate', bytes: { total: 11, omitted: 0 } })
+  expect(info).toMatchObject({
+    status: 'failed',
+    exitCode: 3,
+    isRunning: false,
+    cwd: '/tmp',
+    owner: 'manager',
+    streams: 'separate',
+    bytes: { total: 11, omitted: 0 },
+  })
   expect(info.pid).toBe(info.pgid)
   expect(await job.read()).toMatchObject({ text: 'hello\n', cursor: 6, start: 0, omittedBytes: 0, totalBytes: 6 })
   expect((await job.read({ stream: 'stderr' })).text).toBe('oops\n')
@@ -48,14 +56,22 @@ test('wait for a line, a kill, a second kill', async () => {
   const job = await engine.start({ command: 'echo up; sleep 100 & sleep 100', streams: 'merged' })
   expect(await job.wait({ until: /^up$/, timeoutMs: 5_000 })).toMatchObject({ reason: 'until', match: 'up' })
   expect((await engine.jobs()).map(({ id }) => id)).toEqual([job.id])
-  expect(await job.kill()).toMatchObject({ alreadyStopped: false, forced: false, notes: [], info: { status: 'killed' } })
+  expect(await job.kill()).toMatchObject({
+    alreadyStopped: false,
+    forced: false,
+    notes: [],
+    info: { status: 'killed' },
+  })
   expect(await job.kill()).toMatchObject({ alreadyStopped: true })
   expect(await engine.jobs()).toEqual([])
 })
 
 test('a foreground command moves to the background without losing or doubling a byte', async () => {
   const gate = makeGate()
-  const outcome = await engine.run({ command: `for i in 1 2 3 4 5 6; do echo line $i; [ $i != 3 ] || { ${gate.wait}; }; done; exit 7`, yieldMs: 250 })
+  const outcome = await engine.run({
+    command: `for i in 1 2 3 4 5 6; do echo line $i; [ $i != 3 ] || { ${gate.wait}; }; done; exit 7`,
+    yieldMs: 250,
+  })
   expect(outcome).toMatchObject({ status: 'running', exitCode: null })
   expect(outcome.notes[0]).toContain('NOT killed')
   gate.open()

@@ -22,7 +22,12 @@ test('BG-12 kill ends the whole group, children and grandchildren included', asy
   const job = await started('sleep 300 & echo $!; (sleep 300 & echo $!; echo up; wait) & wait', 'up')
   const pids = await pidsIn(job)
   expect(pids).toHaveLength(2)
-  expect(await job.kill()).toMatchObject({ alreadyStopped: false, forced: false, notes: [], info: { status: 'killed', end: { kind: 'kill', by: 'caller', forced: false } } })
+  expect(await job.kill()).toMatchObject({
+    alreadyStopped: false,
+    forced: false,
+    notes: [],
+    info: { status: 'killed', end: { kind: 'kill', by: 'caller', forced: false } },
+  })
   expect(pids.filter((pid) => isAlive(pid))).toEqual([])
 })
 
@@ -55,7 +60,10 @@ test('F12 what is left of the group after its leader ended is ended by a kill of
 
 test('a job that ignores the polite signal is forced after its grace, and the record says so', async () => {
   const job = await started('trap "" TERM; echo up; while :; do sleep 1; done', 'up')
-  expect(await job.kill({ graceMs: 100 })).toMatchObject({ forced: true, info: { status: 'killed', end: { forced: true } } })
+  expect(await job.kill({ graceMs: 100 })).toMatchObject({
+    forced: true,
+    info: { status: 'killed', end: { forced: true } },
+  })
 })
 
 test('a job that cleans up on the polite signal may: its last words are stored', async () => {
@@ -72,13 +80,34 @@ test('a stopped job can be killed', async () => {
 test('BG-13 F10 kill of a finished job is a success that says so, and signals nothing', async () => {
   const job = await place.engine.start({ command: 'exit 3' })
   await job.wait()
-  expect(await job.kill()).toMatchObject({ alreadyStopped: true, forced: false, notes: [], info: { status: 'failed', exitCode: 3 } })
+  expect(await job.kill()).toMatchObject({
+    alreadyStopped: true,
+    forced: false,
+    notes: [],
+    info: { status: 'failed', exitCode: 3 },
+  })
 })
 
 test('BG-11 an unknown id is an error that says "not found" and lists what exists; a path is not an id', async () => {
   const job = await place.engine.start({ command: 'sleep 60' })
-  await expect(place.engine.job('shell_nope')).rejects.toMatchObject({ code: 'JOB_NOT_FOUND', message: expect.stringContaining('not found'), hint: expect.stringContaining(job.id) })
-  for (const id of ['../run', '..', '.', '', '/etc', 'a/b', `${job.id}/`, 'x'.repeat(1_000), 'a\0b', 7 as never, null as never])
+  await expect(place.engine.job('shell_nope')).rejects.toMatchObject({
+    code: 'JOB_NOT_FOUND',
+    message: expect.stringContaining('not found'),
+    hint: expect.stringContaining(job.id),
+  })
+  for (const id of [
+    '../run',
+    '..',
+    '.',
+    '',
+    '/etc',
+    'a/b',
+    `${job.id}/`,
+    'x'.repeat(1_000),
+    'a\0b',
+    7 as never,
+    null as never,
+  ])
     await expect(place.engine.job(id)).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
 })
 
@@ -86,13 +115,20 @@ test('BG-04 kill -9 of the whole group by pgid is recorded as what it was, with 
   const job = await started('sleep 300 & echo up; sleep 300', 'up')
   const { pgid, outputFile } = await job.info()
   process.kill(-(pgid as number), 'SIGKILL')
-  expect((await job.wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'failed', signal: 'SIGKILL', exitCode: null })
+  expect((await job.wait({ timeoutMs: 20_000 })).info).toMatchObject({
+    status: 'failed',
+    signal: 'SIGKILL',
+    exitCode: null,
+  })
   await eventually(() => readFileSync(outputFile, 'utf8').includes('signal 9'))
   expect(readFileSync(outputFile, 'utf8')).toBe('up\n[background process killed: signal 9]\n')
 })
 
 test('any other signal is only delivered: a program that goes on is still running, one that ends has ended', async () => {
-  const job = await started('trap "echo got it" USR1; trap "echo stop; exit 0" INT; echo up; while :; do sleep 0.02; done', 'up')
+  const job = await started(
+    'trap "echo got it" USR1; trap "echo stop; exit 0" INT; echo up; while :; do sleep 0.02; done',
+    'up',
+  )
   const usr = await job.kill({ signal: 'USR1' })
   expect(usr).toMatchObject({ alreadyStopped: false, info: { status: 'running' } })
   expect(usr.notes[0]).toContain('still running')
@@ -102,14 +138,18 @@ test('any other signal is only delivered: a program that goes on is still runnin
 })
 
 test('a port that is still in use after the kill is named, with who holds it', async () => {
-  const listen = (port: number): string => `${process.execPath} -e 'const s = require("net").createServer(); s.listen(${port}, "127.0.0.1", () => console.log("port", s.address().port))'`
+  const listen = (port: number): string =>
+    `${process.execPath} -e 'const s = require("net").createServer(); s.listen(${port}, "127.0.0.1", () => console.log("port", s.address().port))'`
   const job = await started(listen(0), 'port \\d+')
   const [port] = await pidsIn(job)
   expect((await job.kill()).notes).toEqual([])
   // A listener outside of the job that shares the port (as a proxy or a second server would) outlives the kill.
   const shared = (n: number): string =>
     `exec perl -MSocket -e 'socket(S, PF_INET, SOCK_STREAM, 0); setsockopt(S, SOL_SOCKET, 15, pack("l", 1)); bind(S, sockaddr_in(${n}, INADDR_LOOPBACK)) or die $!; listen(S, 5); $| = 1; print "up\\n"; sleep 300'`
-  const [outside, inside] = await Promise.all([started(shared(port as number), 'up'), started(shared(port as number), 'up')])
+  const [outside, inside] = await Promise.all([
+    started(shared(port as number), 'up'),
+    started(shared(port as number), 'up'),
+  ])
   const { notes } = await inside.kill()
   expect(notes[0]).toMatch(new RegExp(`^Port ${port} is still in use by ${(await outside.info()).pid} \\(perl`))
 })

@@ -22,15 +22,28 @@ test('one more than the cap is an error that lists the running ones; a place bec
 
 test('BG-14 five shells at once have their own ids and outputs; a timeout in one does not touch the others', async () => {
   const engine = await place.another({ limits: {} })
-  const jobs = await Promise.all(Array.from({ length: 5 }, (_, n) => engine.start({ command: `echo "I am ${n}"; sleep ${n === 2 ? 30 : 0.4}; echo done`, ...(n === 2 ? { timeoutMs: 1_000 } : {}) })))
+  const jobs = await Promise.all(
+    Array.from({ length: 5 }, (_, n) =>
+      engine.start({
+        command: `echo "I am ${n}"; sleep ${n === 2 ? 30 : 0.4}; echo done`,
+        ...(n === 2 ? { timeoutMs: 1_000 } : {}),
+      }),
+    ),
+  )
   expect(new Set(jobs.map(({ id }) => id)).size).toBe(5)
   const ends = await Promise.all(jobs.map((job) => job.wait()))
   expect(ends.map(({ info }) => info.status)).toEqual(['completed', 'completed', 'timeout', 'completed', 'completed'])
-  expect(await Promise.all(jobs.map(async (job) => (await job.read()).text))).toEqual([0, 1, 2, 3, 4].map((n) => (n === 2 ? 'I am 2\n' : `I am ${n}\ndone\n`)))
+  expect(await Promise.all(jobs.map(async (job) => (await job.read()).text))).toEqual(
+    [0, 1, 2, 3, 4].map((n) => (n === 2 ? 'I am 2\n' : `I am ${n}\ndone\n`)),
+  )
 })
 
 test('a hard limit of wall-clock time is kept by the keeper: polite first, and also without an engine', async () => {
-  const job = await place.engine.start({ command: 'trap "echo last words; exit 0" TERM; while :; do sleep 0.02; done', timeoutMs: 1_000, owner: 'detached' })
+  const job = await place.engine.start({
+    command: 'trap "echo last words; exit 0" TERM; while :; do sleep 0.02; done',
+    timeoutMs: 1_000,
+    owner: 'detached',
+  })
   const { outputFile } = await job.info()
   await place.engine.close()
   const later = await (await place.another()).job(job.id)
@@ -48,8 +61,15 @@ test('a limit of CPU time ends a busy loop, and the notes say why', async () => 
 
 test('a limit of memory stops a hog; a limit of file size stops a writer', async () => {
   const hog = await place.engine.start({ command: 'tail /dev/zero', limits: { memoryBytes: 64 * 1024 * 1024 } })
-  expect((await hog.wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'failed', notes: ['Runs with limits: memoryBytes 67108864.'] })
-  const writer = await place.engine.start({ command: 'exec head -c 100000 /dev/zero > "$OUT"', env: { OUT: `/tmp/cerith-limit-${process.pid}` }, limits: { fileBytes: 1_000 } })
+  expect((await hog.wait({ timeoutMs: 20_000 })).info).toMatchObject({
+    status: 'failed',
+    notes: ['Runs with limits: memoryBytes 67108864.'],
+  })
+  const writer = await place.engine.start({
+    command: 'exec head -c 100000 /dev/zero > "$OUT"',
+    env: { OUT: `/tmp/cerith-limit-${process.pid}` },
+    limits: { fileBytes: 1_000 },
+  })
   expect((await writer.wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'failed', signal: 'SIGXFSZ' })
   await (await place.engine.start({ command: 'rm -f "$OUT"', env: { OUT: `/tmp/cerith-limit-${process.pid}` } })).wait()
 })
@@ -61,14 +81,20 @@ test('F57 a job is more killable than the engine when memory runs out', async ()
 })
 
 test('stored output is bounded: head and tail on disk, the hole counted, the job undisturbed', async () => {
-  const job = await place.engine.start({ command: 'yes 0123456789abcdef | head -c 30000000; exit 4', maxStoredBytes: 1_000_000 })
+  const job = await place.engine.start({
+    command: 'yes 0123456789abcdef | head -c 30000000; exit 4',
+    maxStoredBytes: 1_000_000,
+  })
   const { info } = await job.wait()
   expect(info).toMatchObject({ status: 'failed', exitCode: 4, outputComplete: true })
   expect(info.bytes.total).toBe(30_000_000)
   const dir = place.dir(job.id)
   // Head and tail become one file a moment after the record.
   await eventually(() => readFileSync(info.outputFile, 'utf8').includes('exit code 4'))
-  const onDisk = readdirSync(dir).reduce((sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0), 0)
+  const onDisk = readdirSync(dir).reduce(
+    (sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
   expect(onDisk).toBeLessThan(1_050_000)
   expect(readFileSync(info.outputFile, 'utf8')).toContain(`\n[... ${info.bytes.omitted} bytes omitted ...]\n`)
   expect(info.bytes.omitted).toBeGreaterThan(29_000_000)
@@ -94,7 +120,9 @@ test('finished jobs go when they are old, and the oldest go when all together ar
 
 test('clean removes finished jobs of an age, and never a running one or one that left something running', async () => {
   const { engine } = place
-  const [done, running, leaving] = await Promise.all(['true', 'sleep 300', 'sleep 300 & echo $!'].map((command) => engine.start({ command })))
+  const [done, running, leaving] = await Promise.all(
+    ['true', 'sleep 300', 'sleep 300 & echo $!'].map((command) => engine.start({ command })),
+  )
   await Promise.all([done?.wait(), leaving?.wait()])
   await eventually(async () => (await engine.jobs({ all: true })).filter(({ isRunning }) => !isRunning).length === 2)
   expect(await engine.clean({ olderThanMs: 3_600_000 })).toEqual({ removed: [] })

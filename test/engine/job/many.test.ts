@@ -32,9 +32,15 @@ test('F58 F59 NFR-01 a thousand jobs: unique ids, all known finished, no zombie,
   const one = performance.now()
   for (const job of jobs.slice(0, 100)) expect((await job.read()).text).toBe('done\n')
   const readMs = (performance.now() - one) / 100
-  expect({ listMs: listMs < 5_000, againMs: againMs < 250, readMs: readMs < 100 }).toEqual({ listMs: true, againMs: true, readMs: true })
+  expect({ listMs: listMs < 5_000, againMs: againMs < 250, readMs: readMs < 100 }).toEqual({
+    listMs: true,
+    againMs: true,
+    readMs: true,
+  })
 
   // Below this process only its launcher is left, and no zombie of ours is anybody's child.
-  await eventually(() => descendantsOf(process.pid).filter((pid) => processFacts(pid)?.name !== 'cerith-launch').length === 0)
+  await eventually(
+    () => descendantsOf(process.pid).filter((pid) => processFacts(pid)?.name !== 'cerith-launch').length === 0,
+  )
   await eventually(() => readdirSync('/proc/self/fd').length <= fds + 5)
 }, 300_000)

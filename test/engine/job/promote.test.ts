@@ -16,20 +16,34 @@ test('a yield names the job, keeps the output so far, and the end comes later wi
   const outcome = await place.engine.run({ command: `echo one; ${gate.wait}; echo two; exit 12`, yieldMs: 1_000 })
   expect(outcome).toMatchObject({ status: 'running', stdout: 'one\n', end: null, exitCode: null })
   expect(outcome.id).toMatch(/^shell_/)
-  expect(outcome.notes[0]).toMatch(/^Still running, NOT killed: .* background job shell_\w+\. Read its output, wait for it or stop it by that id\.$/)
+  expect(outcome.notes[0]).toMatch(
+    /^Still running, NOT killed: .* background job shell_\w+\. Read its output, wait for it or stop it by that id\.$/,
+  )
   const job = await place.engine.job(outcome.id as string)
   gate.open()
   const { info } = await job.wait()
-  expect(info).toMatchObject({ status: 'failed', exitCode: 12, owner: 'manager', pid: outcome.pid, outputFile: outcome.outputFile })
+  expect(info).toMatchObject({
+    status: 'failed',
+    exitCode: 12,
+    owner: 'manager',
+    pid: outcome.pid,
+    outputFile: outcome.outputFile,
+  })
   expect(info.durationMs).toBeGreaterThan(500)
   expect((await job.read()).text).toBe('one\ntwo\n')
   // The record comes first, the line for people a moment later.
-  await eventually(() => readFileSync(info.outputFile, 'utf8') === 'one\ntwo\n[background process failed: exit code 12]\n')
+  await eventually(
+    () => readFileSync(info.outputFile, 'utf8') === 'one\ntwo\n[background process failed: exit code 12]\n',
+  )
 })
 
 test('a time limit with onTimeout background moves instead of killing', async () => {
   const gate = makeGate()
-  const outcome = await place.engine.run({ command: `${gate.wait}; echo still here`, timeoutMs: 150, onTimeout: 'background' })
+  const outcome = await place.engine.run({
+    command: `${gate.wait}; echo still here`,
+    timeoutMs: 150,
+    onTimeout: 'background',
+  })
   expect(outcome).toMatchObject({ status: 'running' })
   expect(isAlive(outcome.pid as number)).toBe(true)
   gate.open()
@@ -40,7 +54,11 @@ test('a time limit with onTimeout background moves instead of killing', async ()
 
 test('the caller moves it at any moment; the chunks before and the file after are the whole', async () => {
   const gate = makeGate()
-  const run = place.engine.stream({ command: `for ((i = 1; i <= 120; i++)); do echo "line $i"; sleep 0.001; ((i != 80)) || { ${gate.wait}; }; done`, streams: 'merged', newId: () => 'bash_7' })
+  const run = place.engine.stream({
+    command: `for ((i = 1; i <= 120; i++)); do echo "line $i"; sleep 0.001; ((i != 80)) || { ${gate.wait}; }; done`,
+    streams: 'merged',
+    newId: () => 'bash_7',
+  })
   let seen = ''
   for await (const chunk of run) {
     seen += chunk.text
@@ -56,7 +74,11 @@ test('the caller moves it at any moment; the chunks before and the file after ar
 })
 
 test.each([2, 7, 20, 45])('a flood that is moved after %i ms is complete and in order', async (yieldMs) => {
-  const outcome = await place.engine.run({ command: "seq -f 'line %.0f' 1 300000; sleep 0.05; echo over; echo err >&2", yieldMs, clip: { kind: 'ends', maxChars: 1_000 } })
+  const outcome = await place.engine.run({
+    command: "seq -f 'line %.0f' 1 300000; sleep 0.05; echo over; echo err >&2",
+    yieldMs,
+    clip: { kind: 'ends', maxChars: 1_000 },
+  })
   const whole = `${lines(300_000)}over\n`
   if (outcome.status !== 'running') return expect(outcome.status).toBe('completed')
   const job = await place.engine.job(outcome.id as string)
@@ -88,7 +110,8 @@ test('more than is kept was printed before the move: head, hole and tail still a
   // Every kept number stands at its own offset.
   for (const { text, start } of seen)
     for (const { 0: number, index } of text.matchAll(/^\d{7}(?=\n)/gm))
-      if ((start + index) % 8 === 0 && Number(number) !== (start + index) / 8 + 1) expect([start + index, number]).toEqual('its own offset')
+      if ((start + index) % 8 === 0 && Number(number) !== (start + index) / 8 + 1)
+        expect([start + index, number]).toEqual('its own offset')
 })
 
 test('a secret that is printed around the moment of the move is masked on both sides of it', async () => {

@@ -8,7 +8,10 @@ import { sleep, withEngine } from './setup.js'
 const place = withEngine()
 
 /** Follows a job as a polling reader does, and gives all that it got. */
-async function follow(job: Job, options: { maxBytes?: number; stream?: 'stdout' | 'stderr'; ansi?: 'strip' } = {}): Promise<string> {
+async function follow(
+  job: Job,
+  options: { maxBytes?: number; stream?: 'stdout' | 'stderr'; ansi?: 'strip' } = {},
+): Promise<string> {
   let text = ''
   for (let cursor = 0; ;) {
     const { isRunning } = await job.info()
@@ -21,7 +24,10 @@ async function follow(job: Job, options: { maxBytes?: number; stream?: 'stdout' 
 }
 
 test('F35 BG-06 incremental reads never lose or repeat: their concatenation is the file', async () => {
-  const job = await place.engine.start({ command: 'for ((i = 1; i <= 20000; i++)); do echo "$i"; done', streams: 'merged' })
+  const job = await place.engine.start({
+    command: 'for ((i = 1; i <= 20000; i++)); do echo "$i"; done',
+    streams: 'merged',
+  })
   const text = await follow(job, { maxBytes: 777 })
   expect(text).toBe(Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join(''))
   const { outputFile } = await job.info()
@@ -30,7 +36,9 @@ test('F35 BG-06 incremental reads never lose or repeat: their concatenation is t
 })
 
 test('F80 two readers at once, and a third from another engine, each get everything', async () => {
-  const job = await place.engine.start({ command: 'for ((i = 1; i <= 3000; i++)); do echo "$i"; done; sleep 0.1; echo end' })
+  const job = await place.engine.start({
+    command: 'for ((i = 1; i <= 3000; i++)); do echo "$i"; done; sleep 0.1; echo end',
+  })
   const other = await (await place.another()).job(job.id)
   const [a, b, c] = await Promise.all([follow(job), follow(job, { maxBytes: 100 }), follow(other, { maxBytes: 1_000 })])
   expect(a).toBe(`${Array.from({ length: 3_000 }, (_, n) => `${n + 1}\n`).join('')}end\n`)
@@ -40,7 +48,10 @@ test('F80 two readers at once, and a third from another engine, each get everyth
 
 test('BG-09 stdout and stderr are read apart, or merged in true order, as the job was started', async () => {
   const command = 'for i in 1 2 3; do echo "out $i"; echo "err $i" >&2; done'
-  const [apart, merged] = await Promise.all([place.engine.start({ command }), place.engine.start({ command, streams: 'merged' })])
+  const [apart, merged] = await Promise.all([
+    place.engine.start({ command }),
+    place.engine.start({ command, streams: 'merged' }),
+  ])
   expect(await follow(apart)).toBe('out 1\nout 2\nout 3\n')
   expect(await follow(apart, { stream: 'stderr' })).toBe('err 1\nerr 2\nerr 3\n')
   expect(await follow(merged)).toBe('out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n')
@@ -49,12 +60,16 @@ test('BG-09 stdout and stderr are read apart, or merged in true order, as the jo
 })
 
 test('a character is never split between two reads, also when its bytes come one by one', async () => {
-  const job = await place.engine.start({ command: String.raw`for b in f0 9f 98 80 c3 a4 0a; do printf "\x$b"; sleep 0.03; done; printf 'x\xf0\x9f'` })
+  const job = await place.engine.start({
+    command: String.raw`for b in f0 9f 98 80 c3 a4 0a; do printf "\x$b"; sleep 0.03; done; printf 'x\xf0\x9f'`,
+  })
   expect(await follow(job, { maxBytes: 5 })).toBe('😀ä\nx\uFFFD')
 })
 
 test('an escape sequence that comes in pieces is stripped as one', async () => {
-  const job = await place.engine.start({ command: String.raw`printf 'a\e[3'; sleep 0.1; printf '1mred\e]8;;http'; sleep 0.1; printf '://x\e\\link\e[0m\n'` })
+  const job = await place.engine.start({
+    command: String.raw`printf 'a\e[3'; sleep 0.1; printf '1mred\e]8;;http'; sleep 0.1; printf '://x\e\\link\e[0m\n'`,
+  })
   expect(await follow(job, { ansi: 'strip' })).toBe('aredlink\n')
 })
 
@@ -69,7 +84,8 @@ test('reading past the end gives nothing and a cursor that can go on; bad offset
   const job = await place.engine.start({ command: 'echo x' })
   await job.wait()
   expect(await job.read({ since: 99 })).toMatchObject({ text: '', cursor: 2, totalBytes: 2 })
-  for (const since of [-1, 1.5, Number.NaN, '0' as never]) await expect(job.read({ since })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  for (const since of [-1, 1.5, Number.NaN, '0' as never])
+    await expect(job.read({ since })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
 })
 
 test('BG-08 a filter keeps whole matching lines, counts them, and gives lines around them', async () => {
@@ -83,7 +99,10 @@ test('BG-08 a filter keeps whole matching lines, counts them, and gives lines ar
 test('BG-08 a bad filter is an error that consumes nothing; a hostile one returns', async () => {
   const job = await place.engine.start({ command: "head -c 200000 /dev/zero | tr '\\0' a; echo b" })
   await job.wait()
-  await expect(job.read({ filter: '(' })).rejects.toMatchObject({ code: 'BAD_FILTER', message: expect.stringContaining('Invalid filter regex') })
+  await expect(job.read({ filter: '(' })).rejects.toMatchObject({
+    code: 'BAD_FILTER',
+    message: expect.stringContaining('Invalid filter regex'),
+  })
   const begin = performance.now()
   expect((await job.read({ filter: '(a+)+$' })).matches).toBe(0)
   expect(performance.now() - begin).toBeLessThan(10_000)
@@ -123,14 +142,20 @@ test('what is no longer kept is counted exactly, before a range and inside a fil
 
 test('a secret is masked on disk and in every read, however the reads cut it', async () => {
   place.engine.secrets.set('key', 'S3CRET-value-42')
-  const job = await place.engine.start({ command: 'echo "<$KEY>"; echo {{secret:key}} | rev', env: { KEY: 'S3CRET-value-42' }, streams: 'merged' })
+  const job = await place.engine.start({
+    command: 'echo "<$KEY>"; echo {{secret:key}} | rev',
+    env: { KEY: 'S3CRET-value-42' },
+    streams: 'merged',
+  })
   await job.wait()
   const { outputFile } = await job.info()
   expect(readFileSync(outputFile, 'utf8')).not.toContain('S3CRET-value')
   expect((await job.read()).text).toContain('<[secret:key]>')
   place.engine.secrets.set('late', 'later-KNOWN-value')
   const other = await done("echo 'x later-KNOWN-value y'")
-  for (let since = 0; since < 20; since++) for (const maxBytes of [4, 7, 100]) expect((await other.read({ since, maxBytes })).text).not.toMatch(/KNOWN|later-|-value/)
+  for (let since = 0; since < 20; since++)
+    for (const maxBytes of [4, 7, 100])
+      expect((await other.read({ since, maxBytes })).text).not.toMatch(/KNOWN|later-|-value/)
   expect((await other.read()).text).toBe('x [secret:late] y\n')
 })
 
@@ -145,5 +170,6 @@ test('a job that is cleaned up while somebody holds it is not found, whatever is
   const job = await done('echo x')
   const other = await (await place.another()).job(job.id)
   await place.engine.clean()
-  for (const ask of [other.info(), other.read(), other.wait(), other.kill(), other.send({ text: 'x' })]) await expect(ask).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
+  for (const ask of [other.info(), other.read(), other.wait(), other.kill(), other.send({ text: 'x' })])
+    await expect(ask).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
 })

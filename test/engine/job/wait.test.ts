@@ -19,10 +19,19 @@ async function freePort(): Promise<number> {
 }
 
 test('waits for a line of either stream, also for one without its end, and says which', async () => {
-  const job = await place.engine.start({ command: 'echo begin; sleep 0.1; echo "Listening on 80" >&2; sleep 0.1; printf "Password: "; sleep 60' })
+  const job = await place.engine.start({
+    command: 'echo begin; sleep 0.1; echo "Listening on 80" >&2; sleep 0.1; printf "Password: "; sleep 60',
+  })
   expect(await job.wait({ until: 'listening on \\d+', timeoutMs: 300 })).toMatchObject({ reason: 'timeout' })
-  expect(await job.wait({ until: /listening ON \d+/i, timeoutMs: 20_000 })).toMatchObject({ reason: 'until', match: 'Listening on 80', info: { status: 'running' } })
-  expect(await job.wait({ until: 'Password: $', timeoutMs: 20_000 })).toMatchObject({ reason: 'until', match: 'Password: ' })
+  expect(await job.wait({ until: /listening ON \d+/i, timeoutMs: 20_000 })).toMatchObject({
+    reason: 'until',
+    match: 'Listening on 80',
+    info: { status: 'running' },
+  })
+  expect(await job.wait({ until: 'Password: $', timeoutMs: 20_000 })).toMatchObject({
+    reason: 'until',
+    match: 'Password: ',
+  })
 })
 
 test('a line that was there before counts, unless `since` says otherwise', async () => {
@@ -42,12 +51,17 @@ test('waits for a port, a file, silence, the end, a time, an abort; the first wi
   const file = join(tmpdir(), `cerith-made-${process.pid}`)
   rmSync(file, { force: true })
   const gate = makeGate()
-  const job = await place.engine.start({ command: `sleep 0.1; touch ${file}; echo x; ${gate.wait}; exec ${process.execPath} -e 'require("net").createServer().listen(${port}, "127.0.0.1")'` })
+  const job = await place.engine.start({
+    command: `sleep 0.1; touch ${file}; echo x; ${gate.wait}; exec ${process.execPath} -e 'require("net").createServer().listen(${port}, "127.0.0.1")'`,
+  })
   expect(await job.wait({ file, port, timeoutMs: 20_000 })).toMatchObject({ reason: 'file' })
   gate.open()
   expect(await job.wait({ port, timeoutMs: 20_000 })).toMatchObject({ reason: 'port' })
   expect(await job.wait({ idleMs: 60 })).toMatchObject({ reason: 'idle', info: { status: 'running' } })
-  expect(await job.wait({ exit: true, timeoutMs: 30 })).toMatchObject({ reason: 'timeout', info: { status: 'running' } })
+  expect(await job.wait({ exit: true, timeoutMs: 30 })).toMatchObject({
+    reason: 'timeout',
+    info: { status: 'running' },
+  })
   const abort = new AbortController()
   setTimeout(() => abort.abort(), 20)
   expect(await job.wait({ signal: abort.signal })).toMatchObject({ reason: 'aborted', info: { status: 'running' } })
@@ -56,7 +70,10 @@ test('waits for a port, a file, silence, the end, a time, an abort; the first wi
 })
 
 test('silence is counted from the last output, not from the first', async () => {
-  const job = await place.engine.start({ command: 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done; sleep 60', streams: 'merged' })
+  const job = await place.engine.start({
+    command: 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done; sleep 60',
+    streams: 'merged',
+  })
   expect(await job.wait({ idleMs: 2_000, timeoutMs: 20_000 })).toMatchObject({ reason: 'idle' })
   expect((await job.read()).text).toBe('1\n2\n3\n4\n5\n6\n')
 })
@@ -93,7 +110,8 @@ test('events: started, output, ended; the end once, after the last byte can be r
   const reads: Promise<void>[] = []
   const stop = engine.onJobEvent((event) => {
     seen.push(event.kind === 'output' ? `${event.kind} ${event.stream}` : `${event.kind} ${event.info.status}`)
-    if (event.kind === 'ended') reads.push(engine.job(event.info.id).then(async (job) => void (atEnd = (await job.read()).text)))
+    if (event.kind === 'ended')
+      reads.push(engine.job(event.info.id).then(async (job) => void (atEnd = (await job.read()).text)))
   })
   const job = await engine.start({ command: 'echo a; sleep 0.1; echo b >&2; sleep 0.1; echo c; exit 1' })
   const own: string[] = []

@@ -46,7 +46,11 @@ test.each<[string, (value: never) => unknown]>([
 ])('%s wants a text', (_, call) => answers(NOT_TEXT, call))
 
 test('an empty name, and one that is no name, are said as they are', async () => {
-  await expect(engine.session('')).rejects.toMatchObject({ code: 'BAD_REQUEST', message: 'Bad request: not a session name (got "")', hint: expect.stringContaining('letters') })
+  await expect(engine.session('')).rejects.toMatchObject({
+    code: 'BAD_REQUEST',
+    message: 'Bad request: not a session name (got "")',
+    hint: expect.stringContaining('letters'),
+  })
   await expect(engine.session('../up')).rejects.toMatchObject({ message: expect.stringContaining('"../up"') })
   await expect(engine.session('.hidden')).rejects.toMatchObject({ message: expect.stringContaining('".hidden"') })
 })

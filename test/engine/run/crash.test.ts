@@ -15,13 +15,31 @@ afterEach(() => {
 const BUILT = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
 
 /** A host process of its own with an engine in it, so that it can be killed. */
-async function startHost(stateDir: string, cwd: string): Promise<{ pid: number; child: ChildProcess; send(message: object): void; next(): Promise<Record<string, unknown>> }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../fixtures/host.mjs', import.meta.url)), BUILT, stateDir, cwd], { stdio: ['pipe', 'pipe', 'inherit'] })
+async function startHost(
+  stateDir: string,
+  cwd: string,
+): Promise<{
+  pid: number
+  child: ChildProcess
+  send(message: object): void
+  next(): Promise<Record<string, unknown>>
+}> {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('../../fixtures/host.mjs', import.meta.url)), BUILT, stateDir, cwd],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  )
   hosts.push(child)
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]()
-  const next = async (): Promise<Record<string, unknown>> => JSON.parse((await lines.next()).value as string) as Record<string, unknown>
+  const next = async (): Promise<Record<string, unknown>> =>
+    JSON.parse((await lines.next()).value as string) as Record<string, unknown>
   await next()
-  return { pid: child.pid as number, child, send: (message) => void child.stdin?.write(`${JSON.stringify(message)}\n`), next }
+  return {
+    pid: child.pid as number,
+    child,
+    send: (message) => void child.stdin?.write(`${JSON.stringify(message)}\n`),
+    next,
+  }
 }
 
 describe.skipIf(!existsSync(BUILT))('a host that dies', () => {
@@ -29,7 +47,8 @@ describe.skipIf(!existsSync(BUILT))('a host that dies', () => {
     const stateDir = join(temporaryFolder(), 'state')
     const host = await startHost(stateDir, temporaryFolder())
     const seconds = uniqueSeconds()
-    for (const [, , escape] of ESCAPES) host.send({ verb: 'run', request: { command: `${escape(seconds)}\nsleep ${seconds}` } })
+    for (const [, , escape] of ESCAPES)
+      host.send({ verb: 'run', request: { command: `${escape(seconds)}\nsleep ${seconds}` } })
     host.send({ verb: 'session', request: { command: `setsid sleep ${seconds} & sleep ${seconds}` } })
     await until(() => processesNamed(seconds).length >= 2 * ESCAPES.length, 'everything being started')
     process.kill(host.pid, 'SIGKILL')

@@ -8,7 +8,13 @@ import { makeGate } from '../../fixtures/gate.js'
 import { temporaryFolder, testEngine } from '../harness.js'
 
 /** The part of an Outcome that most tests compare at once. */
-function short({ status, exitCode, signal, stdout, stderr }: Outcome): Pick<Outcome, 'status' | 'exitCode' | 'signal' | 'stdout' | 'stderr'> {
+function short({
+  status,
+  exitCode,
+  signal,
+  stdout,
+  stderr,
+}: Outcome): Pick<Outcome, 'status' | 'exitCode' | 'signal' | 'stdout' | 'stderr'> {
   return { status, exitCode, signal, stdout, stderr }
 }
 
@@ -25,15 +31,33 @@ async function failure(promise: Promise<unknown>): Promise<ShellError> {
 describe('a fresh run', () => {
   test('EXEC-01 returns stdout, stderr and the exit code', async () => {
     const engine = await testEngine()
-    expect(short(await engine.run({ command: 'echo out; echo err >&2; exit 3' }))).toEqual({ status: 'failed', exitCode: 3, signal: null, stdout: 'out\n', stderr: 'err\n' })
-    expect(short(await engine.run({ command: 'echo hello' }))).toEqual({ status: 'completed', exitCode: 0, signal: null, stdout: 'hello\n', stderr: '' })
+    expect(short(await engine.run({ command: 'echo out; echo err >&2; exit 3' }))).toEqual({
+      status: 'failed',
+      exitCode: 3,
+      signal: null,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    })
+    expect(short(await engine.run({ command: 'echo hello' }))).toEqual({
+      status: 'completed',
+      exitCode: 0,
+      signal: null,
+      stdout: 'hello\n',
+      stderr: '',
+    })
   })
 
   test('EXEC-02 runs real bash with && || ; and stops a chain at exit', async () => {
     const engine = await testEngine()
-    const outcome = await engine.run({ command: '[[ $BASH_VERSION ]] && echo bash; false || echo or; a=(1 2); echo ${a[1]}' })
+    const outcome = await engine.run({
+      command: '[[ $BASH_VERSION ]] && echo bash; false || echo or; a=(1 2); echo ${a[1]}',
+    })
     expect(outcome.stdout).toBe('bash\nor\n2\n')
-    expect(short(await engine.run({ command: 'exit 1 && echo second' }))).toMatchObject({ status: 'failed', exitCode: 1, stdout: '' })
+    expect(short(await engine.run({ command: 'exit 1 && echo second' }))).toMatchObject({
+      status: 'failed',
+      exitCode: 1,
+      stdout: '',
+    })
     expect(engine.shell.version).toMatch(/^\d+\.\d+/)
   })
 
@@ -46,7 +70,11 @@ describe('a fresh run', () => {
 
   test('a signal is reported as a signal, never as exit 0', async () => {
     const engine = await testEngine()
-    expect(short(await engine.run({ command: 'kill -SEGV $$' }))).toMatchObject({ status: 'failed', exitCode: null, signal: 'SIGSEGV' })
+    expect(short(await engine.run({ command: 'kill -SEGV $$' }))).toMatchObject({
+      status: 'failed',
+      exitCode: null,
+      signal: 'SIGSEGV',
+    })
     const child = await engine.run({ command: 'sh -c "kill -KILL \\$\\$"; exit $?' })
     expect(child).toMatchObject({ status: 'failed', exitCode: 137 })
     expect(child.notes.join()).toContain('SIGKILL')
@@ -64,7 +92,9 @@ describe('a fresh run', () => {
   test('F13 the command text is not in the argv of its shell: pkill -f does not hit it, ps does not show it', async () => {
     const engine = await testEngine()
     const word = `needle${process.pid}x`
-    const outcome = await engine.run({ command: `tr '\\0' ' ' </proc/$$/cmdline | grep -c ${word} ; pkill -f ${word}; echo still here` })
+    const outcome = await engine.run({
+      command: `tr '\\0' ' ' </proc/$$/cmdline | grep -c ${word} ; pkill -f ${word}; echo still here`,
+    })
     expect(outcome.stdout).toBe('0\nstill here\n')
   })
 
@@ -77,20 +107,25 @@ describe('a fresh run', () => {
   test('F73 only descriptors 0, 1 and 2 are inherited, and they are pipes', async () => {
     const engine = await testEngine()
     const outcome = await engine.run({ command: 'exec ls -l /proc/self/fd' })
-    const names = [...outcome.stdout.matchAll(/(\d+) -> (\S+)/g)].map(([, fd, target]) => `${fd} ${target?.replace(/:.*|\/proc.*/, '')}`)
+    const names = [...outcome.stdout.matchAll(/(\d+) -> (\S+)/g)].map(
+      ([, fd, target]) => `${fd} ${target?.replace(/:.*|\/proc.*/, '')}`,
+    )
     expect(names).toEqual(['0 /dev/null', '1 pipe', '2 pipe', '3 '])
   })
 
   test('real pipes: > /dev/stderr, tee /dev/stdout and >> /dev/stdout work', async () => {
     const engine = await testEngine()
-    const outcome = await engine.run({ command: 'echo x > /dev/stderr; echo y | tee /dev/stdout; echo z >> /dev/stdout' })
+    const outcome = await engine.run({
+      command: 'echo x > /dev/stderr; echo y | tee /dev/stdout; echo z >> /dev/stdout',
+    })
     expect(short(outcome)).toMatchObject({ status: 'completed', stdout: 'y\ny\nz\n', stderr: 'x\n' })
   })
 
   test('EXEC-09 F22 F74 stdin is empty, there is no terminal to reach', async () => {
     const engine = await testEngine()
     const outcome = await engine.run({
-      command: 'cat; read x; echo "read $?"; tty; (: </dev/tty) 2>/dev/null || echo "no tty"; python3 -c "import fcntl,termios;fcntl.ioctl(0,termios.TIOCSTI,b\'x\')" 2>&1 | tail -1',
+      command:
+        'cat; read x; echo "read $?"; tty; (: </dev/tty) 2>/dev/null || echo "no tty"; python3 -c "import fcntl,termios;fcntl.ioctl(0,termios.TIOCSTI,b\'x\')" 2>&1 | tail -1',
     })
     expect(outcome.stdout).toContain('read 1\nnot a tty\nno tty\n')
     expect(outcome.stdout).toMatch(/Inappropriate ioctl|Error/)
@@ -128,7 +163,10 @@ describe('a fresh run', () => {
 describe('streams', () => {
   test('F34 merged streams share one pipe: true order', async () => {
     const engine = await testEngine()
-    const outcome = await engine.run({ command: 'for i in 1 2 3 4 5; do echo o$i; echo e$i >&2; done', streams: 'merged' })
+    const outcome = await engine.run({
+      command: 'for i in 1 2 3 4 5; do echo o$i; echo e$i >&2; done',
+      streams: 'merged',
+    })
     expect(outcome.output).toBe('o1\ne1\no2\ne2\no3\ne3\no4\ne4\no5\ne5\n')
     expect([outcome.stdout, outcome.stderr]).toEqual(['', ''])
   })
@@ -164,7 +202,10 @@ describe('streams', () => {
   test('F27 a character split across reads is one character', async () => {
     const engine = await testEngine()
     const texts: string[] = []
-    const outcome = await engine.run({ command: String.raw`printf '\xf0\x9f'; read -t 0.1 <> <(:); printf '\x94\x91'`, onOutput: ({ text }) => texts.push(text) })
+    const outcome = await engine.run({
+      command: String.raw`printf '\xf0\x9f'; read -t 0.1 <> <(:); printf '\x94\x91'`,
+      onOutput: ({ text }) => texts.push(text),
+    })
     expect(outcome.stdout).toBe('🔑')
     expect(texts.join('')).toBe('🔑')
   })
@@ -179,7 +220,10 @@ describe('streams', () => {
   test('the last unterminated line is never lost (50 x 30 KB)', async () => {
     const engine = await testEngine()
     for (let at = 0; at < 50; at++) {
-      const { stdout } = await engine.run({ command: 'yes hello | head -n 5000; printf marker', clip: { kind: 'none' } })
+      const { stdout } = await engine.run({
+        command: 'yes hello | head -n 5000; printf marker',
+        clip: { kind: 'none' },
+      })
       expect(stdout.length).toBe(30_006)
       expect(stdout.endsWith('marker')).toBe(true)
     }
@@ -196,7 +240,9 @@ describe('streams', () => {
     const command = String.raw`printf '\e]0;t\a\e[2Jx\e['; read -t 0.1 <> <(:); printf '31mred\e[?25l'`
     expect((await engine.run({ command, ansi: 'strip' })).stdout).toBe('xred')
     expect((await engine.run({ command })).stdout).toBe('\x1b]0;t\x07\x1b[2Jx\x1b[31mred\x1b[?25l')
-    expect((await engine.run({ command: String.raw`printf '10%%\r50%%\r100%%\ndone\n'`, progress: 'collapse' })).stdout).toBe('100%\ndone\n')
+    expect(
+      (await engine.run({ command: String.raw`printf '10%%\r50%%\r100%%\ndone\n'`, progress: 'collapse' })).stdout,
+    ).toBe('100%\ndone\n')
   })
 })
 
@@ -228,7 +274,12 @@ describe('large output', () => {
     const engine = await testEngine()
     const print = (out: number, err: number): string => `yes out | head -c ${out}; yes err | head -c ${err} >&2`
     const fits = await engine.run({ command: print(25_000, 5_000) })
-    expect([fits.stdout.length, fits.stderr.length, fits.truncated, fits.outputFile]).toEqual([25_000, 5_000, false, null])
+    expect([fits.stdout.length, fits.stderr.length, fits.truncated, fits.outputFile]).toEqual([
+      25_000,
+      5_000,
+      false,
+      null,
+    ])
     const one = await engine.run({ command: print(40_000, 1_000) })
     expect([one.stderr.length, one.truncated]).toEqual([1_000, true])
     const alone = await engine.run({ command: print(40_000, 0) })
@@ -236,7 +287,8 @@ describe('large output', () => {
     const both = await engine.run({ command: print(40_000, 20_000) })
     for (const text of [both.stdout, both.stderr]) expect(text.length).toBeGreaterThan(alone.stdout.length / 2 - 1_000)
     expect(both.stdout.length + both.stderr.length).toBeLessThanOrEqual(30_000 + 500)
-    const shown = (text: string): number => text.split('\n').filter((line) => line === 'out' || line === 'err').length * 4
+    const shown = (text: string): number =>
+      text.split('\n').filter((line) => line === 'out' || line === 'err').length * 4
     expect(both.omittedBytes).toBe(60_000 - shown(both.stdout) - shown(both.stderr))
     const files = [both.stdout, both.stderr].map((text) => /(\/\S+\.log)/.exec(text)?.[1] ?? '')
     expect(files.map((file) => readFileSync(file, 'utf8').length)).toEqual([40_000, 20_000])
@@ -318,13 +370,16 @@ describe('the working directory', () => {
     expect((await failure(engine.run({ command: 'pwd', cwd: '..' }))).code).toBe('CWD_OUTSIDE_ROOT')
   })
 
-  test.skipIf(process.getuid?.() === 0)('F53 a directory that may not be entered has an error of its own (needs a user other than root)', async () => {
-    const engine = await testEngine()
-    const closed = join(engine.cwd, 'closed')
-    mkdirSync(closed)
-    chmodSync(closed, 0)
-    expect((await failure(engine.run({ command: 'pwd', cwd: 'closed' }))).code).toBe('CWD_NOT_ACCESSIBLE')
-  })
+  test.skipIf(process.getuid?.() === 0)(
+    'F53 a directory that may not be entered has an error of its own (needs a user other than root)',
+    async () => {
+      const engine = await testEngine()
+      const closed = join(engine.cwd, 'closed')
+      mkdirSync(closed)
+      chmodSync(closed, 0)
+      expect((await failure(engine.run({ command: 'pwd', cwd: 'closed' }))).code).toBe('CWD_NOT_ACCESSIBLE')
+    },
+  )
 
   test('a directory that goes away between the check and the start is an error of the machine, not of the command', async () => {
     const engine = await testEngine()
@@ -342,7 +397,9 @@ describe('the environment', () => {
   test('ENV-01 given variables are merged with the base or replace it', async () => {
     const engine = await testEngine({ env: { PATH: process.env['PATH'], BASE: 'b' } })
     expect((await engine.run({ command: 'echo $BASE $MINE', env: { MINE: 'm' } })).stdout).toBe('b m\n')
-    expect((await engine.run({ command: 'echo "[$BASE]" $MINE', env: { MINE: 'm' }, envMode: 'replace' })).stdout).toBe('[] m\n')
+    expect((await engine.run({ command: 'echo "[$BASE]" $MINE', env: { MINE: 'm' }, envMode: 'replace' })).stdout).toBe(
+      '[] m\n',
+    )
   })
 
   test('ENV-02 ENV-03 loader hooks and secrets of the host do not reach a command', async () => {
@@ -360,14 +417,26 @@ describe('the environment', () => {
       },
     })
     const { stdout } = await engine.run({ command: 'env' })
-    for (const name of ['LD_PRELOAD', 'AWS_SECRET_ACCESS_KEY', 'LANGO_PASSPHRASE', 'CERITH_PASSPHRASE', 'BASH_ENV', 'NODE_OPTIONS', 'GITHUB_TOKEN']) expect(stdout).not.toContain(name)
+    for (const name of [
+      'LD_PRELOAD',
+      'AWS_SECRET_ACCESS_KEY',
+      'LANGO_PASSPHRASE',
+      'CERITH_PASSPHRASE',
+      'BASH_ENV',
+      'NODE_OPTIONS',
+      'GITHUB_TOKEN',
+    ])
+      expect(stdout).not.toContain(name)
     expect(stdout).toContain('PLAIN=ok')
     expect(stdout).toContain('GIT_TERMINAL_PROMPT=0')
   })
 
   test('ENV-02 explicit values may look like secrets but are never loader hooks, unless the engine allows it', async () => {
     const engine = await testEngine()
-    const { stdout } = await engine.run({ command: 'echo "$MY_TOKEN[$LD_PRELOAD]"', env: { MY_TOKEN: 't', LD_PRELOAD: '/x.so' } })
+    const { stdout } = await engine.run({
+      command: 'echo "$MY_TOKEN[$LD_PRELOAD]"',
+      env: { MY_TOKEN: 't', LD_PRELOAD: '/x.so' },
+    })
     expect(stdout).toBe('t[]\n')
     const open = await testEngine({ allowDangerousEnv: true })
     expect((await open.run({ command: 'echo $PYTHONSTARTUP', env: { PYTHONSTARTUP: '/x' } })).stdout).toBe('/x\n')

@@ -12,7 +12,12 @@ const OUT_OF_REACH = new Set(['F05'])
 describe('the lower tier, without native code', () => {
   test('runs commands with real pipes, separate or merged, with input and exit codes', async () => {
     const engine = await testEngine({ tier: 'plain' })
-    expect(await engine.run({ command: 'echo x > /dev/stderr; echo y | tee /dev/stdout; exit 3' })).toMatchObject({ status: 'failed', exitCode: 3, stdout: 'y\ny\n', stderr: 'x\n' })
+    expect(await engine.run({ command: 'echo x > /dev/stderr; echo y | tee /dev/stdout; exit 3' })).toMatchObject({
+      status: 'failed',
+      exitCode: 3,
+      stdout: 'y\ny\n',
+      stderr: 'x\n',
+    })
     expect((await engine.run({ command: 'echo a; echo b >&2; echo c', streams: 'merged' })).output).toBe('a\nb\nc\n')
     expect((await engine.run({ command: 'cat', input: 'in' })).stdout).toBe('in')
     expect(await engine.run({ command: 'kill -SEGV $$' })).toMatchObject({ status: 'failed', signal: 'SIGSEGV' })
@@ -22,7 +27,11 @@ describe('the lower tier, without native code', () => {
   test.each(ESCAPES)('%s a timeout ends %s, as far as this tier can see', async (id, _, escape) => {
     const engine = await testEngine({ tier: 'plain' })
     const seconds = uniqueSeconds()
-    const outcome = await engine.run({ command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`, timeoutMs: 1_500, graceMs: 300 })
+    const outcome = await engine.run({
+      command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`,
+      timeoutMs: 1_500,
+      graceMs: 300,
+    })
     expect(outcome).toMatchObject({ status: 'timeout', stdout: 'started\n' })
     const left = processesNamed(seconds)
     if (!OUT_OF_REACH.has(id)) expect(left).toEqual([])
@@ -37,9 +46,13 @@ describe('the lower tier, without native code', () => {
     expect((await session.run({ command: 'echo $x; f 1; pwd' })).stdout).toBe('5\nf1\n/tmp\n')
     expect(await session.run({ command: 'exit 3' })).toMatchObject({ exitCode: 3 })
     const gate = makeGate()
-    expect((await session.run({ command: `(${gate.wait}; echo late; echo said >${engine.cwd}/told) & echo $x` })).stdout).toBe('5\n')
+    expect(
+      (await session.run({ command: `(${gate.wait}; echo late; echo said >${engine.cwd}/told) & echo $x` })).stdout,
+    ).toBe('5\n')
     gate.open()
-    expect((await session.run({ command: `while [ ! -e ${engine.cwd}/told ]; do sleep 0.02; done; echo next` })).stdout).toBe('next\n')
+    expect(
+      (await session.run({ command: `while [ ! -e ${engine.cwd}/told ]; do sleep 0.02; done; echo next` })).stdout,
+    ).toBe('next\n')
     expect(await session.run({ command: 'sleep 60', timeoutMs: 300 })).toMatchObject({ status: 'timeout' })
     expect((await session.run({ command: 'echo $x' })).stdout).toBe('5\n')
   })

@@ -9,7 +9,11 @@ describe('a timeout', () => {
   test.each(ESCAPES)('%s ends %s', async (_, __, escape) => {
     const engine = await testEngine()
     const seconds = uniqueSeconds()
-    const outcome = await engine.run({ command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`, timeoutMs: 1_000, graceMs: 300 })
+    const outcome = await engine.run({
+      command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`,
+      timeoutMs: 1_000,
+      graceMs: 300,
+    })
     expect(outcome).toMatchObject({ status: 'timeout', exitCode: null, stdout: 'started\n' })
     expect(processesNamed(seconds)).toEqual([])
   })
@@ -23,7 +27,10 @@ describe('a timeout', () => {
 
   test('EXEC-04 a command within its timeout is not touched', async () => {
     const engine = await testEngine()
-    expect(await engine.run({ command: 'sleep 0.3 && echo done', timeoutMs: 20_000 })).toMatchObject({ status: 'completed', stdout: 'done\n' })
+    expect(await engine.run({ command: 'sleep 0.3 && echo done', timeoutMs: 20_000 })).toMatchObject({
+      status: 'completed',
+      stdout: 'done\n',
+    })
   })
 
   test('EXEC-03 the default is 120 s, and null means none', async () => {
@@ -34,14 +41,22 @@ describe('a timeout', () => {
 
   test('F07 a TERM handler gets its grace', async () => {
     const engine = await testEngine()
-    const outcome = await engine.run({ command: "trap 'echo cleaned >f; exit 0' TERM; sleep 60 & wait", timeoutMs: 1_000, graceMs: 10_000 })
+    const outcome = await engine.run({
+      command: "trap 'echo cleaned >f; exit 0' TERM; sleep 60 & wait",
+      timeoutMs: 1_000,
+      graceMs: 10_000,
+    })
     expect(outcome.end).toEqual({ kind: 'timeout', afterMs: 1_000, forced: false })
     expect(existsSync(join(engine.cwd, 'f'))).toBe(true)
   })
 
   test('F08 returns when the last process is gone, not after the whole grace', async () => {
     const engine = await testEngine()
-    const outcome = await engine.run({ command: "trap 'exit 0' TERM; sleep 60 & wait", timeoutMs: 100, graceMs: 60_000 })
+    const outcome = await engine.run({
+      command: "trap 'exit 0' TERM; sleep 60 & wait",
+      timeoutMs: 100,
+      graceMs: 60_000,
+    })
     expect(outcome.durationMs).toBeLessThan(20_000)
   })
 
@@ -81,8 +96,16 @@ describe('cancellation', () => {
     const engine = await testEngine()
     const seconds = uniqueSeconds()
     const controller = new AbortController()
-    const outcome = await engine.run({ command: `echo up; sleep ${seconds} & setsid sleep ${seconds} & wait`, signal: controller.signal, onOutput: () => controller.abort() })
-    expect(outcome).toMatchObject({ status: 'killed', end: { kind: 'kill', forced: false, by: 'caller' }, stdout: 'up\n' })
+    const outcome = await engine.run({
+      command: `echo up; sleep ${seconds} & setsid sleep ${seconds} & wait`,
+      signal: controller.signal,
+      onOutput: () => controller.abort(),
+    })
+    expect(outcome).toMatchObject({
+      status: 'killed',
+      end: { kind: 'kill', forced: false, by: 'caller' },
+      stdout: 'up\n',
+    })
     expect(processesNamed(seconds)).toEqual([])
   })
 
@@ -178,7 +201,8 @@ describe('closing an engine', () => {
 
   test('F59 a thousand short commands leave no zombie', async () => {
     const engine = await testEngine()
-    for (let at = 0; at < 50; at++) await Promise.all(Array.from({ length: 20 }, () => engine.run({ command: '(true &) ; true' })))
+    for (let at = 0; at < 50; at++)
+      await Promise.all(Array.from({ length: 20 }, () => engine.run({ command: '(true &) ; true' })))
     const { allProcesses } = await import('../../../src/os/proc.js')
     const mine = new Set([process.pid])
     const all = allProcesses()
@@ -186,7 +210,10 @@ describe('closing an engine', () => {
       grew = false
       for (const one of all) if (mine.has(one.parent) && !mine.has(one.pid)) grew = Boolean(mine.add(one.pid))
     }
-    await until(() => allProcesses().every(({ pid, parent, state }) => state !== 'Z' || !(mine.has(pid) || mine.has(parent))), 'every zombie being reaped')
+    await until(
+      () => allProcesses().every(({ pid, parent, state }) => state !== 'Z' || !(mine.has(pid) || mine.has(parent))),
+      'every zombie being reaped',
+    )
   })
 
   test('F69 state is private whatever the umask', async () => {
@@ -211,7 +238,11 @@ describe('races', () => {
     const random = (): number => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
     const outcomes = await Promise.all(
       Array.from({ length: 120 }, async () => {
-        const handle = engine.stream({ command: random() < 0.5 ? `echo a; sleep ${seconds}` : 'echo b; exit 3', timeoutMs: 15_000, graceMs: 200 })
+        const handle = engine.stream({
+          command: random() < 0.5 ? `echo a; sleep ${seconds}` : 'echo b; exit 3',
+          timeoutMs: 15_000,
+          graceMs: 200,
+        })
         await new Promise((resolve) => setTimeout(resolve, random() * 60))
         if (random() < 0.5) handle.interrupt()
         await new Promise((resolve) => setTimeout(resolve, random() * 30))
@@ -225,7 +256,9 @@ describe('races', () => {
 
   test('F58 a hundred commands at once all finish with their own output', async () => {
     const engine = await testEngine()
-    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => engine.run({ command: `sleep 0.2; echo ${index}` })))
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => engine.run({ command: `sleep 0.2; echo ${index}` })),
+    )
     expect(outcomes.map(({ stdout }) => stdout)).toEqual(outcomes.map((_, index) => `${index}\n`))
   })
 })

@@ -19,7 +19,9 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-async function withSession(work: (session: Session, run: (command: string) => Promise<Outcome>) => Promise<void>): Promise<void> {
+async function withSession(
+  work: (session: Session, run: (command: string) => Promise<Outcome>) => Promise<void>,
+): Promise<void> {
   const session = await engine.session(`c${++count}`)
   try {
     await work(session, (command) => session.run({ command, timeoutMs: 20_000 }))
@@ -42,15 +44,28 @@ describe('a timeout ends the command, not the session', () => {
   test('what came before and during the command is still there, and its output so far comes back', () =>
     withSession(async (session, run) => {
       await run('before=1; trap "echo int" INT')
-      const outcome = await session.run({ command: 'during=2; echo partial; sleep 60; echo never; never=3', timeoutMs: 1_000 })
-      expect(outcome).toMatchObject({ status: 'timeout', end: { kind: 'timeout', afterMs: 1_000, forced: false }, stdout: 'partial\n', notes: [] })
+      const outcome = await session.run({
+        command: 'during=2; echo partial; sleep 60; echo never; never=3',
+        timeoutMs: 1_000,
+      })
+      expect(outcome).toMatchObject({
+        status: 'timeout',
+        end: { kind: 'timeout', afterMs: 1_000, forced: false },
+        stdout: 'partial\n',
+        notes: [],
+      })
       expect((await session.info()).restarts).toBe(0)
-      expect(await run('echo $before $during ${never-unset}; trap -p INT')).toMatchObject({ stdout: "1 2 unset\ntrap -- 'echo int' SIGINT\n" })
+      expect(await run('echo $before $during ${never-unset}; trap -p INT')).toMatchObject({
+        stdout: "1 2 unset\ntrap -- 'echo int' SIGINT\n",
+      })
     }))
 
   test('a pipeline, a loop and a function with a trap on the way leave nothing running', () =>
     withSession(async (session, run) => {
-      const outcome = await session.run({ command: 'f() { for i in 1 2 3; do sleep 60 | cat | cat; echo $i; done; }; f', timeoutMs: 1_000 })
+      const outcome = await session.run({
+        command: 'f() { for i in 1 2 3; do sleep 60 | cat | cat; echo $i; done; }; f',
+        timeoutMs: 1_000,
+      })
       expect(outcome).toMatchObject({ status: 'timeout', stdout: '' })
       expect((await session.info()).leftovers).toEqual([])
       expect(await run('type -t f')).toMatchObject({ stdout: 'function\n' })
@@ -58,16 +73,25 @@ describe('a timeout ends the command, not the session', () => {
 
   test('a program that ignores the polite signal is forced after the grace', () =>
     withSession(async (session) => {
-      const handle = session.stream({ command: `bash -c 'trap "" TERM; echo deaf; while :; do sleep 0.02; done'`, graceMs: 100 })
+      const handle = session.stream({
+        command: `bash -c 'trap "" TERM; echo deaf; while :; do sleep 0.02; done'`,
+        graceMs: 100,
+      })
       await printed(handle, 'deaf')
       handle.kill()
-      expect(await handle.outcome).toMatchObject({ end: { kind: 'kill', by: 'caller', forced: true }, stdout: 'deaf\n' })
+      expect(await handle.outcome).toMatchObject({
+        end: { kind: 'kill', by: 'caller', forced: true },
+        stdout: 'deaf\n',
+      })
       expect((await session.info()).restarts).toBe(0)
     }))
 
   test('a program that handles the polite signal gets its grace and its last words', () =>
     withSession(async (session) => {
-      const handle = session.stream({ command: `bash -c 'trap "echo cleaned; exit" TERM; echo up; while :; do sleep 0.02; done'`, graceMs: 20_000 })
+      const handle = session.stream({
+        command: `bash -c 'trap "echo cleaned; exit" TERM; echo up; while :; do sleep 0.02; done'`,
+        graceMs: 20_000,
+      })
       await printed(handle, 'up')
       handle.kill()
       const outcome = await handle.outcome
@@ -78,7 +102,8 @@ describe('a timeout ends the command, not the session', () => {
   test('processes that left the group, the session or their parent end with the command', () =>
     withSession(async (session) => {
       const outcome = await session.run({
-        command: 'setsid sleep 1000 & (setsid bash -c "sleep 1001 & disown; sleep 1002" &) ; nohup sleep 1003 >/dev/null 2>&1 & wait; sleep 1004',
+        command:
+          'setsid sleep 1000 & (setsid bash -c "sleep 1001 & disown; sleep 1002" &) ; nohup sleep 1003 >/dev/null 2>&1 & wait; sleep 1004',
         timeoutMs: 400,
         graceMs: 200,
       })
@@ -131,9 +156,13 @@ describe('leftovers', () => {
 
   test('nor does it when the next call comes while the shell is still reporting', () =>
     withSession(async (session, run) => {
-      await run('mkfifo go2; { exec 5<>go2; while read -r x <&5; do echo "late $x"; echo "$x" >told2; done; } & echo started')
+      await run(
+        'mkfifo go2; { exec 5<>go2; while read -r x <&5; do echo "late $x"; echo "$x" >told2; done; } & echo started',
+      )
       for (let at = 0; at < 25; at++) {
-        expect(await run(`echo ${at} >go2; until [ "$(cat told2 2>/dev/null)" = ${at} ]; do :; done; echo ${at}`)).toMatchObject({ stdout: `${at}\n`, stderr: '' })
+        expect(
+          await run(`echo ${at} >go2; until [ "$(cat told2 2>/dev/null)" = ${at} ]; do :; done; echo ${at}`),
+        ).toMatchObject({ stdout: `${at}\n`, stderr: '' })
       }
       for (const file of ['go2', 'told2']) rmSync(join(session.cwd, file))
     }))
@@ -160,7 +189,13 @@ describe('leftovers', () => {
 
 test('calls to one session run in the order they were made', () =>
   withSession(async (session) => {
-    const outcomes = await Promise.all(Array.from({ length: 30 }, (_, at) => session.run({ command: `[ "\${n-0}" = ${at} ] && n=${at + 1} && ${at % 5 === 0 ? 'sleep 0.01; ' : ''}echo ${at}` })))
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, (_, at) =>
+        session.run({
+          command: `[ "\${n-0}" = ${at} ] && n=${at + 1} && ${at % 5 === 0 ? 'sleep 0.01; ' : ''}echo ${at}`,
+        }),
+      ),
+    )
     expect(outcomes.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 30 }, (_, at) => `${at}\n`))
   }))
 
@@ -168,10 +203,17 @@ describe('for one call only', () => {
   test('env: values of a call, gone or back as they were afterwards', () =>
     withSession(async (session, run) => {
       await run(`export KEPT=mine; declare -i NUM=4; ARR=(a b)`)
-      expect(await session.run({ command: 'echo "$KEPT $ONCE $NUM $ARR"; sh -c \'echo "$KEPT/$ONCE"\'', env: { KEPT: 'theirs', ONCE: `it's "$x"`, NUM: '7', ARR: 'flat' } })).toMatchObject({
+      expect(
+        await session.run({
+          command: 'echo "$KEPT $ONCE $NUM $ARR"; sh -c \'echo "$KEPT/$ONCE"\'',
+          env: { KEPT: 'theirs', ONCE: `it's "$x"`, NUM: '7', ARR: 'flat' },
+        }),
+      ).toMatchObject({
         stdout: `theirs it's "$x" 7 flat\ntheirs/it's "$x"\n`,
       })
-      expect(await run('echo "$KEPT ${ONCE-none} $NUM ${ARR[1]}"; declare -p NUM')).toMatchObject({ stdout: 'mine none 4 b\ndeclare -i NUM="4"\n' })
+      expect(await run('echo "$KEPT ${ONCE-none} $NUM ${ARR[1]}"; declare -p NUM')).toMatchObject({
+        stdout: 'mine none 4 b\ndeclare -i NUM="4"\n',
+      })
     }))
 
   test('env is taken back after a timeout too', () =>
@@ -182,15 +224,23 @@ describe('for one call only', () => {
 
   test('input: text, bytes, and nothing the next time', () =>
     withSession(async (session, run) => {
-      expect(await session.run({ command: 'cat; read -r rest; echo "[$rest]"', input: 'one\ntwo\n' })).toMatchObject({ stdout: 'one\ntwo\n[]\n' })
-      expect(await session.run({ command: 'read -r first; echo "$first"', input: new Uint8Array([104, 105, 10]) })).toMatchObject({ stdout: 'hi\n' })
+      expect(await session.run({ command: 'cat; read -r rest; echo "[$rest]"', input: 'one\ntwo\n' })).toMatchObject({
+        stdout: 'one\ntwo\n[]\n',
+      })
+      expect(
+        await session.run({ command: 'read -r first; echo "$first"', input: new Uint8Array([104, 105, 10]) }),
+      ).toMatchObject({ stdout: 'hi\n' })
       expect(await run('cat; echo "$first"')).toMatchObject({ stdout: 'hi\n' })
     }))
 
   test('merged streams keep the true order', () =>
     withSession(async (session, run) => {
       const command = 'for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done'
-      expect(await session.run({ command, streams: 'merged' })).toMatchObject({ output: 'out1\nerr1\nout2\nerr2\nout3\nerr3\nout4\nerr4\nout5\nerr5\n', stdout: '', stderr: '' })
+      expect(await session.run({ command, streams: 'merged' })).toMatchObject({
+        output: 'out1\nerr1\nout2\nerr2\nout3\nerr3\nout4\nerr4\nout5\nerr5\n',
+        stdout: '',
+        stderr: '',
+      })
       expect(await run('echo apart >&2')).toMatchObject({ stdout: '', stderr: 'apart\n', output: null })
     }))
 })
@@ -206,7 +256,11 @@ test('cwd moves the session, as a cd would', () =>
 test('pipe_status: the stages of the last pipeline', () =>
   withSession(async (_, run) => {
     expect(await run('false | true | (exit 3)')).toMatchObject({ exitCode: 3, pipeStatus: [1, 0, 3] })
-    expect(await run('false | cat')).toMatchObject({ exitCode: 0, pipeStatus: [1, 0], notes: [expect.stringContaining('1, 0')] })
+    expect(await run('false | cat')).toMatchObject({
+      exitCode: 0,
+      pipeStatus: [1, 0],
+      notes: [expect.stringContaining('1, 0')],
+    })
     expect(await run('true')).toMatchObject({ pipeStatus: null })
   }))
 
@@ -221,15 +275,25 @@ test('set -x shows the commands of the call and nothing of ours', () =>
 test('prompt variables are remembered but never acted upon', () =>
   withSession(async (_, run) => {
     await run(`PS1='prompt> '; PS0=zero; PROMPT_COMMAND=('echo first' 'echo second'); export TMOUT=1`)
-    expect(await run('echo "$PS1$PS0 ${PROMPT_COMMAND[1]} $TMOUT"; declare -p TMOUT')).toMatchObject({ stdout: 'prompt> zero echo second 1\ndeclare -x TMOUT="1"\n', stderr: '' })
-    expect(await run('unset PS1 PS0 PROMPT_COMMAND TMOUT; echo "[${PS1-}]"')).toMatchObject({ stdout: '[]\n', stderr: '' })
+    expect(await run('echo "$PS1$PS0 ${PROMPT_COMMAND[1]} $TMOUT"; declare -p TMOUT')).toMatchObject({
+      stdout: 'prompt> zero echo second 1\ndeclare -x TMOUT="1"\n',
+      stderr: '',
+    })
+    expect(await run('unset PS1 PS0 PROMPT_COMMAND TMOUT; echo "[${PS1-}]"')).toMatchObject({
+      stdout: '[]\n',
+      stderr: '',
+    })
     expect(await run('echo "[${PS1-}${PROMPT_COMMAND-}]"')).toMatchObject({ stdout: '[]\n', stderr: '' })
   }))
 
 test('a command sees empty stdin, real pipes, no terminal and no descriptor of ours', () =>
   withSession(async (_, run) => {
-    expect((await run('ls /proc/self/fd | tr "\\n" " "; [ -p /dev/stdout ] && echo pipe; cat | wc -c; tty')).stdout).toBe('0 1 2 3 pipe\n0\nnot a tty\n')
-    expect((await run('compgen -e | grep -i -c cerith_e; ps -o args= -p $$')).stdout).toBe('1\nbash --norc --noprofile --noediting -i\n')
+    expect(
+      (await run('ls /proc/self/fd | tr "\\n" " "; [ -p /dev/stdout ] && echo pipe; cat | wc -c; tty')).stdout,
+    ).toBe('0 1 2 3 pipe\n0\nnot a tty\n')
+    expect((await run('compgen -e | grep -i -c cerith_e; ps -o args= -p $$')).stdout).toBe(
+      '1\nbash --norc --noprofile --noediting -i\n',
+    )
     await run('sleep 1000 & :')
     expect((await run('ls /proc/self/fd | tr "\\n" " "')).stdout).toBe('0 1 2 3 ')
   }))
@@ -272,7 +336,10 @@ describe('EXEC-07 sessions that outlive their engine', () => {
     const first = await createEngine({ stateDir, cwd: home, persistSessions: true })
     first.secrets.set('pw', 'S3cret-value-of-mine')
     const one = await first.session('kept')
-    await one.run({ command: 'a=1; export B=2; f() { echo f; }; alias g="echo g"; cd /tmp; copy={{secret:pw}}; export DEPLOY_TOKEN=abcdef; umask 022; set -o pipefail; arr=(x "y z")' })
+    await one.run({
+      command:
+        'a=1; export B=2; f() { echo f; }; alias g="echo g"; cd /tmp; copy={{secret:pw}}; export DEPLOY_TOKEN=abcdef; umask 022; set -o pipefail; arr=(x "y z")',
+    })
     await first.close()
     const file = join(stateDir, 'sessions', 'kept.state')
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -282,7 +349,12 @@ describe('EXEC-07 sessions that outlive their engine', () => {
     const second = await createEngine({ stateDir, cwd: home, persistSessions: true })
     const two = await second.session('kept')
     expect(two.cwd).toBe('/tmp')
-    expect(await two.run({ command: 'echo "$a $B $(f) ${arr[1]} ${DEPLOY_TOKEN-none} ${copy-none}"; g; pwd; [[ -o pipefail ]] && echo pipefail' })).toMatchObject({
+    expect(
+      await two.run({
+        command:
+          'echo "$a $B $(f) ${arr[1]} ${DEPLOY_TOKEN-none} ${copy-none}"; g; pwd; [[ -o pipefail ]] && echo pipefail',
+      }),
+    ).toMatchObject({
       stdout: '1 2 f y z none none\ng\n/tmp\npipefail\n',
     })
     await second.close()
@@ -318,9 +390,21 @@ test('500 live sessions work and end with their engine', async () => {
   const sessions = await Promise.all(Array.from({ length: 500 }, (_, at) => many.session(`n${at}`)))
   const outcomes: Outcome[] = []
   // A bounded number at a time: the machine is shared.
-  for (let at = 0; at < 500; at += 50) outcomes.push(...(await Promise.all(sessions.slice(at, at + 50).map((session, index) => session.run({ command: `mine=${at + index}`, timeoutMs: 60_000 })))))
+  for (let at = 0; at < 500; at += 50)
+    outcomes.push(
+      ...(await Promise.all(
+        sessions
+          .slice(at, at + 50)
+          .map((session, index) => session.run({ command: `mine=${at + index}`, timeoutMs: 60_000 })),
+      )),
+    )
   const again: Outcome[] = []
-  for (let at = 0; at < 500; at += 50) again.push(...(await Promise.all(sessions.slice(at, at + 50).map((session) => session.run({ command: 'echo $mine', timeoutMs: 60_000 })))))
+  for (let at = 0; at < 500; at += 50)
+    again.push(
+      ...(await Promise.all(
+        sessions.slice(at, at + 50).map((session) => session.run({ command: 'echo $mine', timeoutMs: 60_000 })),
+      )),
+    )
   expect(again.map(({ stdout }) => stdout.trim())).toEqual(Array.from({ length: 500 }, (_, at) => String(at)))
   const pids = outcomes.map(({ pid }) => pid)
   await many.close()

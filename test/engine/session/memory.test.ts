@@ -38,9 +38,12 @@ test('a trap of ours is none of its traps', () => {
   expect(memory.traps.exit).toBeNull()
 })
 
-test.each(['. ./file', 'source file', 'cd x && . ./y', 'eval "$x"', '{ . x; }', 'if . ./x; then :; fi'])('runs text that is not in it: %s', (command) => {
-  expect(new SessionMemory('/', null).prepare(command).watchTraps).toBe(true)
-})
+test.each(['. ./file', 'source file', 'cd x && . ./y', 'eval "$x"', '{ . x; }', 'if . ./x; then :; fi'])(
+  'runs text that is not in it: %s',
+  (command) => {
+    expect(new SessionMemory('/', null).prepare(command).watchTraps).toBe(true)
+  },
+)
 
 test.each(['x=1', 'cd ./x', 'for f in a; do echo $f; done', 'x=$(date)'])('does not: %s', (command) => {
   expect(new SessionMemory('/', null).prepare(command).watchTraps).toBe(false)

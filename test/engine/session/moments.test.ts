@@ -32,17 +32,27 @@ describe('SESS-03 after a stop stderr is the session’s again', () => {
   })
 })
 
-test.each(['kill', 'interrupt'] as const)('EXEC-07 a %s in the moment of the last output: the next command is not hit, and nothing of it is lost', async (how) => {
-  const shell = await session()
-  for (let round = 0; round < 20; round++) {
-    await shell.run({ command: `round=${round}` })
-    const handle = shell.stream({ command: round % 2 ? 'echo done' : 'x=1; echo done', onOutput: () => handle[how]() })
-    const { end } = await handle.outcome
-    expect(['exit', 'kill', 'signal']).toContain(end?.kind)
-    expect(await shell.run({ command: PROBE })).toMatchObject(ANSWER)
-    expect(await shell.run({ command: 'echo "$? $round"' })).toMatchObject({ exitCode: 0, stdout: `3 ${round}\n`, stderr: '' })
-  }
-})
+test.each(['kill', 'interrupt'] as const)(
+  'EXEC-07 a %s in the moment of the last output: the next command is not hit, and nothing of it is lost',
+  async (how) => {
+    const shell = await session()
+    for (let round = 0; round < 20; round++) {
+      await shell.run({ command: `round=${round}` })
+      const handle = shell.stream({
+        command: round % 2 ? 'echo done' : 'x=1; echo done',
+        onOutput: () => handle[how](),
+      })
+      const { end } = await handle.outcome
+      expect(['exit', 'kill', 'signal']).toContain(end?.kind)
+      expect(await shell.run({ command: PROBE })).toMatchObject(ANSWER)
+      expect(await shell.run({ command: 'echo "$? $round"' })).toMatchObject({
+        exitCode: 0,
+        stdout: `3 ${round}\n`,
+        stderr: '',
+      })
+    }
+  },
+)
 
 test('EXEC-07 a stop that finds the shell at its prompt does not cost the shell', async () => {
   const shell = await session()
@@ -51,7 +61,10 @@ test('EXEC-07 a stop that finds the shell at its prompt does not cost the shell'
   // It reads the line only after it has been told to stop.
   process.kill(pid as number, 'SIGSTOP')
   expect(await shell.run({ command: 'sleep 60', timeoutMs: 100 })).toMatchObject({ status: 'timeout', notes: [] })
-  expect(await shell.run({ command: 'echo "$x"; echo err >&2; (exit 3)' })).toMatchObject({ ...ANSWER, stdout: 'kept\n' })
+  expect(await shell.run({ command: 'echo "$x"; echo err >&2; (exit 3)' })).toMatchObject({
+    ...ANSWER,
+    stdout: 'kept\n',
+  })
   expect(await shell.info()).toMatchObject({ pid, restarts: 0 })
 })
 
@@ -59,7 +72,8 @@ test('a command that has ended is not moved to the background: the session keeps
   const shell = await session()
   for (let round = 0; round < 30; round++) {
     const handle = shell.stream({ command: `x=${round}; echo done`, onOutput: () => void handle.toBackground() })
-    if ((await handle.outcome).status !== 'running') expect((await shell.run({ command: 'echo "$x"' })).stdout).toBe(`${round}\n`)
+    if ((await handle.outcome).status !== 'running')
+      expect((await shell.run({ command: 'echo "$x"' })).stdout).toBe(`${round}\n`)
   }
 })
 

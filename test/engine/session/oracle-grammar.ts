@@ -3,7 +3,21 @@ import { fc } from '../../fixtures/fast-check.js'
 
 const name = fc.constantFrom('a', 'b', 'c')
 const list = fc.constantFrom('l', 'm')
-const word = fc.constantFrom('one', "'two words'", '"$a"', '"${b-unset}"', '$((1+2))', '"it\'s"', '*.txt', '{x,y}', '"$(echo sub)"', "$'tab\\there'", '""', '"${l[*]}"', '~')
+const word = fc.constantFrom(
+  'one',
+  "'two words'",
+  '"$a"',
+  '"${b-unset}"',
+  '$((1+2))',
+  '"it\'s"',
+  '*.txt',
+  '{x,y}',
+  '"$(echo sub)"',
+  "$'tab\\there'",
+  '""',
+  '"${l[*]}"',
+  '~',
+)
 const number = fc.integer({ min: 0, max: 9 })
 const option = fc.constantFrom('noglob', 'pipefail', 'noclobber', 'physical', 'errtrace')
 const shopt = fc.constantFrom('nullglob', 'extglob', 'dotglob', 'nocasematch', 'globstar', 'lastpipe')
@@ -72,7 +86,12 @@ const simple: fc.Arbitrary<string> = fc.oneof(
 
 const compound: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: simple },
-  { weight: 1, arbitrary: fc.tuple(simple, simple, fc.constantFrom('&&', '||', ';', '\n')).map(([a, b, join]) => (join === '\n' ? `${a}\n${b}` : `${a} ${join} ${b}`)) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(simple, simple, fc.constantFrom('&&', '||', ';', '\n'))
+      .map(([a, b, join]) => (join === '\n' ? `${a}\n${b}` : `${a} ${join} ${b}`)),
+  },
   { weight: 1, arbitrary: fc.tuple(simple, simple).map(([a, b]) => `if ${a}; then ${b}; else echo no; fi`) },
   { weight: 1, arbitrary: fc.tuple(word, simple).map(([w, a]) => `for a in ${w} last; do ${a}; done`) },
   { weight: 1, arbitrary: simple.map((a) => `( ${a} )`) },
@@ -83,6 +102,10 @@ const compound: fc.Arbitrary<string> = fc.oneof(
 )
 
 /** A failed assignment to an integer ends a sourced file, but only a line of a script: the oracle cannot judge what stands on the lines behind it. */
-const comparable = (commands: string[]): boolean => !commands.some((command) => command.includes('declare -i')) || !commands.some((command) => command.includes('\n') && !command.startsWith('cat <<'))
+const comparable = (commands: string[]): boolean =>
+  !commands.some((command) => command.includes('declare -i')) ||
+  !commands.some((command) => command.includes('\n') && !command.startsWith('cat <<'))
 
-export const randomSequence: fc.Arbitrary<string[]> = fc.array(compound, { minLength: 2, maxLength: 8 }).filter(comparable)
+export const randomSequence: fc.Arbitrary<string[]> = fc
+  .array(compound, { minLength: 2, maxLength: 8 })
+  .filter(comparable)

@@ -30,19 +30,25 @@ async function compare(commands: readonly string[]): Promise<void> {
   const dir = join(home, 'place', 'work')
   const expected = await askPlainBash(engine.shell.path, commands, dir, scratch)
   const actual = await askSession(engine, name, commands, dir)
-  expect(actual.steps.map((step, at) => ({ command: commands[at], ...step }))).toEqual(expected.steps.map((step, at) => ({ command: commands[at], ...step })))
+  expect(actual.steps.map((step, at) => ({ command: commands[at], ...step }))).toEqual(
+    expected.steps.map((step, at) => ({ command: commands[at], ...step })),
+  )
   expect(actual.state).toEqual(expected.state)
 }
 
 describe('SESS-01 a session given commands one by one answers and remembers like one plain bash', () => {
   for (const [area, sequences] of Object.entries(SEQUENCES)) {
     describe(area, () => {
-      for (const commands of sequences) test(commands.join(' ⏎ ').replaceAll('\n', '↵').slice(0, 140), () => compare(commands))
+      for (const commands of sequences)
+        test(commands.join(' ⏎ ').replaceAll('\n', '↵').slice(0, 140), () => compare(commands))
     })
   }
 })
 
 test('SESS-01 so it does on random sequences', async () => {
   // CERITH_RANDOM_RUNS=2000 looks longer.
-  await fc.assert(fc.asyncProperty(randomSequence, compare), { numRuns: Number(process.env['CERITH_RANDOM_RUNS'] ?? 60), endOnFailure: true })
+  await fc.assert(fc.asyncProperty(randomSequence, compare), {
+    numRuns: Number(process.env['CERITH_RANDOM_RUNS'] ?? 60),
+    endOnFailure: true,
+  })
 }, 600_000)

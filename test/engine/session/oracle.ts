@@ -46,7 +46,12 @@ const OF_ONE_SHELL =
 const BY_DESIGN = /\b(?:checkwinsize|expand_aliases|histexpand|history|emacs|vi|monitor)\b/
 
 /** Runs the commands in one plain bash; after each, a line of the oracle's notes the status and leaves `$?` and `$_` as they were. */
-export async function askPlainBash(bash: string, commands: readonly string[], dir: string, scratch: string): Promise<Story> {
+export async function askPlainBash(
+  bash: string,
+  commands: readonly string[],
+  dir: string,
+  scratch: string,
+): Promise<Story> {
   emptyDirectory(dir)
   const output = join(scratch, 'output')
   const script = join(scratch, 'script')
@@ -70,19 +75,28 @@ export async function askPlainBash(bash: string, commands: readonly string[], di
   const parts = readFileSync(output, 'utf8').split(SEPARATOR)
   rmSync(output)
   rmSync(script)
-  const steps = commands.map((_, at): Step => ({ stdout: withoutOracle(parts[at * 2] ?? ''), code: parts[at * 2 + 1] === undefined ? null : Number(parts[at * 2 + 1]) }))
+  const steps = commands.map((_, at): Step => ({
+    stdout: withoutOracle(parts[at * 2] ?? ''),
+    code: parts[at * 2 + 1] === undefined ? null : Number(parts[at * 2 + 1]),
+  }))
   return { steps, state: readProbe(parts.slice(commands.length * 2)) }
 }
 
 /** Gives the same commands to a session, one call each. */
-export async function askSession(engine: Engine, name: string, commands: readonly string[], dir: string): Promise<Story> {
+export async function askSession(
+  engine: Engine,
+  name: string,
+  commands: readonly string[],
+  dir: string,
+): Promise<Story> {
   emptyDirectory(dir)
   const session = await engine.session(name)
   try {
     const steps: Step[] = []
     for (const [at, command] of commands.entries()) {
       const outcome = await session.run({ command, timeoutMs: 20_000, ...(at === 0 ? { cwd: dir } : {}) })
-      if (outcome.end?.kind !== 'exit') throw new Error(`${JSON.stringify(command)} ended with ${JSON.stringify(outcome.end ?? outcome.refused)}`)
+      if (outcome.end?.kind !== 'exit')
+        throw new Error(`${JSON.stringify(command)} ended with ${JSON.stringify(outcome.end ?? outcome.refused)}`)
       steps.push({ code: outcome.exitCode, stdout: withoutOracle(outcome.stdout) })
     }
     const probed = await session.run({ command: PROBE, clip: { kind: 'none' } })

@@ -1,5 +1,14 @@
 /** One program is started by a builtin of ours that the session's bash has loaded. Everything must be as if bash had done it. */
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { LiveSession } from '../../../src/engine/session/session.js'
@@ -44,7 +53,13 @@ function programsIn(folder: string): void {
 /** What an idle shell does by itself a moment after a command. */
 const writtenDown = (session: Session): Promise<unknown> => (session as LiveSession).currentState()
 
-const short = ({ exitCode, status, stdout, stderr, notes }: Outcome): object => ({ exitCode, status, stdout, stderr, notes: notes.filter((note) => !note.startsWith('Still running')) })
+const short = ({ exitCode, status, stdout, stderr, notes }: Outcome): object => ({
+  exitCode,
+  status,
+  stdout,
+  stderr,
+  notes: notes.filter((note) => !note.startsWith('Still running')),
+})
 
 describe.skipIf(BUILTIN === null)('with the builtin', () => {
   test('a session has it, and its programs do not know', async () => {
@@ -52,16 +67,60 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
     await session.run({ command: ':' })
     const { pid } = await session.info()
     expect(readFileSync(`/proc/${pid}/maps`, 'utf8')).toContain(BUILTIN)
-    expect((await session.run({ command: 'ls -l /proc/self/fd' })).stdout.match(/ \d+ -> /g)).toEqual([' 0 -> ', ' 1 -> ', ' 2 -> ', ' 3 -> '])
+    expect((await session.run({ command: 'ls -l /proc/self/fd' })).stdout.match(/ \d+ -> /g)).toEqual([
+      ' 0 -> ',
+      ' 1 -> ',
+      ' 2 -> ',
+      ' 3 -> ',
+    ])
     expect((await session.run({ command: 'readlink /proc/self/fd/0' })).stdout).toBe('/dev/null\n')
     expect((await session.run({ command: 'cut -d" " -f4 /proc/self/stat' })).stdout).toBe(`${pid}\n`)
   })
 
   test.each([
-    ['how it ends', ['./ends 0', './ends 1', 'echo $?', './ends 255', 'echo ${PIPESTATUS[@]}', './ends 7', './ends 7', 'echo $_']],
-    ['how it dies', ['./dies KILL', './dies TERM', './dies INT', 'echo $?', './dies PIPE', './dies SEGV', './dies HUP', './dies KILL', 'echo $?']],
-    ['what is no program', ['./plain a', './plain', './nowhere', './text', './folder', './missing', 'find-nothing-of-this-name', 'echo $?', './plain a', './missing']],
-    ['nobody of that name', ['command_not_found_handle() { echo "no $1"; return 9; }', 'git-nothing-of-this-name a', 'echo $?', './ends 3', 'echo $?']],
+    [
+      'how it ends',
+      ['./ends 0', './ends 1', 'echo $?', './ends 255', 'echo ${PIPESTATUS[@]}', './ends 7', './ends 7', 'echo $_'],
+    ],
+    [
+      'how it dies',
+      [
+        './dies KILL',
+        './dies TERM',
+        './dies INT',
+        'echo $?',
+        './dies PIPE',
+        './dies SEGV',
+        './dies HUP',
+        './dies KILL',
+        'echo $?',
+      ],
+    ],
+    [
+      'what is no program',
+      [
+        './plain a',
+        './plain',
+        './nowhere',
+        './text',
+        './folder',
+        './missing',
+        'find-nothing-of-this-name',
+        'echo $?',
+        './plain a',
+        './missing',
+      ],
+    ],
+    [
+      'nobody of that name',
+      [
+        'command_not_found_handle() { echo "no $1"; return 9; }',
+        'git-nothing-of-this-name a',
+        'echo $?',
+        './ends 3',
+        'echo $?',
+      ],
+    ],
     [
       'where it is looked for',
       [
@@ -98,10 +157,46 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
         'env printenv B',
       ],
     ],
-    ['its signals', ['./signals', 'trap "" TERM', './signals', 'trap - TERM', './signals', 'echo "trap \\"\\" INT" >ignore', '. ./ignore', './signals', 'env ./signals']],
-    ['its limits', ['umask 027', 'mkdir made', 'stat -c %a made', 'ulimit -n 64', 'cat /proc/self/limits | grep "open files" | tr -s " "']],
+    [
+      'its signals',
+      [
+        './signals',
+        'trap "" TERM',
+        './signals',
+        'trap - TERM',
+        './signals',
+        'echo "trap \\"\\" INT" >ignore',
+        '. ./ignore',
+        './signals',
+        'env ./signals',
+      ],
+    ],
+    [
+      'its limits',
+      [
+        'umask 027',
+        'mkdir made',
+        'stat -c %a made',
+        'ulimit -n 64',
+        'cat /proc/self/limits | grep "open files" | tr -s " "',
+      ],
+    ],
     ['leaving on the first failure', ['kept=1', 'set -e', './ends 0', './ends 4', 'echo $kept $-']],
-    ['other meanings', ['ls() { echo mine; }', 'ls -d .', 'unset -f ls', 'ls -d .', 'alias ls="echo aliased"', 'ls -d .', 'unalias ls', 'ls -d .', './ends() { echo odd; }', './ends 1']],
+    [
+      'other meanings',
+      [
+        'ls() { echo mine; }',
+        'ls -d .',
+        'unset -f ls',
+        'ls -d .',
+        'alias ls="echo aliased"',
+        'ls -d .',
+        'unalias ls',
+        'ls -d .',
+        './ends() { echo odd; }',
+        './ends 1',
+      ],
+    ],
     [
       'jobs beside it',
       [
@@ -117,10 +212,22 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
         'wait -n; echo $?',
       ],
     ],
-    ['its output', ['./says', './says 2>&1', './says', 'seq 20000', 'head -c 100000 /dev/zero', 'cat', 'cat -', 'wc -c']],
+    [
+      'its output',
+      ['./says', './says 2>&1', './says', 'seq 20000', 'head -c 100000 /dev/zero', 'cat', 'cat -', 'wc -c'],
+    ],
     [
       'its words',
-      ['stat -c "%n|%F" "folder"', `stat -c '%n' fol"der"`, 'basename -a a "b c" \'d "e"\' x=y +z %q @r ^s', 'basename ""', 'ls  -d\tfolder', ' ls -d folder ', 'echo 2>&1', 'ls -d nothing 2>&1'],
+      [
+        'stat -c "%n|%F" "folder"',
+        `stat -c '%n' fol"der"`,
+        'basename -a a "b c" \'d "e"\' x=y +z %q @r ^s',
+        'basename ""',
+        'ls  -d\tfolder',
+        ' ls -d folder ',
+        'echo 2>&1',
+        'ls -d nothing 2>&1',
+      ],
     ],
     [
       'options',
@@ -206,7 +313,8 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
     const cwd = temporaryFolder()
     programsIn(cwd)
     const session = await (await testEngine({ cwd })).session()
-    const ends = async (code: number): Promise<void> => expect(await session.run({ command: `./ends ${code}` })).toMatchObject({ exitCode: code, stderr: '' })
+    const ends = async (code: number): Promise<void> =>
+      expect(await session.run({ command: `./ends ${code}` })).toMatchObject({ exitCode: code, stderr: '' })
     await ends(1)
     const { pid } = await session.info()
     const [ours, ...more] = readdirSync(`/proc/${pid}/fd`).filter((fd) => Number(fd) >= 1000)
@@ -223,7 +331,8 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
     const cwd = temporaryFolder()
     programsIn(cwd)
     const session = await (await testEngine({ cwd })).session()
-    for (let round = 0; round < 5; round++) expect(await session.run({ command: './survives' })).toMatchObject({ exitCode: 3, stderr: '' })
+    for (let round = 0; round < 5; round++)
+      expect(await session.run({ command: './survives' })).toMatchObject({ exitCode: 3, stderr: '' })
     expect((await session.info()).restarts).toBe(0)
   })
 
@@ -268,7 +377,11 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
     writeFileSync(join(cwd, 'works'), `#!/bin/sh\nuntil [ -e ${gone} ]; do sleep 0.02; done\nexit 7\n`, { mode: 0o755 })
     const host = await startHost(stateDir)
     await host.call('session', 'main', { command: ':' })
-    const moved = (await host.call('session', 'main', { command: join(cwd, 'works'), yieldMs: 100, owner: 'detached' })) as Outcome
+    const moved = (await host.call('session', 'main', {
+      command: join(cwd, 'works'),
+      yieldMs: 100,
+      owner: 'detached',
+    })) as Outcome
     expect(moved.status).toBe('running')
     await host.call('close')
     await host.kill('SIGKILL')
@@ -338,7 +451,10 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
           ['failed', null, 'SIGINT'],
         ][round % 3],
       )
-      expect(await session.run({ command: 'echo $kept $?' })).toMatchObject({ stdout: expect.stringMatching(/^yes \d+\n$/) as string, stderr: '' })
+      expect(await session.run({ command: 'echo $kept $?' })).toMatchObject({
+        stdout: expect.stringMatching(/^yes \d+\n$/) as string,
+        stderr: '',
+      })
       expect(await childrenOf(session)).toEqual([])
     }
     expect((await session.info()).restarts).toBe(0)
@@ -379,7 +495,8 @@ describe.skipIf(findHelper() === null)('without it', () => {
   test('a session does the same, only slower', async () => {
     const cwd = temporaryFolder()
     const session = await (await engineWithoutBuiltin(cwd)).session()
-    for (let round = 0; round < 3; round++) expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n' })
+    for (let round = 0; round < 3; round++)
+      expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n' })
     const { pid } = await session.info()
     expect(readFileSync(`/proc/${pid}/maps`, 'utf8')).not.toContain('cerith-bash')
   })
@@ -392,13 +509,22 @@ describe.skipIf(findHelper() === null)('without it', () => {
     writeFileSync(join(broken, `cerith-bash-${process.platform}-${process.arch}.so`), 'not a library')
     process.env['CERITH_HELPER'] = helper
     const session = await (await testEngine()).session()
-    for (let round = 0; round < 3; round++) expect(await session.run({ command: 'ls -d .' })).toMatchObject({ exitCode: 0, stdout: '.\n', stderr: '', notes: [] })
+    for (let round = 0; round < 3; round++)
+      expect(await session.run({ command: 'ls -d .' })).toMatchObject({
+        exitCode: 0,
+        stdout: '.\n',
+        stderr: '',
+        notes: [],
+      })
   })
 })
 
-test.each(['ls', 'git status', '/bin/true', './a.sh x', 'npm test 2>&1', `grep -r "a b" src`, 'node --version'])('one program: %s', (text) => {
-  expect(readText(text).program).toBe(true)
-})
+test.each(['ls', 'git status', '/bin/true', './a.sh x', 'npm test 2>&1', `grep -r "a b" src`, 'node --version'])(
+  'one program: %s',
+  (text) => {
+    expect(readText(text).program).toBe(true)
+  },
+)
 
 test.each([
   'echo a',

@@ -9,11 +9,14 @@ import { temporaryFolder, testEngine } from '../harness.js'
 test.each([
   ['extglob that is switched on in the same line', 'shopt -s extglob; echo @(a|b)', 2, ''],
   ['a backslash at the end', 'echo a \\', 0, 'a \\\n'],
-])('F33 F39 the first command does not parse (%s): its answer is heard and so is the next', async (_, command, exitCode, stdout) => {
-  const session = await (await testEngine()).session()
-  expect(await session.run({ command })).toMatchObject({ exitCode, stdout })
-  expect(await session.run({ command: 'echo next' })).toMatchObject({ exitCode: 0, stdout: 'next\n' })
-})
+])(
+  'F33 F39 the first command does not parse (%s): its answer is heard and so is the next',
+  async (_, command, exitCode, stdout) => {
+    const session = await (await testEngine()).session()
+    expect(await session.run({ command })).toMatchObject({ exitCode, stdout })
+    expect(await session.run({ command: 'echo next' })).toMatchObject({ exitCode: 0, stdout: 'next\n' })
+  },
+)
 
 test('F21 a command that does not parse after one that left a process behind', async () => {
   const session = await (await testEngine()).session()
@@ -48,7 +51,10 @@ test('F52 a directory that was removed is reported without the kernel’s mark',
 test('closing a session does not end its host', () => {
   const built = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
   const script = `const { createEngine } = await import(${JSON.stringify(built)}); const e = await createEngine({ stateDir: ${JSON.stringify(join(temporaryFolder(), 's'))} }); const s = await e.session(); await s.run({ command: ':' }); await s.close(); console.log('went on'); await e.close()`
-  expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: 'went on\n' })
+  expect(spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })).toMatchObject({
+    status: 0,
+    stdout: 'went on\n',
+  })
 })
 
 test('F50 a session that closes with a replaced shell lets go of each pipe once: the next sessions get pipes of their own', async () => {
@@ -59,22 +65,31 @@ test('F50 a session that closes with a replaced shell lets go of each pipe once:
     await session.run({ command: 'kill -9 $$' })
     await session.run({ command: 'echo next' })
     await session.close()
-    expect(await (await engine.session(`next-${round}`)).run({ command: 'echo heard; echo both >&2' })).toMatchObject({ exitCode: 0, stdout: 'heard\n', stderr: 'both\n' })
+    expect(await (await engine.session(`next-${round}`)).run({ command: 'echo heard; echo both >&2' })).toMatchObject({
+      exitCode: 0,
+      stdout: 'heard\n',
+      stderr: 'both\n',
+    })
   }
 })
 
-test.each(['interrupt', 'kill'] as const)('EXEC-07 F15 a program that the shell starts in the moment of the %s is ended too, and the shell keeps its state', async (how) => {
-  const session = await (await testEngine()).session()
-  // A long search for the program: the shell is told before it starts it, and hears of it only when the program has ended.
-  for (const places of [3_000, 6_000, 10_000, 15_000]) {
-    await session.run({ command: `export -n PATH; own=\${own-$PATH}; x=0; PATH=$(printf '/x%s:' {1..${places}})$own` })
-    const handle = session.stream({ command: 'x=1; echo up; hash -r; sleep 600' })
-    for await (const { text } of handle) if (text.includes('up')) handle[how]()
-    expect(await handle.outcome).toMatchObject({ status: how === 'kill' ? 'killed' : 'failed', notes: [] })
-    expect((await session.run({ command: 'echo "x=$x"' })).stdout).toBe('x=1\n')
-  }
-  expect(await session.info()).toMatchObject({ restarts: 0, leftovers: [] })
-})
+test.each(['interrupt', 'kill'] as const)(
+  'EXEC-07 F15 a program that the shell starts in the moment of the %s is ended too, and the shell keeps its state',
+  async (how) => {
+    const session = await (await testEngine()).session()
+    // A long search for the program: the shell is told before it starts it, and hears of it only when the program has ended.
+    for (const places of [3_000, 6_000, 10_000, 15_000]) {
+      await session.run({
+        command: `export -n PATH; own=\${own-$PATH}; x=0; PATH=$(printf '/x%s:' {1..${places}})$own`,
+      })
+      const handle = session.stream({ command: 'x=1; echo up; hash -r; sleep 600' })
+      for await (const { text } of handle) if (text.includes('up')) handle[how]()
+      expect(await handle.outcome).toMatchObject({ status: how === 'kill' ? 'killed' : 'failed', notes: [] })
+      expect((await session.run({ command: 'echo "x=$x"' })).stdout).toBe('x=1\n')
+    }
+    expect(await session.info()).toMatchObject({ restarts: 0, leftovers: [] })
+  },
+)
 
 test('a snapshot that cannot be read is said, and one that cannot be written costs nothing else', async () => {
   const stateDir = join(temporaryFolder(), 'state')
@@ -84,7 +99,9 @@ test('a snapshot that cannot be read is said, and one that cannot be written cos
   writeFileSync(join(stateDir, 'sessions', 'a.state'), 'cerith-state\0torn')
   mkdirSync(join(stateDir, 'sessions', 'b.state'))
   const second = await testEngine({ stateDir, persistSessions: true })
-  expect((await (await second.session('a')).run({ command: 'echo "[$x]"' })).notes.join()).toContain('could not be read')
+  expect((await (await second.session('a')).run({ command: 'echo "[$x]"' })).notes.join()).toContain(
+    'could not be read',
+  )
   await (await second.session('b')).run({ command: 'x=1' })
   await second.close()
 })
@@ -95,7 +112,11 @@ test('F56 the state directory is removed under a living engine: sessions, pipeli
   const session = await engine.session()
   await session.run({ command: 'kept=value; cd /tmp' })
   rmSync(stateDir, { recursive: true, force: true, maxRetries: 5 })
-  expect(await session.run({ command: 'echo "$kept $PWD"' })).toMatchObject({ status: 'completed', stdout: 'value /tmp\n', notes: [] })
+  expect(await session.run({ command: 'echo "$kept $PWD"' })).toMatchObject({
+    status: 'completed',
+    stdout: 'value /tmp\n',
+    notes: [],
+  })
   rmSync(stateDir, { recursive: true, force: true, maxRetries: 5 })
   expect(await session.run({ command: 'echo same' })).toMatchObject({ stdout: 'same\n' })
   rmSync(stateDir, { recursive: true, force: true, maxRetries: 5 })
@@ -114,7 +135,11 @@ test('F56 the state directory is removed under a living engine: sessions, pipeli
 test('SESS-01 F43 with set -v bash shows what the agent typed, and nothing of ours', async () => {
   const session = await (await testEngine()).session()
   expect(await session.run({ command: 'set -v; echo hi' })).toMatchObject({ exitCode: 0, stdout: 'hi\n', stderr: '' })
-  expect(await session.run({ command: 'echo again' })).toMatchObject({ exitCode: 0, stdout: 'again\n', stderr: 'echo again\n' })
+  expect(await session.run({ command: 'echo again' })).toMatchObject({
+    exitCode: 0,
+    stdout: 'again\n',
+    stderr: 'echo again\n',
+  })
   expect(await session.run({ command: 'false' })).toMatchObject({ exitCode: 1, stderr: 'false\n' })
   expect(await session.run({ command: 'set -u; echo $nothing_here' })).toMatchObject({ exitCode: 1, stdout: '' })
   expect(await session.run({ command: 'set +vu; echo quiet' })).toMatchObject({ exitCode: 0, stdout: 'quiet\n' })

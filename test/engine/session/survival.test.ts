@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync, chmodSync, mkdirSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  chmodSync,
+  mkdirSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,12 +33,17 @@ async function furnished(): Promise<Session & { do(command: string, more?: Parti
   const session = await engine.session(`s${++count}`)
   const dir = join(home, session.name)
   mkdirSync(join(dir, 'sub'), { recursive: true })
-  const run = (command: string, more: Partial<RunRequest> = {}): Promise<Outcome> => session.run({ command, timeoutMs: 20_000, ...more })
-  await run(`plain=1; export shared=2; list=(a "b c"); declare -A map=([k]=v); f() { echo "f $1"; }; alias al="echo aliased"; shopt -s nullglob; umask 027; cd sub`, { cwd: dir })
+  const run = (command: string, more: Partial<RunRequest> = {}): Promise<Outcome> =>
+    session.run({ command, timeoutMs: 20_000, ...more })
+  await run(
+    `plain=1; export shared=2; list=(a "b c"); declare -A map=([k]=v); f() { echo "f $1"; }; alias al="echo aliased"; shopt -s nullglob; umask 027; cd sub`,
+    { cwd: dir },
+  )
   return Object.assign(session, { do: run })
 }
 
-const STILL_THERE = 'unset IFS 2>/dev/null; echo "$plain $shared ${list[1]} ${map[k]} $(f x) $(umask) ${PWD##*/}"; shopt -q nullglob && echo nullglob; al'
+const STILL_THERE =
+  'unset IFS 2>/dev/null; echo "$plain $shared ${list[1]} ${map[k]} $(f x) $(umask) ${PWD##*/}"; shopt -q nullglob && echo nullglob; al'
 const THERE = '1 2 b c v f x 0027 sub\nnullglob\naliased\n'
 
 describe('SESS-01 nothing typed costs the session', () => {
@@ -55,22 +69,38 @@ describe('SESS-01 nothing typed costs the session', () => {
     ['kill -HUP of the shell', 'kill -HUP $$', {}],
     ['kill -INT of the shell', 'kill -INT $$; echo after', {}],
     ['the signal that cerith itself uses', 'kill -43 $$; echo after', { exitCode: 130, stdout: '' }],
-    ['kill -STOP and continue', '(until [[ $(</proc/$$/stat) == *") T "* ]]; do sleep 0.01; done; kill -CONT $$) & kill -STOP $$; wait; echo continued', { stdout: 'continued\n' }],
+    [
+      'kill -STOP and continue',
+      '(until [[ $(</proc/$$/stat) == *") T "* ]]; do sleep 0.01; done; kill -CONT $$) & kill -STOP $$; wait; echo continued',
+      { stdout: 'continued\n' },
+    ],
     ['kill of the whole group', 'trap "" TERM; kill -TERM 0', {}],
     ['closed stdin', 'exec 0<&-', {}],
     ['closed stdout', 'exec 1>&-; echo lost', {}],
     ['closed stderr', 'exec 2>&-; echo lost >&2', {}],
-    ['all of its descriptors closed', 'for fd in /proc/$$/fd/*; do n=${fd##*/}; [ "$n" -gt 2 ] && eval "exec $n>&-"; done; echo closed', {}],
+    [
+      'all of its descriptors closed',
+      'for fd in /proc/$$/fd/*; do n=${fd##*/}; [ "$n" -gt 2 ] && eval "exec $n>&-"; done; echo closed',
+      {},
+    ],
     ['F46 a shadowed printf', 'printf() { :; }; echo x', { exitCode: 0, stdout: 'x\n' }],
     ['F46 shadowed cd and echo', 'cd() { :; }; echo() { :; }; echo hidden', { stdout: '' }],
     ['F46 a disabled builtin', 'enable -n builtin', {}],
     ['F46 many disabled builtins', 'enable -n printf source . declare trap shopt set alias umask', {}],
     ['F46 a shadowed builtin', 'builtin() { :; }', {}],
-    ['F46 shadowed special builtins', 'exec() { :; }; unset() { :; }; exit() { :; }; return() { :; }; eval() { :; }', {}],
+    [
+      'F46 shadowed special builtins',
+      'exec() { :; }; unset() { :; }; exit() { :; }; return() { :; }; eval() { :; }',
+      {},
+    ],
     ['F46 aliases of everything', 'alias printf=false builtin=false exec=false source=false trap=false', {}],
     ['F47 readonly variables', 'readonly PWD OLDPWD __x; readonly IFS PATH', {}],
     ['F45 a changed IFS', 'IFS=/0123456789', {}],
-    ['F45 changed prompts', `PS0="zero" PS1="one$ " PS2="two" PS4='$(echo pwned >&2)+'; PROMPT_COMMAND='echo prompted'`, { stdout: '', stderr: '' }],
+    [
+      'F45 changed prompts',
+      `PS0="zero" PS1="one$ " PS2="two" PS4='$(echo pwned >&2)+'; PROMPT_COMMAND='echo prompted'`,
+      { stdout: '', stderr: '' },
+    ],
     ['BASH_ENV and ENV', 'export BASH_ENV=/nonexistent ENV=/nonexistent', {}],
     ['TMOUT', 'TMOUT=1', {}],
     ['F45 extdebug', 'shopt -s extdebug', {}],
@@ -79,7 +109,11 @@ describe('SESS-01 nothing typed costs the session', () => {
     ['F44 a DEBUG trap that exits', 'trap "exit 9" DEBUG; echo x', { exitCode: 9 }],
     ['F44 an ERR trap that exits', 'trap "exit 8" ERR; false', { exitCode: 8 }],
     ['F44 a RETURN trap', 'trap "echo returned" RETURN; g() { :; }; g', {}],
-    ['a trap on every signal', 'for s in $(seq 1 64); do trap "echo sig" $s 2>/dev/null; done; trap - $(seq 1 64) 2>/dev/null', {}],
+    [
+      'a trap on every signal',
+      'for s in $(seq 1 64); do trap "echo sig" $s 2>/dev/null; done; trap - $(seq 1 64) 2>/dev/null',
+      {},
+    ],
     ['an unterminated quote', 'echo "never ends', { exitCode: 2 }],
     ['an unterminated single quote', "echo 'never ends", { exitCode: 2 }],
     ['an unterminated substitution', 'echo $(echo', { exitCode: 2 }],
@@ -107,7 +141,11 @@ describe('SESS-01 nothing typed costs the session', () => {
     ['a function named like a keyword of ours', 'function __cerith_rc { echo no; }', { exitCode: 0 }],
     ['POSIXLY_CORRECT', 'POSIXLY_CORRECT=1', { exitCode: 0 }],
     ['a process that takes the terminal settings', 'stty -echo 2>/dev/null; echo on', { stdout: 'on\n' }],
-    ['shopt -u everything', 'shopt -u $(shopt | cut -f1 | tr -d " " | grep -v -e expand_aliases -e nullglob -e login_shell -e restricted)', {}],
+    [
+      'shopt -u everything',
+      'shopt -u $(shopt | cut -f1 | tr -d " " | grep -v -e expand_aliases -e nullglob -e login_shell -e restricted)',
+      {},
+    ],
     ['set -k -a -h -p', 'set -kahp 2>/dev/null; set +kap', {}],
     ['set -C', 'set -C', { exitCode: 0 }],
     ['set -f', 'set -f', { exitCode: 0 }],
@@ -169,7 +207,10 @@ test('F43 the successor of a shell that ended through set -e is not in set -e', 
   const session = await furnished()
   const ended = await session.do('set -e; false')
   expect(ended.notes.join()).toContain('restored')
-  expect(await session.do('false; echo "goes on $-"')).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^goes on [^e]*\n$/) })
+  expect(await session.do('false; echo "goes on $-"')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^goes on [^e]*\n$/),
+  })
   await session.close()
 })
 
@@ -196,7 +237,11 @@ test('F52 a deleted directory: the nearest one that exists, with a note', async 
   const outcome = await session.do('rm -rf ../../../x && echo gone')
   expect(outcome.stdout).toBe('gone\n')
   const next = await session.do('pwd')
-  expect(next).toMatchObject({ exitCode: 0, stdout: `${join(home, session.name, 'sub')}\n`, cwd: join(home, session.name, 'sub') })
+  expect(next).toMatchObject({
+    exitCode: 0,
+    stdout: `${join(home, session.name, 'sub')}\n`,
+    cwd: join(home, session.name, 'sub'),
+  })
   expect(next.notes.join()).toMatch(/no longer exists/)
   expect((await session.do('pwd')).notes).toEqual([])
   await session.close()
@@ -205,7 +250,10 @@ test('F52 a deleted directory: the nearest one that exists, with a note', async 
 test('F52 a directory whose name only looks deleted is left alone', async () => {
   const session = await furnished()
   await session.do('mkdir "odd (deleted)" && cd "odd (deleted)"')
-  expect(await session.do('pwd')).toMatchObject({ stdout: `${join(home, session.name, 'sub', 'odd (deleted)')}\n`, notes: [] })
+  expect(await session.do('pwd')).toMatchObject({
+    stdout: `${join(home, session.name, 'sub', 'odd (deleted)')}\n`,
+    notes: [],
+  })
   await session.close()
 })
 
@@ -221,11 +269,19 @@ test('F51 F53 a cwd that is missing, a file, closed or swapped is an error befor
   const dir = join(home, session.name)
   writeFileSync(join(dir, 'file'), '')
   symlinkSync('/', join(dir, 'link'))
-  await expect(session.do('echo ran >ran', { cwd: join(dir, 'nowhere') })).rejects.toMatchObject({ code: 'CWD_NOT_FOUND', message: expect.stringContaining(join(dir, 'nowhere')) })
-  await expect(session.do('echo ran >ran', { cwd: join(dir, 'file') })).rejects.toMatchObject({ code: 'CWD_NOT_DIRECTORY' })
+  await expect(session.do('echo ran >ran', { cwd: join(dir, 'nowhere') })).rejects.toMatchObject({
+    code: 'CWD_NOT_FOUND',
+    message: expect.stringContaining(join(dir, 'nowhere')),
+  })
+  await expect(session.do('echo ran >ran', { cwd: join(dir, 'file') })).rejects.toMatchObject({
+    code: 'CWD_NOT_DIRECTORY',
+  })
   mkdirSync(join(dir, 'closed'))
   chmodSync(join(dir, 'closed'), 0)
-  if (process.getuid?.() !== 0) await expect(session.do('echo ran', { cwd: join(dir, 'closed') })).rejects.toMatchObject({ code: 'CWD_NOT_ACCESSIBLE' })
+  if (process.getuid?.() !== 0)
+    await expect(session.do('echo ran', { cwd: join(dir, 'closed') })).rejects.toMatchObject({
+      code: 'CWD_NOT_ACCESSIBLE',
+    })
   chmodSync(join(dir, 'closed'), 0o700)
   expect(existsSync(join(dir, 'ran'))).toBe(false)
   expect(await session.do('pwd', { cwd: join(dir, 'link') })).toMatchObject({ stdout: `${join(dir, 'link')}\n` })
@@ -235,9 +291,13 @@ test('F51 F53 a cwd that is missing, a file, closed or swapped is an error befor
 describe('a successor', () => {
   test('gets positional parameters, the directory stack, traps, options and descriptors aside', async () => {
     const session = await furnished()
-    await session.do('set -- one "two words"; pushd /tmp >/dev/null; pushd / >/dev/null; trap "echo usr" USR1; set -o pipefail; OLDIFS=$IFS')
+    await session.do(
+      'set -- one "two words"; pushd /tmp >/dev/null; pushd / >/dev/null; trap "echo usr" USR1; set -o pipefail; OLDIFS=$IFS',
+    )
     await session.do('exit 1')
-    expect(await session.do('echo "$# $2"; dirs -l -p; trap -p USR1; [[ -o pipefail ]] && echo pipefail')).toMatchObject({
+    expect(
+      await session.do('echo "$# $2"; dirs -l -p; trap -p USR1; [[ -o pipefail ]] && echo pipefail'),
+    ).toMatchObject({
       stdout: `2 two words\n/\n/tmp\n${join(home, session.name, 'sub')}\ntrap -- 'echo usr' SIGUSR1\npipefail\n`,
     })
     await session.close()
@@ -268,7 +328,9 @@ describe('a successor', () => {
     expect(await session.do('echo "${MY_API_TOKEN-none}"')).toMatchObject({ stdout: 'abc\n' })
     const ended = await session.do('exit 1')
     expect(ended.notes.join()).toMatch(/except .*LD_PRELOAD.*MY_API_TOKEN/)
-    expect(await session.do('echo "${LD_PRELOAD-none} ${MY_API_TOKEN-none} $ok"')).toMatchObject({ stdout: 'none none fine\n' })
+    expect(await session.do('echo "${LD_PRELOAD-none} ${MY_API_TOKEN-none} $ok"')).toMatchObject({
+      stdout: 'none none fine\n',
+    })
     await session.close()
   })
 

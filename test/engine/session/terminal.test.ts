@@ -19,24 +19,45 @@ describe.skipIf(!findHelper())('a session on a terminal', () => {
 
   test('the terminal sees the state of the session, and the session gets the changes back', async () => {
     const session = await engine.session('both')
-    await session.run({ command: 'mkdir -p sub/deep; cd sub; plain=1; export MODE=dev; hello() { echo "hello $1"; }; list=(a "b c")' })
-    const outcome = await session.run({ command: 'tty >/dev/null && echo on a terminal; hello "$plain$MODE"; echo "${list[1]}"; echo $TERM; cd deep; plain=2; more=3; list+=(d)', pty: true })
-    expect(outcome).toMatchObject({ status: 'completed', cwd: join(root, 'sub', 'deep'), session: 'both', output: 'on a terminal\r\nhello 1dev\r\nb c\r\nxterm-256color\r\n' })
+    await session.run({
+      command: 'mkdir -p sub/deep; cd sub; plain=1; export MODE=dev; hello() { echo "hello $1"; }; list=(a "b c")',
+    })
+    const outcome = await session.run({
+      command:
+        'tty >/dev/null && echo on a terminal; hello "$plain$MODE"; echo "${list[1]}"; echo $TERM; cd deep; plain=2; more=3; list+=(d)',
+      pty: true,
+    })
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      cwd: join(root, 'sub', 'deep'),
+      session: 'both',
+      output: 'on a terminal\r\nhello 1dev\r\nb c\r\nxterm-256color\r\n',
+    })
     expect(session.cwd).toBe(join(root, 'sub', 'deep'))
-    const after = await session.run({ command: 'pwd; echo "$plain $more ${#list[@]} $TERM"; hello again; compgen -v | grep -c "__cerith_[tnp]\$"; tty' })
+    const after = await session.run({
+      command: 'pwd; echo "$plain $more ${#list[@]} $TERM"; hello again; compgen -v | grep -c "__cerith_[tnp]\$"; tty',
+    })
     expect(after.stdout).toBe(`${join(root, 'sub', 'deep')}\n2 3 3 dumb\nhello again\n0\nnot a tty\n`)
   })
 
   test('a session can begin on a terminal; exit reports its status and keeps the state', async () => {
     const session = await engine.session('first')
-    expect(await session.run({ command: 'kept=yes; cd /tmp; exit 7', pty: true })).toMatchObject({ exitCode: 7, cwd: '/tmp' })
+    expect(await session.run({ command: 'kept=yes; cd /tmp; exit 7', pty: true })).toMatchObject({
+      exitCode: 7,
+      cwd: '/tmp',
+    })
     expect((await session.run({ command: 'echo "$kept $PWD ${CERITH_JOB-none}"' })).stdout).toBe('yes /tmp none\n')
   })
 
   test('a command that is destroyed leaves the session as it was', async () => {
     const session = await engine.session('killed')
     await session.run({ command: 'a=before' })
-    const outcome = await session.run({ command: 'a=after; trap "" TERM; sleep 30', pty: true, timeoutMs: 300, graceMs: 100 })
+    const outcome = await session.run({
+      command: 'a=after; trap "" TERM; sleep 30',
+      pty: true,
+      timeoutMs: 300,
+      graceMs: 100,
+    })
     expect(outcome.end).toMatchObject({ kind: 'timeout' })
     expect((await session.run({ command: 'echo $a' })).stdout).toBe('before\n')
   })

@@ -11,7 +11,16 @@ import { temporaryFolder, testEngine, until } from '../harness.js'
 /** What an idle shell does by itself a moment after a command: its state is written down, and the engine knows it. */
 const writtenDown = (session: Session): Promise<unknown> => (session as LiveSession).currentState()
 
-test.each([':', 'true', 'echo a b', 'echo "x" \'y\'', 'false || echo no', 'echo a; echo b', 'pwd', ': /etc/x.conf a=b'])('typed: %s', (text) => {
+test.each([
+  ':',
+  'true',
+  'echo a b',
+  'echo "x" \'y\'',
+  'false || echo no',
+  'echo a; echo b',
+  'pwd',
+  ': /etc/x.conf a=b',
+])('typed: %s', (text) => {
   expect(readText(text).typed).toBe(true)
 })
 
@@ -91,7 +100,13 @@ test('SESS-01 traps that a sourced file has set go off for the commands, and onl
   for (const command of ['true', 'false', 'echo a', '/bin/false']) await say(command)
   expect(await say('. ./traps.sh')).toBe('back\n')
   for (let round = 0; round < 5; round++) {
-    expect([await say('true'), await say('false'), await say('echo a'), await say('/bin/false'), await say('. ./empty.sh')]).toEqual(['', 'failed\n', 'a\n', 'failed\n', 'back\n'])
+    expect([
+      await say('true'),
+      await say('false'),
+      await say('echo a'),
+      await say('/bin/false'),
+      await say('. ./empty.sh'),
+    ]).toEqual(['', 'failed\n', 'a\n', 'failed\n', 'back\n'])
     if (round % 2 === 0) await writtenDown(session)
   }
   await say('trap - ERR RETURN')
@@ -106,7 +121,11 @@ test('SESS-01 a DEBUG trap that a sourced file, or a function, has set goes off 
   for (const command of ['true', 'echo a', '/bin/false']) await say(command)
   await say('. ./traps.sh')
   for (let round = 0; round < 5; round++) {
-    expect([await say('true'), await say('echo a; echo b'), await say('/bin/false')]).toEqual(['[true]\n', '[echo a]\na\n[echo b]\nb\n', '[/bin/false]\n'])
+    expect([await say('true'), await say('echo a; echo b'), await say('/bin/false')]).toEqual([
+      '[true]\n',
+      '[echo a]\na\n[echo b]\nb\n',
+      '[/bin/false]\n',
+    ])
     if (round % 2 === 0) await writtenDown(session)
   }
   await say('trap - DEBUG')
@@ -146,11 +165,13 @@ test("F53 who stops a call that has ended stops nobody else's", async () => {
     else handle.interrupt()
     await handle.toBackground()
     expect(await next).toMatchObject({ exitCode: 0, stdout: 'hello\n' })
-    expect(await Promise.all([session.run({ command: 'echo a' }), session.run({ command: 'sleep 0.1' }), session.run({ command: 'echo a' })])).toMatchObject([
-      { stdout: 'a\n' },
-      { stdout: '' },
-      { stdout: 'a\n' },
-    ])
+    expect(
+      await Promise.all([
+        session.run({ command: 'echo a' }),
+        session.run({ command: 'sleep 0.1' }),
+        session.run({ command: 'echo a' }),
+      ]),
+    ).toMatchObject([{ stdout: 'a\n' }, { stdout: '' }, { stdout: 'a\n' }])
   }
 })
 
@@ -223,7 +244,11 @@ describe('F52 the directory is gone', () => {
     await session.run({ command: `cd ${gone}` })
     for (const command of ['echo here', ':']) for (let round = 0; round < 2; round++) await session.run({ command })
     rmSync(gone, { recursive: true })
-    expect(await session.run({ command: 'echo here' })).toMatchObject({ status: 'completed', stdout: 'here\n', stderr: '' })
+    expect(await session.run({ command: 'echo here' })).toMatchObject({
+      status: 'completed',
+      stdout: 'here\n',
+      stderr: '',
+    })
     expect(await session.run({ command: ':' })).toMatchObject({ status: 'completed', stderr: '' })
     const told = await session.run({ command: 'ls' })
     expect(told).toMatchObject({ status: 'completed', cwd: folder, stderr: '' })
@@ -253,7 +278,11 @@ test('EXEC-07 a typed command that does not come to its end is stopped in time, 
   for (const how of ['timeout', 'abort', 'kill'] as const) {
     process.kill(pid as number, 'SIGSTOP')
     const abort = new AbortController()
-    const handle = session.stream({ command: 'echo a', ...(how === 'timeout' ? { timeoutMs: 150 } : {}), signal: abort.signal })
+    const handle = session.stream({
+      command: 'echo a',
+      ...(how === 'timeout' ? { timeoutMs: 150 } : {}),
+      signal: abort.signal,
+    })
     if (how !== 'timeout') await later(50)
     if (how === 'abort') abort.abort()
     if (how === 'kill') handle.kill()
@@ -290,7 +319,10 @@ test('bad options are refused for a command that is known too', async () => {
   expect(await session.run({ command: 'echo a', dryRun: true })).toMatchObject({ status: 'dry_run' })
   expect(await session.run({ command: 'echo a', streams: 'merged' })).toMatchObject({ output: 'a\n', stdout: '' })
   expect(await session.run({ command: 'echo $x', env: { x: 'given' } })).toMatchObject({ stdout: 'given\n' })
-  expect(await session.run({ command: 'echo a', signal: AbortSignal.abort() })).toMatchObject({ status: 'killed', stdout: '' })
+  expect(await session.run({ command: 'echo a', signal: AbortSignal.abort() })).toMatchObject({
+    status: 'killed',
+    stdout: '',
+  })
   await session.close()
   await expect(session.run({ command: 'echo a' })).rejects.toMatchObject({ code: 'SESSION_LOST' })
 })

@@ -19,14 +19,20 @@ describe('a session that yields', () => {
     await job.wait({ exit: true, timeoutMs: 20_000 })
     expect(await job.info()).toMatchObject({ status: 'failed', exitCode: 7 })
     expect((await job.read()).text).toBe([1, 2, 3, 4, 5, 6, 7, 8].map((at) => `line ${at}\n`).join(''))
-    expect((await job.read({ stream: 'stderr' })).text).toBe([1, 2, 3, 4, 5, 6, 7, 8].map((at) => `err ${at}\n`).join(''))
+    expect((await job.read({ stream: 'stderr' })).text).toBe(
+      [1, 2, 3, 4, 5, 6, 7, 8].map((at) => `err ${at}\n`).join(''),
+    )
   })
 
   test('merged streams keep their order across the move', async () => {
     const engine = await testEngine()
     const session = await engine.session()
     const gate = makeGate()
-    const outcome = await session.run({ command: `for i in 1 2 3 4 5 6; do echo o$i; echo e$i >&2; [ $i != 3 ] || { ${gate.wait}; }; done`, streams: 'merged', yieldMs: 200 })
+    const outcome = await session.run({
+      command: `for i in 1 2 3 4 5 6; do echo o$i; echo e$i >&2; [ $i != 3 ] || { ${gate.wait}; }; done`,
+      streams: 'merged',
+      yieldMs: 200,
+    })
     gate.open()
     const job = await engine.job(outcome.id as string)
     await job.wait({ exit: true, timeoutMs: 20_000 })
@@ -34,16 +40,19 @@ describe('a session that yields', () => {
     expect((await job.read()).text).toBe([1, 2, 3, 4, 5, 6].map((at) => `o${at}\ne${at}\n`).join(''))
   })
 
-  test.each(['sleep 0.3', 'x=1; sleep 0.3; (exit 3)'])('what the shell says as it leaves is not the output of %s', async (command) => {
-    const engine = await testEngine()
-    const session = await engine.session()
-    await session.run({ command })
-    const outcome = await session.run({ command, yieldMs: 50 })
-    const job = await engine.job(outcome.id as string)
-    await job.wait({ exit: true, timeoutMs: 20_000 })
-    expect(await job.info()).toMatchObject({ exitCode: command.includes('3)') ? 3 : 0 })
-    expect((await job.read({ stream: 'stderr' })).text).toBe('')
-  })
+  test.each(['sleep 0.3', 'x=1; sleep 0.3; (exit 3)'])(
+    'what the shell says as it leaves is not the output of %s',
+    async (command) => {
+      const engine = await testEngine()
+      const session = await engine.session()
+      await session.run({ command })
+      const outcome = await session.run({ command, yieldMs: 50 })
+      const job = await engine.job(outcome.id as string)
+      await job.wait({ exit: true, timeoutMs: 20_000 })
+      expect(await job.info()).toMatchObject({ exitCode: command.includes('3)') ? 3 : 0 })
+      expect((await job.read({ stream: 'stderr' })).text).toBe('')
+    },
+  )
 
   test('killing the job ends the shell and its command, not the session', async () => {
     const engine = await testEngine()

@@ -71,9 +71,14 @@ describe('keys by name', () => {
     expect(keyBytes('C-up', { applicationCursor: true })).toBe('\x1b[1;5A')
   })
 
-  test.each(['', 'entre', 'C-', 'C-é', 'F13', 'F0', 'hello', 'C-C-', '\x1b[A', 'constructor', '__proto__', 'toString'])('%j is no key, and the answer says what keys are called', (name) => {
-    expect(() => keyBytes(name)).toThrowError(expect.objectContaining({ code: 'BAD_REQUEST', hint: expect.stringContaining('C-c') }))
-  })
+  test.each(['', 'entre', 'C-', 'C-é', 'F13', 'F0', 'hello', 'C-C-', '\x1b[A', 'constructor', '__proto__', 'toString'])(
+    '%j is no key, and the answer says what keys are called',
+    (name) => {
+      expect(() => keyBytes(name)).toThrowError(
+        expect.objectContaining({ code: 'BAD_REQUEST', hint: expect.stringContaining('C-c') }),
+      )
+    },
+  )
 
   test('the end of a line is the Enter key', () => {
     expect(typedText('a\nb\r\nc\rd')).toBe('a\rb\rc\rd')

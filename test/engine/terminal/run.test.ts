@@ -23,8 +23,19 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   const jobDirectories = (): string[] => readdirSync(join(stateDir, 'jobs'))
 
   test('PTY-01: the command has a terminal, its output comes back, and nothing of the run stays', async () => {
-    const outcome = await engine.run({ command: 'tty; stty size; [ -t 0 ] && [ -t 2 ] && echo yes; echo error >&2; exit 4', pty: true })
-    expect(outcome).toMatchObject({ status: 'failed', exitCode: 4, stdout: '', stderr: '', truncated: false, id: null, waitingForInput: null })
+    const outcome = await engine.run({
+      command: 'tty; stty size; [ -t 0 ] && [ -t 2 ] && echo yes; echo error >&2; exit 4',
+      pty: true,
+    })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      exitCode: 4,
+      stdout: '',
+      stderr: '',
+      truncated: false,
+      id: null,
+      waitingForInput: null,
+    })
     expect(outcome.output).toMatch(/^\/dev\/pts\/\d+\r\n40 120\r\nyes\r\nerror\r\n$/)
     expect(jobDirectories()).toEqual([])
   })
@@ -32,7 +43,9 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   test('PTY-01: escape sequences are kept or stripped as asked', async () => {
     const command = `printf '\\033[31mred\\033[0m\\n'; echo $TERM`
     expect((await engine.run({ command, pty: true })).output).toBe('\x1b[31mred\x1b[0m\r\nxterm-256color\r\n')
-    expect((await engine.run({ command, pty: { cols: 80, rows: 24 }, ansi: 'strip', progress: 'collapse' })).output).toBe('red\nxterm-256color\n')
+    expect(
+      (await engine.run({ command, pty: { cols: 80, rows: 24 }, ansi: 'strip', progress: 'collapse' })).output,
+    ).toBe('red\nxterm-256color\n')
   })
 
   test('EXEC-09, conflict 6: without pty there is no terminal to be reached', async () => {
@@ -48,7 +61,12 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   })
 
   test('EXEC-06: a timeout ends everything on the terminal and keeps what was printed', async () => {
-    const outcome = await engine.run({ command: 'sleep 77 & echo $!; setsid sleep 78 & echo $!; echo begun; sleep 79', pty: true, timeoutMs: 1_500, graceMs: 200 })
+    const outcome = await engine.run({
+      command: 'sleep 77 & echo $!; setsid sleep 78 & echo $!; echo begun; sleep 79',
+      pty: true,
+      timeoutMs: 1_500,
+      graceMs: 200,
+    })
     expect(outcome.end).toMatchObject({ kind: 'timeout', afterMs: 1_500 })
     const [first, second] = (outcome.output ?? '').split('\r\n').map(Number)
     expect(outcome.output).toContain('begun')
@@ -58,9 +76,17 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
 
   test('an abort ends it, an interrupt ends it as C-c would', async () => {
     const stopper = new AbortController()
-    const aborted = engine.run({ command: 'echo up; sleep 60', pty: true, signal: stopper.signal, onOutput: () => stopper.abort() })
+    const aborted = engine.run({
+      command: 'echo up; sleep 60',
+      pty: true,
+      signal: stopper.signal,
+      onOutput: () => stopper.abort(),
+    })
     expect((await aborted).end).toMatchObject({ kind: 'kill', by: 'caller' })
-    const handle = engine.stream({ command: 'trap "echo caught; exit 9" INT; echo up; while :; do sleep 0.05; done', pty: true })
+    const handle = engine.stream({
+      command: 'trap "echo caught; exit 9" INT; echo up; while :; do sleep 0.05; done',
+      pty: true,
+    })
     for await (const { text } of handle) if (text.includes('up')) handle.interrupt()
     expect(await handle.outcome).toMatchObject({ exitCode: 9, output: expect.stringContaining('caught') })
   })
@@ -80,14 +106,20 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
     expect(outcome.truncated).toBe(true)
     expect(outcome.output).toMatch(/^1\r\n2\r\n/)
     expect(outcome.output).toMatch(/200000\r\n$/)
-    expect(readFileSync(outcome.outputFile as string, 'utf8')).toBe(Array.from({ length: 200_000 }, (_, at) => `${at + 1}\r\n`).join(''))
+    expect(readFileSync(outcome.outputFile as string, 'utf8')).toBe(
+      Array.from({ length: 200_000 }, (_, at) => `${at + 1}\r\n`).join(''),
+    )
     expect(jobDirectories().filter((id) => existsSync(join(stateDir, 'jobs', id, 'status')))).toHaveLength(1)
   })
 
   test('REF-01: a secret reaches the command and is masked in the echo, the record and the recording', async () => {
     engine.secrets.set('code', 'tr0ub4dor&3')
     const cast = join(root, 'secret.cast')
-    const outcome = await engine.run({ command: 'echo {{secret:code}}; echo {{secret:code}} | rev; sleep 0.1', pty: true, record: cast })
+    const outcome = await engine.run({
+      command: 'echo {{secret:code}}; echo {{secret:code}} | rev; sleep 0.1',
+      pty: true,
+      record: cast,
+    })
     expect(outcome.output).toContain('[secret:code]')
     expect(outcome.output).not.toContain('tr0ub')
     expect(readFileSync(cast, 'utf8')).not.toContain('tr0ub')
@@ -98,7 +130,12 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
     try {
       own.secrets.set('s', 'Zebra-crossing-5')
       const seen: string[] = []
-      const outcome = await own.run({ command: `printf 'Animal Z'; read -r a`, pty: true, yieldMs: 1_500, onOutput: ({ text }) => void seen.push(text) })
+      const outcome = await own.run({
+        command: `printf 'Animal Z'; read -r a`,
+        pty: true,
+        yieldMs: 1_500,
+        onOutput: ({ text }) => void seen.push(text),
+      })
       expect(outcome.output).toBe('Animal Z')
       expect(seen.join('')).toBe('Animal Z')
       await (await own.job(outcome.id as string)).kill({ graceMs: 0 })
@@ -109,7 +146,11 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
 
   test('asciicast v2: a recording has a header and timed output that adds up to the output', async () => {
     const cast = join(root, 'plain.cast')
-    const outcome = await engine.run({ command: 'echo a; sleep 0.2; printf "\\033[1mé\\033[0m"', pty: { cols: 61, rows: 17 }, record: cast })
+    const outcome = await engine.run({
+      command: 'echo a; sleep 0.2; printf "\\033[1mé\\033[0m"',
+      pty: { cols: 61, rows: 17 },
+      record: cast,
+    })
     const [header, ...events] = readFileSync(cast, 'utf8')
       .trim()
       .split('\n')
@@ -120,7 +161,10 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   })
 
   test('the stages of a pipeline are told as without a terminal', async () => {
-    expect(await engine.run({ command: 'true | false | true', pty: true })).toMatchObject({ pipeStatus: [0, 1, 0], exitCode: 0 })
+    expect(await engine.run({ command: 'true | false | true', pty: true })).toMatchObject({
+      pipeStatus: [0, 1, 0],
+      exitCode: 0,
+    })
   })
 
   test('input given beforehand is typed, then ended', async () => {
@@ -131,7 +175,11 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
 
   test('a resize by somebody else is in the recording', async () => {
     const cast = join(root, 'resized.cast')
-    const handle = engine.stream({ command: 'trap "stty size; exit" WINCH; echo up; while :; do sleep 0.05; done', pty: { cols: 50, rows: 10 }, record: cast })
+    const handle = engine.stream({
+      command: 'trap "stty size; exit" WINCH; echo up; while :; do sleep 0.05; done',
+      pty: { cols: 50, rows: 10 },
+      record: cast,
+    })
     for await (const { text } of handle) {
       if (!text.includes('up')) continue
       const [info] = (await engine.jobs()).filter(({ command }) => command.includes('WINCH'))
@@ -148,7 +196,9 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
       const before = readdirSync('/proc/self/fd').length
       for (let batch = 0; batch < 10; batch++) {
         const outcomes = await Promise.all(
-          ['exit 0', 'exit 1', 'sleep 30', 'echo x; kill -9 $$', 'sleep 30 & exit 0'].map((command, at) => own.run({ command, pty: true, graceMs: 0, ...(at === 2 ? { timeoutMs: 40 } : {}) })),
+          ['exit 0', 'exit 1', 'sleep 30', 'echo x; kill -9 $$', 'sleep 30 & exit 0'].map((command, at) =>
+            own.run({ command, pty: true, graceMs: 0, ...(at === 2 ? { timeoutMs: 40 } : {}) }),
+          ),
         )
         expect(outcomes.map(({ status }) => status)).toEqual(['completed', 'failed', 'timeout', 'failed', 'completed'])
       }
@@ -163,7 +213,11 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   test('closing the engine ends what runs on terminals, and settles it', async () => {
     const own = await createEngine({ cwd: root, stateDir: join(root, 'closes') })
     let pid = 0
-    const running = own.run({ command: 'echo $$; exec sleep 60', pty: true, onOutput: ({ text }) => (pid = Number(text.trim()) || pid) })
+    const running = own.run({
+      command: 'echo $$; exec sleep 60',
+      pty: true,
+      onOutput: ({ text }) => (pid = Number(text.trim()) || pid),
+    })
     while (pid === 0) await new Promise((resolve) => setTimeout(resolve, 10))
     await own.close()
     expect((await running).end).toMatchObject({ kind: 'kill', by: 'close' })
@@ -205,10 +259,18 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   })
 
   test('mistakes are told before anything starts', async () => {
-    await expect(engine.run({ command: 'true', pty: { cols: 0, rows: 5 } })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    await expect(engine.run({ command: 'true', pty: true, record: join(root, 'no', 'dir') })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    await expect(engine.run({ command: 'true', record: join(root, 'x.cast') })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    await expect(engine.start({ command: 'true', pty: true, record: join(root, 'x.cast') } as never)).rejects.toMatchObject({
+    await expect(engine.run({ command: 'true', pty: { cols: 0, rows: 5 } })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+    await expect(engine.run({ command: 'true', pty: true, record: join(root, 'no', 'dir') })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+    await expect(engine.run({ command: 'true', record: join(root, 'x.cast') })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+    await expect(
+      engine.start({ command: 'true', pty: true, record: join(root, 'x.cast') } as never),
+    ).rejects.toMatchObject({
       code: 'BAD_REQUEST',
       message: expect.stringContaining('cannot be recorded'),
     })

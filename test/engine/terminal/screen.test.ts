@@ -12,10 +12,17 @@ const root = mkdtempSync(join(tmpdir(), 'cerith-screen-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 /** A job's directory with this output in it, and its screen. */
-function drawn(output: string | Buffer, size = { cols: 20, rows: 5 }): { dir: string; screen: JobScreen; add(text: string): void } {
+function drawn(
+  output: string | Buffer,
+  size = { cols: 20, rows: 5 },
+): { dir: string; screen: JobScreen; add(text: string): void } {
   const dir = mkdtempSync(join(root, 'job-'))
   writeFileSync(join(dir, 'output.log'), output)
-  return { dir, screen: new JobScreen({ dir, size, mask: (text) => text.replaceAll('hunter2', '[secret:p]') }), add: (text) => appendFileSync(join(dir, 'output.log'), text) }
+  return {
+    dir,
+    screen: new JobScreen({ dir, size, mask: (text) => text.replaceAll('hunter2', '[secret:p]') }),
+    add: (text) => appendFileSync(join(dir, 'output.log'), text),
+  }
 }
 
 describe('the screen', () => {
@@ -51,7 +58,11 @@ describe('the screen', () => {
     expect(second).toMatchObject({ text: 'a\nB\nc', changedRows: [1] })
     expect((await screen.look({ since: second.version })).changedRows).toEqual([])
     const other = new JobScreen({ dir, size: { cols: 20, rows: 5 }, mask: (text) => text })
-    expect(await other.look({ since: first.version })).toMatchObject({ text: 'a\nB\nc', changedRows: [1], version: second.version })
+    expect(await other.look({ since: first.version })).toMatchObject({
+      text: 'a\nB\nc',
+      changedRows: [1],
+      version: second.version,
+    })
   })
 
   test('a resize counts from the byte at which it happened', async () => {

@@ -12,7 +12,8 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const put = (name: string, text: string): void => writeFileSync(join(dir, name), text)
-const status = (fields: string): void => put('status', `code=0\nsignal=0\nwhy=\nforced=0\nended=1\nincomplete=0\n${fields}whole=1\n`)
+const status = (fields: string): void =>
+  put('status', `code=0\nsignal=0\nwhy=\nforced=0\nended=1\nincomplete=0\n${fields}whole=1\n`)
 const read = (since: number, max = 1_000): [string, number, number, number] => {
   const range = readStored(dir, 'output.log', since, max)
   return [Buffer.from(range.bytes).toString(), range.start, range.lostBefore, range.total]

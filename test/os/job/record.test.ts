@@ -14,19 +14,33 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const put = (name: string, text: string): void => writeFileSync(join(dir, name), text)
 
-test.each(['', '{', 'null', '[]', '7', '"x"', '{}', '{"id":"other","command":"x","cwd":"/","boot":"b","engine":{"pid":1},"createdAt":1}', '{"id":"me","command":7,"cwd":"/"}', '\0\0\0'])(
-  'F63 %j is no record of a job',
-  (text) => {
-    put('job.json', text)
-    expect(readJobRecord(dir, 'me')).toBeNull()
-  },
-)
+test.each([
+  '',
+  '{',
+  'null',
+  '[]',
+  '7',
+  '"x"',
+  '{}',
+  '{"id":"other","command":"x","cwd":"/","boot":"b","engine":{"pid":1},"createdAt":1}',
+  '{"id":"me","command":7,"cwd":"/"}',
+  '\0\0\0',
+])('F63 %j is no record of a job', (text) => {
+  put('job.json', text)
+  expect(readJobRecord(dir, 'me')).toBeNull()
+})
 
 test('F63 a start without every field, or with an impossible pid, is no start', () => {
   const whole = 'pid=20\npgid=20\nwarden=19\nwarden_start=5\nleader_start=6\nat=7\n'
   put('started', whole)
   expect(readStartRecord(dir)).toEqual({ pid: 20, pgid: 20, warden: 19, wardenStart: '5', leaderStart: '6', at: 7 })
-  for (const text of [whole.slice(0, 30), whole.replace('pid=20', 'pid=-1'), whole.replace('warden=19', 'warden=1'), whole.replace('pgid=20', 'pgid=x'), whole.replace('warden=19', 'warden=0')]) {
+  for (const text of [
+    whole.slice(0, 30),
+    whole.replace('pid=20', 'pid=-1'),
+    whole.replace('warden=19', 'warden=1'),
+    whole.replace('pgid=20', 'pgid=x'),
+    whole.replace('warden=19', 'warden=0'),
+  ]) {
     put('started', text)
     expect(readStartRecord(dir)).toBeNull()
   }
@@ -39,7 +53,11 @@ test('F63 an end counts only when its last line is there', () => {
     expect(readEndRecord(dir)).toBeNull()
   }
   put('status', `${whole}${'\n'.repeat(5_000)}`)
-  expect(readEndRecord(dir)).toMatchObject({ code: 3, endedAt: 9, out: { total: 1, pieces: [{ start: 0, size: 1, at: 0 }] } })
+  expect(readEndRecord(dir)).toMatchObject({
+    code: 3,
+    endedAt: 9,
+    out: { total: 1, pieces: [{ start: 0, size: 1, at: 0 }] },
+  })
 })
 
 test('F67 a record is never read through a link', () => {
@@ -50,7 +68,8 @@ test('F67 a record is never read through a link', () => {
 
 test("ids: every dialect's form is one, and nothing that could leave the directory", () => {
   for (const id of ['shell_1a2b3c4d', 'bg-1', 'bash_12', '4711', 'a.b']) expect(isJobId(id)).toBe(true)
-  for (const id of ['', '.', '..', '.hidden', 'a/b', '../x', 'a b', 'a\n', 'x'.repeat(65), '-x', 'a~1', 7, null]) expect(isJobId(id)).toBe(false)
+  for (const id of ['', '.', '..', '.hidden', 'a/b', '../x', 'a b', 'a\n', 'x'.repeat(65), '-x', 'a~1', 7, null])
+    expect(isJobId(id)).toBe(false)
 })
 
 test('a directory is made once and removed once', () => {

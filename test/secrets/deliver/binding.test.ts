@@ -4,7 +4,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { bindingEpilogue, bindingPayload, bindingPrelude, isBindingVariable } from '../../../src/secrets/deliver/binding.js'
+import {
+  bindingEpilogue,
+  bindingPayload,
+  bindingPrelude,
+  isBindingVariable,
+} from '../../../src/secrets/deliver/binding.js'
 import { planDelivery } from '../../../src/secrets/deliver/deliver.js'
 import { lookupIn, runCommand, runScript, type Ran } from './run-bash.js'
 
@@ -17,13 +22,27 @@ async function run(...args: Parameters<typeof runCommand>): Promise<Ran> {
 }
 
 describe('values are data of the shell only', () => {
-  test.each(['', 'set -a', 'set -o allexport; set -u'])('no child finds the value in its environment (%s)', async (before) => {
-    const ran = await run(`: ${T}; env | tr '\\0' '\\n'; tr '\\0' '\\n' </proc/self/environ; tr '\\0' '\\n' </proc/$$/cmdline`, { x: secret }, { before })
-    expect(ran.stdout.toString()).not.toContain('s3cr3t')
-  })
+  test.each(['', 'set -a', 'set -o allexport; set -u'])(
+    'no child finds the value in its environment (%s)',
+    async (before) => {
+      const ran = await run(
+        `: ${T}; env | tr '\\0' '\\n'; tr '\\0' '\\n' </proc/self/environ; tr '\\0' '\\n' </proc/$$/cmdline`,
+        { x: secret },
+        { before },
+      )
+      expect(ran.stdout.toString()).not.toContain('s3cr3t')
+    },
+  )
 
   test('REF-06: nothing is left in the shell after the command', async () => {
-    const ran = await run(`: ${T}`, { x: secret }, { mode: 'source', after: `compgen -v | grep -c __cerith; declare -p | grep -v BASH_EXECUTION_STRING | grep -c 's3cr3t'` })
+    const ran = await run(
+      `: ${T}`,
+      { x: secret },
+      {
+        mode: 'source',
+        after: `compgen -v | grep -c __cerith; declare -p | grep -v BASH_EXECUTION_STRING | grep -c 's3cr3t'`,
+      },
+    )
     expect(ran.stdout.toString()).toBe('0\n0\n')
   })
 
@@ -39,13 +58,18 @@ describe('values are data of the shell only', () => {
     const other = await run(
       `: ${T} 9>&-`,
       { x: secret },
-      { before: 'exec 9>trace; BASH_XTRACEFD=9; set -x', after: 'set +x; BASH_XTRACEFD=; grep -c "N [0-9]" trace; grep s3cr3t trace | grep -vc "^+* :"' },
+      {
+        before: 'exec 9>trace; BASH_XTRACEFD=9; set -x',
+        after: 'set +x; BASH_XTRACEFD=; grep -c "N [0-9]" trace; grep s3cr3t trace | grep -vc "^+* :"',
+      },
     )
     expect(other.stdout.toString()).toMatch(/0\n$/)
   })
 
   test('the descriptor is closed before the command starts', async () => {
-    const ran = await run(`: ${T}; ls /proc/self/fd | tr '\\n' ' '; read -u 3 -t 1 line; echo "read: $?"`, { x: secret })
+    const ran = await run(`: ${T}; ls /proc/self/fd | tr '\\n' ' '; read -u 3 -t 1 line; echo "read: $?"`, {
+      x: secret,
+    })
     expect(ran.stdout.toString()).not.toMatch(/\b3 \d* read: 0/)
     expect(ran.stderr).toContain('3: ')
   })
@@ -53,7 +77,9 @@ describe('values are data of the shell only', () => {
   test('a value that does not arrive stops the command', async () => {
     const delivery = planDelivery(`echo RAN ${T}`, lookupIn({ x: 'longer than what is sent' }))
     if (delivery.kind !== 'bound') throw new Error('not bound')
-    const child = spawn('bash', ['-c', `${bindingPrelude(delivery.bindings, '3')} && { ${delivery.script}\n}`], { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+    const child = spawn('bash', ['-c', `${bindingPrelude(delivery.bindings, '3')} && { ${delivery.script}\n}`], {
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    })
     const out: string[] = []
     child.stdout?.on('data', (chunk) => out.push(String(chunk)))
     child.stderr?.on('data', (chunk) => out.push(String(chunk)))
@@ -86,7 +112,10 @@ describe('any bytes but NUL arrive', () => {
     const dir = mkdtempSync(join(tmpdir(), 'cerith-fifo-'))
     try {
       const fifo = join(dir, "it's a fifo")
-      const bindings = ['', 'a\n', '', ' b ', 'ü'].map((text, index) => ({ variable: `__cerith_v${index}`, value: Buffer.from(text) }))
+      const bindings = ['', 'a\n', '', ' b ', 'ü'].map((text, index) => ({
+        variable: `__cerith_v${index}`,
+        value: Buffer.from(text),
+      }))
       const quoted = `'${fifo.replaceAll("'", `'\\''`)}'`
       const script = `mkfifo ${quoted}; (cat <&3 >${quoted}) & ${bindingPrelude(bindings, quoted)} && printf '[%s]' "$__cerith_v0" "$__cerith_v1" "$__cerith_v2" "$__cerith_v3" "$__cerith_v4"; ${bindingEpilogue(bindings)}; compgen -v __cerith`
       const child = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] })
@@ -108,13 +137,18 @@ describe('any bytes but NUL arrive', () => {
 test('F75: while a command with a secret runs, no process of it shows the value in argv or environ', async () => {
   const delivery = planDelivery(`X=${T}; sleep 30 & echo ready; wait`, lookupIn({ x: 'findable-s3cr3t' }))
   if (delivery.kind !== 'bound') throw new Error('not bound')
-  const child = spawn('bash', ['-c', `${bindingPrelude(delivery.bindings, '3')} && { ${delivery.script}\n}`], { stdio: ['ignore', 'pipe', 'inherit', 'pipe'], detached: true })
+  const child = spawn('bash', ['-c', `${bindingPrelude(delivery.bindings, '3')} && { ${delivery.script}\n}`], {
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+    detached: true,
+  })
   send(child, bindingPayload(delivery.bindings))
   try {
     await once(child.stdout as import('node:stream').Readable, 'data')
     const group = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && statField(pid, 2) === String(child.pid))
     expect(group.length).toBe(2)
-    for (const pid of group) for (const file of ['cmdline', 'environ']) expect(readFileSync(`/proc/${pid}/${file}`, 'latin1')).not.toContain('findable')
+    for (const pid of group)
+      for (const file of ['cmdline', 'environ'])
+        expect(readFileSync(`/proc/${pid}/${file}`, 'latin1')).not.toContain('findable')
   } finally {
     process.kill(-(child.pid as number), 'SIGKILL')
     await once(child, 'close')
@@ -138,7 +172,10 @@ function statField(pid: string, index: number): string | undefined {
 
 test('our variables can be told from others', async () => {
   const delivery = planDelivery(`echo ${T}`, lookupIn({ x: 'value' }))
-  expect(delivery.kind === 'bound' && delivery.bindings.every(({ variable }) => isBindingVariable(variable) && /^[A-Za-z_]\w*$/.test(variable))).toBe(true)
+  expect(
+    delivery.kind === 'bound' &&
+      delivery.bindings.every(({ variable }) => isBindingVariable(variable) && /^[A-Za-z_]\w*$/.test(variable)),
+  ).toBe(true)
   expect(isBindingVariable('HOME')).toBe(false)
   const ran = await runScript('echo plain', [])
   expect(ran.stdout.toString()).toBe('plain\n')

@@ -33,9 +33,15 @@ const contexts: Record<string, [command: string, expected: string]> = {
   'in a case in $( )': [`printf '[%s]' "$(case a in b) :;; a) printf '%s.' ${T};; esac)"`, '[V.]'],
   'in an unquoted here-document': [`{ printf '[%s]' "$(cat; printf .)"; } <<E\na ${T} b\nE`, '[a V b\n.]'],
   'in a here-document, after a backslash': [`{ printf '[%s]' "$(cat; printf .)"; } <<E\n\\${T}\nE`, '[\\V\n.]'],
-  'in a quoted here-document': [`{ printf '[%s]' "$(cat; printf .)"; } <<'E'\n$HOME \`x\` \\ "${T}\\\nE`, '[$HOME `x` \\ "V\\\n.]'],
+  'in a quoted here-document': [
+    `{ printf '[%s]' "$(cat; printf .)"; } <<'E'\n$HOME \`x\` \\ "${T}\\\nE`,
+    '[$HOME `x` \\ "V\\\n.]',
+  ],
   'in a tab-stripped here-document': [`{ printf '[%s]' "$(cat; printf .)"; } <<-"E F"\n\t\ta ${T}\n\tE F`, '[a V\n.]'],
-  'in the second of two here-documents': [`{ cat <<A; cat <<'B'; printf .; }\n1\nA\n${T}\nB\nprintf after`, '1\nV\n.after'],
+  'in the second of two here-documents': [
+    `{ cat <<A; cat <<'B'; printf .; }\n1\nA\n${T}\nB\nprintf after`,
+    '1\nV\n.after',
+  ],
   'in a here-string': [`{ printf '[%s]' "$(cat; printf .)"; } <<< ${T}`, '[V\n.]'],
   assigned: [`X=${T}; printf '[%s]' "$X"`, '[V]'],
   'assigned and appended': [`X=a; X+='${T}'; printf '[%s]' "$X"`, '[aV]'],
@@ -144,14 +150,22 @@ const surroundings: ((inner: string) => string)[] = [
 describe('REF-02: whatever the value is, the program receives it', () => {
   test.each(Object.entries(contexts))('%s', async (_name, [command, expected]) => {
     await fc.assert(
-      fc.asyncProperty(nasty, fc.constantFrom(...shellStates), fc.constantFrom('eval' as const, 'source' as const), async (text, before, mode) => {
-        const canary = join(dir, 'canary')
-        const value = Buffer.from(text.replaceAll('CANARY', canary), /[\x80-\xff]/.test(text) && !/[^\0-\xff]/.test(text) ? 'latin1' : 'utf8')
-        const ran = await runCommand(command, { x: value }, { before, mode })
-        if ('kind' in ran) throw new Error(`refused: ${ran.reason}`)
-        expect(existsSync(canary)).toBe(false)
-        expect(ran.stdout.toString('latin1')).toBe(expected.replaceAll('V', () => value.toString('latin1')))
-      }),
+      fc.asyncProperty(
+        nasty,
+        fc.constantFrom(...shellStates),
+        fc.constantFrom('eval' as const, 'source' as const),
+        async (text, before, mode) => {
+          const canary = join(dir, 'canary')
+          const value = Buffer.from(
+            text.replaceAll('CANARY', canary),
+            /[\x80-\xff]/.test(text) && !/[^\0-\xff]/.test(text) ? 'latin1' : 'utf8',
+          )
+          const ran = await runCommand(command, { x: value }, { before, mode })
+          if ('kind' in ran) throw new Error(`refused: ${ran.reason}`)
+          expect(existsSync(canary)).toBe(false)
+          expect(ran.stdout.toString('latin1')).toBe(expected.replaceAll('V', () => value.toString('latin1')))
+        },
+      ),
       { numRuns: 4 },
     )
   })
@@ -159,20 +173,25 @@ describe('REF-02: whatever the value is, the program receives it', () => {
   test('and whatever stands around it', async () => {
     const inner = fc.constantFrom(...Object.values(contexts))
     await fc.assert(
-      fc.asyncProperty(inner, fc.array(fc.constantFrom(...surroundings), { minLength: 1, maxLength: 4 }), nasty, async ([command, expected], layers, text) => {
-        const canary = join(dir, 'canary')
-        const value = Buffer.from(text.replaceAll('CANARY', canary), 'latin1')
-        const whole = layers.reduce((made, layer) => layer(made), command)
-        const ran = await runCommand(whole, { x: value })
-        if ('kind' in ran) throw new Error(`refused: ${ran.reason}`)
-        expect(existsSync(canary)).toBe(false)
-        const wanted = expected.replaceAll('V', () => value.toString('latin1'))
-        if (ran.stdout.toString('latin1') === wanted) return
-        // bash 5.2 loses an array assignment in some command substitutions: only what works with plain text has to work with a secret.
-        const plain = await runCommand(whole.replaceAll('{{secret:x}}', 'text'), {})
-        fc.pre('stdout' in plain && plain.stdout.toString() === expected.replaceAll('V', 'text'))
-        expect(ran.stdout.toString('latin1')).toBe(wanted)
-      }),
+      fc.asyncProperty(
+        inner,
+        fc.array(fc.constantFrom(...surroundings), { minLength: 1, maxLength: 4 }),
+        nasty,
+        async ([command, expected], layers, text) => {
+          const canary = join(dir, 'canary')
+          const value = Buffer.from(text.replaceAll('CANARY', canary), 'latin1')
+          const whole = layers.reduce((made, layer) => layer(made), command)
+          const ran = await runCommand(whole, { x: value })
+          if ('kind' in ran) throw new Error(`refused: ${ran.reason}`)
+          expect(existsSync(canary)).toBe(false)
+          const wanted = expected.replaceAll('V', () => value.toString('latin1'))
+          if (ran.stdout.toString('latin1') === wanted) return
+          // bash 5.2 loses an array assignment in some command substitutions: only what works with plain text has to work with a secret.
+          const plain = await runCommand(whole.replaceAll('{{secret:x}}', 'text'), {})
+          fc.pre('stdout' in plain && plain.stdout.toString() === expected.replaceAll('V', 'text'))
+          expect(ran.stdout.toString('latin1')).toBe(wanted)
+        },
+      ),
       { numRuns: 60 },
     )
   })

@@ -21,7 +21,10 @@ describe('a command without a known token is not touched', () => {
 
 describe('what is bound', () => {
   test('REF-06: the script holds names only, one binding per secret, unguessable from one call to the next', () => {
-    const delivery = planDelivery(`echo ${T} '${T}' {{decrypt:x}}`, lookupIn({ x: 'value-one', 'decrypt:x': 'value-two' }))
+    const delivery = planDelivery(
+      `echo ${T} '${T}' {{decrypt:x}}`,
+      lookupIn({ x: 'value-one', 'decrypt:x': 'value-two' }),
+    )
     if (delivery.kind !== 'bound') throw new Error('not bound')
     expect(delivery.bindings.map(({ value }) => Buffer.from(value).toString())).toEqual(['value-one', 'value-two'])
     expect(delivery.script).not.toMatch(/value-/)
@@ -242,7 +245,10 @@ describe('what only looks like code is delivered', () => {
   })
 
   test('plain numbers may go into arithmetic', async () => {
-    const ran = await runCommand(`echo $((${T} + 1)); a[${T}]=x; echo "\${a[${T}]} \${#a[@]}"; [[ ${T} -eq 41 ]] && echo same; N=${T}; echo $((N * 2))`, { x: '41' })
+    const ran = await runCommand(
+      `echo $((${T} + 1)); a[${T}]=x; echo "\${a[${T}]} \${#a[@]}"; [[ ${T} -eq 41 ]] && echo same; N=${T}; echo $((N * 2))`,
+      { x: '41' },
+    )
     expect('stdout' in ran && ran.stdout.toString()).toBe('42\nx 1\nsame\n82\n')
   })
 
@@ -252,11 +258,14 @@ describe('what only looks like code is delivered', () => {
 })
 
 describe('an integer variable of an earlier command', () => {
-  test.each(['declare -i n', 'set -u; declare -i n=1', 'declare -n n=other; declare -i other', 'declare -n n'])('%s: the assignment fails by name and evaluates nothing', async (before) => {
-    const ran = await runCommand(`n=${T}; echo "done $n"`, { x: 'a[$(echo EXECUTED >&2)]' }, { before })
-    if ('kind' in ran) throw new Error('refused')
-    expect(ran.stderr).not.toContain('EXECUTED')
-    expect(ran.stderr).toMatch(/__cerith_x_\w+: parameter/)
-    expect(ran.stdout.toString()).toBe('')
-  })
+  test.each(['declare -i n', 'set -u; declare -i n=1', 'declare -n n=other; declare -i other', 'declare -n n'])(
+    '%s: the assignment fails by name and evaluates nothing',
+    async (before) => {
+      const ran = await runCommand(`n=${T}; echo "done $n"`, { x: 'a[$(echo EXECUTED >&2)]' }, { before })
+      if ('kind' in ran) throw new Error('refused')
+      expect(ran.stderr).not.toContain('EXECUTED')
+      expect(ran.stderr).toMatch(/__cerith_x_\w+: parameter/)
+      expect(ran.stdout.toString()).toBe('')
+    },
+  )
 })

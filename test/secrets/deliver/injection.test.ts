@@ -28,7 +28,12 @@ describe('REF-01..03: the program receives the value as data, or the run is refu
   test.each(cases)('$id $context: $why', async ({ id, cmd, secrets, expect: expected, stdout }) => {
     const canary = join(dir, `canary-${id}`)
     const fill = (text: string) => text.replaceAll('@CANARY@', canary)
-    const values = Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, typeof value === 'string' ? fill(value) : value.repeat.repeat(value.times)]))
+    const values = Object.fromEntries(
+      Object.entries(secrets).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? fill(value) : value.repeat.repeat(value.times),
+      ]),
+    )
     const ran = await runCommand(cmd, values, { cwd: dir })
     expect(existsSync(canary)).toBe(false)
     if ('kind' in ran) {

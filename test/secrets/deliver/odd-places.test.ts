@@ -55,5 +55,6 @@ test('what only looks like arithmetic does not lose the here-documents announced
   // The newline inside `((` makes the first try read the here-document; the second try has to find it unread.
   const tail = planDelivery(`cat <<'E' ((a $(\n${T}\nE\n) )`, lookupIn({ x: VALUE }))
   expect(tail.kind).toBe('bound')
-  for (const command of [`<<E((&&$(\n)) ${T}`, `<<A <<B ((\n(\n${T} `, `cat <<E $((\n$(\n)\n${T}`]) expect(() => planDelivery(command, lookupIn({ x: VALUE }))).not.toThrow()
+  for (const command of [`<<E((&&$(\n)) ${T}`, `<<A <<B ((\n(\n${T} `, `cat <<E $((\n$(\n)\n${T}`])
+    expect(() => planDelivery(command, lookupIn({ x: VALUE }))).not.toThrow()
 })

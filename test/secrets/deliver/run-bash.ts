@@ -34,16 +34,32 @@ export async function runCommand(
   return runScript(delivery.script, delivery.kind === 'bound' ? delivery.bindings : [], options)
 }
 
-export async function runScript(script: string, bindings: readonly Binding[], options: { before?: string; after?: string; mode?: 'eval' | 'source'; cwd?: string } = {}): Promise<Ran> {
+export async function runScript(
+  script: string,
+  bindings: readonly Binding[],
+  options: { before?: string; after?: string; mode?: 'eval' | 'source'; cwd?: string } = {},
+): Promise<Ran> {
   const { before = '', after = '', mode = 'eval' } = options
   const dir = mkdtempSync(join(tmpdir(), 'cerith-run-'))
   const file = join(dir, 'script')
   writeFileSync(file, script)
-  const body = mode === 'eval' ? `IFS= \\builtin read -r -d '' __text <'${file}' || :; eval "$__text"` : `source '${file}'`
-  const boot = [before, `${bindingPrelude(bindings, '3')} && { ${body}\n}`, '__code=$?', bindingEpilogue(bindings), after, 'exit "$__code"'].join('\n')
+  const body =
+    mode === 'eval' ? `IFS= \\builtin read -r -d '' __text <'${file}' || :; eval "$__text"` : `source '${file}'`
+  const boot = [
+    before,
+    `${bindingPrelude(bindings, '3')} && { ${body}\n}`,
+    '__code=$?',
+    bindingEpilogue(bindings),
+    after,
+    'exit "$__code"',
+  ].join('\n')
   try {
     return await new Promise<Ran>((resolve, reject) => {
-      const child = spawn('bash', ['-c', boot], { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], cwd: options.cwd ?? dir, env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: dir } })
+      const child = spawn('bash', ['-c', boot], {
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+        cwd: options.cwd ?? dir,
+        env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: dir },
+      })
       const out: Buffer[] = []
       const err: Buffer[] = []
       child.stdout?.on('data', (chunk: Buffer) => out.push(chunk))

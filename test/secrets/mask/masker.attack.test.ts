@@ -18,7 +18,8 @@ function mask(secrets: readonly (string | Buffer)[], text: string | Buffer): str
 
 const VALUE = 'S3cr3t/Val+ue=="x'
 const base64 = (text: string) => Buffer.from(text).toString('base64')
-const bytesAs = (spell: (hex: string) => string) => Array.from(Buffer.from(VALUE), (byte) => spell(byte.toString(16).padStart(2, '0'))).join('')
+const bytesAs = (spell: (hex: string) => string) =>
+  Array.from(Buffer.from(VALUE), (byte) => spell(byte.toString(16).padStart(2, '0'))).join('')
 
 describe('encodings in chunks of any size', () => {
   test.each([
@@ -47,13 +48,17 @@ describe('encodings in chunks of any size', () => {
     expect(mask(["it's a s3cret"], text)).toBe("'[secret:n0]'")
   })
 
-  test.each(['hunter', 'hunter2', 'hunter22'])('the encodings of the short value %j are found wherever a line break falls', (value) => {
-    for (const encoded of [base64(`xyz${value}zzz`), Buffer.from(value).toString('hex')]) {
-      for (const lineBreak of ['\n', '\r\n', '\n    ']) {
-        for (let at = 1; at < encoded.length; at++) expect(mask([value], encoded.slice(0, at) + lineBreak + encoded.slice(at))).toContain('[secret:n0]')
+  test.each(['hunter', 'hunter2', 'hunter22'])(
+    'the encodings of the short value %j are found wherever a line break falls',
+    (value) => {
+      for (const encoded of [base64(`xyz${value}zzz`), Buffer.from(value).toString('hex')]) {
+        for (const lineBreak of ['\n', '\r\n', '\n    ']) {
+          for (let at = 1; at < encoded.length; at++)
+            expect(mask([value], encoded.slice(0, at) + lineBreak + encoded.slice(at))).toContain('[secret:n0]')
+        }
       }
-    }
-  })
+    },
+  )
 })
 
 describe('values that share bytes', () => {
@@ -83,7 +88,9 @@ describe('values that are no text', () => {
   })
 
   test('of which too little is left as text blank out nothing', () => {
-    expect(mask([Buffer.from([0xff, 0xfe, 0xff, 0xfe, 0xff, 0xfe])], '\ufffd'.repeat(20))).toBe(Buffer.from('\ufffd'.repeat(20)).toString('latin1'))
+    expect(mask([Buffer.from([0xff, 0xfe, 0xff, 0xfe, 0xff, 0xfe])], '\ufffd'.repeat(20))).toBe(
+      Buffer.from('\ufffd'.repeat(20)).toString('latin1'),
+    )
   })
 })
 

@@ -51,7 +51,14 @@ const coloured = (byte: number) => `\x1b[1;3${byte % 8}m${String.fromCharCode(by
 const spellings: readonly (readonly ((byte: number) => string)[])[] = [
   [coloured],
   [coloured, (byte) => `%${hex(byte)}`, (byte) => `%${hex(byte).toUpperCase()}`],
-  [coloured, (byte) => `\\x${hex(byte)}`, (byte) => `\\${byte.toString(8).padStart(3, '0')}`, (byte) => `\\u00${hex(byte)}`, (byte) => `\\u{${hex(byte)}}`, (byte) => `\\U000000${hex(byte)}`],
+  [
+    coloured,
+    (byte) => `\\x${hex(byte)}`,
+    (byte) => `\\${byte.toString(8).padStart(3, '0')}`,
+    (byte) => `\\u00${hex(byte)}`,
+    (byte) => `\\u{${hex(byte)}}`,
+    (byte) => `\\U000000${hex(byte)}`,
+  ],
   [coloured, (byte) => `&#${byte};`, (byte) => `&#x${hex(byte)};`],
 ]
 
@@ -71,7 +78,9 @@ const piece: fc.Arbitrary<Piece> = fc.oneof(
   fc
     .oneof(
       fc.uint8Array({ maxLength: 20 }).map((noise) => Buffer.from(noise)),
-      fc.string({ maxLength: 12, unit: fc.constantFrom(...'\\%&+;x0u#{a5 \n\x1b[m') }).map((noise) => Buffer.from(noise)),
+      fc
+        .string({ maxLength: 12, unit: fc.constantFrom(...'\\%&+;x0u#{a5 \n\x1b[m') })
+        .map((noise) => Buffer.from(noise)),
     )
     // A terminal title swallows everything up to its end, and whether `\` or ESC comes first is a matter of taste.
     .filter((noise) => !/\x1b[\]P^_X]|\\\x1b/.test(noise.toString('latin1')))
@@ -91,7 +100,13 @@ const piece: fc.Arbitrary<Piece> = fc.oneof(
         pick(secrets, index).subarray(0, length),
   ),
   fc
-    .tuple(chosen, fc.constantFrom<BufferEncoding[]>('base64', 'base64url', 'hex'), fc.nat({ max: 2 }), fc.nat({ max: 60 }), fc.constantFrom('', '\n', '\r\n', '\n    '))
+    .tuple(
+      chosen,
+      fc.constantFrom<BufferEncoding[]>('base64', 'base64url', 'hex'),
+      fc.nat({ max: 2 }),
+      fc.nat({ max: 60 }),
+      fc.constantFrom('', '\n', '\r\n', '\n    '),
+    )
     .map(([index, encoding, shift, place, lineBreak]): Piece => (secrets) => {
       const encoded = Buffer.concat([Buffer.from('xyz'.slice(0, shift)), pick(secrets, index)]).toString(encoding)
       return Buffer.from(encoded.slice(0, place) + lineBreak + encoded.slice(place))
@@ -133,7 +148,8 @@ describe('the fast search agrees with a naive one', () => {
   })
 
   // What is half an escape at the end of a chunk may swallow its neighbour, or not: more could be hidden than has to be. A control character between the pieces settles it.
-  const apart = (pieces: readonly Piece[], secrets: readonly Buffer[]) => Buffer.concat(pieces.flatMap((make) => [make(secrets), Buffer.of(1)]))
+  const apart = (pieces: readonly Piece[], secrets: readonly Buffer[]) =>
+    Buffer.concat(pieces.flatMap((make) => [make(secrets), Buffer.of(1)]))
 
   test('on the same text cut anywhere', () => {
     fc.assert(

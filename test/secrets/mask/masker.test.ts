@@ -28,7 +28,12 @@ describe('what a masker does', () => {
   test('values shorter than 6 bytes are left alone, and can be told beforehand', () => {
     const masker = maskerOf({ a: 'true', b: '12345', c: ' ab\n\n c ' })
     expect([masker.size, masker.maskText('true 12345 ab c')]).toEqual([0, 'true 12345 ab c'])
-    expect(['12345', '123456', 'a    b', '\n12345\n'].map((text) => isMaskable(Buffer.from(text)))).toEqual([false, true, false, false])
+    expect(['12345', '123456', 'a    b', '\n12345\n'].map((text) => isMaskable(Buffer.from(text)))).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ])
   })
 
   test('a value that is added while a stream is open is masked from then on, a removed one no longer', () => {
@@ -93,7 +98,9 @@ describe('what a stream holds back', () => {
     one.push(Buffer.from('x hunter2-s3'))
     const held = one.take()
     expect([one.pending, one.flush().length]).toEqual([0, 0])
-    expect(Buffer.concat([two.push(held), two.push(Buffer.from('cr3t-Value y')), two.flush()]).toString()).toBe('[secret:a] y')
+    expect(Buffer.concat([two.push(held), two.push(Buffer.from('cr3t-Value y')), two.flush()]).toString()).toBe(
+      '[secret:a] y',
+    )
   })
 
   test('release does not show half of a value', () => {
@@ -128,7 +135,9 @@ describe('what a stream holds back', () => {
 
   test('a chunk of many blocks is masked across their borders', () => {
     const text = 'x'.repeat(65_526) + secret + 'y'.repeat(131_072 - 15) + secret + 'z'
-    expect(maskerOf({ a: secret }).maskText(text)).toBe(`${'x'.repeat(65_526)}[secret:a]${'y'.repeat(131_072 - 15)}[secret:a]z`)
+    expect(maskerOf({ a: secret }).maskText(text)).toBe(
+      `${'x'.repeat(65_526)}[secret:a]${'y'.repeat(131_072 - 15)}[secret:a]z`,
+    )
   })
 })
 
@@ -136,7 +145,10 @@ describe('forms that no list of encodings has', () => {
   const masker = maskerOf({ a: `it's "50%" & <x>/é` })
   test.each([
     ['mixed JSON escapes', String.raw`it\u0027s \"50%\" \u0026 \u003cx\u003e\/\u00e9`],
-    ['hex escapes only', Array.from(Buffer.from(`it's "50%" & <x>/é`), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')],
+    [
+      'hex escapes only',
+      Array.from(Buffer.from(`it's "50%" & <x>/é`), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
+    ],
     ['a URL that leaves some characters', 'it%27s+"50%25"+%26+%3Cx%3e/%C3%A9'],
     ['HTML with named entities', 'it&apos;s &quot;50%&quot; &amp; &lt;x&gt;/é'],
     ["Python's quoting", `'it'"'"'s "50%" & <x>/é'`],
@@ -149,16 +161,23 @@ describe('forms that no list of encodings has', () => {
   })
 
   test('a value of 300 kB, whole and in part', () => {
-    const value = Buffer.from(Array.from({ length: 300_000 }, (_, index) => 33 + ((index * index * 31 + index * 7 + (index >> 9)) % 90)))
+    const value = Buffer.from(
+      Array.from({ length: 300_000 }, (_, index) => 33 + ((index * index * 31 + index * 7 + (index >> 9)) % 90)),
+    )
     const big = maskerOf({ big: value })
-    expect(Buffer.from(big.maskBytes(Buffer.concat([Buffer.from('<'), value, Buffer.from('>')]))).toString()).toBe('<[secret:big]>')
+    expect(Buffer.from(big.maskBytes(Buffer.concat([Buffer.from('<'), value, Buffer.from('>')]))).toString()).toBe(
+      '<[secret:big]>',
+    )
     expect(Buffer.from(big.maskBytes(value.subarray(200_000, 202_000))).toString()).toContain('[secret:big]')
     expect(Buffer.from(big.maskBytes(Buffer.from(value.toString('base64')))).toString().length).toBeLessThan(40)
   })
 
   test('a thousand values with the same beginning', () => {
     const many = createMasker()
-    const values = Array.from({ length: 1000 }, (_, index) => `sk-live-${(index * 7919).toString(36).padStart(12, '0')}`)
+    const values = Array.from(
+      { length: 1000 },
+      (_, index) => `sk-live-${(index * 7919).toString(36).padStart(12, '0')}`,
+    )
     values.forEach((value, index) => many.add(`k${index}`, Buffer.from(value)))
     expect(many.maskText(values.join(','))).toBe(values.map((_, index) => `[secret:k${index}]`).join(','))
   })

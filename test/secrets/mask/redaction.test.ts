@@ -26,7 +26,9 @@ function chunksOf({ chunks, chunks_b64 }: Case): Buffer[] {
 
 /** The head and tail that a clipped result keeps, as text. */
 function clip(whole: Buffer): string {
-  return whole.length <= 131_072 ? whole.toString() : whole.subarray(0, 4096).toString() + whole.subarray(-4096).toString()
+  return whole.length <= 131_072
+    ? whole.toString()
+    : whole.subarray(0, 4096).toString() + whole.subarray(-4096).toString()
 }
 
 describe('known values never show in output', () => {
@@ -37,7 +39,12 @@ describe('known values never show in output', () => {
       const stream = masker.stream()
       const given = chunksOf(row)
       const whole = Buffer.concat(given)
-      const pieces = chunking === 'as given' ? given : chunking === 'in one piece' ? [whole] : Array.from(whole.subarray(0, 4000), (byte) => Buffer.of(byte)).concat(whole.subarray(4000))
+      const pieces =
+        chunking === 'as given'
+          ? given
+          : chunking === 'in one piece'
+            ? [whole]
+            : Array.from(whole.subarray(0, 4000), (byte) => Buffer.of(byte)).concat(whole.subarray(4000))
       const shown = Buffer.concat([...pieces.map((piece) => stream.push(piece)), stream.flush()])
       const text = row.stage.startsWith('truncate') ? clip(shown) : shown.toString()
       for (const forbidden of row.must_not_contain) expect(text).not.toContain(forbidden)

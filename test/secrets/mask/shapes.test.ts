@@ -19,12 +19,17 @@ const samples: Record<string, string> = {
 
 function mask(text: string, cut: number): string {
   const stream = createMasker({ shapes: true }).stream()
-  return Buffer.concat([stream.push(Buffer.from(text.slice(0, cut))), stream.push(Buffer.from(text.slice(cut))), stream.flush()]).toString()
+  return Buffer.concat([
+    stream.push(Buffer.from(text.slice(0, cut))),
+    stream.push(Buffer.from(text.slice(cut))),
+    stream.flush(),
+  ]).toString()
 }
 
 describe('values that nobody named are masked by their form, when asked for', () => {
   test.each(Object.entries(samples))('%s, wherever it is cut', (name, sample) => {
-    for (let cut = 0; cut <= sample.length + 8; cut++) expect(mask(`key: ${sample}; end`, cut), `cut at ${cut}`).toBe(`key: [masked:${name}]; end`)
+    for (let cut = 0; cut <= sample.length + 8; cut++)
+      expect(mask(`key: ${sample}; end`, cut), `cut at ${cut}`).toBe(`key: [masked:${name}]; end`)
   })
 
   test('off by default', () => {
@@ -38,11 +43,14 @@ describe('values that nobody named are masked by their form, when asked for', ()
   test('a known secret keeps its own name', () => {
     const masker = createMasker({ shapes: true })
     masker.add('mine', Buffer.from(samples['github-token'] as string))
-    expect(masker.maskText(`a ${samples['github-token']} b ${samples['npm-token']}`)).toBe('a [secret:mine] b [masked:npm-token]')
+    expect(masker.maskText(`a ${samples['github-token']} b ${samples['npm-token']}`)).toBe(
+      'a [secret:mine] b [masked:npm-token]',
+    )
   })
 
   test('what only resembles a token stays', () => {
-    const text = 'sk-learn ghp_short AKIAfoo npm_config_registry eyJ.not.jwt -----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE----- SKIASIAEXAMPLE'
+    const text =
+      'sk-learn ghp_short AKIAfoo npm_config_registry eyJ.not.jwt -----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE----- SKIASIAEXAMPLE'
     expect(mask(text, 20)).toBe(text)
   })
 

@@ -10,7 +10,16 @@ import type { DeliveredCommand } from '../../plan/delivery.js'
 import { within, type Promote } from '../../run/foreground.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Services } from '../../services/services.js'
-import { endedCall, endOfCall, existingDescendants, leftoverNotes, noteTraps, remember, successorNote, type Stop } from './end.js'
+import {
+  endedCall,
+  endOfCall,
+  existingDescendants,
+  leftoverNotes,
+  noteTraps,
+  remember,
+  successorNote,
+  type Stop,
+} from './end.js'
 import { isPlain, isProgram, isRepeatable, isTyped, reportsTraps, type CallText } from '../shell/call-text.js'
 import { callLines, commandFileText, recoverLines, STOP_SIGNAL } from '../shell/lines.js'
 import type { Care, SessionMemory } from './memory.js'
@@ -61,7 +70,13 @@ export interface Begun {
 }
 
 /** The Outcome; null when the command went on without the session, and the call is settled by who took it. */
-export async function runInShell(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, call: Call, site: CallSite): Promise<Outcome | null> {
+export async function runInShell(
+  shell: SessionShell,
+  plan: Plan,
+  delivered: DeliveredCommand,
+  call: Call,
+  site: CallSite,
+): Promise<Outcome | null> {
   const { services, memory } = site
   const startedAt = performance.now()
   const output = new CallOutput(call, plan, services)
@@ -80,7 +95,19 @@ export async function runInShell(shell: SessionShell, plan: Plan, delivered: Del
   memory.unread ||= text.dumpFirst !== null
   memory.statusLost = text.errTrap || text.watchTraps || isPlain(text)
   const askForEnd = isPlain(text) ? () => shell.askForEnd(way.file === null) : null
-  return followInShell(shell, plan, call, site, { output, answer, startedAt, care, before, askForEnd, isSlow: false, dumpFirst: text.dumpFirst, traps: () => traps, inputFile, secretPipe })
+  return followInShell(shell, plan, call, site, {
+    output,
+    answer,
+    startedAt,
+    care,
+    before,
+    askForEnd,
+    isSlow: false,
+    dumpFirst: text.dumpFirst,
+    traps: () => traps,
+    inputFile,
+    secretPipe,
+  })
 }
 
 function wayOf(text: CallText, shell: SessionShell): Way {
@@ -94,7 +121,13 @@ function wayOf(text: CallText, shell: SessionShell): Way {
 }
 
 /** From the moment that the shell has the command to its Outcome. */
-export async function followInShell(shell: SessionShell, plan: Plan, call: Call, site: CallSite, begun: Begun): Promise<Outcome | null> {
+export async function followInShell(
+  shell: SessionShell,
+  plan: Plan,
+  call: Call,
+  site: CallSite,
+  begun: Begun,
+): Promise<Outcome | null> {
   const { request } = plan
   const { services, memory } = site
   const { output, answer, startedAt, care, before, inputFile, secretPipe } = begun
@@ -115,7 +148,14 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     stop = why
     output.interrupted = true
     shell.forgetOtherwise()
-    stopping = stopCommand({ shell: shell.pid, warden: shell.ward.wardenPid, spared: before, stopSignal: STOP_SIGNAL, polite: why === 'interrupt' ? 2 : 15, graceMs: plan.graceMs })
+    stopping = stopCommand({
+      shell: shell.pid,
+      warden: shell.ward.wardenPid,
+      spared: before,
+      stopSignal: STOP_SIGNAL,
+      polite: why === 'interrupt' ? 2 : 15,
+      graceMs: plan.graceMs,
+    })
     answer.give(null)
   }
   const moveOut = (reason: string): Promise<Outcome> => {
@@ -132,7 +172,15 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
       site.letGo()
       shell.release()
       answer.give(null)
-      return promote({ plan, ward: shell.ward, out: output.stdout, err: output.stderr, readers: shell.streams.readers, startedAt, reason })
+      return promote({
+        plan,
+        ward: shell.ward,
+        out: output.stdout,
+        err: output.stderr,
+        readers: shell.streams.readers,
+        startedAt,
+        reason,
+      })
     }
     void move().then(
       (outcome) => {
@@ -153,7 +201,10 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   const yieldMs = site.promote ? request.yieldMs : undefined
   const setDeadlines = (): void => {
     const passed = performance.now() - startedAt
-    if (timeoutMs !== null) deadlines.after(timeoutMs - passed, () => (request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout')))
+    if (timeoutMs !== null)
+      deadlines.after(timeoutMs - passed, () =>
+        request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout'),
+      )
     if (yieldMs !== undefined) deadlines.after(yieldMs - passed, () => void moveOut('yield'))
   }
   const onAbort = (): void => begin('caller')
@@ -180,7 +231,11 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
     },
   }
   services.live.add(life)
-  call.takeControl({ interrupt: () => begin('interrupt'), kill: (by) => begin(by), toBackground: () => moveOut('asked') })
+  call.takeControl({
+    interrupt: () => begin('interrupt'),
+    kill: (by) => begin(by),
+    toBackground: () => moveOut('asked'),
+  })
 
   const slow = (): void => {
     if (!urgent) setDeadlines()
@@ -213,7 +268,8 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
 
   const notes: string[] = []
   const stopped = stopping ? await (stopping as Promise<Stopped>) : null
-  if (stopped && stopped.left.length > 0) notes.push(`Could not end every process; still there: ${stopped.left.join(', ')}.`)
+  if (stopped && stopped.left.length > 0)
+    notes.push(`Could not end every process; still there: ${stopped.left.join(', ')}.`)
   // A command that interrupts its own shell may have done so with our signal.
   const interrupted = stopped !== null || (report?.kind === 'E' && report.fields[0] === '130')
   if (interrupted && shell.alive && !(await recover(shell, memory, stopped))) {
@@ -241,14 +297,27 @@ export async function followInShell(shell: SessionShell, plan: Plan, call: Call,
   output.end()
   if (answer.failure) throw answer.failure
 
-  const end: End = unanswered && !stop ? { kind: 'lost', reason: 'the shell finished the command but could not say how' } : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
+  const end: End =
+    unanswered && !stop
+      ? { kind: 'lost', reason: 'the shell finished the command but could not say how' }
+      : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
   remember(report, shell, plan, end, memory)
   // It comes before the report of the end, or not at all.
   const traps = begun.traps()
   if (traps && shell.alive) noteTraps(traps, shell, memory)
   if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames()))
   if (held || !(shell.alive || shell.ward.state.gone)) notes.push(...leftoverNotes(shell, before))
-  return endedCall({ shell, command: plan, output, report, end, notes: [...notes, ...site.notes], startedAt, memory, session: site.name })
+  return endedCall({
+    shell,
+    command: plan,
+    output,
+    report,
+    end,
+    notes: [...notes, ...site.notes],
+    startedAt,
+    memory,
+    session: site.name,
+  })
 }
 
 /** A deadline that is near needs its timer at once. */

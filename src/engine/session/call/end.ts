@@ -16,7 +16,13 @@ import { namesLeftBehind } from '../shell/state.js'
 /** Why a command was stopped. */
 export type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
 
-export function endOfCall(report: Report | null, shell: SessionShell, stop: Stop | null, forced: boolean, plan: Plan): End {
+export function endOfCall(
+  report: Report | null,
+  shell: SessionShell,
+  stop: Stop | null,
+  forced: boolean,
+  plan: Plan,
+): End {
   switch (stop) {
     case 'timeout':
       return { kind: 'timeout', afterMs: plan.timeoutMs ?? 0, forced }
@@ -53,10 +59,20 @@ export function lastOf(report: Report): LastCommand {
 /** What the next command may ask about this one. */
 function rememberLast(report: Report | null, end: End, memory: SessionMemory): void {
   const status = end.kind === 'exit' ? end.code : 130
-  memory.last = { status, argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '', stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status] }
+  memory.last = {
+    status,
+    argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '',
+    stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status],
+  }
 }
 
-export function remember(report: Report | null, shell: SessionShell, plan: Plan, end: End, memory: SessionMemory): void {
+export function remember(
+  report: Report | null,
+  shell: SessionShell,
+  plan: Plan,
+  end: End,
+  memory: SessionMemory,
+): void {
   rememberLast(report, end, memory)
   const unchanged = report?.kind === 'F'
   if (unchanged && shell.alive) return
@@ -81,8 +97,19 @@ export function noteTraps(report: Report, shell: SessionShell, memory: SessionMe
   memory.statusLost = true
 }
 
-export function successorNote(end: End, stop: Stop | null, { state }: SessionMemory, initial: readonly string[]): string {
-  const how = stop ? ' with the command' : end.kind === 'exit' ? ` with exit code ${end.code}` : end.kind === 'signal' ? ` by ${end.signal}` : ''
+export function successorNote(
+  end: End,
+  stop: Stop | null,
+  { state }: SessionMemory,
+  initial: readonly string[],
+): string {
+  const how = stop
+    ? ' with the command'
+    : end.kind === 'exit'
+      ? ` with exit code ${end.code}`
+      : end.kind === 'signal'
+        ? ` by ${end.signal}`
+        : ''
   const left = state ? namesLeftBehind(state, initial) : []
   return `The shell ended${how}; the session goes on in a new shell with its state restored${left.length > 0 ? `, except ${left.slice(0, 10).join(', ')}` : ''}.`
 }
@@ -130,7 +157,17 @@ interface EndedCall {
 }
 
 /** The Outcome of a command that is over. */
-export function endedCall({ shell, command, output, report, end, notes, startedAt, memory, session }: EndedCall): Outcome {
+export function endedCall({
+  shell,
+  command,
+  output,
+  report,
+  end,
+  notes,
+  startedAt,
+  memory,
+  session,
+}: EndedCall): Outcome {
   const merged = output?.merged ?? false
   const texts = output?.texts() ?? SILENCE
   const stages = report && report.kind !== 'E' && command.verdict.facts.lastPipelineStages > 1 ? stagesOf(report) : []

@@ -97,7 +97,14 @@ export class SessionMemory {
   /** A new shell: what was peculiar to the old one is over. */
   forNewShell(): void {
     this.traps = NO_TRAPS
-    this.strayReturn = this.ownStdin = this.printsElsewhere = this.repair = this.#prompts = this.#xtrace = this.#verbose = false
+    this.strayReturn =
+      this.ownStdin =
+      this.printsElsewhere =
+      this.repair =
+      this.#prompts =
+      this.#xtrace =
+      this.#verbose =
+        false
     this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
     this.#mayTrap = this.state !== null && mentionsTraps(this.state)
     this.#blind = false
@@ -149,11 +156,24 @@ export class SessionMemory {
 
   /** Nothing about the shell needs care, so that of a command is what its text says. */
   get isPlain(): boolean {
-    return !(this.#hasTraps || this.#blind || this.errTrap || this.repair || this.ownStdin || this.movedStreams || this.#prompts || this.#xtrace || this.#verbose)
+    return !(
+      this.#hasTraps ||
+      this.#blind ||
+      this.errTrap ||
+      this.repair ||
+      this.ownStdin ||
+      this.movedStreams ||
+      this.#prompts ||
+      this.#xtrace ||
+      this.#verbose
+    )
   }
 
   #meansItself(words: readonly string[] | null): boolean {
-    return words !== null && words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
+    return (
+      words !== null &&
+      words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
+    )
   }
 
   #factsOf(text: string): TextFacts {

@@ -39,7 +39,8 @@ export class CallOutput implements Sinks {
   }
 
   err(chunk: Uint8Array): void {
-    if (this.begun && !(this.interrupted && chunk.length === 1 && chunk[0] === 10)) (this.stderr ?? this.stdout).push(chunk)
+    if (this.begun && !(this.interrupted && chunk.length === 1 && chunk[0] === 10))
+      (this.stderr ?? this.stdout).push(chunk)
   }
 
   get stdout(): Capture {

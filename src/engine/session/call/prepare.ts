@@ -18,11 +18,18 @@ interface PreparedCall {
   readonly secretPipe: Pipe | null
 }
 
-export async function prepareCall(shell: SessionShell, plan: Plan, delivered: DeliveredCommand, pipes: Renewed, { services, memory }: Pick<CallSite, 'services' | 'memory'>): Promise<PreparedCall> {
+export async function prepareCall(
+  shell: SessionShell,
+  plan: Plan,
+  delivered: DeliveredCommand,
+  pipes: Renewed,
+  { services, memory }: Pick<CallSite, 'services' | 'memory'>,
+): Promise<PreparedCall> {
   const { request } = plan
   const care = memory.prepare(plan.command)
   const env: Record<string, string> = {}
-  for (const name of Object.keys(request.env ?? {})) if (plan.env[name] !== undefined && /^[A-Za-z_]\w*$/.test(name)) env[name] = plan.env[name]
+  for (const name of Object.keys(request.env ?? {}))
+    if (plan.env[name] !== undefined && /^[A-Za-z_]\w*$/.test(name)) env[name] = plan.env[name]
   let inputFile: string | null = null
   if (request.input !== undefined) {
     inputFile = services.runFile('i')
@@ -36,7 +43,11 @@ export async function prepareCall(shell: SessionShell, plan: Plan, delivered: De
     care,
     text: {
       script: delivered.script,
-      whole: plan.verdict.facts.parsedOk && care.verbose === 'no' && !delivered.script.endsWith('\\') && hereDocumentsEnd(delivered.script),
+      whole:
+        plan.verdict.facts.parsedOk &&
+        care.verbose === 'no' &&
+        !delivered.script.endsWith('\\') &&
+        hereDocumentsEnd(delivered.script),
       stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
       keepStdin: care.keepStdin && inputFile === null,
       merged: request.streams === 'merged',
@@ -69,5 +80,7 @@ export async function prepareCall(shell: SessionShell, plan: Plan, delivered: De
 function hereDocumentsEnd(text: string): boolean {
   if (!text.includes('<<')) return true
   const lines = new Set(text.split('\n').map((line) => line.replace(/^\t+/, '')))
-  return [...text.matchAll(/(?<!<)<<(?!<)-?[ \t]*(?:'([^']*)'|"([^"]*)"|([^\s;&|<>()]+))/g)].every(([, single, double, bare]) => lines.has((single ?? double ?? bare ?? '').replaceAll('\\', '')))
+  return [...text.matchAll(/(?<!<)<<(?!<)-?[ \t]*(?:'([^']*)'|"([^"]*)"|([^\s;&|<>()]+))/g)].every(
+    ([, single, double, bare]) => lines.has((single ?? double ?? bare ?? '').replaceAll('\\', '')),
+  )
 }

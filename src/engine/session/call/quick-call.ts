@@ -66,7 +66,11 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
   get #planned(): Plan {
     const { services, name } = this.#site
     const { command, cwd, verdict } = this.#known
-    return (this.#plan ??= planOf(this.#request, { command, cwd, verdict, environment: environmentOf(this.#request, services), session: name, background: false }, services.limits))
+    return (this.#plan ??= planOf(
+      this.#request,
+      { command, cwd, verdict, environment: environmentOf(this.#request, services), session: name, background: false },
+      services.limits,
+    ))
   }
 
   // ---- the short way ----
@@ -111,7 +115,17 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
     const { memory, name: session } = this.#site
     this.#output?.end()
     const end = { kind: 'exit', code: Number(report.fields[0]) } as const
-    return endedCall({ shell, command: this.#known, output: this.#output, report, end, notes: held ? leftoverNotes(shell, NOBODY) : [], startedAt: this.#call.startedAt, memory, session })
+    return endedCall({
+      shell,
+      command: this.#known,
+      output: this.#output,
+      report,
+      end,
+      notes: held ? leftoverNotes(shell, NOBODY) : [],
+      startedAt: this.#call.startedAt,
+      memory,
+      session,
+    })
   }
 
   fail(error: unknown): void {

@@ -39,13 +39,27 @@ export class QuickCommands {
     // What had to be asked about is asked about again.
     if (plan.verdict.decision !== 'allow' || plan.request.automation !== undefined) return
     if (this.#known.size >= KEPT_COMMANDS) this.#known.clear()
-    this.#known.set(plan.command, { ...given, command: plan.command, verdict: plan.verdict, cwd: plan.cwd, version: memory.version })
+    this.#known.set(plan.command, {
+      ...given,
+      command: plan.command,
+      verdict: plan.verdict,
+      cwd: plan.cwd,
+      version: memory.version,
+    })
   }
 
   /** Null when anything has changed, or the request asks for more than the command. */
   find(request: RunRequest, shell: SessionShell, memory: SessionMemory): QuickCommand | null {
     const known = this.#known.get(request.command as string)
-    if (!known || known.shell !== shell || known.loaded !== shell.loaded || known.cwd !== memory.cwd || known.version !== memory.version || !memory.isPlain) return null
+    if (
+      !known ||
+      known.shell !== shell ||
+      known.loaded !== shell.loaded ||
+      known.cwd !== memory.cwd ||
+      known.version !== memory.version ||
+      !memory.isPlain
+    )
+      return null
     // Most requests are nothing but a command.
     if (Object.keys(request).length > 1 && !asksForNothingSpecial(request)) return null
     if (known.file === null && memory.printsElsewhere) return null

@@ -54,7 +54,16 @@ export interface CallText {
 
 /** A plain command on the streams that the shell has, of which nothing depends on the moment: the same text does it again. */
 export function isRepeatable(call: CallText): boolean {
-  return isPlain(call) && call.stdin === '/dev/null' && !call.merged && call.stdout === null && call.stderr === null && call.dumpFirst === null && call.stages === null && call.lastArgument === null
+  return (
+    isPlain(call) &&
+    call.stdin === '/dev/null' &&
+    !call.merged &&
+    call.stdout === null &&
+    call.stderr === null &&
+    call.dumpFirst === null &&
+    call.stages === null &&
+    call.lastArgument === null
+  )
 }
 
 /** One of a few builtins is typed as it is, which costs bash about two thirds of a file to source. */

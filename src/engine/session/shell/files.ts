@@ -31,7 +31,10 @@ export class SessionFiles {
     // Known again when it is written: a disk that is full may keep it from being so.
     this.#lastCommand = null
     const length = Buffer.byteLength(text)
-    const padded = whole && length < this.#written && this.#written <= SMALL_FILE ? Buffer.alloc(this.#written, '\n') : Buffer.allocUnsafe(length)
+    const padded =
+      whole && length < this.#written && this.#written <= SMALL_FILE
+        ? Buffer.alloc(this.#written, '\n')
+        : Buffer.allocUnsafe(length)
     padded.write(text)
     if (padded.length < this.#written) ftruncateSync(this.#commands, padded.length)
     for (let at = 0; at < padded.length;) at += writeSync(this.#commands, padded, at, padded.length - at, at)

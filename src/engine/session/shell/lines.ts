@@ -60,7 +60,10 @@ const own = (marks: Marks, what: string): string => `__cerith_${what}${marks.non
 export function setUpCode(marks: Marks, builtin: string | null): string {
   const plain = `\\builtin set +H +m +o history; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
   // It says by itself that it is there.
-  const load = builtin === null ? '' : `; \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.nonce}`
+  const load =
+    builtin === null
+      ? ''
+      : `; \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.nonce}`
   return `{ ${plain}; ${installTraps(marks, null)}${load}; } 2>/dev/null\n`
 }
 
@@ -83,7 +86,18 @@ function installExit(marks: Marks, userExit: string | null): string {
 
 /** Everything a successor needs, NUL-separated, by builtins only: no fork. */
 export function dumpCode(marks: Marks, mark = 0): string {
-  const parts = ['declare -p', 'declare -f', 'declare -F', 'alias -p', 'shopt -p', 'set +o', 'umask -p', 'trap -p', `printf '%q\\n' "$#" "$@"`, 'dirs -l -p']
+  const parts = [
+    'declare -p',
+    'declare -f',
+    'declare -F',
+    'alias -p',
+    'shopt -p',
+    'set +o',
+    'umask -p',
+    'trap -p',
+    `printf '%q\\n' "$#" "$@"`,
+    'dirs -l -p',
+  ]
   const body = parts.map((part) => `\\builtin ${part} || \\builtin :; \\builtin printf '\\0'`).join('; ')
   // Beyond a file size limit a write would end the shell, unless the signal is ignored.
   return `\\builtin trap '' XFSZ; { \\builtin printf '${STATE_BEGINS}\\0'; ${body}; \\builtin pwd; \\builtin printf '\\0end\\0%s' ${mark}; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
@@ -100,7 +114,9 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
   const names = Object.keys(call.env)
   if (names.length > 0) {
-    before.push(`{ \\builtin declare -p ${names.join(' ')} >|${quoteWord(fileOf.env(marks))} && \\builtin :; } 2>/dev/null`)
+    before.push(
+      `{ \\builtin declare -p ${names.join(' ')} >|${quoteWord(fileOf.env(marks))} && \\builtin :; } 2>/dev/null`,
+    )
     before.push(`\\builtin export ${names.map((name) => `${name}=${quoteWord(call.env[name] as string)}`).join(' ')}`)
   }
   if (call.secrets) before.push(`{ ${call.secrets.prelude}\n} || \\builtin return 125`)
@@ -113,7 +129,8 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if (call.stages) before.push(leaveStages(call.stages, call.status))
-  else if ((before.length > 0 || call.statusLost || call.stdout || call.stderr || isPlain(call)) && call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
+  else if ((before.length > 0 || call.statusLost || call.stdout || call.stderr || isPlain(call)) && call.status !== 0)
+    before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
   if (call.verbose === 'yes') return `${before.join('; ')}\n${call.script}\n`
   // On a line of its own: bash drops the whole line of what it cannot parse.
   const head = before.length > 0 ? `${before.join('; ')}\n` : ''
@@ -131,7 +148,11 @@ function leaveStages(stages: readonly number[], status: number): string {
 function repoint({ stdout, stderr }: CallText): string[] {
   if (!stdout && !stderr) return []
   // `builtin exec` would undo its redirections at once, so a function of that name has to go.
-  return ['\\builtin unset -f exec', ...(stdout ? [`\\exec >${stdout}`] : []), ...(stderr ? [`\\exec 2>${stderr}`] : [])]
+  return [
+    '\\builtin unset -f exec',
+    ...(stdout ? [`\\exec >${stdout}`] : []),
+    ...(stderr ? [`\\exec 2>${stderr}`] : []),
+  ]
 }
 
 interface PlainText {
@@ -170,10 +191,20 @@ function trailer(call: CallText, marks: Marks): string {
   const take = `${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`
   const steps = [take]
   if (reportsTraps(call)) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
-  if (call.keepStdin) steps.push(`{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`)
+  if (call.keepStdin)
+    steps.push(
+      `{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`,
+    )
   // Told before it is: who could not note it down must not be answered for twice.
   steps.push(`${own(marks, 't')}=\${${kept}[0]}`)
-  steps.push(report(marks, 'T', 0, `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`))
+  steps.push(
+    report(
+      marks,
+      'T',
+      0,
+      `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`,
+    ),
+  )
   steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
   return `\n{ ${steps.join('; ')}; }${reportsTraps(call) ? ' >/dev/null' : ''} 2>/dev/null\n`
 }
@@ -183,10 +214,12 @@ function trailer(call: CallText, marks: Marks): string {
  * nearly always answers by itself, gets it only when it takes its time (`endLine`).
  */
 export function callLines(call: CallText, marks: Marks): string {
-  const stdin = call.stdin === null ? `&"$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
+  const stdin =
+    call.stdin === null ? `&"$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
   const { source, end, forget, told } = constantText(marks)
   // Without an expansion its last argument is as short as the command.
-  if (isTyped(call)) return call.loaded ? `${call.script};\\${LOADED}\n` : `${call.script}${told}"$_" >${marks.report}\n`
+  if (isTyped(call))
+    return call.loaded ? `${call.script};\\${LOADED}\n` : `${call.script}${told}"$_" >${marks.report}\n`
   if (isProgram(call)) return `\\${LOADED} ${call.script} <${stdin}\n`
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
   const before = repoint(call)
@@ -198,8 +231,12 @@ export function callLines(call: CallText, marks: Marks): string {
   if (call.repairBuiltins) after.push(repairCode(marks))
   if (call.secrets) after.push(call.secrets.epilogue)
   const names = Object.keys(call.env)
-  if (names.length > 0) after.push(`{ \\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}; }${UNNOTICED}`)
-  if (reportsTraps(call)) after.push(`[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN`)
+  if (names.length > 0)
+    after.push(`{ \\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}; }${UNNOTICED}`)
+  if (reportsTraps(call))
+    after.push(
+      `[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN`,
+    )
   const status = own(marks, 'q')
   // Off before bash reads the line behind it, which says in its report what it was.
   const quiet = call.verbose === 'no' ? '' : `; ${status}=$? ${own(marks, 'v')}=$-; \\builtin set +v`
@@ -258,7 +295,8 @@ function reportTraps(marks: Marks): string {
 function repairCode(marks: Marks): string {
   const options = own(marks, 'b')
   const back = ['inherit_errexit', 'expand_aliases', 'shift_verbose', 'sourcepath', 'interactive_comments'].map(
-    (name) => `if [[ :\${${options}}: == *:${name}:* ]]; then \\builtin shopt -s ${name}; else \\builtin shopt -u ${name}; fi`,
+    (name) =>
+      `if [[ :\${${options}}: == *:${name}:* ]]; then \\builtin shopt -s ${name}; else \\builtin shopt -u ${name}; fi`,
   )
   return `${options}=$BASHOPTS:$SHELLOPTS; POSIXLY_CORRECT=1; \\unset -f builtin exec unset enable printf source declare trap; \\unset POSIXLY_CORRECT; \\enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read return set shopt source trap umask unset; ${back.join('; ')}; if [[ :\${${options}}: == *:posix:* ]]; then \\builtin set -o posix; fi`
 }

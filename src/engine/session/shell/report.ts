@@ -8,7 +8,11 @@ export interface Report {
 }
 
 /** Reads the first bytes of `memory`. */
-export function createReportReader(memory: Uint8Array, nonce: string, onReport: (report: Report) => void): (length: number) => void {
+export function createReportReader(
+  memory: Uint8Array,
+  nonce: string,
+  onReport: (report: Report) => void,
+): (length: number) => void {
   const begin = `@${nonce}\0`
   const end = `${nonce}@\0`
   const buffer = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength)

@@ -68,7 +68,11 @@ export class SessionShell {
   static async start(services: Services, env: Readonly<Record<string, string>>, cwd: string): Promise<SessionShell> {
     const orders = await takePipe(services)
     const report = await takePipe(services)
-    const marks: Marks = { nonce: randomBytes(12).toString('hex'), report: report.writePath, files: services.runFile('s') }
+    const marks: Marks = {
+      nonce: randomBytes(12).toString('hex'),
+      report: report.writePath,
+      files: services.runFile('s'),
+    }
     writeFirstFiles(marks, services.shellBuiltin)
     const ordersFd = orders.writeEnd()
     let ward: Ward
@@ -149,7 +153,10 @@ export class SessionShell {
 
   /** Resolves when a command that the builtin may decline has been started by it, or given otherwise. */
   async begun(): Promise<void> {
-    for (const began = performance.now(); this.#desk.otherwise && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
+    for (
+      const began = performance.now();
+      this.#desk.otherwise && this.alive && performance.now() - began < SETTLE_LIMIT_MS;
+    ) {
       this.hearNow()
       // Until it has become the program it looks like the shell; one that could not is gone, and has only a name in brackets.
       const looks = descendantsOf(this.pid).map(commandLine)
@@ -191,7 +198,8 @@ export class SessionShell {
 
   /** Its stdout is a report's for a moment after each answer; only a shell that waits for a line shows what it really is. */
   async #settled(): Promise<void> {
-    for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS;) await new Promise((resolve) => setTimeout(resolve, 1))
+    for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS;)
+      await new Promise((resolve) => setTimeout(resolve, 1))
   }
 
   /** Gives a plain command the line that reports its end if it did not do so itself. */
@@ -240,7 +248,9 @@ export class SessionShell {
   detach({ childless, waits }: { readonly childless: boolean; readonly waits: boolean }): { held: boolean } {
     this.streams.detach()
     // Who was alone and started nobody still is; of those that bash has waited for, only the warden can have got company.
-    this.#accompanied = this.#accompanied ? this.#hasCompany() : !childless && (waits ? this.#wardenHasCompany() : this.#hasCompany())
+    this.#accompanied = this.#accompanied
+      ? this.#hasCompany()
+      : !childless && (waits ? this.#wardenHasCompany() : this.#hasCompany())
     return { held: this.#accompanied }
   }
 

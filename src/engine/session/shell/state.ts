@@ -38,7 +38,8 @@ export function markOf(dump: string): number {
 export function parseState(dump: string): ShellState | null {
   const parts = dump.split('\0')
   if (parts[0] !== STATE_BEGINS || parts.length < 14 || parts[12] !== 'end') return null
-  const [, variables, functions, functionNames, aliases, shopts, options, umask, traps, positional, directories, cwd] = parts as string[]
+  const [, variables, functions, functionNames, aliases, shopts, options, umask, traps, positional, directories, cwd] =
+    parts as string[]
   return {
     variables: parseDeclarations(variables as string),
     functions: functions as string,
@@ -61,9 +62,11 @@ export function parseState(dump: string): ShellState | null {
 const OF_THE_SHELL =
   /^(?:BASH|BASHOPTS|BASHPID|BASH_.*|COMP_.*|COPROC.*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OPTERR|OSTYPE|PIPESTATUS|PPID|PS1|PS4|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|HISTFILE|HISTFILESIZE|HISTSIZE|HISTCONTROL|MAILCHECK|TMOUT|PS0|PS2|POSIXLY_CORRECT|PROMPT_COMMAND|BASH_ENV|ENV|_|CERITH_ENGINE)$/
 /** Different at every look, and of no use to the guard. */
-const VARYING = /^(?:_|BASHPID|BASH_COMMAND|BASH_ARGV0|BASH_SUBSHELL|COLUMNS|EPOCH\w+|HISTCMD|LINENO|LINES|PWD|S?RANDOM|SECONDS|__cerith\w*)$/
+const VARYING =
+  /^(?:_|BASHPID|BASH_COMMAND|BASH_ARGV0|BASH_SUBSHELL|COLUMNS|EPOCH\w+|HISTCMD|LINENO|LINES|PWD|S?RANDOM|SECONDS|__cerith\w*)$/
 /** A restored shell must not die of what killed its predecessor, nor become interactive in other ways than ours. */
-const LEFT_OUT_OPTIONS = /\b(?:errexit|noexec|history|histexpand|emacs|vi|monitor|notify|interactive-comments|ignoreeof|onecmd|privileged|posix|xtrace|verbose)\b/
+const LEFT_OUT_OPTIONS =
+  /\b(?:errexit|noexec|history|histexpand|emacs|vi|monitor|notify|interactive-comments|ignoreeof|onecmd|privileged|posix|xtrace|verbose)\b/
 const LEFT_OUT_SHOPTS =
   /\b(?:login_shell|restricted_shell|checkwinsize|huponexit|checkjobs|progcomp\w*|hostcomplete|force_fignore|complete_fullquote|cmdhist|lithist|histappend|histreedit|histverify|mailwarn|promptvars)\b/
 
@@ -90,13 +93,24 @@ export function restoreCode(state: ShellState, initial: readonly string[]): stri
     // Behind another word `name=(...)` is no assignment but a syntax error, so arrays need the bare word.
   ].map((line) => (/^declare -\w*[aA]/.test(line) ? line : `\\builtin ${line}`))
   // DEBUG and RETURN would go off during the rest of this; the next command gets them from the session. EXIT has run.
-  const traps = state.traps.filter(({ signal }) => !/^(?:EXIT|DEBUG|RETURN|XFSZ)$/.test(signal) && !signal.includes('RTMIN+9')).map(({ text }) => `\\builtin ${text}`)
-  return [...lines, state.functions, ...state.exportedFunctions.map((name) => `\\builtin declare -fx ${quoteWord(name)}`), ...aliasLines(state.aliases), ...traps, ''].join('\n')
+  const traps = state.traps
+    .filter(({ signal }) => !/^(?:EXIT|DEBUG|RETURN|XFSZ)$/.test(signal) && !signal.includes('RTMIN+9'))
+    .map(({ text }) => `\\builtin ${text}`)
+  return [
+    ...lines,
+    state.functions,
+    ...state.exportedFunctions.map((name) => `\\builtin declare -fx ${quoteWord(name)}`),
+    ...aliasLines(state.aliases),
+    ...traps,
+    '',
+  ].join('\n')
 }
 
 /** Exported names that a successor does not get: what the environment filter keeps from a fresh shell does not come back through a session either. */
 export function namesLeftBehind(state: ShellState, initial: readonly string[]): string[] {
-  return state.variables.filter((variable) => isOurs(variable) && !isCarriedOn(variable) && !initial.includes(variable.name)).map(({ name }) => name)
+  return state.variables
+    .filter((variable) => isOurs(variable) && !isCarriedOn(variable) && !initial.includes(variable.name))
+    .map(({ name }) => name)
 }
 
 /** The dump as it may lie on a disk: without what a successor does not get, and without any known secret. */
@@ -124,7 +138,10 @@ function isCarriedOn({ name, flags, text }: Declaration): boolean {
 function restoreVariable({ name, flags, text }: Declaration): string[] {
   if (!flags.includes('i')) return [text]
   const others = flags.replace(/[ir-]/g, '')
-  return [text.replace(/^declare -\S+/, `declare ${others ? `-${others}` : '--'}`), `declare -i${flags.includes('r') ? 'r' : ''} ${name}`]
+  return [
+    text.replace(/^declare -\S+/, `declare ${others ? `-${others}` : '--'}`),
+    `declare -i${flags.includes('r') ? 'r' : ''} ${name}`,
+  ]
 }
 
 function aliasLines(text: string): string[] {
@@ -132,7 +149,10 @@ function aliasLines(text: string): string[] {
 }
 
 function aliasesOf(text: string): [string, string][] {
-  return [...text.matchAll(/^alias (?:-- )?([^=\s]+)='((?:[^']|'\\'')*)'$/gm)].map((match) => [match[1] as string, (match[2] as string).replaceAll(String.raw`'\''`, "'")])
+  return [...text.matchAll(/^alias (?:-- )?([^=\s]+)='((?:[^']|'\\'')*)'$/gm)].map((match) => [
+    match[1] as string,
+    (match[2] as string).replaceAll(String.raw`'\''`, "'"),
+  ])
 }
 
 export interface Knowledge {
@@ -151,7 +171,8 @@ export function knowledge(state: ShellState): Knowledge {
   }
   const functions: Record<string, string> = {}
   // Behind the brace may be redirections of the whole function.
-  for (const match of state.functions.matchAll(/^(\S+) \(\) ?\n([\s\S]*?^\}(?: .*)?)$/gm)) functions[match[1] as string] = match[2] as string
+  for (const match of state.functions.matchAll(/^(\S+) \(\) ?\n([\s\S]*?^\}(?: .*)?)$/gm))
+    functions[match[1] as string] = match[2] as string
   return { variables, functions, aliases: Object.fromEntries(aliasesOf(state.aliases)) }
 }
 
@@ -172,7 +193,17 @@ export function valueOf(text: string): string | null {
   if (quoted !== undefined) return quoted.replaceAll(/\\([$`"\\])/g, '$1')
   const ansi = /^declare -\S+ \w+=\$'([\s\S]*)'$/.exec(text)?.[1]
   if (ansi === undefined) return null
-  const simple: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', e: '\x1b', E: '\x1b', f: '\f', v: '\v' }
+  const simple: Record<string, string> = {
+    n: '\n',
+    t: '\t',
+    r: '\r',
+    a: '\x07',
+    b: '\b',
+    e: '\x1b',
+    E: '\x1b',
+    f: '\f',
+    v: '\v',
+  }
   return ansi.replaceAll(/\\(?:([0-7]{1,3})|([\s\S]))/g, (_, octal: string | undefined, letter: string | undefined) =>
     octal ? String.fromCharCode(Number.parseInt(octal, 8)) : (simple[letter as string] ?? (letter as string)),
   )
@@ -204,7 +235,9 @@ export function trapsOf(text: string): Traps {
     debug: commands.get('DEBUG') ?? null,
     return: commands.get('RETURN') ?? null,
     errTrap: commands.has('ERR'),
-    others: [...commands.keys()].some((signal) => !/^(?:EXIT|DEBUG|RETURN|ERR|XFSZ)$/.test(signal) && !signal.includes('RTMIN+9')),
+    others: [...commands.keys()].some(
+      (signal) => !/^(?:EXIT|DEBUG|RETURN|ERR|XFSZ)$/.test(signal) && !signal.includes('RTMIN+9'),
+    ),
   }
 }
 

@@ -109,7 +109,11 @@ export class SessionStreams {
 
 function channel(pipe: Pipe, services: Services, side: keyof Sinks): Channel {
   const fd = pipe.readEnd()
-  const made: { reader: PipeReader; file: string; owner: Sinks | null } = { file: fileName(fstatSync(fd)), owner: null, reader: null as unknown as PipeReader }
+  const made: { reader: PipeReader; file: string; owner: Sinks | null } = {
+    file: fileName(fstatSync(fd)),
+    owner: null,
+    reader: null as unknown as PipeReader,
+  }
   made.reader = readPipe(fd, services.scratch, (chunk) => made.owner?.[side](chunk))
   return made
 }

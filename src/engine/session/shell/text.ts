@@ -55,7 +55,10 @@ const LEAVES_NOTHING = new Set(
 )
 
 /** These change the shell, but no word means something else after them. */
-const CLEAR = new Set([...LEAVES_NOTHING, ...'cd exit export kill popd printf pushd read set shift umask unset wait'.split(' ')])
+const CLEAR = new Set([
+  ...LEAVES_NOTHING,
+  ...'cd exit export kill popd printf pushd read set shift umask unset wait'.split(' '),
+])
 
 const RISKY = /\b(?:exec|kill|pkill|killall|ulimit|enable|suspend)\b|\bset\b[^;|&]*-\w*t|\bonecmd\b|\$\$|BASHPID|<&|>&-/
 const LOOKS_AT_LAST = /\$(?:_\b|\{_)/
@@ -66,7 +69,8 @@ const JOINED = /(?<=\s)[12]?>&[12](?=\s|$)/g
 export function readText(whole: string): TextFacts {
   const text = whole.replaceAll(JOINED, '  ')
   const words = firstWords(text, LEAVES_NOTHING)
-  const typed = words !== null && words.every((word) => AT_ONCE.has(word)) && TYPEABLE.test(whole) && !/;\s*$/.test(text)
+  const typed =
+    words !== null && words.every((word) => AT_ONCE.has(word)) && TYPEABLE.test(whole) && !/;\s*$/.test(text)
   return {
     setsTraps: /\btrap\b/.test(text),
     listsTraps: /\btrap\b(?=\s*(?:-[a-z]*p|[;|&)>\n]|$))/.test(text),
@@ -81,7 +85,8 @@ export function readText(whole: string): TextFacts {
     turnsVerbose: /\bset\b[^;|&\n]*-\w*v|\bverbose\b/.test(text),
     words,
     // A redirection may wait for somebody at the other end of a FIFO.
-    forks: words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)|[<>]/.test(whole),
+    forks:
+      words === null || words.some((word) => !BUILTINS.has(word)) || /(?<!\|)\|(?!\|)|(?<!&)&(?!&)|[<>]/.test(whole),
     leavesChildren: words === null || /(?<!&)&(?!&)/.test(text),
     clearWords: words ?? firstWords(text, CLEAR),
     looksAtStages: text.includes('PIPESTATUS'),

@@ -12,18 +12,35 @@ const bash: ToolSpec = {
   ...RUNS,
   name: 'bash',
   describe: descriptions.bash,
-  inputSchema: () => inputOf({ command: text('The bash command to run; required unless restart'), restart: flag('Start over with a new shell') }),
-  outputSchema: outputOf({ output: text(), exit_code: orNull(whole()), status: text(), error: text() }, ['output', 'status']),
+  inputSchema: () =>
+    inputOf({
+      command: text('The bash command to run; required unless restart'),
+      restart: flag('Start over with a new shell'),
+    }),
+  outputSchema: outputOf({ output: text(), exit_code: orNull(whole()), status: text(), error: text() }, [
+    'output',
+    'status',
+  ]),
   // The model knows this tool by heart; the API takes no schema for it.
   native: { anthropic: { type: 'bash_20250124', name: 'bash' } },
-  fail: (error) => ({ text: errorText(error), structured: { output: '', exit_code: null, status: 'error', error: errorText(error) }, isError: true }),
+  fail: (error) => ({
+    text: errorText(error),
+    structured: { output: '', exit_code: null, status: 'error', error: errorText(error) },
+    isError: true,
+  }),
   call: async (box, input, call) => {
     const { command, restart } = input as { command?: string; restart?: boolean }
     if (restart === true) {
       await (await box.session()).restart()
-      if (command === undefined) return said('The shell was restarted.', { output: '', exit_code: null, status: 'restarted' })
+      if (command === undefined)
+        return said('The shell was restarted.', { output: '', exit_code: null, status: 'restarted' })
     }
-    if (command === undefined) throw new ShellError('BAD_REQUEST', "Missing required field: 'command' (string) in bash.", "Give 'command', or restart: true.")
+    if (command === undefined)
+      throw new ShellError(
+        'BAD_REQUEST',
+        "Missing required field: 'command' (string) in bash.",
+        "Give 'command', or restart: true.",
+      )
     return renderRan(await box.foreground({ command }, call))
   },
 }
@@ -41,11 +58,17 @@ function renderRan(ran: Ran): ToolResult {
     case 'refused':
       return wrong(refusalText(outcome, ran.command), structured)
     case 'timeout':
-      return wrong(lines(`[timed out after ${ran.timeoutMs}ms and was ended; the shell and its state are kept]`, body), structured)
+      return wrong(
+        lines(`[timed out after ${ran.timeoutMs}ms and was ended; the shell and its state are kept]`, body),
+        structured,
+      )
     case 'killed':
       return wrong(lines('[interrupted; the shell and its state are kept]', body), structured)
     case 'running':
-      return said(lines(`[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]`, body), { ...structured, id: outcome.id })
+      return said(lines(`[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]`, body), {
+        ...structured,
+        id: outcome.id,
+      })
     default: {
       const text = lines(body, `[${endWords(outcome)}]`)
       return ran.answeredNo ? said(text, structured) : wrong(text, structured)

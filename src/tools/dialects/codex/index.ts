@@ -24,13 +24,32 @@ const YIELD_FIELDS = {
   yield_time_ms: whole('How long to wait for output before yielding; yielding never kills', { minimum: 0 }),
   max_output_tokens: whole('More output than this is cut in the middle', { minimum: 1 }),
 }
-const OUTPUT = outputOf({ output: text(), exit_code: whole(), session_id: whole(), wall_time_seconds: { type: 'number' }, original_token_count: whole(), error: text() }, ['output'])
+const OUTPUT = outputOf(
+  {
+    output: text(),
+    exit_code: whole(),
+    session_id: whole(),
+    wall_time_seconds: { type: 'number' },
+    original_token_count: whole(),
+    error: text(),
+  },
+  ['output'],
+)
 
 const execCommand: ToolSpec = {
   ...RUNS,
   name: 'exec_command',
   describe: descriptions.execCommand,
-  inputSchema: () => inputOf({ cmd: text('Shell command to execute'), workdir: text('Directory to run in'), tty: flag('Give it a terminal; needed to write to it'), ...YIELD_FIELDS }, ['cmd']),
+  inputSchema: () =>
+    inputOf(
+      {
+        cmd: text('Shell command to execute'),
+        workdir: text('Directory to run in'),
+        tty: flag('Give it a terminal; needed to write to it'),
+        ...YIELD_FIELDS,
+      },
+      ['cmd'],
+    ),
   outputSchema: OUTPUT,
   aliases: { command: 'cmd', cwd: 'workdir', dir_path: 'workdir', pty: 'tty' },
   argv: ['cmd'],
@@ -38,9 +57,21 @@ const execCommand: ToolSpec = {
   call: async (box, input, call) => {
     const { cmd, workdir, tty } = input as { cmd: string; workdir?: string; tty?: boolean }
     const started = await box.background({ command: cmd, cwd: workdir, pty: tty }, call)
-    if (started.kind === 'started') return collect(box, started.job, yieldOf(input['yield_time_ms'], EXEC_YIELD_MS, MAX_YIELD_MS), input['max_output_tokens'], call)
+    if (started.kind === 'started')
+      return collect(
+        box,
+        started.job,
+        yieldOf(input['yield_time_ms'], EXEC_YIELD_MS, MAX_YIELD_MS),
+        input['max_output_tokens'],
+        call,
+      )
     const { outcome, command } = started.ran
-    if (outcome.refused) return { text: refusalText(outcome, command), structured: { output: '', error: refusalText(outcome, command) }, isError: true }
+    if (outcome.refused)
+      return {
+        text: refusalText(outcome, command),
+        structured: { output: '', error: refusalText(outcome, command) },
+        isError: true,
+      }
     const output = outcome.status === 'dry_run' ? dryRunText(command) : bodyOf(outcome)
     return { text: output, structured: { output }, isError: false }
   },
@@ -52,7 +83,15 @@ const writeStdin: ToolSpec = {
   title: 'Type into a session',
   annotations: RUNS.annotations,
   describe: () => descriptions.writeStdin,
-  inputSchema: () => inputOf({ session_id: whole('The id that exec_command returned'), chars: text('What to type; empty to poll'), ...YIELD_FIELDS }, ['session_id']),
+  inputSchema: () =>
+    inputOf(
+      {
+        session_id: whole('The id that exec_command returned'),
+        chars: text('What to type; empty to poll'),
+        ...YIELD_FIELDS,
+      },
+      ['session_id'],
+    ),
   outputSchema: OUTPUT,
   fail: failed,
   call: async (box, input, call) => {
@@ -60,13 +99,22 @@ const writeStdin: ToolSpec = {
     const job = await box.job(session_id)
     if (chars === '\u0003') await box.send(session_id, { keys: ['C-c'] })
     else if (chars !== '') await job.send({ text: chars })
-    const yieldMs = chars === '' ? yieldOf(input['yield_time_ms'], POLL_YIELD_MS, MAX_POLL_MS) : yieldOf(input['yield_time_ms'], WRITE_YIELD_MS, MAX_YIELD_MS)
+    const yieldMs =
+      chars === ''
+        ? yieldOf(input['yield_time_ms'], POLL_YIELD_MS, MAX_POLL_MS)
+        : yieldOf(input['yield_time_ms'], WRITE_YIELD_MS, MAX_YIELD_MS)
     return collect(box, job, yieldMs, input['max_output_tokens'], call)
   },
 }
 
 /** Waits for the end or the yield, whichever is first, and reads what is new. */
-async function collect(box: Toolbox, job: Job, yieldMs: number, maxTokens: unknown, call: CallOptions): Promise<ToolResult> {
+async function collect(
+  box: Toolbox,
+  job: Job,
+  yieldMs: number,
+  maxTokens: unknown,
+  call: CallOptions,
+): Promise<ToolResult> {
   const begun = performance.now()
   await job.wait({ exit: true, timeoutMs: box.patience(yieldMs), signal: call.signal })
   const tokens = typeof maxTokens === 'number' ? maxTokens : DEFAULT_TOKENS
@@ -77,7 +125,13 @@ async function collect(box: Toolbox, job: Job, yieldMs: number, maxTokens: unkno
   const original = reading.omittedBytes > 0 ? Math.ceil((reading.omittedBytes + output.length) / CHARS_PER_TOKEN) : null
   const exitCode = info.isRunning ? null : exitNumber(info)
   return {
-    text: lines(`Wall time: ${seconds.toFixed(4)} seconds`, stateOf(info), original === null ? '' : `Original token count: ${original}`, noteLines(info.notes), `Output:\n${output}`),
+    text: lines(
+      `Wall time: ${seconds.toFixed(4)} seconds`,
+      stateOf(info),
+      original === null ? '' : `Original token count: ${original}`,
+      noteLines(info.notes),
+      `Output:\n${output}`,
+    ),
     structured: {
       output,
       ...(exitCode === null ? { session_id: Number(info.id) || 0 } : { exit_code: exitCode }),

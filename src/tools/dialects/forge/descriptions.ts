@@ -1,7 +1,10 @@
 /** What the model reads about the forge tools (documents 002 and 003). */
 import type { Facts } from '../../dialect.js'
 
-export const bash = ({ shell, timeouts }: Facts): string => `Executes a given bash command in a persistent shell session (${shell}): directory and variables stay for the next call.
+export const bash = ({
+  shell,
+  timeouts,
+}: Facts): string => `Executes a given bash command in a persistent shell session (${shell}): directory and variables stay for the next call.
 
 For terminal operations like git, npm, docker. Do NOT use it for file operations: use the specialized file tools instead.
 

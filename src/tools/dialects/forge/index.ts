@@ -11,7 +11,12 @@ import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
-const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text()), metadata: { type: 'object' } }, ['success', 'output', 'error', 'metadata'])
+const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text()), metadata: { type: 'object' } }, [
+  'success',
+  'output',
+  'error',
+  'metadata',
+])
 
 const bash: ToolSpec = {
   ...RUNS,
@@ -36,10 +41,18 @@ const bashOutput: ToolSpec = {
   ...readsJob('bash_id'),
   name: 'BashOutput',
   describe: () => descriptions.bashOutput,
-  inputSchema: () => inputOf({ bash_id: text('The ID of the background shell to retrieve output from'), filter: text('Optional regex to filter output lines') }, ['bash_id']),
+  inputSchema: () =>
+    inputOf(
+      {
+        bash_id: text('The ID of the background shell to retrieve output from'),
+        filter: text('Optional regex to filter output lines'),
+      },
+      ['bash_id'],
+    ),
   outputSchema: OUTPUT,
   fail: failed,
-  call: async (box, { bash_id, filter }) => renderReading(await box.read(bash_id as string, { filter: filter as string | undefined })),
+  call: async (box, { bash_id, filter }) =>
+    renderReading(await box.read(bash_id as string, { filter: filter as string | undefined })),
 }
 
 const killShell: ToolSpec = {
@@ -57,7 +70,13 @@ function renderRan(ran: Ran): ToolResult {
   const clipped = clipHead(bodyOf(outcome), { maxChars: 30_000 })
   const truncated = clipped.truncated || outcome.truncated
   const output = lines(clipped.text, noteLines(outcome.notes))
-  const metadata: Record<string, unknown> = { command: ran.command, exit_code: outcome.exitCode, truncated, duration_ms: outcome.durationMs, cwd: outcome.cwd }
+  const metadata: Record<string, unknown> = {
+    command: ran.command,
+    exit_code: outcome.exitCode,
+    truncated,
+    duration_ms: outcome.durationMs,
+    cwd: outcome.cwd,
+  }
   if (ran.description !== null) metadata['description'] = ran.description
   if (truncated && outcome.outputFile !== null) metadata['output_file'] = outcome.outputFile
   switch (outcome.status) {
@@ -69,33 +88,53 @@ function renderRan(ran: Ran): ToolResult {
       return no(refusalText(outcome, ran.command), '', { ...metadata, rule: outcome.refused?.rule })
     case 'timeout': {
       const afterMs = outcome.end?.kind === 'timeout' ? outcome.end.afterMs : ran.timeoutMs
-      return no(lines(`Command timed out after ${afterMs}ms`, output), output, { ...metadata, timeout_ms: afterMs, status: 'timeout' })
+      return no(lines(`Command timed out after ${afterMs}ms`, output), output, {
+        ...metadata,
+        timeout_ms: afterMs,
+        status: 'timeout',
+      })
     }
     case 'killed':
       return no(lines('Command was interrupted', output), output, { ...metadata, status: 'killed' })
     case 'running':
-      return ok(lines(`Command is still running as background shell: ${outcome.id} (NOT killed; read it with BashOutput, stop it with KillShell)`, output), {
-        ...metadata,
-        bash_id: outcome.id,
-        status: 'running',
-        is_running: true,
-      })
+      return ok(
+        lines(
+          `Command is still running as background shell: ${outcome.id} (NOT killed; read it with BashOutput, stop it with KillShell)`,
+          output,
+        ),
+        {
+          ...metadata,
+          bash_id: outcome.id,
+          status: 'running',
+          is_running: true,
+        },
+      )
     default:
-      return no(lines(`Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`, output), output, {
-        ...metadata,
-        ...(outcome.signal === null ? {} : { signal: outcome.signal }),
-      })
+      return no(
+        lines(
+          `Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`,
+          output,
+        ),
+        output,
+        {
+          ...metadata,
+          ...(outcome.signal === null ? {} : { signal: outcome.signal }),
+        },
+      )
   }
 }
 
 function renderStarted(info: JobInfo): ToolResult {
-  return ok(`Started background shell: ${info.id}\nCommand: ${info.command}\nUse BashOutput tool with bash_id='${info.id}' to read output.`, {
-    bash_id: info.id,
-    command: info.command,
-    ...(info.description === null ? {} : { description: info.description }),
-    status: info.status,
-    is_running: info.isRunning,
-  })
+  return ok(
+    `Started background shell: ${info.id}\nCommand: ${info.command}\nUse BashOutput tool with bash_id='${info.id}' to read output.`,
+    {
+      bash_id: info.id,
+      command: info.command,
+      ...(info.description === null ? {} : { description: info.description }),
+      status: info.status,
+      is_running: info.isRunning,
+    },
+  )
 }
 
 function renderReading(reading: Reading): ToolResult {
@@ -114,7 +153,9 @@ function renderReading(reading: Reading): ToolResult {
 }
 
 function renderKilled({ info, alreadyStopped, notes }: KillResult): ToolResult {
-  const said = alreadyStopped ? `Shell ${info.id} already stopped (status: ${info.status})` : `Shell ${info.id} terminated`
+  const said = alreadyStopped
+    ? `Shell ${info.id} already stopped (status: ${info.status})`
+    : `Shell ${info.id} terminated`
   return ok(lines(said, noteLines(notes)), {
     shell_id: info.id,
     command: info.command,
@@ -125,7 +166,11 @@ function renderKilled({ info, alreadyStopped, notes }: KillResult): ToolResult {
 }
 
 function ok(output: string, metadata: Record<string, unknown>): ToolResult {
-  return { text: output === '' ? '(no output)' : output, structured: { success: true, output, error: null, metadata }, isError: false }
+  return {
+    text: output === '' ? '(no output)' : output,
+    structured: { success: true, output, error: null, metadata },
+    isError: false,
+  }
 }
 
 function no(error: string, output: string, metadata: Record<string, unknown>): ToolResult {

@@ -22,11 +22,24 @@ const runShellCommand: ToolSpec = {
       },
       ['command'],
     ),
-  outputSchema: outputOf({ output: text(), error: text(), exit_code: orNull(whole()), signal: orNull(text()), pid: orNull(whole()), pgid: orNull(whole()), output_file: text() }),
+  outputSchema: outputOf({
+    output: text(),
+    error: text(),
+    exit_code: orNull(whole()),
+    signal: orNull(text()),
+    pid: orNull(whole()),
+    pgid: orNull(whole()),
+    output_file: text(),
+  }),
   aliases: { cwd: 'dir_path', workdir: 'dir_path', directory: 'dir_path', run_in_background: 'is_background' },
   fail: (error) => failed(errorText(error)),
   call: (box, input, call) => {
-    const { command, description, dir_path: cwd, is_background: asJob } = input as { command: string; description?: string; dir_path?: string; is_background?: boolean }
+    const {
+      command,
+      description,
+      dir_path: cwd,
+      is_background: asJob,
+    } = input as { command: string; description?: string; dir_path?: string; is_background?: boolean }
     return runOrStart(box, call, { command, description, cwd, asJob }, { ran: renderRan, started: renderStarted })
   },
 }
@@ -34,32 +47,51 @@ const runShellCommand: ToolSpec = {
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran
   if (outcome.refused) return failed(refusalText(outcome, ran.command))
-  if (outcome.status === 'dry_run') return { text: dryRunText(ran.command), structured: { output: dryRunText(ran.command) }, isError: false }
+  if (outcome.status === 'dry_run')
+    return { text: dryRunText(ran.command), structured: { output: dryRunText(ran.command) }, isError: false }
   const output = bodyOf(outcome)
   const trouble = troubleOf(ran)
   const report = lines(
     trouble === null ? '' : `Error: ${trouble}`,
-    outcome.status === 'running' || outcome.status === 'completed' ? '' : outcome.signal === null ? `Exit Code: ${outcome.exitCode ?? '(none)'}` : `Signal: ${outcome.signal}`,
-    outcome.status === 'running' ? `Process Group PGID: ${outcome.pgid} (still running, NOT killed; output in ${outcome.outputFile})` : '',
+    outcome.status === 'running' || outcome.status === 'completed'
+      ? ''
+      : outcome.signal === null
+        ? `Exit Code: ${outcome.exitCode ?? '(none)'}`
+        : `Signal: ${outcome.signal}`,
+    outcome.status === 'running'
+      ? `Process Group PGID: ${outcome.pgid} (still running, NOT killed; output in ${outcome.outputFile})`
+      : '',
     ...outcome.notes.map((note) => `Note: ${note}`),
     `Output: ${output === '' ? '(empty)' : output}`,
   )
   return {
     text: report,
-    structured: { output: report, ...(trouble === null ? {} : { error: trouble }), exit_code: outcome.exitCode, signal: outcome.signal, pid: outcome.pid, pgid: outcome.pgid },
+    structured: {
+      output: report,
+      ...(trouble === null ? {} : { error: trouble }),
+      exit_code: outcome.exitCode,
+      signal: outcome.signal,
+      pid: outcome.pid,
+      pgid: outcome.pgid,
+    },
     isError: trouble !== null,
   }
 }
 
 function troubleOf({ outcome, timeoutMs }: Ran): string | null {
-  if (outcome.status === 'timeout') return `Command timed out after ${timeoutMs}ms and was ended. Below is the output before that.`
+  if (outcome.status === 'timeout')
+    return `Command timed out after ${timeoutMs}ms and was ended. Below is the output before that.`
   if (outcome.status === 'killed') return 'Command was cancelled. Below is the output before that.'
   return null
 }
 
 function renderStarted(info: JobInfo): ToolResult {
   const text = `Command started in background, PID: ${info.pid}, Process Group PGID: ${info.pgid}. Output goes to ${info.outputFile}; stop it with: kill -- -${info.pgid}`
-  return { text, structured: { output: text, pid: info.pid, pgid: info.pgid, output_file: info.outputFile }, isError: false }
+  return {
+    text,
+    structured: { output: text, pid: info.pid, pgid: info.pgid, output_file: info.outputFile },
+    isError: false,
+  }
 }
 
 function failed(message: string): ToolResult {
@@ -69,6 +101,11 @@ function failed(message: string): ToolResult {
 export const gemini: Dialect = {
   name: 'gemini',
   summary: "Gemini's run_shell_command: a fresh shell per call, a labelled report.",
-  policy: { ...USUAL_POLICY, state: 'fresh', streams: 'merged', timeouts: { defaultMs: 300_000, maxMs: 600_000, slowMs: 600_000 } },
+  policy: {
+    ...USUAL_POLICY,
+    state: 'fresh',
+    streams: 'merged',
+    timeouts: { defaultMs: 300_000, maxMs: 600_000, slowMs: 600_000 },
+  },
   tools: [runShellCommand],
 }

@@ -28,11 +28,31 @@ const bash: ToolSpec = {
       ['command'],
     ),
   outputSchema: outputOf({ status: text(), exit_code: {} }, ['status']),
-  aliases: { cmd: 'command', workdir: 'cwd', dir_path: 'cwd', timeout_ms: 'timeout', is_background: 'run_in_background', tty: 'pty' },
+  aliases: {
+    cmd: 'command',
+    workdir: 'cwd',
+    dir_path: 'cwd',
+    timeout_ms: 'timeout',
+    is_background: 'run_in_background',
+    tty: 'pty',
+  },
   fail: (error) => renderError(error, { exit_code: null }),
   call: (box, input, call) => {
-    const { command, description, cwd, session, pty, timeout: timeoutMs, run_in_background: asJob } = input as unknown as BashInput
-    return runOrStart(box, call, { command, description, cwd, session, pty, timeoutMs, asJob }, { ran: renderRan, started: (info) => renderStarted(info, timeoutMs ?? null) })
+    const {
+      command,
+      description,
+      cwd,
+      session,
+      pty,
+      timeout: timeoutMs,
+      run_in_background: asJob,
+    } = input as unknown as BashInput
+    return runOrStart(
+      box,
+      call,
+      { command, description, cwd, session, pty, timeoutMs, asJob },
+      { ran: renderRan, started: (info) => renderStarted(info, timeoutMs ?? null) },
+    )
   },
 }
 
@@ -59,10 +79,19 @@ const bashOutput: ToolSpec = {
   outputSchema: outputOf({ status: text(), text: text(), cursor: whole() }, ['status']),
   fail: (error) => renderError(error),
   call: async (box, input, call) => {
-    const { bash_id, filter, wait_ms, until, since } = input as { bash_id: string; filter?: string; wait_ms?: number; until?: string; since?: number }
+    const { bash_id, filter, wait_ms, until, since } = input as {
+      bash_id: string
+      filter?: string
+      wait_ms?: number
+      until?: string
+      since?: number
+    }
     const waits = wait_ms !== undefined || until !== undefined
     const waited = waits ? await box.wait(bash_id, { until, waitMs: wait_ms ?? UNTIL_MS, signal: call.signal }) : null
-    return renderReading(await box.read(bash_id, { filter, since: since === undefined ? undefined : Math.max(0, since), ansi: box.ansi }), waited)
+    return renderReading(
+      await box.read(bash_id, { filter, since: since === undefined ? undefined : Math.max(0, since), ansi: box.ansi }),
+      waited,
+    )
   },
 }
 
@@ -94,13 +123,23 @@ const sendInput: ToolSpec = {
   ...typesIntoJob('shell_id'),
   name: 'SendInput',
   describe: () => descriptions.sendInput,
-  inputSchema: () => inputOf({ shell_id: text(), text: text(), keys: list(text()), enter: flag('Then press Return') }, ['shell_id']),
+  inputSchema: () =>
+    inputOf({ shell_id: text(), text: text(), keys: list(text()), enter: flag('Then press Return') }, ['shell_id']),
   outputSchema: ANY,
   fail: (error) => renderError(error),
   call: async (box, input) => {
-    const { shell_id, text, keys, enter } = input as { shell_id: string; text?: string; keys?: string[]; enter?: boolean }
+    const { shell_id, text, keys, enter } = input as {
+      shell_id: string
+      text?: string
+      keys?: string[]
+      enter?: boolean
+    }
     if (text === undefined && keys === undefined && enter !== true) {
-      throw new ShellError('BAD_REQUEST', "SendInput needs 'text', 'keys' or 'enter'.", 'To press Return alone, give enter: true.')
+      throw new ShellError(
+        'BAD_REQUEST',
+        "SendInput needs 'text', 'keys' or 'enter'.",
+        'To press Return alone, give enter: true.',
+      )
     }
     await box.send(shell_id, { text, keys, enter })
     return renderReading(await box.read(shell_id, { ansi: box.ansi }))
@@ -109,7 +148,8 @@ const sendInput: ToolSpec = {
 
 export const house: Dialect = {
   name: 'house',
-  summary: 'The default: a session that remembers, jobs, terminals; Bash, BashOutput, KillShell, ListShells, SendInput.',
+  summary:
+    'The default: a session that remembers, jobs, terminals; Bash, BashOutput, KillShell, ListShells, SendInput.',
   policy: USUAL_POLICY,
   tools: [bash, bashOutput, killShell, listShells, sendInput],
 }

@@ -4,7 +4,18 @@ import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult, WaitResult } from '../../../contract/job.js'
 import { outcomeToJson } from '../../../contract/outcome.js'
 import type { Reading } from '../../reading.js'
-import { bodyOf, bodyOfParts, dryRunText, duration, endWords, errorText, jobWords, lines, noteLines, refusalText } from '../../texts.js'
+import {
+  bodyOf,
+  bodyOfParts,
+  dryRunText,
+  duration,
+  endWords,
+  errorText,
+  jobWords,
+  lines,
+  noteLines,
+  refusalText,
+} from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 
@@ -23,7 +34,10 @@ function ranText(ran: Ran): string {
   if (outcome.status === 'dry_run') return lines(dryRunText(ran.command), `[cwd: ${outcome.plan?.cwd ?? outcome.cwd}]`)
   const body = bodyOf(outcome)
   // A clip of the head-and-tail kind names the file inside the text; this line is for output that was cut elsewhere.
-  const cut = outcome.truncated && outcome.outputFile !== null && !body.includes(outcome.outputFile) ? `[clipped, whole output: ${outcome.outputFile}]` : ''
+  const cut =
+    outcome.truncated && outcome.outputFile !== null && !body.includes(outcome.outputFile)
+      ? `[clipped, whole output: ${outcome.outputFile}]`
+      : ''
   return lines(headline(ran), cut, noteLines(outcome.notes), body === '' ? noOutput(ran) : body)
 }
 
@@ -43,7 +57,8 @@ function headline({ outcome, timeoutMs }: Ran): string {
 
 function runningLine(id: string | null, pid: number | null, took: string, prompt: string | null): string {
   const who = `${id ?? 'no id'}, pid ${pid ?? 'unknown'}, ${took}`
-  if (prompt !== null) return `[waiting for input: ${JSON.stringify(prompt)}; ${who}; answer with SendInput, stop with KillShell]`
+  if (prompt !== null)
+    return `[waiting for input: ${JSON.stringify(prompt)}; ${who}; answer with SendInput, stop with KillShell]`
   return `[running, NOT killed: ${who}; read or wait with BashOutput, stop with KillShell]`
 }
 
@@ -54,7 +69,11 @@ function noOutput({ outcome }: Ran): string {
 export function renderStarted(info: JobInfo, timeoutMs: number | null): ToolResult {
   const limit = timeoutMs === null ? '' : `, ended after ${duration(timeoutMs)}`
   const text = `[running in background: ${info.id}, pid ${info.pid ?? 'unknown'}${limit}; read with BashOutput, stop with KillShell]`
-  return { text: lines(text, noteLines(info.notes)), structured: { ...jobJson(info), truncated: false, omitted_bytes: 0 }, isError: false }
+  return {
+    text: lines(text, noteLines(info.notes)),
+    structured: { ...jobJson(info), truncated: false, omitted_bytes: 0 },
+    isError: false,
+  }
 }
 
 export function renderReading(reading: Reading, waited: WaitResult | null = null): ToolResult {
@@ -80,7 +99,9 @@ export function renderReading(reading: Reading, waited: WaitResult | null = null
 }
 
 export function renderKilled({ info, alreadyStopped, forced, notes }: KillResult): ToolResult {
-  const said = alreadyStopped ? `${info.id} already stopped: ${jobWords(info)}` : `${info.id} terminated after ${duration(info.durationMs)}${forced ? ', by force' : ''}`
+  const said = alreadyStopped
+    ? `${info.id} already stopped: ${jobWords(info)}`
+    : `${info.id} terminated after ${duration(info.durationMs)}${forced ? ', by force' : ''}`
   return {
     text: lines(`[${said}]`, noteLines(notes)),
     structured: { ...jobJson(info), notes: [...info.notes, ...notes], already_stopped: alreadyStopped, forced },
@@ -98,14 +119,27 @@ export function renderList(all: readonly JobInfo[], sessions: readonly SessionIn
   const jobs = all.filter((info) => !hidden.has(info))
   const rows = jobs.map((info) => `${info.id}  ${jobWords(info)}  ${oneLine(info.command)}`)
   const rooms = sessions.map(
-    (session) => `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
+    (session) =>
+      `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
   )
   return {
-    text: lines(rows.length > 0 ? rows.join('\n') : 'No background shells.', older > 0 ? `[${older} older ended shells not listed]` : '', rooms.join('\n')),
+    text: lines(
+      rows.length > 0 ? rows.join('\n') : 'No background shells.',
+      older > 0 ? `[${older} older ended shells not listed]` : '',
+      rooms.join('\n'),
+    ),
     structured: {
       shells: jobs.map((info) => jobJson(info)),
       older,
-      sessions: sessions.map(({ name, pid, cwd, busy, calls, restarts, leftovers }) => ({ name, pid, cwd, busy, calls, restarts, leftovers })),
+      sessions: sessions.map(({ name, pid, cwd, busy, calls, restarts, leftovers }) => ({
+        name,
+        pid,
+        cwd,
+        busy,
+        calls,
+        restarts,
+        leftovers,
+      })),
     },
     isError: false,
   }

@@ -6,7 +6,17 @@ import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import type { ToolInput } from '../../input.js'
 import { endsJob, readsJob, RUNS } from '../../kinds.js'
 import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema.js'
-import { bodyOfParts, dryRunText, duration, endWords, errorText, jobWords, lines, noteLines, refusalText } from '../../texts.js'
+import {
+  bodyOfParts,
+  dryRunText,
+  duration,
+  endWords,
+  errorText,
+  jobWords,
+  lines,
+  noteLines,
+  refusalText,
+} from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran, Wish } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -17,7 +27,11 @@ const COMMAND_FIELDS = {
   env: list(inputOf({ name: text(), value: text() }, ['name', 'value']), 'Environment variables for this command'),
   pty: flag('Allocate a terminal'),
 }
-const RUNS_WITH_ENV = { ...RUNS, maps: ['env'], aliases: { cwd: 'workdir', cmd: 'command', dir_path: 'workdir', tty: 'pty' } }
+const RUNS_WITH_ENV = {
+  ...RUNS,
+  maps: ['env'],
+  aliases: { cwd: 'workdir', cmd: 'command', dir_path: 'workdir', tty: 'pty' },
+}
 
 const ID_INPUT = inputOf({ id: text('The id that exec_bg returned') }, ['id'])
 
@@ -25,8 +39,19 @@ const exec: ToolSpec = {
   ...RUNS_WITH_ENV,
   name: 'exec',
   describe: descriptions.exec,
-  inputSchema: ({ timeouts }) => inputOf({ ...COMMAND_FIELDS, timeout: whole('Milliseconds', { minimum: 1, maximum: timeouts.maxMs }) }, ['command']),
-  outputSchema: outputOf({ exitCode: orNull(whole()), stdout: text(), stderr: text(), timedOut: flag(), blocked: flag(), message: text(), error: text() }),
+  inputSchema: ({ timeouts }) =>
+    inputOf({ ...COMMAND_FIELDS, timeout: whole('Milliseconds', { minimum: 1, maximum: timeouts.maxMs }) }, [
+      'command',
+    ]),
+  outputSchema: outputOf({
+    exitCode: orNull(whole()),
+    stdout: text(),
+    stderr: text(),
+    timedOut: flag(),
+    blocked: flag(),
+    message: text(),
+    error: text(),
+  }),
   fail: failed,
   call: async (box, input, call) => renderRan(await box.foreground(wishOf(input), call)),
 }
@@ -43,7 +68,11 @@ const execBg: ToolSpec = {
     const started = await box.background(wishOf(input), call)
     if (started.kind === 'not') return renderRan(started.ran)
     const { id } = started.info
-    return { text: `Started background process ${id}. Ask with exec_status, stop with exec_stop.`, structured: { id }, isError: false }
+    return {
+      text: `Started background process ${id}. Ask with exec_status, stop with exec_stop.`,
+      structured: { id },
+      isError: false,
+    }
   },
 }
 
@@ -53,14 +82,26 @@ const execStatus: ToolSpec = {
   title: 'State of a process',
   describe: () => descriptions.execStatus,
   inputSchema: () => ID_INPUT,
-  outputSchema: outputOf({ id: text(), command: text(), done: flag(), exitCode: orNull(whole()), output: text(), startTime: text(), error: text() }),
+  outputSchema: outputOf({
+    id: text(),
+    command: text(),
+    done: flag(),
+    exitCode: orNull(whole()),
+    output: text(),
+    startTime: text(),
+    error: text(),
+  }),
   fail: failed,
   call: async (box, { id }) => {
     const reading = await box.readAll(id as string, { ansi: box.ansi, maxChars: STATUS_CHARS })
     const { info } = reading
     const output = bodyOfParts(reading.parts)
     return {
-      text: lines(`${info.id} ${jobWords(info)}: ${info.command}`, noteLines(info.notes), output === '' ? '(no output)' : output),
+      text: lines(
+        `${info.id} ${jobWords(info)}: ${info.command}`,
+        noteLines(info.notes),
+        output === '' ? '(no output)' : output,
+      ),
       structured: {
         id: info.id,
         command: info.command,
@@ -88,14 +129,28 @@ const execStop: ToolSpec = {
   fail: failed,
   call: async (box, { id }) => {
     const { info, alreadyStopped, notes } = await box.kill(id as string)
-    const said = alreadyStopped ? `${info.id} had already stopped (${endWords(info)})` : `${info.id} stopped after ${duration(info.durationMs)}`
+    const said = alreadyStopped
+      ? `${info.id} had already stopped (${endWords(info)})`
+      : `${info.id} stopped after ${duration(info.durationMs)}`
     return { text: lines(said, noteLines(notes)), structured: { id: info.id, stopped: true }, isError: false }
   },
 }
 
 function wishOf(input: ToolInput): Wish {
-  const { command, workdir, env, pty, timeout } = input as { command: string; workdir?: string; env?: { name: string; value: string }[]; pty?: boolean; timeout?: number }
-  return { command, cwd: workdir, env: env && Object.fromEntries(env.map((pair) => [pair.name, pair.value])), pty, timeoutMs: timeout }
+  const { command, workdir, env, pty, timeout } = input as {
+    command: string
+    workdir?: string
+    env?: { name: string; value: string }[]
+    pty?: boolean
+    timeout?: number
+  }
+  return {
+    command,
+    cwd: workdir,
+    env: env && Object.fromEntries(env.map((pair) => [pair.name, pair.value])),
+    pty,
+    timeoutMs: timeout,
+  }
 }
 
 function renderRan(ran: Ran): ToolResult {
@@ -104,20 +159,42 @@ function renderRan(ran: Ran): ToolResult {
     const message = refusalText(outcome, ran.command)
     return { text: message, structured: { blocked: true, message }, isError: true }
   }
-  if (outcome.status === 'dry_run') return { text: dryRunText(ran.command), structured: { ...streamsOf(outcome), exitCode: 0, timedOut: false, dryRun: true }, isError: false }
+  if (outcome.status === 'dry_run')
+    return {
+      text: dryRunText(ran.command),
+      structured: { ...streamsOf(outcome), exitCode: 0, timedOut: false, dryRun: true },
+      isError: false,
+    }
   const timedOut = outcome.status === 'timeout'
   const streams = streamsOf(outcome)
   const both = lines(streams.stdout, streams.stderr)
   const notes = noteLines(outcome.notes)
-  const structured = { exitCode: outcome.exitCode ?? -1, ...streams, timedOut, ...(outcome.signal === null || timedOut ? {} : { signal: outcome.signal }) }
-  if (timedOut) return { text: lines(`Command timed out after ${ran.timeoutMs}ms`, notes, 'Output:', both), structured, isError: true }
+  const structured = {
+    exitCode: outcome.exitCode ?? -1,
+    ...streams,
+    timedOut,
+    ...(outcome.signal === null || timedOut ? {} : { signal: outcome.signal }),
+  }
+  if (timedOut)
+    return {
+      text: lines(`Command timed out after ${ran.timeoutMs}ms`, notes, 'Output:', both),
+      structured,
+      isError: true,
+    }
   if (outcome.status === 'running') {
     const message = `Command still running, NOT stopped, as ${outcome.id}. Ask with exec_status, stop with exec_stop.`
     return { text: lines(message, notes, both), structured: { ...structured, id: outcome.id, message }, isError: false }
   }
   if (outcome.status === 'completed') return { text: lines(notes, both) || '(no output)', structured, isError: false }
-  const how = outcome.status === 'killed' ? 'Command was stopped' : `Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`
-  return { text: lines(how, notes, 'Output:', both === '' ? '(no output)' : both), structured, isError: outcome.status === 'killed' }
+  const how =
+    outcome.status === 'killed'
+      ? 'Command was stopped'
+      : `Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`
+  return {
+    text: lines(how, notes, 'Output:', both === '' ? '(no output)' : both),
+    structured,
+    isError: outcome.status === 'killed',
+  }
 }
 
 function streamsOf(outcome: Outcome): { stdout: string; stderr: string } {
@@ -129,9 +206,21 @@ function failed(error: ShellError): ToolResult {
 }
 
 const AUTOMATION = [
-  { subcommands: ['cron'], feature: 'cron', tools: 'cron_add, cron_list, cron_pause, cron_resume, cron_remove, cron_history' },
-  { subcommands: ['bg', 'background'], feature: 'background', tools: 'bg_submit, bg_status, bg_list, bg_result, bg_cancel' },
-  { subcommands: ['workflow'], feature: 'workflow', tools: 'workflow_run, workflow_status, workflow_list, workflow_cancel, workflow_save' },
+  {
+    subcommands: ['cron'],
+    feature: 'cron',
+    tools: 'cron_add, cron_list, cron_pause, cron_resume, cron_remove, cron_history',
+  },
+  {
+    subcommands: ['bg', 'background'],
+    feature: 'background',
+    tools: 'bg_submit, bg_status, bg_list, bg_result, bg_cancel',
+  },
+  {
+    subcommands: ['workflow'],
+    feature: 'workflow',
+    tools: 'workflow_run, workflow_status, workflow_list, workflow_cancel, workflow_save',
+  },
 ] as const
 
 function automation(features: Readonly<Record<string, boolean>>): readonly AutomationRule[] {

@@ -38,15 +38,30 @@ const shell: ToolSpec = {
   aliases: { timeoutMs: 'timeout_ms', maxOutputLength: 'max_output_length' },
   fail: (error) => ({ text: errorText(error), structured: { output: [], error: errorText(error) }, isError: true }),
   call: async (box, input, call) => {
-    const { commands, timeout_ms, max_output_length } = input as { commands: string[]; timeout_ms?: number; max_output_length?: number }
-    if (commands.length === 0) throw new ShellError('BAD_REQUEST', "'commands' must hold at least one command.", 'Give the commands to run, in order.')
+    const { commands, timeout_ms, max_output_length } = input as {
+      commands: string[]
+      timeout_ms?: number
+      max_output_length?: number
+    }
+    if (commands.length === 0)
+      throw new ShellError(
+        'BAD_REQUEST',
+        "'commands' must hold at least one command.",
+        'Give the commands to run, in order.',
+      )
     const output: ShellOutput[] = []
     const texts: string[] = []
     for (const command of commands) {
       const ran = await box.foreground({ command, timeoutMs: timeout_ms }, call)
       const entry = entryOf(ran, max_output_length)
       output.push(entry)
-      texts.push(lines(`[${howItEnded(ran)}]${commands.length > 1 ? ` ${command}` : ''}`, entry.stdout, entry.stderr === '' ? '' : `[stderr]\n${entry.stderr}`))
+      texts.push(
+        lines(
+          `[${howItEnded(ran)}]${commands.length > 1 ? ` ${command}` : ''}`,
+          entry.stdout,
+          entry.stderr === '' ? '' : `[stderr]\n${entry.stderr}`,
+        ),
+      )
       // After an interrupt the rest was not meant to run either.
       if (call.signal?.aborted) break
     }
@@ -60,12 +75,18 @@ const shell: ToolSpec = {
 
 function entryOf(ran: Ran, maxChars: number | undefined): ShellOutput {
   const { outcome } = ran
-  const clip = (stream: string): string => (maxChars === undefined ? stream : clipEnds(stream, { maxChars, wholeAt: outcome.outputFile }).text)
+  const clip = (stream: string): string =>
+    maxChars === undefined ? stream : clipEnds(stream, { maxChars, wholeAt: outcome.outputFile }).text
   const stdout = outcome.status === 'dry_run' ? dryRunText(ran.command) : clip(outcome.output ?? outcome.stdout)
-  const remark = outcome.refused ? refusalText(outcome, ran.command) : outcome.status === 'running' ? `[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]` : ''
+  const remark = outcome.refused
+    ? refusalText(outcome, ran.command)
+    : outcome.status === 'running'
+      ? `[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]`
+      : ''
   const stderr = lines(clip(outcome.stderr), remark, noteLines(outcome.notes))
   // The action knows two outcomes. A command that goes on has no exit code yet, and 0 would be a lie.
-  if (outcome.status === 'timeout' || outcome.status === 'running') return { stdout, stderr, outcome: { type: 'timeout' } }
+  if (outcome.status === 'timeout' || outcome.status === 'running')
+    return { stdout, stderr, outcome: { type: 'timeout' } }
   return { stdout, stderr, outcome: { type: 'exit', exit_code: outcomeNumber(outcome) } }
 }
 

@@ -35,7 +35,12 @@ const bash: ToolSpec = {
   call: (box, input, call) => {
     const { command, mode = 'default' } = input as { command: string; mode?: 'default' | 'slow' | 'background' }
     const timeoutMs = { default: box.timeouts.defaultMs, slow: box.timeouts.slowMs, background: null }[mode]
-    return runOrStart(box, call, { command, timeoutMs, asJob: mode === 'background' }, { ran: renderRan, started: renderStarted })
+    return runOrStart(
+      box,
+      call,
+      { command, timeoutMs, asJob: mode === 'background' },
+      { ran: renderRan, started: renderStarted },
+    )
   },
 }
 
@@ -57,19 +62,37 @@ function renderRan(ran: Ran): ToolResult {
     case 'completed':
       return { text: body === '' ? '[no output]' : body, structured, isError: false }
     case 'dry_run':
-      return { text: dryRunText(ran.command), structured: { ...structured, output: dryRunText(ran.command), dry_run: true }, isError: false }
+      return {
+        text: dryRunText(ran.command),
+        structured: { ...structured, output: dryRunText(ran.command), dry_run: true },
+        isError: false,
+      }
     case 'timeout':
-      return { text: lines(`[command timed out after ${seconds(ran.timeoutMs)}, showing output until timeout]`, body), structured, isError: true }
+      return {
+        text: lines(`[command timed out after ${seconds(ran.timeoutMs)}, showing output until timeout]`, body),
+        structured,
+        isError: true,
+      }
     case 'killed':
       return { text: lines('[command cancelled]', body), structured, isError: true }
     case 'running':
       return {
-        text: lines(`[command still running, NOT killed: pid ${outcome.pid}, stop it with kill -9 -${outcome.pgid}]`, body),
+        text: lines(
+          `[command still running, NOT killed: pid ${outcome.pid}, stop it with kill -9 -${outcome.pgid}]`,
+          body,
+        ),
         structured: { ...structured, ...background(outcome) },
         isError: false,
       }
     default:
-      return { text: lines(`[command failed: ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}]`, body), structured, isError: false }
+      return {
+        text: lines(
+          `[command failed: ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}]`,
+          body,
+        ),
+        structured,
+        isError: false,
+      }
   }
 }
 
@@ -78,7 +101,11 @@ function renderStarted(info: JobInfo): ToolResult {
   return { text, structured: background(info), isError: false }
 }
 
-function background(of: { pid: number | null; pgid: number | null; outputFile: string | null }): Record<string, unknown> {
+function background(of: {
+  pid: number | null
+  pgid: number | null
+  outputFile: string | null
+}): Record<string, unknown> {
   return { pid: of.pid ?? 0, pgid: of.pgid ?? 0, output_file: of.outputFile ?? '' }
 }
 

@@ -36,10 +36,18 @@ const bashOutput: ToolSpec = {
   ...readsJob('bash_id'),
   name: 'BashOutput',
   describe: () => descriptions.bashOutput,
-  inputSchema: () => inputOf({ bash_id: text('The ID of the background shell'), filter: text('Regular expression; only matching lines are returned') }, ['bash_id']),
+  inputSchema: () =>
+    inputOf(
+      {
+        bash_id: text('The ID of the background shell'),
+        filter: text('Regular expression; only matching lines are returned'),
+      },
+      ['bash_id'],
+    ),
   outputSchema: OUTPUT,
   fail: failed,
-  call: async (box, { bash_id, filter }) => renderReading(await box.readAll(bash_id as string, { ansi: box.ansi, filter: filter as string | undefined })),
+  call: async (box, { bash_id, filter }) =>
+    renderReading(await box.readAll(bash_id as string, { ansi: box.ansi, filter: filter as string | undefined })),
 }
 
 const killBash: ToolSpec = {
@@ -51,7 +59,8 @@ const killBash: ToolSpec = {
   fail: failed,
   call: async (box, { shell_id }) => {
     const { info, alreadyStopped, notes } = await box.kill(shell_id as string)
-    if (alreadyStopped) return no(`Background shell ${info.id} is not running (status: ${info.status})`, '', { bash_id: info.id })
+    if (alreadyStopped)
+      return no(`Background shell ${info.id} is not running (status: ${info.status})`, '', { bash_id: info.id })
     return ok(lines(`Background shell ${info.id} has been killed`, noteLines(notes)), { bash_id: info.id })
   },
 }
@@ -72,23 +81,43 @@ function renderRan(ran: Ran): ToolResult {
     case 'killed':
       return no('Command execution was aborted', content)
     case 'running':
-      return ok(lines(`Command is still running in background with ID: ${outcome.id} (NOT killed; read it with BashOutput, stop it with KillBash)`, content), { bash_id: outcome.id ?? '' })
+      return ok(
+        lines(
+          `Command is still running in background with ID: ${outcome.id} (NOT killed; read it with BashOutput, stop it with KillBash)`,
+          content,
+        ),
+        { bash_id: outcome.id ?? '' },
+      )
     default:
-      return no(`Command failed with ${outcome.signal === null ? `exit code: ${outcome.exitCode}` : endWords(outcome)}`, content)
+      return no(
+        `Command failed with ${outcome.signal === null ? `exit code: ${outcome.exitCode}` : endWords(outcome)}`,
+        content,
+      )
   }
 }
 
 function renderStarted({ id }: JobInfo): ToolResult {
-  return ok(`Command started in background with ID: ${id}. Use BashOutput tool with bash_id="${id}" to monitor output.`, { bash_id: id })
+  return ok(
+    `Command started in background with ID: ${id}. Use BashOutput tool with bash_id="${id}" to monitor output.`,
+    { bash_id: id },
+  )
 }
 
 function renderReading(reading: Reading): ToolResult {
   const { info } = reading
   const body = bodyOfParts(reading.parts, '')
-  const state = info.isRunning ? `${info.id}: ${info.status}` : `${info.id}: ${info.status} (${info.exitCode ?? endWords(info)})`
+  const state = info.isRunning
+    ? `${info.id}: ${info.status}`
+    : `${info.id}: ${info.status} (${info.exitCode ?? endWords(info)})`
   return {
     text: lines(state, body === '' ? 'No output available' : body),
-    structured: { success: true, content: body === '' ? 'No output available' : body, bash_id: info.id, status: info.status, exit_code: info.exitCode },
+    structured: {
+      success: true,
+      content: body === '' ? 'No output available' : body,
+      bash_id: info.id,
+      status: info.status,
+      exit_code: info.exitCode,
+    },
     isError: false,
   }
 }
