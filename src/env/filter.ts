@@ -46,6 +46,13 @@ export interface Environment {
   readonly problem: EnvironmentProblem | null
 }
 
+/** The environment of a fresh shell, and what was taken out of the host's or put into it. */
+export interface PlannedEnvironment {
+  readonly env: Readonly<Record<string, string>>
+  readonly dropped: readonly string[]
+  readonly added: readonly string[]
+}
+
 export function buildEnvironment(input: EnvironmentInput): Environment {
   const { base, given = {}, mode = 'merge', defaults = mode === 'merge', home } = input
   const env = new Map<string, string>()

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type AutomationRule, type GuardContext, inspect } from '../../src/guard/inspect.js'
+import { type AutomationRule, inspect } from '../../src/guard/inspect.js'
+import type { GuardContext } from '../../src/guard/policy/context.js'
 
 const lango = (enabled: boolean): AutomationRule[] => [
   { program: 'lango', subcommands: ['cron'], tools: 'cron_add, cron_list, cron_remove', feature: 'Cron', enabled },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type GuardContext, inspect } from '../../src/guard/inspect.js'
+import { inspect } from '../../src/guard/inspect.js'
+import type { GuardContext } from '../../src/guard/policy/context.js'
 
 interface Row {
   readonly id: string

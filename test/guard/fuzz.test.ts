@@ -1,7 +1,8 @@
 import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
 import { explain } from '../../src/guard/policy/explain.js'
-import { type GuardContext, inspect } from '../../src/guard/inspect.js'
+import { inspect } from '../../src/guard/inspect.js'
+import type { GuardContext } from '../../src/guard/policy/context.js'
 
 const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }
 

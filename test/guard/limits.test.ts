@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type GuardContext, inspect } from '../../src/guard/inspect.js'
+import { inspect } from '../../src/guard/inspect.js'
+import type { GuardContext } from '../../src/guard/policy/context.js'
 
 const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }
 const nested = (open: string, inner: string, close: string, times: number): string =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type GuardContext, inspect } from '../../src/guard/inspect.js'
+import { inspect } from '../../src/guard/inspect.js'
+import type { GuardContext } from '../../src/guard/policy/context.js'
 import { compilePolicy, type PolicyConfig, PolicyError } from '../../src/guard/policy/policy.js'
 
 const base: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }

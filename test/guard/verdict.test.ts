@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { explain } from '../../src/guard/policy/explain.js'
-import { type GuardContext, inspect } from '../../src/guard/inspect.js'
+import { inspect } from '../../src/guard/inspect.js'
+import type { GuardContext } from '../../src/guard/policy/context.js'
 
 const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }
 

@@ -97,7 +97,7 @@ export class JobHandle implements Job {
   }
 
   async resize(size: { cols: number; rows: number }): Promise<void> {
-    const { resizeTerminal } = await import('../terminal/size.js')
+    const { resizeTerminal } = await import('./resize.js')
     await resizeTerminal(this.dir, this.#state(), size)
   }
 

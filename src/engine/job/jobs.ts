@@ -8,7 +8,8 @@ import { findJobDirectory } from '../../os/job/directory.js'
 import { readEndRecord } from '../../os/job/record.js'
 import { auditOutcome } from '../call/audit.js'
 import { deliverCommand, isRefusal } from '../plan/delivery.js'
-import { within, type Promote } from '../run/foreground.js'
+import { within } from '../services/within.js'
+import { type Promote } from '../call/promote.js'
 import { passGate } from '../plan/gate.js'
 import { endLeftovers, followAdopted, infoAt } from './adopt.js'
 import { cleanByLimits, cleanJobs } from './clean.js'
@@ -19,9 +20,8 @@ import { followJob, JobNews, startOf, type LiveJob } from './live.js'
 import { promoteRun } from './promote.js'
 import { startJob, type StartedJob } from './start.js'
 import { abortedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
-import { planRun } from '../plan/plan.js'
+import { planRun, type Surroundings } from '../plan/plan.js'
 import type { Services } from '../services/services.js'
-import type { Sessions } from '../session/sessions.js'
 import { checkOptions, wrongValue } from '../plan/wrong-value.js'
 
 const TIDY_AFTER_MS = 300
@@ -29,10 +29,16 @@ const CLOSE_PATIENCE_MS = 10_000
 /** What a job costs on disk besides its output. */
 const RECORDS_BYTES = 16_384
 
+/** What a job that starts from a session needs of it. */
+export interface SessionSource {
+  surroundings(name: string): Promise<Surroundings>
+  restoreScript(name: string): Promise<string>
+}
+
 export interface Jobs {
   /** Throws REFUSED where `begin` returns an outcome. */
-  start(request: StartRequest, sessions: Sessions): Promise<Job>
-  begin(request: StartRequest, sessions: Sessions): Promise<{ readonly job: Job } | { readonly outcome: Outcome }>
+  start(request: StartRequest, sessions: SessionSource): Promise<Job>
+  begin(request: StartRequest, sessions: SessionSource): Promise<{ readonly job: Job } | { readonly outcome: Outcome }>
   get(id: string): Promise<Job>
   list(which?: { readonly all?: boolean }): Promise<readonly JobInfo[]>
   clean(which?: { readonly olderThanMs?: number }): Promise<{ readonly removed: readonly string[] }>

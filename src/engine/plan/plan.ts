@@ -4,7 +4,7 @@ import type { PlanSummary } from '../../contract/outcome.js'
 import type { Clip } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
 import type { Verdict } from '../../contract/verdict.js'
-import { buildEnvironment } from '../../env/filter.js'
+import { buildEnvironment, type PlannedEnvironment } from '../../env/filter.js'
 import { checkDirectory } from '../../os/paths.js'
 import type { EngineLimits } from '../services/options.js'
 import { checkRequest } from './request.js'
@@ -34,13 +34,6 @@ export interface Plan {
   readonly clip: Clip
   readonly session: string | null
   readonly summary: PlanSummary
-}
-
-/** The environment of a fresh shell, and what was taken out of the host's or put into it. */
-export interface PlannedEnvironment {
-  readonly env: Readonly<Record<string, string>>
-  readonly dropped: readonly string[]
-  readonly added: readonly string[]
 }
 
 export async function planRun(

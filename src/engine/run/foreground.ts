@@ -22,6 +22,10 @@ import { deliverCommand, isRefusal, type DeliveredCommand } from '../plan/delive
 import { adviceFor } from '../call/advice.js'
 import { abortedOutcome, endedOutcome, lostOutcome, LOST_NOTE, refusedOutcome } from '../services/outcomes.js'
 import type { Plan } from '../plan/plan.js'
+import type { Promote } from '../call/promote.js'
+import { endOf } from '../services/ends.js'
+import { takePipes } from '../services/pipes.js'
+import { within } from '../services/within.js'
 import { quoteWord } from '../plan/quote.js'
 import type { Services } from '../services/services.js'
 
@@ -30,17 +34,6 @@ const SCRIPT_FD = 3
 /** Larger scripts go through a file: bash reads a pipe one byte at a time. */
 const MAX_PIPED_SCRIPT = 4_096
 const SETTLE_LIMIT_MS = 10_000
-
-/** How a foreground run becomes a job; the jobs part of the engine provides it. */
-export type Promote = (run: {
-  plan: Plan
-  ward: Ward
-  out: Capture
-  err: Capture | null
-  readers: readonly PipeReader[]
-  startedAt: number
-  reason: string
-}) => Promise<Outcome>
 
 export async function runFresh(plan: Plan, call: Call, services: Services, promote: Promote | null): Promise<void> {
   const { request } = plan
@@ -283,18 +276,6 @@ function readPipeStatus(file: string): number[] | null {
   }
 }
 
-export function endOf(
-  exit: { code: number | null; signal: number | null; forced: boolean; lost: boolean },
-  why: string | null,
-  plan: Pick<Plan, 'timeoutMs'>,
-): End {
-  if (why === 'timeout') return { kind: 'timeout', afterMs: plan.timeoutMs ?? 0, forced: exit.forced }
-  if (why === 'caller' || why === 'close') return { kind: 'kill', forced: exit.forced, by: why }
-  if (exit.lost) return { kind: 'lost', reason: 'its watcher was destroyed' }
-  if (exit.signal !== null) return { kind: 'signal', signal: signalName(exit.signal) }
-  return { kind: 'exit', code: exit.code ?? -1 }
-}
-
 function leftoverNote(pids: readonly number[], held: boolean): string {
   const shown = pids
     .slice(0, 5)
@@ -304,60 +285,10 @@ function leftoverNote(pids: readonly number[], held: boolean): string {
   return `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`
 }
 
-type Ends = 'read' | 'write' | null
-
-/** Pipes with our ends open, all of them or none: out of descriptors, nothing is left half done. */
-async function takePipes<T extends Record<string, Ends>>(
-  services: Services,
-  wanted: T,
-): Promise<{ [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }> {
-  const taken: Record<string, Pipe | null> = {}
-  const opened: number[] = []
-  try {
-    for (const [name, end] of Object.entries(wanted)) {
-      const pipe = end ? await takePipe(services) : null
-      taken[name] = pipe
-      if (pipe) opened.push(end === 'read' ? pipe.readEnd() : pipe.writeEnd())
-    }
-  } catch (error) {
-    for (const fd of opened) closeQuietly(fd)
-    for (const pipe of Object.values(taken)) pipe?.release()
-    // The launcher goes away while the engine closes, and its pipes with it.
-    throw services.state.closed ? new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.') : error
-  }
-  return taken as { [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }
-}
-
-export async function takePipe(services: Services): Promise<Pipe> {
-  return services.launcher.pipeNow() ?? services.launcher.pipe()
-}
-
 function removeQuietly(file: string): void {
   try {
     unlinkSync(file)
   } catch {
     // Gone with its folder.
   }
-}
-
-/** Waits for the promise, but not longer. */
-export async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
-  try {
-    return await Promise.race([promise.then(() => true as const), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-export function notStarted(error: unknown): ShellError {
-  if (ShellError.is(error)) return error
-  const hint = startHint((error as NodeJS.ErrnoException)?.code ?? '')
-  return new ShellError(
-    'SPAWN_FAILED',
-    `Could not start the command: ${String((error as Error)?.message ?? error)}`,
-    hint,
-    { cause: error },
-  )
 }

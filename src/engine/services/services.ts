@@ -2,11 +2,11 @@
 import type { AuditSink } from './audit-sink.js'
 import type { AskFunction, AutomationRule, Door } from '../../contract/request.js'
 import type { Verdict } from '../../contract/verdict.js'
-import type { GuardContext } from '../../guard/inspect.js'
+import type { GuardContext } from '../../guard/policy/context.js'
 import type { Bash } from '../../os/bash.js'
 import type { Launcher } from '../../os/helper/launcher.js'
 import type { SpillFile } from '../../os/spill.js'
-import type { PlannedEnvironment } from '../plan/plan.js'
+import type { PlannedEnvironment } from '../../env/filter.js'
 import type { SecretStore } from './secret-store.js'
 import type { EngineLimits, EngineOptions } from './options.js'
 

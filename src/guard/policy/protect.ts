@@ -1,6 +1,6 @@
 /** Paths that no command may change: the guard's own configuration, the engine's state, the vault. */
 import type { Effect } from '../rules/findings.js'
-import type { GuardContext } from '../inspect.js'
+import type { GuardContext } from './context.js'
 import { isWithin } from '../words/paths.js'
 import { plain, TREE } from '../words/text.js'
 import type { Observer } from '../walk/walk.js'

@@ -1,7 +1,7 @@
 /** Applies a policy to every effective command and effect: rules first, then what the preset thinks. */
 import { carefulAbout } from './careful.js'
 import type { Effect } from '../rules/findings.js'
-import type { GuardContext } from '../inspect.js'
+import type { GuardContext } from './context.js'
 import { isWithin, resolvePath } from '../words/paths.js'
 import { matchesPattern } from './pattern.js'
 import type { CompiledRule, Policy } from './policy.js'

@@ -5,7 +5,7 @@
 import type { Outcome } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import type { Call, CallControl } from '../../call/call.js'
-import { notStarted } from '../../run/foreground.js'
+import { notStarted } from '../../services/ends.js'
 import { quietOutcome } from '../../services/outcomes.js'
 import { environmentOf, planOf, type Plan } from '../../plan/plan.js'
 import type { Answer, Answered } from '../shell/answer.js'

@@ -4,19 +4,9 @@ import type { Verdict } from '../../../contract/verdict.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Care, SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
+import type { Way } from '../shell/way.js'
 
 const KEPT_COMMANDS = 64
-
-/** A way to have a command done. */
-export interface Way {
-  readonly line: Uint8Array
-  /** What the line sources; null when the command is typed as it is. */
-  readonly file: string | null
-  /** Whether the shell had the builtin of ours. */
-  readonly loaded: boolean
-  /** How to do it when the builtin of ours declines. */
-  readonly otherwise: (() => Way) | null
-}
 
 /** What a shell was given for a command. */
 export interface Given extends Way {

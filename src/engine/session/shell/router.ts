@@ -1,6 +1,6 @@
 /** Where the reports of a session's shell are handed out: to the command that waits for its end, or to who asked for something else. */
 import type { Answered } from './answer.js'
-import type { Way } from '../call/quick.js'
+import type { Way } from './way.js'
 import type { Report } from './report.js'
 
 export class ReportDesk {

@@ -3,7 +3,7 @@ import { fstatSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { readPipe, type PipeReader } from '../../../os/pipe-reader.js'
 import { hasProc } from '../../../os/proc.js'
-import { takePipe } from '../../run/foreground.js'
+import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
 
 /** Where the bytes of the running call go; nowhere between calls. */

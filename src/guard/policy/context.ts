@@ -1,0 +1,26 @@
+/** What the guard is told about the shell and the machine before it reads a command. */
+import type { AutomationRule } from './automation.js'
+import type { Policy } from './policy.js'
+
+export interface GuardContext {
+  readonly cwd: string
+  readonly home: string
+  readonly tmp?: string
+  /** What the session's shell is known to hold. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Function name to its text, as `declare -f` prints it or only the body. */
+  readonly functions?: Readonly<Record<string, string>>
+  readonly aliases?: Readonly<Record<string, string>>
+  /** Compiled with compilePolicy; the preset `open` when absent. */
+  readonly policy?: Policy
+  /** Directories in which the preset `careful` lets a command write; cwd when absent. */
+  readonly roots?: readonly string[]
+  /** Our own processes and our host's: killing them is refused. */
+  readonly own?: { readonly pids: readonly number[]; readonly names: readonly string[] }
+  /** Configuration, state and vault: never a target of writing. */
+  readonly protectedPaths?: readonly string[]
+  /** Programs whose own tools should be used instead of their command line. */
+  readonly automation?: readonly AutomationRule[]
+  /** The real path behind symbolic links, where the engine can say so cheaply. */
+  readonly resolveSymlink?: (path: string) => string | undefined
+}
