@@ -1,10 +1,10 @@
 /** The guard's one question: may this command run? Parses it, follows it, and answers with a verdict that says why. */
 import type { AndOr, CommandNode, ParsedScript, Pipeline, Statement } from 'unbash'
 import type { ShellMutations, Verdict } from '../contract/verdict.js'
-import { type AutomationRule, watchAutomation } from './policy/automation.js'
+import { watchAutomation } from './policy/automation.js'
 import { type Finding, strictest } from './rules/findings.js'
 import { GuardLimit } from './words/limits.js'
-import { OPEN_POLICY, type Policy } from './policy/policy.js'
+import { OPEN_POLICY } from './policy/policy.js'
 import { watchPolicy } from './policy/watch.js'
 import { functionFromText } from './programs/builtins.js'
 import { ShellState } from './words/state.js'

@@ -1,23 +1,15 @@
 /** Runs one command in a shell of its own: start, follow, stop when told, settle exactly once. */
 import { ShellError } from '../../contract/errors.js'
-import type { End, Outcome } from '../../contract/outcome.js'
+import type { Outcome } from '../../contract/outcome.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { feedPipe } from '../../os/feed.js'
-import {
-  LOST_AT_START,
-  PLAIN_TIER_CAVEAT,
-  startHint,
-  type LaunchSpec,
-  type Pipe,
-  type Ward,
-} from '../../os/helper/launcher.js'
+import { LOST_AT_START, PLAIN_TIER_CAVEAT, type LaunchSpec, type Ward } from '../../os/helper/launcher.js'
 import { closeQuietly } from '../../os/helper/native-launcher.js'
 import { readPipe, type PipeReader } from '../../os/pipe-reader.js'
 import { commandLine, descendantsOf } from '../../os/proc.js'
-import { signalName } from '../../os/signals.js'
 import type { Call } from '../call/call.js'
 import { Deadlines } from '../call/deadlines.js'
-import { clippedTexts, type Capture } from '../call/capture.js'
+import { clippedTexts } from '../call/capture.js'
 import { deliverCommand, isRefusal, type DeliveredCommand } from '../plan/delivery.js'
 import { adviceFor } from '../call/advice.js'
 import { abortedOutcome, endedOutcome, lostOutcome, LOST_NOTE, refusedOutcome } from '../services/outcomes.js'
