@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url'
 export function findHelper(env: NodeJS.ProcessEnv = process.env): string | null {
   if (env['CERITH_HELPER'] === 'none') return null
   const name = `cerith-helper-${process.platform}-${process.arch}`
-  // Bundled files stand in dist/, sources two levels below the package.
+  // Bundled files stand in dist/, sources three levels below the package.
   const places = env['CERITH_HELPER']
     ? [env['CERITH_HELPER']]
-    : [`./native/${name}`, `../native/${name}`, `../../dist/native/${name}`].map((path) =>
+    : [`./native/${name}`, `../native/${name}`, `../../../dist/native/${name}`].map((path) =>
         fileURLToPath(new URL(path, import.meta.url)),
       )
   for (const path of places) {
