@@ -1,4 +1,5 @@
-// Bundles the package into dist/: five entries with shared chunks, the native helper, types, the config schema.
+// Bundles the package into dist/: four entries with shared chunks, the command line as one script, the native helper,
+// types, the config schema.
 //   node scripts/build.mjs [--if-stale] [--no-types] [--clean] [--into=DIR]
 import { spawnSync } from 'node:child_process'
 import {
@@ -30,7 +31,6 @@ const ENTRIES = {
   tools: 'src/tools/index.ts',
   mcp: 'src/mcp/index.ts',
   testing: 'src/testing.ts',
-  cli: 'src/cli/main.ts',
 }
 
 /** Found at run time where they are installed, and done without where they are not. */
@@ -67,15 +67,42 @@ async function build() {
 }
 
 async function bundle(outDir) {
-  const { rolldown } = await import('rolldown')
   const input = Object.fromEntries(Object.entries(ENTRIES).filter(([, file]) => existsSync(join(root, file))))
+  const output = await write(input, {
+    dir: outDir,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  })
+  const program = await bundleProgram(outDir)
+  const moduleIds = [...output, ...program].flatMap(({ moduleIds: ids = [] }) => ids)
+  writeFileSync(join(outDir, 'THIRD_PARTY.md'), licencesOf(moduleIds))
+}
+
+/** The command line: one script whose name holds its digest, and the small file that loads it with V8's cache. */
+async function bundleProgram(outDir) {
+  const script = { dir: outDir, format: 'cjs', codeSplitting: false, minify: { compress: false, mangle: false } }
+  const program = await write({ cli: 'src/cli/main.ts' }, { ...script, entryFileNames: 'chunks/[name]-[hash].cjs' })
+  const defines = { define: { __CERITH_PROGRAM__: JSON.stringify(program[0].fileName) } }
+  await write(
+    { cli: 'src/cli/start.ts' },
+    { ...script, entryFileNames: '[name].cjs', banner: '#!/usr/bin/env node' },
+    defines,
+  )
+  // For those who name the file in a host's settings: an ES module that does the same, a few milliseconds later.
+  writeFileSync(join(outDir, 'cli.js'), "#!/usr/bin/env node\nimport './cli.cjs'\n")
+  return program
+}
+
+async function write(input, output, transform = {}) {
+  const { rolldown } = await import('rolldown')
   const build = await rolldown({
     cwd: root,
     input,
     platform: 'node',
     tsconfig: false,
     external: (id) => id.startsWith('node:') || OPTIONAL.some((name) => id === name || id.startsWith(`${name}/`)),
-    transform: { target: 'node20' },
+    transform: { target: 'node20', ...transform },
     // The SDK would bring a JSON Schema compiler of 300 KB that nothing here uses.
     resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/sdk-shims.ts') } },
     onLog(level, log, handle) {
@@ -83,15 +110,9 @@ async function bundle(outDir) {
       if (log.code !== 'CIRCULAR_DEPENDENCY' && log.code !== 'INVALID_ANNOTATION') handle(level, log)
     },
   })
-  const { output } = await build.write({
-    dir: outDir,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name]-[hash].js',
-    banner: (chunk) => (chunk.name === 'cli' && chunk.isEntry ? '#!/usr/bin/env node' : ''),
-  })
+  const { output: made } = await build.write(output)
   await build.close()
-  writeFileSync(join(outDir, 'THIRD_PARTY.md'), licencesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)))
+  return made
 }
 
 /** Whose code is inside the bundle, with their licences, which ask to be passed on. */
@@ -112,7 +133,7 @@ function install(staging) {
   for (const file of made.sort((a, b) => depth(b) - depth(a))) {
     const target = join(dist, file)
     mkdirSync(dirname(target), { recursive: true })
-    if (file === 'cli.js') chmodSync(join(staging, file), 0o755)
+    if (/^cli\.c?js$/.test(file)) chmodSync(join(staging, file), 0o755)
     renameSync(join(staging, file), target)
   }
   const keepMs = wants.has('--clean') ? 0 : 15 * 60_000
@@ -167,6 +188,7 @@ export function isStale() {
   const built = statSync(stamp, { throwIfNoEntry: false })
   if (
     !built ||
+    !existsSync(join(dist, 'cli.cjs')) ||
     Object.keys(ENTRIES).some((name) => existsSync(join(root, ENTRIES[name])) && !existsSync(join(dist, `${name}.js`)))
   )
     return true
