@@ -33,6 +33,9 @@ const ENTRIES = {
   testing: 'src/testing.ts',
 }
 
+/** Blanks and comments are left out, which every start would have to read; names stay, for stack traces. */
+const SPACES = { compress: false, mangle: false }
+
 /** Found at run time where they are installed, and done without where they are not. */
 const OPTIONAL = ['@opentelemetry/api', '@xterm/headless', '@napi-rs/keyring']
 
@@ -73,6 +76,7 @@ async function bundle(outDir) {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
+    minify: SPACES,
   })
   const program = await bundleProgram(outDir)
   const moduleIds = [...output, ...program].flatMap(({ moduleIds: ids = [] }) => ids)
@@ -81,7 +85,7 @@ async function bundle(outDir) {
 
 /** The command line: one script whose name holds its digest, and the small file that loads it with V8's cache. */
 async function bundleProgram(outDir) {
-  const script = { dir: outDir, format: 'cjs', codeSplitting: false, minify: { compress: false, mangle: false } }
+  const script = { dir: outDir, format: 'cjs', codeSplitting: false, minify: SPACES }
   const program = await write({ cli: 'src/cli/main.ts' }, { ...script, entryFileNames: 'chunks/[name]-[hash].cjs' })
   const defines = { define: { __CERITH_PROGRAM__: JSON.stringify(program[0].fileName) } }
   await write(

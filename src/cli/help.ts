@@ -1,11 +1,11 @@
 /** The texts of `--help`: the list of verbs, and what follows the options of one. */
 import type { Verb, VerbRow } from './verb.js'
-import { version } from './version.js'
+import { ownVersion } from '../os/package-file.js'
 
 export function mainHelp(verbs: readonly VerbRow[]): string {
   const width = Math.max(...verbs.map(({ name }) => name.length)) + 2
   return [
-    `cerith ${version()} - the shell your agent runs in`,
+    `cerith ${ownVersion()} - the shell your agent runs in`,
     '',
     'Usage: cerith VERB [options]',
     '',

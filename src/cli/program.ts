@@ -6,7 +6,7 @@ import { EXIT, UsageError, type Io } from './io.js'
 import { detailsOf, mainHelp } from './help.js'
 import { VERBS } from './verbs.js'
 import type { OptionRow, Verb } from './verb.js'
-import { version } from './version.js'
+import { ownVersion } from '../os/package-file.js'
 import { visible } from './visible.js'
 
 /** Runs one command line (without `node` and the script) and gives the exit code. */
@@ -19,7 +19,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
       return EXIT.ok
     }
     if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
-      io.out.write(`${version()}\n`)
+      io.out.write(`${ownVersion()}\n`)
       return EXIT.ok
     }
     if (name === 'help') return await runCli([argv[1] as string, '--help'], io)

@@ -1,6 +1,6 @@
 /** What `cerith serve` says first: what this is, where it is, and what to paste into which client. At most 25 lines. */
 import { knownHome } from '../os/home.js'
-import { version } from './version.js'
+import { ownVersion } from '../os/package-file.js'
 
 export interface Welcome {
   readonly url: string
@@ -36,7 +36,7 @@ export function welcome({ url, tokenFile, clients, program }: Welcome): string {
     ['any other', [JSON.stringify({ mcpServers: { cerith: { command, args } } })]],
   ]
   return [
-    `cerith ${version()} - the shell your agent runs in`,
+    `cerith ${ownVersion()} - the shell your agent runs in`,
     '',
     `  MCP over HTTP  ${url}`,
     `  tokens         ${tilde(tokenFile)} (${clients.length === 1 ? 'client' : 'clients'} ${clients.join(', ')})`,

@@ -128,11 +128,15 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const stateDir = ensurePrivateDirectory(options.stateDir ?? stateDirectory())
   const id = randomBytes(5).toString('hex')
   const baseEnv: Record<string, string | undefined> = { ...(options.env ?? process.env) }
-  const [bash, launcher, path] = await Promise.all([
+  const starting = Promise.all([
     findBash(options.bash),
     startLauncher(options.tier ?? 'auto'),
     options.pathFromLoginShell ? loginPath() : null,
   ])
+  // Read while bash and the helper start, which are other processes; the first command would have to wait for it.
+  const guard = import('../guard/inspect.js')
+  guard.catch(() => {}) // The first verdict tells.
+  const [bash, launcher, path] = await starting
   if (path) baseEnv['PATH'] = path
   sweepDeadEngines(stateDir)
   const runDir = makeRunDirectory(stateDir, id)
@@ -145,7 +149,6 @@ async function createServices(options: EngineOptions): Promise<Services> {
     process.title.split(' ')[0] ?? 'node',
     processFacts(process.pid)?.name ?? 'node',
   ]
-  let guard: typeof import('../guard/inspect.js') | null = null
   const home = baseEnv['HOME'] ?? homeDirectory()
   const tmp = baseEnv['TMPDIR'] ?? tmpdir()
   const own = {
@@ -184,9 +187,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
           : null
       const before = key === null ? undefined : verdicts.get(key)
       if (before) return before
-      // The guard and its parser are loaded by the first command that needs them.
-      guard ??= await import('../guard/inspect.js')
-      const verdict = guard.inspect(command, {
+      const { inspect } = await guard
+      const verdict = inspect(command, {
         ...context,
         home,
         tmp,

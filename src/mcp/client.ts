@@ -4,7 +4,7 @@ import type { Engine } from '../contract/engine.js'
 import { createTools } from '../tools/create-tools.js'
 import type { ToolSet } from '../tools/tool.js'
 import { ApprovalDesk, ApprovalStates } from './approvals.js'
-import { instructionsFor } from './identity.js'
+import { instructionsFor, listedTools } from './identity.js'
 import type { Settings } from './options.js'
 import { engineOf, FIRST_CLIENT } from './owned-engine.js'
 import { Retries } from './retries.js'
@@ -36,22 +36,11 @@ export function createClient(
     name,
     engine: owned,
     tools,
-    listed: listOf(tools, settings),
-    instructions: instructionsFor(engine, settings, settings.tools.cwd ?? engine.cwd),
+    listed: listedTools(tools.list(), settings),
+    instructions: instructionsFor(engine.shell.version, settings, settings.tools.cwd ?? engine.cwd),
     desk,
     states: new ApprovalStates(name, settings.approvalMs),
     retries: new Retries(),
     settings,
   }
-}
-
-function listOf(tools: ToolSet, settings: Settings): readonly Tool[] {
-  return tools.list().map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
-    name,
-    title,
-    description,
-    inputSchema: { ...inputSchema } as Tool['inputSchema'],
-    ...(settings.structured ? { outputSchema: { ...outputSchema } } : {}),
-    annotations,
-  }))
 }

@@ -3,6 +3,7 @@ import type { Server } from '@modelcontextprotocol/server'
 import type { Engine } from '../contract/engine.js'
 import { callTool } from './call.js'
 import { createClient, type Client } from './client.js'
+import { CAPABILITIES } from './identity.js'
 import { settingsOf, type McpOptions } from './options.js'
 import { parse, serveResources } from './resources.js'
 import { ToolServer } from './tool-server.js'
@@ -21,7 +22,7 @@ export function createMcpServer(engine: Engine, options: McpOptions = {}): Serve
 
 export function serverFor(client: Client, { era, lasting }: Connection): Server {
   const server = new ToolServer({
-    capabilities: { tools: {}, resources: { subscribe: true, listChanged: true } },
+    capabilities: CAPABILITIES,
     instructions: client.instructions,
     // Answers to our one form are checked where they are used; the SDK's validator costs more than all the rest of a request.
     jsonSchemaValidator: {

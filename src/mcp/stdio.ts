@@ -1,9 +1,12 @@
 /** `cerith mcp`: one client on stdin and stdout. When the client is gone, so is everything that was started for it. */
 import { ShellError } from '../contract/errors.js'
-import { createEngine } from '../engine/engine.js'
+import { findBash } from '../os/bash.js'
+import { toolDefinitions } from '../tools/create-tools.js'
+import { EarlyTransport, type EarlyAnswers } from './early.js'
+import { CAPABILITIES, IDENTITY, instructionsFor, listedTools } from './identity.js'
 import { CLOSE_MS, leave, watchLife, within, type EndReason } from './lifecycle.js'
 import { LineTransport } from './line-transport.js'
-import { settingsOf, type ServeOptions } from './options.js'
+import { settingsOf, type ServeOptions, type Settings } from './options.js'
 import { guardStdout } from './stdout-guard.js'
 
 export interface StdioOptions extends ServeOptions {
@@ -20,12 +23,16 @@ export interface ServedStdio {
 export function serveStdio(options: StdioOptions = {}): ServedStdio {
   const settings = settingsOf(options)
   const { wire } = guardStdout()
-  // The engine's helpers start while the protocol's modules are still being read: a host waits for both.
-  const engine = createEngine({ door: 'mcp', ...options.engine })
-  // It is looked at later, by the connection; until then nobody would have handled its failure.
+  const transport = new EarlyTransport(new LineTransport(process.stdin, wire), earlyAnswers(options, settings))
+  // The engine's helpers start while the protocol's modules are being read: the first call waits for both.
+  const engine = transport.quiet
+    .then(() => import('../engine/engine.js'))
+    .then(({ createEngine }) => createEngine({ door: 'mcp', ...options.engine }))
+  // It is looked at later, by the connection; until then its failure would count as unhandled.
   engine.catch(() => {})
-  const transport = new LineTransport(process.stdin, wire)
-  const connection = import('./connection.js').then(({ connect }) => connect(transport, engine, settings))
+  const connection = transport.quiet
+    .then(() => import('./connection.js'))
+    .then(({ connect }) => connect(transport, engine, settings))
 
   let finish!: (ended: { reason: EndReason; exitCode: number }) => void
   const ended = new Promise<{ reason: EndReason; exitCode: number }>((resolve) => (finish = resolve))
@@ -50,4 +57,23 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
     },
   )
   return { ended, close: () => end('asked') }
+}
+
+/** What the server will say, from facts that need no engine. */
+function earlyAnswers({ engine = {} }: StdioOptions, settings: Settings): EarlyAnswers {
+  const bash = findBash(engine.bash)
+  bash.catch(() => {}) // The engine tells it.
+  const cwd = settings.tools.cwd ?? engine.cwd ?? process.cwd()
+  return {
+    initialize: async () => ({
+      capabilities: CAPABILITIES,
+      serverInfo: IDENTITY,
+      instructions: instructionsFor((await bash).version, settings, cwd),
+    }),
+    tools: async () => {
+      const { dialect = 'house' } = settings.tools
+      const facts = { cwd, shell: (await bash).version, yieldMs: settings.yieldMs, timeouts: settings.tools.timeouts }
+      return listedTools(toolDefinitions(dialect, facts), settings)
+    },
+  }
 }

@@ -14,7 +14,6 @@ import { stateDirectory } from '../os/state-dir.js'
 import { UMASK_FIX, umaskNow } from '../os/umask.js'
 import type { SecretSource } from '../secrets/sources.js'
 import type { AuditSink } from '../engine/services/audit-sink.js'
-import { createEngine } from '../engine/engine.js'
 import type { AskpassRule, EngineLimits, EngineOptions } from '../engine/services/options.js'
 
 export interface OpenOptions {
@@ -45,6 +44,8 @@ export async function openEngine(options: OpenOptions): Promise<Opened> {
     ...(options.flags ? { flags: options.flags } : {}),
   })
   const stateDir = stateDirectory(env)
+  // Loaded here, not above: the MCP door wants the options alone, and answers its host before it loads an engine.
+  const { createEngine } = await import('../engine/engine.js')
   const engine = await createEngine(await engineOptions(config, stateDir, { ...options, env }))
   return { engine, config, stateDir }
 }

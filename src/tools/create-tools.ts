@@ -51,13 +51,13 @@ export function toolSchemas<F extends Format>(
 
 export function toolDefinitions(
   dialect: DialectName,
-  options: { cwd?: string; shell?: string; yieldMs?: number } = {},
+  options: { cwd?: string; shell?: string; yieldMs?: number; timeouts?: ToolOptions['timeouts'] } = {},
 ): readonly ToolDefinition[] {
   const { policy, tools } = dialectNamed(dialect)
   const facts: Facts = {
     cwd: options.cwd ?? '.',
     shell: shellWords(options.shell ?? ''),
-    timeouts: policy.timeouts,
+    timeouts: { ...policy.timeouts, ...options.timeouts },
     yieldMs: options.yieldMs ?? null,
   }
   return tools.map((spec) => define(spec, facts))

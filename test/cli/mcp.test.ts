@@ -1,6 +1,6 @@
 /** `cerith mcp` and `cerith serve` as the built program: what their flags change for a real client. */
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -123,4 +123,27 @@ test('the project may choose both in its configuration', async () => {
   } finally {
     rmSync(join(base, 'cerith.config.json'))
   }
+})
+
+describe('--print-config', () => {
+  test('writes the entry of each host with absolute paths and the other flags, and the entry starts', async () => {
+    const print = (host: string) =>
+      spawnSync(process.execPath, [program, 'mcp', '--dialect', 'codex', '--print-config', host], {
+        env: world,
+        encoding: 'utf8',
+      }).stdout
+    const args = [realpathSync(program), 'mcp', '--dialect', 'codex']
+    const entry = { command: process.execPath, args }
+    expect(JSON.parse(print('gemini'))).toEqual({ mcpServers: { cerith: entry } })
+    expect(JSON.parse(print('cursor'))).toEqual({ mcpServers: { cerith: entry } })
+    expect(JSON.parse(print('claude'))).toEqual({ mcpServers: { cerith: { type: 'stdio', ...entry } } })
+    expect(JSON.parse(print('vscode'))).toEqual({ servers: { cerith: { type: 'stdio', ...entry } } })
+    expect(print('codex')).toBe(
+      `[mcp_servers.cerith]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(args)}\n`,
+    )
+    const client = new Client({ name: 'test', version: '1' })
+    await client.connect(new StdioClientTransport({ ...entry, env: world, cwd: base, stderr: 'ignore' }))
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('exec_command')
+    await client.close()
+  })
 })

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { distFile } from '../../os/package-file.js'
 import type { Finding } from './doctor.js'
 import type { Io } from '../io.js'
 
@@ -107,11 +107,8 @@ function broken(name: string, detail: string): Finding {
   return { name, state: 'broken', detail, fix: 'Run `cerith mcp` by hand and see what it says on stderr.' }
 }
 
-/** The built program beside this file: in dist/chunks/, in dist/, or built from these sources. */
+/** The built program. */
 function ownProgram(): string | null {
-  return (
-    ['./cli.js', '../cli.js', '../../dist/cli.js']
-      .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-      .find((path) => existsSync(path)) ?? null
-  )
+  const file = distFile('cli.cjs')
+  return existsSync(file) ? file : null
 }

@@ -21,7 +21,7 @@ export const verb: Verb = {
 async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: boolean }, io: Io): Promise<number> {
   const { examine } = await import('../doctor/doctor.js')
   const { stateDirectory } = await import('../../os/state-dir.js')
-  const { version } = await import('../version.js')
+  const { ownVersion } = await import('../../os/package-file.js')
   const { configFinding, umaskFinding } = await import('../doctor/config.js')
   const findings = [
     ...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })),
@@ -32,7 +32,7 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
   const broken = findings.some(({ state }) => state === 'broken')
   if (json)
     io.out.write(
-      `${JSON.stringify({ version: version(), node: process.version, platform: `${process.platform}-${process.arch}`, ok: !broken, findings })}\n`,
+      `${JSON.stringify({ version: ownVersion(), node: process.version, platform: `${process.platform}-${process.arch}`, ok: !broken, findings })}\n`,
     )
   else {
     const paint = painter(io.out, io.env)
@@ -49,7 +49,7 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
       )
     }
     io.out.write(
-      `\ncerith ${version()} on Node ${process.version}, ${process.platform}-${process.arch}: ${broken ? 'something is broken' : findings.some(({ state }) => state === 'degraded') ? 'works, with less than it could' : 'everything works'}\n`,
+      `\ncerith ${ownVersion()} on Node ${process.version}, ${process.platform}-${process.arch}: ${broken ? 'something is broken' : findings.some(({ state }) => state === 'degraded') ? 'works, with less than it could' : 'everything works'}\n`,
     )
   }
   return broken ? 1 : EXIT.ok

@@ -6,7 +6,8 @@ import { DIALECTS, type DialectName } from '../../tools/index.js'
 import { directoryFor } from '../directory.js'
 import { CWD_OPTION, readDuration, SET_OPTION } from '../option-rows.js'
 import type { OptionRow, Verb } from '../verb.js'
-import { UsageError, type Io } from '../io.js'
+import { EXIT, UsageError, type Io } from '../io.js'
+import { entryFor, HOSTS, type HostName } from '../mcp-entry.js'
 import { resolve } from 'node:path'
 
 /** What `mcp` and `serve` have in common. */
@@ -35,18 +36,47 @@ export const verb: Verb = {
   usage: '',
   about: 'MCP server on stdin and stdout',
   words: [0, 0],
-  options: MCP_OPTIONS,
+  options: [
+    ...MCP_OPTIONS,
+    {
+      flags: '--print-config <HOST>',
+      about: 'print the entry for the settings of a host, and end',
+      choices: [...HOSTS],
+    },
+  ],
   examples: [
-    ['claude mcp add cerith -- npx cerith mcp', 'in Claude Code'],
+    [
+      'cerith mcp --print-config claude >> .mcp.json',
+      'a new project of Claude Code; also codex, gemini, vscode, cursor',
+    ],
     ['cerith mcp --dialect codex --cwd /srv/app', 'other tool names, another directory'],
   ],
   details:
-    'For the configuration of a client: {"command": "npx", "args": ["cerith", "mcp"]}.\nEnds with the client, and everything that was started for it ends too.',
+    'Hosts wait about a second for a server: name the program by its absolute path, as --print-config\ndoes, or install it globally. `npx cerith mcp` works and takes half a second more.\nEnds with the client, and everything that was started for it ends too.',
   async run({ options }, io) {
+    const { printConfig } = options as { printConfig?: HostName }
+    if (printConfig !== undefined) {
+      const { file, text } = entryFor(printConfig, flagsToKeep(options as McpVerbOptions))
+      io.err.write(`For ${file}:\n`)
+      io.out.write(text)
+      return EXIT.ok
+    }
     const { serveStdio } = await import('../../mcp/index.js')
     const served = serveStdio(await mcpOptions(options as McpVerbOptions, io))
     return (await served.ended).exitCode
   },
+}
+
+/** The other flags of the same command line belong into the entry. */
+function flagsToKeep({ dialect, cwd, structured, textOnly, failedIsError, set, ...rest }: McpVerbOptions): string[] {
+  return [
+    ...(dialect === undefined ? [] : ['--dialect', dialect]),
+    ...(cwd === undefined ? [] : ['--cwd', resolve(cwd)]),
+    ...(rest.yield === undefined ? [] : ['--yield', String(rest.yield)]),
+    ...(structured === false || textOnly ? ['--no-structured'] : []),
+    ...(failedIsError === false ? ['--no-failed-is-error'] : []),
+    ...(set ?? []).flatMap((each) => ['--set', each]),
+  ]
 }
 
 /** The configuration as the MCP door wants it. */

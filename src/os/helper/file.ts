@@ -1,27 +1,19 @@
 /** Finds the native parts that were built with, or shipped in, this package. */
 import { accessSync, constants } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { distFile } from '../package-file.js'
 
 /** The path of an executable helper for this machine, or null (the lower tier is used then). */
 export function findHelper(env: NodeJS.ProcessEnv = process.env): string | null {
   if (env['CERITH_HELPER'] === 'none') return null
   const name = `cerith-helper-${process.platform}-${process.arch}`
-  // Bundled files stand in dist/, sources three levels below the package.
-  const places = env['CERITH_HELPER']
-    ? [env['CERITH_HELPER']]
-    : [`./native/${name}`, `../native/${name}`, `../../../dist/native/${name}`].map((path) =>
-        fileURLToPath(new URL(path, import.meta.url)),
-      )
-  for (const path of places) {
-    try {
-      accessSync(path, constants.X_OK)
-      return path
-    } catch {
-      // Not here, or it lost its x bit (noexec, an archive tool): try the next place.
-    }
+  const path = env['CERITH_HELPER'] || distFile('native', name)
+  try {
+    accessSync(path, constants.X_OK)
+    return path
+  } catch {
+    return null // Not here, or it lost its x bit (noexec, an archive tool).
   }
-  return null
 }
 
 /** What a bash may load to start programs with, next to the helper. Older ones than 5 have not been tried. */

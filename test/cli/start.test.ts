@@ -1,0 +1,64 @@
+/** The program starts with the code that V8 compiled before; whatever happens to that file, the program is the same. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const program = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+let home: string
+beforeEach(() => void (home = mkdtempSync(join(tmpdir(), 'cerith-start-'))))
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+const folder = (): string => join(home, 'code')
+const kept = (): string[] => (existsSync(folder()) ? readdirSync(folder()) : [])
+
+function run(env: Record<string, string> = {}): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'run', 'echo hi; exit 3'], {
+    env: { ...process.env, CERITH_HOME: home, ...env },
+    encoding: 'utf8',
+  })
+  expect({ status, stdout, stderr }).toEqual({ status: 3, stdout: 'hi\n', stderr: '' })
+}
+
+test('the first call keeps its code for this user alone, the second takes it', () => {
+  run()
+  const [name] = kept()
+  expect(kept()).toHaveLength(1)
+  const file = join(folder(), name as string)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const { ino } = statSync(file)
+  run()
+  expect(statSync(file).ino).toBe(ino)
+})
+
+test('a damaged cache is made anew', () => {
+  run()
+  const file = join(folder(), kept()[0] as string)
+  const { size } = statSync(file)
+  for (const damage of [
+    () => truncateSync(file, size / 2),
+    () => writeFileSync(file, 'no code'),
+    () => truncateSync(file),
+  ]) {
+    damage()
+    run()
+    expect(statSync(file).size).toBeGreaterThan(size / 2)
+  }
+})
+
+test('code that others may write is not taken', () => {
+  run()
+  const file = join(folder(), kept()[0] as string)
+  const { ino } = statSync(file)
+  chmodSync(file, 0o666)
+  run()
+  expect(statSync(file).ino).not.toBe(ino)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('CERITH_CODE_CACHE=0 keeps and takes nothing', () => {
+  run({ CERITH_CODE_CACHE: '0' })
+  expect(kept()).toEqual([])
+})
