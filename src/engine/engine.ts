@@ -69,6 +69,18 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     return call
   }
 
+  /** On the lower tier a shell that has just been ended may still write its state down: a file that appears meanwhile is removed too. */
+  const removeRunDirectory = async (path: string): Promise<void> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return rmSync(path, { recursive: true, force: true })
+      } catch (error) {
+        if (attempt === 20) throw error
+        await new Promise((resolve) => setTimeout(resolve, 10 * attempt))
+      }
+    }
+  }
+
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
     services.state.closed = true
@@ -79,7 +91,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     await services.launcher.close()
     release()
     await services.audit?.close?.()
-    rmSync(services.runDir, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
+    await removeRunDirectory(services.runDir)
   }
 
   return {

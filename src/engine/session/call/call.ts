@@ -67,6 +67,8 @@ export interface Begun {
   readonly dumpFirst: number | null
   /** The agent's traps, where they are reported. */
   readonly traps: () => Report | null
+  /** What the outcome says about its streams. */
+  readonly notes: readonly string[]
   readonly inputFile: string | null
   readonly secretPipe: Pipe | null
 }
@@ -82,8 +84,8 @@ export async function runInShell(
   const { services, memory } = site
   const startedAt = performance.now()
   const output = new CallOutput(call, plan, services)
-  const pipes = await shell.attach(output, memory.movedStreams)
-  const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, pipes, site)
+  const { redirects, notes } = await shell.attach(output, memory.movedStreams)
+  const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, redirects, site)
   const before = shell.accompanied ? existingDescendants(shell) : NOBODY
   const way = wayOf(text, shell)
   const answer = shell.answer()
@@ -91,6 +93,7 @@ export async function runInShell(
   if (reportsTraps(text)) void shell.heard('X', 0).then((heard) => (traps = heard))
   shell.give(way, text.whole)
   output.begun = true
+  shell.streams.giveLate(output)
   if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { ...way, care, shell })
   // Written down before the command, the state is still true after one that changes nothing.
   memory.dirty = (memory.dirty && text.dumpFirst === null) || !care.inert
@@ -107,6 +110,7 @@ export async function runInShell(
     isSlow: false,
     dumpFirst: text.dumpFirst,
     traps: () => traps,
+    notes,
     inputFile,
     secretPipe,
   })
@@ -268,7 +272,7 @@ export async function followInShell(
   secretPipe?.release()
   if (inputFile) removeQuietly(inputFile)
 
-  const notes: string[] = []
+  const notes = [...begun.notes]
   const stopped = stopping ? await (stopping as Promise<Stopped>) : null
   if (stopped && stopped.left.length > 0)
     notes.push(`Could not end every process; still there: ${stopped.left.join(', ')}.`)
@@ -290,6 +294,7 @@ export async function followInShell(
   }
   // A command that cannot have printed anything has nothing left to be read.
   if (!(care.silent && report?.kind === 'F' && report.fields[0] === '0')) await shell.caughtUp()
+  await shell.streams.quiet()
   if (!shell.alive) {
     shell.streams.releasePipes()
     await within(Promise.all(shell.streams.readers.map((reader) => reader.end)), services.limits.drainMs)

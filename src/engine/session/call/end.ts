@@ -188,6 +188,6 @@ export function endedCall({
     id: null,
     session,
     pipeStatus,
-    notes: advice.length > 0 ? [...notes, ...advice] : notes,
+    notes: [...notes, ...(output?.spillNotes ?? []), ...advice],
   })
 }

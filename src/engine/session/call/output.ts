@@ -61,6 +61,11 @@ export class CallOutput implements Sinks {
     return this.#stdout?.spillPath ?? this.#stderr?.spillPath ?? null
   }
 
+  /** What the files for the whole output lack. */
+  get spillNotes(): readonly string[] {
+    return [this.#stdout?.spillNote, this.#stderr?.spillNote].filter((note) => typeof note === 'string')
+  }
+
   texts(): Texts {
     const { clip } = this.#plan
     if (this.#stdout && this.#stderr) {

@@ -9,7 +9,7 @@ import type { CallSite } from './call.js'
 import type { CallText } from '../shell/call-text.js'
 import type { Care } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
-import type { Renewed } from '../shell/streams.js'
+import type { Redirect } from '../shell/streams.js'
 
 interface PreparedCall {
   readonly text: CallText
@@ -22,7 +22,7 @@ export async function prepareCall(
   shell: SessionShell,
   plan: Plan,
   delivered: DeliveredCommand,
-  pipes: Renewed,
+  redirects: readonly Redirect[],
   { services, memory }: Pick<CallSite, 'services' | 'memory'>,
 ): Promise<PreparedCall> {
   const { request } = plan
@@ -51,7 +51,7 @@ export async function prepareCall(
       stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
       keepStdin: care.keepStdin && inputFile === null,
       merged: request.streams === 'merged',
-      ...pipes,
+      redirects,
       cwd: plan.cwd === memory.cwd ? null : plan.cwd,
       env,
       secrets: secretPipe ? { prelude: delivered.prelude(secretPipe.readPath), epilogue: delivered.epilogue } : null,

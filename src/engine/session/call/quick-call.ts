@@ -153,6 +153,7 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
       isSlow: true,
       dumpFirst: null,
       traps: () => null,
+      notes: [],
       inputFile: null,
       secretPipe: null,
     }

@@ -1,4 +1,5 @@
 /** What is to be said to a session's shell for one call, before it is put into lines of bash. */
+import type { Redirect } from './streams.js'
 
 /** The agent's traps that our own lines must not set off, or that ours stand in front of. */
 export interface UserTraps {
@@ -16,9 +17,8 @@ export interface CallText {
   /** The command may point stdin somewhere else for good. */
   readonly keepStdin: boolean
   readonly merged: boolean
-  /** Re-point stdout and stderr first (a process of an earlier call still holds the old pipes). */
-  readonly stdout: string | null
-  readonly stderr: string | null
+  /** Descriptors that are opened anew first (a process of an earlier call still holds the old pipes). */
+  readonly redirects: readonly Redirect[]
   readonly cwd: string | null
   readonly env: Readonly<Record<string, string>>
   readonly secrets: { readonly prelude: string; readonly epilogue: string } | null
@@ -58,8 +58,7 @@ export function isRepeatable(call: CallText): boolean {
     isPlain(call) &&
     call.stdin === '/dev/null' &&
     !call.merged &&
-    call.stdout === null &&
-    call.stderr === null &&
+    call.redirects.length === 0 &&
     call.dumpFirst === null &&
     call.stages === null &&
     call.lastArgument === null

@@ -8,7 +8,7 @@ import { dumpFileText, endFileText, fileOf, leaveFileText, setUpCode, type Marks
 const SMALL_FILE = 4_096
 
 /** Files that nobody reads but the shell itself. */
-const SOURCED = ['command', 'setUp', 'end', 'dump', 'leave', 'restore', 'env', 'prompt', 'interrupt'] as const
+const SOURCED = ['command', 'setUp', 'end', 'dump', 'leave', 'restore', 'env', 'prompt', 'interrupt', 'aside'] as const
 
 export class SessionFiles {
   readonly #services: Services

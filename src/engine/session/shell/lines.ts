@@ -43,6 +43,8 @@ export const fileOf = {
   env: ({ files }: Marks) => `${files}.env`,
   /** Prompt variables of the agent's: set while its commands run, out of the way when bash prompts for the next line of ours. */
   prompt: ({ files }: Marks) => `${files}.prompt`,
+  /** A function of the agent's while a line needs the builtin of its name. */
+  aside: ({ files }: Marks) => `${files}.aside`,
   /** The agent's INT trap while an interrupt of ours is on its way. */
   interrupt: ({ files }: Marks) => `${files}.interrupt`,
 } as const
@@ -129,7 +131,7 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if (call.stages) before.push(leaveStages(call.stages, call.status))
-  else if ((before.length > 0 || call.statusLost || call.stdout || call.stderr || isPlain(call)) && call.status !== 0)
+  else if ((before.length > 0 || call.statusLost || call.redirects.length > 0 || isPlain(call)) && call.status !== 0)
     before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
   if (call.verbose === 'yes') return `${before.join('; ')}\n${call.script}\n`
   // On a line of its own: bash drops the whole line of what it cannot parse.
@@ -145,13 +147,14 @@ function leaveStages(stages: readonly number[], status: number): string {
   return `{ ${turned ? '! ' : ''}${pipeline}${status === 0 || turned ? '' : ' && \\builtin :'}; } 2>/dev/null`
 }
 
-function repoint({ stdout, stderr }: CallText): string[] {
-  if (!stdout && !stderr) return []
-  // `builtin exec` would undo its redirections at once, so a function of that name has to go.
+/** `builtin exec` would undo its redirections at once, so a function of that name is put aside meanwhile. */
+function repoint({ redirects }: CallText, marks: Marks): string[] {
+  if (redirects.length === 0) return []
+  const saved = quoteWord(fileOf.aside(marks))
   return [
-    '\\builtin unset -f exec',
-    ...(stdout ? [`\\exec >${stdout}`] : []),
-    ...(stderr ? [`\\exec 2>${stderr}`] : []),
+    `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec`,
+    `\\exec ${redirects.map(({ fd, path }) => `${fd}>${path}`).join(' ')}`,
+    `[[ ! -s ${saved} ]] || \\builtin . ${saved}`,
   ]
 }
 
@@ -222,7 +225,7 @@ export function callLines(call: CallText, marks: Marks): string {
     return call.loaded ? `${call.script};\\${LOADED}\n` : `${call.script}${told}"$_" >${marks.report}\n`
   if (isProgram(call)) return `\\${LOADED} ${call.script} <${stdin}\n`
   // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
-  const before = repoint(call)
+  const before = repoint(call, marks)
     .map((step) => `${step}; `)
     .join('')
   const streams = `<${stdin}${call.merged ? ' 2>&1' : ''}`

@@ -16,7 +16,7 @@ import { dumpLine, endLine, fileOf, leaveLine, restoreLine, setUpLine, typedEndL
 import type { Way } from './way.js'
 import { createReportReader, type Report } from './report.js'
 import { SilenceWatch } from './stall.js'
-import { fileName, openFile, SessionStreams, type Renewed, type Sinks } from './streams.js'
+import { fileName, openFile, SessionStreams, type Attached, type Sinks } from './streams.js'
 import { markOf, parseState, restoreCode, type ShellState } from './state.js'
 
 /** What is still running when the session closes gets this long to end by itself. */
@@ -47,7 +47,7 @@ export class SessionShell {
     this.#services = services
     this.ward = ward
     this.marks = marks
-    this.streams = new SessionStreams(services, ward.pid)
+    this.streams = new SessionStreams(services, ward.pid, ward.wardenPid)
     this.#orders = orders
     this.#ordersFile = fileName(fstatSync(orders))
     this.#reportPipe = report
@@ -191,7 +191,7 @@ export class SessionShell {
   }
 
   /** Hands the streams to a new call; a process of an earlier one gets none of them. */
-  async attach(sinks: Sinks, moved: boolean): Promise<Renewed> {
+  async attach(sinks: Sinks, moved: boolean): Promise<Attached> {
     const shared = this.#mayShare()
     if (this.streams.used && (shared || moved)) await this.#settled()
     return this.streams.attach(sinks, shared, moved)

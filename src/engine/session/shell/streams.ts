@@ -1,8 +1,12 @@
-/** The pipes behind a session's stdout and stderr: whose bytes they carry, and new ones when an earlier call still holds the old. */
-import { fstatSync, statSync } from 'node:fs'
+/**
+ * The pipes behind a session's stdout and stderr. While a process of an earlier call holds them, the next call gets new pipes, and every
+ * descriptor of the shell that leads to the old ones follows. A process between the shell and a pipe (`exec > >(sed ...)`) cannot follow:
+ * its pipe is read on, what it prints between two calls is shown with the next one, and a note says so.
+ */
+import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { readPipe, type PipeReader } from '../../../os/pipe-reader.js'
-import { hasProc } from '../../../os/proc.js'
+import { commandLine, descendantsOf, hasProc } from '../../../os/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
 
@@ -12,31 +16,53 @@ export interface Sinks {
   err(chunk: Uint8Array): void
 }
 
-/** Paths that the shell has to open first; null where it keeps what it has. */
-export interface Renewed {
-  readonly stdout: string | null
-  readonly stderr: string | null
+/** A descriptor of the shell, and the path on which it has to be opened before the next command. */
+export interface Redirect {
+  readonly fd: number
+  readonly path: string
+}
+
+export interface Attached {
+  readonly redirects: readonly Redirect[]
+  readonly notes: readonly string[]
 }
 
 interface Channel {
+  readonly side: keyof Sinks
   readonly reader: PipeReader
-  /** Which file it is for the kernel, to see whether the shell still has it. */
+  /** Which file it is for the kernel, to see which descriptors lead to it. */
   readonly file: string
   owner: Sinks | null
+  /** What a process in between printed while there was no call; null where no such process writes into this pipe. */
+  late: Uint8Array[] | null
 }
+
+const NOTHING_TO_DO: Attached = { redirects: [], notes: [] }
+/** Output of a process in between counts as complete when none came for this long. */
+const QUIET_MS = 25
+const QUIET_LIMIT_MS = 250
+/** What is printed between two calls may not grow without bound: the oldest of so many chunks go first. */
+const MOST_LATE = 256
 
 export class SessionStreams {
   readonly #services: Services
   readonly #shell: number
+  readonly #warden: number
   /** Null before the first call: what bash itself says at its start goes nowhere. */
   #out: Channel | null = null
   #err: Channel | null = null
+  /** Pipes that were replaced, as long as a process can write into them. */
   #old: Channel[] = []
   #switched: Pipe[] = []
+  #lastByteAt = 0
+  #lostLate = 0
+  /** Processes in between that an outcome has named. */
+  readonly #named = new Set<number>()
 
-  constructor(services: Services, shell: number) {
+  constructor(services: Services, shell: number, warden: number) {
     this.#services = services
     this.#shell = shell
+    this.#warden = warden
   }
 
   /** Whether a call has had them before. */
@@ -45,14 +71,21 @@ export class SessionStreams {
   }
 
   /**
-   * Hands the streams to a new call. `shared`: a process of an earlier call may still write into the old pipes, so the shell gets new ones,
-   * unless the agent pointed its stdout or stderr somewhere else itself (`moved`: it may have). A stream that it closed is opened again.
+   * Hands the streams to a new call. `shared`: a process of an earlier call may still write into the old pipes, so the shell gets new ones.
+   * `moved`: the agent may have pointed its stdout or stderr somewhere else. A stream that it closed is opened again.
    */
-  async attach(sinks: Sinks, shared: boolean, moved: boolean): Promise<Renewed> {
-    const stdout = this.#out && !shared && !moved ? null : await this.#renew('out', 1, shared)
-    const stderr = this.#err && !shared && !moved ? null : await this.#renew('err', 2, shared)
-    this.give(sinks)
-    return { stdout, stderr }
+  async attach(sinks: Sinks, shared: boolean, moved: boolean): Promise<Attached> {
+    if (this.#out && this.#err && !shared && !moved) {
+      this.give(sinks)
+      return NOTHING_TO_DO
+    }
+    const open = openFiles(this.#shell)
+    const between = shared ? this.#findBetween(open) : []
+    const redirects = [
+      ...(await this.#renew('out', 1, open, shared, sinks)),
+      ...(await this.#renew('err', 2, open, shared, sinks)),
+    ]
+    return { redirects, notes: this.#notesOn(between) }
   }
 
   /** The same where nothing has to be renewed. */
@@ -61,30 +94,124 @@ export class SessionStreams {
     if (this.#err) this.#err.owner = sinks
   }
 
-  async #renew(side: keyof Sinks, fd: 1 | 2, shared: boolean): Promise<string | null> {
+  /** The call takes what it prints from here on: first what a process in between has printed since the last one. */
+  giveLate(sinks: Sinks): void {
+    for (const one of this.#channels) {
+      if (!one.late) continue
+      one.owner = sinks
+      for (const chunk of one.late.splice(0)) sinks[one.side](chunk)
+    }
+  }
+
+  /** Makes a new pipe for a stream where that is necessary, and says which descriptors of the shell have to be opened on it. */
+  async #renew(
+    side: keyof Sinks,
+    fd: 1 | 2,
+    open: ReadonlyMap<number, OpenFile>,
+    shared: boolean,
+    sinks: Sinks,
+  ): Promise<readonly Redirect[]> {
     const old = side === 'out' ? this.#out : this.#err
+    const leading = old ? [...open].filter(([, { file }]) => file === old.file).map(([number]) => number) : []
+    const lacks = !old || !hasProc || !open.has(fd)
     if (old) {
-      const now = openFile(this.#shell, fd)
-      const closed = now === undefined && hasProc
-      const elsewhere = now !== undefined && now !== old.file
-      if (elsewhere || (!shared && !closed)) return null
-      // Bytes that a process of an earlier call still writes are nobody's result; the reader only keeps it from blocking.
-      old.owner = null
+      const renews = hasProc ? !open.has(fd) || (shared && leading.length > 0) : shared
+      // Where no descriptor of the shell leads, only processes of earlier calls write.
+      old.owner = !renews && (leading.length > 0 || !shared) ? sinks : null
+      if (!renews) return []
       this.#old.push(old)
     }
     const pipe = await takePipe(this.#services)
     this.#switched.push(pipe)
-    const made = channel(pipe, this.#services, side)
+    const made = this.#channel(pipe, side)
+    made.owner = sinks
     if (side === 'out') this.#out = made
     else this.#err = made
-    return pipe.writePath
+    return [...new Set([...leading, ...(lacks ? [fd] : [])])].map((number) => ({ fd: number, path: pipe.writePath }))
+  }
+
+  #channel(pipe: Pipe, side: keyof Sinks): Channel {
+    const end = pipe.readEnd()
+    const file = fileName(fstatSync(end))
+    const made: { -readonly [K in keyof Channel]: Channel[K] } = {
+      side,
+      file,
+      owner: null,
+      late: null,
+      reader: null as unknown as PipeReader,
+    }
+    made.reader = readPipe(end, this.#services.scratch, (chunk) => {
+      this.#lastByteAt = performance.now()
+      if (made.owner) made.owner[side](chunk)
+      else if (made.late) this.#keepLate(made.late, chunk)
+    })
+    return made
+  }
+
+  #keepLate(late: Uint8Array[], chunk: Uint8Array): void {
+    late.push(chunk.slice())
+    if (late.length > MOST_LATE) this.#lostLate += late.shift()?.length ?? 0
+  }
+
+  get #channels(): readonly Channel[] {
+    return [...this.#old, ...(this.#out ? [this.#out] : []), ...(this.#err ? [this.#err] : [])]
+  }
+
+  /** The processes that read what the shell writes and write into pipes of this session; their pipes are read on from here. */
+  #findBetween(open: ReadonlyMap<number, OpenFile>): readonly number[] {
+    const channels = this.#channels
+    const own = new Set(channels.map(({ file }) => file))
+    const foreign = new Set(
+      [...open].flatMap(([fd, { file, pipe }]) => (pipe && fd > 0 && !own.has(file) ? [file] : [])),
+    )
+    const found: number[] = []
+    const written = new Set<string>()
+    for (const pid of foreign.size > 0 ? descendantsOf(this.#warden) : []) {
+      if (pid === this.#shell) continue
+      const files = [...openFiles(pid).values()]
+      if (!files.some(({ file, reads }) => reads && foreign.has(file))) continue
+      const targets = files.filter(({ file }) => own.has(file))
+      if (targets.length > 0) found.push(pid)
+      for (const { file } of targets) written.add(file)
+    }
+    for (const one of channels) one.late = written.has(one.file) ? (one.late ?? []) : null
+    return found
+  }
+
+  #notesOn(between: readonly number[]): string[] {
+    const lost = this.#lostLate
+    this.#lostLate = 0
+    const fresh = between.filter((pid) => !this.#named.has(pid))
+    for (const pid of fresh) this.#named.add(pid)
+    return [
+      ...fresh
+        .slice(0, 1)
+        .map(
+          (pid) =>
+            `Output of this shell passes through another process, ${pid} (${commandLine(pid).slice(0, 60)}): what that prints late is shown with the next call.`,
+        ),
+      ...(lost > 0 ? [`${lost} bytes that it printed between two calls were dropped.`] : []),
+    ]
+  }
+
+  /** Where output passes through another process: resolves when that process has been quiet for a moment. */
+  async quiet(): Promise<void> {
+    if (!this.#channels.some(({ late }) => late)) return
+    for (const began = performance.now(); performance.now() - began < QUIET_LIMIT_MS;) {
+      const since = performance.now() - Math.max(began, this.#lastByteAt)
+      if (since >= QUIET_MS) return
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS - since))
+    }
   }
 
   /** The call's last bytes have been read; nothing that comes later is the call's. */
   detach(): void {
     if (this.#out) this.#out.owner = null
     if (this.#err) this.#err.owner = null
-    if (this.#old.length > 0) this.#old = this.#old.filter(({ reader }) => !reader.ended)
+    if (this.#old.length > 0) {
+      for (const one of this.#old) one.owner = null
+      this.#old = this.#old.filter(({ reader }) => !reader.ended)
+    }
     this.releasePipes()
   }
 
@@ -94,8 +221,7 @@ export class SessionStreams {
   }
 
   drain(): void {
-    this.#out?.reader.drainNow()
-    this.#err?.reader.drainNow()
+    for (const { reader } of this.#channels) reader.drainNow()
   }
 
   get readers(): readonly PipeReader[] {
@@ -103,19 +229,8 @@ export class SessionStreams {
   }
 
   close(): void {
-    for (const one of [this.#out, this.#err, ...this.#old]) one?.reader.close()
+    for (const { reader } of this.#channels) reader.close()
   }
-}
-
-function channel(pipe: Pipe, services: Services, side: keyof Sinks): Channel {
-  const fd = pipe.readEnd()
-  const made: { reader: PipeReader; file: string; owner: Sinks | null } = {
-    file: fileName(fstatSync(fd)),
-    owner: null,
-    reader: null as unknown as PipeReader,
-  }
-  made.reader = readPipe(fd, services.scratch, (chunk) => made.owner?.[side](chunk))
-  return made
 }
 
 export function fileName({ dev, ino }: { dev: number; ino: number }): string {
@@ -129,4 +244,34 @@ export function openFile(pid: number, fd: number): string | undefined {
   } catch {
     return undefined
   }
+}
+
+interface OpenFile {
+  readonly file: string
+  readonly pipe: boolean
+  /** Open for reading. */
+  readonly reads: boolean
+}
+
+/** All descriptors of a process; none where there is no /proc, or the process is gone. */
+function openFiles(pid: number): Map<number, OpenFile> {
+  const found = new Map<number, OpenFile>()
+  try {
+    for (const name of readdirSync(`/proc/${pid}/fd`)) {
+      try {
+        const path = `/proc/${pid}/fd/${name}`
+        const seen = statSync(path)
+        found.set(Number(name), {
+          file: fileName(seen),
+          pipe: seen.isFIFO(),
+          reads: (lstatSync(path).mode & 0o400) !== 0,
+        })
+      } catch {
+        // Closed while we looked.
+      }
+    }
+  } catch {
+    // No /proc, or no such process.
+  }
+  return found
 }
