@@ -102,4 +102,7 @@ void run_warden(WardenLink link) __attribute__((noreturn));
 /* ---- launcher.c ---- */
 int run_launcher(void);
 
+/* ---- peer.c: who is at the other end of a socket ---- */
+int run_peer(void);
+
 #endif

@@ -1,83 +1,111 @@
-/** Approvals that a person gives from another terminal: asked for in one process, answered in another, used once. */
-import { randomBytes } from 'node:crypto'
-import { linkSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+/**
+ * What a person is asked about, and its digest. A question lives in the memory of the engine that asks; the file under `approvals/` only
+ * leads there. Whoever answers sends back the digest of what was shown: an answer is worth nothing for any other text.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensurePrivateDirectory } from '../os/state-dir.js'
 
-const LIVES_MS = 15 * 60_000
+/** How long a question can be answered, and how long an answer that came after the call had ended can be used. */
+export const QUESTION_LIVES_MS = 15 * 60_000
 
-export interface PendingApproval {
-  readonly id: string
-  /** Of the exact command, directory and environment: an approval is worth nothing for anything else. */
-  readonly digest: string
+/** Everything that an approval binds; every field is shown to the person. Values of secrets are masked. */
+export interface Shown {
   readonly command: string
   readonly cwd: string
+  readonly session: string | null
+  /** `NAME=value`, sorted. */
+  readonly env: readonly string[]
+  readonly envMode: 'merge' | 'replace'
+  readonly pty: boolean
   readonly reason: string
+  readonly rule: string | null
+}
+
+export interface WaitingApproval extends Shown {
+  readonly id: string
   readonly askedAt: number
+  /** The engine that asks. */
+  readonly engine: string
 }
 
-/** Notes that somebody should be asked; gives the id for `cerith approve`. */
-export function requestApproval(stateDir: string, about: Omit<PendingApproval, 'id' | 'askedAt'>): PendingApproval {
-  const dir = ensurePrivateDirectory(join(stateDir, 'approvals'))
-  forgetOld(dir)
-  const existing = listApprovals(stateDir).find(({ digest }) => digest === about.digest)
-  if (existing) return existing
-  const pending: PendingApproval = { ...about, id: `ask_${randomBytes(6).toString('hex')}`, askedAt: Date.now() }
-  const temporary = join(dir, `.${pending.id}`)
-  writeFileSync(temporary, JSON.stringify(pending), { mode: 0o600, flag: 'wx' })
-  renameSync(temporary, join(dir, `${pending.id}.json`))
-  return pending
+/** Of the fields by name, so that two ends that read the same question compute the same. */
+export function shownDigest({ command, cwd, session, env, envMode, pty, reason, rule }: Shown): string {
+  return createHash('sha256')
+    .update(JSON.stringify([command, cwd, session, env, envMode, pty, reason, rule]))
+    .digest('hex')
 }
 
-export function listApprovals(stateDir: string): PendingApproval[] {
+/** The same directory, not only the same name. Null when it is gone. */
+export function directoryMark(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stat?.isDirectory() ? `${stat.dev}:${stat.ino}` : null
+}
+
+/** Says where the question can be answered. What it repeats of the question is believed by nobody: an approval of it counts for that text only. */
+export function notePending(stateDir: string, waiting: WaitingApproval): void {
+  try {
+    const dir = ensurePrivateDirectory(join(stateDir, 'approvals'))
+    forgetOld(dir)
+    const temporary = join(dir, `.${waiting.id}`)
+    writeFileSync(temporary, JSON.stringify(waiting), { mode: 0o600, flag: 'wx' })
+    renameSync(temporary, join(dir, `${waiting.id}.json`))
+  } catch {
+    // A full disk: the question can still be answered over the socket.
+  }
+}
+
+export function forgetPending(stateDir: string, id: string): void {
+  try {
+    unlinkSync(join(stateDir, 'approvals', `${id}.json`))
+  } catch {
+    // Swept meanwhile.
+  }
+}
+
+/** Pointers to questions, newest last. For those whose engine still lives, that engine is to be asked. */
+export function pendingNotes(stateDir: string): WaitingApproval[] {
   const dir = join(stateDir, 'approvals')
-  const found: PendingApproval[] = []
+  const found: WaitingApproval[] = []
   for (const name of names(dir)) {
-    if (!name.endsWith('.json') || name.startsWith('.')) continue
+    if (!/^ask_[0-9a-f]+\.json$/.test(name)) continue
     try {
-      const pending = JSON.parse(readFileSync(join(dir, name), 'utf8')) as PendingApproval
-      if (Date.now() - pending.askedAt < LIVES_MS) found.push(pending)
+      const note = waitingOf(JSON.parse(readFileSync(join(dir, name), 'utf8')))
+      if (note && `${note.id}.json` === name && Date.now() - note.askedAt < QUESTION_LIVES_MS) found.push(note)
     } catch {
       // Torn or foreign: as if it were not there.
     }
   }
-  return found
+  return found.sort((a, b) => a.askedAt - b.askedAt)
 }
 
-/** Says yes, once. Null when there is no such question (any more). */
-export function grantApproval(stateDir: string, id: string): PendingApproval | null {
-  const pending = listApprovals(stateDir).find((one) => one.id === id)
-  if (!pending) return null
-  const dir = join(stateDir, 'approvals')
-  const file = join(dir, `${pending.id}.json`)
-  try {
-    linkSync(file, join(dir, `${pending.digest}.granted`))
-    unlinkSync(file)
-  } catch {
+/** A question as it comes from a file or a socket; null when it is none. */
+export function waitingOf(value: unknown): WaitingApproval | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { id, askedAt, engine, command, cwd, session, env, envMode, pty, reason, rule } = value as Record<
+    string,
+    unknown
+  >
+  if (typeof id !== 'string' || typeof askedAt !== 'number' || typeof engine !== 'string') return null
+  if (typeof command !== 'string' || typeof cwd !== 'string' || typeof reason !== 'string' || typeof pty !== 'boolean')
     return null
-  }
-  return pending
-}
-
-/** True when exactly this was approved; the approval is gone afterwards, whoever asks first gets it. */
-export function takeApproval(stateDir: string, digest: string): boolean {
-  const granted = join(stateDir, 'approvals', `${digest}.granted`)
-  try {
-    const fresh = Date.now() - statSync(granted).ctimeMs < LIVES_MS
-    // unlink succeeds for one process only: that is what makes it single use.
-    unlinkSync(granted)
-    return fresh
-  } catch {
-    return false
-  }
+  if (
+    !Array.isArray(env) ||
+    !env.every((each) => typeof each === 'string') ||
+    (envMode !== 'merge' && envMode !== 'replace')
+  )
+    return null
+  if ((session !== null && typeof session !== 'string') || (rule !== null && typeof rule !== 'string')) return null
+  return { id, askedAt, engine, command, cwd, session, env: env as string[], envMode, pty, reason, rule }
 }
 
 function forgetOld(dir: string): void {
   for (const name of names(dir)) {
     try {
-      if (Date.now() - statSync(join(dir, name)).mtimeMs > LIVES_MS * 2) unlinkSync(join(dir, name))
+      if (Date.now() - statSync(join(dir, name)).mtimeMs > QUESTION_LIVES_MS * 2) unlinkSync(join(dir, name))
     } catch {
-      // Somebody else did.
+      // Another engine did.
     }
   }
 }

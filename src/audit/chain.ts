@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { headFile, readHead, type AuditHead } from './head.js'
 
 export const START_OF_CHAIN = '0'.repeat(64)
 
@@ -55,11 +56,16 @@ export async function* readAudit(file: string): AsyncGenerator<AuditLine> {
   }
 }
 
-export async function verifyAudit(file: string): Promise<AuditCheck> {
+/** `headCopy`: where the end of the log was noted a second time. */
+export async function verifyAudit(file: string, headCopy?: string): Promise<AuditCheck> {
   const files = auditFiles(file)
   const problems: AuditProblem[] = []
   let lines = 0
   let head: string | null = null
+  let firstSeq: number | null = null
+  let at: { readonly file: string; readonly line: number } = { file, line: 0 }
+  const recorded = [readHead(headFile(file)), headCopy === undefined ? null : readHead(headCopy)]
+  const found = new Set<string>()
   for (const path of files) {
     for await (const { text, entry, number } of linesOf(path)) {
       const tell = (what: AuditProblem['what'], message: string): void =>
@@ -79,8 +85,18 @@ export async function verifyAudit(file: string): Promise<AuditCheck> {
         tell('missing', 'the beginning of the log is missing')
       if (entry.lost) tell('lost', `${entry.lost} lines before this one could not be written`)
       head = entry.hash
+      at = { file: path, line: number }
+      firstSeq ??= typeof entry['seq'] === 'number' ? entry['seq'] : null
+      for (const end of recorded) if (end?.hash === head) found.add(head)
     }
   }
+  for (const end of recorded)
+    if (end && !found.has(end.hash)) problems.push({ ...at, what: 'missing', message: endMissing(end) })
+  const isWhole = problems.every(({ what }) => what !== 'missing')
+  if (isWhole && firstSeq !== null && recorded[0] && firstSeq > recorded[0].first)
+    problems.push({ ...at, line: 1, what: 'missing', message: `the lines before number ${firstSeq} were taken out` })
+  if (firstSeq !== null && !recorded[0])
+    problems.push({ ...at, what: 'missing', message: 'the record of the log’s end (audit.head) was taken out' })
   return {
     lines,
     files,
@@ -88,6 +104,10 @@ export async function verifyAudit(file: string): Promise<AuditCheck> {
     problems,
     intact: !problems.some(({ what }) => what === 'changed' || what === 'missing'),
   }
+}
+
+function endMissing({ lines }: AuditHead): string {
+  return `lines after this one were taken out: the log had ${lines} lines, and its recorded end is not there`
 }
 
 async function* linesOf(path: string): AsyncGenerator<{ text: string; entry: AuditLine | null; number: number }> {

@@ -3,6 +3,7 @@ import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, rename
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { auditFiles, chainHash, START_OF_CHAIN } from './chain.js'
+import { headFile, readHead, writeHead, type AuditHead } from './head.js'
 import { takeLockFile } from '../os/lock-file.js'
 import { ensurePrivateDirectory } from '../os/state-dir.js'
 
@@ -10,12 +11,16 @@ export interface AuditLogOptions {
   readonly file: string
   readonly maxBytes?: number
   readonly keepFiles?: number
+  /** A second place for the end of the log, out of reach of who can write the first. */
+  readonly headCopy?: string
   /** Told once when lines cannot be written, and why. */
   readonly onProblem?: (message: string) => void
 }
 
 export interface AuditLog {
   write(entry: object): void
+  /** Written unless the returned function is called before the next lines are: what has begun and ended between two writes needs one line. */
+  started(entry: object): () => void
   /** Resolves when everything written so far is in the file, or known to be lost. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -29,8 +34,8 @@ const WRITE_CHARS = 262_144
 
 /** Nothing is opened until the first line is written. */
 export function openAuditLog(options: AuditLogOptions): AuditLog {
-  const { file, maxBytes = 16 * 1024 * 1024, keepFiles = 8 } = options
-  const waiting: object[] = []
+  const { file, maxBytes = 16 * 1024 * 1024, keepFiles = 8, headCopy } = options
+  const waiting: { readonly entry: object; over: boolean }[] = []
   let lost = 0
   let complained = false
   let running: Promise<void> | null = null
@@ -46,37 +51,48 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     let fd: number | null = null
     try {
       fd = openLog(file)
+      let { head, torn } = endOf(fd, readHead(headFile(file)))
+      const note = (): void => {
+        writeHead(headFile(file), head)
+        if (headCopy) writeHead(headCopy, head)
+      }
       if (fstatSync(fd).size >= maxBytes) {
         // The first line of the new file carries on the chain of the old one.
-        const { hash } = endOf(fd)
         closeSync(fd)
         fd = null
-        rotate(file, keepFiles)
+        const first = rotate(file, keepFiles) ?? head.first
         fd = openLog(file)
-        append(fd, [chained({ kind: 'rotated', at: Date.now(), ...who }, hash).line])
+        const next = chained({ kind: 'rotated', at: Date.now(), ...who }, head)
+        append(fd, [next.line])
+        head = { ...next.head, first }
+        torn = false
+        note()
       }
-      let { hash, torn } = endOf(fd)
-      if (fstatSync(fd).size === 0) hash = START_OF_CHAIN
-      while (waiting.length > 0) {
+      for (;;) {
+        for (let at = waiting.length - 1; at >= 0; at--) if (waiting[at]!.over) waiting.splice(at, 1)
+        if (waiting.length === 0) break
+        const heads: AuditHead[] = []
         const lines: string[] = []
         for (let chars = 0; lines.length < waiting.length && chars < WRITE_CHARS; chars += lines.at(-1)!.length) {
           const isFirst = lines.length === 0
           const next = chained(
             {
-              ...waiting[lines.length],
+              ...waiting[lines.length]!.entry,
               ...who,
               ...(isFirst && lost > 0 ? { lost } : {}),
               ...(lock.held ? {} : { unlocked: true }),
             },
-            hash,
+            heads.at(-1) ?? head,
           )
           // A line that another process did not finish is closed first; it stays as it is and is reported by `audit --verify`.
           lines.push(torn ? `\n${next.line}` : next.line)
-          hash = next.hash
+          heads.push(next.head)
           torn = false
         }
         const whole = append(fd, lines)
         waiting.splice(0, whole)
+        head = heads[whole - 1] ?? head
+        note()
         if (whole > 0) lost = 0
         // The disk filled up in the middle of a line: the next writer closes it, and it counts as torn.
         if (whole < lines.length) throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' })
@@ -109,8 +125,14 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
 
   return {
     write(entry) {
-      waiting.push(entry)
+      waiting.push({ entry, over: false })
       void start()
+    },
+    started(entry) {
+      const line = { entry, over: false }
+      waiting.push(line)
+      void start()
+      return () => void (line.over = true)
     },
     flush,
     close: flush,
@@ -123,10 +145,10 @@ function openLog(file: string): number {
   return fd
 }
 
-function chained(entry: object, prev: string): { line: string; hash: string } {
-  const body = JSON.stringify({ ...entry, prev })
+function chained(entry: object, { hash: prev, lines, first }: AuditHead): { line: string; head: AuditHead } {
+  const body = JSON.stringify({ ...entry, seq: lines + 1, prev })
   const hash = chainHash(body)
-  return { line: `${body.slice(0, -1)},"hash":"${hash}"}\n`, hash }
+  return { line: `${body.slice(0, -1)},"hash":"${hash}"}\n`, head: { lines: lines + 1, hash, first } }
 }
 
 /** One write for whole lines only, so that those of two processes never mix even without the lock. Returns how many lines are in the file. */
@@ -137,28 +159,62 @@ function append(fd: number, lines: readonly string[]): number {
   return lines.findIndex((line) => (left -= Buffer.byteLength(line)) < 0)
 }
 
-/** The hash of the last whole line, and whether something unfinished follows it. */
-function endOf(fd: number): { hash: string; torn: boolean } {
+/** A host that was killed between the two writes left so much of the log behind its recorded end, at most. */
+const AHEAD_BYTES = 1024 * 1024
+
+/**
+ * Where the chain goes on, and whether something unfinished stands at the end of the file. A recorded end that is not in the file means that
+ * lines were taken out: the chain goes on from it all the same, so that the gap stays visible.
+ */
+function endOf(fd: number, recorded: AuditHead | null): { head: AuditHead; torn: boolean } {
+  const found = lastLineOf(fd)
+  const inFile = { lines: found.seq, hash: found.hash, first: recorded?.first ?? 1 }
+  if (!recorded || recorded.hash === found.hash) return { head: recorded ?? inFile, torn: found.torn }
+  const { size } = fstatSync(fd)
+  const isAhead = tailOf(fd, Math.min(size, AHEAD_BYTES)).includes(`"hash":"${recorded.hash}"`)
+  return { head: isAhead ? inFile : recorded, torn: found.torn }
+}
+
+function lastLineOf(fd: number): { hash: string; seq: number; torn: boolean } {
   const { size } = fstatSync(fd)
   for (let span = 4 * 1024; ; span *= 8) {
-    const from = Math.max(0, size - span)
-    const bytes = Buffer.alloc(size - from)
-    readSync(fd, bytes, 0, bytes.length, from)
-    const lines = bytes.toString('utf8').split('\n')
+    const whole = span >= size
+    const lines = tailOf(fd, Math.min(size, span)).split('\n')
     const torn = lines.at(-1) !== ''
-    for (const line of lines.slice(from === 0 ? 0 : 1, -1).reverse()) {
-      const hash = /,"hash":"([0-9a-f]{64})"\}$/.exec(line)?.[1]
-      if (hash) return { hash, torn }
+    for (const line of lines.slice(whole ? 0 : 1, -1).reverse()) {
+      const [, seq = '0', hash] = /(?:,"seq":(\d+),"prev":"\w*")?,"hash":"([0-9a-f]{64})"\}$/.exec(line) ?? []
+      if (hash) return { hash, seq: Number(seq), torn }
     }
-    if (from === 0) return { hash: START_OF_CHAIN, torn: torn && size > 0 }
+    if (whole) return { hash: START_OF_CHAIN, seq: 0, torn: torn && size > 0 }
   }
 }
 
-function rotate(file: string, keepFiles: number): void {
+function tailOf(fd: number, bytes: number): string {
+  const tail = Buffer.alloc(bytes)
+  readSync(fd, tail, 0, bytes, fstatSync(fd).size - bytes)
+  return tail.toString('utf8')
+}
+
+/** Gives the number of the first line that is left, when older files had to go. */
+function rotate(file: string, keepFiles: number): number | null {
   const rotated = auditFiles(file).filter((path) => path !== file)
   const next = rotated.length === 0 ? 1 : Number(/\.(\d+)\.jsonl$/.exec(rotated.at(-1) as string)?.[1]) + 1
   renameSync(file, join(dirname(file), `audit.${String(next).padStart(6, '0')}.jsonl`))
-  for (const old of rotated.slice(0, Math.max(0, rotated.length + 1 - keepFiles))) rmSync(old, { force: true })
+  const old = rotated.slice(0, Math.max(0, rotated.length + 1 - keepFiles))
+  for (const path of old) rmSync(path, { force: true })
+  return old.length === 0 ? null : firstLineOf(auditFiles(file)[0])
+}
+
+function firstLineOf(path: string | undefined): number | null {
+  if (path === undefined) return null
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const start = Buffer.alloc(256 * 1024)
+    const text = start.toString('utf8', 0, readSync(fd, start, 0, start.length, 0))
+    return Number(/,"seq":(\d+),"prev":"\w*","hash":"[0-9a-f]{64}"\}(?:\n|$)/.exec(text)?.[1] ?? 1)
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function userName(): string {

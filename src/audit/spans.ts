@@ -30,6 +30,7 @@ export function withSpans(log: AuditLog): AuditLog {
       api ??= load()
       void api.then((found) => found && trace(found, entry as Entry))
     },
+    started: (entry) => log.started(entry),
     flush: () => log.flush(),
     close: async () => {
       await api

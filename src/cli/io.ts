@@ -9,8 +9,8 @@ export interface Sink {
 
 /** A person at a terminal, if there is one. */
 export interface Person {
-  /** One line, or null when the input ended. `hidden` keeps it off the screen. */
-  ask(prompt: string, options?: { readonly hidden?: boolean }): Promise<string | null>
+  /** One line, or null when the input ended. `hidden` keeps it off the screen; `signal` takes the question back. */
+  ask(prompt: string, options?: { readonly hidden?: boolean; readonly signal?: AbortSignal }): Promise<string | null>
 }
 
 export interface Io {

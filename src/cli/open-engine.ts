@@ -83,7 +83,10 @@ async function askPerson(question: ApprovalQuestion, io: Io): Promise<ApprovalAn
   io.err.write(
     `\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`,
   )
-  const answer = (await io.person.ask('Run it? [y]es once, [s]ession, [n]o: '))?.trim().toLowerCase()
-  if (answer === undefined) return null
+  const { signal } = question
+  const asked = io.person.ask('Run it? [y]es once, [s]ession, [n]o: ', signal ? { signal } : {})
+  const answer = (await asked)?.trim().toLowerCase()
+  if (signal?.aborted) io.err.write('\ncerith: answered elsewhere\n')
+  if (answer === undefined || signal?.aborted) return null
   return answer === 'y' || answer === 'yes' ? 'once' : answer === 's' || answer === 'session' ? 'session' : 'deny'
 }

@@ -78,7 +78,7 @@ function sink(stream: NodeJS.WriteStream): Sink {
 /** Questions go to stderr, so that stdout stays clean for pipes. */
 function atTerminal(): Person {
   return {
-    ask: (prompt, { hidden = false } = {}) =>
+    ask: (prompt, { hidden = false, signal } = {}) =>
       new Promise((resolve) => {
         const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
         let answered = false
@@ -92,7 +92,10 @@ function atTerminal(): Person {
           resolve(line)
         })
         lines.once('SIGINT', () => lines.close())
+        const takeBack = (): void => lines.close()
+        signal?.addEventListener('abort', takeBack, { once: true })
         lines.once('close', () => {
+          signal?.removeEventListener('abort', takeBack)
           process.stdin.pause()
           if (!answered) resolve(null)
         })

@@ -221,6 +221,14 @@ export const SETTINGS: readonly Setting[] = [
     max: 10_000,
   },
   {
+    key: 'audit.headFile',
+    type: 'path',
+    default: null,
+    about: 'A second place for the end of the audit log (count and hash), e.g. on a disk that agents cannot write.',
+    project: 'never',
+    variable: 'CERITH_AUDIT_HEAD_FILE',
+  },
+  {
     key: 'dialect',
     type: 'string',
     default: 'house',

@@ -91,6 +91,8 @@ export interface KillOptions {
   readonly graceMs?: number
   /** What the record says about the reason. Default `caller` (status killed). */
   readonly why?: 'caller' | 'timeout'
+  /** Who ends it, for the audit log. */
+  readonly by?: string
 }
 
 export interface KillResult {

@@ -19,6 +19,8 @@ export interface ApprovalQuestion {
   readonly cwd: string
   readonly session: string | null
   readonly verdict: Verdict
+  /** Aborted when the question was answered elsewhere (a terminal, the page): stop asking. */
+  readonly signal?: AbortSignal
 }
 
 export type ApprovalAnswer = 'once' | 'session' | 'deny'
@@ -63,6 +65,8 @@ export interface RunRequest {
   /** Makes the id of a job that this run becomes. Default `shell_` + 8 hex. */
   readonly newId?: () => string
   readonly door?: Door
+  /** Who asks, for the record and for those who watch, e.g. the name of an MCP client. */
+  readonly client?: string
   /** Overrides the engine's ask function for this call. */
   readonly ask?: AskFunction
   /** Skips the ask step with an approval that was given for exactly this command, cwd and environment. */

@@ -21,7 +21,10 @@ import { bootId, processFacts } from '../os/proc.js'
 import { SpillFile } from '../os/spill.js'
 import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
 import { sweepDeadEngines } from '../os/helper/sweep.js'
+import { Questions } from '../audit/questions.js'
 import { auditOutcome } from './call/audit.js'
+import { openLiveDoor } from './live/door.js'
+import { LiveCalls } from './services/live-calls.js'
 import { Call } from './call/call.js'
 import { runFresh } from './run/foreground.js'
 import { notStarted } from './services/ends.js'
@@ -40,7 +43,7 @@ import { checkOptions, wrongValue } from './plan/wrong-value.js'
 /** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
 const OWN_AUTOMATION: AutomationRule = {
   program: 'cerith',
-  subcommands: ['approve', 'attach', 'clean', 'kill', 'mcp', 'run', 'secret', 'send', 'serve'],
+  subcommands: ['approve', 'attach', 'clean', 'kill', 'mcp', 'run', 'secret', 'send', 'serve', 'top', 'ui'],
   tools: 'the shell tools you already have',
   feature: 'cerith',
   enabled: true,
@@ -50,17 +53,17 @@ const KEPT_VERDICTS = 500
 
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
   const services = await createServices(options)
-  const remembered = new Set<string>()
-  const jobs = createJobs(services, remembered)
-  const sessions = createSessions(services, remembered, jobs)
+  const jobs = createJobs(services)
+  const sessions = createSessions(services, jobs)
+  const liveDoor = openLiveDoor(services, () => sessions.list())
 
   const launch = (request: RunRequest): Call => {
-    const call = new Call()
+    const call = new Call(request, null, services.calls)
     const release = services.launcher.hold()
     call.outcome.then(release, release)
     void (async () => {
       const plan = await planRun(request, { session: null, cwd: services.cwd }, services)
-      const stopped = await passGate(plan, services, remembered)
+      const stopped = await passGate(plan, services)
       if (stopped) return call.settle(stopped)
       if (request.pty) return runOnTerminal(plan, call, services, jobs)
       return runFresh(plan, call, services, jobs.promote)
@@ -84,6 +87,8 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
     services.state.closed = true
+    services.questions.close()
+    liveDoor.close()
     const release = services.launcher.hold()
     await Promise.all([...services.live].map((life) => life.end()))
     await sessions.close()
@@ -233,6 +238,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
       }
     },
     // Closed with the engine, like everything else that it started.
+    calls: new LiveCalls(),
+    questions: new Questions(id),
     live: new Set(askpass ? [{ end: () => askpass.close() }] : []),
     state: { closed: false },
   }

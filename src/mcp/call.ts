@@ -127,11 +127,13 @@ async function elicit(
     return replyOf(
       await server.elicitInput(form, {
         timeout: client.settings.approvalMs,
-        signal: context.mcpReq.signal,
+        signal: question.signal ? AbortSignal.any([question.signal, context.mcpReq.signal]) : context.mcpReq.signal,
         relatedRequestId: context.mcpReq.id,
       }),
     )
   } catch (error) {
+    // The form was taken back: a person answered elsewhere.
+    if (question.signal?.aborted) return null
     client.settings.log(
       `cerith: the client could not ask about ${question.id}: ${String((error as Error)?.message ?? error)}`,
     )

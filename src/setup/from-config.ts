@@ -176,6 +176,7 @@ function auditSink({ values }: LoadedConfig, stateDir: string, { onProblem }: Op
       file: join(stateDir, 'audit.jsonl'),
       maxBytes: values['audit.maxBytes'] as number,
       keepFiles: values['audit.keepFiles'] as number,
+      ...(values['audit.headFile'] === null ? {} : { headCopy: values['audit.headFile'] as string }),
       ...(onProblem ? { onProblem } : {}),
     }),
   )

@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { auditFiles, readAudit, verifyAudit } from '../../src/audit/chain.js'
+import { auditFiles, chainHash, readAudit, verifyAudit } from '../../src/audit/chain.js'
 import { takeLockFile } from '../../src/os/lock-file.js'
 import { withSpans } from '../../src/audit/spans.js'
 import { openAuditLog } from '../../src/audit/log.js'
@@ -245,5 +245,115 @@ describe('OpenTelemetry', () => {
     } finally {
       trace.disable()
     }
+  })
+})
+
+describe('the end of the log, kept apart', () => {
+  const kept = (file: string): string => readFileSync(join(dirname(file), 'audit.head'), 'utf8')
+
+  test('counts the lines and holds the hash of the last; it is private', async () => {
+    const file = place()
+    await write(file, 1, 2)
+    await write(file, 3)
+    const head = JSON.parse(kept(file))
+    expect(head).toEqual({ lines: 3, hash: JSON.parse(lines(file)[2]!).hash, first: 1 })
+    expect(statSync(join(dirname(file), 'audit.head')).mode & 0o777).toBe(0o600)
+    expect(lines(file).map((line) => JSON.parse(line).seq)).toEqual([1, 2, 3])
+  })
+
+  test('a removed last line is missed', async () => {
+    const file = place()
+    await write(file, 1, 2, 3)
+    writeFileSync(file, `${lines(file).slice(0, 2).join('\n')}\n`)
+    expect(await verifyAudit(file)).toMatchObject({
+      intact: false,
+      problems: [{ what: 'missing', line: 2, message: expect.stringContaining('had 3 lines') }],
+    })
+  })
+
+  test('a removed tail stays missed after others have written on', async () => {
+    const file = place()
+    await write(file, 1, 2, 3)
+    writeFileSync(file, `${lines(file).slice(0, 1).join('\n')}\n`)
+    await write(file, 4, 5)
+    expect(await verifyAudit(file)).toMatchObject({ intact: false, lines: 3, problems: [{ what: 'missing', line: 2 }] })
+    expect(lines(file).map((line) => JSON.parse(line).seq)).toEqual([1, 4, 5])
+  })
+
+  test('a removed file is missed, also when a new one was begun', async () => {
+    const file = place()
+    await write(file, 1, 2)
+    rmSync(file)
+    expect(await verifyAudit(file)).toMatchObject({ intact: false, problems: [{ what: 'missing' }] })
+    await write(file, 3)
+    expect(await verifyAudit(file)).toMatchObject({ intact: false })
+  })
+
+  test('a removed oldest part is missed; one that rotation removed is not', async () => {
+    const file = place()
+    const log = openAuditLog({ file, maxBytes: 4_096, keepFiles: 3 })
+    for (let at = 0; at < 60; at++) {
+      log.write({ at, padding: 'x'.repeat(500) })
+      await log.flush()
+    }
+    await log.close()
+    expect(await verifyAudit(file)).toMatchObject({ intact: true, problems: [] })
+    rmSync(auditFiles(file)[0]!)
+    expect(await verifyAudit(file)).toMatchObject({ intact: false, problems: [{ what: 'missing' }] })
+  })
+
+  test('a removed head is told, and a second copy elsewhere still knows', async () => {
+    const file = place()
+    const copy = join(mkdtempSync(join(base, 'copy-')), 'head')
+    const log = openAuditLog({ file, headCopy: copy })
+    for (const at of [1, 2, 3]) log.write({ at })
+    await log.close()
+    rmSync(join(dirname(file), 'audit.head'))
+    writeFileSync(file, `${lines(file).slice(0, 1).join('\n')}\n`)
+    expect((await verifyAudit(file, copy)).problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining('had 3 lines'),
+      expect.stringContaining('audit.head'),
+    ])
+  })
+
+  test('a host that was killed between the line and its record is no forgery', async () => {
+    const file = place()
+    await write(file, 1)
+    const before = kept(file)
+    await write(file, 2)
+    writeFileSync(join(dirname(file), 'audit.head'), before)
+    expect(await verifyAudit(file)).toMatchObject({ intact: true, problems: [] })
+    await write(file, 3)
+    expect(await verifyAudit(file)).toMatchObject({ intact: true, problems: [], lines: 3 })
+  })
+
+  test('a log of before goes on as it was', async () => {
+    const file = place()
+    const line = (n: number, prev: string): string => {
+      const body = JSON.stringify({ at: n, prev })
+      return `${body.slice(0, -1)},"hash":"${chainHash(body)}"}`
+    }
+    const first = line(1, '0'.repeat(64))
+    writeFileSync(file, `${first}\n`)
+    expect(await verifyAudit(file)).toMatchObject({ intact: true, problems: [] })
+    await write(file, 2)
+    expect(await verifyAudit(file)).toMatchObject({ intact: true, problems: [], lines: 2 })
+  })
+})
+
+describe('what has begun', () => {
+  test('is a line of its own once it is worth one: not when it was over before anything was written', async () => {
+    const file = place()
+    const log = openAuditLog({ file })
+    log.started({ at: 1, kind: 'start' })()
+    log.write({ at: 1, kind: 'run' })
+    const over = log.started({ at: 2, kind: 'start' })
+    await log.flush()
+    expect(lines(file).map((line) => JSON.parse(line).kind)).toEqual(['run', 'start'])
+    over()
+    log.write({ at: 2, kind: 'run' })
+    await log.close()
+    expect(lines(file).map((line) => JSON.parse(line).kind)).toEqual(['run', 'start', 'run'])
+    expect(await verifyAudit(file)).toMatchObject({ intact: true, problems: [] })
   })
 })

@@ -2,7 +2,8 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { AskFunction } from '../../src/index.js'
-import { grantApproval, listApprovals } from '../../src/audit/approvals.js'
+import { pendingNotes } from '../../src/audit/approvals.js'
+import { approveElsewhere } from '../fixtures/approve.js'
 import { temporaryFolder, testEngine } from './harness.js'
 
 const ASKING = { rules: [{ name: 'ask-touch', decision: 'ask', commands: ['touch *'] }] } as const
@@ -21,12 +22,12 @@ describe('SEC-05 a command that a rule asks about', () => {
     const stateDir = join(temporaryFolder(), 'state')
     const engine = await testEngine({ policy: ASKING, stateDir })
     const refused = await engine.run({ command: 'touch ran' })
-    expect(listApprovals(stateDir).map(({ id, command, cwd }) => ({ id, command, cwd }))).toEqual([
+    expect(pendingNotes(stateDir).map(({ id, command, cwd }) => ({ id, command, cwd }))).toEqual([
       { id: refused.approvalId, command: 'touch ran', cwd: engine.cwd },
     ])
     expect(statSync(join(stateDir, 'approvals')).mode & 0o777).toBe(0o700)
-    expect(grantApproval(stateDir, 'ask_000000000000')).toBeNull()
-    expect(grantApproval(stateDir, refused.approvalId as string)?.command).toBe('touch ran')
+    expect(await approveElsewhere(stateDir, 'ask_000000000000')).toBe(false)
+    expect(await approveElsewhere(stateDir, refused.approvalId as string)).toBe(true)
     expect((await engine.run({ command: 'touch other' })).status).toBe('refused')
     expect((await engine.run({ command: 'touch ran', env: { A: '1' } })).status).toBe('refused')
     expect((await engine.run({ command: 'touch ran' })).status).toBe('completed')

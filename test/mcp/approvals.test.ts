@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ClientCapabilities, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
-import { grantApproval } from '../../src/audit/approvals.js'
+import { approveElsewhere } from '../fixtures/approve.js'
 import {
   ERAS,
   http,
@@ -120,7 +120,7 @@ for (const era of ERAS) {
         expect(existsSync(file)).toBe(false)
 
         // What `cerith approve ID` does, from another terminal.
-        expect(grantApproval(join(place.dir, 'state'), id)).not.toBeNull()
+        expect(await approveElsewhere(join(place.dir, 'state'), id)).toBe(true)
         expect(structuredOf(await host.call('Bash', { command }))).toMatchObject({ status: 'completed' })
         expect(existsSync(file)).toBe(true)
       })

@@ -44,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'engine/session/shell': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run'),
   'engine/session/call': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run', 'session/shell'),
   'engine/session': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run', 'session'),
+  'engine/live': ENGINE('services'),
   engine: [...SYSTEM, 'engine'],
   setup: [...SYSTEM, 'engine'],
   tools: [...WORDS, 'output', 'engine'],

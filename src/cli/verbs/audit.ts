@@ -1,6 +1,8 @@
 /** `cerith audit`: who ran what, what was decided, what came of it; and whether the log is still what was written. */
 import { join } from 'node:path'
 import { readAudit, verifyAudit, type AuditLine } from '../../audit/chain.js'
+import { loadConfig } from '../../config/load.js'
+import { nearestExisting } from '../../os/paths.js'
 import { stateDirectory } from '../../os/state-dir.js'
 import { EXIT, type Io } from '../io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../option-rows.js'
@@ -54,7 +56,9 @@ async function audit(options: Options, io: Io): Promise<number> {
 }
 
 async function verify(file: string, json: boolean, io: Io): Promise<number> {
-  const { lines, files, head, problems, intact } = await verifyAudit(file)
+  const { values } = loadConfig({ cwd: nearestExisting(io.cwd), env: io.env })
+  const headCopy = values['audit.headFile'] as string | null
+  const { lines, files, head, problems, intact } = await verifyAudit(file, headCopy ?? undefined)
   if (json) io.out.write(`${JSON.stringify({ intact, lines, files, head, problems })}\n`)
   else {
     for (const { file: where, line, message } of problems) io.out.write(`${where}:${line}: ${message}\n`)

@@ -1,4 +1,5 @@
 /** `cerith kill`: ends a job and everything it started, and says what came of it. */
+import { whoIsHere } from '../approvals.js'
 import { EXIT } from '../io.js'
 import { jobToJson } from '../json.js'
 import { withEngine } from '../open-engine.js'
@@ -25,7 +26,11 @@ export const verb: Verb = {
       for (const id of words) {
         const { info, alreadyStopped, forced, notes } = await (
           await engine.job(id)
-        ).kill({ ...(signal === undefined ? {} : { signal }), ...(grace === undefined ? {} : { graceMs: grace }) })
+        ).kill({
+          ...(signal === undefined ? {} : { signal }),
+          ...(grace === undefined ? {} : { graceMs: grace }),
+          by: whoIsHere(io.env),
+        })
         if (json)
           io.out.write(
             `${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: [...notes, ...info.notes] })}\n`,

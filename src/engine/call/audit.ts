@@ -11,6 +11,7 @@ export function auditOutcome(
   kind: AuditEntry['kind'],
   session: string | null,
   outcome: Promise<Outcome>,
+  cwd: string = services.cwd,
 ): void {
   const { audit } = services
   if (!audit) return
@@ -18,10 +19,30 @@ export function auditOutcome(
   const command = typeof request.command === 'string' ? request.command : JSON.stringify(request.command)
   const masked = services.secrets.mask(command)
   const door = request.door ?? services.door
+  const client = request.client === undefined ? undefined : { client: request.client }
+  const over = audit.started?.({
+    at,
+    engine: services.id,
+    door,
+    command: masked,
+    session,
+    kind: 'start',
+    cwd: request.cwd ?? cwd,
+    job: null,
+    decision: 'allow',
+    rule: null,
+    status: 'running',
+    exitCode: null,
+    signal: null,
+    bytes: 0,
+    durationMs: 0,
+    ...client,
+  })
   outcome.then(
-    (result) =>
+    (result) => {
+      over?.()
       // Written out, twice: this happens before the caller hears of the outcome, and copying an object into a larger one costs ten times as much.
-      audit.write({
+      const entry: AuditEntry = {
         at,
         engine: services.id,
         door,
@@ -37,8 +58,11 @@ export function auditOutcome(
         signal: result.signal,
         bytes: Buffer.byteLength(result.output ?? result.stdout + result.stderr) + result.omittedBytes,
         durationMs: result.durationMs,
-      }),
-    (error: unknown) =>
+      }
+      audit.write(client ? { ...entry, ...client } : entry)
+    },
+    (error: unknown) => {
+      over?.()
       audit.write({
         at,
         engine: services.id,
@@ -46,7 +70,7 @@ export function auditOutcome(
         command: masked,
         session,
         kind,
-        cwd: request.cwd ?? services.cwd,
+        cwd: request.cwd ?? cwd,
         job: null,
         decision: 'allow',
         rule: ShellError.is(error) ? error.code : null,
@@ -55,6 +79,8 @@ export function auditOutcome(
         signal: null,
         bytes: 0,
         durationMs: Date.now() - at,
-      }),
+        ...client,
+      })
+    },
   )
 }

@@ -2,8 +2,10 @@
 import type { RunHandle } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { OutputChunk, StreamName } from '../../contract/output.js'
+import type { RunRequest } from '../../contract/request.js'
 import { Capture } from './capture.js'
 import type { Plan } from '../plan/plan.js'
+import type { LiveCall, LiveCalls } from '../services/live-calls.js'
 import type { Services } from '../services/services.js'
 
 /** A reader of the iterator that falls this far behind loses the middle, not the memory of the host. */
@@ -16,9 +18,17 @@ export interface CallControl {
   toBackground(): Promise<Outcome>
 }
 
-export class Call implements RunHandle {
+const NO_CAPTURES: readonly Capture[] = []
+
+export class Call implements RunHandle, LiveCall {
   readonly outcome: Promise<Outcome>
   readonly startedAt = performance.now()
+  readonly at = Date.now()
+  readonly request: RunRequest
+  readonly session: string | null
+  captures: readonly Capture[] = NO_CAPTURES
+  readonly #calls: LiveCalls
+  #followers: Set<(chunk: OutputChunk) => void> | null = null
   pid: number | null = null
   control: CallControl | null = null
   #pendingStop: 'interrupt' | 'kill' | null = null
@@ -30,11 +40,19 @@ export class Call implements RunHandle {
   #resolve!: (outcome: Outcome) => void
   #reject!: (error: unknown) => void
 
-  constructor() {
+  constructor(request: RunRequest, session: string | null, calls: LiveCalls) {
+    this.request = request
+    this.session = session
+    this.#calls = calls
     this.outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
+    calls.began(this)
+  }
+
+  get followers(): Set<(chunk: OutputChunk) => void> {
+    return (this.#followers ??= new Set())
   }
 
   /** In milliseconds. */
@@ -49,6 +67,7 @@ export class Call implements RunHandle {
   settle(outcome: Outcome): void {
     if (this.#done) return
     this.#done = true
+    this.#calls.ended(this, outcome)
     this.#resolve(outcome)
     this.#wake?.()
   }
@@ -56,6 +75,7 @@ export class Call implements RunHandle {
   fail(error: unknown): void {
     if (this.#done) return
     this.#done = true
+    this.#calls.ended(this, null)
     // Whoever only follows the chunks must not be punished for not looking at the outcome.
     this.outcome.catch(() => {})
     this.#reject(error)
@@ -86,17 +106,23 @@ export class Call implements RunHandle {
 
   capture(stream: StreamName, plan: Plan, services: Services): Capture {
     const { request } = plan
-    return new Capture({
+    const capture = new Capture({
       stream,
       masker: services.secrets.activeMasker,
       ansi: request.ansi ?? 'keep',
       progress: request.progress ?? 'keep',
       onOutput: (chunk) => this.#show(chunk, request.onOutput),
-      live: () => this.#iterated || request.onOutput !== undefined,
+      live: () => this.#iterated || request.onOutput !== undefined || this.#isFollowed,
       memoryBytes: services.limits.memoryBytes,
       openSpill: () => services.openSpill(stream),
       spillAfterBytes: spillAfter(plan, services),
     })
+    this.captures = this.captures === NO_CAPTURES ? [capture] : [...this.captures, capture]
+    return capture
+  }
+
+  get #isFollowed(): boolean {
+    return this.#followers !== null && this.#followers.size > 0
   }
 
   #show(chunk: OutputChunk, listener: ((chunk: OutputChunk) => void) | undefined): void {
@@ -107,6 +133,7 @@ export class Call implements RunHandle {
         this.#queued -= this.#queue.shift()?.text.length ?? 0
       this.#wake?.()
     }
+    if (this.#followers) for (const follow of this.#followers) follow(chunk)
     if (!listener) return
     try {
       listener(chunk)

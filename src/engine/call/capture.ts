@@ -47,6 +47,10 @@ export class Capture {
     this.#mask = options.masker?.stream() ?? null
   }
 
+  get stream(): StreamName {
+    return this.#options.stream
+  }
+
   get bytes(): number {
     return this.transcript.totalBytes
   }

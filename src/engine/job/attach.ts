@@ -9,6 +9,7 @@ import { storedSize } from '../../os/job/output.js'
 import { readStartRecord } from '../../os/job/record.js'
 import { askKeeper, noteInput } from '../../os/job/terminal.js'
 import { alternateScreenAsked } from '../terminal/modes.js'
+import { JobHandle } from './handle.js'
 
 /** So much of the past is shown again to whoever comes later. */
 const REPLAY_BYTES = 256 * 1024
@@ -52,6 +53,7 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
       `The job ${job.id} has just ended`,
       `Read what it printed: cerith read ${job.id}`,
     )
+  if (job instanceof JobHandle) job.record('attach', { by: options.by, status: options.readOnly ? 'looks' : 'types' })
   let cursor = storedSize(dir, 'output.log').total
   if (alternateScreenAsked(dir)) options.show('\x1b[?1049h\x1b[H\x1b[2J')
   else {

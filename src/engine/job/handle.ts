@@ -21,6 +21,7 @@ import { startOf, type JobNews, type LiveJob } from './live.js'
 import { readJob, type Readable } from './read.js'
 import { waitForJob } from './wait.js'
 import type { JobScreen } from '../terminal/screen.js'
+import { auditDeed } from '../services/deeds.js'
 import type { Services } from '../services/services.js'
 import { checkOptions } from '../plan/wrong-value.js'
 
@@ -85,6 +86,8 @@ export class JobHandle implements Job {
       )
       // The end is told before the kill returns, so that a listener never learns of it later than the killer.
       if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
+      if (!result.alreadyStopped)
+        this.record('kill', { by: options.by, signal: options.signal, status: result.info.status })
       return result
     } finally {
       release()
@@ -94,6 +97,17 @@ export class JobHandle implements Job {
   async send(options: SendOptions): Promise<void> {
     const { sendInput } = await import('./input-send.js')
     await sendInput(this.dir, this.#state(), options, this.#services.secrets)
+    this.record('send', { by: options.by, bytes: Buffer.byteLength(options.text ?? '') + (options.keys?.length ?? 0) })
+  }
+
+  /** What was done to it, in the audit log. What was typed is counted, not kept. */
+  record(
+    kind: 'kill' | 'send' | 'attach',
+    about: { by?: string; signal?: string; status?: string; bytes?: number },
+  ): void {
+    const { record } = this.#state()
+    const { command, cwd, session } = record
+    auditDeed(this.#services, kind, { command, cwd, session, job: this.id, status: 'done', ...about })
   }
 
   async resize(size: { cols: number; rows: number }): Promise<void> {

@@ -49,7 +49,7 @@ export interface Jobs {
   close(): Promise<void>
 }
 
-export function createJobs(services: Services, remembered: Set<string>): Jobs {
+export function createJobs(services: Services): Jobs {
   const live = new Map<string, LiveJob>()
   const news = new JobNews()
   const { stateDir, limits } = services
@@ -118,7 +118,7 @@ export function createJobs(services: Services, remembered: Set<string>): Jobs {
         ? { session: null, cwd: services.cwd }
         : await sessions.surroundings(request.session)
     const plan = await planRun(request, around, services, true)
-    const stopped = await passGate(plan, services, remembered)
+    const stopped = await passGate(plan, services)
     if (stopped) return { outcome: stopped }
     if (request.signal?.aborted) return { outcome: abortedOutcome(plan) }
     const delivered = await deliverCommand(plan.command, services)

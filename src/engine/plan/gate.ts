@@ -1,15 +1,14 @@
 /** The gate between a plan and the machine: denied things stop here, dry runs end here, doubtful ones are asked about. */
-import { createHash } from 'node:crypto'
 import type { Outcome, Refusal } from '../../contract/outcome.js'
 import type { Verdict } from '../../contract/verdict.js'
-import { requestApproval, takeApproval } from '../../audit/approvals.js'
-import { dryRunOutcome, refusedOutcome } from '../services/outcomes.js'
+import { abortedOutcome, dryRunOutcome, refusedOutcome } from '../services/outcomes.js'
+import { askPerson } from './ask.js'
 import type { Plan } from './plan.js'
 import type { Services } from '../services/services.js'
 import { syntaxErrorOutcome } from './syntax-check.js'
 
 /** Null = go. The guard looks before the dry run: what is denied stays denied in one. */
-export async function passGate(plan: Plan, services: Services, remembered: Set<string>): Promise<Outcome | null> {
+export async function passGate(plan: Plan, services: Services): Promise<Outcome | null> {
   const { verdict, request } = plan
   await services.secrets.ready
   if (verdict.rule === 'unreadable' && verdict.decision !== 'allow') {
@@ -20,23 +19,9 @@ export async function passGate(plan: Plan, services: Services, remembered: Set<s
   if (verdict.decision === 'deny') return refusedOutcome(refusalOf(verdict, plan.command), plan)
   if (request.dryRun) return dryRunOutcome(plan.summary)
   if (verdict.decision === 'allow') return null
-  const digest = digestOf(plan)
-  if (remembered.has(digest) || takeApproval(services.stateDir, digest)) return null
-  const pending = requestApproval(services.stateDir, {
-    digest,
-    command: services.secrets.mask(plan.command),
-    cwd: plan.cwd,
-    reason: verdict.reason ?? 'a rule asks for approval',
-  })
-  const ask = request.ask ?? services.ask
-  const answer = ask
-    ? await ask({ id: pending.id, command: plan.command, cwd: plan.cwd, session: plan.session, verdict })
-    : null
-  // Whoever could be asked may have answered in another terminal meanwhile.
-  if (answer === 'once' || answer === 'session' || (answer === null && takeApproval(services.stateDir, digest))) {
-    if (answer === 'session') remembered.add(digest)
-    return null
-  }
+  const { as: answer, id } = await askPerson(plan, services)
+  if (answer === 'once' || answer === 'session') return null
+  if (answer === null && request.signal?.aborted) return abortedOutcome(plan)
   const because =
     answer === 'deny'
       ? 'The person who was asked declined (or the client cannot ask and declined for them).'
@@ -48,9 +33,9 @@ export async function passGate(plan: Plan, services: Services, remembered: Set<s
       guidance:
         answer === 'deny'
           ? 'Do something else, or ask the person what they would allow.'
-          : `A person can allow exactly this command once with: cerith approve ${pending.id} - then repeat the same call.`,
+          : `A person can allow exactly this command once with: cerith approve ${id} - then repeat the same call.`,
     },
-    { ...plan, approvalId: answer === 'deny' ? null : pending.id },
+    { ...plan, approvalId: answer === 'deny' ? null : id },
   )
 }
 
@@ -63,18 +48,6 @@ export function refusalOf(verdict: Verdict, command: string): Refusal {
     reason,
     guidance: verdict.guidance ?? 'Find another way to do it, or ask the person in charge.',
   }
-}
-
-function digestOf(plan: Plan): string {
-  const about = JSON.stringify([
-    plan.command,
-    plan.cwd,
-    plan.session,
-    Object.entries(plan.request.env ?? {}).sort(),
-    plan.request.envMode ?? 'merge',
-    Boolean(plan.request.pty),
-  ])
-  return createHash('sha256').update(about).digest('hex')
 }
 
 function shorten(text: string): string {

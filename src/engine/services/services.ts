@@ -5,6 +5,8 @@ import type { Verdict } from '../../contract/verdict.js'
 import type { GuardContext } from '../../guard/policy/context.js'
 import type { Bash } from '../../os/bash.js'
 import type { Launcher } from '../../os/helper/launcher.js'
+import type { Questions } from '../../audit/questions.js'
+import type { LiveCalls } from './live-calls.js'
 import type { SpillFile } from '../../os/spill.js'
 import type { PlannedEnvironment } from '../../env/filter.js'
 import type { SecretStore } from './secret-store.js'
@@ -42,6 +44,9 @@ export interface Services {
   /** A name for a short-lived file in the engine's folder, which is made again when somebody cleaned it away. */
   runFile(kind: string): string
   openSpill(label: string): SpillFile | null
+  /** Calls under way, and questions to a person: what other processes of the user may look at and answer. */
+  readonly calls: LiveCalls
+  readonly questions: Questions
   /** Foreground work that must be ended with the engine. */
   readonly live: Set<{ end(): Promise<void> }>
   readonly state: { closed: boolean }

@@ -32,7 +32,6 @@ const DUMP_AFTER_IDLE_MS = 2
 export interface SessionParts {
   readonly name: string
   readonly services: Services
-  readonly remembered: Set<string>
   readonly promote: Promote | null
   /** A dump of an earlier life, e.g. of another process. */
   readonly saved: string | null
@@ -110,7 +109,7 @@ export class LiveSession implements Session {
   stream(request: RunRequest): RunHandle {
     // Before anything else: the rest is made while bash is at work.
     const quick = this.#turns === 0 ? this.#giveQuick(request) : null
-    const call = new Call()
+    const call = new Call(request, this.name, this.#services.calls)
     // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
     const release = this.#services.launcher.hold()
     if (quick) this.#takeQuick(quick, request, call, release)
@@ -118,7 +117,7 @@ export class LiveSession implements Session {
       call.outcome.then(release, release)
       this.#inTurn((leave) => this.#take(request, call, leave)).catch((error: unknown) => call.fail(notStarted(error)))
     }
-    auditOutcome(this.#services, request, 'session', this.name, call.outcome)
+    auditOutcome(this.#services, request, 'session', this.name, call.outcome, this.cwd)
     return call
   }
 
@@ -277,7 +276,7 @@ export class LiveSession implements Session {
       { ...this.surroundings(), entered: this.#shell?.alive ?? false },
       this.#services,
     )
-    const stopped = await passGate(plan, this.#services, this.#parts.remembered)
+    const stopped = await passGate(plan, this.#services)
     if (stopped) return call.settle(stopped)
     if (request.pty) return this.#parts.onTerminal(plan, call, this)
     const delivered = await deliverCommand(plan.command, this.#services)

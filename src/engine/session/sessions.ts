@@ -21,7 +21,7 @@ export interface Sessions {
   close(): Promise<void>
 }
 
-export function createSessions(services: Services, remembered: Set<string>, jobs: Jobs): Sessions {
+export function createSessions(services: Services, jobs: Jobs): Sessions {
   const live = new Map<string, LiveSession>()
 
   const get = (name = 'main'): LiveSession => {
@@ -43,7 +43,6 @@ export function createSessions(services: Services, remembered: Set<string>, jobs
     const session: LiveSession = new LiveSession({
       name,
       services,
-      remembered,
       promote: jobs.promote,
       saved: services.options.persistSessions ? load(services, name) : null,
       onTerminal: (plan, call, self) => runSessionOnTerminal(plan, call, self, services, jobs),

@@ -103,6 +103,8 @@ export interface Launcher {
   readonly pid: number
   /** False once it has ended. */
   readonly alive: boolean
+  /** True when it was killed from outside at some time: processes that it kept may have found another parent. */
+  readonly lost: boolean
   pipe(): Promise<Pipe>
   /** A pipe without waiting, when one is at hand. */
   pipeNow(): Pipe | null

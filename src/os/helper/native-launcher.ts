@@ -4,6 +4,7 @@ import { closeSync, constants, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
+import { isAlive } from '../proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
 import { describeStart, hex, maskField } from './start.js'
 import {
@@ -239,6 +240,10 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     },
     get alive() {
       return !closed
+    },
+    get lost() {
+      // The kernel knows of its death before we are told.
+      return !orders.writableEnded && (closed || !isAlive(launcherPid))
     },
     pipe,
     pipeNow: () => ready.shift() ?? null,

@@ -6,12 +6,14 @@ export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
   let current = await startOne(tier)
   let successor: Promise<Launcher> | null = null
   let closed = false
+  let wasLost = false
   let holds = 0
   let holding: NodeJS.Timeout | null = null
 
   // Whatever ran under a launcher that was killed has ended with it; what comes next must not suffer for that.
   const live = (): Promise<Launcher> => {
     if (current.alive || closed) return Promise.resolve(current)
+    wasLost = true
     successor ??= startOne(tier).then(
       (launcher) => {
         current = launcher
@@ -35,6 +37,9 @@ export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
     },
     get alive() {
       return current.alive
+    },
+    get lost() {
+      return wasLost || current.lost
     },
     pipeNow: () => (current.alive ? current.pipeNow() : null),
     pipe: async () => (await live()).pipe(),

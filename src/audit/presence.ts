@@ -1,0 +1,39 @@
+/** Tells engines that a person is there to answer (`approve --watch`, `top`, the page): then a call may wait for an answer. */
+import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isAlive, processFacts } from '../os/proc.js'
+import { ensurePrivateDirectory } from '../os/state-dir.js'
+
+/** Until the returned function is called, or this process ends. A wrong note costs a call a short wait, and nothing else. */
+export function announcePresence(stateDir: string): () => void {
+  const file = join(ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'watching')), String(process.pid))
+  writeFileSync(file, processFacts(process.pid)?.start ?? '', { mode: 0o600 })
+  return () => removeQuietly(file)
+}
+
+export function isAnyonePresent(stateDir: string): boolean {
+  const dir = join(stateDir, 'watching')
+  let names: string[]
+  try {
+    names = readdirSync(dir)
+  } catch {
+    return false
+  }
+  return names.some((name) => {
+    try {
+      if (isAlive(Number(name), readFileSync(join(dir, name), 'utf8') || undefined)) return true
+    } catch {
+      return false // It has just left.
+    }
+    removeQuietly(join(dir, name))
+    return false
+  })
+}
+
+function removeQuietly(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch {
+    // Gone already.
+  }
+}

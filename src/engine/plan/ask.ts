@@ -1,0 +1,140 @@
+/** Asks a person about a doubtful command: the caller's function, a terminal elsewhere and the page at once. */
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { directoryMark, forgetPending, notePending, shownDigest, type Shown } from '../../audit/approvals.js'
+import { isAnyonePresent } from '../../audit/presence.js'
+import type { Answer } from '../../audit/questions.js'
+import type { ApprovalAnswer } from '../../contract/request.js'
+import { takeHeldGrant } from '../../os/helper/held-grants.js'
+import type { Services } from '../services/services.js'
+import type { Plan } from './plan.js'
+
+/** Below the 60 s after which MCP clients give up. */
+const WAIT_MS = 40_000
+/** A watcher that announced itself connects within this time, or is not waited for. */
+const CONNECT_MS = 2_000
+const LOOK_EVERY_MS = 20
+
+export interface Decided {
+  /** Null: nobody answered. */
+  readonly as: ApprovalAnswer | null
+  readonly id: string
+}
+
+export async function askPerson(plan: Plan, services: Services): Promise<Decided> {
+  const { questions, stateDir } = services
+  const shown = shownOf(plan, services)
+  const key = keyOf(plan)
+  const marks = scriptMarks(plan)
+  if (questions.remembers(key, marks) || questions.take(key) || (await isHeld(shown, plan, stateDir)))
+    return { as: 'once', id: '' }
+  const waiting = questions.ask(shown, key)
+  notePending(stateDir, waiting)
+  await questions.reach()
+  const answer = await firstAnswer(plan, services, waiting.id)
+  if (answer) forgetPending(stateDir, waiting.id)
+  if (answer?.as === 'session') questions.remember(key, marks)
+  return { as: answer?.as ?? null, id: waiting.id }
+}
+
+function keyOf({ command, cwd, session, request, verdict }: Plan): string {
+  const { env = {}, envMode = 'merge', pty } = request
+  const exact = [command, cwd, session, Object.entries(env).sort(), envMode, Boolean(pty), verdict.rule, verdict.reason]
+  return createHash('sha256').update(JSON.stringify(exact)).digest('hex')
+}
+
+/** Given for a call of an engine that is gone. A text that had to be masked is not what the person saw. */
+async function isHeld(shown: Shown, { command, cwd }: Plan, stateDir: string): Promise<boolean> {
+  const place = directoryMark(cwd)
+  if (place === null || shown.command !== command) return false
+  return takeHeldGrant(stateDir, { digest: shownDigest(shown), place })
+}
+
+/** What the person sees is everything that the approval binds. */
+function shownOf({ command, cwd, session, request, verdict }: Plan, { secrets }: Services): Shown {
+  return {
+    command: secrets.mask(command),
+    cwd,
+    session,
+    env: Object.entries(request.env ?? {})
+      .map(([name, value]) => secrets.mask(`${name}=${value}`))
+      .sort(),
+    envMode: request.envMode ?? 'merge',
+    pty: Boolean(request.pty),
+    reason: secrets.mask(verdict.reason ?? 'a rule asks for approval'),
+    rule: verdict.rule,
+  }
+}
+
+/** Ends with the first answer, or without one when neither the function nor a watcher can give one any more. */
+async function firstAnswer(plan: Plan, services: Services, id: string): Promise<Answer | null> {
+  const { request, command, cwd, session, verdict } = plan
+  const { questions } = services
+  const { answer, stop } = questions.wait(id)
+  const over = new AbortController()
+  const onAbort = (): void => stop()
+  request.signal?.addEventListener('abort', onAbort, { once: true })
+  let failure: { readonly error: unknown } | null = null
+  const askHere = async (): Promise<void> => {
+    const ask = request.ask ?? services.ask
+    const given = ask ? await ask({ id, command, cwd, session, verdict, signal: over.signal }) : null
+    if (given !== null) questions.answerHere(id, { as: given, by: askedAt(request.door ?? services.door) })
+    else {
+      await patience(services, over.signal)
+      stop()
+    }
+  }
+  void askHere().catch((error: unknown) => {
+    failure = { error }
+    stop()
+  })
+  try {
+    const first = await answer
+    if (failure) throw (failure as { error: unknown }).error
+    return first
+  } finally {
+    over.abort()
+    request.signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** As long as a person is there to answer elsewhere; at once when none is. */
+async function patience({ questions, stateDir }: Services, over: AbortSignal): Promise<void> {
+  const startedAt = performance.now()
+  if (questions.approvers.size === 0 && !isAnyonePresent(stateDir)) return
+  for (;;) {
+    const waited = performance.now() - startedAt
+    const limit = questions.approvers.size > 0 ? WAIT_MS : CONNECT_MS
+    if (over.aborted || waited > limit) return
+    await new Promise((next) => setTimeout(next, LOOK_EVERY_MS))
+  }
+}
+
+function askedAt(door: string): string {
+  return door === 'cli'
+    ? 'the person at the terminal'
+    : door === 'mcp'
+      ? 'the form of the MCP client'
+      : 'the ask function'
+}
+
+const RUNNERS = /^(?:ba|da|z|k)?sh$|^(?:python|node|perl|ruby|php|deno|bun|source|\.$)[\d.]*$/
+
+/** The scripts that a command starts by name, as they are now: an approval for the session ends when one of them changes. */
+function scriptMarks({ verdict, cwd }: Plan): string {
+  const files = verdict.commands.flatMap(([program = '', ...words]) => {
+    const script = RUNNERS.test(basename(program)) ? words.find((word) => !word.startsWith('-')) : undefined
+    return [...(program.includes('/') ? [program] : []), ...(script === undefined ? [] : [script])]
+  })
+  return files.map((file) => markOf(resolve(cwd, file))).join(' ')
+}
+
+function markOf(path: string): string {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    return [dev, ino, size, mtimeNs, ctimeNs].join(':')
+  } catch {
+    return 'none'
+  }
+}

@@ -1,0 +1,135 @@
+/** Judges who connected to a socket of ours: a process of the person, or one that an engine started. A process never vouches for itself. */
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { findHelper } from './file.js'
+import { linkOf, processFacts } from '../proc.js'
+
+const ASK_LIMIT_MS = 5_000
+/** Names of the helper's processes; every command has one of them above it, whatever it did to its environment. */
+const HELPERS = /^cerith-(?:helper|launch|warden)/
+/** Start times are counted in hundredths of a second; one of them may have begun at the moment of the connection. */
+const TICKS = 100
+
+export interface Peer {
+  readonly pid: number
+  /** The program and its ancestors, nearest first, e.g. `node 812 < bash 640 < sshd 12`. */
+  readonly chain: string
+  readonly program: string
+  /** `pts/3`, or null without a terminal. */
+  readonly terminal: string | null
+  /** Why it may neither look nor answer; null for a process of the person. */
+  readonly refused: string | null
+}
+
+/** Seconds since boot, read when the connection was made: a process that started later cannot have made it. */
+export function uptime(): number {
+  try {
+    return Number.parseFloat(readFileSync('/proc/uptime', 'latin1'))
+  } catch {
+    return 0
+  }
+}
+
+/** Asks the kernel through the helper, then walks up the ancestors in our own pid namespace. Whatever is not known counts against the peer. */
+export async function judgePeer(socket: Socket, connectedAt: number): Promise<Peer> {
+  const facts = await askKernel(socket)
+  if (!facts)
+    return unknown('the kernel does not say which process this is (the native helper is needed; see `cerith doctor`)')
+  const pid = Number(facts['pid'])
+  const start = facts['start'] ?? ''
+  const chain: string[] = []
+  const peer = (refused: string | null): Peer => ({
+    pid,
+    chain: chain.join(' < '),
+    program: programOf(pid),
+    terminal: terminalOf(pid),
+    refused,
+  })
+  if (Number(facts['uid']) !== process.getuid?.()) return peer('it belongs to another user')
+  for (const [kind, name] of [
+    ['user', 'user'],
+    ['pids', 'pid'],
+    ['mnt', 'mount'],
+  ] as const) {
+    const own = linkOf(process.pid, `ns/${kind === 'pids' ? 'pid' : kind}`)
+    if (own === null || facts[kind] !== own) return peer(`it is in another ${name} namespace`)
+  }
+  if (facts['sure'] !== '1' && Number(start) / TICKS > connectedAt + 1 / TICKS)
+    return peer('it is not the process that connected')
+  const inside = engineAbove(pid, start, chain)
+  if (inside) return peer(inside)
+  return processFacts(pid)?.start === start ? peer(null) : peer('it has ended')
+}
+
+/** Why a process counts as an agent's; null when no ancestor, and not itself, was started by an engine. */
+function engineAbove(from: number, start: string, chain: string[]): string | null {
+  for (let pid = from, steps = 0; steps < 256; steps++) {
+    const facts = processFacts(pid)
+    if (!facts || (pid === from && facts.start !== start)) return `process ${pid} above it cannot be looked at`
+    chain.push(`${facts.name} ${pid}`)
+    if (HELPERS.test(facts.name) || carriesMark(pid)) return 'an engine started it: it is the agent’s, not the person’s'
+    // 0: it came in from outside of this container, where no engine of ours could have started it.
+    if (facts.parent <= 1) return null
+    pid = facts.parent
+  }
+  return 'it has too many ancestors'
+}
+
+function carriesMark(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+      .split('\0')
+      .some((entry) => entry.startsWith('CERITH_ENGINE='))
+  } catch {
+    return false // Another user's, such as sshd: no engine of this user started what is above it.
+  }
+}
+
+/** The connection is given to the helper as a descriptor above 2: lower ones would be switched to blocking for both of us. */
+function askKernel(socket: Socket): Promise<Record<string, string> | null> {
+  const helper = findHelper()
+  if (!helper) return Promise.resolve(null)
+  return new Promise((resolve) => {
+    let text = ''
+    const child = spawn(helper, ['peer'], {
+      stdio: ['ignore', 'pipe', 'ignore', socket],
+      env: {},
+      cwd: '/',
+      timeout: ASK_LIMIT_MS,
+    })
+    child.stdout?.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    child.once('error', () => resolve(null))
+    child.once('close', (code) =>
+      resolve(code === 0 ? Object.fromEntries(text.split('\n').map((line) => cutAt(line))) : null),
+    )
+  })
+}
+
+function cutAt(line: string): [string, string] {
+  const at = line.indexOf('=')
+  return [line.slice(0, at), line.slice(at + 1)]
+}
+
+function unknown(refused: string): Peer {
+  return { pid: 0, chain: '', program: 'unknown', terminal: null, refused }
+}
+
+function programOf(pid: number): string {
+  return processFacts(pid)?.name ?? 'unknown'
+}
+
+/** From the number of the device: major 136 to 143 are the terminals under /dev/pts. */
+function terminalOf(pid: number): string | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const device = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[4])
+    if (device === 0) return null
+    const major = (device >> 8) & 0xfff
+    const minor = (device & 0xff) | ((device >> 12) & 0xfff00)
+    if (major >= 136 && major <= 143) return `pts/${(major - 136) * 256 + minor}`
+    return major === 4 ? `tty${minor}` : `tty ${major}:${minor}`
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,126 @@
+/** Approvals cannot be forged: whatever a command of an engine does, its yes does not count, and a yes counts for what was shown only. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { openQuestions } from '../../../src/cli/approvals.js'
+import { lookOnce } from '../../../src/engine/live/watch.js'
+import { shownDigest } from '../../../src/audit/approvals.js'
+import { approveElsewhere } from '../../fixtures/approve.js'
+import { temporaryFolder, testEngine, until } from '../harness.js'
+
+const FORGE = fileURLToPath(new URL('../../fixtures/forge-answer.mjs', import.meta.url))
+const ASKING = { rules: [{ name: 'ask-touch', decision: 'ask', commands: ['touch *'] }] } as const
+
+async function asked() {
+  const stateDir = join(temporaryFolder(), 'state')
+  const engine = await testEngine({ policy: ASKING, stateDir })
+  const refused = await engine.run({ command: 'touch ran' })
+  const socket = join(stateDir, 'run', engine.id, 'live')
+  const out = join(temporaryFolder(), 'said')
+  const forge = async (wrap: string, how = ''): Promise<string> => {
+    const outcome = await engine.run({
+      command: `${wrap} "$N" "$F" "$S" "$O" ${how}`,
+      env: { N: process.execPath, F: FORGE, S: socket, O: out },
+    })
+    expect(outcome.refused, JSON.stringify(outcome.refused)).toBeNull()
+    await until(() => existsSync(out), 'the forger had its answer')
+    return readFileSync(out, 'utf8')
+  }
+  return { engine, stateDir, id: refused.approvalId as string, socket, forge }
+}
+
+describe('a command of an engine that answers its own question', () => {
+  for (const [title, wrap] of [
+    ['as it is', ''],
+    ['with an empty environment', 'env -i'],
+    ['as a daemon that left its session and its parent', 'setsid -f'],
+    ['in namespaces of its own with a /proc of its own', 'unshare -cpf --mount-proc env -i'],
+  ] as const)
+    test(`${title}: is told nothing, and nothing runs`, async (context) => {
+      if (wrap.startsWith('unshare') && spawnSync('unshare', ['-cpf', '--mount-proc', 'true']).status !== 0)
+        return context.skip('namespaces are not allowed here')
+      const { engine, forge } = await asked()
+      const said = await forge(wrap)
+      expect(said).toContain('"t":"no"')
+      expect(said).not.toContain('touch ran')
+      expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
+      expect(readdirSync(engine.cwd)).toEqual([])
+    })
+
+  test('after it killed the helpers above it: the engine trusts no answer any more', async () => {
+    const { engine, forge } = await asked()
+    const said = await forge('', 'orphan &').catch(String)
+    expect(said).not.toContain('"ok":true')
+    expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
+  })
+
+  test('with a process of its own that says to hold the approval', async () => {
+    const { engine, stateDir, id } = await asked()
+    const watch = await lookOnce(stateDir, null, 20_000)
+    const question = openQuestions(watch, stateDir).find((each) => each.id === id)!
+    watch.close()
+    const keeper = `require('net').createServer((s) => s.on('data', () => s.end('yes\\n'))).listen(process.argv[1])`
+    const path = join(stateDir, 'grants', 'forged.sock')
+    const started = await engine.run({
+      command: `mkdir -m 700 "$D"; "$N" -e "$K" "$P" & sleep 0.5; : ${shownDigest(question)}`,
+      env: { N: process.execPath, K: keeper, P: path, D: join(stateDir, 'grants') },
+    })
+    expect(started.refused).toBeNull()
+    expect(existsSync(path)).toBe(true)
+    expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
+  })
+})
+
+describe('files', () => {
+  test('a pending file whose text was swapped is not what the person is shown', async () => {
+    const { stateDir, id, engine } = await asked()
+    const file = join(stateDir, 'approvals', `${id}.json`)
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), command: 'ls -la' }))
+    const watch = await lookOnce(stateDir, null, 20_000)
+    expect(openQuestions(watch, stateDir).map(({ command }) => command)).toEqual(['touch ran'])
+    watch.close()
+    expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
+  })
+
+  test('a swapped text of a process that is gone is approved as that text, and lets nothing else run', async () => {
+    const { stateDir, id, engine } = await asked()
+    const { cwd } = engine
+    await engine.close()
+    const file = join(stateDir, 'approvals', `${id}.json`)
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('touch ran', 'touch harmless'))
+    expect(await approveElsewhere(stateDir, id)).toBe(true)
+    const next = await testEngine({ policy: ASKING, stateDir, cwd })
+    expect((await next.run({ command: 'touch ran' })).status).toBe('refused')
+    expect((await next.run({ command: 'touch harmless' })).status).toBe('completed')
+    expect((await next.run({ command: 'touch harmless' })).status).toBe('refused')
+  })
+
+  test('a file that says "granted" means nothing', async () => {
+    const { stateDir, engine, id } = await asked()
+    for (const name of [`${id}.granted`, `${'0'.repeat(64)}.granted`])
+      writeFileSync(join(stateDir, 'approvals', name), '')
+    expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
+  })
+})
+
+test('an answer with the digest of another text is refused', async () => {
+  const { stateDir, id, engine } = await asked()
+  const watch = await lookOnce(stateDir, null, 20_000)
+  const said = new Promise((resolve) =>
+    watch.listen((event) => event.said.t === 'said' && resolve(event.said['result'])),
+  )
+  watch.engines.get(engine.id)!.send({ do: 'answer', id, digest: '0'.repeat(64), as: 'once' })
+  expect(await said).toBe('differs')
+  watch.close()
+  expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
+})
+
+test('another directory under the same name is another question', async () => {
+  const { stateDir, engine, id } = await asked()
+  expect(await approveElsewhere(stateDir, id)).toBe(true)
+  renameSync(engine.cwd, `${engine.cwd}-before`)
+  mkdirSync(engine.cwd)
+  expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
+})
