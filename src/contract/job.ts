@@ -1,5 +1,5 @@
 /** Words for runs that are kept: what a job tells, how it is read, waited for and ended. */
-import type { StreamName } from './output.js'
+import type { ProgressMode, StreamName } from './output.js'
 import type { JobOwner } from './request.js'
 import type { End } from './outcome.js'
 
@@ -47,6 +47,8 @@ export interface ReadOptions {
   /** Only the last so many lines of the range. */
   readonly tail?: number
   readonly ansi?: 'keep' | 'strip'
+  /** `collapse` shows redrawn lines as a terminal would show them at the end of this range. Default `keep`. */
+  readonly progress?: ProgressMode
 }
 
 export interface ReadResult {
@@ -130,6 +132,14 @@ export interface SendOptions {
   readonly by?: string
 }
 
+/** What a running job does that its output may not say. */
+export interface Doing {
+  /** Addresses that its processes listen on: `127.0.0.1:5173`. */
+  readonly listening: readonly string[]
+  /** Set while it waits for somebody to type. */
+  readonly waitingForInput: { readonly prompt: string; readonly hidden: boolean } | null
+}
+
 export interface Job {
   readonly id: string
   info(): Promise<JobInfo>
@@ -139,6 +149,8 @@ export interface Job {
   send(options: SendOptions): Promise<void>
   resize(size: { cols: number; rows: number }): Promise<void>
   screen(options?: { since?: number }): Promise<Screen>
+  /** One look at its processes; empty when it has ended. */
+  doing(): Promise<Doing>
   /** Output and end of this job as they come; ends with the job. */
   events(): AsyncIterable<JobEvent>
 }

@@ -19,4 +19,6 @@ export type Clip =
 
 export type AnsiMode = 'keep' | 'strip'
 export type ProgressMode = 'keep' | 'collapse'
+/** `describe` says in one line what binary output is, shows control characters as `\x07`, and keeps the bytes in the file. */
+export type BinaryMode = 'keep' | 'describe'
 export type StreamsMode = 'separate' | 'merged'

@@ -1,5 +1,5 @@
 /** What a caller may ask for. One flat object per verb; every field optional but `command`; defaults live in limits.ts. */
-import type { AnsiMode, Clip, OutputChunk, ProgressMode, StreamsMode } from './output.js'
+import type { AnsiMode, BinaryMode, Clip, OutputChunk, ProgressMode, StreamsMode } from './output.js'
 import type { Verdict } from './verdict.js'
 
 /** Which door a request came through, for the audit log and for texts. */
@@ -43,7 +43,10 @@ export interface RunRequest {
   /** `merged` gives stdout and stderr the same pipe: true order, one `output`. Default `separate`. */
   readonly streams?: StreamsMode
   readonly ansi?: AnsiMode
+  /** `collapse` shows a redrawn line as a terminal would show it at the end. Default `keep`. */
   readonly progress?: ProgressMode
+  /** Default `keep`. */
+  readonly binary?: BinaryMode
   readonly clip?: Clip
   readonly dryRun?: boolean
   readonly pty?: boolean | PtySize

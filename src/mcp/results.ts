@@ -12,22 +12,10 @@ export function toProtocol(result: ToolResult, settings: Settings): CallToolResu
     if (isError) made.isError = true
     return made
   }
-  const { text } = result
-  const structured = withNews(result)
+  const { text, structured } = result
   const whole = make(text, structured)
   if (surelyFits(text, structured, settings.maxResultBytes) || bytesOf(whole) <= settings.maxResultBytes) return whole
   return shrink({ text, structured, isError }, make, settings.maxResultBytes)
-}
-
-/** Some hosts show the model nothing but the structured half: that a command lives on, and how to go on with it, must be there too. */
-function withNews({ text, structured }: ToolResult): Record<string, unknown> {
-  const { status, notes } = structured
-  if (status !== 'running' || !Array.isArray(notes)) return structured
-  const [first] = text.split('\n', 1)
-  if (!first?.includes('NOT killed')) return structured
-  // The engine's own note says the same without the tools to go on with.
-  const others = notes.filter((note) => !String(note).includes('NOT killed'))
-  return { ...structured, notes: [first.replace(/^\[|\]$/g, ''), ...others] }
 }
 
 /** It ran to its own end and only its exit code was not 0. */

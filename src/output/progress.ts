@@ -65,9 +65,9 @@ function collapseLines(text: string): string {
   return text
     .split('\n')
     .map((line) => {
-      // Carriage returns right before the line break rewrite nothing.
+      // Carriage returns right before the line break rewrite nothing; after a rewritten line they are left of its bar.
       const content = withoutEnd(line, '\r')
-      return collapseLine(content) + line.slice(content.length)
+      return REWRITES.test(content) ? play(content).row : line
     })
     .join('\n')
 }

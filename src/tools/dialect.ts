@@ -1,6 +1,6 @@
 /** What a dialect is: data about names, limits and policies, plus one small function per tool that asks the engine and renders the answer. */
 import type { ShellError } from '../contract/errors.js'
-import type { AnsiMode, Clip, StreamsMode } from '../contract/output.js'
+import type { AnsiMode, BinaryMode, Clip, ProgressMode, StreamsMode } from '../contract/output.js'
 import type { AutomationRule, JobOwner } from '../contract/request.js'
 import type { ToolInput } from './input.js'
 import type { ObjectSchema, OutputSchema } from './schema.js'
@@ -22,6 +22,8 @@ export interface Policy {
   readonly jobStreams: StreamsMode
   readonly clip: Clip
   readonly ansi: AnsiMode
+  readonly progress: ProgressMode
+  readonly binary: BinaryMode
   readonly timeouts: Timeouts
   readonly graceMs: number
   readonly owner: JobOwner
@@ -73,6 +75,9 @@ export interface Dialect {
   readonly tools: readonly ToolSpec[]
 }
 
+/** Of dialects whose documents want the output as it came. */
+export const AS_IT_CAME = { ansi: 'keep', progress: 'keep', binary: 'keep' } as const
+
 /** What most dialects ask for: a dialect spreads this and names only where it differs. */
 export const USUAL_POLICY: Policy = {
   state: 'session',
@@ -80,6 +85,8 @@ export const USUAL_POLICY: Policy = {
   jobStreams: 'merged',
   clip: { kind: 'ends', maxChars: 30_000 },
   ansi: 'strip',
+  progress: 'collapse',
+  binary: 'describe',
   timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
   graceMs: 2_000,
   owner: 'manager',

@@ -120,6 +120,8 @@ function inRange(name: string, value: number, schema: JsonSchema): number {
 }
 
 function readId(name: string, value: unknown): string {
+  // Several ids: a list, or one text with commas.
+  if (Array.isArray(value) && value.length > 0) return value.map((one) => readId(name, one)).join(',')
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   if (typeof value !== 'string' || value.trim() === '') throw expected(name, 'an id', value)
   return value.trim()

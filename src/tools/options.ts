@@ -1,5 +1,5 @@
 /** What whoever hosts the tools may choose; the model sees none of it. */
-import type { AnsiMode } from '../contract/output.js'
+import type { AnsiMode, BinaryMode, ProgressMode } from '../contract/output.js'
 import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
 import type { Timeouts } from './dialect.js'
 import type { DialectName } from './dialects/index.js'
@@ -21,6 +21,10 @@ export interface ToolOptions {
   readonly timeouts?: Partial<Timeouts>
   readonly graceMs?: number
   readonly ansi?: AnsiMode
+  /** Default `collapse`, except in dialects that show output as it came: a redrawn line is shown once. */
+  readonly progress?: ProgressMode
+  /** Default `describe`, except in dialects that show output as it came: one line says what binary output is. */
+  readonly binary?: BinaryMode
   /** A foreground command still running after so long becomes a job; also the longest that a wait blocks. */
   readonly yieldMs?: number
   readonly ask?: AskFunction

@@ -3,15 +3,24 @@ import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, ReadResult } from '../contract/job.js'
 import { LIMITS } from '../contract/limits.js'
 import type { Outcome } from '../contract/outcome.js'
-import type { StreamName } from '../contract/output.js'
+import type { AnsiMode, BinaryMode, ProgressMode, StreamName } from '../contract/output.js'
+import { describeBinary, looksBinary, showControls } from '../output/binary.js'
 import { clipEnds, joinEnds } from '../output/clip.js'
 import { cursorOf, type Position } from './cursors.js'
 
 export interface ReadWish {
   readonly filter?: string
   readonly maxChars?: number
-  readonly ansi?: 'keep' | 'strip'
 }
+
+/** How output is made into text. */
+export interface OutputShape {
+  readonly ansi: AnsiMode
+  readonly progress: ProgressMode
+  readonly binary: BinaryMode
+}
+
+type ShapedWish = ReadWish & OutputShape
 
 export interface Part {
   readonly stream: StreamName
@@ -30,7 +39,7 @@ export interface Reading {
 }
 
 /** The state is asked first: it may then be older than the text, but never say "completed" over a text that lacks the end. */
-export async function readJob(job: Job, from: Position, wish: ReadWish): Promise<Reading> {
+export async function readJob(job: Job, from: Position, wish: ShapedWish): Promise<Reading> {
   const info = await job.info()
   const streams: readonly StreamName[] = info.streams === 'merged' || info.pty ? ['output'] : ['stdout', 'stderr']
   const parts: Part[] = []
@@ -38,7 +47,7 @@ export async function readJob(job: Job, from: Position, wish: ReadWish): Promise
   let omittedBytes = 0
   for (const stream of streams) {
     const piece = await readStream(job, stream, from[stream] ?? 0, wish, info)
-    parts.push({ stream, text: piece.text })
+    parts.push({ stream, text: await readable(job, stream, from[stream] ?? 0, piece.text, wish, info) })
     position[stream] = piece.cursor
     omittedBytes += piece.omittedBytes
   }
@@ -58,10 +67,10 @@ async function readStream(
   job: Job,
   stream: StreamName,
   since: number,
-  wish: ReadWish,
+  wish: ShapedWish,
   { isRunning, outputFile: wholeAt }: JobInfo,
 ): Promise<Piece> {
-  const shape = wish.ansi ? { stream, ansi: wish.ansi } : { stream }
+  const shape = { stream, ansi: wish.ansi, progress: wish.progress }
   const maxChars = wish.maxChars ?? LIMITS.clipChars
   if (wish.filter !== undefined) {
     const { filter } = wish
@@ -85,6 +94,21 @@ async function readStream(
   return { text: clipped.text, cursor: last.cursor, omittedBytes: first.omittedBytes + clipped.omittedBytes }
 }
 
+/** What binary output is, instead of the bytes; control characters as they can be read. */
+async function readable(
+  job: Job,
+  stream: StreamName,
+  since: number,
+  text: string,
+  { ansi, binary }: OutputShape,
+  { outputFile, bytes }: JobInfo,
+): Promise<string> {
+  if (binary === 'keep') return text
+  if (!looksBinary(text)) return ansi === 'strip' ? showControls(text) : text
+  const head = await job.read({ stream, since, maxBytes: 1_024 })
+  return describeBinary(head.text, { totalBytes: bytes.total, wholeAt: outputFile })
+}
+
 /** Bytes from `since` to the end of the last whole line: half a line, judged now, would be missed when its other half comes. */
 async function wholeLines(job: Job, stream: StreamName, since: number): Promise<number> {
   const { totalBytes } = await job.read({ stream, since: 0, maxBytes: 4 })
@@ -99,7 +123,7 @@ async function wholeLines(job: Job, stream: StreamName, since: number): Promise<
 const LONGEST_HALF_LINE = 65_536
 
 /** Where a reader stands who was shown the output of a command that then went on as a job. */
-export async function positionAfter(job: Job, outcome: Outcome, ansi: 'keep' | 'strip'): Promise<Position> {
+export async function positionAfter(job: Job, outcome: Outcome, shape: OutputShape): Promise<Position> {
   const shown: [StreamName, string][] =
     outcome.output === null
       ? [
@@ -111,7 +135,7 @@ export async function positionAfter(job: Job, outcome: Outcome, ansi: 'keep' | '
   for (const [stream, text] of shown)
     position[stream] = outcome.truncated
       ? await aboutOffset(job, stream, text, outcome)
-      : await offsetAfter(job, stream, text, ansi)
+      : await offsetAfter(job, stream, text, shape)
   return position
 }
 
@@ -119,9 +143,19 @@ export async function positionAfter(job: Job, outcome: Outcome, ansi: 'keep' | '
  * Stripping and masking change lengths, so the offset cannot be counted: it is searched.
  * The smallest range whose text begins with what was shown ends exactly there.
  */
-async function offsetAfter(job: Job, stream: StreamName, shown: string, ansi: 'keep' | 'strip'): Promise<number> {
+async function offsetAfter(
+  job: Job,
+  stream: StreamName,
+  text: string,
+  { ansi, progress, binary }: OutputShape,
+): Promise<number> {
+  // A line that has not ended may be redrawn: shown twice it does no harm.
+  const shown = progress === 'collapse' ? text.slice(0, text.lastIndexOf('\n') + 1) : text
   if (shown === '') return 0
-  const upTo = async (maxBytes: number): Promise<ReadResult> => job.read({ stream, since: 0, maxBytes, ansi })
+  const upTo = async (maxBytes: number): Promise<ReadResult> => {
+    const read = await job.read({ stream, since: 0, maxBytes, ansi, progress })
+    return binary === 'describe' && ansi === 'strip' ? { ...read, text: showControls(read.text) } : read
+  }
   let high = Buffer.byteLength(shown)
   let read = await upTo(high)
   if (read.text === shown) return read.cursor

@@ -2,6 +2,8 @@
 import type { ShellError } from '../contract/errors.js'
 import type { JobInfo } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
+import { utf8Length } from '../output/utf8.js'
+import { sizeWords } from '../output/binary.js'
 import type { Part } from './reading.js'
 
 /** 12ms, 3.4s, 2m 5s: what a person would say. */
@@ -50,6 +52,21 @@ function withStderr(stdout: string, stderr: string, marker = '[stderr]'): string
 /** Everything a finished or yielded command printed, as one text. */
 export function bodyOf(outcome: Outcome, marker = '[stderr]'): string {
   return outcome.output ?? withStderr(outcome.stdout, outcome.stderr, marker)
+}
+
+/** `clipped, 23 MB in all, whole in FILE`; '' for what is all there. Hosts cut the middle out of long texts: this belongs to the first line. */
+export function clippedWords(outcome: Outcome): string {
+  if (!outcome.truncated) return ''
+  const shown = utf8Length(outcome.output ?? outcome.stdout) + utf8Length(outcome.output === null ? outcome.stderr : '')
+  const where = outcome.outputFile === null ? '' : `, whole in ${outcome.outputFile}`
+  return `clipped, ${sizeWords(outcome.omittedBytes + shown)} in all${where}`
+}
+
+/** The file is named in the first line: naming it again in the middle costs tokens and says nothing. */
+export function withoutFile(body: string, file: string | null): string {
+  return file === null
+    ? body
+    : body.replaceAll(`; whole output: ${file} ...]`, ' ...]').replaceAll(`; whole in ${file}]`, ']')
 }
 
 export function bodyOfParts(parts: readonly Part[], marker = '[stderr]'): string {

@@ -3,12 +3,12 @@ import type { Engine, Session } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
-import type { AnsiMode } from '../contract/output.js'
 import type { AutomationRule, RunRequest, StartRequest } from '../contract/request.js'
 import { JobReader } from './cursors.js'
+import { Looks, type Look } from './looking.js'
 import type { Policy, Timeouts } from './dialect.js'
 import type { ToolOptions } from './options.js'
-import { positionAfter, readJob, type Reading, type ReadWish } from './reading.js'
+import { positionAfter, readJob, type OutputShape, type Reading, type ReadWish } from './reading.js'
 import { quote } from './quote.js'
 import type { CallOptions } from './tool.js'
 
@@ -17,12 +17,22 @@ export interface Wish extends Pick<RunRequest, 'command' | 'cwd' | 'env' | 'time
   readonly session?: string
 }
 
+/** What a wait is for; the end of the job always ends it. */
+export interface WaitWish {
+  readonly until?: string
+  readonly port?: number
+  readonly waitMs: number
+  readonly signal?: AbortSignal
+}
+
 /** A finished (or yielded, or refused) foreground command, with what a reader should know besides. */
 export interface Ran {
   readonly command: string
   readonly outcome: Outcome
   /** Exit 1 of a program that answers "no" with it (grep found nothing): news, not a failure. The notes say what it means. */
   readonly answeredNo: boolean
+  /** The session is in another directory than before. */
+  readonly moved: boolean
   readonly description: string | null
   readonly timeoutMs: number | null
 }
@@ -39,9 +49,12 @@ const STILL_RUNNING = /^Still running, NOT killed/
 export class Toolbox {
   readonly #readers = new Map<string, JobReader>()
   readonly #placed = new Map<string, Promise<void>>()
+  readonly #looks = new Looks()
   #ids = 0
   #firstId: Promise<number> | undefined
   readonly timeouts: Timeouts
+  /** How output is made into text. */
+  readonly #shape: OutputShape
 
   constructor(
     readonly engine: Engine,
@@ -49,14 +62,15 @@ export class Toolbox {
     readonly options: ToolOptions,
   ) {
     this.timeouts = { ...policy.timeouts, ...options.timeouts }
+    this.#shape = {
+      ansi: options.ansi ?? policy.ansi,
+      progress: options.progress ?? policy.progress,
+      binary: options.binary ?? policy.binary,
+    }
   }
 
   get cwd(): string {
     return this.options.cwd ?? this.engine.cwd
-  }
-
-  get ansi(): AnsiMode {
-    return this.options.ansi ?? this.policy.ansi
   }
 
   get #graceMs(): number {
@@ -80,15 +94,17 @@ export class Toolbox {
       cwdBefore = session?.cwd ?? ''
       return session ? session.run(request) : this.engine.run(request)
     })
-    if (outcome.status === 'running' && outcome.id !== null) await this.#wasShown(outcome)
+    const screen = outcome.status === 'running' && outcome.id !== null ? await this.#wasShown(outcome) : null
     const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== cwdBefore
     // Every dialect says in its own words that a command goes on, and names its own tools for it.
     const said = outcome.notes.length === 0 ? outcome.notes : outcome.notes.filter((note) => !STILL_RUNNING.test(note))
     const news = moved ? [...back, `cwd is now ${outcome.cwd}`] : back
+    const told =
+      news.length === 0 && said.length === outcome.notes.length ? outcome : { ...outcome, notes: [...news, ...said] }
     return {
       command: request.command as string,
-      outcome:
-        news.length === 0 && said.length === outcome.notes.length ? outcome : { ...outcome, notes: [...news, ...said] },
+      outcome: screen === null ? told : { ...told, output: screen },
+      moved,
       answeredNo: outcome.exitCode === 1 && outcome.notes.some((note) => ANSWERS_NO.test(note)),
       description: wish.description ?? null,
       timeoutMs: request.timeoutMs ?? null,
@@ -122,6 +138,7 @@ export class Toolbox {
         command: commandText(wish.command),
         outcome,
         answeredNo: false,
+        moved: false,
         description: wish.description ?? null,
         timeoutMs: wish.timeoutMs ?? null,
       },
@@ -156,15 +173,24 @@ export class Toolbox {
     const reader = this.#reader(job.id)
     return reader.inTurn(async () => {
       const from = wish.since === undefined ? reader.last : reader.positionOf(wish.since)
-      const reading = await readJob(job, from, wish)
+      const reading = await readJob(job, from, { ...this.#shape, ...wish })
       reader.note(reading.position)
       return reading
     })
   }
 
+  /** The same, with what its processes and its screen say. */
+  async look(
+    id: string,
+    wish: ReadWish & { readonly since?: number } = {},
+  ): Promise<{ readonly reading: Reading; readonly look: Look }> {
+    const reading = await this.read(id, wish)
+    return { reading, look: await this.#looks.at(await this.job(id), reading.info) }
+  }
+
   /** Everything that is kept, whatever was read before. */
   async readAll(id: string, wish: ReadWish = {}): Promise<Reading> {
-    return readJob(await this.job(id), {}, wish)
+    return readJob(await this.job(id), {}, { ...this.#shape, ...wish })
   }
 
   async kill(id: string): Promise<KillResult> {
@@ -173,10 +199,7 @@ export class Toolbox {
   }
 
   /** Waits for the end, or for a line that was not read yet. Never ends anything. */
-  async wait(
-    id: string,
-    wish: { readonly until?: string; readonly waitMs: number; readonly signal?: AbortSignal },
-  ): Promise<WaitResult> {
+  async wait(id: string, wish: WaitWish): Promise<WaitResult> {
     const job = await this.job(id)
     const { waitMs, ...rest } = wish
     const { output, stdout, stderr } = this.#readers.get(job.id)?.last ?? {}
@@ -187,6 +210,26 @@ export class Toolbox {
       sinceStderr: stderr ?? 0,
       timeoutMs: this.patience(Math.max(0, waitMs)),
     })
+  }
+
+  /** Waits for the first of several jobs that ends, prints such a line or opens the port. */
+  async waitForAny(
+    ids: readonly string[],
+    wish: WaitWish,
+  ): Promise<{ readonly id: string; readonly waited: WaitResult }> {
+    const [only] = ids
+    if (ids.length === 1 && only !== undefined) return { id: only, waited: await this.wait(only, wish) }
+    const others = new AbortController()
+    const stop = (): void => others.abort()
+    wish.signal?.addEventListener('abort', stop, { once: true })
+    try {
+      return await Promise.race(
+        ids.map(async (id) => ({ id, waited: await this.wait(id, { ...wish, signal: others.signal }) })),
+      )
+    } finally {
+      wish.signal?.removeEventListener('abort', stop)
+      stop()
+    }
   }
 
   /** Types into a job and gives it a moment to react. */
@@ -226,10 +269,11 @@ export class Toolbox {
     return reader
   }
 
-  /** A foreground command that goes on as a job: what its answer showed is not new any more. */
-  async #wasShown(outcome: Outcome): Promise<void> {
+  /** A foreground command that goes on as a job: what its answer showed is not new any more. Returns the screen of a full-screen program. */
+  async #wasShown(outcome: Outcome): Promise<string | null> {
     const job = await this.engine.job(outcome.id!)
-    this.#reader(job.id).note(await positionAfter(job, outcome, this.ansi))
+    this.#reader(job.id).note(await positionAfter(job, outcome, this.#shape))
+    return (await job.info()).pty ? this.#looks.screen(job) : null
   }
 
   /** In one piece: adding to it what the kind of run needs, by another copy, costs more than all the rest. */
@@ -244,7 +288,9 @@ export class Toolbox {
     return {
       command: commandText(wish.command),
       graceMs: this.#graceMs,
-      ansi: this.ansi,
+      ansi: this.#shape.ansi,
+      progress: this.#shape.progress,
+      binary: this.#shape.binary,
       door: call.door ?? options.door ?? 'tools',
       cwd,
       env,

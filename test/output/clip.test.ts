@@ -173,6 +173,16 @@ describe('the house clip', () => {
     expect(omittedBytes).toBeGreaterThan(5_000_000)
   })
 
+  test('a failure is shown with the two lines after it that say something, each line once', () => {
+    const failure = 'FAILED it.test.ts > adds\n\nexpected 3 to be 4\n  at it.test.ts:12:5\nnext\n'
+    const { text } = clipEnds(`${lines(3_000)}${failure}${lines(3_000)}`)
+    expect(text).toContain('FAILED it.test.ts > adds\n   expected 3 to be 4\n   at it.test.ts:12:5\n')
+    const many = clipEnds(`${lines(3_000)}${failure.repeat(400)}${lines(3_000)}`)
+    expect(many.text.length).toBeLessThanOrEqual(30_000)
+    expect(many.text.split('it.test.ts:12:5').length).toBeGreaterThan(10)
+    expect(many.text).not.toMatch(/^ {3}FAILED/m)
+  })
+
   test('hostile text takes linear time', () => {
     const started = performance.now()
     for (const piece of [

@@ -25,14 +25,7 @@ describe('Bash', () => {
   test('one line of facts, then the output', async () => {
     const { text, structured, isError } = await call('Bash', { command: 'echo hello' })
     expect(text).toMatch(/^\[exit 0, \d+(?:ms|\.\ds)\]\nhello\n$/)
-    expect(structured).toMatchObject({
-      status: 'completed',
-      exit_code: 0,
-      stdout: 'hello\n',
-      stderr: '',
-      cwd,
-      truncated: false,
-    })
+    expect(structured, 'only what says something').toEqual({ status: 'completed', exit_code: 0, stdout: 'hello\n' })
     expect(isError).toBe(false)
   })
 

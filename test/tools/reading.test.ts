@@ -6,6 +6,7 @@ import { positionAfter, readJob } from '../../src/tools/reading.js'
 import { liveEngine } from './live-engine.js'
 
 const { engine, cwd } = await liveEngine()
+const RAW = { ansi: 'keep', progress: 'keep', binary: 'keep' } as const
 
 test.each(['strip', 'keep'] as const)(
   'after a yield reading goes on exactly where the answer ended, whatever masking and %s did to the length',
@@ -18,10 +19,10 @@ test.each(['strip', 'keep'] as const)(
     })
     expect(outcome.status).toBe('running')
     const job = await engine.job(outcome.id!)
-    const position = await positionAfter(job, outcome, ansi)
+    const position = await positionAfter(job, outcome, { ...RAW, ansi })
     writeFileSync(join(cwd, `go-${ansi}`), '')
     await job.wait({ exit: true })
-    const { parts } = await readJob(job, position, { ansi })
+    const { parts } = await readJob(job, position, { ...RAW, ansi })
     expect(parts).toEqual([
       { stream: 'stdout', text: 'two\n' },
       { stream: 'stderr', text: 'more\n' },
@@ -36,10 +37,10 @@ test('after a yield of a clipped output nothing after it is lost', async () => {
     clip: { kind: 'ends', maxChars: 30_000 },
   })
   const job = await engine.job(outcome.id!)
-  const position = await positionAfter(job, outcome, 'keep')
+  const position = await positionAfter(job, outcome, RAW)
   writeFileSync(join(cwd, 'go-long'), '')
   await job.wait({ exit: true })
-  const [part] = (await readJob(job, position, {})).parts
+  const [part] = (await readJob(job, position, RAW)).parts
   expect(part!.text).toMatch(/30000\nthe end\n$/)
   expect(part!.text.length).toBeLessThan(5_000)
 })
@@ -51,20 +52,20 @@ test('a long range shows both ends and its failures, counts what it leaves out, 
   })
   await job.wait({ exit: true })
   const { bytes } = await job.info()
-  const reading = await readJob(job, {}, { maxChars: 10_000 })
+  const reading = await readJob(job, {}, { ...RAW, maxChars: 10_000 })
   const [part] = reading.parts
   expect(part!.text.length).toBeLessThanOrEqual(10_100)
   expect(part!.text).toMatch(/^1\n2\n/)
   expect(part!.text).toMatch(/199999\n200000\n$/)
   expect(reading.cursor).toBe(bytes.total)
   expect(reading.omittedBytes).toBeGreaterThan(bytes.total - 10_200)
-  expect((await readJob(job, reading.position, {})).parts[0]!.text).toBe('')
+  expect((await readJob(job, reading.position, RAW)).parts[0]!.text).toBe('')
 })
 
 test('a filter over a long range is clipped too', async () => {
   const job = await engine.start({ command: 'seq 1 100000', streams: 'merged' })
   await job.wait({ exit: true })
-  const reading = await readJob(job, {}, { filter: '7', maxChars: 2_000 })
+  const reading = await readJob(job, {}, { ...RAW, filter: '7', maxChars: 2_000 })
   expect(reading.parts[0]!.text.length).toBeLessThanOrEqual(2_100)
   expect(reading.omittedBytes).toBeGreaterThan(0)
 })
@@ -76,12 +77,12 @@ test('a filter waits for the rest of a line instead of judging half of it', asyn
   })
   await job.wait({ until: 'fine' })
   await expect.poll(async () => (await job.info()).bytes.total).toBe(8)
-  const early = await readJob(job, {}, { filter: 'error' })
+  const early = await readJob(job, {}, { ...RAW, filter: 'error' })
   expect(early).toMatchObject({ parts: [{ text: '' }], cursor: 5 })
   writeFileSync(join(cwd, 'finish-line'), '')
   await job.wait({ exit: true })
-  expect((await readJob(job, early.position, { filter: 'error' })).parts[0]!.text).toBe(
+  expect((await readJob(job, early.position, { ...RAW, filter: 'error' })).parts[0]!.text).toBe(
     'error: late\nerror: no newline',
   )
-  await expect(readJob(job, {}, { filter: '(' })).rejects.toThrow(/^Invalid filter regex/)
+  await expect(readJob(job, {}, { ...RAW, filter: '(' })).rejects.toThrow(/^Invalid filter regex/)
 })

@@ -1,7 +1,7 @@
 /** An engine that says what it is told to, so that texts can be compared to the letter. Behaviour is tested against real processes elsewhere. */
 import type { Engine, Session } from '../../src/contract/engine.js'
 import { ShellError } from '../../src/contract/errors.js'
-import type { Job, JobInfo, KillResult, ReadResult } from '../../src/contract/job.js'
+import type { Doing, Job, JobInfo, KillResult, ReadResult } from '../../src/contract/job.js'
 import type { Outcome } from '../../src/contract/outcome.js'
 import type { RunRequest } from '../../src/contract/request.js'
 
@@ -60,6 +60,7 @@ export interface Script {
   readonly info?: Partial<JobInfo>
   readonly streams?: Partial<Record<'stdout' | 'stderr' | 'output', string>>
   readonly kill?: Partial<KillResult>
+  readonly doing?: Partial<Doing>
   readonly throws?: ShellError
   readonly requests?: RunRequest[]
 }
@@ -93,6 +94,7 @@ export function scriptedEngine(script: Script = {}): Engine {
     screen: async () => {
       throw new Error('not scripted')
     },
+    doing: async () => ({ listening: [], waitingForInput: null, ...script.doing }),
     events: async function* () {},
   }
   const session = {

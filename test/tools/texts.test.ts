@@ -1,243 +1,229 @@
-/** Every text that a model can read, in every dialect, to the letter. */
+/** Every text that a model can read, made by real commands in every dialect: what it must say, and what it costs in tokens. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describe, expect, test } from 'vitest'
-import { ShellError } from '../../src/contract/errors.js'
-import { createTools, DIALECTS, type DialectName } from '../../src/tools/index.js'
-import { scriptedEngine, type Script } from './scripted-engine.js'
+import { encode } from 'gpt-tokenizer'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createTools, DIALECTS, type DialectName, type ToolOptions, type ToolResult } from '../../src/tools/index.js'
+import { liveEngine } from './live-engine.js'
+import { COST, type CaseName } from './texts.table.js'
 
-const ENDED = { isRunning: false, endedAt: 1, durationMs: 61_000 } as const
+const { engine, cwd } = await liveEngine({ env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' } })
+const ajv = new Ajv2020({ strict: false })
+const DIALECT_NAMES = Object.keys(DIALECTS) as DialectName[]
+
+interface Case {
+  readonly command: string
+  /** What every dialect must say, in its own words. */
+  readonly says: readonly RegExp[]
+  readonly never?: readonly RegExp[]
+  readonly options?: Partial<ToolOptions>
+  /** Only of dialects that do not show output as it came. */
+  readonly shaped?: boolean
+}
+
+const SHORT = { timeouts: { defaultMs: 2_000 } }
 
 /** What may come of running a command. */
-const RUNS: Record<string, Script> = {
-  success: {},
-  'success without output': { outcome: { stdout: '' } },
-  'success with stderr and no final newline': { outcome: { stdout: 'out', stderr: 'warning' } },
-  'exit 2 with both streams': {
-    outcome: { status: 'failed', end: { kind: 'exit', code: 2 }, exitCode: 2, stdout: 'partial\n', stderr: 'boom\n' },
-  },
-  'a signal': {
-    outcome: {
-      status: 'failed',
-      end: { kind: 'signal', signal: 'SIGSEGV' },
-      exitCode: null,
-      signal: 'SIGSEGV',
-      stdout: '',
-    },
-  },
-  'a timeout with partial output': {
-    outcome: {
-      status: 'timeout',
-      end: { kind: 'timeout', afterMs: 1_000, forced: false },
-      exitCode: null,
-      stdout: 'one\n',
-      durationMs: 1_010,
-    },
-  },
-  'an interrupt': {
-    outcome: {
-      status: 'killed',
-      end: { kind: 'kill', forced: false, by: 'caller' },
-      exitCode: null,
-      stdout: 'one\n',
-      durationMs: 90,
-    },
-  },
+const RUNS: Record<Exclude<CaseName, JobCase>, Case> = {
+  success: { command: 'echo hello', says: [/hello/] },
+  silence: { command: 'true', says: [/./] },
+  'both streams': { command: 'echo out; echo warning >&2', says: [/out/, /warning/] },
+  'exit 2': { command: 'echo partial; echo boom >&2; (exit 2)', says: [/partial/, /boom/, /\b2\b/] },
+  'the shell exits': { command: 'echo bye; exit 1', says: [/bye/], never: [/new shell/] },
+  'set -e ends the shell': { command: 'set -e; echo on; false', says: [/on\b/] },
+  'a signal': { command: `bash -c 'kill -SEGV $$'`, says: [/139|SIGSEGV/] },
+  'a timeout': { command: 'echo one; sleep 30', says: [/timed out/i, /one/], options: SHORT },
   'a yield': {
-    outcome: {
-      status: 'running',
-      end: null,
-      exitCode: null,
-      id: 'shell_0a1b2c3d',
-      stdout: 'compiling\n',
-      durationMs: 45_000,
-      outputFile: '/state/out',
-    },
+    command: 'echo begun; sleep 30',
+    says: [/begun/, /still running|running, NOT|running with session/i],
+    options: { yieldMs: 2_000 },
   },
-  'a refusal': {
-    outcome: {
-      status: 'refused',
-      end: null,
-      exitCode: null,
-      stdout: '',
-      refused: {
-        rule: 'wipe-root',
-        reason:
-          'Command blocked for security reasons (dangerous pattern: wipe-root): make. It removes the whole file system.',
-        guidance: 'Name the folder you want to empty.',
-      },
-    },
+  'a refusal': { command: 'rm -rf /', says: [/blocked/, /dangerous/] },
+  'a dry run': { command: 'touch never', says: [/\[Dry Run\] Would execute: touch never/], options: { dryRun: true } },
+  'a moved directory': { command: 'cd /usr && pwd', says: [/\/usr/] },
+  'grep finds nothing': { command: 'grep nothing /etc/hostname', says: [/no line matched|exited with code 1/] },
+  'no such program': { command: 'no-such-program-here', says: [/command not found/] },
+  'not executable': { command: './plain.sh', says: [/Permission denied/] },
+  'an editor': { command: 'git rebase -i HEAD~1', says: [/problem with the editor/] },
+  'read without input': { command: 'read -r answer', says: [/./] },
+  'vim without a terminal': {
+    command: 'vim() { echo "Vim: Warning: Output is not to a terminal" >&2; return 1; }; vim x',
+    says: [/not to a terminal/],
   },
-  'a question that nobody answered': {
-    outcome: {
-      status: 'refused',
-      end: null,
-      exitCode: null,
-      stdout: '',
-      approvalId: 'ap_1',
-      refused: {
-        rule: 'force-push',
-        reason: 'Not run: it needs approval (it rewrites history). Nobody could be asked.',
-        guidance: 'A person can allow exactly this command once with: cerith approve ap_1 - then repeat the same call.',
-      },
-    },
+  'a pipe that broke inside': { command: 'false | cat', says: [/./] },
+  'a progress bar': {
+    command: `for i in $(seq 400); do printf '\\rfetching %3d of 400 [%s]' $i ==========; done; echo; echo fetched`,
+    says: [/400 of 400/, /fetched/],
+    never: [/\r/],
+    shaped: true,
   },
-  'a dry run': { outcome: { status: 'dry_run', end: null, exitCode: null, stdout: '[Dry Run] Would execute: make' } },
-  'a restart of the shell': { outcome: { notes: ['the shell was restarted and its state restored'] } },
-  'a moved directory': { outcome: { cwd: '/srv/app/src', stdout: '' } },
-  'grep that found nothing': {
-    outcome: {
-      status: 'failed',
-      end: { kind: 'exit', code: 1 },
-      exitCode: 1,
-      stdout: '',
-      notes: ['Exit code 1 of grep means: no line matched.'],
-    },
+  binary: {
+    command: 'head -c 200000 /bin/bash',
+    says: [/binary output, 200 kB, ELF program/, /whole in |redirect/],
+    never: [/\0/],
+    shaped: true,
   },
-  'a question for a password': {
-    outcome: {
-      status: 'running',
-      end: null,
-      exitCode: null,
-      id: 'shell_0a1b2c3d',
-      output: 'Password: ',
-      waitingForInput: { prompt: 'Password: ' },
-    },
-  },
-  'a missing directory': {
-    throws: new ShellError(
-      'CWD_NOT_FOUND',
-      'Working directory not found: /nowhere',
-      'Create it, or pass an existing cwd.',
-    ),
+  'a clipped failure': {
+    command: `seq 1 20000; echo 'FAILED test/it.test.ts > adds'; echo 'AssertionError: expected 3'; echo '  at test/it.test.ts:12:5'; seq 1 20000; exit 1`,
+    says: [/FAILED test\/it/, /it\.test\.ts:12:5/, /^[^]{0,300}clipped/],
+    shaped: true,
   },
 }
 
-const RUN_TOOL: Record<DialectName, { tool: string; input: Record<string, unknown> }> = {
-  house: { tool: 'Bash', input: { command: 'make' } },
-  lango: { tool: 'exec', input: { command: 'make' } },
-  phoenix: { tool: 'bash', input: { command: 'make' } },
-  forge: { tool: 'Bash', input: { command: 'make', description: 'Build it' } },
-  wave: { tool: 'Bash', input: { command: 'make' } },
-  anthropic: { tool: 'bash', input: { command: 'make' } },
-  codex: { tool: 'exec_command', input: { cmd: 'make' } },
-  gemini: { tool: 'run_shell_command', input: { command: 'make' } },
-  'openai-shell': { tool: 'shell', input: { commands: ['make'] } },
+type JobCase = 'a job starts' | 'a job is read' | 'a job is killed' | 'an unknown id' | 'a wrong field'
+
+const RUN_TOOL: Record<DialectName, (command: string) => [tool: string, input: Record<string, unknown>]> = {
+  house: (command) => ['Bash', { command }],
+  lango: (command) => ['exec', { command }],
+  phoenix: (command) => ['bash', { command }],
+  forge: (command) => ['Bash', { command }],
+  wave: (command) => ['Bash', { command }],
+  anthropic: (command) => ['bash', { command }],
+  codex: (cmd) => ['exec_command', { cmd }],
+  gemini: (command) => ['run_shell_command', { command }],
+  'openai-shell': (command) => ['shell', { commands: [command] }],
 }
 
-const JOBS: Record<string, Script> = {
-  running: { streams: { output: 'ready on port 3000\n' } },
-  'completed with stderr apart': {
-    info: { ...ENDED, status: 'completed', exitCode: 0, streams: 'separate' },
-    streams: { stdout: 'done\n', stderr: 'careful\n' },
-  },
-  failed: { info: { ...ENDED, status: 'failed', exitCode: 7 }, streams: { output: 'oh no' } },
-  'killed, nothing printed': { info: { ...ENDED, status: 'killed', signal: 'SIGTERM' } },
-  lost: { info: { ...ENDED, status: 'lost', notes: ['the machine was restarted while it ran'] } },
+/** Dialects whose documents want the output as it came. */
+const AS_IT_CAME = new Set<DialectName>(['lango', 'phoenix', 'forge', 'wave'])
+
+interface JobTools {
+  readonly start: [string, Record<string, unknown>]
+  readonly id: string
+  readonly read?: [string, string]
+  readonly kill?: [string, string]
 }
+const JOB_TOOLS: Partial<Record<DialectName, JobTools>> = {
+  house: { start: ['Bash', { command: 'echo ready; sleep 60', run_in_background: true }], id: 'id', read: ['BashOutput', 'shell_id'], kill: ['KillShell', 'shell_id'] },
+  forge: { start: ['Bash', { command: 'echo ready; sleep 60', run_in_background: true }], id: 'bash_id', read: ['BashOutput', 'bash_id'], kill: ['KillShell', 'shell_id'] },
+  wave: { start: ['Bash', { command: 'echo ready; sleep 60', run_in_background: true }], id: 'bash_id', read: ['BashOutput', 'bash_id'], kill: ['KillBash', 'shell_id'] },
+  lango: { start: ['exec_bg', { command: 'echo ready; sleep 60' }], id: 'id', read: ['exec_status', 'id'], kill: ['exec_stop', 'id'] },
+} // prettier-ignore
 
-const READ_TOOL: Partial<Record<DialectName, { tool: string; field: string }>> = {
-  house: { tool: 'BashOutput', field: 'bash_id' },
-  forge: { tool: 'BashOutput', field: 'bash_id' },
-  wave: { tool: 'BashOutput', field: 'bash_id' },
-  lango: { tool: 'exec_status', field: 'id' },
-}
+const costs: Record<string, Record<string, [text: number, structured: number]>> = {}
 
-const KILL_TOOL: Partial<Record<DialectName, { tool: string; field: string }>> = {
-  house: { tool: 'KillShell', field: 'shell_id' },
-  forge: { tool: 'KillShell', field: 'shell_id' },
-  wave: { tool: 'KillBash', field: 'shell_id' },
-  lango: { tool: 'exec_stop', field: 'id' },
-}
+/** Times, ids, pids and places differ from run to run and would change the count. */
+function settle(text: string): string {
+  return text
+    .replaceAll(/\/\S*\/state\/\S+?(?=[\s\];,"\\]|$)/g, '/state/file')
+    .replaceAll(cwd, '/work')
+    .replaceAll(/shell_[0-9a-f]{8}/g, 'shell_0a1b2c3d')
+    .replaceAll(/bg-\d+/g, 'bg-1000000000000000')
+    .replaceAll(/\b(?:pid|PID|PGID|pgid|session ID|kill -9 -|kill -- -)(\W{1,4})?\d+/g, (whole) => whole.replace(/\d+$/, '4321'))
+    .replaceAll(/\b\d+(?:\.\d)?m?s\b/g, '12ms')
+    .replaceAll(/Duration: \d+ms|Wall time: [\d.]+ seconds/g, (whole) => whole.replace(/[\d.]+/, '12'))
+    .replaceAll(/"(?:duration_ms|wall_time_seconds|pid|pgid|cursor|session_id|startTime)":("[^"]*"|[\d.]+)/g, (whole) => whole.replace(/:.*/, ':12'))
+} // prettier-ignore
 
-const START_FIELD: Partial<Record<DialectName, { tool: string; input: Record<string, unknown> }>> = {
-  house: { tool: 'Bash', input: { command: 'npm run dev', run_in_background: true } },
-  forge: { tool: 'Bash', input: { command: 'npm run dev', run_in_background: true } },
-  wave: { tool: 'Bash', input: { command: 'npm run dev', run_in_background: true } },
-  phoenix: { tool: 'bash', input: { command: 'npm run dev', mode: 'background' } },
-  lango: { tool: 'exec_bg', input: { command: 'npm run dev' } },
-  gemini: { tool: 'run_shell_command', input: { command: 'npm run dev', is_background: true } },
-}
-
-const ajv = new Ajv2020({ strict: false })
-
-async function say(dialect: DialectName, script: Script, tool: string, input: unknown) {
-  const tools = createTools(scriptedEngine(script), { dialect })
-  const result = await tools.execute(tool, input)
+function check(dialect: DialectName, name: CaseName, tools: ReturnType<typeof createTools>, tool: string, result: ToolResult) {
   const validate = ajv.compile(tools.get(tool)!.outputSchema)
-  expect(
-    validate(result.structured),
-    `${JSON.stringify(validate.errors)} in ${JSON.stringify(result.structured)}`,
-  ).toBe(true)
+  expect(validate(result.structured), `${JSON.stringify(validate.errors)} in ${JSON.stringify(result.structured)}`).toBe(true)
   expect(result.text, 'a text is never empty').not.toBe('')
-  // Wall clocks differ from run to run.
-  return { ...result, text: result.text.replace(/Wall time: [\d.]+ seconds/, 'Wall time: 0.0000 seconds') }
-}
+  const tokens: [number, number] = [encode(settle(result.text)).length, encode(settle(JSON.stringify(result.structured))).length]
+  const known = ((costs[name] ??= {})[dialect] ??= [0, 0])
+  for (const at of [0, 1] as const) known[at] = Math.max(known[at], tokens[at])
+  const [text, structured] = COST[name]?.[dialect] ?? [0, 0]
+  const said = `${dialect}, ${name}: ${tokens.join(' and ')} tokens\n${result.text}\n${JSON.stringify(result.structured)}`
+  if (process.env['CERITH_WRITE_COST']) return
+  // A few more or less come with other numbers in the same words.
+  expect(tokens[0], said).toBeLessThanOrEqual(text + 3 + text * 0.02)
+  expect(tokens[1], said).toBeLessThanOrEqual(structured + 3 + structured * 0.02)
+} // prettier-ignore
 
-const shown = ({ text, isError }: { text: string; isError: boolean }): string => `${isError ? 'ERROR\n' : ''}${text}`
+beforeAll(async () => {
+  writeFileSync(join(cwd, 'plain.sh'), 'echo never\n', { mode: 0o644 })
+  const made = await engine.run({ command: 'git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m 1 && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m 2' })
+  expect(made.status, made.stderr).toBe('completed')
+}) // prettier-ignore
 
-for (const dialect of Object.keys(DIALECTS) as DialectName[]) {
+for (const dialect of DIALECT_NAMES) {
   describe(dialect, () => {
-    const run = RUN_TOOL[dialect]
-    if (dialect !== 'codex')
-      for (const [name, script] of Object.entries(RUNS)) {
-        test(`what is read after ${name}`, async () => {
-          expect(shown(await say(dialect, script, run.tool, run.input))).toMatchSnapshot()
+    for (const [name, { command, says, never = [], options = {}, shaped }] of Object.entries(RUNS) as [
+      CaseName,
+      Case,
+    ][]) {
+      if (shaped && AS_IT_CAME.has(dialect)) continue
+      test.concurrent(`what is read after ${name}`, async () => {
+        const tools = createTools(engine, {
+          dialect,
+          session: `${dialect}-${name.replaceAll(/\W+/g, '-')}`,
+          ...options,
         })
-      }
-    for (const [name, script] of dialect === 'codex' ? Object.entries(JOBS) : [])
-      test(`what is read of a command that is ${name}`, async () => {
-        expect(
-          shown(await say(dialect, { ...script, info: { ...script.info, id: '4242' } }, run.tool, run.input)),
-        ).toMatchSnapshot()
-      })
-    const start = START_FIELD[dialect]
-    if (start)
-      test('what is read when a job was started (BG-01)', async () =>
-        expect(shown(await say(dialect, {}, start.tool, start.input))).toMatchSnapshot())
-    const read = READ_TOOL[dialect]
-    for (const [name, script] of read ? Object.entries(JOBS) : [])
-      test(`what is read of a job that is ${name} (BG-05)`, async () => {
-        expect(shown(await say(dialect, script, read!.tool, { [read!.field]: 'shell_0a1b2c3d' }))).toMatchSnapshot()
-      })
-    if (read) {
-      test('an unknown id says "not found" and names the ids there are (BG-11)', async () => {
-        const result = await say(dialect, {}, read.tool, { [read.field]: 'shell_nonexistent' })
-        expect(shown(result)).toMatchSnapshot()
-        expect(result.text).toContain('not found')
-        expect(result.text).toContain('shell_0a1b2c3d')
-        expect(result.isError).toBe(true)
+        const [tool, input] = RUN_TOOL[dialect](command)
+        const waits =
+          dialect === 'codex' ? { yield_time_ms: name === 'a timeout' || name === 'a yield' ? 2_000 : 10_000 } : {}
+        const result = await tools.execute(tool, { ...input, ...waits })
+        // Codex never ends a command by waiting.
+        const wanted = dialect === 'codex' && name === 'a timeout' ? [/running with session ID/] : says
+        for (const words of wanted) expect(result.text).toMatch(words)
+        for (const words of never) expect(result.text).not.toMatch(words)
+        check(dialect, name, tools, tool, result)
       })
     }
-    const kill = KILL_TOOL[dialect]
-    if (kill) {
-      const killed = { ...ENDED, status: 'killed', signal: 'SIGTERM' } as const
-      test('what is read after a kill (BG-12)', async () => {
-        expect((await say(dialect, {}, kill.tool, { [kill.field]: 'nope' })).text).toContain('not found')
-        expect(
-          shown(await say(dialect, { info: killed }, kill.tool, { [kill.field]: 'shell_0a1b2c3d' })),
-        ).toMatchSnapshot()
+
+    const jobs = JOB_TOOLS[dialect]
+    if (jobs)
+      test.concurrent('what is read of a job, from its start to its end (BG-01, BG-05, BG-11, BG-12)', async () => {
+        const tools = createTools(engine, { dialect, session: `${dialect}-jobs` })
+        const started = await tools.execute(...jobs.start)
+        check(dialect, 'a job starts', tools, jobs.start[0], started)
+        const id = started.structured[jobs.id] ?? (started.structured['metadata'] as Record<string, unknown>)?.[jobs.id]
+        await (await engine.job(String(id))).wait({ until: 'ready' })
+        const [read, field] = jobs.read!
+        const reading = await tools.execute(read, { [field]: id })
+        expect(reading.text).toMatch(/running[^]*ready/)
+        check(dialect, 'a job is read', tools, read, reading)
+        const [kill, killField] = jobs.kill!
+        const killed = await tools.execute(kill, { [killField]: id })
+        expect(killed.text).toMatch(/terminated|stopped|killed/)
+        check(dialect, 'a job is killed', tools, kill, killed)
+        const again = await tools.execute(kill, { [killField]: id })
+        expect(again.text).toMatch(/already stopped|not running/)
+        const unknown = await tools.execute(read, { [field]: 'shell_nonexistent' })
+        expect(unknown.text).toContain('not found')
+        expect(unknown.text).toContain(String(id))
+        expect(unknown.isError).toBe(true)
       })
-      test('what is read after a kill of a finished one (BG-13)', async () => {
-        const script = { info: { ...ENDED, status: 'completed', exitCode: 0 }, kill: { alreadyStopped: true } } as const
-        expect(shown(await say(dialect, script, kill.tool, { [kill.field]: 'shell_0a1b2c3d' }))).toMatchSnapshot()
-      })
-    }
-    test('bad input keeps the shape of the result', async () => {
-      for (const tool of createTools(scriptedEngine(), { dialect }).list()) {
-        const result = await say(dialect, {}, tool.name, { nonsense: 1 })
+
+    test.concurrent('bad input keeps the shape of the result', async () => {
+      const tools = createTools(engine, { dialect })
+      for (const { name } of tools.list()) {
+        const result = await tools.execute(name, { nonsense: 1 })
         expect(result.isError).toBe(true)
         expect(result.text).toContain("'nonsense'")
-        expect((await say(dialect, {}, tool.name, 'not json')).text).toContain('must be an object')
+        check(dialect, 'a wrong field', tools, name, result)
+        expect((await tools.execute(name, 'not json')).text).toContain('must be an object')
       }
     })
-    test('descriptions (TOOL-02)', () => {
-      const tools = createTools(scriptedEngine(), { dialect, ...(dialect === 'house' ? { yieldMs: 45_000 } : {}) })
-      expect(
-        tools
-          .list()
-          .map((tool) => `${tool.name} (${tool.title}): ${tool.description.replace(process.platform, 'linux')}`)
-          .join('\n\n'),
-      ).toMatchSnapshot()
-    })
   })
+}
+
+test('the table names every case', () => {
+  if (process.env['CERITH_WRITE_COST']) writeFileSync(process.env['CERITH_WRITE_COST'], tableText())
+  else expect(Object.keys(COST).toSorted()).toEqual(Object.keys(costs).toSorted())
+})
+
+/** `CERITH_WRITE_COST=test/tools/texts.table.ts npx vitest run test/tools/texts.test.ts` writes the table anew. */
+function tableText(): string {
+  const rows = Object.keys({ ...RUNS, ...costs }).map((name) => {
+    const cells = DIALECT_NAMES.flatMap((dialect) => {
+      const cost = costs[name]?.[dialect]
+      return cost ? [`${JSON.stringify(dialect)}: [${cost.join(', ')}]`] : []
+    })
+    return `  ${JSON.stringify(name)}: { ${cells.join(', ')} },`
+  })
+  return [
+    '/** Tokens of every text (first) and of its structured half (second), per case and dialect. Made by texts.test.ts: a text that grows fails there. */',
+    "import type { DialectName } from '../../src/tools/index.js'",
+    '',
+    'export type CaseName = keyof typeof TABLE',
+    '',
+    'const TABLE = {',
+    ...rows,
+    '} as const // prettier-ignore',
+    '',
+    'export const COST: Readonly<Record<string, Partial<Record<DialectName, readonly [number, number]>>>> = TABLE',
+    '',
+  ].join('\n')
 }

@@ -30,6 +30,7 @@ export function adviceFor(about: {
 }): string[] {
   const { end, plan } = about
   const notes: string[] = []
+  if (end.kind === 'timeout') return terminalAdvice(plan.verdict)
   if (end.kind !== 'exit') return notes
   const { finalCommand } = plan.verdict.facts
   if (
@@ -45,6 +46,7 @@ export function adviceFor(about: {
   if (end.code === 0 && about.pipeStatus?.some((code) => code !== 0 && code !== 141))
     notes.push(`Exit code 0 is that of the last stage only; the stages ended with ${about.pipeStatus.join(', ')}.`)
   if (end.code !== 0 && end.code < 128) {
+    notes.push(...failureAdvice(end.code, about.stderr, plan.verdict))
     const path = unquotedPathWithSpaces(plan.command, plan.cwd)
     if (path)
       notes.push(
@@ -52,6 +54,57 @@ export function adviceFor(about: {
       )
   }
   return notes
+}
+
+/** Full-screen programs that do nothing useful without a terminal. */
+const NEEDS_TERMINAL = /^(?:vim?|nvim|nano|emacs|pico|joe|htop|top|less|more|tmux|screen|mc|tig|lazygit|ncdu|watch)$/
+
+/** What programs print when they miss a terminal, input or an editor, and what to do about it. */
+const COMPLAINTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /problem with the editor|[Tt]erminal is dumb, but (?:EDITOR|VISUAL|no editor)/,
+    'No editor opens here. Give the text by an option (git commit -m), set the editor for this command ' +
+      '(GIT_SEQUENCE_EDITOR="sed -i ..." git rebase -i ...), or use pty.',
+  ],
+  [
+    /EOFError: EOF when reading a line|EOF when reading a line|end of file .*(?:stdin|input)|Error reading input, exiting/,
+    'stdin is empty here. Give the answer with a pipe or a here-string, or use pty and type it.',
+  ],
+  [
+    /(?:is|are) not (?:a|to a|from a) (?:tty|terminal)|not a tty|requires? a (?:tty|terminal)|a terminal is required|[Mm]ust be run (?:from|in) a terminal|cannot open \/dev\/tty|Error opening terminal/i,
+    'There is no terminal here: use pty, or an option of the program that needs none.',
+  ],
+]
+
+function failureAdvice(code: number, stderr: string, verdict: Plan['verdict']): string[] {
+  const { finalCommand } = verdict.facts
+  if (code === 1 && finalCommand === 'read' && stderr.trim() === '')
+    return ['Exit code 1 of read means: stdin is empty. Give it input (read x <<< text), or use pty and type it.']
+  if (code === 126) return [notExecutable(stderr)]
+  const tail = stderr.slice(-4_096)
+  const complaint = COMPLAINTS.find(([words]) => words.test(tail))
+  return complaint ? [complaint[1]] : terminalAdvice(verdict)
+}
+
+function terminalAdvice({ facts: { finalCommand } }: Plan['verdict']): string[] {
+  if (!finalCommand || !NEEDS_TERMINAL.test(finalCommand)) return []
+  return [`${finalCommand} needs a terminal: use pty, or a command that needs none (sed -i, cat, ps).`]
+}
+
+function notExecutable(stderr: string): string {
+  const why = /Is a directory/.test(stderr)
+    ? 'it is a directory'
+    : /bad interpreter/.test(stderr)
+      ? 'the interpreter in its first line does not exist'
+      : /Exec format error/.test(stderr)
+        ? 'it is made for another machine, or has no #! line'
+        : 'it is not executable'
+  const cure = /directory|machine/.test(why)
+    ? ''
+    : why.startsWith('the interpreter')
+      ? ' Run it with an interpreter that is there, or correct its first line.'
+      : ' Make it so (chmod +x FILE) or run it with its interpreter (bash FILE).'
+  return `Exit code 126 means: found, but ${why}.${cure}`
 }
 
 /** An existing path of which the command names the words without quotes (`cat my file.txt`). */

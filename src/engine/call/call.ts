@@ -111,6 +111,7 @@ export class Call implements RunHandle, LiveCall {
       masker: services.secrets.activeMasker,
       ansi: request.ansi ?? 'keep',
       progress: request.progress ?? 'keep',
+      binary: request.binary ?? 'keep',
       onOutput: (chunk) => this.#show(chunk, request.onOutput),
       live: () => this.#iterated || request.onOutput !== undefined || this.#isFollowed,
       memoryBytes: services.limits.memoryBytes,

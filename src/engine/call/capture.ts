@@ -1,5 +1,6 @@
 /** Takes the bytes of one stream: masks them, keeps them bounded, shows them live, and makes the text of the Outcome. */
-import type { AnsiMode, Clip, OutputChunk, ProgressMode, StreamName } from '../../contract/output.js'
+import type { AnsiMode, BinaryMode, Clip, OutputChunk, ProgressMode, StreamName } from '../../contract/output.js'
+import { describeBinary, looksBinary, sampleText, showControls } from '../../output/binary.js'
 import type { Clipped } from '../../output/clip.js'
 import { createTextStream, shapeText } from '../../output/shape.js'
 import { Transcript } from '../../output/transcript.js'
@@ -11,6 +12,7 @@ export interface CaptureOptions {
   readonly masker: Masker | null
   readonly ansi: AnsiMode
   readonly progress: ProgressMode
+  readonly binary: BinaryMode
   readonly onOutput: (chunk: OutputChunk) => void
   /** Whether anybody follows the output; without a follower nothing is decoded before the end. */
   readonly live: () => boolean
@@ -146,12 +148,17 @@ export class Capture {
 
   /** The text for the Outcome: decoded, shaped, then clipped, so that a cut never hides a sequence or splits a character. */
   text(clip: Clip): Clipped {
-    return shapeText(this.transcript.snapshot(), {
-      ansi: this.#options.ansi,
-      progress: this.#options.progress,
-      clip,
-      wholeAt: this.spillPath,
-    })
+    const { ansi, progress, binary } = this.#options
+    const kept = this.transcript.snapshot()
+    // As it came: a line of a program that is played like a progress bar no longer looks like what it is.
+    const sample = binary === 'describe' ? sampleText(kept) : ''
+    if (looksBinary(sample)) {
+      this.spillNow(false)
+      const text = describeBinary(sample, { totalBytes: this.bytes, wholeAt: this.spillPath })
+      return { text, truncated: true, omittedBytes: this.bytes }
+    }
+    const shaped = shapeText(kept, { ansi, progress, clip, wholeAt: this.spillPath })
+    return binary === 'describe' && ansi === 'strip' ? { ...shaped, text: showControls(shaped.text) } : shaped
   }
 }
 

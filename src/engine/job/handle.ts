@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import type {
+  Doing,
   Job,
   JobEvent,
   JobInfo,
@@ -130,6 +131,11 @@ export class JobHandle implements Job {
       mask: (text) => this.#services.secrets.mask(text),
     })
     return this.#screen.look(options)
+  }
+
+  async doing(): Promise<Doing> {
+    const { doingOf } = await import('./doing.js')
+    return this.#there(() => doingOf(this.dir, this.#state(), (text) => this.#services.secrets.mask(text)))
   }
 
   async *events(): AsyncIterable<JobEvent> {

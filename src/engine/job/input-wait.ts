@@ -56,8 +56,10 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
   const asks =
     looksLikePrompt(tail) || (wait === 'listens' && raw && (openLine(tail).trim() !== '' || lineEditorAsked(dir)))
   if (!certain && !asks) return null
-  const program = pid === null ? '' : commandLine(pid).slice(0, 80)
-  const prompt = fullScreen ? promptText(tail) || `(full-screen program: ${program})` : promptText(tail)
+  const line = pid === null ? '' : commandLine(pid)
+  // A builtin that reads is the shell itself, whose words are ours and not the command's.
+  const program = line.includes('__cerith') ? '' : line.slice(0, 80)
+  const prompt = fullScreen ? `(full-screen program${program ? `: ${program}` : ''})` : promptText(tail)
   return { prompt: job.mask(prompt), hidden, fullScreen, program: job.mask(program) }
 }
 
@@ -71,7 +73,7 @@ export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string
   const how = hidden
     ? `Answer job ${id} with a {{secret:NAME}} token, never in clear`
     : fullScreen
-      ? `Send keys to job ${id} (q, C-c, ...) and look at its screen`
+      ? `Send keys to job ${id} (q, C-c, ...) `
       : `Send the answer to job ${id}`
   return `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how}; or stop the job and run the command in a way that does not ask.`
 }

@@ -5,6 +5,7 @@ import type { StreamName } from '../../contract/output.js'
 import { readStored, storedSize, type OutputName } from '../../os/job/output.js'
 import { createAnsiStripper, stripAnsi } from '../../output/ansi.js'
 import { createLineFilter, type LineFilter } from '../../output/filter.js'
+import { collapseProgress, createProgressCollapser } from '../../output/progress.js'
 import { characterEnd, characterStart, decodeUtf8 } from '../../output/utf8.js'
 import type { Masker } from '../../secrets/mask/masker.js'
 import { checkOptions, wrongValue } from '../plan/wrong-value.js'
@@ -136,12 +137,13 @@ async function readAcross(
   let cursor = filter || options.tail === undefined ? since : Math.max(since, tailStart(dir, name, options.tail))
   let omitted = 0
   let total = 0
+  const collapser = options.progress === 'collapse' ? createProgressCollapser() : null
   for (let room = maxBytes; room > 3;) {
     const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, options.ansi === 'strip')
     total = part.total
     omitted += part.start - Math.min(cursor, part.start)
     start ??= part.start
-    const text = shape(part.text, options, terminal)
+    const text = plainly(collapser ? collapser.push(part.text) : part.text, options, terminal)
     keep(filter ? filter.push(text) : text)
     const taken = part.cursor - part.start
     cursor = part.cursor
@@ -149,6 +151,8 @@ async function readAcross(
     if (taken === 0 || cursor >= total) break
     await turn()
   }
+  const rest = collapser ? plainly(collapser.flush(), options, terminal) : ''
+  if (rest !== '') keep(filter ? filter.push(rest) : rest)
   if (filter) keep(filter.flush())
   return {
     text: options.tail === undefined ? texts.join('') : lines.text(),
@@ -243,7 +247,12 @@ class LastLines {
   }
 }
 
-function shape(text: string, { ansi }: ReadOptions, terminal: boolean): string {
+/** Collapsing comes first: it needs the sequences that say which part of a line was erased. */
+function shape(text: string, options: ReadOptions, terminal: boolean): string {
+  return plainly(options.progress === 'collapse' ? collapseProgress(text) : text, options, terminal)
+}
+
+function plainly(text: string, { ansi }: ReadOptions, terminal: boolean): string {
   const plain = ansi === 'strip' ? stripAnsi(text) : text
   return terminal && ansi === 'strip' ? plain.replaceAll(/\r+\n/g, '\n') : plain
 }

@@ -5,7 +5,7 @@ import { quoteArgv } from './quote.js'
 import { checkOptions, checkSignal, wrongValue as bad } from './wrong-value.js'
 
 const KNOWN = new Set([
-  'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'yieldMs', 'onTimeout',
+  'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'binary', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'yieldMs', 'onTimeout',
   'reportInput', 'description', 'labels', 'newId', 'door', 'ask', 'approvalId', 'automation', 'owner', 'maxStoredBytes', 'openStdin', 'session', 'limits',
 ]) // prettier-ignore
 
@@ -35,6 +35,7 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
   oneOf(request, 'streams', ['separate', 'merged'])
   oneOf(request, 'ansi', ['keep', 'strip'])
   oneOf(request, 'progress', ['keep', 'collapse'])
+  oneOf(request, 'binary', ['keep', 'describe'])
   oneOf(request, 'onTimeout', ['kill', 'background'])
   oneOf(request, 'owner', ['manager', 'detached'])
   if (request.timeoutMs !== undefined && request.timeoutMs !== null)
@@ -81,7 +82,7 @@ function commandLine(command: unknown): string {
 
 function oneOf(
   request: RunRequest,
-  field: 'envMode' | 'streams' | 'ansi' | 'progress' | 'onTimeout' | 'owner',
+  field: 'envMode' | 'streams' | 'ansi' | 'progress' | 'binary' | 'onTimeout' | 'owner',
   allowed: readonly string[],
 ): void {
   const value = request[field]

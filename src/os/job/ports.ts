@@ -1,11 +1,17 @@
-/** Which TCP ports are listened on, and by whom: so that "stopped" can also mean that the port is free again. */
+/** Which TCP ports are listened on, and by which processes: so that "stopped" can also mean that the port is free again. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const LISTEN = '0A'
 
-/** Listening sockets of this network namespace: port by inode. */
-function listeners(): Map<string, number> {
-  const found = new Map<string, number>()
+interface Listener {
+  readonly port: number
+  /** As the kernel prints it: hexadecimal, each group of four bytes in the byte order of the machine. */
+  readonly address: string
+}
+
+/** Listening sockets of this network namespace, by inode. */
+function listeners(): Map<string, Listener> {
+  const found = new Map<string, Listener>()
   for (const table of ['tcp', 'tcp6']) {
     let text: string
     try {
@@ -15,31 +21,53 @@ function listeners(): Map<string, number> {
     }
     for (const line of text.split('\n').slice(1)) {
       const fields = line.trim().split(/\s+/)
-      const port = fields[1]?.split(':')[1]
-      if (fields[3] === LISTEN && port && fields[9]) found.set(fields[9], Number.parseInt(port, 16))
+      const [address, port] = fields[1]?.split(':') ?? []
+      if (fields[3] === LISTEN && address && port && fields[9])
+        found.set(fields[9], { port: Number.parseInt(port, 16), address })
     }
   }
   return found
 }
 
 export function isListening(port: number): boolean {
-  for (const open of listeners().values()) if (open === port) return true
+  for (const open of listeners().values()) if (open.port === port) return true
   return false
 }
 
 /** The ports that these processes listen on. */
 export function portsOf(pids: readonly number[]): number[] {
+  const ports = new Set(heldBy(pids).map(({ port }) => port))
+  return [...ports].sort((a, b) => a - b)
+}
+
+/** The addresses that these processes listen on: `127.0.0.1:5173`, `[::]:80`. */
+export function addressesOf(pids: readonly number[]): string[] {
+  const found = heldBy(pids).map(({ address, port }) => `${readableAddress(address)}:${port}`)
+  return [...new Set(found)].sort()
+}
+
+function heldBy(pids: readonly number[]): Listener[] {
   if (pids.length === 0) return []
   const open = listeners()
   if (open.size === 0) return []
-  const ports = new Set<number>()
-  for (const pid of pids) for (const inode of socketsOf(pid)) if (open.has(inode)) ports.add(open.get(inode) as number)
-  return [...ports].sort((a, b) => a - b)
+  return pids.flatMap((pid) => socketsOf(pid).flatMap((inode) => open.get(inode) ?? []))
+}
+
+function readableAddress(hex: string): string {
+  const groups = hex.match(/.{8}/g) ?? []
+  const bytes = groups.flatMap((group) => [...Buffer.from(group, 'hex').reverse()])
+  if (bytes.length === 4) return bytes.join('.')
+  const tail = bytes.slice(12)
+  if (bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255) return tail.join('.')
+  if (bytes.every((byte) => byte === 0)) return '[::]'
+  if (bytes.slice(0, 15).every((byte) => byte === 0)) return `[::${bytes[15]!.toString(16)}]`
+  const words = Array.from({ length: 8 }, (_, at) => ((bytes[at * 2]! << 8) | bytes[at * 2 + 1]!).toString(16))
+  return `[${words.join(':')}]`
 }
 
 /** Who listens on a port now, as far as their descriptors may be looked at. */
 export function listenersOn(port: number): number[] {
-  const inodes = new Set([...listeners()].filter(([, open]) => open === port).map(([inode]) => inode))
+  const inodes = new Set([...listeners()].filter(([, open]) => open.port === port).map(([inode]) => inode))
   if (inodes.size === 0) return []
   const found: number[] = []
   for (const entry of readdirSync('/proc'))

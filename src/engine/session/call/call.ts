@@ -312,7 +312,8 @@ export async function followInShell(
   // It comes before the report of the end, or not at all.
   const traps = begun.traps()
   if (traps && shell.alive) noteTraps(traps, shell, memory)
-  if (!shell.alive) notes.push(successorNote(end, stop, memory, site.initialNames()))
+  const successor = shell.alive ? null : successorNote(end, stop, memory, site.initialNames())
+  if (successor !== null) notes.push(successor)
   if (held || !(shell.alive || shell.ward.state.gone)) notes.push(...leftoverNotes(shell, before))
   return endedCall({
     shell,

@@ -97,12 +97,13 @@ export function noteTraps(report: Report, shell: SessionShell, memory: SessionMe
   memory.statusLost = true
 }
 
+/** Null when nothing was lost: a command that ends its shell (`...; exit 1`) finds the next one as it left this one. */
 export function successorNote(
   end: End,
   stop: Stop | null,
   { state }: SessionMemory,
   initial: readonly string[],
-): string {
+): string | null {
   const how = stop
     ? ' with the command'
     : end.kind === 'exit'
@@ -111,7 +112,11 @@ export function successorNote(
         ? ` by ${end.signal}`
         : ''
   const left = state ? namesLeftBehind(state, initial) : []
-  return `The shell ended${how}; the session goes on in a new shell with its state restored${left.length > 0 ? `, except ${left.slice(0, 10).join(', ')}` : ''}.`
+  const except = left.length > 0 ? `, except ${left.slice(0, 10).join(', ')}` : ''
+  const setE = state?.options.includes('set -o errexit') ? ' `set -e` is off now.' : ''
+  if (stop === null && end.kind === 'exit' && state && except === '')
+    return setE === '' ? null : `The shell ended${how}; its state was restored, but \`set -e\` is off now.`
+  return `The shell ended${how}; the session goes on in a new shell with its state restored${except}.${setE}`
 }
 
 export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string[] {

@@ -3,7 +3,17 @@ import { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { RUNS } from '../../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
-import { bodyOf, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import {
+  bodyOf,
+  clippedWords,
+  dryRunText,
+  endWords,
+  errorText,
+  lines,
+  noteLines,
+  refusalText,
+  withoutFile,
+} from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -47,23 +57,29 @@ const bash: ToolSpec = {
 
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran
-  const output = bodyOf(outcome, '')
-  const structured = { output, exit_code: outcome.exitCode, status: outcome.status }
-  const body = lines(noteLines(outcome.notes), output)
+  const clipped = clippedWords(outcome)
+  const output = withoutFile(bodyOf(outcome, ''), outcome.outputFile)
+  const structured = {
+    output,
+    exit_code: outcome.exitCode,
+    status: outcome.status,
+    ...(outcome.truncated && outcome.outputFile !== null ? { output_file: outcome.outputFile } : {}),
+    ...(outcome.notes.length > 0 ? { notes: outcome.notes } : {}),
+  }
+  const body = lines(clipped === '' ? '' : `[${clipped}]`, noteLines(outcome.notes), output)
   switch (outcome.status) {
     case 'completed':
       return said(body, structured)
     case 'dry_run':
       return said(dryRunText(ran.command), { ...structured, output: dryRunText(ran.command) })
     case 'refused':
-      return wrong(refusalText(outcome, ran.command), structured)
-    case 'timeout':
-      return wrong(
-        lines(`[timed out after ${ran.timeoutMs}ms and was ended; the shell and its state are kept]`, body),
-        structured,
-      )
+      return wrong(refusalText(outcome, ran.command), structured, refusalText(outcome, ran.command))
+    case 'timeout': {
+      const why = `timed out after ${ran.timeoutMs}ms and was ended; the shell and its state are kept; run it with & for longer`
+      return wrong(lines(`[${why}]`, body), structured, why)
+    }
     case 'killed':
-      return wrong(lines('[interrupted; the shell and its state are kept]', body), structured)
+      return wrong(lines('[interrupted; the shell and its state are kept]', body), structured, 'interrupted')
     case 'running':
       return said(lines(`[still running, NOT killed: ${outcome.id}, output in ${outcome.outputFile}]`, body), {
         ...structured,
@@ -71,7 +87,7 @@ function renderRan(ran: Ran): ToolResult {
       })
     default: {
       const text = lines(body, `[${endWords(outcome)}]`)
-      return ran.answeredNo ? said(text, structured) : wrong(text, structured)
+      return ran.answeredNo ? said(text, structured) : wrong(text, structured, endWords(outcome))
     }
   }
 }
@@ -80,13 +96,15 @@ function said(text: string, structured: Record<string, unknown>): ToolResult {
   return { text: text === '' ? '(no output)' : text, structured, isError: false }
 }
 
-function wrong(text: string, structured: Record<string, unknown>): ToolResult {
-  return { text, structured: { ...structured, error: text }, isError: true }
+/** `error` says why and not again what was printed: that is in `output`. */
+function wrong(text: string, structured: Record<string, unknown>, error: string): ToolResult {
+  return { text, structured: { ...structured, error }, isError: true }
 }
 
 export const anthropic: Dialect = {
   name: 'anthropic',
   summary: "Anthropic's bash_20250124: command or restart, one persistent session.",
-  policy: USUAL_POLICY,
+  // One output field: both streams in true order.
+  policy: { ...USUAL_POLICY, streams: 'merged' },
   tools: [bash],
 }

@@ -5,7 +5,7 @@ import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { exitNumber } from '../../exit-number.js'
 import { RUNS, typesIntoJob } from '../../kinds.js'
 import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
-import { bodyOf, bodyOfParts, dryRunText, errorText, noteLines, lines, refusalText } from '../../texts.js'
+import { bodyOf, bodyOfParts, dryRunText, errorText, noteLines, lines, refusalText, withoutFile } from '../../texts.js'
 import type { CallOptions, ToolResult } from '../../tool.js'
 import type { Toolbox } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -118,9 +118,9 @@ async function collect(
   const begun = performance.now()
   await job.wait({ exit: true, timeoutMs: box.patience(yieldMs), signal: call.signal })
   const tokens = typeof maxTokens === 'number' ? maxTokens : DEFAULT_TOKENS
-  const reading = await box.read(job.id, { maxChars: tokens * CHARS_PER_TOKEN, ansi: box.ansi })
+  const reading = await box.read(job.id, { maxChars: tokens * CHARS_PER_TOKEN })
   const { info } = reading
-  const output = bodyOfParts(reading.parts)
+  const output = withoutFile(bodyOfParts(reading.parts), info.outputFile)
   const seconds = (performance.now() - begun) / 1_000
   const original = reading.omittedBytes > 0 ? Math.ceil((reading.omittedBytes + output.length) / CHARS_PER_TOKEN) : null
   const exitCode = info.isRunning ? null : exitNumber(info)
@@ -128,7 +128,7 @@ async function collect(
     text: lines(
       `Wall time: ${seconds.toFixed(4)} seconds`,
       stateOf(info),
-      original === null ? '' : `Original token count: ${original}`,
+      original === null ? '' : `Original token count: ${original} (clipped; whole in ${info.outputFile})`,
       noteLines(info.notes),
       `Output:\n${output}`,
     ),

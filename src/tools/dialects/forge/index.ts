@@ -2,7 +2,7 @@
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult } from '../../../contract/job.js'
 import { clipHead } from '../../../output/clip.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
 import type { Reading } from '../../reading.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
@@ -189,7 +189,7 @@ export const forge: Dialect = {
     jobStreams: 'separate',
     // stdout and stderr share one limit, so the clip is made over both, in the renderer.
     clip: { kind: 'none' },
-    ansi: 'keep',
+    ...AS_IT_CAME,
   },
   tools: [bash, bashOutput, killShell],
 }

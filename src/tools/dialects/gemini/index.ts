@@ -3,7 +3,7 @@ import type { JobInfo } from '../../../contract/job.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { RUNS, runOrStart } from '../../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
-import { bodyOf, dryRunText, errorText, lines, refusalText } from '../../texts.js'
+import { clippedWords, withoutFile, bodyOf, dryRunText, errorText, lines, refusalText } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -49,9 +49,11 @@ function renderRan(ran: Ran): ToolResult {
   if (outcome.refused) return failed(refusalText(outcome, ran.command))
   if (outcome.status === 'dry_run')
     return { text: dryRunText(ran.command), structured: { output: dryRunText(ran.command) }, isError: false }
-  const output = bodyOf(outcome)
+  const clipped = clippedWords(outcome)
+  const output = withoutFile(bodyOf(outcome), outcome.outputFile)
   const trouble = troubleOf(ran)
   const report = lines(
+    clipped === '' ? '' : `Note: ${clipped}`,
     trouble === null ? '' : `Error: ${trouble}`,
     outcome.status === 'running' || outcome.status === 'completed'
       ? ''
@@ -70,9 +72,8 @@ function renderRan(ran: Ran): ToolResult {
       output: report,
       ...(trouble === null ? {} : { error: trouble }),
       exit_code: outcome.exitCode,
-      signal: outcome.signal,
-      pid: outcome.pid,
-      pgid: outcome.pgid,
+      ...(outcome.signal === null ? {} : { signal: outcome.signal }),
+      ...(outcome.status === 'running' ? { pid: outcome.pid, pgid: outcome.pgid } : {}),
     },
     isError: trouble !== null,
   }

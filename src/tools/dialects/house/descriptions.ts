@@ -3,9 +3,9 @@ import type { Facts } from '../../dialect.js'
 
 export const bash = ({ shell, timeouts, yieldMs }: Facts): string =>
   [
-    `Run a command in ${shell}; cwd, variables and functions stay. Default timeout ${timeouts.defaultMs} ms: ended, with the output so far.`,
-    ...(yieldMs === null ? [] : [`After ${yieldMs} ms it goes on as a shell with an id, NOT killed.`]),
-    'No stdin without pty. Long output: both ends, whole in output_file.',
+    `Run a command in ${shell}; cwd, variables and functions stay. Default timeout ${timeouts.defaultMs} ms: ended, with its output so far.`,
+    ...(yieldMs === null ? [] : [`After ${yieldMs} ms it goes on with an id, NOT killed.`]),
+    'No stdin without pty. Long output is clipped, whole in a file.',
   ].join(' ')
 
 export const bashOutput = 'New output and state of a background shell. Waiting never kills it.'

@@ -5,7 +5,15 @@ import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../
 import { flag, inputOf, list, outputOf, text, whole } from '../../schema.js'
 import type { Wish } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
-import { renderError, renderKilled, renderList, renderRan, renderReading, renderStarted } from './render.js'
+import {
+  renderError,
+  renderKilled,
+  renderList,
+  renderRan,
+  renderReading,
+  renderReadings,
+  renderStarted,
+} from './render.js'
 
 // What there is depends on the status, so the schemas name only what a reader looks for first.
 const ANY = outputOf()
@@ -19,11 +27,11 @@ const bash: ToolSpec = {
       {
         command: text(),
         description: text('5-10 words'),
-        timeout: whole('ms', { minimum: 1, maximum: timeouts.maxMs }),
-        run_in_background: flag('Return an id at once'),
+        timeout: whole('Milliseconds', { minimum: 1, maximum: timeouts.maxMs }),
+        run_in_background: flag('Returns an id'),
         cwd: text(),
-        session: text('Session name'),
-        pty: flag('On a terminal'),
+        session: text('Name of another shell'),
+        pty: flag('Give it a terminal'),
       },
       ['command'],
     ),
@@ -36,7 +44,7 @@ const bash: ToolSpec = {
     is_background: 'run_in_background',
     tty: 'pty',
   },
-  fail: (error) => renderError(error, { exit_code: null }),
+  fail: (error) => renderError(error),
   call: (box, input, call) => {
     const {
       command,
@@ -51,7 +59,7 @@ const bash: ToolSpec = {
       box,
       call,
       { command, description, cwd, session, pty, timeoutMs, asJob },
-      { ran: renderRan, started: (info) => renderStarted(info, timeoutMs ?? null) },
+      { ran: (ran) => renderRan(ran, box.timeouts.maxMs), started: (info) => renderStarted(info, timeoutMs ?? null) },
     )
   },
 }
@@ -62,37 +70,48 @@ interface BashInput extends Pick<Wish, 'command' | 'description' | 'cwd' | 'sess
 }
 
 const bashOutput: ToolSpec = {
-  ...readsJob('bash_id'),
+  ...readsJob('shell_id'),
   name: 'BashOutput',
   describe: () => descriptions.bashOutput,
   inputSchema: () =>
     inputOf(
       {
-        bash_id: text(),
-        filter: text('Regex: matching lines'),
-        wait_ms: whole('Wait so long for its end'),
-        until: text('Regex: wait for a line'),
-        since: whole('Cursor to read again from'),
+        shell_id: text('Or several: a,b'),
+        filter: text('Regex of lines'),
+        wait_ms: whole('ms to wait for its end'),
+        until: text('Regex to wait for'),
+        port: whole('Wait for a port'),
+        since: whole('Earlier cursor'),
       },
-      ['bash_id'],
+      ['shell_id'],
     ),
-  outputSchema: outputOf({ status: text(), text: text(), cursor: whole() }, ['status']),
+  outputSchema: outputOf({ status: text(), text: text() }, ['status']),
   fail: (error) => renderError(error),
   call: async (box, input, call) => {
-    const { bash_id, filter, wait_ms, until, since } = input as {
-      bash_id: string
-      filter?: string
-      wait_ms?: number
-      until?: string
-      since?: number
-    }
-    const waits = wait_ms !== undefined || until !== undefined
-    const waited = waits ? await box.wait(bash_id, { until, waitMs: wait_ms ?? UNTIL_MS, signal: call.signal }) : null
-    return renderReading(
-      await box.read(bash_id, { filter, since: since === undefined ? undefined : Math.max(0, since), ansi: box.ansi }),
-      waited,
+    const { shell_id, filter, wait_ms, until, port, since } = input as unknown as ReadInput
+    const ids = shell_id.split(',').flatMap((id) => id.trim() || [])
+    const waits = wait_ms !== undefined || until !== undefined || port !== undefined
+    const wish = { until, port, waitMs: box.patience(Math.max(0, wait_ms ?? UNTIL_MS)) }
+    const first = waits ? await box.waitForAny(ids, { ...wish, signal: call.signal }) : null
+    const from = since === undefined ? undefined : Math.max(0, since)
+    const told = await Promise.all(
+      ids.map(async (id) => ({
+        ...(await box.look(id, { filter, since: from })),
+        waited: first?.id === id ? first.waited : null,
+        wish,
+      })),
     )
+    return renderReadings(told)
   },
+}
+
+interface ReadInput {
+  readonly shell_id: string
+  readonly filter?: string
+  readonly wait_ms?: number
+  readonly until?: string
+  readonly port?: number
+  readonly since?: number
 }
 
 /** With `until` alone: long enough for a server to come up, short enough for any host. */
@@ -124,7 +143,7 @@ const sendInput: ToolSpec = {
   name: 'SendInput',
   describe: () => descriptions.sendInput,
   inputSchema: () =>
-    inputOf({ shell_id: text(), text: text(), keys: list(text()), enter: flag('Then press Return') }, ['shell_id']),
+    inputOf({ shell_id: text(), text: text(), keys: list(text()), enter: flag('Press Return') }, ['shell_id']),
   outputSchema: ANY,
   fail: (error) => renderError(error),
   call: async (box, input) => {
@@ -142,7 +161,7 @@ const sendInput: ToolSpec = {
       )
     }
     await box.send(shell_id, { text, keys, enter })
-    return renderReading(await box.read(shell_id, { ansi: box.ansi }))
+    return renderReading(await box.look(shell_id))
   },
 }
 

@@ -3,10 +3,12 @@ import type { SessionInfo } from '../../../contract/engine.js'
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult, WaitResult } from '../../../contract/job.js'
 import { outcomeToJson } from '../../../contract/outcome.js'
+import type { Look } from '../../looking.js'
 import type { Reading } from '../../reading.js'
 import {
   bodyOf,
   bodyOfParts,
+  clippedWords,
   dryRunText,
   duration,
   endWords,
@@ -15,87 +17,179 @@ import {
   lines,
   noteLines,
   refusalText,
+  withoutFile,
 } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 
-export function renderRan(ran: Ran): ToolResult {
+export function renderRan(ran: Ran, maxMs: number): ToolResult {
   const { outcome } = ran
-  const structured = outcomeToJson(outcome)
-  if (ran.description !== null) structured['description'] = ran.description
   // Exit 1 of a grep that found nothing is news, not a failure of the tool.
   const isError = !['completed', 'running', 'dry_run'].includes(outcome.status) && !ran.answeredNo
-  return { text: ranText(ran), structured, isError }
+  return { text: ranText(ran, maxMs), structured: ranJson(ran, maxMs), isError }
 }
 
-function ranText(ran: Ran): string {
+function ranText(ran: Ran, maxMs: number): string {
   const { outcome } = ran
   if (outcome.status === 'refused') return refusalText(outcome, ran.command)
   if (outcome.status === 'dry_run') return lines(dryRunText(ran.command), `[cwd: ${outcome.plan?.cwd ?? outcome.cwd}]`)
-  const body = bodyOf(outcome)
-  // A clip of the head-and-tail kind names the file inside the text; this line is for output that was cut elsewhere.
-  const cut =
-    outcome.truncated && outcome.outputFile !== null && !body.includes(outcome.outputFile)
-      ? `[clipped, whole output: ${outcome.outputFile}]`
-      : ''
-  return lines(headline(ran), cut, noteLines(outcome.notes), body === '' ? noOutput(ran) : body)
+  const body = withoutFile(bodyOf(outcome), outcome.outputFile)
+  return lines(headline(ran, maxMs), noteLines(outcome.notes), body === '' ? noOutput(ran) : body)
 }
 
-function headline({ outcome, timeoutMs }: Ran): string {
+function headline({ outcome, timeoutMs }: Ran, maxMs: number): string {
   const took = duration(outcome.durationMs)
+  const clipped = clippedWords(outcome)
+  const more = clipped === '' ? '' : `; ${clipped}`
   switch (outcome.status) {
     case 'running':
       return runningLine(outcome.id, outcome.pid, took, outcome.waitingForInput?.prompt ?? null)
-    case 'timeout':
-      return `[timed out after ${outcome.end?.kind === 'timeout' ? outcome.end.afterMs : timeoutMs}ms and was ended; output until then:]`
+    case 'timeout': {
+      const afterMs = outcome.end?.kind === 'timeout' ? outcome.end.afterMs : (timeoutMs ?? 0)
+      const longer = afterMs < maxMs ? `raise timeout (max ${maxMs}) or ` : ''
+      return `[timed out after ${afterMs}ms and was ended; ${longer}use run_in_background${more}; output until then:]`
+    }
     case 'killed':
-      return `[stopped after ${took}${outcome.end?.kind === 'kill' && outcome.end.by === 'limit' ? ', over a limit' : ''}]`
+      return `[stopped after ${took}${outcome.end?.kind === 'kill' && outcome.end.by === 'limit' ? ', over a limit' : ''}${more}]`
     default:
-      return `[${outcome.end?.kind === 'lost' ? `lost: ${outcome.end.reason}` : endWords(outcome)}, ${took}]`
+      return `[${outcome.end?.kind === 'lost' ? `lost: ${outcome.end.reason}` : endWords(outcome)}, ${took}${more}]`
   }
 }
 
 function runningLine(id: string | null, pid: number | null, took: string, prompt: string | null): string {
-  const who = `${id ?? 'no id'}, pid ${pid ?? 'unknown'}, ${took}`
+  const job = `${id ?? 'no id'}, pid ${pid ?? 'unknown'}, ${took}`
   if (prompt !== null)
-    return `[waiting for input: ${JSON.stringify(prompt)}; ${who}; answer with SendInput, stop with KillShell]`
-  return `[running, NOT killed: ${who}; read or wait with BashOutput, stop with KillShell]`
+    return `[waiting for input: ${JSON.stringify(prompt)}; ${job}; answer with SendInput, stop with KillShell]`
+  return `[running, NOT killed: ${job}; read or wait with BashOutput, stop with KillShell]`
 }
 
 function noOutput({ outcome }: Ran): string {
   return outcome.status === 'running' ? '' : '(no output)'
 }
 
+/** Only what says something, and always the exit code: hosts show this half to the model too, and every field costs tokens. */
+function ranJson(ran: Ran, maxMs: number): Record<string, unknown> {
+  const { outcome, moved } = ran
+  const { stdout, stderr, output, pipeStatus } = outcome
+  const json = outcomeToJson(outcome)
+  const running = outcome.status === 'running'
+  // Some hosts show the model nothing but this half: how to go on with a command that lives on must be here too.
+  const notes = running ? [headline(ran, maxMs).slice(1, -1), ...outcome.notes] : outcome.notes
+  return saying({
+    ...json,
+    ...(output === null ? { stdout: stdout || null, stderr: stderr || null } : { output: output || null }),
+    truncated: outcome.truncated || null,
+    omitted_bytes: outcome.omittedBytes || null,
+    output_file: outcome.truncated || running ? outcome.outputFile : null,
+    duration_ms: outcome.durationMs >= 1_000 ? outcome.durationMs : null,
+    cwd: moved ? outcome.cwd : null,
+    pid: running ? outcome.pid : null,
+    pgid: null,
+    session: null,
+    pipe_status: pipeStatus?.some((code) => code !== 0) ? pipeStatus : null,
+    notes: notes.length > 0 ? notes : null,
+    dry_run: outcome.plan && saying({ ...pick(outcome.plan.verdict), cwd: outcome.plan.cwd }),
+  })
+}
+
+function pick({
+  decision,
+  rule,
+}: {
+  readonly decision: string
+  readonly rule: string | null
+}): Record<string, unknown> {
+  return { decision, rule }
+}
+
+function saying(json: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(json).filter(([name, value]) => name === 'exit_code' || (value !== null && value !== undefined)),
+  )
+}
+
 export function renderStarted(info: JobInfo, timeoutMs: number | null): ToolResult {
   const limit = timeoutMs === null ? '' : `, ended after ${duration(timeoutMs)}`
   const text = `[running in background: ${info.id}, pid ${info.pid ?? 'unknown'}${limit}; read with BashOutput, stop with KillShell]`
+  return { text: lines(text, noteLines(info.notes)), structured: jobJson(info), isError: false }
+}
+
+export interface Told {
+  readonly reading: Reading
+  readonly look: Look
+  /** How the wait for this job ended; null when it was not waited for. */
+  readonly waited?: WaitResult | null
+  readonly wish?: { readonly until?: string; readonly port?: number; readonly waitMs: number }
+}
+
+export function renderReadings(all: readonly Told[]): ToolResult {
+  const [only] = all
+  if (all.length === 1 && only) return renderReading(only)
   return {
-    text: lines(text, noteLines(info.notes)),
-    structured: { ...jobJson(info), truncated: false, omitted_bytes: 0 },
+    text: all.map((told) => readingText(told)).join('\n'),
+    structured: {
+      status: all.some(({ reading }) => reading.info.isRunning) ? 'running' : 'completed',
+      shells: all.map((told) => readingJson(told)),
+    },
     isError: false,
   }
 }
 
-export function renderReading(reading: Reading, waited: WaitResult | null = null): ToolResult {
+export function renderReading(told: Told): ToolResult {
+  return { text: readingText(told), structured: readingJson(told), isError: false }
+}
+
+function readingText(told: Told): string {
+  const { info, omittedBytes, filtered } = told.reading
+  const clipped = omittedBytes > 0 ? `, clipped, whole in ${info.outputFile}` : ''
+  const body = withoutFile(bodyTold(told), info.outputFile)
+  const empty = filtered ? '(no new line matches the filter)' : '(no new output)'
+  return lines(
+    `[${info.id} ${jobWords(info)}${clipped}${newsOf(told)}]`,
+    noteLines(info.notes),
+    body === '' ? empty : body,
+  )
+}
+
+function bodyTold({ reading, look }: Told): string {
+  return look.screen ?? bodyOfParts(reading.parts)
+}
+
+/** What the next step depends on: whether the wait came true, where it listens, what it asks. */
+function newsOf({ reading: { info }, look, waited, wish }: Told): string {
+  const news: string[] = []
+  if (waited?.reason === 'until') news.push(`matched ${JSON.stringify(waited.match ?? '')}`)
+  if (waited?.reason === 'port') news.push(`port ${wish?.port} is open`)
+  if (waited?.reason === 'timeout' && wish) news.push(`waited ${duration(wish.waitMs)}: ${notYet(wish)}`)
+  if (look.listening.length > 0) news.push(`listening on ${look.listening.slice(0, 5).join(', ')}`)
+  if (look.waitingForInput)
+    news.push(`waiting for input: ${JSON.stringify(look.waitingForInput.prompt)}, answer with SendInput`)
+  if (info.isRunning && info.bytes.total === 0 && look.listening.length > 0) news.push('nothing printed yet')
+  return news.map((one) => `, ${one}`).join('')
+}
+
+function notYet({ until, port }: { readonly until?: string; readonly port?: number }): string {
+  if (until !== undefined) return `no line matched ${JSON.stringify(until)} yet`
+  return port === undefined ? 'not ended yet' : `port ${port} is not open yet`
+}
+
+function readingJson(told: Told): Record<string, unknown> {
+  const { reading, look, waited } = told
   const { info } = reading
-  const body = bodyOfParts(reading.parts)
   const stderr = reading.parts.find((part) => part.stream === 'stderr')?.text ?? ''
-  const matched = waited?.reason === 'until' ? `, matched ${JSON.stringify(waited.match ?? '')}` : ''
-  const empty = reading.filtered ? '(no new line matches the filter)' : '(no new output)'
-  return {
-    text: lines(`[${info.id} ${jobWords(info)}${matched}]`, noteLines(info.notes), body === '' ? empty : body),
-    structured: {
-      ...jobJson(info),
-      is_running: info.isRunning,
-      cursor: reading.cursor,
-      truncated: reading.omittedBytes > 0,
-      omitted_bytes: reading.omittedBytes,
-      text: body,
-      ...(stderr === '' ? {} : { stderr }),
-      ...(waited ? { waited_for: waited.reason } : {}),
-    },
-    isError: false,
-  }
+  return saying({
+    ...jobJson(info),
+    pid: null,
+    is_running: info.isRunning,
+    cursor: reading.cursor,
+    truncated: reading.omittedBytes > 0 || null,
+    output_file: reading.omittedBytes > 0 ? info.outputFile : null,
+    text: bodyTold(told),
+    stderr: stderr || null,
+    waited_for: waited?.reason ?? null,
+    listening: look.listening.length > 0 ? look.listening : null,
+    waiting_for_input: look.waitingForInput && { prompt: look.waitingForInput.prompt },
+  })
 }
 
 export function renderKilled({ info, alreadyStopped, forced, notes }: KillResult): ToolResult {
@@ -104,7 +198,12 @@ export function renderKilled({ info, alreadyStopped, forced, notes }: KillResult
     : `${info.id} terminated after ${duration(info.durationMs)}${forced ? ', by force' : ''}`
   return {
     text: lines(`[${said}]`, noteLines(notes)),
-    structured: { ...jobJson(info), notes: [...info.notes, ...notes], already_stopped: alreadyStopped, forced },
+    structured: saying({
+      ...jobJson(info),
+      notes: notes.length > 0 ? [...info.notes, ...notes] : (jobJson(info)['notes'] ?? null),
+      already_stopped: alreadyStopped,
+      forced: forced || null,
+    }),
     isError: false,
   }
 }
@@ -129,17 +228,13 @@ export function renderList(all: readonly JobInfo[], sessions: readonly SessionIn
       rooms.join('\n'),
     ),
     structured: {
-      shells: jobs.map((info) => jobJson(info)),
-      older,
-      sessions: sessions.map(({ name, pid, cwd, busy, calls, restarts, leftovers }) => ({
-        name,
-        pid,
-        cwd,
-        busy,
-        calls,
-        restarts,
-        leftovers,
-      })),
+      shells: jobs.map((info) =>
+        saying({ ...jobJson(info), command: oneLine(info.command), description: info.description }),
+      ),
+      ...(older > 0 ? { older } : {}),
+      sessions: sessions.map(({ name, cwd, busy, leftovers }) =>
+        saying({ name, cwd, busy, leftovers: leftovers.length > 0 ? leftovers : null }),
+      ),
     },
     isError: false,
   }
@@ -154,20 +249,16 @@ export function renderError(error: ShellError, extra: Record<string, unknown> = 
 }
 
 function jobJson(info: JobInfo): Record<string, unknown> {
-  return {
+  return saying({
     status: info.status,
     exit_code: info.exitCode,
     signal: info.signal,
     id: info.id,
-    command: info.command,
-    ...(info.description === null ? {} : { description: info.description }),
-    cwd: info.cwd,
-    pid: info.pid,
-    pgid: info.pgid,
-    duration_ms: info.durationMs,
-    output_file: info.outputFile,
-    notes: info.notes,
-  }
+    pid: info.isRunning ? info.pid : null,
+    duration_ms: info.durationMs >= 1_000 ? info.durationMs : null,
+    output_file: info.isRunning ? info.outputFile : null,
+    notes: info.notes.length > 0 ? info.notes : null,
+  })
 }
 
 function oneLine(command: string): string {

@@ -2,7 +2,7 @@
 import type { ShellError } from '../../../contract/errors.js'
 import type { Outcome } from '../../../contract/outcome.js'
 import type { AutomationRule } from '../../../contract/request.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import type { ToolInput } from '../../input.js'
 import { endsJob, readsJob, RUNS } from '../../kinds.js'
 import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema.js'
@@ -93,7 +93,7 @@ const execStatus: ToolSpec = {
   }),
   fail: failed,
   call: async (box, { id }) => {
-    const reading = await box.readAll(id as string, { ansi: box.ansi, maxChars: STATUS_CHARS })
+    const reading = await box.readAll(id as string, { maxChars: STATUS_CHARS })
     const { info } = reading
     const output = bodyOfParts(reading.parts)
     return {
@@ -234,7 +234,7 @@ export const lango: Dialect = {
     ...USUAL_POLICY,
     state: 'fresh',
     clip: { kind: 'none' },
-    ansi: 'keep',
+    ...AS_IT_CAME,
     timeouts: { defaultMs: 30_000, maxMs: 600_000, slowMs: 600_000 },
     // The time, and a number that keeps two of one millisecond apart.
     newId: { make: (count) => `bg-${Date.now()}${String(count % 1_000).padStart(3, '0')}` },

@@ -5,7 +5,7 @@ import { outcomeNumber } from '../../exit-number.js'
 import { RUNS } from '../../kinds.js'
 import { inputOf, list, outputOf, text, whole } from '../../schema.js'
 import { clipEnds } from '../../../output/clip.js'
-import { dryRunText, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import { clippedWords, dryRunText, errorText, lines, noteLines, refusalText } from '../../texts.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
@@ -57,7 +57,7 @@ const shell: ToolSpec = {
       output.push(entry)
       texts.push(
         lines(
-          `[${howItEnded(ran)}]${commands.length > 1 ? ` ${command}` : ''}`,
+          `[${[howItEnded(ran), clippedWords(ran.outcome)].filter(Boolean).join('; ')}]${commands.length > 1 ? ` ${command}` : ''}`,
           entry.stdout,
           entry.stderr === '' ? '' : `[stderr]\n${entry.stderr}`,
         ),

@@ -1,6 +1,6 @@
 /** Document 001: one tool `bash` with modes; combined output; background jobs that outlive the agent. */
 import type { JobInfo } from '../../../contract/job.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { RUNS, runOrStart } from '../../kinds.js'
 import { flag, inputOf, oneOf, orNull, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
@@ -127,7 +127,7 @@ export const phoenix: Dialect = {
     state: 'fresh',
     streams: 'merged',
     clip: { kind: 'middle', maxBytes: 131_072, endBytes: 4_096 },
-    ansi: 'keep',
+    ...AS_IT_CAME,
     timeouts: { defaultMs: 30_000, maxMs: 900_000, slowMs: 900_000 },
     // Together with the drain of the pipes this stays under the 15 seconds of the document.
     graceMs: 10_000,

@@ -47,7 +47,7 @@ const bashOutput: ToolSpec = {
   outputSchema: OUTPUT,
   fail: failed,
   call: async (box, { bash_id, filter }) =>
-    renderReading(await box.readAll(bash_id as string, { ansi: box.ansi, filter: filter as string | undefined })),
+    renderReading(await box.readAll(bash_id as string, { filter: filter as string | undefined })),
 }
 
 const killBash: ToolSpec = {
