@@ -106,6 +106,7 @@ const costs: Record<string, Record<string, [text: number, structured: number]>> 
 /** Times, ids, pids and places differ from run to run and would change the count. */
 function settle(text: string): string {
   return text
+    .replaceAll(/"duration_ms":\d+,?/g, '')
     .replaceAll(/\/\S*\/state\/\S+?(?=[\s\];,"\\]|$)/g, '/state/file')
     .replaceAll(cwd, '/work')
     .replaceAll(/shell_[0-9a-f]{8}/g, 'shell_0a1b2c3d')
@@ -113,7 +114,7 @@ function settle(text: string): string {
     .replaceAll(/\b(?:pid|PID|PGID|pgid|session ID|kill -9 -|kill -- -)(\W{1,4})?\d+/g, (whole) => whole.replace(/\d+$/, '4321'))
     .replaceAll(/\b\d+(?:\.\d)?m?s\b/g, '12ms')
     .replaceAll(/Duration: \d+ms|Wall time: [\d.]+ seconds/g, (whole) => whole.replace(/[\d.]+/, '12'))
-    .replaceAll(/"(?:duration_ms|wall_time_seconds|pid|pgid|cursor|session_id|startTime)":("[^"]*"|[\d.]+)/g, (whole) => whole.replace(/:.*/, ':12'))
+    .replaceAll(/"(?:wall_time_seconds|pid|pgid|cursor|session_id|startTime)":("[^"]*"|[\d.]+)/g, (whole) => whole.replace(/:.*/, ':12'))
 } // prettier-ignore
 
 function check(dialect: DialectName, name: CaseName, tools: ReturnType<typeof createTools>, tool: string, result: ToolResult) {

@@ -76,12 +76,12 @@ const bashOutput: ToolSpec = {
   inputSchema: () =>
     inputOf(
       {
-        shell_id: text('Or several: a,b'),
+        shell_id: text('Or ids a,b'),
         filter: text('Regex of lines'),
-        wait_ms: whole('ms to wait for its end'),
+        wait_ms: whole('ms to wait'),
         until: text('Regex to wait for'),
         port: whole('Wait for a port'),
-        since: whole('Earlier cursor'),
+        since: whole('Cursor'),
       },
       ['shell_id'],
     ),
