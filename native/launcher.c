@@ -23,16 +23,19 @@ static int lifeline[2];
 
 /* The engine opens its end through /proc/PID/fd/N: no round trip is spent on pipes when a command starts. */
 static void make_slots(int wanted) {
+  int why = EMFILE;   /* unless the kernel says otherwise: every slot is taken */
   for (int slot = 0; slot < SLOTS && wanted > 0; slot++) {
     if (slots[slot].used) continue;
     if (pipe2(slots[slot].ends, O_CLOEXEC) != 0) {
-      say(1, 'q', "errno=%d", errno);
-      return;
+      why = errno;
+      break;
     }
     slots[slot].used = true;
     wanted--;
     say(1, 'p', "slot=%d\nread=%d\nwrite=%d", slot, slots[slot].ends[0], slots[slot].ends[1]);
   }
+  /* One answer for each pipe that was asked for: a run waits for it. */
+  while (wanted-- > 0) say(1, 'q', "errno=%d", why);
 }
 
 static void free_slot(int slot) {
@@ -44,22 +47,33 @@ static void free_slot(int slot) {
 
 static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS && slots[slot].used ? slots[slot].ends[end] : -1; }
 
-/* In the forked warden: put what it needs at low numbers and close the rest, above all the other runs' pipe ends. */
-static void settle_descriptors(WardenLink *link) {
+/* In the forked warden: put what it needs at low numbers and close the rest, above all the other runs' pipe ends. False, with errno, when
+   the limit of descriptors is too low. */
+static bool settle_descriptors(WardenLink *link) {
   int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in};
-  enum { KEPT = sizeof kept / sizeof kept[0] };
+  enum { KEPT = sizeof kept / sizeof kept[0], FIRST = 3 };
   int lifted[KEPT];
-  for (int at = 0; at < KEPT; at++) lifted[at] = *kept[at] < 0 ? -1 : fcntl(*kept[at], F_DUPFD_CLOEXEC, 64);
-  close(0);
-  open("/dev/null", O_RDONLY | O_CLOEXEC);
-  int next = 3;
+  for (int at = 0; at < KEPT; at++) {
+    lifted[at] = *kept[at] < 0 ? -1 : fcntl(*kept[at], F_DUPFD_CLOEXEC, FIRST + KEPT);
+    if (*kept[at] >= 0 && lifted[at] < 0) return false;
+  }
+  int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing < 0 || (nothing != 0 && dup3(nothing, 0, O_CLOEXEC) < 0)) return false;
+  int next = FIRST;
   for (int at = 0; at < KEPT; at++) {
     if (lifted[at] < 0) { *kept[at] = -1; continue; }
-    dup3(lifted[at], next, O_CLOEXEC);
+    if (dup3(lifted[at], next, O_CLOEXEC) < 0) return false;
     *kept[at] = next++;
   }
-  link->events = 1;
   close_from(next);
+  return true;
+}
+
+/* An end that is asked for by a slot must be there: a command without its stdout would look like one that prints nothing. */
+static bool lacks_end(const Request *request) {
+  const int asked[] = {request->in_slot, request->out_slot, request->err_slot, request->extra_in_slot, request->extra_out_slot, request->extra2_in_slot};
+  for (size_t at = 0; at < sizeof asked / sizeof asked[0]; at++) if (asked[at] >= 0 && slot_end(asked[at], 0) < 0) return true;
+  return false;
 }
 
 static void start(char *payload, size_t length) {
@@ -69,35 +83,48 @@ static void start(char *payload, size_t length) {
     free_request(&request);
     return;
   }
+  if (lacks_end(&request)) {
+    say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, EBADF);
+    free_request(&request);
+    return;
+  }
+  /* A warden that is not in the list could be given no orders, and its death would not be told. */
+  if (ward_count == ward_room) {
+    size_t room = ward_room ? ward_room * 2 : 64;
+    Ward *grown = realloc(wards, room * sizeof *wards);
+    if (!grown) {
+      say(1, 'f', "id=%ld\nerrno=%d\nwhat=memory", request.id, ENOMEM);
+      free_request(&request);
+      return;
+    }
+    wards = grown;
+    ward_room = room;
+  }
   int control[2];
   if (pipe2(control, O_CLOEXEC) != 0) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, errno);
     free_request(&request);
     return;
   }
-  WardenLink link = {.request = &request, .lifeline = lifeline[0], .control = control[0],
+  WardenLink link = {.request = &request, .events = 1, .lifeline = lifeline[0], .control = control[0],
     .in_read = slot_end(request.in_slot, 0), .out_write = slot_end(request.out_slot, 1), .err_write = slot_end(request.err_slot, 1),
     .out_read = slot_end(request.out_slot, 0), .err_read = slot_end(request.err_slot, 0),
     .extra_in = slot_end(request.extra_in_slot, 0), .extra_out = slot_end(request.extra_out_slot, 1), .extra2_in = slot_end(request.extra2_in_slot, 0)};
   pid_t pid = fork();
+  int fork_error = errno;
   if (pid == 0) {
     signal(SIGCHLD, SIG_DFL);
-    settle_descriptors(&link);
+    if (!settle_descriptors(&link)) {
+      say(1, 'f', "id=%ld\nerrno=%d\nwhat=descriptors", request.id, errno == EINVAL ? EMFILE : errno);
+      _exit(0);
+    }
     run_warden(link);
   }
   close(control[0]);
   if (pid < 0) {
-    say(1, 'f', "id=%ld\nerrno=%d\nwhat=fork", request.id, errno);
+    say(1, 'f', "id=%ld\nerrno=%d\nwhat=fork", request.id, fork_error);
     close(control[1]);
-  } else {
-    if (ward_count == ward_room) {
-      size_t room = ward_room ? ward_room * 2 : 64;
-      Ward *grown = realloc(wards, room * sizeof *wards);
-      if (grown) { wards = grown; ward_room = room; }
-    }
-    if (ward_count < ward_room) wards[ward_count++] = (Ward){request.id, pid, control[1], request.detached};
-    else close(control[1]);
-  }
+  } else wards[ward_count++] = (Ward){request.id, pid, control[1], request.detached};
   int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot, request.extra_out_slot, request.extra2_in_slot};
   int freed = 0;
   for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
@@ -168,24 +195,26 @@ static void on_child(int number) { (void)number; }
 
 int run_launcher(void) {
   struct rlimit none_left = {0, 0};
-  setrlimit(RLIMIT_CORE, &none_left);   /* values to be masked are in this memory: never in a core file */
-  setsid();   /* the engine's terminal must not reach it */
+  /* Values to be masked are in this memory: never in a core file. */
+  if (setrlimit(RLIMIT_CORE, &none_left) != 0) return 1;
+  /* The engine's terminal must not reach it. It fails only for the leader of a group, which a process that was just started is not. */
+  if (setsid() < 0 && errno != EPERM) return 1;
   /* Signals that the engine's host ignores would be ignored by every command. The kernel is asked itself: the C library refuses to
      touch the few that it keeps for its own threads, of which there are none here. */
   static const unsigned long by_default[16];
   for (int number = 1; number <= 64; number++) syscall(SYS_rt_sigaction, number, by_default, NULL, (size_t)8);
-  prctl(PR_SET_NAME, "cerith-launch");
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_NAME, "cerith-launch");   /* for people who look at a list of processes; nothing depends on it */
+  /* Without it what leaves its command is never found again: the engine then uses the lower tier, which says what it cannot promise. */
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return 1;
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
   struct sigaction act = {.sa_handler = on_child};
-  sigaction(SIGCHLD, &act, NULL);
   sigset_t child, none;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &child, &none);
+  if (sigaction(SIGCHLD, &act, NULL) != 0 || sigprocmask(SIG_BLOCK, &child, &none) != 0) return 1;
   sigdelset(&none, SIGCHLD);
   if (pipe2(lifeline, O_CLOEXEC) != 0) return 1;
   size_t room = 1 << 16, have = 0;

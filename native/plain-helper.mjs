@@ -97,9 +97,19 @@ function obey(kind, fields) {
   const ward = wards.get(Number(get('id', -1)))
   if (!ward) return
   if (kind === 'K') ward.kill(Number(get('sig', 15)), Number(get('grace', 2000)), get('why', 'caller'))
-  if (kind === 'B') ward.moveToBackground(get)
+  if (kind === 'B') moveToBackground(ward, get)
   if (kind === 'M') for (const [name, value] of fields) if (name === 'mask') ward.masks.push(needle(value))
+  if (kind === 'C') ward.closeOutput(get('err', '0') === '0' ? 'out' : 'err')
   if (kind === 'D') ward.detached = get('detached', '0') !== '0'
+}
+
+function moveToBackground(ward, get) {
+  try {
+    ward.moveToBackground(get)
+  } catch (failure) {
+    ward.job = null
+    say('b', { id: ward.id, errno: Math.abs(failure.errno ?? os.errno.EIO), what: failure.syscall ?? 'record' })
+  }
 }
 
 // ---- pipes: FIFOs, held open on both ends until they are given away ----
@@ -111,6 +121,18 @@ function makeFifos(paths) {
 
 const spare = []
 function makeSlots(count) {
+  try {
+    makeMoreSlots(count)
+  } catch (failure) {
+    // One answer for each pipe that was asked for: a run waits for it. Some may have been made before it failed.
+    const errno = Math.abs(failure.errno ?? os.errno.EIO)
+    for (let left = count - made; left > 0; left--) say('q', { errno })
+  }
+}
+
+let made = 0
+function makeMoreSlots(count) {
+  made = 0
   while (spare.length < count) {
     const paths = Array.from({ length: Math.max(PIPES_AT_ONCE, count) }, () => join(home, `f${nextSlot++}`))
     makeFifos(paths)
@@ -120,6 +142,7 @@ function makeSlots(count) {
     const slot = nextSlot++
     slots.set(slot, { path, fd: openSync(path, constants.O_RDWR | constants.O_NONBLOCK) })
     say('p', { slot, path })
+    made++
   }
 }
 
@@ -333,6 +356,12 @@ class Ward {
     for (const fd of [this.reads.out, this.reads.err]) if (fd !== null) closeQuietly(fd)
     wards.delete(this.id)
     say('g', { id: this.id })
+  }
+
+  /** With the last reading end the command's next write to it fails. */
+  closeOutput(which) {
+    if (this.reads[which] !== null) closeQuietly(this.reads[which])
+    this.reads[which] = null
   }
 
   moveToBackground(get) {

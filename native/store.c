@@ -95,7 +95,7 @@ bool store_open(Store *store, int dir_fd, const char *name, long long head_max, 
     find_segments(store);
     if (store->segment_count > 0 || start_at > store->head_size) open_segment(store);
   }
-  return store->fd >= 0;
+  return store->fd >= 0 && !store->failed_once;
 }
 
 static void remember_last(Store *store, const char *data, size_t length) {
@@ -195,7 +195,9 @@ void store_finish(Store *store, const char *completion_line) {
   int head = openat(store->dir_fd, store->name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (head < 0) return;
   char gap[64];
-  bool room = ftruncate(head, store->head_size) == 0 && lseek(head, store->head_size, SEEK_SET) >= 0;
+  /* Otherwise what follows would be written over the beginning. */
+  if (lseek(head, store->head_size, SEEK_SET) < 0) { close(head); return; }
+  bool room = ftruncate(head, store->head_size) == 0;
   long long end = store->head_size;
   for (int at = 0; room && at < store->segment_count; at++) {
     char name[96];

@@ -18,13 +18,13 @@ bool terminal_open(Terminal *terminal, int cols, int rows) {
   if (grantpt(terminal->master) != 0 || unlockpt(terminal->master) != 0 || ptsname_r(terminal->master, terminal->path, sizeof terminal->path) != 0) return false;
   terminal->held = open(terminal->path, O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal->held < 0) return false;
-  fcntl(terminal->master, F_SETFL, O_NONBLOCK);
+  if (fcntl(terminal->master, F_SETFL, O_NONBLOCK) != 0) return false;
   /* The size is there before the first program can ask for it. Text is UTF-8: erasing takes whole characters. */
   terminal_size(terminal, cols, rows);
   struct termios modes;
   if (tcgetattr(terminal->held, &modes) == 0) {
     modes.c_iflag |= IUTF8;
-    tcsetattr(terminal->held, TCSANOW, &modes);
+    tcsetattr(terminal->held, TCSANOW, &modes);   /* or erasing takes bytes: nothing is lost */
   }
   return true;
 }
@@ -37,7 +37,7 @@ void terminal_let_go(Terminal *terminal) {
 void terminal_size(Terminal *terminal, int cols, int rows) {
   if (terminal->master < 0 || cols < 1 || rows < 1 || cols > 10000 || rows > 10000) return;
   struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
-  ioctl(terminal->master, TIOCSWINSZ, &size);
+  ioctl(terminal->master, TIOCSWINSZ, &size);   /* fails only for a terminal that is gone */
 }
 
 char terminal_eof_key(const Terminal *terminal) {
@@ -54,9 +54,9 @@ void terminal_describe(const Terminal *terminal, char *text, size_t size) {
   int unread = 0;
   text[0] = 0;
   if (terminal->master < 0) return;
-  ioctl(terminal->master, TIOCGWINSZ, &window);
+  if (ioctl(terminal->master, TIOCGWINSZ, &window) != 0) memset(&window, 0, sizeof window);
   if (ioctl(terminal->master, TIOCGPGRP, &front) != 0) front = 0;
-  if (terminal->held >= 0) ioctl(terminal->held, FIONREAD, &unread);
+  if (terminal->held >= 0 && ioctl(terminal->held, FIONREAD, &unread) != 0) unread = 0;
   if (tcgetattr(terminal->master, &modes) != 0) memset(&modes, 0, sizeof modes);
   snprintf(text, size, "path=%s\ncols=%d\nrows=%d\nforeground=%d\ncanonical=%d\necho=%d\nsignals=%d\nunread=%d\n", terminal->path, window.ws_col, window.ws_row,
            (int)front, (modes.c_lflag & ICANON) != 0, (modes.c_lflag & ECHO) != 0, (modes.c_lflag & ISIG) != 0, unread);

@@ -50,9 +50,15 @@ static bool send_now(int fd, const void *data, size_t length) {
   return errno != EAGAIN && errno != ENOBUFS;
 }
 
-static void keep_said(const void *data, size_t length) {
+static void keep_said(int fd, const void *data, size_t length) {
   char *grown = realloc(said, said_length + length);
-  if (!grown) return;
+  /* Without memory it waits after all: an end that is never told would never settle a run. */
+  if (!grown) {
+    write_all(fd, said, said_length);
+    write_all(fd, data, length);
+    said_length = 0;
+    return;
+  }
   said = grown;
   memcpy(said + said_length, data, length);
   said_length += length;
@@ -84,7 +90,7 @@ void say(int fd, char kind, const char *format, ...) {
   memcpy(frame, &length, 4);
   frame[4] = kind;
   if (!said_may_wait) write_all(fd, frame, (size_t)text + 5);
-  else if (!flush_said(fd) || !send_now(fd, frame, (size_t)text + 5)) keep_said(frame, (size_t)text + 5);
+  else if (!flush_said(fd) || !send_now(fd, frame, (size_t)text + 5)) keep_said(fd, frame, (size_t)text + 5);
 }
 
 int write_file_atomically(int dir_fd, const char *name, const char *text) {

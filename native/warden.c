@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, RELEASE_MS = 100, LIFT_BASE = 110, RECORD_BYTES = 12288 };
+enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, RELEASE_MS = 100, RECORD_BYTES = 12288 };
 
 typedef struct { int fd; Store store; MaskState held; long long held_at; bool used, wide; } Source;
 
@@ -36,7 +36,7 @@ static Mask *mask;
 static char pending_input[65536];
 static size_t pending_length;
 static long long told_at;
-static bool untold;
+static bool untold, held_back;   /* held_back: the engine is behind, the command waits for it */
 static int child_pipe[2];
 static struct rusage leader_usage;
 
@@ -50,66 +50,78 @@ static void on_child(int signal_number) {
 
 /* ---- starting the command ---- */
 
-static void limit(int what, long long value) {
-  if (value <= 0) return;
-  struct rlimit both = {(rlim_t)value, (rlim_t)value};
-  setrlimit(what, &both);
+/* A limit that is stricter already stays as it is. */
+static bool limit(int what, long long soft, long long hard) {
+  if (soft < 0) return true;
+  struct rlimit now;
+  if (getrlimit(what, &now) != 0) return false;
+  if (now.rlim_max == RLIM_INFINITY || (rlim_t)hard < now.rlim_max) now.rlim_max = (rlim_t)hard;
+  now.rlim_cur = (rlim_t)soft < now.rlim_max ? (rlim_t)soft : now.rlim_max;
+  return setrlimit(what, &now) == 0;
+}
+
+static bool limit_command(const Request *request) {
+  /* The soft limit speaks first (SIGXCPU), so that the record can tell it from any other kill. */
+  return limit(RLIMIT_CPU, request->cpu_seconds > 0 ? request->cpu_seconds : -1, request->cpu_seconds + 2)
+    && limit(RLIMIT_AS, request->memory_bytes > 0 ? request->memory_bytes : -1, request->memory_bytes)
+    && limit(RLIMIT_FSIZE, request->file_bytes > 0 ? request->file_bytes : -1, request->file_bytes)
+    && limit(RLIMIT_NPROC, request->processes > 0 ? request->processes : -1, request->processes);
 }
 
 static void fail_child(int report, const char *what) {
   char text[64];
-  int length = snprintf(text, sizeof text, "%d %s", errno, what);
+  /* F_DUPFD says EINVAL where the lowest number that will do is above the limit. */
+  int length = snprintf(text, sizeof text, "%d %s", errno == EINVAL && strcmp(what, "descriptors") == 0 ? EMFILE : errno, what);
   write_all(report, text, (size_t)length);
   _exit(127);
 }
 
 /* Runs in the child, before its exec. The order matters: a new session first, so that no terminal of the engine can be reached. */
 static void become_command(Request *request, int report) {
-  setsid();
+  if (setsid() < 0) fail_child(report, "session");
   /* What is caught becomes the default by the exec itself; the launcher began with nothing ignored, so only these are. */
   int ignored[] = {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGTERM};
   for (size_t at = 0; at < sizeof ignored / sizeof ignored[0]; at++) signal(ignored[at], SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
+  if (sigprocmask(SIG_SETMASK, &none, NULL) != 0) fail_child(report, "signals");
   if (!request->detached) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == 1) _exit(127);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail_child(report, "pdeathsig");
+    if (getppid() == 1) _exit(127);   /* the warden is gone, and nobody waits for an answer */
   }
   if (request->oom >= 0) {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     char text[16];
     int length = snprintf(text, sizeof text, "%d", request->oom);
-    if (fd >= 0) { write_all(fd, text, (size_t)length); close(fd); }
+    if (fd >= 0) { write_all(fd, text, (size_t)length); close(fd); }   /* a wish: some containers do not allow it */
   }
   /* The memory is the warden's own until the exec: nothing of it may be changed. */
   int in = link_.in_read, out = link_.out_write, err = request->merge ? link_.out_write : link_.err_write;
   if (request->pty) {
     in = out = err = open(terminal.path, O_RDWR | O_CLOEXEC);
     if (in < 0) fail_child(report, "pty");
-    ioctl(in, TIOCSCTTY, 0);
+    if (ioctl(in, TIOCSCTTY, 0) != 0) fail_child(report, "pty");
   }
-  /* Lift everything that is needed above the numbers it will be given, then put each in its place. */
+  /* Lift everything that is needed above the numbers it will be given, no higher than that, then put each in its place. */
   int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0) fail_child(report, "descriptors");
   int ends[6] = {in, out, err, link_.extra_in, link_.extra_out, link_.extra2_in};
   int places[6] = {0, 1, 2, request->extra_in_fd, request->extra_out_fd, request->extra2_in_fd};
-  report = fcntl(report, F_DUPFD_CLOEXEC, LIFT_BASE);
+  int base = 3;
+  for (int at = 3; at < 6; at++) if (places[at] >= base) base = places[at] + 1;
+  int lifted = fcntl(report, F_DUPFD_CLOEXEC, base);
+  if (lifted < 0) fail_child(report, "descriptors");
+  report = lifted;
   for (int at = 0; at < 6; at++) {
     int source = ends[at] >= 0 ? ends[at] : (at < 3 ? nothing : -1);
-    ends[at] = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, LIFT_BASE);
+    ends[at] = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, base);
+    if (source >= 0 && ends[at] < 0) fail_child(report, "descriptors");
   }
-  /* Whatever is open goes with the exec, except what is put in its place now. */
-  if (!close_on_exec_from(3)) for (int fd = 3; fd < LIFT_BASE; fd++) close(fd);
-  for (int at = 0; at < 6; at++) if (ends[at] >= 0 && places[at] >= 0) dup2(ends[at], places[at]);
-  if (request->cpu_seconds > 0) {
-    /* The soft limit speaks first (SIGXCPU), so that the record can tell it from any other kill. */
-    struct rlimit cpu = {(rlim_t)request->cpu_seconds, (rlim_t)request->cpu_seconds + 2};
-    setrlimit(RLIMIT_CPU, &cpu);
-  }
-  limit(RLIMIT_AS, request->memory_bytes);
-  limit(RLIMIT_FSIZE, request->file_bytes);
-  limit(RLIMIT_NPROC, request->processes);
-  limit(RLIMIT_CORE, 0);
+  /* Whatever is open goes with the exec, except what is put in its place now. An old kernel cannot do it at once; everything here was
+     opened to go with the exec anyway. */
+  close_on_exec_from(3);
+  for (int at = 0; at < 6; at++) if (ends[at] >= 0 && places[at] >= 0 && dup2(ends[at], places[at]) < 0) fail_child(report, "descriptors");
+  if (!limit_command(request)) fail_child(report, "limits");
   if (request->cwd && chdir(request->cwd) != 0) fail_child(report, "cwd");
   execve(request->path, request->argv, request->envp);
   fail_child(report, "exec");
@@ -125,6 +137,16 @@ static void leave(void) {
 static void start_failed(int error, const char *what) {
   say(link_.events, 'f', "id=%ld\nerrno=%d\nwhat=%s", link_.request->id, error, what);
   leave();
+}
+
+/* The command runs already, but what a job needs beside it could not be made: it ends, and the start has failed. */
+static void abandon(int error, const char *what) {
+  for (int status; waitpid(leader, &status, WNOHANG) == 0;) {
+    signal_descendants(getpid(), SIGKILL);
+    poll(NULL, 0, 1);
+  }
+  signal_descendants(getpid(), SIGKILL);
+  start_failed(error, what);
 }
 
 static void close_end(int *fd) {
@@ -147,33 +169,38 @@ static void open_job(const char *dir, bool merged) {
   if (dir_fd >= 0) source_count = merged ? 1 : 2;
 }
 
-static void open_job_files(long long head, long long tail, long long out_at, long long err_at) {
+static bool open_job_files(long long head, long long tail, long long out_at, long long err_at) {
   bool merged = source_count == 1;
   if (head <= 0) head = 32 << 20;
   if (tail <= 0) tail = 32 << 20;
-  store_open(&sources[0].store, dir_fd, "output.log", head, tail, out_at);
+  bool opened = store_open(&sources[0].store, dir_fd, "output.log", head, tail, out_at);
   sources[0].used = true;
   if (!merged) {
-    store_open(&sources[1].store, dir_fd, "stderr.log", head, tail, err_at);
+    opened = store_open(&sources[1].store, dir_fd, "stderr.log", head, tail, err_at) && opened;
     sources[1].used = true;
   }
+  return opened;
 }
 
-static void open_job_control(void) {
-  mkfifoat(dir_fd, "control", 0600);
+static bool open_job_control(void) {
+  if (mkfifoat(dir_fd, "control", 0600) != 0 && errno != EEXIST) return false;
   /* Reading and writing: the FIFO then never reports end of file while writers come and go. */
   job_control = openat(dir_fd, "control", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  return job_control >= 0;
 }
 
-static void record_start(void) {
+static bool record_start(void) {
   char text[256];
+  unsigned long long own = start_time_of(getpid()), of_leader = start_time_of(leader);
+  /* Without these a reader would take the job for lost. */
+  if (own == 0 || of_leader == 0) return false;
   snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\nat=%lld\n", (int)leader, (int)leader, (int)getpid(),
-           start_time_of(getpid()), start_time_of(leader), wall_ms());
+           own, of_leader, wall_ms());
   /* One small write into a new file: a reader sees all of it or takes it for not there yet. */
   int fd = openat(dir_fd, "started", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return;
-  write_all(fd, text, strlen(text));
-  close(fd);
+  if (fd < 0) return false;
+  bool whole = write_all(fd, text, strlen(text));
+  return close(fd) == 0 && whole;
 }
 
 static void read_source(Source *source, int most_rounds) {
@@ -181,7 +208,7 @@ static void read_source(Source *source, int most_rounds) {
   while (source->fd >= 0 && most_rounds-- > 0) {
     ssize_t got = read(source->fd, block, sizeof block);
     /* A flood: with a wider pipe it takes a quarter of the switches between the two processes. */
-    if (got == 65536 && !source->wide) { source->wide = true; fcntl(source->fd, F_SETPIPE_SZ, 1 << 20); }
+    if (got == 65536 && !source->wide) { source->wide = true; fcntl(source->fd, F_SETPIPE_SZ, 1 << 20); /* or stays as it is */ }
     if (got > 0) {
       if (recorded) {
         if (!late.used) { store_open(&late.store, dir_fd, "late.log", 1 << 20, 1 << 20, 0); late.used = true; }
@@ -241,6 +268,7 @@ static void record_end(void) {
 static void reserve_status(void) {
   char blank[RECORD_BYTES];
   memset(blank, '\n', sizeof blank);
+  /* A precaution: where it cannot be made, a disk that is full at the end costs the record. */
   int fd = openat(dir_fd, "status.reserve", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return;
   write_all(fd, blank, sizeof blank);
@@ -330,6 +358,8 @@ static void keep_hex(Source *source, const char *text) {
   free(bytes);
 }
 
+static void move_failed(const char *what) { say(link_.events, 'b', "id=%ld\nerrno=%d\nwhat=%s", link_.request->id, errno, what); }
+
 static void move_to_background(const char *payload, size_t length) {
   const char *dir = field_text(payload, length, "dir");
   if (!dir || dir_fd >= 0) return;
@@ -337,23 +367,44 @@ static void move_to_background(const char *payload, size_t length) {
   const char *out_path = field_text(payload, length, "out_path"), *err_path = field_text(payload, length, "err_path");
   if (link_.out_read < 0 && out_path) link_.out_read = open(out_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (link_.err_read < 0 && err_path) link_.err_read = open(err_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (link_.out_read < 0 || (err_path && link_.err_read < 0)) { move_failed("pipe"); return; }
   bool merged = link_.err_read < 0;
   open_job(dir, merged);
+  if (dir_fd < 0) { move_failed("dir"); return; }
   link_.request->detached = field_number(payload, length, "detached", 0) != 0;
-  if (dir_fd < 0) return;
-  open_job_files(field_number(payload, length, "head", 0), field_number(payload, length, "tail", 0),
-                 field_number(payload, length, "out_at", 0), field_number(payload, length, "err_at", 0));
-  open_job_control();
-  reserve_status();
+  bool made = open_job_files(field_number(payload, length, "head", 0), field_number(payload, length, "tail", 0),
+                             field_number(payload, length, "out_at", 0), field_number(payload, length, "err_at", 0));
+  made = made && open_job_control();
   sources[0].fd = link_.out_read;
   sources[1].fd = merged ? -1 : link_.err_read;
-  for (int at = 0; at < source_count; at++) fcntl(sources[at].fd, F_SETFL, O_NONBLOCK);
+  for (int at = 0; at < source_count; at++) made = made && fcntl(sources[at].fd, F_SETFL, O_NONBLOCK) == 0;
+  made = made && record_start();
+  if (!made) {
+    /* Nothing was read yet: it stays what it was. */
+    move_failed("record");
+    sources[0].fd = sources[1].fd = -1;
+    source_count = 0;
+    close_end(&job_control);
+    close_end(&dir_fd);
+    return;
+  }
+  reserve_status();
   add_needles(payload, length);
   /* Bytes that the engine had read and held back, because they may begin a value that is to be masked. */
   keep_hex(&sources[0], field_text(payload, length, "out_held"));
   if (!merged) keep_hex(&sources[1], field_text(payload, length, "err_held"));
-  record_start();
   say(link_.events, 'b', "id=%ld", link_.request->id);
+}
+
+/* The engine does not read this stream any more: with the last reading end the command's next write to it fails. */
+static void close_output(const char *payload, size_t length) {
+  if (dir_fd < 0) close_end(field_number(payload, length, "err", 0) ? &link_.err_read : &link_.out_read);
+}
+
+/* A flood: with wider pipes it takes a fraction of the switches between the processes. Where the kernel does not allow it they stay. */
+static void widen(void) {
+  if (link_.out_read >= 0) fcntl(link_.out_read, F_SETPIPE_SZ, 1 << 20);
+  if (link_.err_read >= 0) fcntl(link_.err_read, F_SETPIPE_SZ, 1 << 20);
 }
 
 static void obey(char kind, const char *payload, size_t length) {
@@ -363,6 +414,9 @@ static void obey(char kind, const char *payload, size_t length) {
   } else if (kind == 'B') move_to_background(payload, length);
   else if (kind == 'Z') terminal_size(&terminal, (int)field_number(payload, length, "cols", 80), (int)field_number(payload, length, "rows", 24));
   else if (kind == 'M') add_needles(payload, length);
+  else if (kind == 'C') close_output(payload, length);
+  else if (kind == 'W') widen();
+  else if (kind == 'H') held_back = field_number(payload, length, "held", 0) != 0;
   else if (kind == 'D') link_.request->detached = field_number(payload, length, "detached", 0) != 0;
 }
 
@@ -455,7 +509,7 @@ static void watch(void) {
     if (link_.lifeline >= 0) set[at_life = count++] = (struct pollfd){link_.lifeline, POLLIN, 0};
     if (link_.control >= 0) set[at_control = count++] = (struct pollfd){link_.control, POLLIN, 0};
     if (job_control >= 0) set[at_job = count++] = (struct pollfd){job_control, POLLIN, 0};
-    for (int at = 0; at < source_count; at++) if (sources[at].fd >= 0) set[at_source[at] = count++] = (struct pollfd){sources[at].fd, POLLIN, 0};
+    for (int at = 0; at < source_count && !(held_back && link_.lifeline >= 0 && !leader_gone); at++) if (sources[at].fd >= 0) set[at_source[at] = count++] = (struct pollfd){sources[at].fd, POLLIN, 0};
     if (terminal.master >= 0 && job_stdin >= 0 && pending_length == 0) set[at_stdin = count++] = (struct pollfd){job_stdin, POLLIN, 0};
     if (terminal.master >= 0 && pending_length > 0) set[at_master_out = count++] = (struct pollfd){terminal.master, POLLOUT, 0};
     if (!flush_said(link_.events)) set[count++] = (struct pollfd){link_.events, POLLOUT, 0};
@@ -513,9 +567,9 @@ void run_warden(WardenLink link) {
   link_ = link;
   said_may_wait = true;
   Request *request = link_.request;
-  setsid();
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
-  prctl(PR_SET_NAME, "cerith-warden");
+  if (setsid() < 0) start_failed(errno, "session");
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) start_failed(errno, "subreaper");
+  prctl(PR_SET_NAME, "cerith-warden");   /* for people who look at a list of processes */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);   /* a file size limit makes writes fail; it must not end the keeper */
   signal(SIGHUP, SIG_IGN);
@@ -523,10 +577,9 @@ void run_warden(WardenLink link) {
   signal(SIGTERM, SIG_IGN);
   if (pipe2(child_pipe, O_CLOEXEC | O_NONBLOCK) != 0) start_failed(errno, "pipe");
   struct sigaction act = {.sa_handler = on_child, .sa_flags = SA_RESTART};
-  sigaction(SIGCHLD, &act, NULL);
   sigset_t none;   /* the launcher keeps SIGCHLD blocked outside its wait */
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
+  if (sigaction(SIGCHLD, &act, NULL) != 0 || sigprocmask(SIG_SETMASK, &none, NULL) != 0) start_failed(errno, "signals");
 
   sources[0].fd = sources[1].fd = late.fd = -1;
   add_needles(request->payload, request->payload_length);
@@ -537,13 +590,14 @@ void run_warden(WardenLink link) {
     if (request->in_fifo) {
       if (mkfifoat(dir_fd, "stdin", 0600) != 0 && errno != EEXIST) start_failed(errno, "stdin");
       job_stdin = openat(dir_fd, "stdin", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-      if (!request->pty) link_.in_read = openat(dir_fd, "stdin", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+      if (job_stdin < 0) start_failed(errno, "stdin");
+      if (!request->pty && (link_.in_read = openat(dir_fd, "stdin", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) < 0) start_failed(errno, "stdin");
     }
     if (request->pty) sources[0].fd = terminal.master;
     else for (int at = 0; at < source_count; at++) {
       int ends[2];
       if (pipe2(ends, O_CLOEXEC) != 0) start_failed(errno, "pipe");
-      fcntl(ends[0], F_SETFL, O_NONBLOCK);
+      if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) start_failed(errno, "pipe");
       sources[at].fd = ends[0];
       if (at == 0) link_.out_write = ends[1];
       else link_.err_write = ends[1];
@@ -565,9 +619,9 @@ void run_warden(WardenLink link) {
   /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as little as possible.
      The output is there when the start is told: whoever is given its name may look into it at once. */
   if (request->keep) {
-    open_job_control();
-    record_start();
-    open_job_files(request->head_bytes, request->tail_bytes, 0, 0);
+    if (!open_job_control()) abandon(errno, "control");
+    if (!record_start()) abandon(errno, "record");
+    if (!open_job_files(request->head_bytes, request->tail_bytes, 0, 0)) abandon(errno, "output");
   }
   char text[64] = "";
   ssize_t got;

@@ -1,8 +1,12 @@
 /** What a verb may touch of the outside world; tests pass their own. */
+import type { Taken } from '../contract/output.js'
 
-/** Somewhere to write text. */
+/** Somewhere to write text or bytes. */
 export interface Sink {
-  write(text: string): void
+  /** Takes all of it; what the reader does not take yet waits in memory. Bytes are copied where they have to wait. */
+  write(data: string | Uint8Array): void
+  /** Resolves when the reader has taken what was written, at once when it has; `closed` when it is gone. */
+  taken(): Taken | Promise<Taken>
   readonly isTTY: boolean
   readonly columns: number
 }

@@ -1,18 +1,32 @@
 /** The `cerith` program: one verb per call. */
 import { runCli } from './program.js'
 import { EXIT } from './io.js'
-import { lostOutput, processIo } from './process-io.js'
+import { processIo } from './process-io.js'
 
+/** So long the reader of our output is waited for when a signal has told us to end. */
+const PATIENCE_MS = 1_000
+const SIGPIPE = 13
+
+const argv = process.argv.slice(2)
+// Nothing of the command stays in the list of processes: `pkill -f word` in it means the agent's processes, not this one.
+process.title = 'cerith'
 // An engine lets its host go when nothing runs; this program stays until its verb is done.
 const stay = setInterval(() => {}, 2 ** 30)
-void runCli(process.argv.slice(2), processIo()).then(leave)
+const io = processIo()
+void runCli(argv, io).then(leave)
 
 async function leave(code: number): Promise<void> {
+  // The reader may be slow: everything that was written reaches it, however long it takes, unless we were told to end.
+  const taken = Promise.all([io.out.taken(), io.err.taken()])
+  await (io.signalled ? Promise.race([taken, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]) : taken)
   // A failed write is told a moment after it; output that could not be written is not a success.
   await new Promise((resolve) => setImmediate(resolve))
-  if (lostOutput.why) process.stderr.write(`cerith: the output could not be written (${lostOutput.why})\n`)
-  process.exitCode = code === 0 && lostOutput.why ? EXIT.error : code
+  // What a closed reader means for a command, the command has said itself.
+  const unread = io.out.closed && code === 0 && argv[0] !== 'run'
+  const lost = io.out.lost ?? io.err.lost
+  if (lost) io.err.write(`cerith: the output could not be written (${lost})\n`)
+  process.exitCode = unread ? EXIT.signal + SIGPIPE : code === 0 && lost ? EXIT.error : code
   clearInterval(stay)
-  // A handle that somebody forgot must not keep a finished program waiting.
-  setTimeout(() => process.exit(), 1_000).unref()
+  // A handle that was forgotten must not keep a finished program waiting.
+  setTimeout(() => process.exit(), PATIENCE_MS).unref()
 }

@@ -2,15 +2,26 @@
 import { readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { isInsideEngine } from '../os/inside-engine.js'
-import type { Io, Person, Sink } from './io.js'
+import type { Io, Person } from './io.js'
+import { processSink, type ProcessSink } from './process-sink.js'
 
-/** Why output of this process was lost, if it was; this file is the process's own terminal, so there is one. */
-export const lostOutput: { why: string | null } = { why: null }
+export interface ProcessIo extends Io {
+  /** The first signal that a verb was told of. */
+  readonly signalled: NodeJS.Signals | null
+  readonly out: ProcessSink
+  readonly err: ProcessSink
+}
 
-export function processIo(): Io {
+export function processIo(): ProcessIo {
+  const out = processSink(process.stdout, 1)
+  const err = processSink(process.stderr, 2)
+  let signalled: NodeJS.Signals | null = null
   return {
-    out: sink(process.stdout),
-    err: sink(process.stderr),
+    get signalled() {
+      return signalled
+    },
+    out,
+    err,
     env: process.env,
     cwd: currentDirectory(),
     person: process.stdin.isTTY && process.stderr.isTTY ? atTerminal() : null,
@@ -24,18 +35,16 @@ export function processIo(): Io {
     },
     onSignal(listener) {
       const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-      for (const name of names) process.on(name, listener)
+      const told = (name: (typeof names)[number]): void => {
+        signalled ??= name
+        listener(name)
+      }
+      for (const name of names) process.on(name, told)
       return () => {
-        for (const name of names) process.off(name, listener)
+        for (const name of names) process.off(name, told)
       }
     },
-    onOutputClosed(listener) {
-      const onError = (error: NodeJS.ErrnoException): void => {
-        if (error.code === 'EPIPE') listener()
-      }
-      process.stdout.on('error', onError)
-      return () => process.stdout.off('error', onError)
-    },
+    onOutputClosed: (listener) => out.onClosed(listener),
   }
 }
 
@@ -56,22 +65,6 @@ function nameOfDeleted(): string {
     return readlinkSync('/proc/self/cwd').replace(/ \(deleted\)$/, '')
   } catch {
     return process.env['PWD'] ?? '/(deleted)'
-  }
-}
-
-function sink(stream: NodeJS.WriteStream): Sink {
-  // Whoever reads us may leave early (`| head`); that must not become a stack trace. A full disk must not become a success.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (stream === process.stdout && error.code !== 'EPIPE') lostOutput.why ??= error.code ?? error.message
-  })
-  return {
-    write: (text) => void stream.write(text),
-    get isTTY() {
-      return stream.isTTY === true
-    },
-    get columns() {
-      return stream.columns || 80 // A terminal that does not know its size says 0.
-    },
   }
 }
 

@@ -8,7 +8,19 @@ export interface OutputChunk {
   readonly stream: StreamName
   readonly text: string
   readonly offset: number
+  /** Bytes of this stream between the last piece and this one that an iterator lost because its reader was too slow. */
+  readonly droppedBytes?: number
 }
+
+/** A piece of masked bytes as it arrives. Its memory is used again after the call: copy what is to be kept. */
+export interface ByteChunk {
+  readonly stream: StreamName
+  readonly bytes: Uint8Array
+  readonly offset: number
+}
+
+/** What a reader of bytes answers: nothing, or `closed` when it takes no more of this stream. */
+export type Taken = void | 'closed'
 
 /** How the text of an Outcome is shortened. Every limit is "more than", never "at least". */
 export type Clip =

@@ -1,5 +1,5 @@
 /** What a caller may ask for. One flat object per verb; every field optional but `command`; defaults live in limits.ts. */
-import type { AnsiMode, BinaryMode, Clip, OutputChunk, ProgressMode, StreamsMode } from './output.js'
+import type { AnsiMode, BinaryMode, ByteChunk, Clip, OutputChunk, ProgressMode, StreamsMode, Taken } from './output.js'
 import type { Verdict } from './verdict.js'
 
 /** Which door a request came through, for the audit log and for texts. */
@@ -54,6 +54,12 @@ export interface RunRequest {
   readonly record?: string
   /** Called with each piece of (masked, decoded) output as it comes. */
   readonly onOutput?: (chunk: OutputChunk) => void
+  /**
+   * Called with each piece of masked bytes as it comes, neither decoded nor shaped. A promise holds the command back until it settles, as a
+   * slow reader of a pipe does. `closed` closes the stream: the command's next write to it fails (SIGPIPE); in a session and on a terminal
+   * the command is killed instead. What was given away like this is not written to an output file.
+   */
+  readonly onBytes?: (chunk: ByteChunk) => Taken | Promise<Taken>
   /** After so long a command still running becomes a job and the Outcome says `running`. Default: never. */
   readonly yieldMs?: number
   /** What a timeout does. Default `kill`. */

@@ -17,7 +17,7 @@ import { findShellBuiltin } from '../os/helper/file.js'
 import { startLauncher } from '../os/helper/tier.js'
 import { loginPath } from '../os/login-path.js'
 import { checkDirectory, realRoots } from '../os/paths.js'
-import { bootId, processFacts } from '../os/proc.js'
+import { bootId, checkProc, processFacts } from '../os/proc.js'
 import { SpillFile } from '../os/spill.js'
 import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
 import { sweepDeadEngines } from '../os/helper/sweep.js'
@@ -139,6 +139,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
 }
 
 async function createServices(options: EngineOptions): Promise<Services> {
+  checkProc()
   const cwd = checkDirectory(options.cwd, process.cwd(), null)
   const roots = options.roots ? realRoots(options.roots, cwd) : null
   if (roots) checkDirectory(cwd, cwd, roots)
@@ -191,7 +192,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     secrets,
     audit: options.audit ?? null,
     door: options.door ?? 'library',
-    scratch: new Uint8Array(64 * 1024),
+    scratch: new Uint8Array(256 * 1024),
     async judge(command, context, automation = []) {
       // A fresh shell knows nothing that could change: the same command in the same directory gets the same verdict.
       const key =

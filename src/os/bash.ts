@@ -1,4 +1,4 @@
-/** Finds a real bash, once. A dash or busybox that answers to the name is never taken. */
+/** Finds a real bash of 4.4 or newer, once. A dash or busybox that answers to the name is never taken, nor the 3.2 of macOS. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -24,16 +24,31 @@ export async function findBash(wanted?: string, env: NodeJS.ProcessEnv = process
         '/usr/local/bin/bash',
         '/opt/homebrew/bin/bash',
       ]
+  const old: string[] = []
   for (const path of new Set(candidates)) {
     if (!isExecutable(path)) continue
     const version = await bashVersion(path)
-    if (version) return { path, version }
+    if (!version) continue
+    if (isRecent(version)) return { path, version }
+    old.push(`${path} is bash ${version}`)
   }
+  if (old.length > 0)
+    throw new ShellError(
+      'SHELL_NOT_FOUND',
+      `${old.join(', ')}: cerith needs bash 4.4 or newer`,
+      `Install a newer one (${process.platform === 'darwin' ? '`brew install bash`' : 'with the package manager'}) and put it on PATH, or name it as \`bash\` in the configuration or in createEngine.`,
+    )
   throw new ShellError(
     'SHELL_NOT_FOUND',
     wanted ? `Not a usable bash: ${wanted}` : 'No bash was found on PATH',
     'Install bash 4.4 or newer, or pass its path as `bash`.',
   )
+}
+
+/** Older ones lack `mapfile -d`, `${name@a}` and the like: commands would seem to run, and would not. */
+function isRecent(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
+  return major > 4 || (major === 4 && minor >= 4)
 }
 
 function isExecutable(path: string): boolean {

@@ -2,11 +2,16 @@
 import { readSync } from 'node:fs'
 import { Socket } from 'node:net'
 
+/** What takes the bytes may answer with a promise: nothing more is read, and the writer is held back, until it settles. */
+export type Held = Promise<unknown> | void
+
 export interface PipeReader {
   /** Everything that is in the pipe now, without waiting. */
   drainNow(): void
   pause(): void
   resume(): void
+  /** Whether the taker of the bytes holds the writer back now. */
+  readonly held: boolean
   close(): void
   /** Under which another process of the same user can open this end of the pipe. */
   readonly path: string
@@ -16,18 +21,38 @@ export interface PipeReader {
 }
 
 /** `onChunk` gets a view of the shared buffer: copy what is to be kept. */
-export function readPipe(fd: number, scratch: Uint8Array, onChunk: (chunk: Uint8Array) => void): PipeReader {
+export function readPipe(fd: number, scratch: Uint8Array, onChunk: (chunk: Uint8Array) => Held): PipeReader {
   return readInto(fd, scratch, (length) => onChunk(scratch.subarray(0, length)))
 }
 
-/** The same for who looks into the buffer: what was read are its first bytes. */
-export function readInto(fd: number, scratch: Uint8Array, onRead: (length: number) => void): PipeReader {
+/** No pipe holds more than this, unless the machine's administrator allows it. */
+const LARGEST_PIPE = 1024 * 1024
+
+/** The same for a reader of the buffer itself: what was read are its first bytes. */
+export function readInto(fd: number, scratch: Uint8Array, onRead: (length: number) => Held): PipeReader {
   let ended = false
+  let paused = false
+  let holders = 0
   let settle!: () => void
   const end = new Promise<void>((resolve) => (settle = resolve))
   const finish = (): void => {
     ended = true
     settle()
+  }
+  const leave = (): void => {
+    if (!ended) socket.destroy()
+    finish()
+  }
+  const letGo = (): void => {
+    holders -= 1
+    if (holders === 0 && !paused && !ended) socket.resume()
+  }
+  const hand = (count: number): void => {
+    const held = onRead(count)
+    if (!held) return
+    holders += 1
+    socket.pause()
+    held.then(letGo, letGo)
   }
   const socket = new Socket({
     fd,
@@ -36,8 +61,8 @@ export function readInto(fd: number, scratch: Uint8Array, onRead: (length: numbe
     onread: {
       buffer: scratch,
       callback: (count: number) => {
-        if (!ended && count > 0) onRead(count)
-        return true
+        if (!ended && count > 0) hand(count)
+        return holders === 0
       },
     },
   } as ConstructorParameters<typeof Socket>[0])
@@ -50,26 +75,34 @@ export function readInto(fd: number, scratch: Uint8Array, onRead: (length: numbe
   return {
     drainNow() {
       if (ended) return
-      for (;;) {
+      // A writer that goes on writing must not keep this loop going: what comes after the call is read in its turn.
+      for (let read = 0; read < LARGEST_PIPE;) {
         let count: number
         try {
           count = readSync(fd, scratch, 0, scratch.length, null)
         } catch {
           return // EAGAIN: empty now.
         }
-        // 0 = every writer is gone; the socket will notice by itself.
-        if (count === 0) return
-        onRead(count)
+        // 0 = every writer is gone. The socket notices that by itself, unless it does not read.
+        if (count === 0) return holders > 0 ? leave() : undefined
+        hand(count)
+        read += count
         // A pipe hands over all it holds: less than asked for means that it is empty.
-        if (count < scratch.length && count < 65_536) return
+        if (holders === 0 && count < scratch.length && count < 65_536) return
       }
     },
-    pause: () => void socket.pause(),
-    resume: () => void socket.resume(),
-    close() {
-      if (!ended) socket.destroy()
-      finish()
+    pause() {
+      paused = true
+      socket.pause()
     },
+    resume() {
+      paused = false
+      if (holders === 0) socket.resume()
+    },
+    get held() {
+      return holders > 0
+    },
+    close: leave,
     get ended() {
       return ended
     },

@@ -1,5 +1,6 @@
 /** Looks at processes through /proc. A pid is only ours together with its start time; a zombie is not alive. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { ShellError } from '../contract/errors.js'
 
 export interface ProcessFacts {
   readonly pid: number
@@ -22,6 +23,17 @@ export const hasProc: boolean = (() => {
     return false
   }
 })()
+
+/** What is said where a Linux without /proc was met, by every door and by the doctor. */
+export const NO_PROC = {
+  what: '/proc is not mounted',
+  fix: 'Mount it (`mount -t proc proc /proc`, or start the container with it): commands are given their pipes, found and ended through it.',
+} as const
+
+/** Without /proc nothing works on Linux; elsewhere there is none, and groups and signals do. */
+export function checkProc(): void {
+  if (process.platform === 'linux' && !hasProc) throw new ShellError('SPAWN_FAILED', NO_PROC.what, NO_PROC.fix)
+}
 
 export function processFacts(pid: number): ProcessFacts | null {
   let text: string

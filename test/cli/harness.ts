@@ -64,10 +64,12 @@ function makeIo(
 ): { io: Io; seen: { out: string; err: string } } {
   const seen = { out: '', err: '' }
   const sink = (name: 'out' | 'err'): Sink => ({
-    write(text) {
+    write(data) {
+      const text = typeof data === 'string' ? data : Buffer.from(data).toString()
       seen[name] += text
       if (name === 'out') changes.onOut?.(text)
     },
+    taken: () => {},
     isTTY: changes.tty ?? false,
     columns: changes.columns ?? 80,
   })

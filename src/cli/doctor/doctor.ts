@@ -40,14 +40,6 @@ export async function examine(patient: Patient): Promise<Finding[]> {
 async function bashFinding(): Promise<Finding> {
   try {
     const { path, version } = await findBash()
-    const [major = 0, minor = 0] = version.split('.').map(Number)
-    if (major < 4 || (major === 4 && minor < 4))
-      return {
-        name: 'bash',
-        state: 'broken',
-        detail: `${path} is ${version}`,
-        fix: 'Install bash 4.4 or newer, and put it first on PATH or set `bash` in the configuration.',
-      }
     return { name: 'bash', state: 'ok', detail: `${version} (${path})`, fix: null }
   } catch (error) {
     return { name: 'bash', state: 'broken', detail: messageOf(error), fix: hintOf(error) }

@@ -1,6 +1,7 @@
 /** What the kernel offers: the features that make ending processes sure, and those that can confine them. */
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { release } from 'node:os'
+import { NO_PROC } from '../../os/proc.js'
 import type { Finding } from './doctor.js'
 
 export function kernelFindings(): Finding[] {
@@ -36,9 +37,9 @@ function proc(): Finding {
   if (!there)
     return {
       name: '/proc',
-      state: 'degraded',
-      detail: 'not mounted',
-      fix: 'Mount /proc: without it, what a command left running can only be guessed.',
+      state: 'broken',
+      detail: NO_PROC.what,
+      fix: NO_PROC.fix,
     }
   return { name: '/proc', state: 'ok', detail: hidden ? 'mounted, other users hidden' : 'mounted', fix: null }
 }

@@ -50,6 +50,9 @@ export const verb: Verb = {
     withEngine(io, {}, async (engine) => read(await engine.job(words[0] as string), options as Options, io)),
 }
 
+/** So much is read and shown at once. */
+const BLOCK_BYTES = 1024 * 1024
+
 async function read(job: Job, options: Options, io: Io): Promise<number> {
   if (options.screen) {
     const { text, cursor: at, title, size } = await job.screen()
@@ -67,10 +70,26 @@ async function read(job: Job, options: Options, io: Io): Promise<number> {
     ...(after === undefined ? {} : { after }),
     ...(stream ? { stream } : {}),
   }
+  const stopped = new AbortController()
+  const givenUp = new Promise<void>((resolve) => stopped.signal.addEventListener('abort', () => resolve()))
   let cursor = since ?? 0
   let first = true
+  const wholeRange = filter !== undefined || maxBytes !== undefined || json === true
+  // In blocks, each when our own reader has taken the one before; a filter and the last lines look at the whole range.
   const show = async (): Promise<boolean> => {
-    const result = await job.read({ ...base, since: cursor, ...(first && tail !== undefined ? { tail } : {}) })
+    const began = cursor
+    let end = Number.POSITIVE_INFINITY
+    for (let at = -1; cursor > at && cursor < end && !stopped.signal.aborted;) {
+      at = cursor
+      const total = await showOne()
+      end = wholeRange ? cursor : Math.min(end, total)
+    }
+    return cursor > began
+  }
+  const showOne = async (): Promise<number> => {
+    const lines = first && tail !== undefined ? { tail } : {}
+    const block = wholeRange || 'tail' in lines ? {} : { maxBytes: BLOCK_BYTES }
+    const result = await job.read({ ...base, ...block, since: cursor, ...lines })
     const moved = result.cursor > cursor
     if (json) {
       const info = await job.info()
@@ -85,15 +104,14 @@ async function read(job: Job, options: Options, io: Io): Promise<number> {
     }
     cursor = result.cursor
     first = false
-    return moved
+    if ((await Promise.race([io.out.taken(), givenUp])) === 'closed') stopped.abort()
+    return result.totalBytes
   }
-  await show()
-  if (!follow) return EXIT.ok
-
-  const stopped = new AbortController()
-  const unlisten = [io.onSignal(() => stopped.abort()), io.onOutputClosed(() => stopped.abort())]
+  // A signal ends what follows a job in good order; everything else it ends as it ends any program.
+  const unlisten = [follow ? io.onSignal(() => stopped.abort()) : () => {}, io.onOutputClosed(() => stopped.abort())]
   try {
-    while (!stopped.signal.aborted) {
+    await show()
+    while (follow && !stopped.signal.aborted) {
       // Any line is news; the end of the job is the last.
       const { reason } = await job.wait({ exit: true, until: '', since: cursor, signal: stopped.signal })
       const moved = await show()

@@ -2,7 +2,9 @@
 import { resolve } from 'node:path'
 import type { Engine, RunHandle, Session } from '../../contract/engine.js'
 import { outcomeToJson, type Outcome } from '../../contract/outcome.js'
+import type { ByteChunk, Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
+import { createTextStream } from '../../output/shape.js'
 import { exitCodeOf } from '../exit-code.js'
 import { EXIT, UsageError, type Io } from '../io.js'
 import { withEngine } from '../open-engine.js'
@@ -116,40 +118,78 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
       return runInBackground(engine, placed, options, io)
     }
     const where: Engine | Session = options.session === undefined ? engine : await engine.session(options.session)
-    return follow((extra) => where.stream({ ...placed, ...extra }), options.json === true, io)
+    const shape = { asJson: options.json === true, plain: options.ansi === 'strip' }
+    return follow((extra) => where.stream({ ...placed, ...extra }), shape, io)
   })
 }
 
-/** Follows one foreground command to its end. */
-async function follow(start: (extra: Partial<RunRequest>) => RunHandle, asJson: boolean, io: Io): Promise<number> {
-  let stoppedBy: string | null = null
-  let outputGone = false
-  let followed = false
-  const show = ({ stream, text }: { stream: string; text: string }): void => {
-    followed = true
-    ;(stream === 'stderr' ? io.err : io.out).write(text)
+/** The output has been shown as it came: of the Outcome's own text only bash's words about a syntax error are needed. */
+const SHORT = { kind: 'ends', maxChars: 30_000 } as const
+
+interface Shown {
+  /** Gives the bytes to our own reader; a slow one holds the command back, as in a pipeline. */
+  readonly take: (chunk: ByteChunk) => Taken | Promise<Taken>
+  /** With escape sequences taken out, half of one may be held back. */
+  end(): void
+  readonly anything: boolean
+  readonly closed: boolean
+}
+
+function follower(io: Io, plain: boolean): Shown {
+  const shapes = plain ? { out: createTextStream({ ansi: 'strip' }), err: createTextStream({ ansi: 'strip' }) } : null
+  let anything = false
+  let closed = false
+  return {
+    take({ stream, bytes }) {
+      anything = true
+      const side = stream === 'stderr' ? 'err' : 'out'
+      io[side].write(shapes ? shapes[side].push(bytes) : bytes)
+      const heard = (answer: Taken): Taken => {
+        closed ||= answer === 'closed'
+        return answer
+      }
+      const taken = io[side].taken()
+      return taken instanceof Promise ? taken.then(heard) : heard(taken)
+    },
+    end() {
+      for (const side of ['out', 'err'] as const) if (shapes) io[side].write(shapes[side].flush())
+    },
+    get anything() {
+      return anything
+    },
+    get closed() {
+      return closed
+    },
   }
-  const handle = start(asJson ? {} : { clip: { kind: 'none' }, onOutput: show })
+}
+
+/** Follows one foreground command to its end. */
+async function follow(
+  start: (extra: Partial<RunRequest>) => RunHandle,
+  { asJson, plain }: { readonly asJson: boolean; readonly plain: boolean },
+  io: Io,
+): Promise<number> {
+  let stoppedBy: string | null = null
+  const shown = follower(io, plain)
+  const handle = start(asJson ? {} : { clip: SHORT, onBytes: shown.take })
   const stopListening = [
     io.onSignal((signal) => {
       if (signal === 'SIGINT' && stoppedBy === null) handle.interrupt()
       else handle.kill()
       stoppedBy ??= signal
     }),
-    io.onOutputClosed(() => {
-      outputGone = true
-      handle.kill()
-    }),
   ]
   try {
     const outcome = await handle.outcome
     if (asJson) io.out.write(`${JSON.stringify(outcomeToJson(inOurWords(outcome)))}\n`)
     else {
+      shown.end()
       // What never started has nothing to follow, but bash may have said why.
-      if (!followed && outcome.pid === null && outcome.status === 'failed') io.err.write(outcome.stderr)
+      if (!shown.anything && outcome.pid === null && outcome.status === 'failed') io.err.write(outcome.stderr)
       tell(outcome, io)
     }
-    return outputGone ? EXIT.signal + 13 : exitCodeOf(outcome, stoppedBy)
+    // A reader that left ends a session's command, and one on a terminal, by a kill; a fresh shell hears of it by SIGPIPE and says so itself.
+    return exitCodeOf(outcome, stoppedBy ?? (shown.closed ? 'SIGPIPE' : null))
   } finally {
     for (const stop of stopListening) stop()
   }

@@ -1,8 +1,9 @@
 /** A foreground call as its caller sees it: the output so far, the promise of an Outcome, and the means to stop it or let it go on alone. */
 import type { RunHandle } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
-import type { OutputChunk, StreamName } from '../../contract/output.js'
+import type { ByteChunk, OutputChunk, StreamName, Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
+import type { Held } from '../../os/pipe-reader.js'
 import { Capture } from './capture.js'
 import type { Plan } from '../plan/plan.js'
 import type { LiveCall, LiveCalls } from '../services/live-calls.js'
@@ -16,6 +17,8 @@ export interface CallControl {
   interrupt(): void
   kill(by: 'caller' | 'close'): void
   toBackground(): Promise<Outcome>
+  /** The reader of this stream is gone: the command's next write to it fails. Where that cannot be, the command is killed. */
+  closeOutput?(stream: StreamName): void
 }
 
 const NO_CAPTURES: readonly Capture[] = []
@@ -32,6 +35,8 @@ export class Call implements RunHandle, LiveCall {
   pid: number | null = null
   control: CallControl | null = null
   #pendingStop: 'interrupt' | 'kill' | null = null
+  /** Streams whose reader takes no more. */
+  readonly #unwanted = new Set<StreamName>()
   #queue: OutputChunk[] = []
   #queued = 0
   #iterated = false
@@ -102,6 +107,12 @@ export class Call implements RunHandle, LiveCall {
     this.control = control
     if (this.#pendingStop === 'kill') control.kill('caller')
     else if (this.#pendingStop === 'interrupt') control.interrupt()
+    for (const stream of this.#unwanted) this.#closeOutput(stream, control)
+  }
+
+  #closeOutput(stream: StreamName, control: CallControl): void {
+    if (control.closeOutput) control.closeOutput(stream)
+    else control.kill('caller')
   }
 
   capture(stream: StreamName, plan: Plan, services: Services): Capture {
@@ -113,9 +124,11 @@ export class Call implements RunHandle, LiveCall {
       progress: request.progress ?? 'keep',
       binary: request.binary ?? 'keep',
       onOutput: (chunk) => this.#show(chunk, request.onOutput),
+      onBytes: request.onBytes ? (bytes, offset) => this.#take(request, { stream, bytes, offset }) : null,
       live: () => this.#iterated || request.onOutput !== undefined || this.#isFollowed,
       memoryBytes: services.limits.memoryBytes,
-      openSpill: () => services.openSpill(stream),
+      // A caller that was given every byte needs no file, unless the run may become a job.
+      openSpill: request.onBytes && !mayBecomeJob(request) ? null : () => services.openSpill(stream),
       spillAfterBytes: spillAfter(plan, services),
     })
     this.captures = this.captures === NO_CAPTURES ? [capture] : [...this.captures, capture]
@@ -124,6 +137,22 @@ export class Call implements RunHandle, LiveCall {
 
   get #isFollowed(): boolean {
     return this.#followers !== null && this.#followers.size > 0
+  }
+
+  #take({ onBytes }: RunRequest, chunk: ByteChunk): Held {
+    if (!onBytes || this.#unwanted.has(chunk.stream)) return
+    const heard = (answer: Taken): void => {
+      if (answer !== 'closed' || this.#unwanted.has(chunk.stream)) return
+      this.#unwanted.add(chunk.stream)
+      if (this.control) this.#closeOutput(chunk.stream, this.control)
+    }
+    try {
+      const answer = onBytes(chunk)
+      if (answer instanceof Promise) return answer.then(heard, () => {})
+      heard(answer)
+    } catch {
+      // A listener's mistake must not end the command it listens to.
+    }
   }
 
   #show(chunk: OutputChunk, listener: ((chunk: OutputChunk) => void) | undefined): void {
@@ -164,6 +193,10 @@ export class Call implements RunHandle, LiveCall {
       },
     }
   }
+}
+
+function mayBecomeJob({ yieldMs, onTimeout }: RunRequest): boolean {
+  return yieldMs !== undefined || onTimeout === 'background'
 }
 
 /** Beyond this many bytes the Outcome cannot show everything, so the whole goes to a file. */

@@ -5,6 +5,7 @@ import type { Clipped } from '../../output/clip.js'
 import { createTextStream, shapeText } from '../../output/shape.js'
 import { Transcript } from '../../output/transcript.js'
 import { utf8Length } from '../../output/utf8.js'
+import type { Held } from '../../os/pipe-reader.js'
 import type { Masker, MaskStream } from '../../secrets/mask/masker.js'
 
 export interface CaptureOptions {
@@ -14,6 +15,8 @@ export interface CaptureOptions {
   readonly progress: ProgressMode
   readonly binary: BinaryMode
   readonly onOutput: (chunk: OutputChunk) => void
+  /** Gets every masked byte; its promise holds the writer back. */
+  readonly onBytes: ((bytes: Uint8Array, offset: number) => Held) | null
   /** Whether anybody follows the output; without a follower nothing is decoded before the end. */
   readonly live: () => boolean
   readonly memoryBytes: number
@@ -81,29 +84,30 @@ export class Capture {
     this.#spillMoved = path
   }
 
-  push(raw: Uint8Array): void {
+  push(raw: Uint8Array): Held {
     if (this.#ended) return
     this.lastByteAt = performance.now()
-    this.#keep(this.#mask ? this.#mask.push(raw) : raw)
+    return this.#keep(this.#mask ? this.#mask.push(raw) : raw)
   }
 
   /** Shows what was held back because it could begin a secret, when a reader has waited long enough and it is too little to give one away. */
   release(): void {
-    if (!this.#ended && this.#mask) this.#keep(this.#mask.release())
+    if (!this.#ended && this.#mask) void this.#keep(this.#mask.release())
   }
 
   /** Nothing more will come: hand on what was held back. */
   end(): void {
     if (this.#ended) return
-    if (this.#mask) this.#keep(this.#mask.flush())
+    if (this.#mask) void this.#keep(this.#mask.flush())
     this.#ended = true
     this.transcript.end()
     if (this.#live) this.#show(this.#live.flush())
     if (this.#spill) this.#spill.finish(this.transcript.snapshot().tail)
   }
 
-  #keep(bytes: Uint8Array): void {
+  #keep(bytes: Uint8Array): Held {
     if (bytes.length === 0) return
+    const offset = this.transcript.totalBytes
     // The file begins before the bytes that make it necessary push others out of memory.
     if (
       !this.#spill &&
@@ -118,6 +122,7 @@ export class Capture {
       this.#show(
         (this.#live ??= createTextStream({ ansi: this.#options.ansi, progress: this.#options.progress })).push(bytes),
       )
+    return this.#options.onBytes?.(bytes, offset)
   }
 
   #beginSpill(): SpillTarget | null {

@@ -10,6 +10,7 @@ import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
 import { writeJobRecord, type JobRecord } from '../../os/job/record.js'
 import type { KeepSpec, LaunchSpec, Ward } from '../../os/helper/launcher.js'
 import { bootId, processFacts } from '../../os/proc.js'
+import { bootstrapFor, SCRIPT_FD, scriptHead } from '../plan/bootstrap.js'
 import type { DeliveredCommand } from '../plan/delivery.js'
 import { takePipe } from '../services/pipes.js'
 import type { Plan } from '../plan/plan.js'
@@ -17,10 +18,6 @@ import { noteTerminal, terminalSize, withTerminal } from '../terminal/start.js'
 import { quoteWord } from '../plan/quote.js'
 import type { Services } from '../services/services.js'
 
-/** The descriptor on which the shell finds its script; closed before the first word of it runs. */
-const SCRIPT_FD = 3
-/** Larger scripts go through a file: bash reads a pipe one byte at a time. */
-const MAX_PIPED_SCRIPT = 4_096
 /** What a pipe takes at once; more input is read from a file, because nobody may be there to feed it. */
 const MAX_PIPED_INPUT = 60_000
 
@@ -125,22 +122,15 @@ async function launch(
   const inputFile = input && !record.openStdin && input.length > MAX_PIPED_INPUT ? join(dir, 'input') : null
   if (inputFile && input) writeFileSync(inputFile, input, { mode: 0o600, flag: 'wx' })
   const inPipe = input && !inputFile && !record.openStdin ? await takePipe(services) : null
-  const script = jobScript(plan, delivered, restore, inputFile)
-  let bootstrap: string
-  if (Buffer.byteLength(script) <= MAX_PIPED_SCRIPT) {
-    feedPipe(scriptPipe.writeEnd(), Buffer.concat([Buffer.from(`${script}\0`), delivered.payload ?? Buffer.alloc(0)]))
-    bootstrap = `IFS= \\builtin read -r -d '' -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
-  } else {
-    // In the job's own directory: the engine's goes away with the engine, and the shell may be slow to start.
-    feedPipe(scriptPipe.writeEnd(), delivered.payload ?? Buffer.alloc(0))
-    const file = join(dir, 'script')
-    writeFileSync(file, script, { mode: 0o600, flag: 'wx' })
-    bootstrap = `IFS= \\builtin read -r -d '' __cerith_c <${quoteWord(file)}; \\builtin eval "$__cerith_c"`
-  }
+  const script = jobScript(plan, delivered, restore, inputFile, services.id)
+  // In the job's own directory: the engine's goes away with the engine, and the shell may be slow to start.
+  const { line, fed, file } = bootstrapFor(script, delivered, services.id, () => join(dir, 'script'))
+  if (file) writeFileSync(file.path, file.bytes, { mode: 0o600, flag: 'wx' })
+  feedPipe(scriptPipe.writeEnd(), fed)
   if (inPipe && input) feedPipe(inPipe.writeEnd(), input)
   const spec: LaunchSpec = {
     path: services.bash.path,
-    argv: ['bash', '--norc', '--noprofile', '-c', bootstrap],
+    argv: ['bash', '--norc', '--noprofile', '-c', line],
     env: markedEnv(plan.env, record, services.id),
     cwd: plan.cwd,
     ...(inPipe ? { stdin: inPipe } : {}),
@@ -173,10 +163,14 @@ function keepOf(plan: Plan, dir: string, record: JobRecord, services: Services):
   }
 }
 
-function jobScript(plan: Plan, delivered: DeliveredCommand, restore: string, inputFile: string | null): string {
-  const head = delivered.payload
-    ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n`
-    : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+function jobScript(
+  plan: Plan,
+  delivered: DeliveredCommand,
+  restore: string,
+  inputFile: string | null,
+  engine: string,
+): string {
+  const head = scriptHead(delivered, engine)
   const input = inputFile ? `\\exec 0<${quoteWord(inputFile)};` : ''
   const state = restore ? `${restore}\n\\builtin cd -- ${quoteWord(plan.cwd)}\n` : ''
   return `${head}${input}${state}${delivered.script}`

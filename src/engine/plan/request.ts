@@ -5,7 +5,7 @@ import { quoteArgv } from './quote.js'
 import { checkOptions, checkSignal, wrongValue as bad } from './wrong-value.js'
 
 const KNOWN = new Set([
-  'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'binary', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'yieldMs', 'onTimeout',
+  'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'binary', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'onBytes', 'yieldMs', 'onTimeout',
   'reportInput', 'description', 'labels', 'newId', 'door', 'ask', 'approvalId', 'automation', 'owner', 'maxStoredBytes', 'openStdin', 'session', 'limits',
 ]) // prettier-ignore
 
@@ -63,7 +63,7 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
     throw bad('labels must be an object of strings', request.labels, 'Pass { name: "value" }.')
   if (request.automation !== undefined && !Array.isArray(request.automation))
     throw bad('automation must be a list of rules', request.automation, 'Leave it out or pass a list.')
-  for (const name of ['onOutput', 'newId', 'ask'] as const)
+  for (const name of ['onOutput', 'onBytes', 'newId', 'ask'] as const)
     if (request[name] !== undefined && typeof request[name] !== 'function')
       throw bad(`${name} must be a function`, request[name], 'Leave it out or pass a function.')
   return command

@@ -1,16 +1,18 @@
 /** Runs one command in a shell of its own: start, follow, stop when told, settle exactly once. */
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
+import type { StreamName } from '../../contract/output.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { feedPipe } from '../../os/feed.js'
 import { LOST_AT_START, PLAIN_TIER_CAVEAT, type LaunchSpec, type Ward } from '../../os/helper/launcher.js'
 import { closeQuietly } from '../../os/helper/native-launcher.js'
-import { readPipe, type PipeReader } from '../../os/pipe-reader.js'
+import { readPipe, type Held, type PipeReader } from '../../os/pipe-reader.js'
 import { commandLine, descendantsOf } from '../../os/proc.js'
 import type { Call } from '../call/call.js'
 import { Deadlines } from '../call/deadlines.js'
-import { clippedTexts } from '../call/capture.js'
+import { clippedTexts, type Capture } from '../call/capture.js'
 import { deliverCommand, isRefusal, type DeliveredCommand } from '../plan/delivery.js'
+import { bootstrapFor, commandNeverArrived, neverArrivedError, SCRIPT_FD, scriptHead } from '../plan/bootstrap.js'
 import { adviceFor } from '../call/advice.js'
 import { abortedOutcome, endedOutcome, lostOutcome, LOST_NOTE, refusedOutcome } from '../services/outcomes.js'
 import type { Plan } from '../plan/plan.js'
@@ -21,11 +23,9 @@ import { within } from '../services/within.js'
 import { quoteWord } from '../plan/quote.js'
 import type { Services } from '../services/services.js'
 
-/** The descriptor on which a fresh shell finds its script; closed before the first word of it runs. */
-const SCRIPT_FD = 3
-/** Larger scripts go through a file: bash reads a pipe one byte at a time. */
-const MAX_PIPED_SCRIPT = 4_096
 const SETTLE_LIMIT_MS = 10_000
+/** What a pipe holds at most: a command that fills it prints a flood. */
+const FLOOD_BYTES = 65_536
 
 export async function runFresh(plan: Plan, call: Call, services: Services, promote: Promote | null): Promise<void> {
   const { request } = plan
@@ -50,7 +50,7 @@ async function supervise(
       ? services.runFile('p')
       : null
 
-  const script = freshScript(delivered, statusFile)
+  const script = freshScript(delivered, statusFile, services.id)
   const {
     script: scriptPipe,
     out: outPipe,
@@ -62,26 +62,13 @@ async function supervise(
     err: merged ? null : 'read',
     in: request.input === undefined ? null : 'write',
   })
-  let scriptFile: string | null = null
-
-  let bootstrap: string
-  let fed: Uint8Array = delivered.payload ?? new Uint8Array(0)
-  if (Buffer.byteLength(script) <= MAX_PIPED_SCRIPT) {
-    // With a count of characters bash takes a pipe in blocks; up to a NUL it takes it byte by byte.
-    const counted = isAscii(script)
-    const reader = counted ? `-N ${script.length}` : `-d ''`
-    fed = Buffer.concat([Buffer.from(counted ? script : `${script}\0`), fed])
-    bootstrap = `IFS= \\builtin read -r ${reader} -u ${SCRIPT_FD} __cerith_c; \\builtin eval "$__cerith_c"`
-  } else {
-    scriptFile = services.runFile('c')
-    writeFileSync(scriptFile, script, { mode: 0o600, flag: 'wx' })
-    bootstrap = `IFS= \\builtin read -r -d '' __cerith_c <${quoteWord(scriptFile)}; \\builtin eval "$__cerith_c"`
-  }
+  const { line, fed, file } = bootstrapFor(script, delivered, services.id, () => services.runFile('c'))
+  if (file) writeFileSync(file.path, file.bytes, { mode: 0o600, flag: 'wx' })
   const input = inPipe?.writeEnd()
 
   const spec: LaunchSpec = {
     path: services.bash.path,
-    argv: ['bash', '--norc', '--noprofile', '-c', bootstrap],
+    argv: ['bash', '--norc', '--noprofile', '-c', line],
     env: markedEnvironment(plan.env, services.id),
     cwd: plan.cwd,
     stdout: outPipe,
@@ -97,8 +84,21 @@ async function supervise(
   feedPipe(scriptPipe.writeEnd(), fed)
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
   const err = merged ? null : call.capture('stderr', plan, services)
-  const readers: PipeReader[] = [readPipe(outPipe.readEnd(), services.scratch, (chunk) => out.push(chunk))]
-  if (err && errPipe) readers.push(readPipe(errPipe.readEnd(), services.scratch, (chunk) => err.push(chunk)))
+  let wide = false
+  const into =
+    (capture: Capture) =>
+    (chunk: Uint8Array): Held => {
+      if (!wide && chunk.length >= FLOOD_BYTES) {
+        wide = true
+        void starting.then(
+          (started) => started.widen(),
+          () => {},
+        )
+      }
+      return capture.push(chunk)
+    }
+  const readers: PipeReader[] = [readPipe(outPipe.readEnd(), services.scratch, into(out))]
+  if (err && errPipe) readers.push(readPipe(errPipe.readEnd(), services.scratch, into(err)))
   // Known to the engine from here on: its output may be seen, and the engine be closed, before the launcher says that it started.
   const life = {
     end: async () => {
@@ -115,7 +115,7 @@ async function supervise(
     services.live.delete(life)
     for (const reader of readers) reader.close()
     if (input !== undefined) closeQuietly(input)
-    if (scriptFile) removeQuietly(scriptFile)
+    if (file) removeQuietly(file.path)
     if ((error as ShellError).cause === LOST_AT_START)
       return call.settle(lostOutcome(plan, performance.now() - startedAt))
     throw error
@@ -127,13 +127,15 @@ async function supervise(
   // ---- from here on it runs ----
   let stop: { why: 'timeout' | 'caller' | 'close' | 'interrupt' } | null = null
   let promoted = false
+  let unread = false
   const killed = (why: 'timeout' | 'caller' | 'close'): void => {
     if (stop && stop.why !== 'interrupt') return
     stop = { why }
     ward.kill({ graceMs: plan.graceMs, why })
   }
   const moveOut = (reason: string): Promise<Outcome> => {
-    if (promoted || stop || ward.state.exited || !promote) return call.outcome
+    // A stream that was closed cannot be kept from there on.
+    if (promoted || stop || unread || ward.state.exited || !promote) return call.outcome
     promoted = true
     stopTimers()
     void promote({ plan, ward, out, err, readers, startedAt, reason }).then(
@@ -159,7 +161,14 @@ async function supervise(
     deadlines.clear()
     request.signal?.removeEventListener('abort', onAbort)
   }
+  const closeOutput = (stream: StreamName): void => {
+    const side = stream === 'stderr' ? 1 : 0
+    readers[side]?.close()
+    ward.closeOutput(side === 1 ? 'err' : 'out')
+    unread = true
+  }
   call.takeControl({
+    closeOutput,
     interrupt: () => {
       if (stop) return
       stop = { why: 'interrupt' }
@@ -170,7 +179,7 @@ async function supervise(
   })
 
   const exit = await ward.exited
-  if (scriptFile) removeQuietly(scriptFile)
+  if (file) removeQuietly(file.path)
   if (promoted) {
     services.live.delete(life)
     return
@@ -179,10 +188,16 @@ async function supervise(
   // After a kill nothing may be left: wait until the last process is gone. Otherwise a background child may hold the pipe for ever,
   // so the drain has a window of its own.
   if (stop) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
+  for (const reader of readers) if (reader.held) reader.drainNow()
   await within(Promise.all(readers.map((reader) => reader.end)), limits.drainMs)
   for (const reader of readers) reader.drainNow()
   const durationMs = Math.round(performance.now() - startedAt)
 
+  if (!stop && commandNeverArrived(exit.code, () => textOf(err ?? out), services.id)) {
+    services.live.delete(life)
+    for (const reader of readers) reader.close()
+    throw neverArrivedError(textOf(err ?? out))
+  }
   const notes: string[] = []
   const held = readers.some((reader) => !reader.ended)
   const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
@@ -244,18 +259,15 @@ function markedEnvironment(env: Plan['env'], engine: string): Plan['env'] {
   return made
 }
 
-function isAscii(text: string): boolean {
-  return /^[\x01-\x7f]*$/.test(text)
-}
-
-/** What bash reads: our one line is closed before the command's first word, and line numbers stay those of the command. */
-function freshScript(delivered: DeliveredCommand, statusFile: string | null): string {
-  const head = delivered.payload
-    ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || \\builtin exit 125\n`
-    : `\\exec ${SCRIPT_FD}<&-; \\builtin unset -v __cerith_c;`
+function freshScript(delivered: DeliveredCommand, statusFile: string | null, engine: string): string {
+  const head = scriptHead(delivered, engine)
   if (!statusFile) return `${head}${delivered.script}`
   // The stages' statuses go to a file of ours, then the shell leaves with the status it had.
   return `${head}${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); \\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(statusFile)}; } 2>/dev/null; \\builtin exit "\${__cerith_p[0]}"`
+}
+
+function textOf(capture: Capture): string {
+  return Buffer.from(capture.transcript.readLast(4_096).bytes).toString()
 }
 
 function readPipeStatus(file: string): number[] | null {

@@ -5,6 +5,7 @@ import { writeFifo } from '../../os/job/control.js'
 import { removeJobDirectory } from '../../os/job/directory.js'
 import { commandLine, descendantsOf } from '../../os/proc.js'
 import { createRecording, type Recording } from '../../os/job/recording.js'
+import { commandNeverArrived, neverArrivedError } from '../plan/bootstrap.js'
 import { adviceFor } from '../call/advice.js'
 import type { Call } from '../call/call.js'
 import { Deadlines } from '../call/deadlines.js'
@@ -26,6 +27,8 @@ import type { Services } from '../services/services.js'
 const SETTLE_LIMIT_MS = 10_000
 const SHOWN_AFTER_MS = 100
 const GONE_LIMIT_MS = 1_000
+/** So far may the reader of the output be behind what is stored before the command is held back. */
+const BEHIND_BYTES = 4 * 1024 * 1024
 const END_OF_INPUT = '\x04'
 
 export interface TerminalExtras {
@@ -90,20 +93,33 @@ async function supervise(
   const cast = extras.recording ? recordBytes(extras.recording, dir, services.secrets.activeMasker) : null
   const lineEnds = request.ansi === 'strip' ? createLineEnds() : null
   let quiet: NodeJS.Timeout | null = null
+  let stop: 'timeout' | 'caller' | 'close' | 'interrupt' | null = null
+  let left = false
   const follower = new OutputFollower(dir, (bytes) => {
     // A prompt may end like a secret begins: it is shown when nothing follows.
     if (quiet) quiet.refresh()
     else quiet = setTimeout(() => out.release(), SHOWN_AFTER_MS).unref()
-    if (!call.settled) out.push(lineEnds ? lineEnds.push(bytes) : bytes)
+    const held = call.settled ? undefined : out.push(lineEnds ? lineEnds.push(bytes) : bytes)
     cast?.push(bytes)
+    // A command that was stopped waits for no reader.
+    return stop || left ? undefined : held
   })
   call.pid = ward.pid
-  ward.onOutput = () => void follower.pull()
+  let heldBack = false
+  ward.onOutput = (total) => {
+    const pulled = follower.pull()
+    if (heldBack || total - follower.offset < BEHIND_BYTES) return
+    // A slow reader: the command waits for it, because the store would have to forget the middle.
+    heldBack = true
+    ward.holdBack(true)
+    void pulled.then(() => {
+      heldBack = false
+      ward.holdBack(false)
+    })
+  }
   void follower.pull()
   if (request.input !== undefined) void typeAhead(dir, Buffer.from(request.input as Uint8Array))
 
-  let stop: 'timeout' | 'caller' | 'close' | 'interrupt' | null = null
-  let left = false
   let hasLeft!: (nothing: null) => void
   const leaving = new Promise<null>((resolve) => (hasLeft = resolve))
   const deadlines = new Deadlines()
@@ -196,6 +212,11 @@ async function supervise(
   if (lineEnds) out.push(lineEnds.flush())
   out.end()
   const text = out.text(plan.clip)
+  if (!stop && commandNeverArrived(exit.code, () => text.text.replaceAll('\r', ''), services.id)) {
+    services.live.delete(life)
+    removeJobDirectory(dir)
+    throw neverArrivedError('')
+  }
   const pipeStatus = extras.stagesFile ? readStages(extras.stagesFile) : null
   const end = endOf(exit, stop, plan)
   const notes: string[] = []

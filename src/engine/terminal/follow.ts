@@ -1,20 +1,27 @@
 /** Follows the stored output of a terminal's job as it grows: every byte once, in order, bounded blocks, with what could not be kept counted. */
 import { readStored } from '../../os/job/output.js'
+import type { Held } from '../../os/pipe-reader.js'
 
 const BLOCK = 256 * 1024
 
 export class OutputFollower {
   readonly #dir: string
-  readonly #onBytes: (bytes: Uint8Array) => void
+  readonly #onBytes: (bytes: Uint8Array) => Held
   #offset = 0
   #again = false
   #running: Promise<void> | null = null
   /** Bytes that the store had to drop before we came. */
   missed = 0
 
-  constructor(dir: string, onBytes: (bytes: Uint8Array) => void) {
+  /** `onBytes` may answer with a promise: nothing more is read before it settles. */
+  constructor(dir: string, onBytes: (bytes: Uint8Array) => Held) {
     this.#dir = dir
     this.#onBytes = onBytes
+  }
+
+  /** How many bytes have been handed on, or were dropped before. */
+  get offset(): number {
+    return this.#offset
   }
 
   /** Resolves when everything that is stored now has been handed on. */
@@ -34,7 +41,7 @@ export class OutputFollower {
         this.missed += lostBefore
         this.#offset = start + bytes.length
         if (bytes.length === 0) break
-        this.#onBytes(bytes)
+        await this.#onBytes(bytes)
         // A flood must not keep the host from its other work.
         if (bytes.length === BLOCK) await new Promise((resolve) => setImmediate(resolve))
       }

@@ -95,6 +95,12 @@ export interface Ward {
   /** From here on the watcher keeps the output in `dir`; resolves when it has taken over. */
   moveToBackground(spec: MoveSpec): Promise<void>
   resize(size: { cols: number; rows: number }): void
+  /** Closes the watcher's own reading end of a foreground stream: with the last one the command's next write fails. */
+  closeOutput(which: 'out' | 'err'): void
+  /** Lets the pipes of a foreground command hold more, where the kernel allows it. */
+  widen(): void
+  /** While it is held back the watcher of a kept command reads nothing of what it prints. */
+  holdBack(held: boolean): void
 }
 
 export interface Launcher {

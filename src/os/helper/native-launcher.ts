@@ -10,6 +10,7 @@ import { describeStart, hex, maskField } from './start.js'
 import {
   LOST_AT_START,
   startError,
+  startHint,
   type Launcher,
   type LaunchSpec,
   type LeaderExit,
@@ -32,7 +33,7 @@ interface LiveWard extends Ward {
   settleExit(exit: LeaderExit): void
   settleGone(): void
   settleRecorded(): void
-  settleMoved(): void
+  settleMoved(error: ShellError | null): void
 }
 
 export async function startHelper(helper: string, args: readonly string[], tier: Launcher['tier']): Promise<Launcher> {
@@ -126,6 +127,10 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         else ready.push(pipe)
         break
       }
+      case 'q':
+        // One for each pipe that was asked for and cannot be made.
+        pipeWaiters.shift()?.reject(pipeError(errnoName(Number(fields['errno']))))
+        break
       case 's': {
         const waiter = waiting.get(id)
         waiting.delete(id)
@@ -165,7 +170,9 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         wardOf(event)?.settleRecorded()
         break
       case 'b':
-        wardOf(event)?.settleMoved()
+        wardOf(event)?.settleMoved(
+          fields['errno'] === undefined ? null : moveError(errnoName(Number(fields['errno'])), fields['what'] ?? ''),
+        )
         break
       case 'l':
         // The warden was destroyed: PDEATHSIG ended the leader, nobody can say how.
@@ -287,7 +294,7 @@ function createWard(
   let settleExit!: (exit: LeaderExit) => void
   let settleGone!: () => void
   let settleRecorded!: () => void
-  let settleMoved: () => void = () => {}
+  let settleMoved: (error: ShellError | null) => void = () => {}
   const state: Ward['state'] = { exited: null, gone: false }
   const exited = new Promise<LeaderExit>((resolve) => (settleExit = resolve))
   const gone = new Promise<void>((resolve) => (settleGone = resolve))
@@ -313,7 +320,7 @@ function createWard(
       settleGone()
     },
     settleRecorded: () => settleRecorded(),
-    settleMoved: () => settleMoved(),
+    settleMoved: (error) => settleMoved(error),
     kill({ signal = 15, graceMs, why }) {
       this.endAsked = true
       send('K', [
@@ -324,8 +331,8 @@ function createWard(
       ])
     },
     moveToBackground(spec) {
-      return new Promise((resolve) => {
-        settleMoved = resolve
+      return new Promise((resolve, reject) => {
+        settleMoved = (error) => (error ? reject(error) : resolve())
         send('B', [
           ['id', id],
           ['dir', spec.dir],
@@ -342,6 +349,17 @@ function createWard(
         ])
       })
     },
+    closeOutput: (which) =>
+      send('C', [
+        ['id', id],
+        ['err', which === 'err' ? 1 : 0],
+      ]),
+    widen: () => send('W', [['id', id]]),
+    holdBack: (held) =>
+      send('H', [
+        ['id', id],
+        ['held', held ? 1 : 0],
+      ]),
     resize(size) {
       send('Z', [
         ['id', id],
@@ -358,6 +376,18 @@ function errnoName(errno: number): string {
   } catch {
     return `error ${errno}`
   }
+}
+
+function pipeError(errno: string): ShellError {
+  return new ShellError('SPAWN_FAILED', `No pipe could be made for the command (${errno})`, startHint(errno))
+}
+
+function moveError(errno: string, what: string): ShellError {
+  return new ShellError(
+    errno === 'ENOSPC' || errno === 'EDQUOT' ? 'STATE_UNWRITABLE' : 'SPAWN_FAILED',
+    `The command could not go on as a job: ${what} failed with ${errno}`,
+    startHint(errno),
+  )
 }
 
 function closedError(): ShellError {

@@ -2,6 +2,7 @@
 import type { Clipped } from '../../../output/clip.js'
 import type { Call } from '../../call/call.js'
 import { clippedTexts, type Capture } from '../../call/capture.js'
+import type { Held } from '../../../os/pipe-reader.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Services } from '../../services/services.js'
 import type { Sinks } from '../shell/streams.js'
@@ -34,13 +35,13 @@ export class CallOutput implements Sinks {
     this.merged = plan.request.streams === 'merged'
   }
 
-  out(chunk: Uint8Array): void {
-    if (this.begun) this.stdout.push(chunk)
+  out(chunk: Uint8Array): Held {
+    if (this.begun) return this.stdout.push(chunk)
   }
 
-  err(chunk: Uint8Array): void {
+  err(chunk: Uint8Array): Held {
     if (this.begun && !(this.interrupted && chunk.length === 1 && chunk[0] === 10))
-      (this.stderr ?? this.stdout).push(chunk)
+      return (this.stderr ?? this.stdout).push(chunk)
   }
 
   get stdout(): Capture {

@@ -4,6 +4,7 @@
  */
 import type { Outcome } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
+import type { Held } from '../../../os/pipe-reader.js'
 import type { Call, CallControl } from '../../call/call.js'
 import { notStarted } from '../../services/ends.js'
 import { quietOutcome } from '../../services/outcomes.js'
@@ -48,12 +49,12 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
 
   // ---- what it prints ----
 
-  out(chunk: Uint8Array): void {
-    this.#captured.out(chunk)
+  out(chunk: Uint8Array): Held {
+    return this.#captured.out(chunk)
   }
 
-  err(chunk: Uint8Array): void {
-    this.#captured.err(chunk)
+  err(chunk: Uint8Array): Held {
+    return this.#captured.err(chunk)
   }
 
   get #captured(): CallOutput {

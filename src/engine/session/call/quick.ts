@@ -59,13 +59,14 @@ export class QuickCommands {
 }
 
 function asksForNothingSpecial(request: RunRequest): boolean {
-  const { cwd, env, envMode, input, streams, pty, dryRun, automation, signal } = request
+  const { cwd, env, envMode, input, streams, pty, dryRun, automation, signal, onBytes } = request
   return (
     cwd === undefined &&
     env === undefined &&
     envMode === undefined &&
     input === undefined &&
     automation === undefined &&
+    onBytes === undefined &&
     !pty &&
     !dryRun &&
     streams !== 'merged' &&

@@ -266,7 +266,7 @@ export class SessionShell {
 
   /** Unless it was another report of which the kernel told, and this one came while that was read: then nobody was told of the output. */
   readCrowded(): void {
-    if (this.#desk.crowded) this.streams.drain()
+    if (this.#desk.crowded || this.streams.held) this.streams.drain()
   }
 
   /** False when the shell did not answer in time, or is gone. */

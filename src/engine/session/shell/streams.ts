@@ -5,15 +5,15 @@
  */
 import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
-import { readPipe, type PipeReader } from '../../../os/pipe-reader.js'
+import { readPipe, type Held, type PipeReader } from '../../../os/pipe-reader.js'
 import { commandLine, descendantsOf, hasProc } from '../../../os/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
 
 /** Where the bytes of the running call go; nowhere between calls. */
 export interface Sinks {
-  out(chunk: Uint8Array): void
-  err(chunk: Uint8Array): void
+  out(chunk: Uint8Array): Held
+  err(chunk: Uint8Array): Held
 }
 
 /** A descriptor of the shell, and the path on which it has to be opened before the next command. */
@@ -142,8 +142,8 @@ export class SessionStreams {
     }
     made.reader = readPipe(end, this.#services.scratch, (chunk) => {
       this.#lastByteAt = performance.now()
-      if (made.owner) made.owner[side](chunk)
-      else if (made.late) this.#keepLate(made.late, chunk)
+      if (made.owner) return made.owner[side](chunk)
+      if (made.late) this.#keepLate(made.late, chunk)
     })
     return made
   }
@@ -222,6 +222,11 @@ export class SessionStreams {
 
   drain(): void {
     for (const { reader } of this.#channels) reader.drainNow()
+  }
+
+  /** Whether a slow taker of the output holds the shell back: what the pipes hold is then read by `drain` only. */
+  get held(): boolean {
+    return this.#channels.some(({ reader }) => reader.held)
   }
 
   get readers(): readonly PipeReader[] {
