@@ -146,8 +146,8 @@ async function settleEnded(
   { plan, ward, out, err, readers, startedAt }: Running,
   held: { out: Uint8Array; err: Uint8Array },
 ): Promise<Outcome> {
-  out.push(held.out)
-  err?.push(held.err)
+  void out.push(held.out)
+  void err?.push(held.err)
   for (const reader of readers) reader.resume()
   await within(Promise.all(readers.map((reader) => reader.end)), 1_000)
   for (const reader of readers) reader.close()

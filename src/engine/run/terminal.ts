@@ -209,7 +209,7 @@ async function supervise(
   ward.onOutput = null
   await follower.pull()
   cast?.end()
-  if (lineEnds) out.push(lineEnds.flush())
+  if (lineEnds) void out.push(lineEnds.flush())
   out.end()
   const text = out.text(plan.clip)
   if (!stop && commandNeverArrived(exit.code, () => text.text.replaceAll('\r', ''), services.id)) {

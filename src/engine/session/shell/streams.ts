@@ -99,7 +99,7 @@ export class SessionStreams {
     for (const one of this.#channels) {
       if (!one.late) continue
       one.owner = sinks
-      for (const chunk of one.late.splice(0)) sinks[one.side](chunk)
+      for (const chunk of one.late.splice(0)) void sinks[one.side](chunk)
     }
   }
 
