@@ -50,7 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: [...WORDS, 'output', 'engine'],
   mcp: [...WORDS, 'output', 'os', 'audit', 'vault', 'config', 'engine', 'setup', 'tools'],
   // The program starts the other door.
-  cli: [...WORDS, 'guard', 'os', 'audit', 'vault', 'config', 'engine', 'setup', 'tools', 'mcp', 'cli'],
+  cli: [...WORDS, 'output', 'guard', 'os', 'audit', 'vault', 'config', 'engine', 'setup', 'tools', 'mcp', 'cli'],
   // The entries of the package.
   '.': [...WORDS, 'output', 'secrets', 'engine', 'setup', 'tools', 'mcp'],
 }
