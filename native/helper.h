@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "confine.h"
+
 #define HELPER_VERSION "1"
 
 /* ---- text.c: fields, events, small files ---- */
@@ -35,6 +37,8 @@ typedef struct {
   int extra2_in_fd, extra2_in_slot;
   long long deadline_ms, head_bytes, tail_bytes;
   int oom;
+  int room, listener_room;              /* the room it enters, and the one whose listener it is given; -1 = none */
+  char *folder;                         /* its folder of the room's session files */
   long long cpu_seconds, memory_bytes, processes, file_bytes;
 } Request;
 bool parse_request(char *payload, size_t length, Request *request);
@@ -96,6 +100,10 @@ typedef struct {
   int in_read, out_write, err_write;    /* the command's ends, -1 = /dev/null or none */
   int out_read, err_read;               /* reading ends kept for a later move to the background, -1 = none */
   int extra_in, extra_out, extra2_in;
+  int room_orders, wall, listener;      /* of the room, -1 = none */
+  pid_t holder;                         /* 0 = outside any room */
+  const char *inner;
+  bool all_network, nested;
 } WardenLink;
 void run_warden(WardenLink link) __attribute__((noreturn));
 

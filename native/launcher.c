@@ -8,13 +8,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLOTS = 4096 };
+enum { SLOTS = 4096, ROOM_LOOK_MS = 250 };
 static struct { int ends[2]; bool used; } slots[SLOTS];
 typedef struct { long id; pid_t pid; int control; bool detached; } Ward;
 static Ward *wards;
@@ -38,6 +39,23 @@ static void make_slots(int wanted) {
   while (wanted-- > 0) say(1, 'q', "errno=%d", why);
 }
 
+/* The same with a name in the file system, for shells in a room: they cannot see the descriptors of this process. */
+static void make_named_slot(const char *path) {
+  int slot = 0;
+  while (slot < SLOTS && slots[slot].used) slot++;
+  int both = slot < SLOTS && mkfifo(path, 0600) == 0 ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+  if (slot == SLOTS) errno = EMFILE;
+  if (both >= 0) {
+    slots[slot].ends[0] = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    slots[slot].ends[1] = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    slots[slot].used = slots[slot].ends[0] >= 0 && slots[slot].ends[1] >= 0;
+  }
+  int saved = errno;
+  if (both >= 0) close(both);
+  if (both >= 0 && slots[slot].used) say(1, 'n', "slot=%d\npath=%s", slot, path);
+  else say(1, 'n', "errno=%d\npath=%s", saved, path);
+}
+
 static void free_slot(int slot) {
   if (slot < 0 || slot >= SLOTS || !slots[slot].used) return;
   close(slots[slot].ends[0]);
@@ -50,7 +68,8 @@ static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS && slo
 /* In the forked warden: put what it needs at low numbers and close the rest, above all the other runs' pipe ends. False, with errno, when
    the limit of descriptors is too low. */
 static bool settle_descriptors(WardenLink *link) {
-  int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in};
+  int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in,
+    &link->room_orders, &link->wall, &link->listener};
   enum { KEPT = sizeof kept / sizeof kept[0], FIRST = 3 };
   int lifted[KEPT];
   for (int at = 0; at < KEPT; at++) {
@@ -100,6 +119,15 @@ static void start(char *payload, size_t length) {
     wards = grown;
     ward_room = room;
   }
+  /* A command that asks for a room runs in it or not at all. */
+  Room *room = request.room >= 0 ? find_room(request.room) : NULL, *listened = request.listener_room >= 0 ? find_room(request.listener_room) : NULL;
+  const char *failed = request.room >= 0 ? (room ? refresh_room(room) : "room is gone") : NULL;
+  if (!failed && request.listener_room >= 0 && (!listened || listened->listener < 0)) failed = "room is gone";
+  if (failed) {
+    say(1, 'f', "id=%ld\nerrno=%d\nwhat=sandbox: %s", request.id, ESRCH, failed);
+    free_request(&request);
+    return;
+  }
   int control[2];
   if (pipe2(control, O_CLOEXEC) != 0) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, errno);
@@ -109,7 +137,9 @@ static void start(char *payload, size_t length) {
   WardenLink link = {.request = &request, .events = 1, .lifeline = lifeline[0], .control = control[0],
     .in_read = slot_end(request.in_slot, 0), .out_write = slot_end(request.out_slot, 1), .err_write = slot_end(request.err_slot, 1),
     .out_read = slot_end(request.out_slot, 0), .err_read = slot_end(request.err_slot, 0),
-    .extra_in = slot_end(request.extra_in_slot, 0), .extra_out = slot_end(request.extra_out_slot, 1), .extra2_in = slot_end(request.extra2_in_slot, 0)};
+    .extra_in = slot_end(request.extra_in_slot, 0), .extra_out = slot_end(request.extra_out_slot, 1), .extra2_in = slot_end(request.extra2_in_slot, 0),
+    .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .listener = listened ? listened->listener : -1, .holder = room ? room->holder : 0,
+    .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room && room->nested};
   pid_t pid = fork();
   int fork_error = errno;
   if (pid == 0) {
@@ -135,6 +165,10 @@ static void start(char *payload, size_t length) {
 /* Kinds in lower case go to the launcher itself, the others to the warden named by `id`. */
 static void obey(char kind, char *payload, size_t length) {
   if (kind == 'S') { start(payload, length); return; }
+  if (kind == 'R') { build_room(payload, length); return; }
+  if (kind == 'C') { close_room((int)field_number(payload, length, "room", -1)); return; }
+  if (kind == 'P') { publish_port(payload, length); return; }
+  if (kind == 'n') { const char *path = field_text(payload, length, "path"); if (path) make_named_slot(path); return; }
   if (kind == 'p') { make_slots((int)field_number(payload, length, "count", 1)); return; }
   if (kind == 'r') { free_slot((int)field_number(payload, length, "slot", -1)); return; }
   long id = (long)field_number(payload, length, "id", -1);
@@ -149,6 +183,7 @@ static void obey(char kind, char *payload, size_t length) {
 }
 
 static bool is_warden(pid_t pid) {
+  if (is_room_process(pid)) return true;
   for (size_t at = 0; at < ward_count; at++) if (wards[at].pid == pid) return true;
   return false;
 }
@@ -178,6 +213,7 @@ static void reap_wardens(void) {
   pid_t pid;
   int status;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    room_process_ended(pid);
     for (size_t at = 0; at < ward_count; at++) {
       if (wards[at].pid != pid) continue;
       /* A warden that was itself killed can tell nothing any more; say so, or a run would never settle. */
@@ -194,9 +230,13 @@ static void reap_wardens(void) {
 static void on_child(int number) { (void)number; }
 
 int run_launcher(void) {
-  struct rlimit none_left = {0, 0};
-  /* Values to be masked are in this memory: never in a core file. */
-  if (setrlimit(RLIMIT_CORE, &none_left) != 0) return 1;
+  /* Values to be masked are in this memory: never in a core file. One byte, not none: with none the kernel still feeds a program that
+     collects cores. A limit that is lower already stays. */
+  struct rlimit one_byte = {1, 1};
+  if (setrlimit(RLIMIT_CORE, &one_byte) != 0) {
+    struct rlimit none_left = {0, 0};
+    if (setrlimit(RLIMIT_CORE, &none_left) != 0) return 1;
+  }
   /* The engine's terminal must not reach it. It fails only for the leader of a group, which a process that was just started is not. */
   if (setsid() < 0 && errno != EPERM) return 1;
   /* Signals that the engine's host ignores would be ignored by every command. The kernel is asked itself: the C library refuses to
@@ -223,8 +263,12 @@ int run_launcher(void) {
   say(1, 'v', "version=%s\npid=%d", HELPER_VERSION, (int)getpid());
   for (;;) {
     struct pollfd set = {0, POLLIN, 0};
-    int ready = ppoll(&set, 1, NULL, &none);
+    /* While commands run in rooms, sockets that come into being on the machine are covered soon, not only before the next command. */
+    bool looks = any_room() && ward_count > 0;
+    struct timespec soon = {0, ROOM_LOOK_MS * 1000000L};
+    int ready = ppoll(&set, 1, looks ? &soon : NULL, &none);
     reap_wardens();
+    if (looks && ready == 0) refresh_rooms();
     if (ready <= 0 || !set.revents) continue;
     if (have == room) {
       char *grown = realloc(buffer, room * 2);

@@ -27,7 +27,7 @@ bool parse_request(char *payload, size_t length, Request *request) {
   request->in_slot = request->out_slot = request->err_slot = -1;
   request->extra_in_fd = request->extra_out_fd = request->extra2_in_fd = -1;
   request->extra_in_slot = request->extra_out_slot = request->extra2_in_slot = -1;
-  request->oom = -1;
+  request->oom = request->room = request->listener_room = -1;
   request->id = -1;
   size_t args = 0, arg_room = 0, vars = 0, var_room = 0;
   const char *value;
@@ -55,6 +55,9 @@ bool parse_request(char *payload, size_t length, Request *request) {
     else if ((value = value_of(at, "cpu"))) request->cpu_seconds = atoll(value);
     else if ((value = value_of(at, "memory"))) request->memory_bytes = atoll(value);
     else if ((value = value_of(at, "processes"))) request->processes = atoll(value);
+    else if ((value = value_of(at, "room"))) request->room = atoi(value);
+    else if ((value = value_of(at, "folder"))) request->folder = (char *)value;
+    else if ((value = value_of(at, "listener"))) request->listener_room = atoi(value);
     else if ((value = value_of(at, "filesize"))) request->file_bytes = atoll(value);
   }
   if (!request->envp && !append(&request->envp, &vars, &var_room, NULL)) return false;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,8 @@ static size_t pending_length;
 static long long told_at;
 static bool untold, held_back;   /* held_back: the engine is behind, the command waits for it */
 static int child_pipe[2];
+static pid_t init;                        /* the first process of the command's own ids, in a room; 0 = none */
+static int leave_pipe[2] = {-1, -1};      /* its end tells the init that the leader has ended */
 static struct rusage leader_usage;
 
 static void on_child(int signal_number) {
@@ -76,6 +79,15 @@ static void fail_child(int report, const char *what) {
   _exit(127);
 }
 
+static void set_oom_score(int score) {
+  int fd = score < 0 ? -1 : open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  char text[16];
+  int length = snprintf(text, sizeof text, "%d", score);
+  write_all(fd, text, (size_t)length);
+  close(fd);
+}
+
 /* Runs in the child, before its exec. The order matters: a new session first, so that no terminal of the engine can be reached. */
 static void become_command(Request *request, int report) {
   if (setsid() < 0) fail_child(report, "session");
@@ -89,12 +101,8 @@ static void become_command(Request *request, int report) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail_child(report, "pdeathsig");
     if (getppid() == 1) _exit(127);   /* the warden is gone, and nobody waits for an answer */
   }
-  if (request->oom >= 0) {
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    char text[16];
-    int length = snprintf(text, sizeof text, "%d", request->oom);
-    if (fd >= 0) { write_all(fd, text, (size_t)length); close(fd); }   /* a wish: some containers do not allow it */
-  }
+  /* In a room /proc is read-only: there the porter, from which this process comes, has done it. */
+  if (link_.holder == 0) set_oom_score(request->oom);
   /* The memory is the warden's own until the exec: nothing of it may be changed. */
   int in = link_.in_read, out = link_.out_write, err = request->merge ? link_.out_write : link_.err_write;
   if (request->pty) {
@@ -105,14 +113,17 @@ static void become_command(Request *request, int report) {
   /* Lift everything that is needed above the numbers it will be given, no higher than that, then put each in its place. */
   int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0) fail_child(report, "descriptors");
-  int ends[6] = {in, out, err, link_.extra_in, link_.extra_out, link_.extra2_in};
-  int places[6] = {0, 1, 2, request->extra_in_fd, request->extra_out_fd, request->extra2_in_fd};
+  enum { ENDS = 7, LISTENER_FD = 3 };
+  int ends[ENDS] = {in, out, err, link_.extra_in, link_.extra_out, link_.extra2_in, link_.listener};
+  int places[ENDS] = {0, 1, 2, request->extra_in_fd, request->extra_out_fd, request->extra2_in_fd, link_.listener < 0 ? -1 : LISTENER_FD};
   int base = 3;
-  for (int at = 3; at < 6; at++) if (places[at] >= base) base = places[at] + 1;
+  for (int at = 3; at < ENDS; at++) if (places[at] >= base) base = places[at] + 1;
   int lifted = fcntl(report, F_DUPFD_CLOEXEC, base);
   if (lifted < 0) fail_child(report, "descriptors");
   report = lifted;
-  for (int at = 0; at < 6; at++) {
+  int wall = link_.wall < 0 ? -1 : fcntl(link_.wall, F_DUPFD_CLOEXEC, base);
+  if (link_.wall >= 0 && wall < 0) fail_child(report, "descriptors");
+  for (int at = 0; at < ENDS; at++) {
     int source = ends[at] >= 0 ? ends[at] : (at < 3 ? nothing : -1);
     ends[at] = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, base);
     if (source >= 0 && ends[at] < 0) fail_child(report, "descriptors");
@@ -120,11 +131,55 @@ static void become_command(Request *request, int report) {
   /* Whatever is open goes with the exec, except what is put in its place now. An old kernel cannot do it at once; everything here was
      opened to go with the exec anyway. */
   close_on_exec_from(3);
-  for (int at = 0; at < 6; at++) if (ends[at] >= 0 && places[at] >= 0 && dup2(ends[at], places[at]) < 0) fail_child(report, "descriptors");
+  for (int at = 0; at < ENDS; at++) if (ends[at] >= 0 && places[at] >= 0 && dup2(ends[at], places[at]) < 0) fail_child(report, "descriptors");
   if (!limit_command(request)) fail_child(report, "limits");
   if (request->cwd && chdir(request->cwd) != 0) fail_child(report, "cwd");
+  if (link_.holder != 0) {
+    const char *failed = link_.wall >= 0 && (wall < 0 || !enter_wall(wall)) ? "landlock" : lock_down(link_.nested, false);
+    if (failed) fail_child(report, "sandbox");
+  }
   execve(request->path, request->argv, request->envp);
   fail_child(report, "exec");
+}
+
+static void close_end(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+static int confined_report;
+static int become_confined(void *request) {
+  become_command(request, confined_report);
+  return 127;
+}
+
+/* The porter goes into the room and leaves two children of this process there: the first of the new process ids, and the command. It has
+   this process's memory and descriptors, so a terminal that it opens inside is held here. */
+static const char *porter_failed;
+static int porter_error;
+static int carry_in(void *context) {
+  Request *request = context;
+  Entry entry = {.holder = link_.holder, .all_network = link_.all_network, .detached = request->detached, .own_terminals = request->pty, .inner = link_.inner,
+    .folder = request->folder, .leave = leave_pipe[0]};
+  set_oom_score(request->oom);
+  porter_failed = room_enter(&entry, &init);
+  if (!porter_failed && request->pty && !terminal_open(&terminal, request->cols, request->rows)) porter_failed = "terminal";
+  if (!porter_failed && (leader = clone_leader(become_confined, request)) < 0) porter_failed = "fork";
+  porter_error = errno;
+  return 0;
+}
+
+static const char *start_confined(Request *request, int report) {
+  static char stack[65536] __attribute__((aligned(16)));
+  if (pipe2(leave_pipe, O_CLOEXEC) != 0) return "pipe";
+  confined_report = report;
+  pid_t porter = clone(carry_in, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, request);
+  if (porter < 0) return "fork";
+  waitpid(porter, NULL, 0);
+  close_end(&leave_pipe[0]);
+  if (porter_failed && init > 0) { kill(init, SIGKILL); waitpid(init, NULL, 0); }
+  errno = porter_error;
+  return porter_failed;
 }
 
 /* Nothing is left to do but to be heard. */
@@ -147,11 +202,6 @@ static void abandon(int error, const char *what) {
   }
   signal_descendants(getpid(), SIGKILL);
   start_failed(error, what);
-}
-
-static void close_end(int *fd) {
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
 }
 
 /* ---- keeping a job's output ---- */
@@ -482,6 +532,7 @@ static void reap(void) {
     }
     if (pid != leader) continue;
     leader_gone = true;
+    close_end(&leave_pipe[1]);
     leader_status = status;
     leader_usage = usage;
     leader_gone_at = now_ms();
@@ -583,7 +634,7 @@ void run_warden(WardenLink link) {
 
   sources[0].fd = sources[1].fd = late.fd = -1;
   add_needles(request->payload, request->payload_length);
-  if (request->pty && !terminal_open(&terminal, request->cols, request->rows)) start_failed(errno, "pty");
+  if (request->pty && link_.holder == 0 && !terminal_open(&terminal, request->cols, request->rows)) start_failed(errno, "pty");
   if (request->keep) {
     open_job(request->dir, request->merge || request->pty);
     if (dir_fd < 0) start_failed(errno, "dir");
@@ -593,8 +644,7 @@ void run_warden(WardenLink link) {
       if (job_stdin < 0) start_failed(errno, "stdin");
       if (!request->pty && (link_.in_read = openat(dir_fd, "stdin", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) < 0) start_failed(errno, "stdin");
     }
-    if (request->pty) sources[0].fd = terminal.master;
-    else for (int at = 0; at < source_count; at++) {
+    if (!request->pty) for (int at = 0; at < source_count; at++) {
       int ends[2];
       if (pipe2(ends, O_CLOEXEC) != 0) start_failed(errno, "pipe");
       if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) start_failed(errno, "pipe");
@@ -606,10 +656,18 @@ void run_warden(WardenLink link) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) start_failed(errno, "pipe");
   /* Borrowing the warden's memory until the exec is quicker than a copy of it; the warden stands still meanwhile. */
-  leader = vfork();
+  if (link_.holder != 0) {
+    const char *failed = start_confined(request, report[1]);
+    char what[64];
+    snprintf(what, sizeof what, "sandbox: %s", failed ? failed : "");
+    if (failed) start_failed(errno, what);
+  } else leader = vfork();
   if (leader < 0) start_failed(errno, "fork");
   if (leader == 0) become_command(request, report[1]);
+  if (request->keep && request->pty) sources[0].fd = terminal.master;
   close(report[1]);
+  close_end(&link_.wall);
+  close_end(&link_.listener);
   close_end(&link_.in_read);
   close_end(&link_.out_write);
   close_end(&link_.err_write);
@@ -630,11 +688,12 @@ void run_warden(WardenLink link) {
   if (got > 0) {
     char *space = strchr(text, ' ');
     waitpid(leader, NULL, 0);
+    if (init > 0) { kill(init, SIGKILL); waitpid(init, NULL, 0); }
     start_failed(atoi(text), space ? space + 1 : "exec");
   }
   if (request->deadline_ms > 0) deadline = now_ms() + request->deadline_ms;
-  say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu", request->id, (int)leader, (int)getpid(),
-      start_time_of(getpid()), start_time_of(leader));
+  say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d", request->id, (int)leader, (int)getpid(),
+      start_time_of(getpid()), start_time_of(leader), (int)init);
   if (request->keep) reserve_status();
   watch();
   _exit(0);

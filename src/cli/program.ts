@@ -47,7 +47,7 @@ function parse(verb: Verb, argv: readonly string[], io: Io): Parsed | null {
   const command = commandFor(verb)
   command.configureOutput({ writeOut: (text) => io.out.write(text), writeErr: () => {} }).exitOverride()
   try {
-    command.parse([...argv], { from: 'user' })
+    command.parse(withValues(argv, verb), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return null
@@ -66,6 +66,21 @@ function parse(verb: Verb, argv: readonly string[], io: Io): Parsed | null {
       `Usage: cerith ${verb.name} ${verb.usage}`.trim(),
     )
   return { words, options: command.opts() }
+}
+
+/** A flag that can do without a value does not take the command for one. */
+function withValues(argv: readonly string[], verb: Verb): string[] {
+  const rows = verb.options.filter(({ otherwise }) => otherwise !== undefined)
+  const words = [...argv]
+  for (let at = 0; at < words.length && words[at] !== '--'; at++) {
+    const word = words[at] as string
+    const row = rows.find(({ flags }) => flags.split(/[ ,]+/).includes(word))
+    if (row) {
+      if (row.choices?.includes(words[at + 1] ?? '')) at += 1
+      else words[at] = `${word}=${row.otherwise}`
+    } else if (!word.startsWith('-') && verb.passThrough && !takesValue(words[at - 1] ?? '', verb)) break
+  }
+  return words
 }
 
 /** The parser of one verb; also what help and completion are made from. */

@@ -11,6 +11,8 @@ export interface OptionRow {
   readonly many?: boolean
   readonly choices?: readonly string[]
   readonly default?: unknown
+  /** For `--flag [VALUE]`: what it means without one. The next word is its value only when it is one of `choices`. */
+  readonly otherwise?: string
   /** Understood, but neither in the help nor completed: an older or second name of another option. */
   readonly hidden?: boolean
 }

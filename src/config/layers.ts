@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { ShellError } from '../contract/errors.js'
+import { tightenedSetting } from './sandbox-rows.js'
 import { SETTINGS, type Setting } from './schema.js'
 
 export type LayerName = 'default' | 'user' | 'project' | 'environment' | 'flag'
@@ -78,6 +79,10 @@ function fromProject(
     if (setting.key === 'policy.roots' && !isUsers && userHasPolicy && file)
       return within(setting, [dirname(file)], given as string[], true, file)
     return within(setting, current as string[], given as string[], isUsers, file)
+  }
+  if (setting.project === 'tightens') {
+    const value = tightenedSetting(setting.key, current, given)
+    return { value, changed: JSON.stringify(value) !== JSON.stringify(current), added: isUsers }
   }
   if (setting.key === 'policy.preset')
     return {

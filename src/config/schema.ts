@@ -1,5 +1,6 @@
 /** Every setting of cerith.config.json, one row each: its type, its default, who may set it, and what it is for. */
 import { LIMITS } from '../contract/limits.js'
+import { SANDBOX_ROWS } from './sandbox-rows.js'
 
 export type SettingType =
   | 'boolean'
@@ -8,6 +9,7 @@ export type SettingType =
   | 'path'
   | 'names'
   | 'paths'
+  | 'numbers'
   | 'flags'
   | 'texts'
   | 'commands'
@@ -16,9 +18,10 @@ export type SettingType =
 
 /**
  * What happens when the project's file, which may come with a cloned repository, sets it too:
- * `override` replaces the user's value, `add` extends the list, `within` must lie inside the user's, `never` is an error.
+ * `override` replaces the user's value, `add` extends the list, `within` must lie inside the user's, `never` is an error,
+ * `tightens` counts only as far as it allows less.
  */
-export type ProjectRule = 'override' | 'add' | 'within' | 'never' | 'stricter'
+export type ProjectRule = 'override' | 'add' | 'within' | 'never' | 'stricter' | 'tightens'
 
 export interface Setting {
   readonly key: string
@@ -154,6 +157,7 @@ export const SETTINGS: readonly Setting[] = [
   limit('keepFinishedMs', 'How long finished jobs are kept.', 0, 3_650 * DAY_MS),
   limit('maxRunningJobs', 'Jobs that may run at once.', 1, 100_000),
   limit('maxSessions', 'Sessions that may live at once.', 1, 100_000),
+  ...SANDBOX_ROWS,
   {
     key: 'secrets.vault',
     type: 'boolean',
@@ -296,6 +300,7 @@ const SHAPES: Record<SettingType, Record<string, unknown>> = {
   path: { type: 'string', minLength: 1 },
   names: { type: 'array', items: { type: 'string', minLength: 1 } },
   paths: { type: 'array', items: { type: 'string', minLength: 1 } },
+  numbers: { type: 'array', items: { type: 'integer' } },
   flags: { type: 'object', additionalProperties: { type: 'boolean' } },
   texts: { type: 'object', additionalProperties: { type: 'string' } },
   commands: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 } },

@@ -28,6 +28,14 @@ export function readValue(setting: Setting, value: unknown, place: Place): unkno
       : wrong(setting, value, place, `one of ${setting.choices.join(', ')}`)
   }
   if (type === 'path') return isText(value) ? absolute(value, place) : wrong(setting, value, place, 'a path')
+  if (type === 'numbers') {
+    const { min = 0, max = Number.MAX_SAFE_INTEGER } = setting
+    const isRight = (one: unknown): boolean =>
+      typeof one === 'number' && Number.isInteger(one) && one >= min && one <= max
+    return Array.isArray(value) && value.every(isRight)
+      ? value
+      : wrong(setting, value, place, `a list of whole numbers from ${min} to ${max}`)
+  }
   if (type === 'names' || type === 'paths') {
     if (!Array.isArray(value) || !value.every(isText)) return wrong(setting, value, place, 'a list of non-empty texts')
     return type === 'paths' ? value.map((path: string) => absolute(path, place)) : [...value]

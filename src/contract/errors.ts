@@ -18,6 +18,7 @@ export type ShellErrorCode =
   | 'REFUSED'
   | 'STATE_UNWRITABLE'
   | 'SECRET_REFUSED'
+  | 'SANDBOX_UNAVAILABLE'
   | 'VAULT'
   | 'CLOSED'
 

@@ -1,4 +1,5 @@
 /** What came of a request: one value for every way a command can end, be refused, or still be running. */
+import type { SandboxFacts } from './sandbox.js'
 import type { Verdict } from './verdict.js'
 
 /** How the process itself ended. One union instead of many flags. */
@@ -59,6 +60,8 @@ export interface Outcome {
   readonly waitingForInput: { readonly prompt: string } | null
   /** Approval that a person can still give for a refused `ask` verdict (`cerith approve ID`). */
   readonly approvalId: string | null
+  /** What was in force where the command ran in a sandbox. */
+  readonly sandbox: SandboxFacts | null
 }
 
 /** The spec's status words from how a run ended. */
@@ -98,6 +101,13 @@ export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
     notes: outcome.notes,
   }
   if (outcome.refused) json['refused'] = outcome.refused
+  if (outcome.sandbox)
+    json['sandbox'] = {
+      profile: outcome.sandbox.profile,
+      network: outcome.sandbox.network,
+      tier: outcome.sandbox.tier,
+      blocked: outcome.sandbox.blocked,
+    }
   if (outcome.approvalId) json['approval_id'] = outcome.approvalId
   if (outcome.waitingForInput) json['waiting_for_input'] = outcome.waitingForInput
   if (outcome.plan) {

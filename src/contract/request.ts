@@ -1,5 +1,6 @@
 /** What a caller may ask for. One flat object per verb; every field optional but `command`; defaults live in limits.ts. */
 import type { AnsiMode, BinaryMode, ByteChunk, Clip, OutputChunk, ProgressMode, StreamsMode, Taken } from './output.js'
+import type { SandboxOptions } from './sandbox.js'
 import type { Verdict } from './verdict.js'
 
 /** Which door a request came through, for the audit log and for texts. */
@@ -76,6 +77,8 @@ export interface RunRequest {
   readonly door?: Door
   /** Who asks, for the record and for those who watch, e.g. the name of an MCP client. */
   readonly client?: string
+  /** A stricter sandbox than the engine's, for this command alone. */
+  readonly sandbox?: Partial<SandboxOptions>
   /** Overrides the engine's ask function for this call. */
   readonly ask?: AskFunction
   /** Skips the ask step with an approval that was given for exactly this command, cwd and environment. */

@@ -35,6 +35,10 @@ import type { AskpassRule, EngineLimits, EngineOptions } from './services/option
 import { planRun } from './plan/plan.js'
 import { runOnTerminal } from './run/terminal.js'
 import { checkRequest } from './plan/request.js'
+import { sandboxMistake } from '../confine/check.js'
+import type { SandboxOptions } from '../contract/sandbox.js'
+import { insideFor } from './services/inside.js'
+import { Sandbox } from './services/sandbox.js'
 import { SecretStore } from './services/secret-store.js'
 import type { Services } from './services/services.js'
 import { createSessions } from './session/sessions.js'
@@ -65,8 +69,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
       const plan = await planRun(request, { session: null, cwd: services.cwd }, services)
       const stopped = await passGate(plan, services)
       if (stopped) return call.settle(stopped)
-      if (request.pty) return runOnTerminal(plan, call, services, jobs)
-      return runFresh(plan, call, services, jobs.promote)
+      const inside = services.sandbox || request.sandbox ? await insideFor(services, request, call) : services
+      if (request.pty) return runOnTerminal(plan, call, inside, jobs)
+      return runFresh(plan, call, inside, jobs.promote)
     })().catch((error: unknown) => call.fail(notStarted(error)))
     auditOutcome(services, request, 'run', null, call.outcome)
     return call
@@ -93,6 +98,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     await Promise.all([...services.live].map((life) => life.end()))
     await sessions.close()
     await jobs.close()
+    if (services.sandbox) await services.sandbox.close()
     await services.launcher.close()
     release()
     await services.audit?.close?.()
@@ -177,6 +183,21 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const verdicts = new Map<string, Verdict>()
   const secrets = new SecretStore(options.secretSources ?? [])
   const askpass = options.askpass?.length ? await answerPrompts(options.askpass, runDir, secrets) : null
+  const shellBuiltin = launcher.tier === 'native' ? findShellBuiltin(bash.version) : null
+  const wrongSandbox = options.sandbox === undefined ? null : sandboxMistake(options.sandbox)
+  if (wrongSandbox) throw wrongValue(wrongSandbox, options.sandbox, 'See docs/sandbox.md.')
+  const makeSandbox = (wanted: SandboxOptions): Sandbox =>
+    new Sandbox({
+      options: wanted,
+      launcher,
+      stateDir,
+      runDir,
+      home,
+      roots: roots ?? [cwd],
+      needed: [bash.path, ...(shellBuiltin === null ? [] : [shellBuiltin])],
+    })
+  const sandbox = options.sandbox && options.sandbox.profile !== 'off' ? makeSandbox(options.sandbox) : null
+  let forCalls: Sandbox | null = null
   const services: Services = {
     id,
     options,
@@ -186,10 +207,14 @@ async function createServices(options: EngineOptions): Promise<Services> {
     baseEnv,
     bash,
     launcher,
-    shellBuiltin: launcher.tier === 'native' ? findShellBuiltin(bash.version) : null,
+    shellBuiltin,
     stateDir,
     runDir,
     secrets,
+    sandbox,
+    // An engine without a sandbox of its own makes one for the first call that asks for it.
+    sandboxFor: () => sandbox ?? (forCalls ??= makeSandbox({ ...options.sandbox, profile: 'off' })),
+    stay: null,
     audit: options.audit ?? null,
     door: options.door ?? 'library',
     scratch: new Uint8Array(256 * 1024),
@@ -225,7 +250,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     },
     ask: options.ask ?? null,
     usualEnvironment: null,
-    ownEnv: askpass?.environment ?? {},
+    ownEnv: { ...sandbox?.environment, ...askpass?.environment },
     runFile(kind) {
       if (!existsSync(runDir)) remakeRunDirectory(runDir)
       return join(runDir, `${kind}${++number}`)

@@ -10,6 +10,7 @@ import type { PolicyConfig } from '../guard/policy/policy.js'
 import { openAuditLog } from '../audit/log.js'
 import { withSpans } from '../audit/spans.js'
 import { loadConfig, type LoadedConfig } from '../config/load.js'
+import { sandboxOf } from '../config/sandbox-rows.js'
 import { stateDirectory } from '../os/state-dir.js'
 import { UMASK_FIX, umaskNow } from '../os/umask.js'
 import type { SecretSource } from '../secrets/sources.js'
@@ -61,6 +62,7 @@ export async function engineOptions(
   const { values, files } = config
   const list = (key: string): readonly string[] => values[key] as readonly string[]
   const policy = await policyOf(config)
+  const sandbox = sandboxOf(values)
   return {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     stateDir,
@@ -78,6 +80,7 @@ export async function engineOptions(
     ...(policy ? { policy } : {}),
     // No command may change what it is judged by, nor put such a file where none was.
     protectedPaths: [files.user, ...files.projectCandidates, ...list('protectedPaths')],
+    ...(sandbox ? { sandbox } : {}),
     automation: automationOf(values['automation'] as readonly Partial<AutomationRule>[]),
     limits: limitsOf(values),
     ...(config.isSet('secrets.askpass')

@@ -13,7 +13,7 @@ const src = join(root, 'src')
  * sub-rooms too. Only rooms that stand above can be named, so that arrows go one way.
  */
 const WORDS = ['contract']
-const SKILLS = [...WORDS, 'output', 'env', 'secrets', 'guard']
+const SKILLS = [...WORDS, 'output', 'env', 'secrets', 'guard', 'confine']
 const SYSTEM = [...SKILLS, 'os', 'audit', 'vault', 'config']
 const ENGINE = (...rooms: readonly string[]): readonly string[] => [...SYSTEM, ...rooms.map((room) => `engine/${room}`)]
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -29,8 +29,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'guard/walk': [...WORDS, 'guard/words', 'guard/programs', 'guard/rules'],
   'guard/policy': [...WORDS, 'guard/words', 'guard/programs', 'guard/rules', 'guard/walk'],
   guard: [...WORDS, 'guard'],
+  confine: WORDS,
   os: WORDS,
-  'os/helper': [...WORDS, 'os'],
+  'os/confine': [...WORDS, 'confine', 'os'],
+  'os/helper': [...WORDS, 'confine', 'os'],
   'os/job': [...WORDS, 'os'],
   audit: [...WORDS, 'os'],
   vault: [...WORDS, 'os'],
@@ -61,7 +63,7 @@ const EXCEPTIONS: readonly string[] = [
   'guard/programs/call.ts -> guard/walk/walk.ts',
 ]
 
-const PURE = ['contract', 'guard', 'secrets', 'env', 'output']
+const PURE = ['contract', 'guard', 'secrets', 'env', 'output', 'confine']
 
 /** Third-party packages, by the rooms that may use them. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {

@@ -28,6 +28,7 @@ const OUTCOME: Outcome = {
   plan: null,
   waitingForInput: null,
   approvalId: null,
+  sandbox: null,
 }
 
 const INFO: JobInfo = {

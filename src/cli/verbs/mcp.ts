@@ -5,6 +5,7 @@ import { stateDirectory } from '../../os/state-dir.js'
 import { DIALECTS, type DialectName } from '../../tools/index.js'
 import { directoryFor } from '../directory.js'
 import { CWD_OPTION, readDuration, SET_OPTION } from '../option-rows.js'
+import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
 import type { OptionRow, Verb } from '../verb.js'
 import { EXIT, UsageError, type Io } from '../io.js'
 import { entryFor, HOSTS, type HostName } from '../mcp-entry.js'
@@ -18,17 +19,17 @@ export const MCP_OPTIONS: readonly OptionRow[] = [
   { flags: '--no-structured', about: 'results as text alone, for hosts that show both' },
   { flags: '--text-only', about: 'the same as --no-structured', hidden: true },
   { flags: '--no-failed-is-error', about: 'an exit code other than 0 is a plain result, not an MCP error' },
+  ...SANDBOX_OPTIONS,
   SET_OPTION,
 ]
 
-export interface McpVerbOptions {
+export interface McpVerbOptions extends SandboxFlags {
   readonly dialect?: DialectName
   readonly cwd?: string
   readonly yield?: number
   readonly structured?: boolean
   readonly textOnly?: boolean
   readonly failedIsError?: boolean
-  readonly set?: readonly string[]
 }
 
 export const verb: Verb = {
@@ -82,7 +83,7 @@ function flagsToKeep({ dialect, cwd, structured, textOnly, failedIsError, set, .
 /** The configuration as the MCP door wants it. */
 export async function mcpOptions(options: McpVerbOptions, io: Io) {
   const cwd = directoryFor(resolve(io.cwd, options.cwd ?? '.'), io)
-  const config = loadConfig({ cwd, env: io.env, ...(options.set ? { flags: options.set } : {}) })
+  const config = loadConfig({ cwd, env: io.env, flags: settingsOf(options, io.cwd) })
   const { values } = config
   const dialect = (options.dialect ?? values['dialect']) as DialectName
   if (!(dialect in DIALECTS))

@@ -9,10 +9,11 @@ import { exitCodeOf } from '../exit-code.js'
 import { UsageError, type Io } from '../io.js'
 import { withEngine } from '../open-engine.js'
 import { CWD_OPTION, JSON_OPTION, readAssignment, readDuration, readTimeout, SET_OPTION } from '../option-rows.js'
+import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
 import type { Verb } from '../verb.js'
 import { visible } from '../visible.js'
 
-interface RunOptions {
+interface RunOptions extends SandboxFlags {
   readonly json?: boolean
   readonly cwd?: string
   readonly env?: readonly (readonly [string, string])[]
@@ -31,7 +32,6 @@ interface RunOptions {
   readonly input?: string
   readonly ansi?: 'keep' | 'strip'
   readonly description?: string
-  readonly set?: readonly string[]
 }
 
 export const verb: Verb = {
@@ -64,6 +64,7 @@ export const verb: Verb = {
     { flags: '--input <TEXT>', about: 'text for stdin; - passes on our own (default: empty)' },
     { flags: '--ansi <MODE>', about: 'keep or strip colours and other escape sequences', choices: ['keep', 'strip'] },
     { flags: '--description <TEXT>', about: 'what it is for, kept with the job' },
+    ...SANDBOX_OPTIONS,
     SET_OPTION,
   ],
   examples: [
@@ -111,7 +112,7 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
   // In a session the directory is relative to the session's; elsewhere to ours, and its configuration is the one that counts.
   const inSession = options.session !== undefined
   const runsIn = inSession && options.cwd !== undefined ? undefined : resolve(io.cwd, options.cwd ?? '.')
-  return withEngine(io, { flags: options.set, session: options.session, runsIn }, async (engine) => {
+  return withEngine(io, { flags: settingsOf(options, io.cwd), session: options.session, runsIn }, async (engine) => {
     const placed = inSession && options.cwd !== undefined ? { ...request, cwd: options.cwd } : request
     if (options.background && !options.dryRun) {
       const { runInBackground } = await import('../background.js')

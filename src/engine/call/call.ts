@@ -69,11 +69,15 @@ export class Call implements RunHandle, LiveCall {
     return this.#done
   }
 
+  /** The last word on the outcome: what a sandbox has to say about it. */
+  adorn: ((outcome: Outcome) => Outcome) | null = null
+
   settle(outcome: Outcome): void {
     if (this.#done) return
     this.#done = true
-    this.#calls.ended(this, outcome)
-    this.#resolve(outcome)
+    const last = this.adorn ? this.adorn(outcome) : outcome
+    this.#calls.ended(this, last)
+    this.#resolve(last)
     this.#wake?.()
   }
 

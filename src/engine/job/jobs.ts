@@ -18,6 +18,7 @@ import { jobState } from './info.js'
 import { JobList } from './list.js'
 import { followJob, JobNews, startOf, type LiveJob } from './live.js'
 import { promoteRun } from './promote.js'
+import { insideFor } from '../services/inside.js'
 import { startJob, type StartedJob } from './start.js'
 import { abortedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
 import { planRun, type Surroundings } from '../plan/plan.js'
@@ -132,7 +133,8 @@ export function createJobs(services: Services): Jobs {
     if (taken.length + starting >= limits.maxRunningJobs) throw tooMany(taken, limits.maxRunningJobs)
     starting += 1
     try {
-      const started = await startJob(plan, delivered, restore, services)
+      const inside = services.sandbox || request.sandbox ? await insideFor(services, request, null) : services
+      const started = await startJob(plan, delivered, restore, inside)
       adopt(started)
       return { job: handle(started.record.id, started.dir) }
     } finally {

@@ -119,12 +119,14 @@ async function launch(
   const request = plan.request as StartRequest
   const scriptPipe = await takePipe(services)
   const input = request.input === undefined ? null : Buffer.from(request.input as Uint8Array)
-  const inputFile = input && !record.openStdin && input.length > MAX_PIPED_INPUT ? join(dir, 'input') : null
+  // In the job's own directory, which a room does not see: there it is in the folder of its stay.
+  const fileFor = (name: string): string => (services.stay ? services.runFile('j') : join(dir, name))
+  const inputFile = input && !record.openStdin && input.length > MAX_PIPED_INPUT ? fileFor('input') : null
   if (inputFile && input) writeFileSync(inputFile, input, { mode: 0o600, flag: 'wx' })
   const inPipe = input && !inputFile && !record.openStdin ? await takePipe(services) : null
   const script = jobScript(plan, delivered, restore, inputFile, services.id)
   // In the job's own directory: the engine's goes away with the engine, and the shell may be slow to start.
-  const { line, fed, file } = bootstrapFor(script, delivered, services.id, () => join(dir, 'script'))
+  const { line, fed, file } = bootstrapFor(script, delivered, services.id, () => fileFor('script'))
   if (file) writeFileSync(file.path, file.bytes, { mode: 0o600, flag: 'wx' })
   feedPipe(scriptPipe.writeEnd(), fed)
   if (inPipe && input) feedPipe(inPipe.writeEnd(), input)

@@ -1,4 +1,5 @@
 /** Checks what a caller asked for before anything starts, and says which field is wrong and what was expected. */
+import { sandboxMistake } from '../../confine/check.js'
 import type { RunRequest, StartRequest } from '../../contract/request.js'
 import type { EngineLimits } from '../services/options.js'
 import { quoteArgv } from './quote.js'
@@ -6,7 +7,7 @@ import { checkOptions, checkSignal, wrongValue as bad } from './wrong-value.js'
 
 const KNOWN = new Set([
   'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'binary', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'onBytes', 'yieldMs', 'onTimeout',
-  'reportInput', 'description', 'labels', 'newId', 'door', 'ask', 'approvalId', 'automation', 'owner', 'maxStoredBytes', 'openStdin', 'session', 'limits',
+  'reportInput', 'description', 'labels', 'newId', 'door', 'ask', 'approvalId', 'automation', 'owner', 'maxStoredBytes', 'openStdin', 'session', 'limits', 'sandbox',
 ]) // prettier-ignore
 
 /** The command line of a request, after every field was checked. */
@@ -56,6 +57,8 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
   if (maxStoredBytes !== undefined && !(Number.isSafeInteger(maxStoredBytes) && maxStoredBytes >= 0))
     throw bad('maxStoredBytes must be a whole number of bytes', maxStoredBytes, 'Leave it out or pass 0 or more.')
   checkOptions('the field limits', kernel)
+  const wrongSandbox = request.sandbox === undefined ? null : sandboxMistake(request.sandbox)
+  if (wrongSandbox) throw bad(wrongSandbox, request.sandbox, 'See docs/sandbox.md.')
   for (const name of ['description', 'approvalId'] as const)
     if (request[name] !== undefined && typeof request[name] !== 'string')
       throw bad(`${name} must be a string`, request[name], 'Leave it out or pass a text.')

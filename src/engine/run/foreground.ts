@@ -7,7 +7,8 @@ import { feedPipe } from '../../os/feed.js'
 import { LOST_AT_START, PLAIN_TIER_CAVEAT, type LaunchSpec, type Ward } from '../../os/helper/launcher.js'
 import { closeQuietly } from '../../os/helper/native-launcher.js'
 import { readPipe, type Held, type PipeReader } from '../../os/pipe-reader.js'
-import { commandLine, descendantsOf } from '../../os/proc.js'
+import { processesOf } from '../../os/helper/processes.js'
+import { commandLine } from '../../os/proc.js'
 import type { Call } from '../call/call.js'
 import { Deadlines } from '../call/deadlines.js'
 import { clippedTexts, type Capture } from '../call/capture.js'
@@ -200,7 +201,7 @@ async function supervise(
   }
   const notes: string[] = []
   const held = readers.some((reader) => !reader.ended)
-  const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
+  const leftovers = ward.state.gone ? [] : processesOf(ward)
   if (exit.lost) notes.push(LOST_NOTE)
   if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
   if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { Outcome } from '../../contract/outcome.js'
 import { writeFifo } from '../../os/job/control.js'
 import { removeJobDirectory } from '../../os/job/directory.js'
-import { commandLine, descendantsOf } from '../../os/proc.js'
+import { processesOf } from '../../os/helper/processes.js'
+import { commandLine } from '../../os/proc.js'
 import { createRecording, type Recording } from '../../os/job/recording.js'
 import { commandNeverArrived, neverArrivedError } from '../plan/bootstrap.js'
 import { adviceFor } from '../call/advice.js'
@@ -220,7 +221,7 @@ async function supervise(
   const pipeStatus = extras.stagesFile ? readStages(extras.stagesFile) : null
   const end = endOf(exit, stop, plan)
   const notes: string[] = []
-  const leftovers = ward.state.gone ? [] : descendantsOf(ward.wardenPid)
+  const leftovers = ward.state.gone ? [] : processesOf(ward)
   // With nobody left its keeper leaves in a moment, and the directory with it.
   if (leftovers.length === 0) await within(ward.gone, GONE_LIMIT_MS)
   if (leftovers.length > 0)

@@ -3,6 +3,7 @@ import type { AskFunction, AutomationRule, Door } from '../../contract/request.j
 import { LIMITS } from '../../contract/limits.js'
 import type { PolicyConfig } from '../../guard/policy/policy.js'
 import type { SecretSource } from '../../secrets/sources.js'
+import type { SandboxOptions } from '../../contract/sandbox.js'
 import type { AuditSink } from './audit-sink.js'
 
 export type EngineLimits = {
@@ -36,6 +37,8 @@ export interface EngineOptions {
   readonly bash?: string
   /** Default: `$CERITH_HOME`, `$XDG_STATE_HOME/cerith`, `~/.local/state/cerith`. */
   readonly stateDir?: string
+  /** What commands may see, write and reach. Default: everything that the user may. */
+  readonly sandbox?: SandboxOptions
   readonly policy?: PolicyConfig
   readonly protectedPaths?: readonly string[]
   readonly automation?: readonly AutomationRule[]

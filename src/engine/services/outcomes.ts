@@ -25,6 +25,7 @@ const NOTHING: Outcome = {
   plan: null,
   waitingForInput: null,
   approvalId: null,
+  sandbox: null,
 }
 
 export function refusedOutcome(
@@ -65,7 +66,7 @@ export function abortedOutcome(about: { cwd: string; session: string | null }): 
 
 export type Ran = Omit<
   Outcome,
-  'status' | 'exitCode' | 'signal' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput'
+  'status' | 'exitCode' | 'signal' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput' | 'sandbox'
 > & { readonly end: End; readonly waitingForInput?: Outcome['waitingForInput'] }
 
 export function endedOutcome(ran: Ran): Outcome {
@@ -94,6 +95,7 @@ export function endedOutcome(ran: Ran): Outcome {
     plan: null,
     waitingForInput: ran.waitingForInput ?? null,
     approvalId: null,
+    sandbox: null,
   }
 }
 
@@ -128,6 +130,7 @@ export function quietOutcome({
     plan: null,
     waitingForInput: null,
     approvalId: null,
+    sandbox: null,
   }
 }
 

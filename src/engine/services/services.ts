@@ -9,6 +9,7 @@ import type { Questions } from '../../audit/questions.js'
 import type { LiveCalls } from './live-calls.js'
 import type { SpillFile } from '../../os/spill.js'
 import type { PlannedEnvironment } from '../../env/filter.js'
+import type { Sandbox, Stay } from './sandbox.js'
 import type { SecretStore } from './secret-store.js'
 import type { EngineLimits, EngineOptions } from './options.js'
 
@@ -27,6 +28,12 @@ export interface Services {
   readonly stateDir: string
   readonly runDir: string
   readonly secrets: SecretStore
+  /** Null: commands run with the rights of the user. */
+  readonly sandbox: Sandbox | null
+  /** The same, or one for the calls that ask for it. */
+  sandboxFor(): Sandbox
+  /** Where one command or session stays in the sandbox; null for the engine as a whole. */
+  readonly stay: Stay | null
   readonly audit: AuditSink | null
   readonly door: Door
   /** Where chunks are read into; shared, because reading and handling a chunk is one step. */

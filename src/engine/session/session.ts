@@ -5,7 +5,8 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
 import { buildEnvironment } from '../../env/filter.js'
 import { nearestExisting } from '../../os/paths.js'
-import { commandLine, descendantsOf, isAlive } from '../../os/proc.js'
+import { processesOf } from '../../os/helper/processes.js'
+import { commandLine, isAlive } from '../../os/proc.js'
 import { auditOutcome } from '../call/audit.js'
 import { Call } from '../call/call.js'
 import { deliverCommand, isRefusal } from '../plan/delivery.js'
@@ -14,6 +15,7 @@ import { type Promote } from '../call/promote.js'
 import { passGate } from '../plan/gate.js'
 import { abortedOutcome, refusedOutcome } from '../services/outcomes.js'
 import { planRun, type Plan, type Surroundings } from '../plan/plan.js'
+import type { Stay } from '../services/sandbox.js'
 import type { Services } from '../services/services.js'
 import { checkRequest } from '../plan/request.js'
 import { runInShell, type CallSite } from './call/call.js'
@@ -63,6 +65,8 @@ export class LiveSession implements Session {
     },
   }
   #usualSite: CallSite | null = null
+  /** Where its shells live in a sandbox; null before the first of them, and where there is none. */
+  #stay: Stay | null = null
   #calls = 0
   #restarts = 0
   /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
@@ -95,6 +99,13 @@ export class LiveSession implements Session {
     services.live.add(this.#life)
     this.#services = Object.create(services, {
       judge: { value: keepVerdicts((...about) => services.judge(...about), this.#memory) },
+      ...(services.sandbox
+        ? {
+            launcher: { get: () => this.#stay?.launcher ?? services.launcher },
+            runFile: { value: (kind: string) => (this.#stay ?? services).runFile(kind) },
+            stay: { get: () => this.#stay },
+          }
+        : {}),
     }) as Services
   }
 
@@ -110,6 +121,7 @@ export class LiveSession implements Session {
     // Before anything else: the rest is made while bash is at work.
     const quick = this.#turns === 0 ? this.#giveQuick(request) : null
     const call = new Call(request, this.name, this.#services.calls)
+    if (this.#services.sandbox) call.adorn = (outcome) => this.#stay?.adorn(outcome) ?? outcome
     // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
     const release = this.#services.launcher.hold()
     if (quick) this.#takeQuick(quick, request, call, release)
@@ -170,6 +182,7 @@ export class LiveSession implements Session {
     // A shell with an EXIT trap of the agent's gets the time to run it.
     const polite = this.#memory.traps.exit !== null
     await Promise.all(shells.map((shell) => shell.end(polite ? 1_000 : 0, polite))).finally(release)
+    this.#stay?.leave()
   }
 
   /** Code that gives a fresh shell this session's state. */
@@ -266,6 +279,7 @@ export class LiveSession implements Session {
     if (this.#closed)
       throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
+    if (request.sandbox !== undefined) throw fixedSandbox()
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     const notes = [
       ...this.#lostSnapshot.splice(0),
@@ -328,6 +342,10 @@ export class LiveSession implements Session {
     }
     const { state } = this.#memory
     const cwd = nearestExisting(this.#memory.cwd)
+    if (this.#services.sandbox && !this.#stay?.room.alive) {
+      this.#stay?.leave()
+      this.#stay = await this.#services.sandbox.enter(undefined, true)
+    }
     const shell = await SessionShell.start(this.#services, this.#initialEnv, cwd)
     this.#shell = shell
     this.#memory.forNewShell()
@@ -372,8 +390,16 @@ export class LiveSession implements Session {
   #leftovers(): number[] {
     const found: number[] = []
     if (this.#shell?.alive && !this.#busy)
-      found.push(...descendantsOf(this.#shell.ward.wardenPid).filter((pid) => pid !== this.#shell?.pid))
-    for (const shell of this.#former) if (!shell.ward.state.gone) found.push(...descendantsOf(shell.ward.wardenPid))
+      found.push(...processesOf(this.#shell.ward).filter((pid) => pid !== this.#shell?.pid))
+    for (const shell of this.#former) if (!shell.ward.state.gone) found.push(...processesOf(shell.ward))
     return found.filter((pid) => isAlive(pid))
   }
+}
+
+function fixedSandbox(): ShellError {
+  return new ShellError(
+    'BAD_REQUEST',
+    'Bad request: a session keeps the sandbox of its engine',
+    'Run the command without a session to give it a stricter one.',
+  )
 }

@@ -7,6 +7,7 @@ import { ensurePrivateDirectory } from '../../os/state-dir.js'
 import type { Jobs } from '../job/jobs.js'
 import type { Surroundings } from '../plan/plan.js'
 import { runSessionOnTerminal } from './terminal.js'
+import { insideFor } from '../services/inside.js'
 import type { Services } from '../services/services.js'
 import { LiveSession } from './session.js'
 import { restoreCode } from './shell/state.js'
@@ -45,7 +46,8 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
       services,
       promote: jobs.promote,
       saved: services.options.persistSessions ? load(services, name) : null,
-      onTerminal: (plan, call, self) => runSessionOnTerminal(plan, call, self, services, jobs),
+      onTerminal: async (plan, call, self) =>
+        runSessionOnTerminal(plan, call, self, await insideFor(services, plan.request, call), jobs),
     })
     const original = session.close.bind(session)
     session.close = async () => {

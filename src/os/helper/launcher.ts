@@ -1,4 +1,5 @@
 /** Starts commands through a small warm process, so that the host's memory never slows the shell, and never loses their children. */
+import type { Item } from '../../confine/policy.js'
 import { ShellError } from '../../contract/errors.js'
 
 /** A real pipe: one end is opened here, the other is given to a command (or opened by a session's shell under `path`). */
@@ -30,6 +31,10 @@ export interface LaunchSpec {
   readonly extraIn?: { readonly fd: number; readonly pipe: Pipe }
   readonly extraIn2?: { readonly fd: number; readonly pipe: Pipe }
   readonly extraOut?: { readonly fd: number; readonly pipe: Pipe }
+  /** Runs in this room, or not at all. */
+  readonly inside?: Entrance
+  /** Gets the listener of this room as descriptor 3, outside it: a proxy. */
+  readonly listenerOf?: Room
   /** Keep output in this directory instead of pipes of ours. */
   readonly keep?: KeepSpec
   readonly detached?: boolean
@@ -40,6 +45,38 @@ export interface LaunchSpec {
     readonly processes?: number
     readonly fileBytes?: number
   }
+}
+
+/** How to build a room: items in the order in which they are applied, as the helper reads them. */
+export interface RoomOrder {
+  readonly items: readonly Item[]
+  readonly strict: boolean
+  readonly allNetwork: boolean
+  readonly nested: boolean
+  /** Goes on without the second wall where the kernel has none. */
+  readonly weaker: boolean
+  /** A listener inside, for a proxy outside. */
+  readonly listens: boolean
+  readonly tmpBytes?: number
+  /** The directory that holds the folders of session files; a command sees only its own folder. */
+  readonly inner: string
+}
+
+/** A room that was built. */
+export interface Room {
+  readonly id: number
+  readonly holderPid: number
+  /** What of its promise the kernel could not give. */
+  readonly lacks: { readonly view: boolean; readonly wall: boolean }
+  /** False once its holder, or the launcher, is gone: a command that asks for it does not start. */
+  readonly alive: boolean
+}
+
+/** The room that a command enters. */
+export interface Entrance {
+  readonly room: Room
+  /** Its folder of session files, if it has one. */
+  readonly folder?: string
 }
 
 export interface KeepSpec {
@@ -79,6 +116,8 @@ export interface Ward {
   readonly pid: number
   readonly pgid: number
   readonly wardenPid: number
+  /** The first process of the command's own ids, in a room: no process of the command's. */
+  readonly initPid: number | null
   readonly wardenStart: string
   readonly leaderStart: string
   readonly exited: Promise<LeaderExit>
@@ -115,6 +154,13 @@ export interface Launcher {
   /** A pipe without waiting, when one is at hand. */
   pipeNow(): Pipe | null
   start(spec: LaunchSpec): Promise<Ward>
+  /** A pipe with a name in the file system, for shells that cannot see the launcher. */
+  namedPipe(path: string): Promise<Pipe>
+  /** Builds a room; rejects with SANDBOX_UNAVAILABLE where that cannot be done. */
+  room(order: RoomOrder): Promise<Room>
+  closeRoom(room: Room): void
+  /** Passes connections to a port of the machine's loopback on to the same port inside. */
+  publish(room: Room, port: number): Promise<void>
   /** Keeps the host's event loop alive until the returned function is called. */
   hold(): () => void
   /** Ends the launcher; every command that was not started detached ends with it. */
@@ -128,6 +174,12 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
       'CWD_NOT_ACCESSIBLE',
       `Cannot enter the working directory ${spec.cwd} (${errno})`,
       'Check that it still exists and may be entered, or pass another cwd.',
+    )
+  if (what.startsWith('sandbox'))
+    return new ShellError(
+      'SANDBOX_UNAVAILABLE',
+      `The command could not enter its sandbox, so it was not started (${what.replace(/^sandbox:? ?/, '') || 'walls'}: ${errno})`,
+      'Try again; `cerith doctor` builds a sandbox and says what this machine lacks.',
     )
   if (what === 'pty')
     return new ShellError(

@@ -6,6 +6,7 @@ import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
 import { isAlive } from '../proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
+import { createRoomOrders } from './rooms.js'
 import { describeStart, hex, maskField } from './start.js'
 import {
   LOST_AT_START,
@@ -55,7 +56,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   let holds = 0
   let isHeld = true
   let lettingGo: NodeJS.Timeout | null = null
-  const isNeeded = (): boolean => waiting.size > 0 || holds > 0 || pipeWaiters.length > 0
+  const isNeeded = (): boolean => waiting.size > 0 || holds > 0 || pipeWaiters.length > 0 || rooms.waiting
   // Let go a moment later: the next of many short commands would take hold again at once.
   const letGo = (): void => {
     lettingGo = null
@@ -71,6 +72,11 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       ;(child.stdout as unknown as Socket).ref()
     }
   }
+
+  const rooms = createRoomOrders(
+    (kind, fields) => send(kind, fields),
+    () => updateHold(),
+  )
 
   class HelperPipe implements Pipe {
     #read = -1
@@ -109,6 +115,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
 
   const handle = (event: HelperEvent): void => {
     const { fields } = event
+    if (rooms.hear(event)) return updateHold()
     const id = Number(fields['id'])
     switch (event.kind) {
       case 'v':
@@ -212,6 +219,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     ready.length = 0
     announce?.(new Error('the helper ended at once'))
     for (const waiter of pipeWaiters.splice(0)) waiter.reject(closedError())
+    rooms.lose(closedError())
     for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
     updateHold()
   })
@@ -263,6 +271,10 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         send('S', describeStart(id, spec))
       })
     },
+    namedPipe: (path) => (closed ? Promise.reject(closedError()) : rooms.namedPipe(path)),
+    room: (order) => (closed ? Promise.reject(closedError()) : rooms.room(order)),
+    closeRoom: (room) => rooms.closeRoom(room),
+    publish: (room, port) => (closed ? Promise.reject(closedError()) : rooms.publish(room, port)),
     hold() {
       holds += 1
       updateHold()
@@ -303,6 +315,7 @@ function createWard(
     pid: Number(fields['pid']),
     pgid: Number(fields['pid']),
     wardenPid: Number(fields['warden']),
+    initPid: Number(fields['init'] ?? 0) || null,
     wardenStart: fields['warden_start'] ?? '',
     leaderStart: fields['leader_start'] ?? '',
     exited,

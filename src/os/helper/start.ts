@@ -1,5 +1,5 @@
 /** The order to start a process, in the fields that the helper reads. */
-import type { LaunchSpec } from './launcher.js'
+import type { LaunchSpec, RoomOrder } from './launcher.js'
 
 export function describeStart(id: number, spec: LaunchSpec): (readonly [string, string | number])[] {
   const fields: (readonly [string, string | number])[] = [
@@ -23,6 +23,9 @@ export function describeStart(id: number, spec: LaunchSpec): (readonly [string, 
   if (spec.limits?.memoryBytes) fields.push(['memory', spec.limits.memoryBytes])
   if (spec.limits?.processes) fields.push(['processes', spec.limits.processes])
   if (spec.limits?.fileBytes) fields.push(['filesize', spec.limits.fileBytes])
+  if (spec.inside) fields.push(['room', spec.inside.room.id])
+  if (spec.inside?.folder !== undefined) fields.push(['folder', spec.inside.folder])
+  if (spec.listenerOf) fields.push(['listener', spec.listenerOf.id])
   const { keep } = spec
   if (keep) {
     fields.push(['dir', keep.dir], ['head', keep.headBytes], ['tail', keep.tailBytes])
@@ -30,6 +33,25 @@ export function describeStart(id: number, spec: LaunchSpec): (readonly [string, 
     if (keep.pty) fields.push(['pty', `${keep.pty.cols},${keep.pty.rows}`])
     if (keep.deadlineMs) fields.push(['deadline', Math.ceil(keep.deadlineMs)])
     for (const mask of keep.masks ?? []) fields.push(maskField(mask))
+  }
+  return fields
+}
+
+/** The order to build a room. */
+export function describeRoom(id: number, order: RoomOrder): (readonly [string, string | number])[] {
+  const fields: (readonly [string, string | number])[] = [
+    ['room', id],
+    ['inner', order.inner],
+  ]
+  if (order.strict) fields.push(['strict', 1])
+  if (order.allNetwork) fields.push(['network', 'all'])
+  if (order.nested) fields.push(['nested', 1])
+  if (order.weaker) fields.push(['weaker', 1])
+  if (order.listens) fields.push(['listens', 1])
+  if (order.tmpBytes) fields.push(['tmp', order.tmpBytes])
+  for (const { kind, path, from } of order.items) {
+    if (from !== undefined) fields.push(['from', from])
+    fields.push([kind, path])
   }
   return fields
 }

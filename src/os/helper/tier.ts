@@ -45,6 +45,10 @@ export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
     pipe: async () => (await live()).pipe(),
     // At once when it can be: every moment between the order and its sending is one in which no shell starts.
     start: (spec) => (current.alive ? current.start(spec) : live().then((launcher) => launcher.start(spec))),
+    namedPipe: async (path) => (await live()).namedPipe(path),
+    room: async (order) => (await live()).room(order),
+    closeRoom: (room) => current.closeRoom(room),
+    publish: async (room, port) => (await live()).publish(room, port),
     hold() {
       // A timer keeps the event loop alive whatever happens to the launcher's own connection.
       holds += 1

@@ -156,7 +156,7 @@ export async function followInShell(
     shell.forgetOtherwise()
     stopping = stopCommand({
       shell: shell.pid,
-      warden: shell.ward.wardenPid,
+      ward: shell.ward,
       spared: before,
       stopSignal: STOP_SIGNAL,
       polite: why === 'interrupt' ? 2 : 15,

@@ -1,7 +1,8 @@
 /** How a session's command ended, and what the session has learned from it. */
 import { statSync } from 'node:fs'
 import type { End, Outcome } from '../../../contract/outcome.js'
-import { commandLine, descendantsOf, isAlive, linkOf } from '../../../os/proc.js'
+import { processesOf } from '../../../os/helper/processes.js'
+import { commandLine, isAlive, linkOf } from '../../../os/proc.js'
 import { adviceFor } from '../../call/advice.js'
 import { endOf } from '../../services/ends.js'
 import { endedOutcome } from '../../services/outcomes.js'
@@ -132,7 +133,7 @@ export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>):
 
 /** What earlier calls left running: a stop of this call spares it. */
 export function existingDescendants(shell: SessionShell): Set<number> {
-  return new Set(descendantsOf(shell.ward.wardenPid).filter((pid) => pid !== shell.pid && isAlive(pid)))
+  return new Set(processesOf(shell.ward).filter((pid) => pid !== shell.pid && isAlive(pid)))
 }
 
 /** `$PWD` when it names the directory the kernel says the shell is in (it keeps symbolic links), else the kernel's answer. */

@@ -1,4 +1,6 @@
 /** Ends the command of a session and leaves the shell alive: the shell is told first, so that nothing of the list comes after. */
+import type { Ward } from '../../../os/helper/launcher.js'
+import { processesOf } from '../../../os/helper/processes.js'
 import { descendantsOf, isAlive } from '../../../os/proc.js'
 
 const LOOK_EVERY_MS = 10
@@ -7,7 +9,7 @@ const LATE_GRACE_MS = 500
 
 export interface StopSpec {
   readonly shell: number
-  readonly warden: number
+  readonly ward: Pick<Ward, 'wardenPid' | 'initPid'>
   /** Processes of earlier calls. */
   readonly spared: ReadonlySet<number>
   readonly stopSignal: number
@@ -56,11 +58,11 @@ export async function stopCommand(spec: StopSpec): Promise<Stopped> {
   }
 }
 
-function victims({ shell, warden, spared }: StopSpec): number[] {
+function victims({ shell, ward, spared }: StopSpec): number[] {
   const seen = new Set(spared)
   // A child that a spared process started meanwhile belongs to it.
   for (const pid of spared) for (const child of descendantsOf(pid)) seen.add(child)
-  return descendantsOf(warden).filter((pid) => pid !== shell && !seen.has(pid) && isAlive(pid))
+  return processesOf(ward).filter((pid) => pid !== shell && !seen.has(pid) && isAlive(pid))
 }
 
 function signal(pid: number, what: number | NodeJS.Signals): void {

@@ -5,6 +5,7 @@ import type { Pipe, Ward } from '../../../os/helper/launcher.js'
 import { closeQuietly } from '../../../os/helper/native-launcher.js'
 import { readInto, type PipeReader } from '../../../os/pipe-reader.js'
 import { watchChildren, type ChildrenWatch } from '../../../os/children.js'
+import { processesOf } from '../../../os/helper/processes.js'
 import { commandLine, descendantsOf, processFacts, signalProcess } from '../../../os/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import { within } from '../../services/within.js'
@@ -52,8 +53,8 @@ export class SessionShell {
     this.#ordersFile = fileName(fstatSync(orders))
     this.#reportPipe = report
     this.files = new SessionFiles(services, marks)
-    // The warden adopts what the shell's children leave behind.
-    this.#children = [watchChildren(ward.pid), watchChildren(ward.wardenPid)]
+    // The warden adopts what the shell's children leave behind; in a room its init does.
+    this.#children = [watchChildren(ward.pid), watchChildren(ward.initPid ?? ward.wardenPid)]
     this.#reports = readInto(
       report.readEnd(),
       services.scratch,
@@ -237,7 +238,8 @@ export class SessionShell {
   }
 
   #wardenHasCompany(): boolean {
-    return (this.#children[1]?.count() ?? 0) > 1
+    // The shell itself is a child of the warden, and none of the init.
+    return (this.#children[1]?.count() ?? 0) > (this.ward.initPid === null ? 1 : 0)
   }
 
   #mayShare(): boolean {
@@ -338,7 +340,7 @@ export class SessionShell {
     }
     // What runs in the background is asked first; the shell itself would not listen to SIGTERM.
     if (!this.ward.state.gone && this.#hasCompany()) {
-      for (const pid of descendantsOf(this.ward.wardenPid)) if (pid !== this.pid) signalProcess(pid, 'SIGTERM')
+      for (const pid of processesOf(this.ward)) if (pid !== this.pid) signalProcess(pid, 'SIGTERM')
       if (this.alive) this.ward.kill({ signal: 1, graceMs: COMPANY_GRACE_MS, why: 'close' })
       else this.ward.kill({ signal: 15, graceMs: COMPANY_GRACE_MS, why: 'close' })
     } else this.ward.kill({ signal: 9, graceMs: 0, why: 'close' })

@@ -1,0 +1,114 @@
+/* Puts a command into a room: process ids of its own with an init, a /proc of its own, and only its own session files. */
+#define _GNU_SOURCE
+#include "confine.h"
+#include "helper.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Files of /proc that belong to root and tell of the machine. For anyone else the kernel refuses them. */
+static const char *const ROOTS_FILES[] = {"/proc/kcore", "/proc/kmsg", "/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup", "/proc/vmallocinfo",
+  "/proc/slabinfo", "/proc/timer_list", "/proc/sched_debug", "/proc/keys", "/proc/key-users", "/proc/iomem", "/proc/ioports", "/proc/kallsyms"};
+
+static bool cover_by_nothing(const char *path) {
+  int target = open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+  if (target < 0) return errno == ENOENT;
+  int nothing = open("/dev/null", O_PATH | O_CLOEXEC);
+  bool ok = nothing >= 0 && cover_with(nothing, target, A_RDONLY, false);
+  close(target);
+  if (nothing >= 0) close(nothing);
+  return ok;
+}
+
+/* Only a process of the new ids can mount their /proc. Read-only: the switches of the kernel in it are files that root owns. */
+static bool own_processes(void) {
+  if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL) != 0) return false;
+  if (geteuid() != 0) return true;
+  for (size_t at = 0; at < sizeof ROOTS_FILES / sizeof ROOTS_FILES[0]; at++) if (!cover_by_nothing(ROOTS_FILES[at])) return false;
+  return true;
+}
+
+/* The first of the new ids. When it ends, the kernel ends all others; it adopts what the command leaves behind. */
+static void be_init(const Entry *entry, int told) {
+  prctl(PR_SET_DUMPABLE, 0);   /* first: from here on its environment, memory and descriptors are closed to the commands */
+  if (!entry->detached) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_NAME, "cerith-init");
+  signal(SIGCHLD, SIG_IGN);   /* children that end are gone at once */
+  int leave = fcntl(entry->leave, F_DUPFD_CLOEXEC, 100);
+  char ok = leave >= 0 && own_processes() && lock_down(false, false) == NULL;
+  if (write(told, &ok, 1) != 1 || !ok) _exit(1);
+  dup2(leave, 0);
+  close_from(1);
+  /* The end of the pipe tells that the leader has ended; then only the last one of what it left behind is waited for. */
+  char byte;
+  for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) got = read(0, &byte, 1);
+  close(0);
+  while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR) {}
+  _exit(0);
+}
+
+/* Takes away the folders of all other sessions, and puts the command's own in their place. */
+static bool own_files(const Entry *entry) {
+  if (!entry->inner) return true;
+  int own = -1;
+  if (entry->folder) {
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", entry->inner, entry->folder) >= (int)sizeof path) return false;
+    int fd = open_source(path);
+    own = fd < 0 ? -1 : clone_mount(fd, false);
+    if (fd >= 0) close(fd);
+    if (own < 0) return false;
+  }
+  if (own < 0) return umount2(entry->inner, MNT_DETACH) == 0;
+  if (mount("own", entry->inner, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16k") != 0) return false;
+  int root = open("/", O_PATH | O_CLOEXEC), inner = open_source(entry->inner);
+  bool ok = root >= 0 && inner >= 0 && mkdirat(inner, entry->folder, 0700) == 0;
+  int target = ok ? openat(inner, entry->folder, O_PATH | O_CLOEXEC | O_NOFOLLOW) : -1;
+  ok = target >= 0 && place_mount(own, target) && change_mount(inner, A_RDONLY, false);
+  int open_ones[] = {root, inner, target, own};
+  for (size_t at = 0; at < sizeof open_ones / sizeof open_ones[0]; at++) if (open_ones[at] >= 0) close(open_ones[at]);
+  return ok;
+}
+
+const char *room_enter(const Entry *entry, pid_t *init) {
+  int holder = (int)syscall(434 /* pidfd_open */, entry->holder, 0);
+  if (holder < 0) return "room is gone";
+  int spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (entry->all_network ? 0 : CLONE_NEWNET);
+  bool entered = setns(holder, spaces) == 0;
+  int saved = errno;
+  close(holder);
+  errno = saved;
+  if (!entered) return "room";
+  if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) return "process ids";
+  /* A slave of the room's mounts: covers arrive from there, nothing goes back. */
+  if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return "slave";
+  if (!own_files(entry)) return "session files";
+  if (entry->own_terminals && mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
+  int told[2];
+  if (pipe2(told, O_CLOEXEC) != 0) return "pipe";
+  /* The working directory and root are shared with it: where it mounts /proc, this process has it too. */
+  *init = (pid_t)syscall(SYS_clone, CLONE_PARENT | CLONE_FS | SIGCHLD, NULL, NULL, NULL, NULL);
+  if (*init == 0) be_init(entry, told[1]);
+  close(told[1]);
+  char ok = 0;
+  ssize_t got = -1;
+  if (*init > 0) do got = read(told[0], &ok, 1); while (got < 0 && errno == EINTR);
+  close(told[0]);
+  return got == 1 && ok ? NULL : "init";
+}
+
+/* Borrows the memory until the exec, on a stack of its own. */
+pid_t clone_leader(int (*run)(void *), void *context) {
+  static char stack[65536] __attribute__((aligned(16)));
+  return clone(run, stack + sizeof stack, CLONE_PARENT | CLONE_VM | CLONE_VFORK | SIGCHLD, context);
+}

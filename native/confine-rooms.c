@@ -1,0 +1,167 @@
+/* The launcher's rooms: built on order, refreshed before a command enters, gone with the last process that needs them. */
+#define _GNU_SOURCE
+#include "confine.h"
+#include "helper.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { ROOMS = 256, PORTS = 256, BUILD_MS = 20000, ANSWER_MS = 5000 };
+static Room rooms[ROOMS];
+static int room_count;
+static struct { pid_t pid; int room; } ports[PORTS];
+static int port_count;
+
+Room *find_room(int id) {
+  for (int at = 0; at < room_count; at++) if (rooms[at].id == id) return &rooms[at];
+  return NULL;
+}
+
+bool any_room(void) { return room_count > 0; }
+
+typedef struct { int32_t error; uint32_t lacks; char what[120]; } Built;
+
+static bool send_built(int to, const Built *built, const int *fds, int count) {
+  char space[CMSG_SPACE(2 * sizeof(int))] = {0};
+  struct iovec body = {(void *)built, sizeof *built};
+  struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1};
+  if (count > 0) {
+    message.msg_control = space;
+    message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
+    memcpy(CMSG_DATA(head), fds, (size_t)count * sizeof(int));
+  }
+  return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *built;
+}
+
+static bool receive_built(int from, Built *built, int *fds, int *count) {
+  char space[CMSG_SPACE(2 * sizeof(int))];
+  struct iovec body = {built, sizeof *built};
+  struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+  struct pollfd ready = {from, POLLIN, 0};
+  int answered;
+  do answered = poll(&ready, 1, BUILD_MS); while (answered < 0 && errno == EINTR);
+  if (answered <= 0 || recvmsg(from, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *built) return false;
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  *count = head && head->cmsg_type == SCM_RIGHTS ? (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int)) : 0;
+  if (*count > 0) memcpy(fds, CMSG_DATA(head), (size_t)*count * sizeof(int));
+  return true;
+}
+
+/* In the forked child. Everything of the launcher's is closed first: pipe ends of other commands, the lifeline, the engine's events. */
+static void become_holder(char *payload, size_t length, int orders) {
+  static Policy policy;
+  RoomParts parts = {-1, -1, -1, 0};
+  int nothing = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; fd++) dup2(nothing, fd);
+  orders = dup2(orders, 3);
+  fcntl(orders, F_SETFD, FD_CLOEXEC);
+  close_from(4);
+  signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  errno = 0;
+  const char *failed = read_policy(&policy, payload, length);
+  if (!failed) failed = room_build(&policy, &parts);
+  Built built = {.error = failed ? errno : 0, .lacks = parts.lacks};
+  if (failed) snprintf(built.what, sizeof built.what, "%s", failed);
+  int fds[2], count = 0;
+  if (parts.wall >= 0) fds[count++] = parts.wall;
+  if (parts.listener >= 0) fds[count++] = parts.listener;
+  if (!send_built(orders, &built, fds, count) || failed) _exit(1);
+  for (int at = 0; at < count; at++) close(fds[at]);
+  hold_room(&policy, orders);
+}
+
+void build_room(char *payload, size_t length) {
+  int id = (int)field_number(payload, length, "room", -1), ends[2];
+  if (find_room(id) || room_count == ROOMS) { say(1, 'F', "room=%d\nerrno=%d\nwhat=too many rooms", id, EAGAIN); return; }
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) { say(1, 'F', "room=%d\nerrno=%d\nwhat=socket", id, errno); return; }
+  pid_t holder = fork();
+  if (holder == 0) become_holder(payload, length, ends[1]);
+  int saved = errno;
+  close(ends[1]);
+  Built built = {.error = holder < 0 ? saved : EIO, .what = "the holder ended"};
+  int fds[2] = {-1, -1}, count = 0;
+  bool answered = holder > 0 && receive_built(ends[0], &built, fds, &count);
+  if (!answered || built.error != 0 || built.what[0] != 0) {
+    close(ends[0]);
+    if (holder > 0) kill(holder, SIGKILL);
+    say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, built.error, built.what);
+    return;
+  }
+  bool walled = !(built.lacks & LACKS_WALL);
+  const char *inner = field_text(payload, length, "inner");
+  rooms[room_count++] = (Room){.id = id, .holder = holder, .orders = ends[0], .wall = walled ? fds[0] : -1, .listener = count > walled ? fds[walled] : -1,
+    .all_network = strcmp(field_text(payload, length, "network") ? field_text(payload, length, "network") : "", "all") == 0,
+    .nested = field_number(payload, length, "nested", 0) != 0, .inner = inner ? strdup(inner) : NULL};
+  const char *failed = refresh_room(&rooms[room_count - 1]);
+  if (failed) { say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, EIO, failed); close_room(id); return; }
+  say(1, 'R', "room=%d\nholder=%d\nlacks=%u", id, (int)holder, built.lacks);
+}
+
+const char *refresh_room(Room *room) {
+  const char *list;
+  size_t length;
+  unsigned long number = machine_sockets(&list, &length);
+  if (number == room->told) return NULL;
+  char answer = '0';
+  struct pollfd ready = {room->orders, POLLIN, 0};
+  if (send(room->orders, length > 0 ? list : "-", length > 0 ? length : 1, MSG_NOSIGNAL) < 0) return "room is gone";
+  int answered;
+  do answered = poll(&ready, 1, ANSWER_MS); while (answered < 0 && errno == EINTR);
+  if (answered <= 0 || read(room->orders, &answer, 1) != 1) return "room does not answer";
+  if (answer != '1') return "a socket could not be covered";
+  room->told = number;
+  return NULL;
+}
+
+void refresh_rooms(void) {
+  for (int at = 0; at < room_count; at++) refresh_room(&rooms[at]);
+}
+
+bool is_room_process(pid_t pid) {
+  for (int at = 0; at < room_count; at++) if (rooms[at].holder == pid) return true;
+  for (int at = 0; at < port_count; at++) if (ports[at].pid == pid) return true;
+  return false;
+}
+
+void close_room(int id) {
+  Room *room = find_room(id);
+  if (!room) return;
+  for (int at = port_count - 1; at >= 0; at--) if (ports[at].room == id) { kill(ports[at].pid, SIGKILL); ports[at] = ports[--port_count]; }
+  int open_ones[] = {room->orders, room->wall, room->listener};
+  for (size_t at = 0; at < sizeof open_ones / sizeof open_ones[0]; at++) if (open_ones[at] >= 0) close(open_ones[at]);
+  free(room->inner);
+  *room = rooms[--room_count];
+}
+
+/* A holder that was killed: what runs in its room goes on, nothing new enters it. The engine builds another. */
+void room_process_ended(pid_t pid) {
+  for (int at = 0; at < port_count; at++) if (ports[at].pid == pid) { ports[at] = ports[--port_count]; return; }
+  for (int at = 0; at < room_count; at++) {
+    if (rooms[at].holder != pid) continue;
+    say(1, 'd', "room=%d", rooms[at].id);
+    close_room(rooms[at].id);
+    return;
+  }
+}
+
+void publish_port(char *payload, size_t length) {
+  int id = (int)field_number(payload, length, "room", -1), port = (int)field_number(payload, length, "port", 0), error = ENOENT;
+  Room *room = find_room(id);
+  pid_t pid = -1;
+  if (room && port > 0 && port < 65536 && port_count < PORTS) error = forward_port(room->holder, port, &pid);
+  if (error == 0) { ports[port_count].pid = pid; ports[port_count++].room = id; }
+  say(1, 'P', "room=%d\nport=%d\nerrno=%d", id, port, error);
+}

@@ -1,0 +1,65 @@
+/* Which unix sockets of the machine have a path and an ear: streams that listen, datagrams, and those bound by a relative name. */
+#define _GNU_SOURCE
+#include "confine.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LIST_BYTES = 1 << 17, LISTENS = 0x10000, DATAGRAM = 2 };
+static char list[2][LIST_BYTES];
+static size_t used[2];
+
+static void add(int which, const char *path) {
+  size_t length = strlen(path) + 1;
+  if (used[which] + length > LIST_BYTES) return;
+  memcpy(list[which] + used[which], path, length);
+  used[which] += length;
+}
+
+/* The kernel does not say where a relative name was bound: where a process stands that could have done it. */
+static void add_relative(int which, const char *name) {
+  DIR *processes = opendir("/proc");
+  if (!processes) return;
+  for (struct dirent *entry; (entry = readdir(processes));) {
+    if (!isdigit((unsigned char)entry->d_name[0])) continue;
+    char link[300], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/%s/cwd", entry->d_name);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0 || path[0] != '/') continue;
+    int rest = snprintf(path + length, sizeof path - (size_t)length, "/%s", name);
+    struct stat facts;
+    if (rest > 0 && (size_t)(length + rest) < sizeof path && lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode)) add(which, path);
+  }
+  closedir(processes);
+}
+
+unsigned long machine_sockets(const char **found, size_t *length) {
+  static unsigned long number = 1;
+  static int current;
+  int next = !current;
+  used[next] = 0;
+  char *line = NULL;
+  size_t room = 0;
+  FILE *file = fopen("/proc/net/unix", "re");
+  while (file && getline(&line, &room, file) > 0) {
+    unsigned flags = 0, type = 0;
+    int at = 0;
+    if (sscanf(line, "%*s %*s %*s %x %x %*s %*s %n", &flags, &type, &at) < 2 || at == 0) continue;
+    char *path = line + at, *end = strchr(path, '\n');
+    if (end) *end = 0;
+    if (path[0] == 0 || path[0] == '@' || (!(flags & LISTENS) && type != DATAGRAM)) continue;
+    if (path[0] == '/') add(next, path);
+    else add_relative(next, path);
+  }
+  free(line);
+  if (file) fclose(file);
+  if (used[next] != used[current] || memcmp(list[next], list[current], used[next]) != 0) { current = next; number++; }
+  *found = list[current];
+  *length = used[current];
+  return number;
+}

@@ -1,0 +1,97 @@
+/* confine: what a command may see and touch. A room is built once per policy (namespaces and mounts, kept by a holder process);
+   commands are put into it, each with process ids of its own. */
+#ifndef CERITH_CONFINE_H
+#define CERITH_CONFINE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { ITEMS = 4096 };
+
+/* What is done with a path, in the order of the list: the later (deeper) item wins. */
+typedef enum {
+  SHOW = 's',      /* as it is outside, read-only */
+  WRITE = 'w',     /* as it is outside, writable */
+  HIDE = 'h',      /* an empty file or directory in its place */
+  VIEW = 'v',      /* a read-only layer over a directory: names that follow as BLANK are not there, sockets and pipes are dead */
+  BLANK = 'b',     /* a name (relative to the view) that is not there, now or later */
+  BETWEEN = 'n',   /* stays as it is but cannot be moved or removed */
+  PROTECT = 'p',   /* stays as it is, read-only, although it lies in a WRITE */
+  TRY = 't',       /* copy-on-write: changes go to `from` */
+} ItemKind;
+
+typedef struct { ItemKind kind; const char *path, *from; int fd; } Item;
+
+typedef struct {
+  Item items[ITEMS];
+  int count;
+  bool overflow;        /* the list was longer than ITEMS: a failure, never a shorter list */
+  bool strict;          /* nothing exists but what is shown */
+  bool all_network;     /* the machine's network instead of a loopback of the room's own */
+  bool nested;          /* commands may make user namespaces of their own: no second wall */
+  bool weaker;          /* goes on without the second wall where the kernel has none */
+  bool listens;         /* a listener on 127.0.0.1:3128 inside, accepted outside */
+  long long shm_bytes, tmp_bytes;   /* tmp_bytes > 0: /tmp lives in memory and holds no more than that */
+  const char *inner;    /* directory of session files: each command sees only its own folder of it */
+} Policy;
+
+typedef struct { int network, wall, listener; unsigned lacks; } RoomParts;   /* descriptors, -1 = none */
+enum { LACKS_VIEW = 1, LACKS_WALL = 2 };
+
+/* confine-policy.c */
+const char *read_policy(Policy *policy, char *payload, size_t length);
+
+/* confine-room.c: in a process of its own, which becomes the holder. NULL, or what failed with errno set. */
+const char *room_build(Policy *policy, RoomParts *parts);
+
+/* confine-keep.c */
+void hold_room(const Policy *policy, int orders) __attribute__((noreturn));
+bool cover_socket(const char *path, const Policy *policy);
+
+/* confine-mounts.c: mounts by descriptor only */
+enum { A_RDONLY = 1, A_NOSUID = 2, A_NODEV = 4, A_NOEXEC = 8 };
+int open_source(const char *path);                       /* on the machine; through no link */
+int open_within(int root, const char *path);             /* in the new root; through no link */
+int open_following(int root, const char *path);          /* in the new root; links are followed inside it */
+int clone_mount(int fd, bool deep);
+bool change_mount(int fd, unsigned long long set, bool deep);
+bool place_mount(int mount, int target);
+bool cover_with(int source, int target, unsigned long long set, bool deep);
+long long mount_id(int fd);
+bool make_within(int root, const char *path, bool directory);
+
+/* confine-enter.c: called in the porter, a child of the warden that ends afterwards; what it makes are children of the warden. */
+typedef struct {
+  pid_t holder;
+  bool all_network, detached, own_terminals;
+  const char *inner, *folder;   /* `folder` of `inner` is the only one that the command sees; NULL = none */
+  int leave;                    /* read end of a pipe: at its end the init goes when its last child went */
+} Entry;
+const char *room_enter(const Entry *entry, pid_t *init);
+pid_t clone_leader(int (*run)(void *), void *context);
+
+/* confine-filter.c, confine-wall.c: the last things before the exec */
+const char *lock_down(bool nested, bool no_internet);
+int make_wall(const Policy *policy, bool scoped);        /* a Landlock ruleset, or -1 with errno */
+int make_only_wall(const Policy *policy);                /* the tier without rooms */
+bool enter_wall(int ruleset);
+long landlock_version(void);
+
+/* confine-rooms.c: the launcher's rooms */
+typedef struct { int id; pid_t holder; int orders, wall, listener; bool all_network, nested; char *inner; unsigned long told; } Room;
+void build_room(char *payload, size_t length);            /* says 'R' or 'F' */
+Room *find_room(int id);
+const char *refresh_room(Room *room);                     /* before a command enters: sockets that came into being are covered; NULL or what failed */
+void refresh_rooms(void);
+bool any_room(void);
+bool is_room_process(pid_t pid);
+void room_process_ended(pid_t pid);
+void publish_port(char *payload, size_t length);          /* says 'P' */
+void close_room(int id);
+
+/* confine-sockets.c: listening sockets of the machine by path, NUL after each; the number changes with the list */
+unsigned long machine_sockets(const char **list, size_t *length);
+
+/* confine-ports.c */
+int forward_port(pid_t holder, int port, pid_t *forwarder);   /* 0 or errno */
+#endif

@@ -1,0 +1,51 @@
+/** Says what is wrong with a sandbox that was asked for, in words; null where nothing is. */
+import { SANDBOX_NETWORKS, SANDBOX_PROFILES } from '../contract/sandbox.js'
+
+const LISTS = ['domains', 'write', 'hide', 'protect', 'show', 'sockets'] as const
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  profile: SANDBOX_PROFILES,
+  network: SANDBOX_NETWORKS,
+  unavailable: ['fail', 'weaker'],
+  outside: ['ask', 'never'],
+  tier: ['auto', 'rooms', 'landlock'],
+}
+const LIMITS = ['memoryBytes', 'processes', 'cpus', 'tmpBytes']
+const KEYS = [...LISTS, ...Object.keys(CHOICES), 'ports', 'nested', 'limits']
+/** A host name, or one with a dot before it for everything below. An address only as a whole. */
+const DOMAIN = /^\.?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$|^\[?[0-9a-f:.]+\]?$/i
+
+export function sandboxMistake(asked: unknown): string | null {
+  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return 'sandbox must be an object'
+  const given = asked as Record<string, unknown>
+  const unknown = Object.keys(given).find((key) => !KEYS.includes(key))
+  if (unknown !== undefined) return `sandbox has no ${unknown}; it has ${KEYS.join(', ')}`
+  for (const [key, choices] of Object.entries(CHOICES))
+    if (given[key] !== undefined && !choices.includes(given[key] as string))
+      return `sandbox.${key} must be one of ${choices.join(', ')}`
+  for (const key of LISTS) {
+    const list = given[key]
+    if (
+      list !== undefined &&
+      !(Array.isArray(list) && list.every((one) => typeof one === 'string' && one !== '' && !one.includes('\0')))
+    )
+      return `sandbox.${key} must be a list of texts`
+  }
+  const domain = (given['domains'] as readonly string[] | undefined)?.find((name) => !DOMAIN.test(name))
+  if (domain !== undefined)
+    return `sandbox.domains: ${JSON.stringify(domain)} is no host; write example.com, or .example.com for all below it`
+  if (given['nested'] !== undefined && typeof given['nested'] !== 'boolean')
+    return 'sandbox.nested must be true or false'
+  const { ports, limits } = given
+  if (
+    ports !== undefined &&
+    !(Array.isArray(ports) && ports.every((port) => Number.isInteger(port) && port > 0 && port < 65_536))
+  )
+    return 'sandbox.ports must be a list of ports'
+  if (limits !== undefined) {
+    if (typeof limits !== 'object' || limits === null) return 'sandbox.limits must be an object'
+    for (const [name, value] of Object.entries(limits))
+      if (!LIMITS.includes(name) || typeof value !== 'number' || !(value > 0))
+        return `sandbox.limits.${name} must be a positive number (${LIMITS.join(', ')})`
+  }
+  return null
+}

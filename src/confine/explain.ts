@@ -1,0 +1,78 @@
+/** What the sandbox kept a command from, told from facts: a path in an error message is looked up in the policy, and only then told. */
+import type { RoomPolicy } from './policy.js'
+import { isBelow, isInside, join } from './paths.js'
+
+export interface Blocked {
+  /** The same cause is told once per session. */
+  readonly cause: string
+  readonly what: string
+  readonly text: string
+}
+
+const REFUSED = /read-only file system|permission denied|operation not permitted|\bEROFS\b|\bEACCES\b|\bEPERM\b/i
+const MISSING = /no such file or directory|\bENOENT\b/i
+const NO_NETWORK =
+  /could not resolve host|temporary failure in name resolution|network is unreachable|\bEAI_AGAIN\b|\bENETUNREACH\b|name or service not known|failed to resolve/i
+const MAX_LINES = 200
+
+/** `stderr` of a command that did not end with 0. */
+export function explain(stderr: string, policy: RoomPolicy, cwd: string): Blocked[] {
+  const found = new Map<string, Blocked>()
+  const add = (blocked: Blocked): void => void (found.has(blocked.cause) || found.set(blocked.cause, blocked))
+  for (const line of stderr.split('\n').slice(-MAX_LINES)) {
+    const refused = REFUSED.test(line)
+    if (refused || MISSING.test(line))
+      for (const path of pathsIn(line, cwd)) {
+        const blocked = lookUp(path, policy, refused)
+        if (blocked) add(blocked)
+      }
+    if (policy.network === 'none' && NO_NETWORK.test(line))
+      add({
+        cause: 'network',
+        what: 'network',
+        text: 'The sandbox has no network (sandbox.network is none): only servers of its own on 127.0.0.1 can be reached.',
+      })
+  }
+  return [...found.values()]
+}
+
+function lookUp(path: string, policy: RoomPolicy, refused: boolean): Blocked | null {
+  const hidden = policy.hidden.find((one) => isInside(path, one))
+  if (hidden)
+    return {
+      cause: `hidden ${hidden}`,
+      what: hidden,
+      text: `The sandbox hides ${hidden} (profile ${policy.profile}); what is there outside cannot be read here.`,
+    }
+  if (!refused) return null
+  const kept = policy.protection.present.find((one) => isInside(path, one))
+  if (kept)
+    return {
+      cause: `protected ${kept}`,
+      what: kept,
+      text: `The sandbox protects ${kept}: other programs of the person would run or believe it. Leave it as it is, or ask the person to change it.`,
+    }
+  // What may be written was refused by somebody else.
+  if (policy.writable.some((one) => isInside(path, one)) || isInside(path, '/tmp') || isInside(path, '/dev'))
+    return null
+  if (isBelow(path, '/proc') || isBelow(path, '/sys'))
+    return { cause: 'kernel', what: path, text: 'The sandbox keeps /proc and /sys read-only.' }
+  const writable = [...policy.writable, '/tmp'].join(', ')
+  return {
+    cause: `write ${path}`,
+    what: path,
+    text: `The sandbox forbids writing ${path} (profile ${policy.profile}; writable: ${writable}). Write there, or repeat the command with \`outside\` and a reason.`,
+  }
+}
+
+/** Words of a message that can be paths: in quotes, or between colons. Relative ones count from the working directory. */
+function pathsIn(line: string, cwd: string): string[] {
+  const words = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]/g)].map(([, word]) => word as string)
+  words.push(...line.split(/:\s|:$/).map((part) => part.trim()))
+  return words
+    .filter(
+      (word) => word.length > 1 && word.length < 4_096 && (word.startsWith('/') || /^[\w.@-][\w.@/-]*$/.test(word)),
+    )
+    .filter((word) => word.startsWith('/') || word.includes('/') || word.startsWith('.'))
+    .map((word) => (word.startsWith('/') ? join('/', word) : join(cwd, word)))
+}

@@ -1,0 +1,195 @@
+/** What a profile means for this machine: one list of paths and what becomes of each, shallow first, so that the deeper rule wins. */
+import type { SandboxNetwork, SandboxOptions } from '../contract/sandbox.js'
+import {
+  HOME_CREDENTIAL_PATTERN,
+  HOME_CREDENTIALS,
+  PROJECT_SECRETS,
+  ROOT_HIDDEN,
+  SYSTEM_HIDDEN,
+  SYSTEM_SHOWN,
+} from './credentials.js'
+import type { Machine } from './machine.js'
+import { depthOf, isBelow, isInside, join, nameOf, parentOf } from './paths.js'
+import { protectionOf, type Protection } from './protected.js'
+
+export type ItemKind = 'view' | 'blank' | 'show' | 'hide' | 'write' | 'try' | 'between' | 'protect'
+
+export interface Item {
+  readonly kind: ItemKind
+  /** Absolute and canonical; for `blank` relative to the view before it. */
+  readonly path: string
+  /** With `try`: where the changes go. */
+  readonly from?: string
+}
+
+/** The places that a policy is about. All of them canonical. */
+export interface Places {
+  readonly home: string
+  readonly stateDir: string
+  /** Directories in which commands may write, unless the profile forbids it. */
+  readonly roots: readonly string[]
+  /** Private, kept between runs. */
+  readonly cacheDir: string
+  /** What the engine itself needs to be seen: its bash and the builtin of its sessions. */
+  readonly needed: readonly string[]
+  readonly isRoot: boolean
+  /** With `--try`: the directory that holds the changes of each root, by the root. */
+  readonly layers?: Readonly<Record<string, string>>
+}
+
+export interface RoomPolicy {
+  readonly profile: Exclude<SandboxOptions['profile'], 'off'>
+  readonly network: SandboxNetwork
+  readonly items: readonly Item[]
+  readonly writable: readonly string[]
+  readonly hidden: readonly string[]
+  readonly protection: Protection
+}
+
+/** A setting that cannot be meant: said before anything is built. */
+export class PolicyMistake extends Error {}
+
+const NEVER_WRITABLE = ['/', '/proc', '/sys', '/dev', '/run']
+const SAME_DEPTH: readonly ItemKind[] = ['view', 'blank', 'show', 'hide', 'write', 'try', 'between', 'protect']
+
+export function roomPolicy(options: SandboxOptions, places: Places, machine: Machine): RoomPolicy {
+  const { profile } = options
+  if (profile === 'off') throw new PolicyMistake('the profile off needs no room')
+  const real = (path: string): string => machine.real(path) ?? path
+  const roots = profile === 'read-only' ? [] : unique([...places.roots, ...(options.write ?? [])].map(real))
+  const shown = unique([...(options.show ?? []), ...(options.sockets ?? [])].map(real))
+  const hidden = hiddenPaths(options, places, machine).filter((path) => !shown.includes(path))
+  checkRoots(roots, hidden, places)
+  const protection = protectionOf(roots, options.protect ?? [], machine)
+  const writable = unique([...roots, ...protection.worktrees])
+  const caches = profile === 'read-only' ? [] : [places.cacheDir]
+
+  const items: Item[] = []
+  const isView = profile !== 'strict' && places.home !== '/' && !writable.some((root) => isInside(places.home, root))
+  // In a view a name is blank for good. A directory that something else is mounted in must stay a directory.
+  const mounted = [...writable, ...caches, ...shown, places.stateDir]
+  const blank = hidden.filter(
+    (path) => isView && isBelow(path, places.home) && !mounted.some((one) => isInside(one, path)),
+  )
+  if (isView) {
+    items.push({ kind: 'view', path: places.home })
+    for (const path of outermost(blank).sort()) items.push({ kind: 'blank', path: path.slice(places.home.length + 1) })
+    // Directories of projects are shown live: in a view a file that is replaced outside would be seen as it was.
+    for (const name of machine.names(places.home)) {
+      const path = join(places.home, name)
+      const isProject = !name.startsWith('.') && machine.kind(path) === 'directory'
+      if (isProject && !hidden.includes(path)) items.push({ kind: 'show', path })
+    }
+  }
+  if (profile === 'strict')
+    for (const path of unique([...SYSTEM_SHOWN.filter((path) => machine.kind(path) === 'directory'), ...places.needed]))
+      if (machine.kind(path) !== null) items.push({ kind: 'show', path: real(path) })
+  for (const path of shown) if (machine.kind(path) !== null) items.push({ kind: 'show', path })
+  // Below a project directory that is shown live, a name cannot be blank: it is covered where it stands.
+  const live = items.filter(({ kind }) => kind === 'show').map(({ path }) => path)
+  for (const path of hidden)
+    if (!blank.includes(path) || live.some((one) => isBelow(path, one) && one !== places.home))
+      items.push({ kind: 'hide', path })
+  for (const path of [...writable, ...caches]) {
+    const layer = places.layers?.[path]
+    items.push(layer === undefined ? { kind: 'write', path } : { kind: 'try', path, from: layer })
+  }
+  // A copy-on-write root protects what it holds by not being the root itself.
+  const kept = protection.present.filter((path) =>
+    writable.some((root) => isBelow(path, root) && places.layers?.[root] === undefined),
+  )
+  for (const path of kept) {
+    items.push({ kind: 'protect', path })
+    for (const between of directoriesBetween(path, writable)) items.push({ kind: 'between', path: between })
+  }
+  return { profile, network: options.network ?? 'none', items: inOrder(items), writable, hidden, protection }
+}
+
+/** Every hidden path, with the targets of those that are links. */
+function hiddenPaths(options: SandboxOptions, places: Places, machine: Machine): string[] {
+  const wanted: string[] = [...SYSTEM_HIDDEN, places.stateDir, ...(options.hide ?? [])]
+  wanted.push(...secretsOf(places.home, machine))
+  if (places.isRoot) {
+    for (const pattern of ROOT_HIDDEN) wanted.push(...matching(pattern, machine))
+    for (const home of ['/root', ...machine.names('/home').map((name) => `/home/${name}`)])
+      if (!isInside(places.home, home) && machine.kind(home) === 'directory')
+        wanted.push(...(places.roots.some((root) => isInside(root, home)) ? secretsOf(home, machine) : [home]))
+  }
+  return unique(
+    wanted.flatMap((path) => {
+      // Its directory may be reached through links; the name itself is hidden as it stands there, and so is what it leads to.
+      const directory = machine.real(parentOf(path))
+      const place = directory === null ? path : join(directory, nameOf(path))
+      const target = machine.kind(place) === 'link' ? machine.real(place) : null
+      return target === null || target === '/' ? [place] : [place, target]
+    }),
+  )
+}
+
+function secretsOf(home: string, machine: Machine): string[] {
+  const found = HOME_CREDENTIALS.map((name) => join(home, name))
+  for (const name of machine.names(home)) {
+    const path = join(home, name)
+    if (HOME_CREDENTIAL_PATTERN.test(name)) found.push(path)
+    if (!name.startsWith('.') && machine.kind(path) === 'directory')
+      for (const secret of PROJECT_SECRETS)
+        if (machine.kind(join(path, secret)) !== null) found.push(join(path, secret))
+  }
+  return found
+}
+
+function matching(pattern: string, machine: Machine): string[] {
+  if (!pattern.includes('*')) return [pattern]
+  const [start = '', end = ''] = nameOf(pattern).split('*')
+  const directory = parentOf(pattern)
+  return machine
+    .names(directory)
+    .filter((name) => name.startsWith(start) && name.endsWith(end))
+    .map((name) => join(directory, name))
+}
+
+function checkRoots(roots: readonly string[], hidden: readonly string[], { stateDir }: Places): void {
+  for (const root of roots) {
+    if (NEVER_WRITABLE.some((path) => root === path || (path !== '/' && isBelow(root, path))))
+      throw new PolicyMistake(`${root} cannot be made writable in a sandbox`)
+    if (isInside(root, stateDir)) throw new PolicyMistake(`${root} holds the state of cerith`)
+    const holder = hidden.find((path) => path !== '/run' && path !== '/var/run' && root === path)
+    if (holder) throw new PolicyMistake(`${root} holds credentials`)
+  }
+}
+
+/** What lies between a root and a protected path: bound onto itself, or moving it away would go around the protection. */
+function directoriesBetween(path: string, roots: readonly string[]): string[] {
+  const found: string[] = []
+  for (let at = parentOf(path); roots.some((root) => isBelow(at, root)) && !roots.includes(at); at = parentOf(at))
+    found.push(at)
+  return found
+}
+
+/** Shallow first; a view is followed by its blanks; the same thing is done once. */
+function inOrder(items: readonly Item[]): Item[] {
+  const views = items.filter(({ kind }) => kind === 'view' || kind === 'blank')
+  const rest = items.filter(({ kind }) => kind !== 'view' && kind !== 'blank')
+  const seen = new Set<string>()
+  const once = rest.filter(({ kind, path }) => {
+    const key = `${kind} ${path}`
+    return !seen.has(key) && seen.add(key)
+  })
+  const order = (a: Item, b: Item): number =>
+    depthOf(a.path) - depthOf(b.path) ||
+    SAME_DEPTH.indexOf(a.kind) - SAME_DEPTH.indexOf(b.kind) ||
+    (a.path < b.path ? -1 : 1)
+  const view = views[0]
+  const sorted = once.sort(order)
+  if (!view) return sorted
+  const at = sorted.findIndex((item) => depthOf(item.path) >= depthOf(view.path))
+  return at < 0 ? [...sorted, ...views] : [...sorted.slice(0, at), ...views, ...sorted.slice(at)]
+}
+
+function outermost(paths: readonly string[]): string[] {
+  return paths.filter((path) => !paths.some((other) => isBelow(path, other)))
+}
+
+function unique(paths: readonly string[]): string[] {
+  return [...new Set(paths)]
+}

@@ -1,0 +1,58 @@
+/** What a command in a sandbox may see, write and reach. The words of the settings `sandbox.*`, the same in every door. */
+
+/** From the loosest to the strictest. */
+export const SANDBOX_PROFILES = ['off', 'workspace', 'read-only', 'strict'] as const
+export type SandboxProfile = (typeof SANDBOX_PROFILES)[number]
+
+/** From the loosest to the strictest. */
+export const SANDBOX_NETWORKS = ['all', 'allow-list', 'none'] as const
+export type SandboxNetwork = (typeof SANDBOX_NETWORKS)[number]
+
+/** Limits of a whole room, all of its commands together. */
+export interface SandboxLimits {
+  readonly memoryBytes?: number
+  readonly processes?: number
+  /** Processors' worth of time: 1.5 is one and a half. */
+  readonly cpus?: number
+  /** What `/tmp` of the room holds at most. */
+  readonly tmpBytes?: number
+}
+
+export interface SandboxOptions {
+  /** `off` (default), `read-only`, `workspace` or `strict`; see docs/sandbox.md. */
+  readonly profile: SandboxProfile
+  /** Default `none`: a loopback of the room's own and nothing else. */
+  readonly network?: SandboxNetwork
+  /** With `allow-list`: host names, or `.example.com` for everything below it. */
+  readonly domains?: readonly string[]
+  /** Writable directories besides `roots` (or `cwd` where there are none). */
+  readonly write?: readonly string[]
+  /** Further paths that are not there for commands. */
+  readonly hide?: readonly string[]
+  /** Further names inside writable directories that stay read-only. */
+  readonly protect?: readonly string[]
+  /** Read-only paths that are shown as they are, live: in `strict` what exists besides the system, elsewhere what would be hidden. */
+  readonly show?: readonly string[]
+  /** Unix sockets that commands may connect to. A socket of a container engine gives the machine away. */
+  readonly sockets?: readonly string[]
+  /** Ports of the room that are reached on the machine's loopback under the same number. */
+  readonly ports?: readonly number[]
+  /** Let commands make user namespaces of their own (browsers, other sandboxes); the second wall is left out then. */
+  readonly nested?: boolean
+  readonly limits?: SandboxLimits
+  /** What happens where no room can be built: `fail` (default), or `weaker`: Landlock and seccomp alone. */
+  readonly unavailable?: 'fail' | 'weaker'
+  /** Whether one command may be run outside after a person was asked. Default `ask`. */
+  readonly outside?: 'ask' | 'never'
+  /** Which kind of wall to use; `landlock` is the weaker one, for tests and for machines without user namespaces. */
+  readonly tier?: 'auto' | 'rooms' | 'landlock'
+}
+
+/** What was in force for a command. */
+export interface SandboxFacts {
+  readonly profile: Exclude<SandboxProfile, 'off'>
+  readonly network: SandboxNetwork
+  readonly tier: 'rooms' | 'landlock'
+  /** What the sandbox kept the command from, as far as it can be told from facts. */
+  readonly blocked: readonly string[]
+}

@@ -1,0 +1,232 @@
+/** The rooms of an engine: one per policy, built by the first command that needs it, entered by every command of that policy. */
+import { createHash } from 'node:crypto'
+import { mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { explain, type Blocked } from '../../confine/explain.js'
+import { roomEnvironment } from '../../confine/environment.js'
+import { PolicyMistake, roomPolicy, type Places, type RoomPolicy } from '../../confine/policy.js'
+import { looserThan, tightened } from '../../confine/stricter.js'
+import { ShellError } from '../../contract/errors.js'
+import type { Outcome } from '../../contract/outcome.js'
+import type { SandboxFacts, SandboxOptions } from '../../contract/sandbox.js'
+import { thisMachine } from '../../os/confine/machine.js'
+import { Quarantine, type Found } from '../../os/confine/quarantine.js'
+import type { Launcher, Room } from '../../os/helper/launcher.js'
+import { ensurePrivateDirectory } from '../../os/state-dir.js'
+
+/** What the sandbox of an engine is made from. */
+export interface SandboxParts {
+  readonly options: SandboxOptions
+  readonly launcher: Launcher
+  readonly stateDir: string
+  readonly runDir: string
+  readonly home: string
+  readonly roots: readonly string[]
+  readonly needed: readonly string[]
+}
+
+interface BuiltRoom {
+  readonly room: Room
+  readonly policy: RoomPolicy
+  readonly quarantine: Quarantine
+}
+
+/** One command, or one session, in its room. */
+export interface Stay extends BuiltRoom {
+  readonly launcher: Launcher
+  readonly environment: Readonly<Record<string, string>>
+  runFile(kind: string): string
+  /** The outcome with what the sandbox has to say about it. */
+  adorn(outcome: Outcome): Outcome
+  /** Its last process is gone. */
+  leave(): void
+}
+
+export class Sandbox {
+  readonly #parts: SandboxParts
+  readonly #inner: string
+  readonly #rooms = new Map<string, Promise<BuiltRoom>>()
+  readonly #told = new Set<string>()
+  #folders = 0
+
+  constructor(parts: SandboxParts) {
+    if (parts.launcher.tier !== 'native')
+      throw new ShellError(
+        'SANDBOX_UNAVAILABLE',
+        'A sandbox needs the native helper of cerith, which cannot be used here',
+        'Build it with a C compiler (npm run build), or install the package that carries it for this machine; see `cerith doctor`.',
+      )
+    this.#parts = parts
+    this.#inner = ensurePrivateDirectory(join(parts.runDir, 'room'))
+  }
+
+  get options(): SandboxOptions {
+    return this.#parts.options
+  }
+
+  /** Variables that every command of the engine's own policy gets. */
+  get environment(): Readonly<Record<string, string>> {
+    return this.#environment(this.options)
+  }
+
+  #environment(options: SandboxOptions): Readonly<Record<string, string>> {
+    return roomEnvironment(options.profile, options.network ?? 'none', this.#cacheDir(options))
+  }
+
+  /** `named`: pipes of the stay have names that a shell inside can open. */
+  async enter(asked: Partial<SandboxOptions> | undefined, named: boolean): Promise<Stay> {
+    const options = this.#policyFor(asked)
+    const built = await this.#room(options)
+    const { launcher } = this.#parts
+    let folder: string | null = null
+    let files = 0
+    let pipes = 0
+    // Made by the first file: most commands need none.
+    const place = (): string => {
+      folder ??= `f${++this.#folders}`
+      const path = join(this.#inner, folder)
+      mkdirSync(path, { recursive: true, mode: 0o700 })
+      return path
+    }
+    if (named) place()
+    built.quarantine.enter()
+    let left = false
+    return {
+      ...built,
+      launcher: {
+        ...launcher,
+        tier: launcher.tier,
+        pid: launcher.pid,
+        get alive() {
+          return launcher.alive
+        },
+        start: (spec) =>
+          launcher.start({ ...spec, inside: { room: built.room, ...(folder === null ? {} : { folder }) } }),
+        ...(named ? { pipeNow: () => null, pipe: () => launcher.namedPipe(join(place(), `p${++pipes}`)) } : {}),
+      },
+      environment: this.#environment(options),
+      runFile: (kind) => join(place(), `${kind}${++files}`),
+      adorn: (outcome) => this.#adorn(outcome, built),
+      leave: () => {
+        if (left) return
+        left = true
+        built.quarantine.leave()
+        if (folder !== null) rmSync(join(this.#inner, folder), { recursive: true, force: true })
+      },
+    }
+  }
+
+  /** Rooms end with their last process; what no process needs any more ends now. */
+  async close(): Promise<void> {
+    for (const building of this.#rooms.values()) {
+      const built = await building.catch(() => null)
+      // The last process is gone: what appeared since the last look is set aside now.
+      built?.quarantine.look()
+      if (built?.room.alive) this.#parts.launcher.closeRoom(built.room)
+    }
+    this.#rooms.clear()
+  }
+
+  #policyFor(asked: Partial<SandboxOptions> | undefined): SandboxOptions {
+    if (!asked) return this.options
+    if (this.options.profile === 'off') return { ...asked, profile: asked.profile ?? 'workspace' }
+    const looser = looserThan(this.options, asked)
+    if (looser.length > 0)
+      throw new ShellError(
+        'BAD_REQUEST',
+        `A call may only tighten the sandbox of its engine; this would loosen: ${looser.join(', ')}`,
+        'Leave it out, or create an engine with that sandbox.',
+      )
+    return tightened(this.options, asked)
+  }
+
+  #room(options: SandboxOptions): Promise<BuiltRoom> {
+    const key = JSON.stringify(options)
+    const known = this.#rooms.get(key)
+    const building = known
+      ? known.then((built) => (built.room.alive ? built : this.#build(options)))
+      : this.#build(options)
+    this.#rooms.set(key, building)
+    building.catch(() => this.#rooms.delete(key))
+    return building
+  }
+
+  async #build(options: SandboxOptions): Promise<BuiltRoom> {
+    const policy = this.#policy(options)
+    const room = await this.#parts.launcher.room({
+      items: policy.items,
+      strict: policy.profile === 'strict',
+      allNetwork: policy.network === 'all',
+      nested: options.nested ?? false,
+      weaker: options.unavailable === 'weaker',
+      listens: policy.network === 'allow-list',
+      ...(options.limits?.tmpBytes ? { tmpBytes: options.limits.tmpBytes } : {}),
+      inner: this.#inner,
+    })
+    return { room, policy, quarantine: new Quarantine(this.#parts.stateDir, policy.protection.absent, policy.writable) }
+  }
+
+  /** What a room of these options is, without building it. */
+  #policy(options: SandboxOptions): RoomPolicy {
+    const { home, stateDir, roots, needed } = this.#parts
+    const real = (path: string): string => thisMachine.real(path) ?? path
+    const cacheDir = this.#cacheDir(options)
+    mkdirSync(cacheDir, { recursive: true, mode: 0o700 })
+    const places: Places = {
+      home: real(home),
+      stateDir: real(stateDir),
+      roots: roots.map(real),
+      cacheDir: real(cacheDir),
+      needed: needed.map((path) => real(dirname(path))),
+      isRoot: process.geteuid?.() === 0,
+    }
+    try {
+      return roomPolicy(options, places, thisMachine)
+    } catch (error) {
+      if (!(error instanceof PolicyMistake)) throw error
+      throw new ShellError(
+        'BAD_REQUEST',
+        `Bad sandbox: ${error.message}`,
+        'Choose other directories for roots and sandbox.write.',
+      )
+    }
+  }
+
+  /** Belongs to a policy and its roots: no other project's commands can have put anything into it. */
+  #cacheDir(options: SandboxOptions): string {
+    const about = JSON.stringify([options.profile, options.network, options.domains, options.write, this.#parts.roots])
+    const key = createHash('sha256').update(about).digest('hex').slice(0, 16)
+    return join(this.#parts.stateDir, 'rooms', key, 'cache')
+  }
+
+  #adorn(outcome: Outcome, { policy, quarantine }: BuiltRoom): Outcome {
+    const set = quarantine.look()
+    // Never from the words of a command that did what it should.
+    const failed = outcome.status === 'failed' || outcome.status === 'timeout'
+    const blocked = failed ? explain(outcome.output ?? outcome.stderr, policy, outcome.cwd) : []
+    const notes = [...blocked, ...set.map(foundNote)]
+      .filter(({ cause }) => !this.#told.has(cause))
+      .map(({ cause, text }) => {
+        this.#told.add(cause)
+        return text
+      })
+    const facts: SandboxFacts = {
+      profile: policy.profile,
+      network: policy.network,
+      tier: 'rooms',
+      blocked: [...blocked.map(({ what }) => what), ...set.map(({ path }) => path)],
+    }
+    return { ...outcome, sandbox: facts, notes: notes.length > 0 ? [...outcome.notes, ...notes] : outcome.notes }
+  }
+}
+
+export function foundNote({ path, movedTo, why }: Found): Blocked {
+  return {
+    cause: `quarantine ${path} ${movedTo ?? why}`,
+    what: path,
+    text:
+      movedTo === null
+        ? `The sandbox noticed ${path}: ${why}.`
+        : `The sandbox set ${path} aside (${why}); it is now ${movedTo}.`,
+  }
+}

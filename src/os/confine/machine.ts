@@ -1,0 +1,41 @@
+/** The real machine, as the policy of a room asks about it. */
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import type { FileKind, Machine } from '../../confine/machine.js'
+
+const MAX_TEXT = 1 << 20
+
+export const thisMachine: Machine = {
+  kind(path): FileKind | null {
+    try {
+      const facts = lstatSync(path)
+      if (facts.isSymbolicLink()) return 'link'
+      if (facts.isDirectory()) return 'directory'
+      if (facts.isFile()) return 'file'
+      return facts.isSocket() ? 'socket' : 'other'
+    } catch {
+      return null
+    }
+  },
+  real(path) {
+    try {
+      return realpathSync.native(path)
+    } catch {
+      return null
+    }
+  },
+  names(directory) {
+    try {
+      return readdirSync(directory)
+    } catch {
+      return []
+    }
+  },
+  text(path) {
+    try {
+      const facts = lstatSync(path)
+      return facts.isFile() && facts.size <= MAX_TEXT ? readFileSync(path, 'utf8') : null
+    } catch {
+      return null
+    }
+  },
+}

@@ -1,0 +1,42 @@
+/** Why a room could not be built, with what to change on this machine. */
+import { existsSync, readFileSync } from 'node:fs'
+import { ShellError } from '../../contract/errors.js'
+
+export function roomError(errno: string, what: string): ShellError {
+  return new ShellError(
+    'SANDBOX_UNAVAILABLE',
+    `No sandbox could be built, so nothing was started (${what}: ${errno})`,
+    `${roomHint(what)} Nothing runs without its sandbox; to accept the weaker one (Landlock and seccomp alone), set sandbox.unavailable to "weaker".`,
+  )
+}
+
+function roomHint(what: string): string {
+  if (what === 'user namespace' || what === 'identity' || what === 'private') return namespaceHint()
+  if (what === 'landlock') return 'The kernel needs Landlock (5.19 or later, `lsm=` with `landlock`).'
+  if (what === 'copy-on-write')
+    return 'The file system under this directory cannot hold changes apart (overlayfs refuses it); copy the directory and work there.'
+  if (what === 'root' || what === 'init')
+    return 'In a container /proc is often covered in part: start it with less of that, or use the weaker sandbox.'
+  if (what.startsWith('/')) return `Check that ${what} exists and is no link.`
+  return 'See `cerith doctor`.'
+}
+
+/** Which switch of this machine forbids user namespaces. */
+export function namespaceHint(): string {
+  const value = (path: string): string | null => {
+    try {
+      return readFileSync(path, 'utf8').trim()
+    } catch {
+      return null
+    }
+  }
+  if (value('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1')
+    return 'AppArmor forbids user namespaces here: install the profile from docs/sandbox.md (sudo apparmor_parser -r), or `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`.'
+  if (value('/proc/sys/kernel/unprivileged_userns_clone') === '0')
+    return 'Allow user namespaces: `sudo sysctl kernel.unprivileged_userns_clone=1`.'
+  if (value('/proc/sys/user/max_user_namespaces') === '0')
+    return 'Allow user namespaces: `sudo sysctl user.max_user_namespaces=15000`.'
+  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv'))
+    return 'A container forbids user namespaces by default: start it with a seccomp profile that allows `unshare`, or use the weaker sandbox.'
+  return 'The kernel forbids user namespaces here.'
+}

@@ -1,0 +1,185 @@
+/** The rooms of a launcher: orders to build them, and what the helper answers. */
+import { constants, openSync, unlinkSync } from 'node:fs'
+import { getSystemErrorName } from 'node:util'
+import { ShellError } from '../../contract/errors.js'
+import type { HelperEvent } from './frames.js'
+import type { Pipe, Room, RoomOrder } from './launcher.js'
+import { roomError } from './room-error.js'
+import { describeRoom } from './start.js'
+
+export type Send = (kind: string, fields: readonly (readonly [string, string | number])[]) => void
+
+interface Waiter<T> {
+  resolve(value: T): void
+  reject(error: Error): void
+}
+
+interface LiveRoom extends Room {
+  alive: boolean
+}
+
+export interface RoomOrders {
+  /** Whether the event was about rooms. */
+  hear(event: HelperEvent): boolean
+  /** True while an answer is awaited. */
+  readonly waiting: boolean
+  room(order: RoomOrder): Promise<Room>
+  closeRoom(room: Room): void
+  publish(room: Room, port: number): Promise<void>
+  namedPipe(path: string): Promise<Pipe>
+  /** The launcher is gone, and every room with it. */
+  lose(error: Error): void
+}
+
+export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
+  const rooms = new Map<number, LiveRoom>()
+  const building = new Map<number, Waiter<Room> & { readonly order: RoomOrder }>()
+  const publishing = new Map<string, Waiter<void>>()
+  const naming = new Map<string, Waiter<Pipe>>()
+  let nextRoom = 1
+
+  const settle = <K, V>(waiters: Map<K, V>, key: K): V | undefined => {
+    const waiter = waiters.get(key)
+    waiters.delete(key)
+    return waiter
+  }
+
+  return {
+    get waiting() {
+      return building.size + publishing.size + naming.size > 0
+    },
+    hear({ kind, fields }) {
+      const id = Number(fields['room'])
+      const errno = Number(fields['errno'] ?? 0)
+      switch (kind) {
+        case 'R': {
+          const lacks = Number(fields['lacks'])
+          const room: LiveRoom = {
+            id,
+            holderPid: Number(fields['holder']),
+            lacks: { view: (lacks & 1) !== 0, wall: (lacks & 2) !== 0 },
+            alive: true,
+          }
+          rooms.set(id, room)
+          settle(building, id)?.resolve(room)
+          return true
+        }
+        case 'F':
+          settle(building, id)?.reject(roomError(errnoName(errno), fields['what'] ?? 'room'))
+          return true
+        case 'd': {
+          const room = settle(rooms, id)
+          if (room) room.alive = false
+          return true
+        }
+        case 'P': {
+          const port = Number(fields['port'])
+          const waiter = settle(publishing, `${id}:${port}`)
+          if (errno === 0) waiter?.resolve()
+          else waiter?.reject(portError(port, errnoName(errno)))
+          return true
+        }
+        case 'n': {
+          const path = fields['path'] ?? ''
+          const waiter = settle(naming, path)
+          if (fields['slot'] !== undefined) waiter?.resolve(new NamedPipe(Number(fields['slot']), path, send))
+          else
+            waiter?.reject(
+              new ShellError('SPAWN_FAILED', `Could not make a pipe at ${path} (${errnoName(errno)})`, 'Try again.'),
+            )
+          return true
+        }
+        default:
+          return false
+      }
+    },
+    room(order) {
+      const id = nextRoom++
+      return new Promise((resolve, reject) => {
+        building.set(id, { order, resolve, reject })
+        changed()
+        send('R', describeRoom(id, order))
+      })
+    },
+    closeRoom(room) {
+      const live = settle(rooms, room.id)
+      if (live) live.alive = false
+      send('C', [['room', room.id]])
+    },
+    publish(room, port) {
+      return new Promise((resolve, reject) => {
+        publishing.set(`${room.id}:${port}`, { resolve, reject })
+        changed()
+        send('P', [
+          ['room', room.id],
+          ['port', port],
+        ])
+      })
+    },
+    namedPipe(path) {
+      return new Promise((resolve, reject) => {
+        naming.set(path, { resolve, reject })
+        changed()
+        send('n', [['path', path]])
+      })
+    },
+    lose(error) {
+      for (const room of rooms.values()) room.alive = false
+      rooms.clear()
+      for (const waiters of [building, publishing, naming]) {
+        for (const waiter of waiters.values()) waiter.reject(error)
+        waiters.clear()
+      }
+    },
+  }
+}
+
+class NamedPipe implements Pipe {
+  #read = -1
+  #write = -1
+  #released = false
+  readonly readPath: string
+  readonly writePath: string
+  constructor(
+    readonly slot: number,
+    path: string,
+    private readonly send: Send,
+  ) {
+    this.readPath = path
+    this.writePath = path
+  }
+  readEnd(): number {
+    if (this.#read < 0) this.#read = openSync(this.readPath, constants.O_RDONLY | constants.O_NONBLOCK)
+    return this.#read
+  }
+  writeEnd(): number {
+    if (this.#write < 0) this.#write = openSync(this.writePath, constants.O_WRONLY | constants.O_NONBLOCK)
+    return this.#write
+  }
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    this.send('r', [['slot', this.slot]])
+    try {
+      unlinkSync(this.readPath)
+    } catch {
+      // Its folder is gone already.
+    }
+  }
+}
+
+function portError(port: number, errno: string): ShellError {
+  return new ShellError(
+    'SANDBOX_UNAVAILABLE',
+    `Port ${port} of the sandbox could not be published (${errno})`,
+    errno === 'EADDRINUSE' ? 'Another program listens on it; choose another port in sandbox.ports.' : 'Try again.',
+  )
+}
+
+function errnoName(errno: number): string {
+  try {
+    return getSystemErrorName(-errno)
+  } catch {
+    return `error ${errno}`
+  }
+}

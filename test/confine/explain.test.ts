@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { explain } from '../../src/confine/explain.js'
+import type { RoomPolicy } from '../../src/confine/policy.js'
+
+const POLICY: RoomPolicy = {
+  profile: 'workspace',
+  network: 'none',
+  items: [],
+  writable: ['/srv/app'],
+  hidden: ['/home/u/.ssh'],
+  protection: { present: ['/srv/app/.git/config'], absent: [], worktrees: [] },
+}
+const told = (stderr: string): string[] => explain(stderr, POLICY, '/srv/app').map(({ what }) => what)
+
+test.each([
+  ["touch: cannot touch '/etc/hosts': Read-only file system", ['/etc/hosts']],
+  ['bash: line 1: /etc/hosts: Read-only file system', ['/etc/hosts']],
+  ["Error: EROFS: read-only file system, open '/opt/x'", ['/opt/x']],
+  ['bash: ../other/file: Read-only file system', ['/srv/other/file']],
+  ['bash: .git/config: Read-only file system', ['/srv/app/.git/config']],
+  ['cat: /home/u/.ssh/id: No such file or directory', ['/home/u/.ssh']],
+  ['curl: (6) Could not resolve host: example.com', ['network']],
+])('%s', (stderr, expected) => {
+  expect(told(stderr)).toEqual(expected)
+})
+
+test.each([
+  'grep: the words permission denied stand in a file',
+  'cat: /srv/app/missing: No such file or directory',
+  'bash: /srv/app/script: Permission denied',
+  'cat: /etc/missing: No such file or directory',
+])('nothing is told of what the sandbox had no part in: %s', (stderr) => {
+  expect(told(stderr)).toEqual([])
+})

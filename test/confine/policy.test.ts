@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { PolicyMistake, roomPolicy, type Item, type Places } from '../../src/confine/policy.js'
+import type { SandboxOptions } from '../../src/contract/sandbox.js'
+import { depthOf } from '../../src/confine/paths.js'
+import { tree } from './tree.js'
+
+const MACHINE = [
+  '/usr/bin/bash',
+  '/etc/shadow',
+  '/etc/ssh/ssh_host_rsa_key',
+  '/run/',
+  '/home/u/.ssh/id',
+  '/home/u/app/.git/config = [core]',
+  '/home/u/app/.git/hooks/',
+  '/home/u/app/src/',
+  '/home/u/lib/.env',
+  '/home/u/.local/state/cerith/vault',
+  '/home/u/.local/state/cerith/rooms/1/cache/',
+  '/home/other/',
+]
+
+const PLACES: Places = {
+  home: '/home/u',
+  stateDir: '/home/u/.local/state/cerith',
+  roots: ['/home/u/app'],
+  cacheDir: '/home/u/.local/state/cerith/rooms/1/cache',
+  needed: ['/usr/bin'],
+  isRoot: false,
+}
+
+const items = (
+  options: Partial<SandboxOptions> = {},
+  places: Partial<Places> = {},
+  more: readonly string[] = [],
+): Item[] => [
+  ...roomPolicy({ profile: 'workspace', ...options }, { ...PLACES, ...places }, tree([...MACHINE, ...more])).items,
+]
+const of = (kind: Item['kind'], list: readonly Item[]): string[] =>
+  list.filter((item) => item.kind === kind).map(({ path }) => path)
+
+describe('the policy of a room', () => {
+  test('the home is a view without credentials, its projects are live, the root is writable', () => {
+    const list = items()
+    expect(of('view', list)).toEqual(['/home/u'])
+    expect(of('blank', list)).toContain('.ssh')
+    expect(of('blank', list)).toContain('.git-credentials')
+    expect(of('show', list)).toEqual(['/home/u/app', '/home/u/lib'])
+    expect(of('hide', list)).toContain('/home/u/lib/.env')
+    expect(of('write', list)).toContain('/home/u/app')
+    expect(of('protect', list)).toEqual(['/home/u/app/.git/config', '/home/u/app/.git/hooks'])
+    expect(of('between', list)).toEqual(['/home/u/app/.git'])
+  })
+
+  test('shallow comes first, and blanks follow their view', () => {
+    const list = items()
+    const depths = list.filter(({ kind }) => kind !== 'blank').map(({ path }) => depthOf(path))
+    expect(depths).toEqual([...depths].sort((a, b) => a - b))
+    const view = list.findIndex(({ kind }) => kind === 'view')
+    const blanks = list.map(({ kind }, at) => (kind === 'blank' ? at : -1)).filter((at) => at >= 0)
+    expect(blanks[0]).toBe(view + 1)
+    expect(blanks.at(-1)).toBe(view + blanks.length)
+  })
+
+  test('the state directory is hidden although it lies in the home, and holds the cache', () => {
+    const list = items()
+    const hidden = list.findIndex(({ kind, path }) => kind === 'hide' && path === PLACES.stateDir)
+    const cache = list.findIndex(({ kind, path }) => kind === 'write' && path === PLACES.cacheDir)
+    expect(hidden).toBeGreaterThan(0)
+    expect(cache).toBeGreaterThan(hidden)
+  })
+
+  test('a home that is itself writable has no view; its credentials are covered one by one', () => {
+    const list = items({}, { roots: ['/home/u'] })
+    expect(of('view', list)).toEqual([])
+    expect(of('hide', list)).toEqual(
+      expect.arrayContaining(['/home/u/.ssh', '/home/u/.local/state/cerith', '/home/u/.netrc']),
+    )
+    const write = list.findIndex(({ kind, path }) => kind === 'write' && path === '/home/u')
+    expect(list.findIndex(({ path }) => path === '/home/u/.ssh')).toBeGreaterThan(write)
+  })
+
+  test('what a hidden link leads to is hidden too', () => {
+    const list = items({}, {}, ['/home/u/dotfiles/aws/credentials', '/home/u/.aws -> dotfiles/aws'])
+    expect(of('hide', list)).toContain('/home/u/dotfiles/aws')
+    expect(of('blank', list)).toContain('.aws')
+  })
+
+  test('a protected name that is a link is never bound by following it out of the root', () => {
+    const list = items({}, {}, ['/home/u/app/.envrc -> /home/u/.ssh/id', '/home/u/app/.vscode -> src'])
+    expect(of('protect', list)).not.toContain('/home/u/.ssh/id')
+    expect(of('protect', list)).toContain('/home/u/app/src')
+  })
+
+  test.each(['/', '/proc', '/dev/shm', '/home/u/.local/state/cerith/jobs', '/home/u/.ssh'])(
+    '%s cannot be made writable',
+    (root) => {
+      expect(() => items({ write: [root] })).toThrow(PolicyMistake)
+    },
+  )
+
+  test('read-only has no writable directory at all', () => {
+    expect(of('write', items({ profile: 'read-only' }))).toEqual([])
+  })
+
+  test('strict shows the system and the roots; for root its secrets are hidden in it', () => {
+    const list = items({ profile: 'strict' }, { isRoot: true })
+    expect(of('view', list)).toEqual([])
+    expect(of('show', list)).toEqual(['/etc', '/usr', '/usr/bin'])
+    expect(of('hide', list)).toEqual(
+      expect.arrayContaining(['/etc/shadow', '/etc/ssh/ssh_host_rsa_key', '/home/other']),
+    )
+  })
+
+  test('what git is told to run inside a root is protected', () => {
+    const config = '[core]\n\thooksPath = .husky\n[include]\n\tpath = ../.gitconfig\n[core]\n fsmonitor = true'
+    const list = items({}, {}, [`/home/u/app/.git/config = ${config}`, '/home/u/app/.husky/', '/home/u/app/.gitconfig'])
+    expect(of('protect', list)).toEqual(expect.arrayContaining(['/home/u/app/.husky', '/home/u/app/.gitconfig']))
+  })
+
+  test('the directory of a worktree is writable only when it points back', () => {
+    const worktree = (back: string): readonly string[] => [
+      '/home/u/wt/.git = gitdir: /home/u/main/.git/worktrees/wt\n',
+      '/home/u/main/.git/config',
+      '/home/u/main/.git/hooks/',
+      '/home/u/main/.git/worktrees/wt/HEAD',
+      '/home/u/main/.git/worktrees/wt/commondir = ../..',
+      `/home/u/main/.git/worktrees/wt/gitdir = ${back}\n`,
+    ]
+    const proven = items({}, { roots: ['/home/u/wt'] }, worktree('/home/u/wt/.git'))
+    expect(of('write', proven)).toEqual(expect.arrayContaining(['/home/u/main/.git', '/home/u/main/.git/worktrees/wt']))
+    expect(of('protect', proven)).toEqual(
+      expect.arrayContaining(['/home/u/wt/.git', '/home/u/main/.git/config', '/home/u/main/.git/hooks']),
+    )
+    const claimed = items({}, { roots: ['/home/u/wt'] }, worktree('/home/u/elsewhere/.git'))
+    expect(of('write', claimed).filter((path) => path.includes('main'))).toEqual([])
+  })
+
+  test('what the user shows by name is not hidden', () => {
+    const list = items({ show: ['/home/u/.ssh'] })
+    expect(of('blank', list)).not.toContain('.ssh')
+    expect(of('show', list)).toContain('/home/u/.ssh')
+  })
+})

@@ -1,0 +1,168 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { processesNamed, uniqueSeconds, until } from '../harness.js'
+import { canConfine, ground } from './harness.js'
+
+describe.skipIf(!canConfine)('a room', () => {
+  test('writes in the workspace and in a /tmp of its own, and nowhere else', async () => {
+    const { engine, home, work } = await ground()
+    const outcome = await engine.run({
+      command: `echo a >a; echo b >/tmp/cerith-b; echo c >${home}/c; cat a /tmp/cerith-b`,
+    })
+    expect(outcome.stdout).toBe('a\nb\n')
+    expect(outcome.stderr).toContain('Read-only file system')
+    expect(existsSync(join(work, 'a'))).toBe(true)
+    expect(existsSync(join(home, 'c'))).toBe(false)
+    expect(existsSync('/tmp/cerith-b')).toBe(false)
+    expect(outcome.sandbox).toMatchObject({ profile: 'workspace', network: 'none', tier: 'rooms' })
+  })
+
+  test('runs, sessions, jobs and terminals share /tmp and loopback, each with process ids of its own', async () => {
+    const { engine } = await ground()
+    const session = await engine.session()
+    await engine.run({ command: 'echo shared >/tmp/one' })
+    expect((await session.run({ command: 'cat /tmp/one; echo $$' })).stdout).toBe('shared\n2\n')
+    const server = `require('http').createServer((q, r) => r.end('hello')).listen(4321, '127.0.0.1', () => console.log('up'))`
+    const job = await engine.start({ command: ['node', '-e', server] })
+    await job.wait({ until: /up/, timeoutMs: 20_000 })
+    const get = `node -e "fetch('http://127.0.0.1:4321').then((r) => r.text()).then((t) => console.log(t))"`
+    expect((await session.run({ command: get })).stdout).toBe('hello\n')
+    const terminal = await engine.run({ command: 'cat /tmp/one; tty; test -t 0 && echo terminal', pty: true })
+    expect(terminal.output).toContain('shared')
+    expect(terminal.output).toContain('/dev/pts/0')
+    expect(terminal.output).toContain('terminal')
+    await job.kill()
+  })
+
+  test('a session keeps its state, and a time limit ends the command but neither its shell nor its init', async () => {
+    const { engine } = await ground()
+    const session = await engine.session()
+    await session.run({ command: 'kept=1; cd src' })
+    expect((await session.run({ command: 'sleep 60', timeoutMs: 200 })).status).toBe('timeout')
+    const after = await session.run({ command: 'echo $kept; pwd' })
+    expect(after.stdout).toMatch(/^1\n.*\/work\/src\n$/)
+    expect((await session.info()).restarts).toBe(0)
+  })
+
+  test('what a command leaves running is told without the init, and spared by the next stop', async () => {
+    const { engine } = await ground()
+    const session = await engine.session()
+    const seconds = uniqueSeconds()
+    const outcome = await session.run({ command: `sleep ${seconds} & disown; (setsid sleep ${seconds} &)` })
+    expect(outcome.notes.join(' ')).toContain(`sleep ${seconds}`)
+    expect(outcome.notes.join(' ')).not.toContain('cerith-helper')
+    await session.run({ command: 'sleep 60', timeoutMs: 200 })
+    expect(processesNamed(seconds).length).toBe(2)
+    await session.close()
+    await until(() => processesNamed(seconds).length === 0)
+  })
+
+  test('a session sees no files of another one', async () => {
+    const { engine } = await ground()
+    const [one, two] = [await engine.session('one'), await engine.session('two')]
+    await one.run({ command: 'echo $PPID' })
+    const seen = await two.run({ command: 'for d in $(dirname $(dirname $BASH_SOURCE))/*; do echo "$d"; done | wc -l' })
+    expect(seen.stdout.trim()).toBe('1')
+  })
+
+  test('credentials are not there, also when they come into being while the room lives', async () => {
+    const { engine, home } = await ground()
+    mkdirSync(join(home, '.ssh'))
+    writeFileSync(join(home, '.ssh', 'id'), 'secret')
+    const session = await engine.session()
+    expect((await session.run({ command: 'cat ~/.ssh/id' })).exitCode).toBe(1)
+    writeFileSync(join(home, '.new'), 'secret')
+    renameSync(join(home, '.new'), join(home, '.netrc'))
+    const outcome = await session.run({ command: 'cat ~/.netrc ~/.ssh/id' })
+    expect(outcome.stdout).toBe('')
+    expect(outcome.notes.join(' ')).toContain('hides')
+  })
+
+  test('a protected name that appears is set aside and told, and a link is moved itself', async () => {
+    const { engine, home, work } = await ground()
+    mkdirSync(join(home, '.kube'))
+    writeFileSync(join(home, '.kube', 'config'), 'keep')
+    const outcome = await engine.run({ command: 'mkdir .vscode; echo evil >.vscode/tasks.json; ln -s ../.kube .idea' })
+    expect(existsSync(join(work, '.vscode'))).toBe(false)
+    expect(existsSync(join(work, '.idea'))).toBe(false)
+    expect(readFileSync(join(home, '.kube', 'config'), 'utf8')).toBe('keep')
+    expect([...(outcome.sandbox?.blocked ?? [])].sort()).toEqual([join(work, '.idea'), join(work, '.vscode')])
+    expect(outcome.notes.filter((note) => note.includes('aside')).length).toBe(2)
+  })
+
+  test('a protected file that is replaced outside is protected again', async () => {
+    const { engine, work } = await ground()
+    mkdirSync(join(work, '.git', 'hooks'), { recursive: true })
+    writeFileSync(join(work, '.git', 'config'), '[core]\n')
+    const session = await engine.session()
+    expect((await session.run({ command: 'echo evil >>.git/config' })).exitCode).toBe(1)
+    writeFileSync(join(work, '.git', 'config.new'), '[core]\n[x]\n')
+    renameSync(join(work, '.git', 'config.new'), join(work, '.git', 'config'))
+    await until(async () => (await session.run({ command: '[ ! -w .git/config ]' })).exitCode === 0)
+    expect((await session.run({ command: 'echo evil >>.git/config; mv .git old' })).exitCode).not.toBe(0)
+    expect(readFileSync(join(work, '.git', 'config'), 'utf8')).toBe('[core]\n[x]\n')
+  })
+
+  test('nothing is left in the workspace or the home but what the commands wrote', async () => {
+    const { engine, home, work } = await ground()
+    await engine.run({ command: 'echo a >a' })
+    await (await engine.session()).run({ command: 'echo b >b' })
+    await engine.close()
+    expect(readdirSync(work).sort()).toEqual(['a', 'b', 'src'])
+    expect(readdirSync(home)).toEqual(['work'])
+  })
+
+  test('when the holder of a room is killed, what runs goes on, and the next command gets a new room', async () => {
+    const { engine } = await ground()
+    const session = await engine.session()
+    await session.run({ command: 'echo old >/tmp/mark' })
+    const holder = (name: string): number[] => processesNamed('cerith-helper').filter((pid) => commOf(pid) === name)
+    const before = holder('cerith-room')
+    for (const pid of before) if (isOf(pid, engine.id)) process.kill(pid, 'SIGKILL')
+    expect((await session.run({ command: 'cat /tmp/mark' })).stdout).toBe('old\n')
+    expect((await engine.run({ command: 'ls /tmp' })).exitCode).toBe(0)
+  })
+
+  test('a call may be stricter than its engine, never looser; a session keeps its own', async () => {
+    const { engine } = await ground()
+    const stricter = await engine.run({ command: 'echo x >x', sandbox: { profile: 'read-only' } })
+    expect(stricter.exitCode).not.toBe(0)
+    expect(stricter.sandbox?.profile).toBe('read-only')
+    await expect(engine.run({ command: 'true', sandbox: { profile: 'off' } })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+    const session = await engine.session()
+    await expect(session.run({ command: 'true', sandbox: { profile: 'read-only' } })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+  })
+
+  test('a room that cannot be built runs nothing', async () => {
+    const { engine, work } = await ground({ write: ['/proc/self'] })
+    await expect(engine.run({ command: 'echo ran >ran' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    expect(existsSync(join(work, 'ran'))).toBe(false)
+  })
+
+  test('a workspace that is reached through a link is the same workspace', async () => {
+    const { home, work } = await ground()
+    symlinkSync(work, join(home, 'link'))
+    const { engine } = await ground({}, { cwd: join(home, 'link'), env: { ...process.env, HOME: home } })
+    expect((await engine.run({ command: 'echo a >a && cat a' })).stdout).toBe('a\n')
+  })
+})
+
+function commOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
+
+/** Whether a holder belongs to this engine: its launcher is a child of this process. */
+function isOf(pid: number, _engine: string): boolean {
+  const parent = (one: number): number =>
+    Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${one}/stat`, 'utf8'))?.[1] ?? 0)
+  return parent(parent(pid)) === process.pid
+}
