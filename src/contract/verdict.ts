@@ -17,6 +17,44 @@ export interface ShellMutations {
   readonly functions: Readonly<Record<string, string | null>>
 }
 
+/** What a command can do to the shell that carries it out, whatever that shell is like; read from its syntax. */
+export interface ShellFacts {
+  /** The first words of the commands that the shell itself carries out, as far as they are constant. */
+  readonly words: readonly string[]
+  /** It leaves the shell as it was, as long as `words` mean what they say (no function or alias of that name). */
+  readonly harmless: boolean
+  /** It may change the shell, but no word means something else after it. */
+  readonly clear: boolean
+  /** It runs text that is not in it: `eval`, `source`, a name that only an expansion knows. */
+  readonly dynamic: boolean
+  /** It starts no process, and waits for none. */
+  readonly builtinsOnly: boolean
+  /** Bash may have a child when it is done. */
+  readonly leavesChildren: boolean
+  /** It is one program and words that are what they look like. */
+  readonly oneProgram: boolean
+  /** Every here-document has its end. */
+  readonly whole: boolean
+  /** There is no command in it: nothing, or comments. */
+  readonly empty: boolean
+  readonly setsTraps: boolean
+  readonly listsTraps: boolean
+  readonly mentionsErr: boolean
+  /** It may shadow or disable the builtins that the session's own lines are made of. */
+  readonly hidesBuiltins: boolean
+  /** It may point a descriptor of the shell somewhere else for good, or close it. */
+  readonly movesStreams: boolean
+  readonly movesStdin: boolean
+  /** It looks at `$_`, `$?`, `PIPESTATUS`, which the command before it has left. */
+  readonly looksAtLast: boolean
+  readonly looksAtStatus: boolean
+  readonly looksAtStages: boolean
+  /** The shell may end because of it, though not at once. */
+  readonly mayEndShell: boolean
+  /** It may make bash show what it reads (`set -v`). */
+  readonly turnsVerbose: boolean
+}
+
 export interface Verdict {
   readonly decision: Decision
   readonly rule: string | null
@@ -30,6 +68,7 @@ export interface Verdict {
   readonly dangerous: boolean
   readonly tree: Explained
   readonly mutations: ShellMutations
+  readonly shell: ShellFacts
   readonly facts: {
     /** False when the text could not be parsed completely. */
     readonly parsedOk: boolean

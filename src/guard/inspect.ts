@@ -12,6 +12,7 @@ import { parseScript } from './words/syntax.js'
 import { isConstant, withoutMarks } from './words/text.js'
 import type { GuardContext } from './policy/context.js'
 import { watchProtected } from './policy/protect.js'
+import { shellFacts, UNKNOWN_SHELL_FACTS } from './walk/shell-facts.js'
 import { type Observer, Walker } from './walk/walk.js'
 
 export type { AutomationRule } from './policy/automation.js'
@@ -58,6 +59,7 @@ export function inspect(command: string, context: GuardContext): Verdict {
     dangerous: decisive?.dangerous ?? false,
     tree: walker.tree.build(command, decisive),
     mutations,
+    shell: refused ? UNKNOWN_SHELL_FACTS : shellFacts(script, text),
     facts: { ...facts, parsedOk: refused === undefined },
   }
 }

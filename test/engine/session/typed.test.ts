@@ -4,9 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as later } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { LiveSession } from '../../../src/engine/session/session.js'
-import { readText } from '../../../src/engine/session/shell/text.js'
+import { SessionMemory, type Care } from '../../../src/engine/session/call/memory.js'
+import { inspect } from '../../../src/guard/inspect.js'
 import type { Session } from '../../../src/index.js'
 import { temporaryFolder, testEngine, until } from '../harness.js'
+
+const careFor = (command: string): Care =>
+  new SessionMemory('/', null).prepare(inspect(command, { cwd: '/', home: '/root' }), command)
 
 /** What an idle shell does by itself a moment after a command: its state is written down, and the engine knows it. */
 const writtenDown = (session: Session): Promise<unknown> => (session as LiveSession).currentState()
@@ -21,7 +25,7 @@ test.each([
   'pwd',
   ': /etc/x.conf a=b',
 ])('typed: %s', (text) => {
-  expect(readText(text).typed).toBe(true)
+  expect(careFor(text).typed).toBe(true)
 })
 
 test.each([
@@ -56,7 +60,7 @@ test.each([
   'printf -v x y',
   'echo {1..3}',
 ]) /* prettier-ignore */('not typed: %s', (text) => {
-  expect(readText(text).typed).toBe(false)
+  expect(careFor(text).typed).toBe(false)
 })
 
 test('SESS-01 the same command again sees what has happened in between', async () => {

@@ -74,7 +74,9 @@ export function remember(
   end: End,
   memory: SessionMemory,
 ): void {
-  rememberLast(report, end, memory)
+  // After a comment `$?` is still that of the command before.
+  if (plan.verdict.shell.empty) memory.statusLost = true
+  else rememberLast(report, end, memory)
   const unchanged = report?.kind === 'F'
   if (unchanged && shell.alive) return
   memory.expect(plan.verdict.mutations)

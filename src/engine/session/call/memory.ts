@@ -1,9 +1,9 @@
 /** What the engine knows about a session between two calls: where it is, what it holds, and what its shell needs special care for. */
-import type { Verdict } from '../../../contract/verdict.js'
+import type { ShellFacts, Verdict } from '../../../contract/verdict.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, type Knowledge, type ShellState } from '../shell/state.js'
 import type { UserTraps } from '../shell/call-text.js'
 import type { Report } from '../shell/report.js'
-import { LOADED, readText, type TextFacts } from '../shell/text.js'
+import { LOADED } from '../shell/lines.js'
 
 /** What the next command may ask about the one before it. */
 export interface LastCommand {
@@ -50,8 +50,14 @@ export interface Care {
 /** What is typed behind a command that is typed as it is. */
 const OWN_WORDS = ['printf', LOADED]
 
-/** Agents repeat themselves: the facts of this many commands are kept. */
-const KEPT_FACTS = 64
+/** Builtins that wait for nothing and look at no file: `typed` consists of them. */
+const AT_ONCE = new Set([':', 'echo', 'false', 'pwd', 'true'])
+const SILENT = new Set([':', 'false', 'true'])
+/**
+ * Words, quotes and lists. What is typed has the shell's own stdin, so that a shell at work looks like one at its prompt: nothing that may take
+ * long is, such as a variable (it may hold a pattern, or more than a pipe takes at once).
+ */
+const TYPEABLE = /^(?:[\w \t%+,./:;=@'"-]|&&|\|\|)*[\w%+,./:=@'"-][ \t]*$/
 
 export class SessionMemory {
   cwd: string
@@ -75,7 +81,6 @@ export class SessionMemory {
   movedStreams = false
   /** A command of this shell may have pointed them where somebody else reads: what prints there may have to wait. */
   printsElsewhere = false
-  readonly #facts = new Map<string, TextFacts>()
   /** Until the shell says that it has none. */
   #hasTraps = false
   /** A function, or an alias, may set some; or the agent has done so before. */
@@ -121,33 +126,38 @@ export class SessionMemory {
   }
 
   /** The care that a command needs. */
-  prepare(text: string): Care {
-    const facts = this.#factsOf(text)
+  prepare({ shell: facts }: Pick<Verdict, 'shell'>, text: string): Care {
     this.#hasTraps ||= facts.setsTraps || facts.mentionsErr
     this.#mayTrap ||= facts.setsTraps
     this.errTrap ||= facts.mentionsErr
-    this.repair ||= facts.mayHideBuiltins
-    this.movedStreams = facts.usesExec
-    this.printsElsewhere ||= facts.usesExec
-    const inert = !this.#hasTraps && !this.#blind && this.#meansItself(facts.words)
+    this.repair ||= facts.hidesBuiltins
+    this.movedStreams = facts.movesStreams || this.#callsWhatMoves(facts)
+    this.printsElsewhere ||= this.movedStreams
+    const inert = !this.#hasTraps && !this.#blind && facts.harmless && this.#meansItself(facts.words)
+    const typed =
+      inert &&
+      facts.builtinsOnly &&
+      facts.words.every((word) => AT_ONCE.has(word)) &&
+      TYPEABLE.test(text) &&
+      !facts.empty
     const wasBlind = this.#blind
-    this.#blind ||= !inert && !this.#meansItself(facts.clearWords)
+    this.#blind ||= !inert && !(facts.clear && this.#meansItself(facts.words))
     return {
       traps: this.#hasTraps ? { ...this.traps, listed: facts.listsTraps } : null,
-      watchTraps: !this.#hasTraps && !inert && (facts.runsOtherText || this.#mayTrap || wasBlind),
+      watchTraps: !this.#hasTraps && !inert && (facts.dynamic || this.#mayTrap || wasBlind),
       // Functions and scripts may look at it unseen.
       looksAtStatus: !inert || facts.looksAtStatus,
       lastArgument: facts.looksAtLast ? this.last.argument : null,
       stages: facts.looksAtStages ? this.last.stages : null,
       inert,
-      childless: inert && !facts.forks,
+      childless: inert && facts.builtinsOnly,
       waits: inert && !facts.leavesChildren,
-      typed: inert && facts.typed && !this.printsElsewhere && this.#meansItself(OWN_WORDS),
-      program: inert && facts.program && this.#meansItself(OWN_WORDS),
-      silent: inert && facts.silent,
-      placeless: inert && facts.placeless,
-      risky: facts.risky,
-      keepStdin: facts.redirectsWithExec,
+      typed: typed && !this.printsElsewhere && this.#meansItself(OWN_WORDS),
+      program: inert && facts.oneProgram && this.#meansItself(OWN_WORDS),
+      silent: typed && facts.words.every((word) => SILENT.has(word)),
+      placeless: typed && !facts.words.includes('pwd'),
+      risky: facts.mayEndShell,
+      keepStdin: facts.movesStdin,
       prompts: this.#prompts,
       xtrace: this.#xtrace,
       verbose: this.#verbose ? 'yes' : facts.turnsVerbose ? 'begins' : 'no',
@@ -169,20 +179,15 @@ export class SessionMemory {
     )
   }
 
-  #meansItself(words: readonly string[] | null): boolean {
-    return (
-      words !== null &&
-      words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
-    )
+  #meansItself(words: readonly string[]): boolean {
+    return words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
   }
 
-  #factsOf(text: string): TextFacts {
-    const known = this.#facts.get(text)
-    if (known) return known
-    const facts = readText(text)
-    if (this.#facts.size >= KEPT_FACTS) this.#facts.clear()
-    if (text.length <= 1_000) this.#facts.set(text, facts)
-    return facts
+  /** Functions and aliases may point streams elsewhere without a word of it in the command. */
+  #callsWhatMoves({ words }: ShellFacts): boolean {
+    if (this.#meansItself(words)) return false
+    const { functions, aliases } = this.known
+    return [...Object.values(functions), ...Object.values(aliases)].some((text) => /\bexec\b/.test(text))
   }
 
   /** The report of a command's end. */

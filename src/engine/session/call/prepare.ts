@@ -26,7 +26,7 @@ export async function prepareCall(
   { services, memory }: Pick<CallSite, 'services' | 'memory'>,
 ): Promise<PreparedCall> {
   const { request } = plan
-  const care = memory.prepare(plan.command)
+  const care = memory.prepare(plan.verdict, plan.command)
   const env: Record<string, string> = {}
   for (const name of Object.keys(request.env ?? {}))
     if (plan.env[name] !== undefined && /^[A-Za-z_]\w*$/.test(name)) env[name] = plan.env[name]
@@ -47,7 +47,7 @@ export async function prepareCall(
         plan.verdict.facts.parsedOk &&
         care.verbose === 'no' &&
         !delivered.script.endsWith('\\') &&
-        hereDocumentsEnd(delivered.script),
+        plan.verdict.shell.whole,
       stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
       keepStdin: care.keepStdin && inputFile === null,
       merged: request.streams === 'merged',
@@ -55,8 +55,9 @@ export async function prepareCall(
       cwd: plan.cwd === memory.cwd ? null : plan.cwd,
       env,
       secrets: secretPipe ? { prelude: delivered.prelude(secretPipe.readPath), epilogue: delivered.epilogue } : null,
-      status: care.looksAtStatus ? memory.last.status : 0,
-      statusLost: memory.statusLost,
+      // A comment has not failed, whatever failed before it.
+      status: care.looksAtStatus && !plan.verdict.shell.empty ? memory.last.status : 0,
+      statusLost: memory.statusLost || plan.verdict.shell.empty,
       lastArgument: care.lastArgument,
       stages: care.stages,
       traps: care.traps,
@@ -74,13 +75,4 @@ export async function prepareCall(
       loaded: shell.loaded,
     },
   }
-}
-
-/** Whether every here-document has its end; one without would swallow a line of ours. */
-function hereDocumentsEnd(text: string): boolean {
-  if (!text.includes('<<')) return true
-  const lines = new Set(text.split('\n').map((line) => line.replace(/^\t+/, '')))
-  return [...text.matchAll(/(?<!<)<<(?!<)-?[ \t]*(?:'([^']*)'|"([^"]*)"|([^\s;&|<>()]+))/g)].every(
-    ([, single, double, bare]) => lines.has((single ?? double ?? bare ?? '').replaceAll('\\', '')),
-  )
 }

@@ -10,7 +10,9 @@
 import { quoteWord } from '../../plan/quote.js'
 import { isPlain, isProgram, isTyped, reportsTraps, type CallText } from './call-text.js'
 import { STATE_BEGINS } from './state.js'
-import { LOADED } from './text.js'
+
+/** What `native/bash` is loaded as. */
+export const LOADED = '__cerith'
 
 /** SIGRTMIN+9: nobody else uses it, and the kernel queues it. */
 export const STOP_SIGNAL = 43
