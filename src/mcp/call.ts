@@ -1,6 +1,7 @@
 /** One `tools/call`: run it once, tell how it goes, ask when there is doubt, stop it when the client says so. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   inputRequired,
   inputResponse,
   ProtocolError,
@@ -14,9 +15,11 @@ import { ShellError } from '../contract/errors.js'
 import type { ApprovalQuestion } from '../contract/request.js'
 import { formFor, QUESTION, replyOf, type CallApprovals, type OpenedState, type Reply } from './approvals.js'
 import type { Answer, Client } from './client.js'
+import { hostOf } from './hosts.js'
 import { reportProgress, type Progress } from './progress.js'
 import { toProtocol } from './results.js'
 import { KEY_IN_META } from './retries.js'
+import { HOST_LABEL } from '../tools/owners.js'
 
 /** How long a command with an idempotency key outlives a dropped stream, so that the same request can be sent again. */
 const RETURN_MS = 10_000
@@ -25,6 +28,8 @@ export interface CallSite {
   readonly client: Client
   readonly server: Server
   readonly era: 'legacy' | 'modern'
+  /** Null: the only one (stdio), or one that only its requests can tell (2026 over HTTP). */
+  readonly connection: string | null
 }
 
 export function callTool(site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
@@ -33,7 +38,10 @@ export function callTool(site: CallSite, params: CallToolRequestParams, context:
     return Promise.reject(
       new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `Tool not found: ${params.name.slice(0, 80)}. The tools are ${client.listed.map(({ name }) => name).join(', ')}.`,
+        `Tool not found: ${params.name.slice(0, 80)}. The tools are ${client.tools
+          .list()
+          .map(({ name }) => name)
+          .join(', ')}.`,
       ),
     )
   }
@@ -68,6 +76,7 @@ async function perform(
 ): Promise<Answer> {
   const { client } = site
   const { settings } = client
+  const host = hostOf(clientInfo(site, context))
   const state = stateOf(site, context)
   const approvals = client.desk.open((question, call) => reply(site, params, context, state, question, call))
   const progress = progressOf(client, context, signal)
@@ -78,11 +87,34 @@ async function perform(
       ask: approvals.ask,
       door: 'mcp',
       onProgress: progress?.push,
+      labels: labelsOf(clientInfo(site, context)),
+      session: client.sessionFor(connectionOf(site, context)),
+      maxChars: host.maxChars,
+      maxFailedChars: host.maxFailedChars,
     })
-    return askLater(site, params, context, approvals) ?? toProtocol(result, settings)
+    const shown = host.structured ? settings : { ...settings, structured: false }
+    return askLater(site, params, context, approvals) ?? toProtocol(result, shown)
   } finally {
     progress?.stop()
   }
+}
+
+/** How the client calls itself: said once by a 2025 client, with every request by a 2026 one. */
+export function clientInfo({ server, era }: CallSite, context: ServerContext): { readonly name?: unknown } | undefined {
+  if (era === 'legacy') return server.getClientVersion()
+  const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
+  return envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: unknown } | undefined
+}
+
+function labelsOf(client: { readonly name?: unknown } | undefined): Readonly<Record<string, string>> | undefined {
+  return typeof client?.name === 'string' ? { [HOST_LABEL]: client.name.slice(0, 40) } : undefined
+}
+
+/** 2026 requests over HTTP belong to no connection: clients of one token are told apart by what they call themselves. */
+function connectionOf(site: CallSite, context: ServerContext): string | null {
+  if (site.connection !== null || !context.http) return site.connection
+  const { name, version } = (clientInfo(site, context) ?? {}) as { name?: unknown; version?: unknown }
+  return JSON.stringify([name ?? null, version ?? null])
 }
 
 /** Null: nobody asked for it. */

@@ -6,6 +6,7 @@ import type { ToolSet } from '../tools/tool.js'
 import { ApprovalDesk, ApprovalStates } from './approvals.js'
 import { instructionsFor, listedTools } from './identity.js'
 import type { Settings } from './options.js'
+import type { Host } from './hosts.js'
 import { engineOf, FIRST_CLIENT } from './owned-engine.js'
 import { Retries } from './retries.js'
 
@@ -15,8 +16,10 @@ export interface Client {
   readonly name: string
   readonly engine: Engine
   readonly tools: ToolSet
-  /** The tools as `tools/list` gives them; made once, because the list must not change with the connection. */
-  readonly listed: readonly Tool[]
+  /** The tools as `tools/list` gives them; without the second half's schema for hosts that get no second half. */
+  listed(host: Host): readonly Tool[]
+  /** The session of calls that name none: `main` for the first connection, `main.2` for the second. */
+  sessionFor(connection: string | null): string | undefined
   readonly instructions: string
   readonly desk: ApprovalDesk
   readonly states: ApprovalStates
@@ -36,11 +39,34 @@ export function createClient(
     name,
     engine: owned,
     tools,
-    listed: listedTools(tools.list(), settings),
+    listed: listOnce(tools, settings),
+    sessionFor: sessionNames(settings.tools.session ?? 'main'),
     instructions: instructionsFor(engine.shell.version, settings, settings.tools.cwd ?? engine.cwd),
     desk,
     states: new ApprovalStates(name, settings.approvalMs),
     retries: new Retries(),
     settings,
+  }
+}
+
+/** Each list is made once: it must not differ between two requests. */
+function listOnce(tools: ToolSet, settings: Settings): Client['listed'] {
+  const made = new Map<boolean, readonly Tool[]>()
+  return (host) => {
+    const structured = settings.structured && host.structured
+    const known = made.get(structured) ?? listedTools(tools.list(), structured)
+    made.set(structured, known)
+    return known
+  }
+}
+
+/** A connection keeps its name as long as the server lives. Null: there is only one connection. */
+function sessionNames(usual: string): Client['sessionFor'] {
+  const names = new Map<string, string>()
+  return (connection) => {
+    if (connection === null) return undefined
+    const name = names.get(connection) ?? (names.size === 0 ? usual : `${usual}.${names.size + 1}`)
+    names.set(connection, name)
+    return name
   }
 }

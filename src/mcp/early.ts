@@ -11,7 +11,8 @@ import { isId, type LineTransport } from './line-transport.js'
 export interface EarlyAnswers {
   /** The result of `initialize`, without the protocol's version. */
   readonly initialize: () => Promise<Readonly<Record<string, unknown>>>
-  readonly tools: () => Promise<readonly unknown[]>
+  /** The list depends on the host, which `initialize` has named. */
+  readonly tools: (clientInfo: { readonly name?: unknown }) => Promise<readonly unknown[]>
 }
 
 /** Versions whose `initialize` looks the same. A later one goes to the SDK. */
@@ -38,6 +39,7 @@ export class EarlyTransport implements Transport {
   #waiting: JSONRPCMessage[] = []
   #started = false
   #closed = false
+  #client: { readonly name?: unknown } | null = null
   /** Answers follow each other in the order of the questions. */
   #turn: Promise<void> = Promise.resolve()
   readonly #answered = new Set<string | number>()
@@ -101,11 +103,14 @@ export class EarlyTransport implements Transport {
   #answerTo({ id, method, params }: Message): (() => Promise<unknown>) | null {
     if (!isId(id)) return null
     if (method === 'ping') return () => Promise.resolve({})
-    if (method === 'tools/list' && params?.['cursor'] === undefined)
-      return async () => ({ tools: await this.answers.tools() })
+    // A 2026 client does not say hello; its requests and their answers look different, and go to the SDK.
+    const client = this.#client
+    if (method === 'tools/list' && client && params?.['cursor'] === undefined)
+      return async () => ({ tools: await this.answers.tools(client) })
     const { protocolVersion, clientInfo, capabilities } = params ?? {}
     if (method !== 'initialize' || !VERSIONS.includes(String(protocolVersion)) || !clientInfo || !capabilities)
       return null
+    this.#client = clientInfo as { readonly name?: unknown }
     return async () => ({ protocolVersion, ...(await this.answers.initialize()) })
   }
 }

@@ -22,13 +22,13 @@ export function instructionsFor(bashVersion: string, settings: Settings, cwd: st
 export const CAPABILITIES = { tools: {}, resources: { subscribe: true, listChanged: true } } as const
 
 /** The tools as `tools/list` gives them. */
-export function listedTools(definitions: readonly ToolDefinition[], settings: Settings): readonly Tool[] {
+export function listedTools(definitions: readonly ToolDefinition[], structured: boolean): readonly Tool[] {
   return definitions.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
     name,
     title,
     description,
     inputSchema: { ...inputSchema } as Tool['inputSchema'],
-    ...(settings.structured ? { outputSchema: { ...outputSchema } } : {}),
+    ...(structured ? { outputSchema: { ...outputSchema } } : {}),
     annotations,
   }))
 }

@@ -6,7 +6,7 @@ import {
   type Server,
 } from '@modelcontextprotocol/server'
 import type { Client } from './client.js'
-import { serverFor } from './server.js'
+import { serverFor, type Connection } from './server.js'
 import { refusal } from './web.js'
 
 const MAX_SESSIONS = 256
@@ -23,7 +23,7 @@ export interface LegacySessions {
   close(): Promise<void>
 }
 
-export type MakeServer = (client: Client, connection: { era: 'legacy' | 'modern'; lasting: boolean }) => Server
+export type MakeServer = (client: Client, connection: Connection) => Server
 
 export function createLegacySessions(
   client: Client,
@@ -37,9 +37,10 @@ export function createLegacySessions(
   })
 
   async function begin(): Promise<Held> {
-    const server = make(client, { era: 'legacy', lasting: true })
+    const id = randomUUID()
+    const server = make(client, { era: 'legacy', lasting: true, id })
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
+      sessionIdGenerator: () => id,
       maxRequestBodySize: maxBodyBytes,
       onsessioninitialized: (id) => void held.set(id, session),
       onsessionclosed: (id) => void held.delete(id),

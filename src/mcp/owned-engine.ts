@@ -4,6 +4,7 @@ import { ShellError } from '../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { RunRequest, StartRequest } from '../contract/request.js'
+import { SERVER_LABEL } from '../tools/owners.js'
 
 /** The client that sees what nobody else owns: the only one on stdio, the first token's over HTTP. */
 export const FIRST_CLIENT = 'default'
@@ -24,7 +25,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
   const outside = (name: string): string => (first ? name : name.slice(client.length + 1))
   // The first client must not reach another one's session by writing its full name.
   const isOthers = (name: string): boolean => !alone && name.includes('@')
-  const label = { [LABEL]: client }
+  const label = { [LABEL]: client, [SERVER_LABEL]: engine.id }
   const labelled = <T extends RunRequest | StartRequest>(request: T): T => ({
     ...request,
     labels: request.labels ? { ...request.labels, ...label } : label,

@@ -1,10 +1,11 @@
 /** The protocol server of one connection (or, over HTTP, of one request): tools, resources, instructions. */
 import type { Server } from '@modelcontextprotocol/server'
 import type { Engine } from '../contract/engine.js'
-import { callTool } from './call.js'
+import { callTool, clientInfo, type CallSite } from './call.js'
 import { createClient, type Client } from './client.js'
 import { CAPABILITIES } from './identity.js'
 import { settingsOf, type McpOptions } from './options.js'
+import { hostOf } from './hosts.js'
 import { parse, serveResources } from './resources.js'
 import { ToolServer } from './tool-server.js'
 import { followUpdates } from './updates.js'
@@ -13,6 +14,8 @@ export interface Connection {
   readonly era: 'legacy' | 'modern'
   /** True when the server outlives a request, so that it can tell about changes by itself. */
   readonly lasting: boolean
+  /** Tells connections of one client apart; each has a session of its own. Absent: there is only one, or the request itself must tell. */
+  readonly id?: string
 }
 
 /** For embedding: a server over an engine of your own, to be connected to any transport of the SDK. */
@@ -20,7 +23,8 @@ export function createMcpServer(engine: Engine, options: McpOptions = {}): Serve
   return serverFor(createClient(engine, settingsOf(options)), { era: 'legacy', lasting: true })
 }
 
-export function serverFor(client: Client, { era, lasting }: Connection): Server {
+export function serverFor(client: Client, connection: Connection): Server {
+  const { era, lasting } = connection
   const server = new ToolServer({
     capabilities: CAPABILITIES,
     instructions: client.instructions,
@@ -29,8 +33,10 @@ export function serverFor(client: Client, { era, lasting }: Connection): Server 
       getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
     },
   })
-  server.setRequestHandler('tools/list', () => ({ tools: [...client.listed] }))
-  const site = { client, server, era }
+  const site: CallSite = { client, server, era, connection: connection.id ?? null }
+  server.setRequestHandler('tools/list', (_, context) => ({
+    tools: [...client.listed(hostOf(clientInfo(site, context)))],
+  }))
   // Only a 2026 call may be answered with a question, which the SDK checks.
   server.serveCalls((params, context) => callTool(site, params, context), { direct: era === 'legacy' })
   serveResources(server, client)

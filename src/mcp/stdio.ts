@@ -3,6 +3,7 @@ import { ShellError } from '../contract/errors.js'
 import { findBash } from '../os/bash.js'
 import { toolDefinitions } from '../tools/create-tools.js'
 import { EarlyTransport, type EarlyAnswers } from './early.js'
+import { hostOf } from './hosts.js'
 import { CAPABILITIES, IDENTITY, instructionsFor, listedTools } from './identity.js'
 import { CLOSE_MS, leave, watchLife, within, type EndReason } from './lifecycle.js'
 import { LineTransport } from './line-transport.js'
@@ -70,10 +71,10 @@ function earlyAnswers({ engine = {} }: StdioOptions, settings: Settings): EarlyA
       serverInfo: IDENTITY,
       instructions: instructionsFor((await bash).version, settings, cwd),
     }),
-    tools: async () => {
+    tools: async (clientInfo) => {
       const { dialect = 'house' } = settings.tools
       const facts = { cwd, shell: (await bash).version, yieldMs: settings.yieldMs, timeouts: settings.tools.timeouts }
-      return listedTools(toolDefinitions(dialect, facts), settings)
+      return listedTools(toolDefinitions(dialect, facts), settings.structured && hostOf(clientInfo).structured)
     },
   }
 }

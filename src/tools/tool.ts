@@ -17,6 +17,14 @@ export interface CallOptions {
   /** Called with each piece of output of a foreground command as it comes. */
   readonly onProgress?: (text: string) => void
   readonly ask?: AskFunction
+  /** Kept with the job that this call starts. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** The session of this call when its input names none. */
+  readonly session?: string
+  /** The reader sees no more characters than this; the clip keeps to it. */
+  readonly maxChars?: number | null
+  /** The same when the command failed. */
+  readonly maxFailedChars?: number | null
   readonly door?: Door
 }
 

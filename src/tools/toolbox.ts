@@ -3,9 +3,12 @@ import type { Engine, Session } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
+import type { Clip } from '../contract/output.js'
 import type { AutomationRule, RunRequest, StartRequest } from '../contract/request.js'
+import { clipEnds } from '../output/clip.js'
 import { JobReader } from './cursors.js'
 import { Looks, type Look } from './looking.js'
+import { otherOwner } from './owners.js'
 import type { Policy, Timeouts } from './dialect.js'
 import type { ToolOptions } from './options.js'
 import { positionAfter, readJob, type OutputShape, type Reading, type ReadWish } from './reading.js'
@@ -50,6 +53,7 @@ export class Toolbox {
   readonly #readers = new Map<string, JobReader>()
   readonly #placed = new Map<string, Promise<void>>()
   readonly #looks = new Looks()
+  readonly #warned = new Set<string>()
   #ids = 0
   #firstId: Promise<number> | undefined
   readonly timeouts: Timeouts
@@ -83,12 +87,12 @@ export class Toolbox {
     const request = this.#request(wish, call, {
       streams: this.policy.streams,
       timeoutMs: wish.timeoutMs === undefined ? this.timeouts.defaultMs : wish.timeoutMs,
-      clip: this.policy.clip,
+      clip: clipFor(this.policy.clip, call.maxChars),
       onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
       yieldMs,
       newId: yieldMs === undefined || this.policy.newId === null ? undefined : await this.#newId(),
     })
-    const session = this.policy.state === 'session' ? await this.session(wish.session) : null
+    const session = this.policy.state === 'session' ? await this.session(wish.session ?? call.session) : null
     let cwdBefore = ''
     const { result: outcome, back } = await this.#within(session, wish, () => {
       cwdBefore = session?.cwd ?? ''
@@ -103,7 +107,7 @@ export class Toolbox {
       news.length === 0 && said.length === outcome.notes.length ? outcome : { ...outcome, notes: [...news, ...said] }
     return {
       command: request.command as string,
-      outcome: screen === null ? told : { ...told, output: screen },
+      outcome: shortened(screen === null ? told : { ...told, output: screen }, call.maxFailedChars),
       moved,
       answeredNo: outcome.exitCode === 1 && outcome.notes.some((note) => ANSWERS_NO.test(note)),
       description: wish.description ?? null,
@@ -119,7 +123,7 @@ export class Toolbox {
         'Run it in the foreground, with a timeout that is long enough.',
       )
     }
-    const session = this.policy.state === 'session' ? await this.session(wish.session) : null
+    const session = this.policy.state === 'session' ? await this.session(wish.session ?? call.session) : null
     const request: StartRequest = {
       ...this.#request(wish, call, {
         streams: this.policy.jobStreams,
@@ -193,8 +197,19 @@ export class Toolbox {
     return readJob(await this.job(id), {}, { ...this.#shape, ...wish })
   }
 
+  /** A job of another server is ended when asked for twice: the model may not know that it is another's. */
   async kill(id: string): Promise<KillResult> {
     const job = await this.job(id)
+    const info = await job.info()
+    const owner = otherOwner(info, this.engine.id)
+    if (owner !== null && info.isRunning && !this.#warned.has(job.id)) {
+      this.#warned.add(job.id)
+      throw new ShellError(
+        'REFUSED',
+        `${job.id} was started by ${owner}, not by you: ${info.command.slice(0, 80)}`,
+        'Leave it alone, or repeat the same call to end it all the same.',
+      )
+    }
     return job.kill({ graceMs: this.#graceMs })
   }
 
@@ -297,6 +312,7 @@ export class Toolbox {
       envMode: options.envMode,
       dryRun: options.dryRun,
       description: wish.description,
+      labels: call.labels,
       signal: call.signal,
       ask: call.ask ?? options.ask,
       automation: this.#automation(),
@@ -331,6 +347,27 @@ export class Toolbox {
         .then((jobs) => Math.max(0, ...jobs.map(({ id }) => Number(counts.exec(id)?.[1] ?? 0))))
     const first = await (this.#firstId ?? 0)
     return () => maker.make(first + (this.#ids += 1))
+  }
+}
+
+/** A host that shows less than the dialect's clip gets a smaller clip: it would cut out the middle without a look at it. */
+function clipFor(clip: Clip, maxChars: number | null | undefined): Clip {
+  return clip.kind === 'ends' && maxChars ? { ...clip, maxChars: Math.min(clip.maxChars, maxChars) } : clip
+}
+
+/** Whether a command failed is known after its output was clipped; what is too long for a failure is clipped again. */
+function shortened(outcome: Outcome, maxChars: number | null | undefined): Outcome {
+  if (!maxChars || ['completed', 'running'].includes(outcome.status)) return outcome
+  const { stdout, stderr, output, outputFile: wholeAt } = outcome
+  if (stdout.length + stderr.length + (output?.length ?? 0) <= maxChars) return outcome
+  const clip = (text: string, room: number) => clipEnds(text, { maxChars: room, wholeAt })
+  const forErr = Math.min(stderr.length, Math.max(Math.floor(maxChars / 2), maxChars - stdout.length))
+  const parts = { out: clip(output ?? stdout, maxChars - forErr), err: clip(stderr, Math.max(forErr, 1)) }
+  return {
+    ...outcome,
+    ...(output === null ? { stdout: parts.out.text, stderr: parts.err.text } : { output: parts.out.text }),
+    truncated: true,
+    omittedBytes: outcome.omittedBytes + parts.out.omittedBytes + parts.err.omittedBytes,
   }
 }
 

@@ -19,6 +19,7 @@ import { createClient } from '../../src/mcp/client.js'
 import { createDoor } from '../../src/mcp/http-door.js'
 import type { MakeServer } from '../../src/mcp/legacy-sessions.js'
 import { settingsOf } from '../../src/mcp/options.js'
+import { hostOf } from '../../src/mcp/hosts.js'
 import { serverFor } from '../../src/mcp/server.js'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
@@ -367,7 +368,7 @@ const make: MakeServer = (client, connection) => {
   const ours = { call: handlers.get('tools/call')!, read: handlers.get('resources/read')! }
   server.setRequestHandler('tools/list', () => ({
     tools: [
-      ...client.listed,
+      ...client.listed(hostOf(undefined)),
       ...Object.entries(TOOLS).map(([name, { description, properties = {} }]) => ({
         name,
         description,

@@ -39,9 +39,9 @@ export function serverEnv(stateDir: string, extra: Record<string, string> = {}):
   }
 }
 
-export function clientFor(era: Era, options: ClientOptions = {}): Client {
+export function clientFor(era: Era, options: ClientOptions = {}, name = 'test'): Client {
   return new Client(
-    { name: 'test', version: '1' },
+    { name, version: '1' },
     { ...options, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
   )
 }
@@ -58,6 +58,8 @@ export interface StdioWish {
   readonly options?: StdioOptions
   readonly env?: Record<string, string>
   readonly client?: ClientOptions
+  /** How the client calls itself. */
+  readonly name?: string
 }
 
 export async function stdio({
@@ -66,6 +68,7 @@ export async function stdio({
   options = {},
   env = {},
   client: clientOptions = {},
+  name: clientName,
 }: StdioWish): Promise<Connected> {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -74,7 +77,7 @@ export async function stdio({
     cwd: dir,
     stderr: process.env['TEST_STDERR'] ? 'inherit' : 'ignore',
   })
-  const client = clientFor(era, clientOptions)
+  const client = clientFor(era, clientOptions, clientName)
   await client.connect(transport)
   return {
     client,
@@ -87,7 +90,7 @@ export interface HttpServerProcess {
   readonly url: string
   readonly tokens: Readonly<Record<string, string>>
   readonly child: ChildProcess
-  connect(era: Era, who?: string, options?: ClientOptions): Promise<Connected>
+  connect(era: Era, who?: string, options?: ClientOptions, name?: string): Promise<Connected>
   stop(): Promise<void>
 }
 
@@ -109,8 +112,8 @@ export async function http(dir: string, options: HttpOptions = {}, fixture = 'ht
     url,
     tokens,
     child,
-    async connect(era, who = 'default', clientOptions = {}) {
-      const client = clientFor(era, clientOptions)
+    async connect(era, who = 'default', clientOptions = {}, clientName = undefined) {
+      const client = clientFor(era, clientOptions, clientName)
       await client.connect(
         new StreamableHTTPClientTransport(new URL(url), {
           requestInit: { headers: { authorization: `Bearer ${tokens[who]}` } },

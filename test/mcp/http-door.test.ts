@@ -251,7 +251,7 @@ describe('what clients see of each other', () => {
       await theirs.call('Bash', { command: 'unset SECRET' })
       await mine.call('Bash', { command: 'SECRET=mine' })
       const seen = await theirs.call('Bash', { command: 'echo "[$SECRET]"' })
-      expect(structuredOf(seen)).toMatchObject({ stdout: '[]\n', session: 'main' })
+      expect(structuredOf(seen)).toMatchObject({ stdout: '[]\n' })
       await theirs.call('Bash', { command: 'SECRET=theirs' })
       expect((await mine.call('Bash', { command: 'echo $SECRET', session: 'other@main' })).isError).toBe(true)
       expect(structuredOf(await mine.call('Bash', { command: 'echo $SECRET' }))).toMatchObject({ stdout: 'mine\n' })

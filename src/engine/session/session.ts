@@ -29,6 +29,8 @@ import { parseState, withoutSecrets, type ShellState } from './shell/state.js'
 import { keepVerdicts } from './call/verdicts.js'
 
 /** An idle shell writes its state down after this long, off every answer's path. A command that comes sooner has to wait for it. */
+/** A short command is waited for, because its state is newer. */
+const LAST_KNOWN_AFTER_MS = 150
 const DUMP_AFTER_IDLE_MS = 2
 
 export interface SessionParts {
@@ -185,9 +187,16 @@ export class LiveSession implements Session {
     this.#stay?.leave()
   }
 
-  /** Code that gives a fresh shell this session's state. */
+  /** The state for another shell. A command that runs on does not hold it up: then it is the state from before that command. */
   async currentState(): Promise<ShellState | null> {
-    return this.#inTurn(() => this.stateInTurn())
+    const isFree = this.#turns === 0
+    const now = this.#inTurn(() => this.stateInTurn())
+    if (isFree) return now
+    now.catch(() => {})
+    const before = new Promise<ShellState | null>((resolve) => {
+      setTimeout(() => resolve(this.#shell?.readState() ?? this.#memory.state), LAST_KNOWN_AFTER_MS)
+    })
+    return Promise.race([now, before])
   }
 
   /** The same for whoever already has the turn (a command on a terminal). */

@@ -96,7 +96,7 @@ const bashOutput: ToolSpec = {
     const from = since === undefined ? undefined : Math.max(0, since)
     const told = await Promise.all(
       ids.map(async (id) => ({
-        ...(await box.look(id, { filter, since: from })),
+        ...(await box.look(id, { filter, since: from, maxChars: call.maxChars ?? undefined })),
         waited: first?.id === id ? first.waited : null,
         wish,
       })),
@@ -135,7 +135,7 @@ const listShells: ToolSpec = {
   inputSchema: () => inputOf({}),
   outputSchema: outputOf({ shells: list({ type: 'object' }) }, ['shells']),
   fail: (error) => renderError(error, { shells: [] }),
-  call: async (box) => renderList(await box.engine.jobs({ all: true }), await box.engine.sessions()),
+  call: async (box) => renderList(await box.engine.jobs({ all: true }), await box.engine.sessions(), box.engine.id),
 }
 
 const sendInput: ToolSpec = {

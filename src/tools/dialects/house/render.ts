@@ -3,6 +3,7 @@ import type { SessionInfo } from '../../../contract/engine.js'
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult, WaitResult } from '../../../contract/job.js'
 import { outcomeToJson } from '../../../contract/outcome.js'
+import { otherOwner } from '../../owners.js'
 import type { Look } from '../../looking.js'
 import type { Reading } from '../../reading.js'
 import {
@@ -211,12 +212,14 @@ export function renderKilled({ info, alreadyStopped, forced, notes }: KillResult
 /** Everything that runs, and the latest of what has ended: a long life must not make a long list. */
 const LISTED_ENDED = 20
 
-export function renderList(all: readonly JobInfo[], sessions: readonly SessionInfo[]): ToolResult {
+export function renderList(every: readonly JobInfo[], sessions: readonly SessionInfo[], engineId: string): ToolResult {
+  const ownerOf = (info: JobInfo): string | null => otherOwner(info, engineId)
+  const all = [...every.filter((info) => ownerOf(info) === null), ...every.filter((info) => ownerOf(info) !== null)]
   const ended = all.filter((info) => !info.isRunning)
   const older = Math.max(0, ended.length - LISTED_ENDED)
   const hidden = new Set(ended.slice(0, older))
   const jobs = all.filter((info) => !hidden.has(info))
-  const rows = jobs.map((info) => `${info.id}  ${jobWords(info)}  ${oneLine(info.command)}`)
+  const rows = jobs.map((info) => `${info.id}  ${jobWords(info)}  ${oneLine(info.command)}${ofOther(ownerOf(info))}`)
   const rooms = sessions.map(
     (session) =>
       `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
@@ -229,7 +232,12 @@ export function renderList(all: readonly JobInfo[], sessions: readonly SessionIn
     ),
     structured: {
       shells: jobs.map((info) =>
-        saying({ ...jobJson(info), command: oneLine(info.command), description: info.description }),
+        saying({
+          ...jobJson(info),
+          command: oneLine(info.command),
+          description: info.description,
+          owner: ownerOf(info),
+        }),
       ),
       ...(older > 0 ? { older } : {}),
       sessions: sessions.map(({ name, cwd, busy, leftovers }) =>
@@ -259,6 +267,10 @@ function jobJson(info: JobInfo): Record<string, unknown> {
     output_file: info.isRunning ? info.outputFile : null,
     notes: info.notes.length > 0 ? info.notes : null,
   })
+}
+
+function ofOther(owner: string | null): string {
+  return owner === null ? '' : `  [of ${owner}, not yours]`
 }
 
 function oneLine(command: string): string {

@@ -1,0 +1,13 @@
+/** Whose a job is, when several servers share a state directory: "mine" comes first, others are named. */
+import type { JobInfo } from '../contract/job.js'
+
+/** The engine of the server that started it. */
+export const SERVER_LABEL = 'mcp_server'
+/** How the host calls itself. */
+export const HOST_LABEL = 'mcp_host'
+
+/** Who else started it; null for jobs of this engine, and for those that no server started. */
+export function otherOwner({ labels }: Pick<JobInfo, 'labels'>, engineId: string): string | null {
+  const server = labels[SERVER_LABEL]
+  return server === undefined || server === engineId ? null : (labels[HOST_LABEL] ?? 'another MCP server')
+}

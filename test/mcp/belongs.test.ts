@@ -1,0 +1,102 @@
+/** What belongs to whom: sessions of connections, jobs of servers, and what each host is shown. Over real connections. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ERAS, http, scratch, stdio, structuredOf, textOf, type Connected, type HttpServerProcess } from './harness.js'
+
+const place = scratch()
+const open: Connected[] = []
+const keep = (host: Connected): Connected => {
+  open.push(host)
+  return host
+}
+afterAll(async () => {
+  await Promise.all(open.map(({ client }) => client.close().catch(() => {})))
+  place.dispose()
+})
+
+describe('two connections with one token', () => {
+  let server: HttpServerProcess
+  beforeAll(async () => {
+    server = await http(place.dir)
+  })
+  afterAll(() => server.stop())
+
+  for (const era of ERAS)
+    test(`${era}: a cd of one does not move the other, and its sleep is not waited for`, async () => {
+      // Requests of 2026 belong to no connection; there the name of the client tells them apart.
+      const a = keep(await server.connect(era, 'default', {}, `a-${era}`))
+      const b = keep(await server.connect(era, 'default', {}, `b-${era}`))
+      await a.call('Bash', { command: 'cd /usr; MINE=a' })
+      expect(structuredOf(await b.call('Bash', { command: 'echo "[$MINE]"; pwd' }))['stdout']).toBe(
+        `[]\n${place.dir}\n`,
+      )
+      expect(structuredOf(await a.call('Bash', { command: 'echo $MINE; pwd' }))['stdout']).toBe('a\n/usr\n')
+      const slow = a.call('Bash', { command: `while [ ! -e ${place.dir}/go-${era} ]; do sleep 0.02; done` })
+      expect(structuredOf(await b.call('Bash', { command: 'echo at once' }))['stdout']).toBe('at once\n')
+      await b.call('Bash', { command: `touch ${place.dir}/go-${era}` })
+      expect(structuredOf(await slow)['status']).toBe('completed')
+      // Sharing is possible, by name and on purpose.
+      await a.call('Bash', { command: 'SHARED=yes', session: `both-${era}` })
+      const shared = await b.call('Bash', { command: 'echo $SHARED', session: `both-${era}` })
+      expect(structuredOf(shared)['stdout']).toBe('yes\n')
+    })
+})
+
+describe('one connection', () => {
+  for (const era of ERAS)
+    test(`${era}: a background command starts while the session is busy, with the state from before`, async () => {
+      const host = keep(await stdio({ era, dir: place.dir }))
+      await host.call('Bash', { command: 'cd /usr; export STAGE=before' })
+      const slow = host.call('Bash', { command: `while [ ! -e ${place.dir}/end-${era} ]; do sleep 0.02; done` })
+      const started = structuredOf(
+        await host.call('Bash', { command: 'echo "$STAGE in $PWD"', run_in_background: true }),
+      )
+      const read = await host.call('BashOutput', { shell_id: started['id'], wait_ms: 30_000 })
+      expect(structuredOf(read)).toMatchObject({ status: 'completed', text: 'before in /usr\n' })
+      await host.call('Bash', { command: `touch ${place.dir}/end-${era}`, session: 'other' })
+      expect(structuredOf(await slow)['status']).toBe('completed')
+    })
+})
+
+test('a job of another window is named as such, listed last, and ended only when asked for twice', async () => {
+  const dir = place.dir
+  const a = keep(await stdio({ era: 'legacy', dir, name: 'window-a' }))
+  const b = keep(await stdio({ era: 'legacy', dir, name: 'window-b' }))
+  const theirs = String(structuredOf(await a.call('Bash', { command: 'sleep 600', run_in_background: true }))['id'])
+  const mine = String(structuredOf(await b.call('Bash', { command: 'sleep 601', run_in_background: true }))['id'])
+  const listed = textOf(await b.call('ListShells'))
+  expect(listed).toMatch(new RegExp(`${mine} [^]*${theirs} .*\\[of window-a, not yours\\]`))
+  const first = await b.call('KillShell', { shell_id: theirs })
+  expect(first.isError).toBe(true)
+  expect(textOf(first)).toMatch(/started by window-a, not by you.*repeat the same call/s)
+  expect(structuredOf(await a.call('BashOutput', { shell_id: theirs }))['status']).toBe('running')
+  expect(textOf(await b.call('KillShell', { shell_id: theirs }))).toContain('terminated')
+  expect(textOf(await a.call('BashOutput', { shell_id: theirs }))).toContain('killed')
+  await b.call('KillShell', { shell_id: mine })
+})
+
+describe('hosts that are known by name', () => {
+  const failing = { command: 'seq 1 40000; echo "FAILED it.test.ts"; seq 1 40000; (exit 1)' }
+
+  test('Gemini gets one half: no structured content, and no schema that promises it', async () => {
+    const host = keep(await stdio({ era: 'legacy', dir: place.dir, name: 'gemini-cli-mcp-client-cerith' }))
+    const { tools } = await host.client.listTools()
+    expect(tools.every((tool) => tool.outputSchema === undefined)).toBe(true)
+    const failed = await host.call('Bash', failing)
+    expect(failed.structuredContent).toBeUndefined()
+    expect(textOf(failed)).toContain('FAILED it.test.ts')
+  })
+
+  test.each([
+    ['claude-code', 10_000],
+    ['codex-mcp-client', 12_020],
+  ])('a big failure fits what %s keeps, with size and file in the first line', async (name, maxChars) => {
+    const host = keep(await stdio({ era: 'legacy', dir: place.dir, name }))
+    const failed = await host.call('Bash', failing)
+    const text = textOf(failed)
+    expect(text.length).toBeLessThan(maxChars)
+    expect(text).toMatch(/^\[exit 1, .*; clipped, 4\d\d kB in all, whole in \/\S+\]\n/)
+    expect(text).toContain('FAILED it.test.ts')
+    const fine = await host.call('Bash', { command: 'seq 1 40000' })
+    if (name.startsWith('codex')) expect(JSON.stringify(fine.structuredContent).length).toBeLessThan(maxChars)
+  })
+})
