@@ -112,7 +112,7 @@ export async function http(dir: string, options: HttpOptions = {}, fixture = 'ht
     url,
     tokens,
     child,
-    async connect(era, who = 'default', clientOptions = {}, clientName = undefined) {
+    async connect(era, who = 'default', clientOptions = {}, clientName) {
       const client = clientFor(era, clientOptions, clientName)
       await client.connect(
         new StreamableHTTPClientTransport(new URL(url), {
