@@ -5,8 +5,8 @@ import { hookOf, isFunctionDefinition } from './hooks.js'
 import { isSecretName } from './secret-names.js'
 import { secretLook } from './secret-values.js'
 
-/** `inherited`: the engine's own environment. `explicit`: given for this call. `session`: kept by a session's shell, judged like the inherited. */
-export type Origin = 'inherited' | 'explicit' | 'session'
+/** `inherited`: the engine's own environment. `explicit`: given for this call. */
+export type Origin = 'inherited' | 'explicit'
 export type DropReason = 'injection' | 'secret-name' | 'secret-value' | 'invalid'
 
 export type VariableVerdict =

@@ -8,9 +8,14 @@ export type HookKind = 'hook' | 'redirect'
 
 /** What a variable's name can do to the programs started with it, or null. Names are exact: lower-case spellings have no effect on Linux. */
 export function hookOf(name: string): HookKind | null {
-  if (HOOKS.has(name) || HOOK_PATTERNS.test(name) || NPM_HOOKS.test(name)) return 'hook'
+  if (isStartHook(name) || HOOKS.has(name) || HOOK_PATTERNS.test(name) || NPM_HOOKS.test(name)) return 'hook'
   if (REDIRECTS.has(name) || REDIRECT_PATTERNS.test(name)) return 'redirect'
   return null
+}
+
+/** The dynamic loader or a shell runs what it names when a program or a shell starts: the start of a new shell must not depend on it. */
+export function isStartHook(name: string): boolean {
+  return START_HOOKS.has(name) || START_PATTERNS.test(name)
 }
 
 /** An exported function in the old spelling, where any name would do. Bash no longer takes it; other shells and old ones may. */
@@ -18,7 +23,7 @@ export function isFunctionDefinition(value: string): boolean {
   return /^\s*\(\)\s*\{/.test(value)
 }
 
-const HOOK_PATTERNS = new RegExp(
+const START_PATTERNS = new RegExp(
   [
     '^LD_', // the ELF loader's family grows; LDFLAGS and LD itself are a linker's settings and stay
     '^_?RLD', // IRIX and Tru64
@@ -27,6 +32,12 @@ const HOOK_PATTERNS = new RegExp(
     '^__XPC_DYLD_',
     '^BASH_FUNC_',
     '^__BASH_FUNC<', // the spelling of an early fix
+  ].join('|'),
+)
+
+const HOOK_PATTERNS = new RegExp(
+  [
+    START_PATTERNS.source,
     '^GIT_CONFIG(_|$)', // any configuration at all, and core.fsmonitor runs on `git status`
     '^(CORECLR|COR|DOTNET|COMPlus)_(ENABLE_)?PROFIL',
     '^ERL_(A|Z)?FLAGS$|^ERL_\\w+_FLAGS$|^ELIXIR_ERL_OPTIONS$',
@@ -40,12 +51,16 @@ const HOOK_PATTERNS = new RegExp(
 const NPM_HOOKS =
   /^npm_config_(?:script[-_]shell|shell|node[-_]options|git|editor|viewer|init[-_]module|userconfig|globalconfig|node[-_]gyp|onload[-_]script|browser)$/i
 
-const HOOKS = names(`
+const START_HOOKS = names(`
   loader and C library
     LIBPATH SHLIB_PATH GCONV_PATH GLIBC_TUNABLES MALLOC_TRACE GETCONF_DIR OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES AUTHSTATE
   shells
-    BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS0 PS4 IFS BASH_XTRACEFD BASH_LOADABLES_PATH BASH_COMPAT
-    ZDOTDIR FPATH NULLCMD READNULLCMD TMPPREFIX FCEDIT
+    BASH_ENV ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS0 PS4 BASH_XTRACEFD BASH_LOADABLES_PATH ZDOTDIR
+`)
+
+const HOOKS = names(`
+  shells
+    IFS BASH_COMPAT FPATH NULLCMD READNULLCMD TMPPREFIX FCEDIT
   interpreters
     NODE_OPTIONS NODE_REPL_EXTERNAL_MODULE ELECTRON_RUN_AS_NODE BUN_CONFIG_PRELOAD BUN_INSPECT_PRELOAD BUN_OPTIONS DENO_V8_FLAGS
     PERL5OPT PERL5DB PERL5DBCMD PERLIO_DEBUG PERL5SHELL RUBYOPT RUBYSHELL JRUBY_OPTS

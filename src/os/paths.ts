@@ -47,15 +47,19 @@ export function realRoots(roots: readonly string[], base: string): string[] {
   return roots.map((root) => checkDirectory(root, base, null)).map((root) => realpathSync(root))
 }
 
+/** A name that is no UTF-8 comes as bytes. */
+export function isDirectory(path: string | Buffer): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
 /** The directory itself, or its nearest ancestor that still exists. */
 export function nearestExisting(path: string): string {
   for (let at = path; ; at = dirname(at)) {
-    try {
-      if (statSync(at).isDirectory()) return at
-    } catch {
-      // Go one up.
-    }
-    if (at === dirname(at)) return at
+    if (isDirectory(at) || at === dirname(at)) return at
   }
 }
 

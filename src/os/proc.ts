@@ -56,6 +56,19 @@ export function processFacts(pid: number): ProcessFacts | null {
   }
 }
 
+const PENDING_KILL = 1 << 8
+
+/** It has ended, or SIGKILL is on its way to it. */
+export function isDoomed(pid: number): boolean {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' || fields[0] === 'X' || (Number(fields[28]) & PENDING_KILL) !== 0
+  } catch {
+    return hasProc
+  }
+}
+
 /** Alive means: it exists, it is the same process, and it is not a zombie. */
 export function isAlive(pid: number, start?: string): boolean {
   if (!hasProc) {

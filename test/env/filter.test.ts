@@ -20,7 +20,6 @@ const scored = rows.filter((row) => row.strength !== 'judgement')
 describe('ENV-02 ENV-03: the labelled names', () => {
   test.each(scored)('$name ($strength, drop: $drop): $why', ({ name, drop }) => {
     expect(judgeVariable(name, 'x', 'inherited').keep).toBe(!drop)
-    expect(judgeVariable(name, 'x', 'session').keep).toBe(!drop)
   })
 
   test('hooks are dropped as injection, secrets by name', () => {

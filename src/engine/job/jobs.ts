@@ -19,7 +19,7 @@ import { JobList } from './list.js'
 import { followJob, JobNews, startOf, type LiveJob } from './live.js'
 import { promoteRun } from './promote.js'
 import { insideFor } from '../services/inside.js'
-import { startJob, type StartedJob } from './start.js'
+import { startJob, type Restore, type StartedJob } from './start.js'
 import { abortedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
 import { planRun, type Surroundings } from '../plan/plan.js'
 import type { Services } from '../services/services.js'
@@ -33,7 +33,7 @@ const RECORDS_BYTES = 16_384
 /** What a job that starts from a session needs of it. */
 export interface SessionSource {
   surroundings(name: string): Promise<Surroundings>
-  restoreScript(name: string): Promise<string>
+  restore(name: string): Promise<Restore>
 }
 
 export interface Jobs {
@@ -124,7 +124,7 @@ export function createJobs(services: Services): Jobs {
     if (request.signal?.aborted) return { outcome: abortedOutcome(plan) }
     const delivered = await deliverCommand(plan.command, services)
     if (isRefusal(delivered)) return { outcome: refusedOutcome(delivered, plan) }
-    const restore = request.session === undefined ? '' : await sessions.restoreScript(request.session)
+    const restore = request.session === undefined ? null : await sessions.restore(request.session)
     // An end may be on disk before we were told of it.
     const taken =
       running().length + starting < limits.maxRunningJobs
@@ -218,7 +218,7 @@ function startedOutcome(info: JobInfo): Outcome {
     id: info.id,
     session: null,
     pipeStatus: null,
-    notes: [],
+    notes: info.notes,
   })
 }
 

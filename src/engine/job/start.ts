@@ -12,6 +12,7 @@ import type { KeepSpec, LaunchSpec, Ward } from '../../os/helper/launcher.js'
 import { bootId, processFacts } from '../../os/proc.js'
 import { bootstrapFor, SCRIPT_FD, scriptHead } from '../plan/bootstrap.js'
 import type { DeliveredCommand } from '../plan/delivery.js'
+import { KNOW_TERMINAL } from '../terminal/environment.js'
 import { takePipe } from '../services/pipes.js'
 import type { Plan } from '../plan/plan.js'
 import { noteTerminal, terminalSize, withTerminal } from '../terminal/start.js'
@@ -20,6 +21,14 @@ import type { Services } from '../services/services.js'
 
 /** What a pipe takes at once; more input is read from a file, because nobody may be there to feed it. */
 const MAX_PIPED_INPUT = 60_000
+
+/** Gives a shell the state of a session. */
+export interface Restore {
+  /** Bash code, as bytes (latin1); empty for a session that has no state yet. */
+  readonly code: string
+  /** What of the state it does not get. */
+  readonly notes: readonly string[]
+}
 
 export interface StartedJob {
   readonly record: JobRecord
@@ -31,11 +40,11 @@ export function newShellId(): string {
   return `shell_${randomBytes(4).toString('hex')}`
 }
 
-/** `restore` is bash code that gives the shell a session's state; empty for a fresh one. */
+/** `restore` gives the shell a session's state; null for a fresh one. */
 export async function startJob(
   asked: Plan,
   delivered: DeliveredCommand,
-  restore: string,
+  restore: Restore | null,
   services: Services,
 ): Promise<StartedJob> {
   const request = asked.request as StartRequest
@@ -48,7 +57,7 @@ export async function startJob(
       openStdin: Boolean(request.openStdin || request.pty),
       pty: Boolean(request.pty),
       streams: request.pty ? 'merged' : (request.streams ?? 'separate'),
-      notes: limitNotes(request),
+      notes: [...limitNotes(request), ...(restore?.notes ?? [])],
     })
     writeJobRecord(dir, record)
     if (record.pty) noteTerminal(dir, terminalSize(plan, services))
@@ -111,7 +120,7 @@ export function keptBytes(
 async function launch(
   plan: Plan,
   delivered: DeliveredCommand,
-  restore: string,
+  restore: Restore | null,
   dir: string,
   record: JobRecord,
   services: Services,
@@ -125,11 +134,10 @@ async function launch(
   if (inputFile && input) writeFileSync(inputFile, input, { mode: 0o600, flag: 'wx' })
   const inPipe = input && !inputFile && !record.openStdin ? await takePipe(services) : null
   const script = jobScript(plan, delivered, restore, inputFile, services.id)
-  // In the job's own directory: the engine's goes away with the engine, and the shell may be slow to start.
-  const { line, fed, file } = bootstrapFor(script, delivered, services.id, () => fileFor('script'))
-  if (file) writeFileSync(file.path, file.bytes, { mode: 0o600, flag: 'wx' })
-  feedPipe(scriptPipe.writeEnd(), fed)
-  if (inPipe && input) feedPipe(inPipe.writeEnd(), input)
+  // Never a file: the state of a session may hold a secret.
+  const { line, fed } = bootstrapFor(script, delivered, services.id, null)
+  const feeding = feedPipe(scriptPipe.writeEnd(), fed)
+  if (inPipe && input) void feedPipe(inPipe.writeEnd(), input)
   const spec: LaunchSpec = {
     path: services.bash.path,
     argv: ['bash', '--norc', '--noprofile', '-c', line],
@@ -143,7 +151,10 @@ async function launch(
     oomScore: 300,
     ...(request.limits ? { limits: request.limits } : {}),
   }
-  return services.launcher.start(spec)
+  const ward = await services.launcher.start(spec)
+  // Whoever started it may go away now, and with it what feeds the pipe.
+  await feeding
+  return ward
 }
 
 /** By its marks a process is found again. The successor of a dead engine ends what carries that engine's: a detached job carries none, not even that of an engine around this one. */
@@ -168,14 +179,29 @@ function keepOf(plan: Plan, dir: string, record: JobRecord, services: Services):
 function jobScript(
   plan: Plan,
   delivered: DeliveredCommand,
-  restore: string,
+  restore: Restore | null,
   inputFile: string | null,
   engine: string,
-): string {
+): Uint8Array {
   const head = scriptHead(delivered, engine)
   const input = inputFile ? `\\exec 0<${quoteWord(inputFile)};` : ''
-  const state = restore ? `${restore}\n\\builtin cd -- ${quoteWord(plan.cwd)}\n` : ''
-  return `${head}${input}${state}${delivered.script}`
+  if (!restore?.code) return Buffer.from(`${head}${input}${delivered.script}`)
+  const terminal = plan.request.pty ? `${KNOW_TERMINAL}\n` : ''
+  const state = `\n${terminal}${givenVariables(plan)}\n\\builtin cd -- ${quoteWord(plan.cwd)}\n`
+  return Buffer.concat([
+    Buffer.from(`${head}${input}`),
+    // Quietly: what cannot be had again (a directory that is gone) is not the command's to tell.
+    Buffer.from(`{ ${restore.code}\n} >/dev/null 2>&1`, 'latin1'),
+    Buffer.from(`${state}${delivered.script}`),
+  ])
+}
+
+/** Variables for this call only: they win over the session's. */
+function givenVariables({ request, env }: Plan): string {
+  return Object.keys(request.env ?? {})
+    .filter((name) => /^[A-Za-z_]\w*$/.test(name) && env[name] !== undefined)
+    .map((name) => `\\builtin export ${name}=${quoteWord(env[name] as string)}`)
+    .join('\n')
 }
 
 /** A command that fails for want of memory or processes says so in its own words; the limits it ran under stand beside them. */

@@ -18,31 +18,32 @@ export interface Bootstrap {
   readonly file: { readonly path: string; readonly bytes: Uint8Array } | null
 }
 
-/** `engine` marks the failure of this line as ours. `newFile` names a file for a long script. */
+/** `engine` marks the failure of this line as ours. `newFile` names a file for a long script; null where it must not lie on a disk. */
 export function bootstrapFor(
-  script: string,
+  script: string | Uint8Array,
   { payload }: DeliveredCommand,
   engine: string,
-  newFile: () => string,
+  newFile: (() => string) | null,
 ): Bootstrap {
   const values = payload ?? new Uint8Array(0)
   // The NUL tells a script that arrived from one that was cut off: `read` succeeds only when it has seen it.
-  const whole = Buffer.from(`${script}\0`)
-  if (whole.length > MAX_PIPED_BYTES) {
+  const whole = Buffer.concat([Buffer.from(script as string), Buffer.alloc(1)])
+  if (newFile && whole.length > MAX_PIPED_BYTES) {
     const path = newFile()
     return { line: lineFor(`-d '' __cerith_c <${quoteWord(path)}`, engine), fed: values, file: { path, bytes: whole } }
   }
   // With a count of characters bash takes a pipe in blocks; up to a NUL it takes it byte by byte.
-  const counted = isAscii(script)
+  const counted = newFile === null || isAscii(script as string)
   return {
-    line: lineFor(`${counted ? `-N ${script.length}` : `-d ''`} -u ${SCRIPT_FD} __cerith_c`, engine),
+    // Of characters, unless the locale has none but bytes.
+    line: lineFor(`${counted ? `-N ${script.length}` : `-d ''`} -u ${SCRIPT_FD} __cerith_c`, engine, newFile === null),
     fed: Buffer.concat([counted ? whole.subarray(0, -1) : whole, values]),
     file: null,
   }
 }
 
-function lineFor(read: string, engine: string): string {
-  return `IFS= \\builtin read -r ${read} || ${failure(engine)}; \\builtin eval "$__cerith_c"`
+function lineFor(read: string, engine: string, inBytes = false): string {
+  return `${inBytes ? 'LC_ALL=C ' : ''}IFS= \\builtin read -r ${read} || ${failure(engine)}; \\builtin eval "$__cerith_c"`
 }
 
 /** The first line of the script: the descriptor is closed before the command's first word, and line numbers stay those of the command. */

@@ -82,7 +82,7 @@ async function supervise(
   let ward: Ward
   const starting = launcher.start(spec)
   // The rest is made while bash starts: all ends of the pipes are open, and nothing is read before this turn of the event loop is over.
-  feedPipe(scriptPipe.writeEnd(), fed)
+  void feedPipe(scriptPipe.writeEnd(), fed)
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
   const err = merged ? null : call.capture('stderr', plan, services)
   let wide = false
@@ -123,7 +123,7 @@ async function supervise(
   }
   call.pid = ward.pid
   if (input !== undefined && request.input !== undefined)
-    feedPipe(input, typeof request.input === 'string' ? Buffer.from(request.input) : request.input)
+    void feedPipe(input, typeof request.input === 'string' ? Buffer.from(request.input) : request.input)
 
   // ---- from here on it runs ----
   let stop: { why: 'timeout' | 'caller' | 'close' | 'interrupt' } | null = null

@@ -15,7 +15,7 @@ import { endOf } from '../services/ends.js'
 import { within } from '../services/within.js'
 import { waitingNote, type Waiting } from '../job/input-wait.js'
 import { watchInput } from '../job/input-watch.js'
-import { startJob, type StartedJob } from '../job/start.js'
+import { startJob, type Restore, type StartedJob } from '../job/start.js'
 import type { Jobs } from '../job/jobs.js'
 import { abortedOutcome, endedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
 import type { Plan } from '../plan/plan.js'
@@ -33,10 +33,12 @@ const BEHIND_BYTES = 4 * 1024 * 1024
 const END_OF_INPUT = '\x04'
 
 export interface TerminalExtras {
-  /** Bash code that is run before the command, e.g. a session's state. */
-  readonly restore?: string
+  /** What gives the shell a session's state. */
+  readonly restore?: Restore
   /** Bash code that is run in the command's shell when the command has come to its end. */
   readonly after?: string
+  /** Its shell and all that it started are gone, also if nobody waits for it any more. */
+  readonly over?: () => void
   /** What the ended run changes in its Outcome. */
   readonly finish?: (outcome: Outcome) => Promise<Outcome>
 }
@@ -67,7 +69,7 @@ export async function runOnTerminal(
     const started = await startJob(
       { ...ready, timeoutMs: null },
       withAfterwards(delivered, stagesFile, extras.after ?? ''),
-      extras.restore ?? '',
+      extras.restore ?? null,
       services,
     )
     await supervise(ready, started, call, services, jobs, { ...extras, recording, stagesFile })
@@ -105,6 +107,7 @@ async function supervise(
     // A command that was stopped waits for no reader.
     return stop || left ? undefined : held
   })
+  if (extras.over) void ward.gone.then(extras.over)
   call.pid = ward.pid
   let heldBack = false
   ward.onOutput = (total) => {

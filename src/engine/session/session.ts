@@ -4,9 +4,10 @@ import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
 import { buildEnvironment } from '../../env/filter.js'
-import { nearestExisting } from '../../os/paths.js'
+import { isDirectory, nearestExisting } from '../../os/paths.js'
 import { processesOf } from '../../os/helper/processes.js'
-import { commandLine, isAlive } from '../../os/proc.js'
+import { commandLine, isAlive, isDoomed } from '../../os/proc.js'
+import { within } from '../services/within.js'
 import { auditOutcome } from '../call/audit.js'
 import { Call } from '../call/call.js'
 import { deliverCommand, isRefusal } from '../plan/delivery.js'
@@ -25,13 +26,19 @@ import { SessionMemory } from './call/memory.js'
 import { QuickCall } from './call/quick-call.js'
 import { QuickCommands, type QuickCommand } from './call/quick.js'
 import { SessionShell } from './shell/shell.js'
-import { parseState, withoutSecrets, type ShellState } from './shell/state.js'
+import { deadShellNote } from './call/end.js'
+import { notRestored } from './shell/restore.js'
+import { AFTER } from './shell/dump.js'
+import { bytesOf, parseSnapshot, snapshotText, utf8, type ShellState } from './shell/state.js'
 import { keepVerdicts } from './call/verdicts.js'
 
 /** An idle shell writes its state down after this long, off every answer's path. A command that comes sooner has to wait for it. */
 /** A short command is waited for, because its state is newer. */
 const LAST_KNOWN_AFTER_MS = 150
 const DUMP_AFTER_IDLE_MS = 2
+
+/** How long the news of a shell's end may take. */
+const DEATH_LIMIT_MS = 2_000
 
 export interface SessionParts {
   readonly name: string
@@ -72,8 +79,9 @@ export class LiveSession implements Session {
   #calls = 0
   #restarts = 0
   /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
-  #adopted: string | null = null
-  readonly #lostSnapshot: string[] = []
+  #adopted = false
+  /** To be said by the next call. */
+  readonly #news: string[] = []
   readonly #directory = new SessionDirectory()
   #busy = false
   #closed = false
@@ -94,9 +102,10 @@ export class LiveSession implements Session {
       }).env,
       ...services.ownEnv,
     }
-    this.#memory = new SessionMemory(services.cwd, parts.saved ? parseState(parts.saved) : null)
+    this.#memory = new SessionMemory(services.cwd, parts.saved ? parseSnapshot(parts.saved) : null)
     if (parts.saved && !this.#memory.state)
-      this.#lostSnapshot.push('The saved state of this session could not be read; it starts without it.')
+      this.#news.push('The saved state of this session could not be read; it starts without it.')
+    this.#news.push(...missingNotes(this.#memory.state?.missing ?? []))
     // Once for all its quick calls.
     services.live.add(this.#life)
     this.#services = Object.create(services, {
@@ -165,10 +174,9 @@ export class LiveSession implements Session {
   /** The state as text, for a later process; null when nothing is worth saving. */
   snapshot(): Promise<string | null> {
     return this.#inTurn(async () => {
-      const shell = this.#shell
-      if (!shell) return this.#adopted ?? this.#parts.saved
-      if (shell.alive) await this.#writeDown(shell)
-      return withoutSecrets(shell.readDump(), (text) => this.#services.secrets.mask(text)) || null
+      if (!this.#shell && !this.#adopted) return this.#parts.saved
+      const state = await this.stateInTurn()
+      return state ? snapshotText(state, (text) => this.#services.secrets.mask(text), this.initialNames) : null
     })
   }
 
@@ -210,14 +218,24 @@ export class LiveSession implements Session {
   }
 
   /** A command that ran elsewhere with this session's state (on a terminal) brings its changes back. */
-  async adopt(dump: string): Promise<void> {
-    const state = parseState(dump)
-    if (!state) return
-    this.#adopted = dump
-    this.#memory.learn(state)
-    this.#memory.cwd = state.cwd
+  async adopt(state: ShellState): Promise<void> {
+    const memory = this.#memory
+    const before = memory.state
+    this.#adopted = true
+    memory.learn(state)
+    memory.cwd = utf8(state.cwd)
+    if (state.last) memory.last = state.last
+    memory.statusLost = true
     // A session whose shell has not been started, or is gone, gets the state with its next shell.
-    if (this.#shell?.alive) await this.#shell.restore(state, this.initialNames)
+    if (!this.#shell?.alive) return
+    await this.#shell.restore(state, { variables: [], ...(before ? { state: before } : {}) })
+    memory.noteDump(this.#shell, AFTER)
+  }
+
+  /** A command that ran elsewhere ended without saying what it changed. */
+  noteStatus(status: number): void {
+    this.#memory.last = { status, argument: '', stages: [status] }
+    this.#memory.statusLost = true
   }
 
   // ---- one call ----
@@ -258,7 +276,7 @@ export class LiveSession implements Session {
       !shell?.alive ||
       shell.accompanied ||
       this.#services.roots ||
-      this.#lostSnapshot.length > 0
+      this.#news.length > 0
     )
       return null
     const known = this.#quick.find(request, shell, this.#memory)
@@ -290,10 +308,7 @@ export class LiveSession implements Session {
     const memory = this.#memory
     if (request.sandbox !== undefined) throw fixedSandbox()
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
-    const notes = [
-      ...this.#lostSnapshot.splice(0),
-      ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null),
-    ]
+    const notes = [...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
     const plan = await planRun(
       request,
       { ...this.surroundings(), entered: this.#shell?.alive ?? false },
@@ -306,7 +321,7 @@ export class LiveSession implements Session {
     if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
     this.#begin()
     try {
-      const outcome = await runInShell(await this.#ready(), plan, delivered, call, this.#site(notes))
+      const outcome = await runInShell(await this.#ready(notes), plan, delivered, call, this.#site(notes))
       if (!outcome) return
       leave()
       call.settle(outcome)
@@ -343,22 +358,40 @@ export class LiveSession implements Session {
   }
 
   /** The live shell, or its successor with the last state. */
-  async #ready(): Promise<SessionShell> {
-    if (this.#shell?.alive) return this.#shell
+  async #ready(notes: string[]): Promise<SessionShell> {
+    if (this.#shell?.alive) {
+      if (!isDoomed(this.#shell.pid)) return this.#shell
+      // The launcher says so in a moment.
+      await within(this.#shell.ward.exited, DEATH_LIMIT_MS)
+      if (this.#shell.alive) return this.#shell
+    }
+    const memory = this.#memory
     if (this.#shell) {
+      if (!this.#shell.endIsTold) {
+        memory.learn(this.#shell.readState())
+        notes.push(deadShellNote(this.#shell, memory, this.initialNames))
+      }
       this.#retire(this.#shell)
       this.#restarts += 1
     }
-    const { state } = this.#memory
-    const cwd = nearestExisting(this.#memory.cwd)
+    const { state } = memory
+    const cwd = nearestExisting(memory.cwd)
     if (this.#services.sandbox && !this.#stay?.room.alive) {
       this.#stay?.leave()
       this.#stay = await this.#services.sandbox.enter(undefined, true)
     }
     const shell = await SessionShell.start(this.#services, this.#initialEnv, cwd)
     this.#shell = shell
-    this.#memory.forNewShell()
-    if (state) await shell.restore({ ...state, cwd }, this.initialNames)
+    memory.forNewShell()
+    memory.holdings.begin()
+    if (!state) return shell
+    // A name that is no UTF-8 is known to the state only.
+    const exact = memory.cwd === utf8(state.cwd) && isDirectory(Buffer.from(state.cwd, 'latin1'))
+    const wanted = { ...state, cwd: exact ? state.cwd : bytesOf(cwd) }
+    const found = await shell.restore(wanted, { variables: this.initialNames })
+    memory.noteDump(shell, AFTER)
+    const missing = found ? notRestored(wanted, found) : ['its state']
+    if (missing.length > 0) notes.push(`Not restored in the new shell: ${missing.slice(0, 20).join(', ')}.`)
     return shell
   }
 
@@ -372,10 +405,13 @@ export class LiveSession implements Session {
   }
 
   #planDump(): void {
-    if (this.#closed || !this.#shell?.alive || !(this.#memory.dirty || this.#memory.unread)) return
+    const shell = this.#shell
+    if (this.#closed || !shell?.alive || !(this.#memory.dirty || this.#memory.unread || shell.accompanied)) return
     this.#idle = setTimeout(() => {
       void this.#inTurn(async () => {
-        if (this.#shell?.alive && !this.#closed) await this.#writeDown(this.#shell)
+        if (this.#shell !== shell || !shell.alive || this.#closed) return
+        await this.#writeDown(shell)
+        this.#memory.holdings.look(shell, this.#services.runDir)
       }).catch(() => {})
     }, DUMP_AFTER_IDLE_MS)
     this.#idle.unref()
@@ -383,7 +419,8 @@ export class LiveSession implements Session {
 
   async #writeDown(shell: SessionShell): Promise<void> {
     const memory = this.#memory
-    if (!(memory.dirty || memory.unread) || !(await shell.dump(!memory.errTrap))) return
+    if (!(memory.dirty || memory.unread) || (memory.dirty && !(await shell.dump(!memory.errTrap)))) return
+    memory.noteDump(shell, AFTER)
     memory.learn(shell.readState())
     if (!memory.strayReturn) return
     shell.type(withoutReturnTrap)
@@ -411,4 +448,17 @@ function fixedSandbox(): ShellError {
     'Bad request: a session keeps the sandbox of its engine',
     'Run the command without a session to give it a stricter one.',
   )
+}
+
+/** What a snapshot could not hold, or must not. */
+function missingNotes(missing: readonly string[]): string[] {
+  const of = (kind: string): string =>
+    missing
+      .filter((line) => line.startsWith(`${kind} `))
+      .map((line) => line.slice(kind.length + 1))
+      .join(', ')
+  return [
+    ...(of('secret') ? [`Not kept from one process to the next, because it held a secret: ${of('secret')}.`] : []),
+    ...(of('hook') ? [`Not kept: ${of('hook')} (loader and start-up hooks stay out of new shells).`] : []),
+  ]
 }

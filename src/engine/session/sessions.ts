@@ -5,20 +5,21 @@ import type { Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
 import type { Jobs } from '../job/jobs.js'
+import type { Restore } from '../job/start.js'
 import type { Surroundings } from '../plan/plan.js'
 import { runSessionOnTerminal } from './terminal.js'
 import { insideFor } from '../services/inside.js'
 import type { Services } from '../services/services.js'
 import { LiveSession } from './session.js'
-import { restoreCode } from './shell/state.js'
+import { restoreOf } from './restore.js'
 import { wrongValue } from '../plan/wrong-value.js'
 
 export interface Sessions {
   open(name?: string): Promise<Session>
   list(): Promise<readonly SessionInfo[]>
   surroundings(name: string): Promise<Surroundings>
-  /** Bash code that gives a fresh shell the state of this session; empty for a session that has none yet. */
-  restoreScript(name: string): Promise<string>
+  /** What gives a fresh shell the state of this session. */
+  restore(name: string): Promise<Restore>
   close(): Promise<void>
 }
 
@@ -62,11 +63,7 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
     open: async (name) => get(name),
     list: () => Promise.all([...live.values()].map((session) => session.info())),
     surroundings: async (name) => get(name).surroundings(),
-    async restoreScript(name) {
-      const session = get(name)
-      const state = await session.currentState()
-      return state ? restoreCode(state, session.initialNames) : ''
-    },
+    restore: async (name) => restoreOf(await get(name).currentState(), get(name).initialNames),
     async close() {
       await Promise.all(
         [...live.entries()].map(async ([name, session]) => {
@@ -81,7 +78,7 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
 
 function load(services: Services, name: string): string | null {
   try {
-    return readFileSync(join(services.stateDir, 'sessions', `${name}.state`), 'utf8')
+    return readFileSync(join(services.stateDir, 'sessions', `${name}.state`), 'latin1')
   } catch {
     return null
   }
@@ -92,7 +89,7 @@ function save(services: Services, name: string, dump: string | null): void {
   try {
     const dir = ensurePrivateDirectory(join(services.stateDir, 'sessions'))
     const temporary = join(dir, `.${name}.${services.id}`)
-    writeFileSync(temporary, dump, { mode: 0o600 })
+    writeFileSync(temporary, dump, { mode: 0o600, encoding: 'latin1' })
     renameSync(temporary, join(dir, `${name}.state`))
   } catch {
     // A full disk, or something else under that name: the command has run, only the memory of it is lost.

@@ -1,14 +1,18 @@
 /** A session's command on a terminal: it runs in a shell of its own with the session's state, and what it changed comes back to the session. */
-import { readFileSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import type { Call } from '../call/call.js'
 import type { Jobs } from '../job/jobs.js'
 import type { Plan } from '../plan/plan.js'
-import { runOnTerminal } from '../run/terminal.js'
 import { quoteWord } from '../plan/quote.js'
+import { runOnTerminal } from '../run/terminal.js'
+import { takePipe } from '../services/pipes.js'
 import type { Services } from '../services/services.js'
+import { FORGET_TERMINAL } from '../terminal/environment.js'
+import { LAST } from '../terminal/script.js'
+import { restoreOf } from './restore.js'
 import type { LiveSession } from './session.js'
-import { dumpCode, fileOf } from './shell/lines.js'
-import { restoreCode } from './shell/state.js'
+import { dumpCode, DumpReader, LEAVING } from './shell/dump.js'
+import { parseState } from './shell/state.js'
 
 export async function runSessionOnTerminal(
   plan: Plan,
@@ -17,50 +21,26 @@ export async function runSessionOnTerminal(
   services: Services,
   jobs: Jobs,
 ): Promise<void> {
-  const state = await session.stateInTurn()
-  const marks = { nonce: 'terminal', report: '', files: services.runFile('t') }
-  const file = fileOf.state(marks)
-  // The state is written down when the shell leaves, also by `exit` in the middle; after that the terminal's own variables are not part of it.
-  const writeDown = `${FORGET_TERMINAL}; ${dumpCode(marks)}`
-  const restore = `${state ? restoreCode(state, session.initialNames) : ''}\n${KNOW_TERMINAL}\n${givenVariables(plan)}\n\\builtin trap -- ${quoteWord(writeDown)} EXIT`
+  const { code, notes } = restoreOf(await session.stateInTurn(), session.initialNames)
+  const pipe = await takePipe(services)
+  const marks = { nonce: randomBytes(12).toString('hex'), state: pipe.writePath }
+  const dumps = new DumpReader(pipe, marks.nonce, services.scratch)
+  // Once: at the end of the command, or where it leaves the shell. After that the terminal's own variables are not part of the state.
+  const writeDown = `[[ \${__cerith_d-} ]] || { ${FORGET_TERMINAL}; ${dumpCode(marks, LEAVING, LAST_COMMAND)}; __cerith_d=1; }`
+  const leaving = `__cerith_q=("$?" "$_" "\${PIPESTATUS[@]}"); [[ \${${LAST}+x} ]] || ${LAST}=("\${__cerith_q[@]}"); ${writeDown}`
   await runOnTerminal(plan, call, services, jobs, {
-    restore,
+    restore: { code: `${code}\n\\builtin trap -- ${quoteWord(leaving)} EXIT\n`, notes },
     after: `{ ${writeDown}; } 2>/dev/null`,
+    over: () => dumps.close(),
     async finish(outcome) {
-      try {
-        await session.adopt(withoutOurs(readFileSync(file, 'utf8')))
-      } catch {
-        return {
-          ...outcome,
-          cwd: session.cwd,
-          notes: [
-            ...outcome.notes,
-            'It ended before its shell could say what it changed: the session keeps the state from before.',
-          ],
-        }
-      } finally {
-        rmSync(file, { force: true })
-      }
-      return { ...outcome, cwd: session.cwd }
+      const state = parseState(dumps.last?.sections)
+      if (state) await session.adopt(state)
+      else session.noteStatus(outcome.exitCode ?? 130)
+      const lost = 'It ended before its shell could say what it changed: the session keeps the state from before.'
+      return { ...outcome, cwd: session.cwd, notes: [...outcome.notes, ...notes, ...(state ? [] : [lost])] }
     },
   })
 }
 
-/** Sessions have TERM=dumb, because they have no terminal. This shell has one. */
-const KNOW_TERMINAL =
-  '__cerith_t="${TERM-}" __cerith_n="${NO_COLOR-}"; \\builtin export TERM=xterm-256color; \\builtin unset -v NO_COLOR LINES COLUMNS'
-const FORGET_TERMINAL =
-  '\\builtin export TERM="${__cerith_t-dumb}"; [[ -z ${__cerith_n-} ]] || \\builtin export NO_COLOR="$__cerith_n"; \\builtin unset -v __cerith_t __cerith_n LINES COLUMNS'
-
-/** Variables for this call only: they win over the session's. */
-function givenVariables({ request, env }: Plan): string {
-  return Object.keys(request.env ?? {})
-    .filter((name) => /^[A-Za-z_]\w*$/.test(name) && env[name] !== undefined)
-    .map((name) => `\\builtin export ${name}=${quoteWord(env[name] as string)}`)
-    .join('\n')
-}
-
-/** Our own variables and the mark of the job are not the session's. */
-function withoutOurs(dump: string): string {
-  return dump.replaceAll(/^declare -\S+ (?:__cerith_\w+|CERITH_JOB)(?:=.*)?\n/gm, '')
-}
+/** `$?` and the stages on one line, then `$_`. */
+const LAST_COMMAND = [['last', `printf '%s\\n%s' "\${${LAST}[0]} \${${LAST}[*]:2}" "\${${LAST}[1]:0:1000}"`]] as const

@@ -9,6 +9,9 @@ export function hasStages({ verdict: { facts } }: Plan): boolean {
   return facts.parsedOk && facts.lastPipelineStages > 1 && !facts.endsInBackground
 }
 
+/** Where the shell of a terminal keeps `$?`, `$_` and the stages of its last command. */
+export const LAST = '__cerith_l'
+
 /** `after` is bash code that is run in the command's shell when it has come to its end. */
 export function withAfterwards(
   delivered: DeliveredCommand,
@@ -16,10 +19,10 @@ export function withAfterwards(
   after: string,
 ): DeliveredCommand {
   if (stagesFile === null && after === '') return delivered
-  const save = stagesFile === null ? ':' : `\\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(stagesFile)}`
+  const save = stagesFile === null ? ':' : `\\builtin printf '%s ' "\${${LAST}[@]:2}" >${quoteWord(stagesFile)}`
   return {
     ...delivered,
-    script: `${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); ${save}; } 2>/dev/null\n${after}\n\\builtin exit "\${__cerith_p[0]}"`,
+    script: `${delivered.script}\n{ ${LAST}=("$?" "$_" "\${PIPESTATUS[@]}"); ${save}; } 2>/dev/null\n${after}\n\\builtin exit "\${${LAST}[0]}"`,
   }
 }
 

@@ -18,7 +18,7 @@ import {
   leftoverNotes,
   noteTraps,
   remember,
-  successorNote,
+  successorNotes,
   type Stop,
 } from './end.js'
 import { isPlain, isProgram, isRepeatable, isTyped, reportsTraps, type CallText } from '../shell/call-text.js'
@@ -31,6 +31,7 @@ import type { Way } from '../shell/way.js'
 import type { Report } from '../shell/report.js'
 import type { Answer } from '../shell/answer.js'
 import type { SessionShell } from '../shell/shell.js'
+import { utf8 } from '../shell/state.js'
 import { SOON_MS } from '../shell/stall.js'
 import { stopCommand, type Stopped } from './stop.js'
 
@@ -96,7 +97,8 @@ export async function runInShell(
   shell.streams.giveLate(output)
   if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { ...way, care, shell })
   // Written down before the command, the state is still true after one that changes nothing.
-  memory.dirty = (memory.dirty && text.dumpFirst === null) || !care.inert
+  memory.behind = memory.dirty && text.dumpFirst === null
+  memory.dirty = memory.behind || !care.inert
   memory.unread ||= text.dumpFirst !== null
   memory.statusLost = text.errTrap || text.watchTraps || isPlain(text)
   const askForEnd = isPlain(text) ? () => shell.askForEnd(way.file === null) : null
@@ -172,7 +174,7 @@ export async function followInShell(
     const move = async (): Promise<Outcome> => {
       await shell.begun()
       // The shell goes with its command; the session continues in a new one with the state from before.
-      memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateMarked(begun.dumpFirst))
+      memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateBefore(begun.dumpFirst))
       shell.streams.drain()
       begun.askForEnd?.()
       site.letGo()
@@ -193,7 +195,7 @@ export async function followInShell(
         // It ended before its keeper had it: the shell wrote its state down as it left.
         if (outcome.end) {
           memory.learn(shell.readState())
-          if (memory.state) memory.cwd = memory.state.cwd
+          if (memory.state) memory.cwd = utf8(memory.state.cwd)
           memory.last = { status: outcome.exitCode ?? 130, argument: '', stages: [outcome.exitCode ?? 130] }
         }
         call.settle({ ...outcome, session: site.name, cwd: memory.cwd, notes: [...outcome.notes, ...site.notes] })
@@ -312,8 +314,10 @@ export async function followInShell(
   // It comes before the report of the end, or not at all.
   const traps = begun.traps()
   if (traps && shell.alive) noteTraps(traps, shell, memory)
-  const successor = shell.alive ? null : successorNote(end, stop, memory, site.initialNames())
-  if (successor !== null) notes.push(successor)
+  if (!shell.alive) {
+    shell.endIsTold = true
+    notes.push(...successorNotes(end, stop, shell, memory, site.initialNames()))
+  }
   if (held || !(shell.alive || shell.ward.state.gone)) notes.push(...leftoverNotes(shell, before))
   return endedCall({
     shell,

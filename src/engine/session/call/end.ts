@@ -12,7 +12,8 @@ import type { LastCommand, SessionMemory } from './memory.js'
 import { SILENCE, type CallOutput } from './output.js'
 import type { Report } from '../shell/report.js'
 import type { SessionShell } from '../shell/shell.js'
-import { namesLeftBehind } from '../shell/state.js'
+import { AFTER, LEAVING } from '../shell/dump.js'
+import { hooksLeftOut, utf8, type ShellState } from '../shell/state.js'
 
 /** Why a command was stopped. */
 export type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
@@ -80,6 +81,7 @@ export function remember(
   const unchanged = report?.kind === 'F'
   if (unchanged && shell.alive) return
   memory.expect(plan.verdict.mutations)
+  memory.noteDump(shell, AFTER)
   if (report && !unchanged) memory.hear(report)
   // A limit may keep the shell from ever writing it down again.
   if (memory.unread && /\bulimit\b/.test(plan.command)) memory.learn(shell.readState())
@@ -89,7 +91,7 @@ export function remember(
     return
   }
   memory.learn(shell.readState())
-  if (memory.state?.cwd) memory.cwd = memory.state.cwd
+  if (memory.state) memory.cwd = utf8(memory.state.cwd)
 }
 
 /** The agent's own EXIT trap, so that it still runs once when the shell leaves, with our dump before it. */
@@ -100,26 +102,51 @@ export function noteTraps(report: Report, shell: SessionShell, memory: SessionMe
   memory.statusLost = true
 }
 
-/** Null when nothing was lost: a command that ends its shell (`...; exit 1`) finds the next one as it left this one. */
-export function successorNote(
+/** How the shell ended and what its successor lacks. Nothing when nothing is lost: a command that ends its shell (`...; exit 1`). */
+export function successorNotes(
   end: End,
   stop: Stop | null,
-  { state }: SessionMemory,
+  shell: SessionShell,
+  { state, behind, holdings }: SessionMemory,
   initial: readonly string[],
-): string | null {
-  const how = stop
-    ? ' with the command'
-    : end.kind === 'exit'
-      ? ` with exit code ${end.code}`
-      : end.kind === 'signal'
-        ? ` by ${end.signal}`
-        : ''
-  const left = state ? namesLeftBehind(state, initial) : []
-  const except = left.length > 0 ? `, except ${left.slice(0, 10).join(', ')}` : ''
-  const setE = state?.options.includes('set -o errexit') ? ' `set -e` is off now.' : ''
-  if (stop === null && end.kind === 'exit' && state && except === '')
-    return setE === '' ? null : `The shell ended${how}; its state was restored, but \`set -e\` is off now.`
-  return `The shell ended${how}; the session goes on in a new shell with its state restored${except}.${setE}`
+): string[] {
+  const mark = shell.dumps.last?.mark
+  const except = exceptHooks(state, initial)
+  const lost = holdings.lost()
+  const how = stop ? ' with the command' : howItEnded(end)
+  const setE = state?.options.includes('errexit') ? ' `set -e` is off now.' : ''
+  if (!stop && end.kind === 'exit' && mark === LEAVING && !except && !lost)
+    return setE ? [`The shell ended${how}; its state is restored in a new one, but \`set -e\` is off now.`] : []
+  const which =
+    mark === LEAVING
+      ? 'its last state is restored'
+      : behind
+        ? 'the state that it last wrote down is restored, which lacks what the calls since then changed'
+        : 'the state from before this command is restored'
+  return [`The shell ended${how}; the session goes on in a new shell, where ${which}${except}.${lost}${setE}`]
+}
+
+/** A shell that was found dead. */
+export function deadShellNote(shell: SessionShell, memory: SessionMemory, initial: readonly string[]): string {
+  const { exited } = shell.ward.state
+  const end = exited ? endOf(exited, null, { timeoutMs: null }) : null
+  const state = memory.dirty
+    ? 'with the state that it last wrote down, which may lack what the last call changed'
+    : 'with its state restored'
+  return `The session's shell ended${end ? howItEnded(end) : ''} between two calls; this one ran in a new shell ${state}${exceptHooks(memory.state, initial)}.${memory.holdings.lost()}`
+}
+
+function howItEnded(end: End): string {
+  if (end.kind === 'exit') return ` with exit code ${end.code}`
+  if (end.kind === 'signal') return ` by ${end.signal}`
+  return end.kind === 'lost' ? ` (${end.reason})` : ' with the command'
+}
+
+export function exceptHooks(state: ShellState | null, initial: readonly string[]): string {
+  const hooks = state ? hooksLeftOut(state, initial) : []
+  return hooks.length > 0
+    ? `, except ${hooks.slice(0, 10).join(', ')} (loader and start-up hooks stay out of new shells)`
+    : ''
 }
 
 export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string[] {

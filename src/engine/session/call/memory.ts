@@ -1,8 +1,10 @@
 /** What the engine knows about a session between two calls: where it is, what it holds, and what its shell needs special care for. */
 import type { ShellFacts, Verdict } from '../../../contract/verdict.js'
-import { hasTraps, knowledge, mentionsTraps, trapsOf, type Knowledge, type ShellState } from '../shell/state.js'
+import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
+import { Holdings } from './holdings.js'
 import type { UserTraps } from '../shell/call-text.js'
 import type { Report } from '../shell/report.js'
+import type { SessionShell } from '../shell/shell.js'
 import { LOADED } from '../shell/lines.js'
 
 /** What the next command may ask about the one before it. */
@@ -67,6 +69,8 @@ export class SessionMemory {
   version = 0
   /** The shell may have changed since its state was written down. */
   dirty = false
+  /** Also before the running command, which may end it. */
+  behind = false
   /** The shell has written its state down, and nobody has looked at it yet. */
   unread = false
   last: LastCommand = NO_COMMAND
@@ -81,6 +85,9 @@ export class SessionMemory {
   movedStreams = false
   /** A command of this shell may have pointed them where somebody else reads: what prints there may have to wait. */
   printsElsewhere = false
+  readonly holdings = new Holdings()
+  /** How many dumps of the shell are known. */
+  #dumps = 0
   /** Until the shell says that it has none. */
   #hasTraps = false
   /** A function, or an alias, may set some; or the agent has done so before. */
@@ -94,13 +101,14 @@ export class SessionMemory {
   #blind = false
 
   constructor(cwd: string, state: ShellState | null) {
-    this.cwd = state?.cwd ?? cwd
+    this.cwd = state ? utf8(state.cwd) : cwd
     this.state = state
     this.known = state ? knowledge(state) : { variables: {}, functions: {}, aliases: {} }
   }
 
   /** A new shell: what was peculiar to the old one is over. */
   forNewShell(): void {
+    this.#dumps = 0
     this.traps = NO_TRAPS
     this.strayReturn =
       this.ownStdin =
@@ -206,10 +214,20 @@ export class SessionMemory {
     this.#hasTraps = errTrap || others || traps.exit !== null || traps.debug !== null || traps.return !== null
   }
 
+  /** Whether the shell has written its state down since the last look, with this mark. */
+  noteDump({ dumps }: SessionShell, mark: string): void {
+    const { count } = dumps
+    if (count !== this.#dumps && dumps.last?.mark === mark) {
+      this.dirty = this.behind = false
+      this.unread = true
+    }
+    this.#dumps = count
+  }
+
   learn(state: ShellState | null): void {
     if (!state) return
     this.state = state
-    this.dirty = this.unread = this.#blind = false
+    this.dirty = this.behind = this.unread = this.#blind = false
     this.#know(knowledge(state))
     this.#noticeTraps(state)
   }
@@ -219,7 +237,7 @@ export class SessionMemory {
    * while it sources what writes the state down.)
    */
   #noticeTraps(state: ShellState): void {
-    const { return: back, errTrap, others } = trapsOf(state.traps.map(({ text }) => text).join('\n'))
+    const { return: back, errTrap, others } = trapsOf(utf8(state.traps.map(({ text }) => text).join('\n')))
     this.errTrap ||= errTrap
     this.strayReturn = back !== null
     if (back !== null) this.traps = { ...this.traps, return: back }

@@ -36,7 +36,7 @@ export async function prepareCall(
     writeFileSync(inputFile, request.input, { mode: 0o600, flag: 'wx' })
   }
   const secretPipe = delivered.payload ? await takePipe(services) : null
-  if (secretPipe && delivered.payload) feedPipe(secretPipe.writeEnd(), delivered.payload)
+  if (secretPipe && delivered.payload) void feedPipe(secretPipe.writeEnd(), delivered.payload)
   return {
     inputFile,
     secretPipe,

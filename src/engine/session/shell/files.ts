@@ -8,7 +8,7 @@ import { dumpFileText, endFileText, fileOf, leaveFileText, setUpCode, type Marks
 const SMALL_FILE = 4_096
 
 /** Files that nobody reads but the shell itself. */
-const SOURCED = ['command', 'setUp', 'end', 'dump', 'leave', 'restore', 'env', 'prompt', 'interrupt', 'aside'] as const
+const SOURCED = ['command', 'setUp', 'end', 'dump', 'leave', 'prompt', 'interrupt', 'aside'] as const
 
 export class SessionFiles {
   readonly #services: Services
@@ -59,7 +59,6 @@ export class SessionFiles {
     closeQuietly(this.#commands)
   }
 
-  /** All but the state, which may still be asked for. */
   remove(): void {
     for (const kind of SOURCED) {
       try {

@@ -9,7 +9,8 @@
  */
 import { quoteWord } from '../../plan/quote.js'
 import { isPlain, isProgram, isTyped, reportsTraps, type CallText } from './call-text.js'
-import { STATE_BEGINS } from './state.js'
+import { bindingPrelude } from '../../../secrets/deliver/binding.js'
+import { AFTER, before as beforeCommand, dumpCode, LEAVING, type DumpMarks } from './dump.js'
 
 /** What `native/bash` is loaded as. */
 export const LOADED = '__cerith'
@@ -20,9 +21,7 @@ const STOP_NAME = 'RTMIN+9'
 /** Swallows what is written, and is nobody's stderr: the one that we left there can be told from one that bash has put back. */
 const NOWHERE = '/dev/zero'
 
-export interface Marks {
-  /** Unguessable; output that imitates a report does not know it. */
-  readonly nonce: string
+export interface Marks extends DumpMarks {
   /** Opened by name for every report of bash's own, so that no program ever inherits a descriptor of ours. */
   readonly report: string
   /** All files of one shell begin like this. */
@@ -38,11 +37,6 @@ export const fileOf = {
   dump: ({ files }: Marks) => `${files}.dump`,
   /** Ends a shell whose command has gone on without the session. */
   leave: ({ files }: Marks) => `${files}.leave`,
-  /** The state as last written down. */
-  state: ({ files }: Marks) => `${files}.state`,
-  restore: ({ files }: Marks) => `${files}.restore`,
-  /** Variables as they were before a call gave them values of its own. */
-  env: ({ files }: Marks) => `${files}.env`,
   /** Prompt variables of the agent's: set while its commands run, out of the way when bash prompts for the next line of ours. */
   prompt: ({ files }: Marks) => `${files}.prompt`,
   /** A function of the agent's while a line needs the builtin of its name. */
@@ -85,32 +79,13 @@ export function installTraps(marks: Marks, userExit: string | null): string {
 }
 
 function installExit(marks: Marks, userExit: string | null): string {
-  return `\\builtin trap -- ${quoteWord(`${dumpCode(marks)}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
-}
-
-/** Everything a successor needs, NUL-separated, by builtins only: no fork. */
-export function dumpCode(marks: Marks, mark = 0): string {
-  const parts = [
-    'declare -p',
-    'declare -f',
-    'declare -F',
-    'alias -p',
-    'shopt -p',
-    'set +o',
-    'umask -p',
-    'trap -p',
-    `printf '%q\\n' "$#" "$@"`,
-    'dirs -l -p',
-  ]
-  const body = parts.map((part) => `\\builtin ${part} || \\builtin :; \\builtin printf '\\0'`).join('; ')
-  // Beyond a file size limit a write would end the shell, unless the signal is ignored.
-  return `\\builtin trap '' XFSZ; { \\builtin printf '${STATE_BEGINS}\\0'; ${body}; \\builtin pwd; \\builtin printf '\\0end\\0%s' ${mark}; } >|${quoteWord(fileOf.state(marks))} 2>/dev/null; \\builtin trap - XFSZ`
+  return `\\builtin trap -- ${quoteWord(`${dumpCode(marks, LEAVING)}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
 }
 
 /** The file that the shell sources: what is to be prepared, the command, and a report of its end taken before anything can change it. */
 export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
-  if (call.dumpFirst !== null) before.push(dumpCode(marks, call.dumpFirst))
+  if (call.dumpFirst !== null) before.push(dumpCode(marks, beforeCommand(call.dumpFirst)))
   if (call.traps)
     before.push(
       `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`,
@@ -118,9 +93,7 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
   const names = Object.keys(call.env)
   if (names.length > 0) {
-    before.push(
-      `{ \\builtin declare -p ${names.join(' ')} >|${quoteWord(fileOf.env(marks))} && \\builtin :; } 2>/dev/null`,
-    )
+    before.push(...names.map((name, at) => keepVariable(name, own(marks, `g${at}_`))))
     before.push(`\\builtin export ${names.map((name) => `${name}=${quoteWord(call.env[name] as string)}`).join(' ')}`)
   }
   if (call.secrets) before.push(`{ ${call.secrets.prelude}\n} || \\builtin return 125`)
@@ -140,6 +113,17 @@ export function commandFileText(call: CallText, marks: Marks): string {
   const head = before.length > 0 ? `${before.join('; ')}\n` : ''
   // A backslash at the very end would take the next line along.
   return `${head}${call.script}${call.whole ? trailer(call, marks) : call.script.endsWith('\\') ? '' : '\n'}`
+}
+
+/** Whether it is set, its value, its attributes; of an array also what assigns it. In memory: a file would keep what it holds. */
+function keepVariable(name: string, kept: string): string {
+  return `${kept}=("\${${name}[@]+x}" "\${${name}-}" "\${${name}[@]+\${${name}@a}}" "\${${name}[@]+\${${name}[@]@A}}")`
+}
+
+function giveBackVariable(name: string, kept: string): string {
+  const array = `\\builtin declare -\${${kept}[2]//r} ${name}; \\builtin eval "\${${kept}[5]}"`
+  const scalar = `\\builtin declare -\${${kept}[2]:--} ${name}="\${${kept}[1]}"`
+  return `\\builtin unset -v ${name}; [[ -z \${${kept}[0]-} ]] || if [[ \${${kept}[2]} == *[aA]* ]]; then ${array}; else ${scalar}; fi; \\builtin unset -v ${kept}`
 }
 
 /** Pipelines that ended like the last one. With `!` bash turns the status around, but not those of the stages. */
@@ -200,6 +184,8 @@ function trailer(call: CallText, marks: Marks): string {
     steps.push(
       `{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`,
     )
+  // Before the answer: what a completed call did must not depend on what becomes of the shell after it.
+  steps.push(dumpCode(marks, AFTER))
   // Told before it is: who could not note it down must not be answered for twice.
   steps.push(`${own(marks, 't')}=\${${kept}[0]}`)
   steps.push(
@@ -236,8 +222,7 @@ export function callLines(call: CallText, marks: Marks): string {
   if (call.repairBuiltins) after.push(repairCode(marks))
   if (call.secrets) after.push(call.secrets.epilogue)
   const names = Object.keys(call.env)
-  if (names.length > 0)
-    after.push(`{ \\builtin unset -v ${names.join(' ')}; \\builtin . ${quoteWord(fileOf.env(marks))}; }${UNNOTICED}`)
+  if (names.length > 0) after.push(...names.map((name, at) => giveBackVariable(name, own(marks, `g${at}_`))))
   if (reportsTraps(call))
     after.push(
       `[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN`,
@@ -275,6 +260,7 @@ export function endFileText(marks: Marks): string {
     `[[ $- != *[xv]* ]] || \\builtin set +xv`,
     // A command that made it read-only is followed by none that could run: no report, and the session gets another shell.
     `${told}=`,
+    `[[ $${wasTold} ]] || { ${dumpCode(marks, AFTER)}; }`,
     `[[ $${wasTold} ]] || \\builtin printf '%s\\0' @${marks.nonce} E "\${${own(marks, 'n')}:-0}" "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
     `${own(marks, 'v')}= ${own(marks, 'q')}= ${own(marks, 'n')}=`,
     stashPrompts(marks),
@@ -314,7 +300,7 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const saved = own(marks, 'e')
   const back = `[[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\exec {${saved}}>&-; { \\builtin . ${quoteWord(fileOf.interrupt(marks))}; } 2>/dev/null; \\builtin unset -v ${saved}`
   const forget = `${own(marks, 'v')}= ${own(marks, 'q')}=`
-  return `{ \\builtin :; } 2>/dev/null\n[[ -z \${${saved}-} ]] || { ${back}; }; { ${forget}; ${installTraps(marks, userExit)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return `{ \\builtin :; } 2>/dev/null\n[[ -z \${${saved}-} ]] || { ${back}; }; { ${forget}; ${installTraps(marks, userExit)}; ${dumpCode(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after our dump, once. */
@@ -328,7 +314,7 @@ export const withoutReturnTrap = '{ \\builtin trap - RETURN; } >/dev/null 2>&1\n
 /** Sourced without arguments, so that `$@` is the shell's own; `$?` is left as it was, for the next command. */
 export function dumpFileText(marks: Marks): string {
   const status = own(marks, 's')
-  return `{ ${status}=$?; ${dumpCode(marks)}; ${report(marks, 'D', 0, '""')}; [[ $- == *e* ]] || \\builtin return "$${status}"; } 2>/dev/null\n`
+  return `{ ${status}=$?; ${dumpCode(marks, AFTER)}; ${report(marks, 'D', 0, '""')}; [[ $- == *e* ]] || \\builtin return "$${status}"; } 2>/dev/null\n`
 }
 
 export function dumpLine(marks: Marks, keepStatus: boolean): string {
@@ -336,8 +322,11 @@ export function dumpLine(marks: Marks, keepStatus: boolean): string {
   return `{ \\builtin . ${quoteWord(fileOf.dump(marks))}${keepStatus ? '' : UNNOTICED};} >/dev/null 2>&1\n`
 }
 
-export function restoreLine(number: number, marks: Marks): string {
-  return `{ \\builtin . ${quoteWord(fileOf.restore(marks))} </dev/null >/dev/null; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+/** The code comes through a pipe, like the state itself. What the shell has then is written down: given is not yet had. */
+export function restoreLines(number: number, marks: Marks, code: Uint8Array, from: string): string {
+  const variable = own(marks, 'r')
+  const take = `${bindingPrelude([{ variable, value: code }], from)} && \\builtin eval "$${variable}"`
+  return `{ ${take}; } </dev/null >/dev/null 2>&1\n{ \\builtin unset -v ${variable}; ${dumpCode(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 export function setUpLine(marks: Marks): string {

@@ -1,6 +1,6 @@
 /** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
 import { randomBytes } from 'node:crypto'
-import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { fstatSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../../../os/helper/launcher.js'
 import { closeQuietly } from '../../../os/helper/native-launcher.js'
 import { readInto, type PipeReader } from '../../../os/pipe-reader.js'
@@ -13,12 +13,16 @@ import type { Services } from '../../services/services.js'
 import { Answer, type Answered } from './answer.js'
 import { ReportDesk } from './router.js'
 import { SessionFiles, writeFirstFiles } from './files.js'
-import { dumpLine, endLine, fileOf, leaveLine, restoreLine, setUpLine, typedEndLine, type Marks } from './lines.js'
+import { dumpLine, endLine, leaveLine, restoreLines, setUpLine, typedEndLine, type Marks } from './lines.js'
 import type { Way } from './way.js'
 import { createReportReader, type Report } from './report.js'
 import { SilenceWatch } from './stall.js'
 import { fileName, openFile, SessionStreams, type Attached, type Sinks } from './streams.js'
-import { markOf, parseState, restoreCode, type ShellState } from './state.js'
+import { bindingPayload } from '../../../secrets/deliver/binding.js'
+import { feedPipe } from '../../../os/feed.js'
+import { before, DumpReader } from './dump.js'
+import { restoreCode, type Present } from './restore.js'
+import { parseState, type ShellState } from './state.js'
 
 /** What is still running when the session closes gets this long to end by itself. */
 const COMPANY_GRACE_MS = 1_000
@@ -36,15 +40,19 @@ export class SessionShell {
   readonly #reportPipe: Pipe
   readonly #reports: PipeReader
   readonly streams: SessionStreams
+  /** What the shell has written down about itself. */
+  readonly dumps: DumpReader
   readonly files: SessionFiles
   readonly #children: readonly ChildrenWatch[]
+  /** A call has said that it ended. */
+  endIsTold = false
   /** Whether something that was started by an earlier call may still be there. */
   #accompanied = false
   readonly #desk = new ReportDesk(() => this.#giveOtherwise())
   #number = 0
   #closed = false
 
-  private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe) {
+  private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe, state: Pipe) {
     this.#services = services
     this.ward = ward
     this.marks = marks
@@ -52,6 +60,7 @@ export class SessionShell {
     this.#orders = orders
     this.#ordersFile = fileName(fstatSync(orders))
     this.#reportPipe = report
+    this.dumps = new DumpReader(state, marks.nonce, services.scratch)
     this.files = new SessionFiles(services, marks)
     // The warden adopts what the shell's children leave behind; in a room its init does.
     this.#children = [watchChildren(ward.pid), watchChildren(ward.initPid ?? ward.wardenPid)]
@@ -70,9 +79,11 @@ export class SessionShell {
   static async start(services: Services, env: Readonly<Record<string, string>>, cwd: string): Promise<SessionShell> {
     const orders = await takePipe(services)
     const report = await takePipe(services)
+    const state = await takePipe(services)
     const marks: Marks = {
       nonce: randomBytes(12).toString('hex'),
       report: report.writePath,
+      state: state.writePath,
       files: services.runFile('s'),
     }
     writeFirstFiles(marks, services.shellBuiltin)
@@ -90,9 +101,10 @@ export class SessionShell {
     } catch (error) {
       closeQuietly(ordersFd)
       report.release()
+      state.release()
       throw error
     }
-    const shell = new SessionShell(services, ward, marks, ordersFd, report)
+    const shell = new SessionShell(services, ward, marks, ordersFd, report, state)
     shell.type(setUpLine(marks))
     return shell
   }
@@ -292,37 +304,34 @@ export class SessionShell {
     return heard !== null
   }
 
-  /** The state as last written down by this shell, if it was written whole. */
+  /** The state as last written down by this shell. */
   readState(): ShellState | null {
-    return parseState(this.readDump())
+    return parseState(this.dumps.last?.sections)
   }
 
   /** The state that a command at work wrote down before its first word: it takes a moment until it has. */
-  async stateMarked(mark: number): Promise<ShellState | null> {
+  async stateBefore(number: number): Promise<ShellState | null> {
     for (const began = performance.now(); this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
-      const dump = this.readDump()
-      const state = parseState(dump)
-      if (state && markOf(dump) === mark) return state
+      if (this.dumps.last?.mark === before(number)) break
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     return this.readState()
   }
 
-  readDump(): string {
-    try {
-      return readFileSync(fileOf.state(this.marks), 'utf8')
-    } catch {
-      return ''
-    }
-  }
-
-  async restore(state: ShellState, initial: readonly string[]): Promise<void> {
+  /** What the shell has then; null when it did not answer. */
+  async restore(state: ShellState, present: Present): Promise<ShellState | null> {
     this.files.ensure()
-    writeFileSync(fileOf.restore(this.marks), restoreCode(state, initial), { mode: 0o600 })
+    const code = Buffer.from(restoreCode(state, present), 'latin1')
+    const pipe = await takePipe(this.#services)
     const number = this.nextNumber()
     const done = this.heard('R', number)
-    this.type(restoreLine(number, this.marks))
-    await this.#inTime(done)
+    void feedPipe(pipe.writeEnd(), bindingPayload([{ variable: '', value: code }]))
+    this.type(restoreLines(number, this.marks, code, pipe.readPath))
+    try {
+      return (await this.#inTime(done)) ? this.readState() : null
+    } finally {
+      pipe.release()
+    }
   }
 
   /** Its command goes on without the session: when that ends, the shell leaves with its status. */
@@ -369,5 +378,6 @@ export class SessionShell {
   #closeReports(): void {
     this.#reports.close()
     this.#reportPipe.release()
+    this.dumps.close()
   }
 }

@@ -1,0 +1,66 @@
+/** What goes with a shell when it ends: its jobs, descriptors and limits. Looked at between calls, told when it is gone. */
+import { limitsOf, openFiles, type OpenFile } from '../../../os/holdings.js'
+import { processesOf } from '../../../os/helper/processes.js'
+import { commandLine, isAlive, processFacts } from '../../../os/proc.js'
+import type { SessionShell } from '../shell/shell.js'
+
+interface Process {
+  readonly pid: number
+  readonly start: string
+  readonly command: string
+}
+
+export class Holdings {
+  #files: readonly OpenFile[] = []
+  #limits: readonly string[] = []
+  #processes: readonly Process[] = []
+  #initial: ReadonlyMap<string, string> | null = null
+
+  /** A new shell, which has the limits of this process. */
+  begin(): void {
+    this.#initial ??= limitsOf(process.pid)
+    this.#files = this.#limits = this.#processes = []
+  }
+
+  look(shell: SessionShell, ours: string): void {
+    this.#files = openFiles(shell.pid, ours)
+    const initial = this.#initial ?? new Map<string, string>()
+    this.#limits = [...limitsOf(shell.pid)]
+      .filter(([name, value]) => initial.get(name) !== value && !USUAL.has(`${name} ${value}`))
+      .map(([name]) => name.replace(/^Max /, ''))
+    const others = shell.accompanied ? processesOf(shell.ward) : []
+    this.#processes = others
+      .filter((pid) => pid !== shell.pid && isAlive(pid))
+      .map((pid) => ({ pid, start: processFacts(pid)?.start ?? '', command: commandLine(pid).slice(0, 60) }))
+  }
+
+  /** What went with the shell; empty when there was nothing. */
+  lost(): string {
+    const alive = this.#processes.filter(({ pid, start }) => isAlive(pid, start))
+    const ended = this.#processes.filter((one) => !alive.includes(one))
+    const parts = [
+      list(ended.length > 1 ? 'background processes' : 'a background process', ended.map(named)),
+      list(
+        this.#files.length > 1 ? 'descriptors' : 'descriptor',
+        this.#files.map(({ fd, name }) => `${fd} (${name})`),
+      ),
+      list(this.#limits.length > 1 ? 'limits of' : 'the limit of', this.#limits),
+    ].filter(Boolean)
+    const gone = parts.length > 0 ? ` With it went ${parts.join('; ')}.` : ''
+    return alive.length > 0
+      ? `${gone} Still running, but no job of the new shell: ${list('', alive.map(named)).trim()}.`
+      : gone
+  }
+}
+
+/** A shell of ours dumps no core. */
+const USUAL = new Set(['Max core file size 0                    0                    bytes'])
+
+function named({ pid, command }: Process): string {
+  return `${pid} (${command})`
+}
+
+function list(what: string, names: readonly string[]): string {
+  const more = names.length > 8 ? `, and ${names.length - 8} more` : ''
+  return names.length > 0 ? `${what} ${names.slice(0, 8).join(', ')}${more}` : ''
+}
