@@ -113,4 +113,9 @@ int run_launcher(void);
 /* ---- peer.c: who is at the other end of a socket ---- */
 int run_peer(void);
 
+/* ---- link.c: the far end of a link to an engine on this machine ---- */
+int run_link(const char *path, int wait_ms, const char *log, const char *pid_file);
+int run_probe(const char *path);
+int run_start(const char *log, const char *pid_file, char **argv);
+
 #endif

@@ -1,7 +1,8 @@
-/* Entry of the cerith helper. `serve` is spoken by an engine over stdin and stdout; `peer` judges a
-   connection; `version` proves that the file can be executed here. */
+/* Entry of the cerith helper. `serve` is spoken by an engine over stdin and stdout; `peer` judges a connection; `link`,
+   `probe` and `start` serve an engine that is used from another machine; `version` proves that the file can be executed. */
 #include "helper.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int main(int argc, char **argv) {
@@ -11,6 +12,9 @@ int main(int argc, char **argv) {
     puts("cerith-helper " HELPER_VERSION);
     return 0;
   }
+  if (argc == 6 && strcmp(argv[1], "link") == 0) return run_link(argv[2], atoi(argv[3]), argv[4], argv[5]);
+  if (argc == 3 && strcmp(argv[1], "probe") == 0) return run_probe(argv[2]);
+  if (argc >= 5 && strcmp(argv[1], "start") == 0) return run_start(argv[2], argv[3], argv + 4);
   fputs("cerith-helper: started by cerith itself; see docs/limits.md\n", stderr);
   return 2;
 }

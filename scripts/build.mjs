@@ -1,4 +1,4 @@
-// Bundles the package into dist/: four entries with shared chunks, the command line as one script, the native helper,
+// Bundles the package into dist/: five entries with shared chunks, the command line as one script, the native helper,
 // types, the config schema.
 //   node scripts/build.mjs [--if-stale] [--no-types] [--clean] [--into=DIR]
 import { spawnSync } from 'node:child_process'
@@ -31,6 +31,7 @@ const ENTRIES = {
   tools: 'src/tools/index.ts',
   mcp: 'src/mcp/index.ts',
   testing: 'src/testing.ts',
+  far: 'src/far.ts',
 }
 
 /** Blanks and comments are left out, which every start would have to read; names stay, for stack traces. */

@@ -1,5 +1,5 @@
 /** The root entry of cerith: the engine and its words. Exports are chosen by hand; each one is a promise. */
-export { createEngine } from './engine/engine.js'
+export { createEngine } from './setup/create-engine.js'
 export { ShellManager, type ShellProcess, type ShellStatus } from './engine/shell-manager.js'
 export type { AskpassRule, EngineOptions } from './engine/services/options.js'
 export { ShellError, type ShellErrorCode } from './contract/errors.js'
@@ -14,6 +14,8 @@ export {
 } from './contract/outcome.js'
 export type { Engine, RunHandle, Session, SessionInfo } from './contract/engine.js'
 export type {
+  Attachment,
+  AttachOptions,
   Job,
   JobEvent,
   JobInfo,
@@ -27,6 +29,7 @@ export type {
   WaitResult,
 } from './contract/job.js'
 export type { ApprovalAnswer, ApprovalQuestion, AskFunction, RunRequest, StartRequest } from './contract/request.js'
+export type { LinkEvent, PlaceInfo, ReachOptions } from './contract/place.js'
 export type { Clip, OutputChunk, StreamName } from './contract/output.js'
 export type { Verdict, Decision } from './contract/verdict.js'
 export { quoteArgv as quote } from './engine/plan/quote.js'

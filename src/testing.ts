@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Engine } from './contract/engine.js'
-import { createEngine } from './engine/engine.js'
+import { createEngine } from './setup/create-engine.js'
 import type { EngineOptions } from './engine/services/options.js'
 
 /** An engine with a state directory of its own, which goes away with `close()`. */

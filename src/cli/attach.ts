@@ -1,7 +1,6 @@
 /** A person's terminal on the terminal of a job: raw keys go in, the screen comes out, C-] leaves. */
 import type { Engine } from '../contract/engine.js'
 import type { JobInfo } from '../contract/job.js'
-import { attachTo } from '../engine/job/attach.js'
 
 /** What attach needs of a terminal; `process.stdin` and `process.stdout` have it. */
 export interface PersonInput {
@@ -46,7 +45,7 @@ export async function attach(
   const sizeNow = (): { cols: number; rows: number } => ({ cols: output.columns || 80, rows: output.rows || 24 })
   const size = output.isTTY ? sizeNow() : null
   output.write(`[cerith: attached to ${id}${readOnly ? ', watching only' : ''}; C-] leaves, the job goes on]\r\n`)
-  const attachment = await attachTo(job, { by, readOnly, size, show: (text) => void output.write(text) })
+  const attachment = await job.attach({ by, readOnly, size, show: (text) => void output.write(text) })
 
   const onKeys = (bytes: Buffer): void => {
     const at = bytes.indexOf(LEAVE_KEY)

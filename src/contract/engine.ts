@@ -1,6 +1,7 @@
 /** The face of the engine that every door and dialect speaks to. */
 import type { Job, JobEvent, JobInfo } from './job.js'
 import type { Outcome, PlanSummary } from './outcome.js'
+import type { LinkEvent, PlaceInfo } from './place.js'
 import type { OutputChunk } from './output.js'
 import type { AskFunction, RunRequest, StartRequest } from './request.js'
 import type { Verdict } from './verdict.js'
@@ -75,5 +76,11 @@ export interface Engine {
   /** Events of all jobs. Returns the unsubscribe function. */
   onJobEvent(listener: (event: JobEvent) => void): () => void
   setAsk(ask: AskFunction | null): void
+  /** Where commands run when that is not this machine; null here. */
+  readonly place: PlaceInfo | null
+  /** News of the link to another place; an engine of this machine has none. Returns the unsubscribe function. */
+  onLink(listener: (event: LinkEvent) => void): () => void
+  /** What came of a call that a cut link kept from its caller (`end.link.call`); null when no such call is known. */
+  recover(call: string): Promise<Outcome | null>
   close(): Promise<void>
 }

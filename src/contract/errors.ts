@@ -21,6 +21,12 @@ export type ShellErrorCode =
   | 'SANDBOX_UNAVAILABLE'
   | 'VAULT'
   | 'CLOSED'
+  | 'PLACE_UNREACHABLE'
+  | 'PLACE_REFUSED'
+  | 'PLACE_GONE'
+  | 'PLACE_UNFIT'
+  | 'PLACE_FULL'
+  | 'LINK_DOWN'
 
 const BRAND = Symbol.for('cerith.ShellError')
 

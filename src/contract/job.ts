@@ -1,6 +1,6 @@
 /** Words for runs that are kept: what a job tells, how it is read, waited for and ended. */
 import type { ProgressMode, StreamName } from './output.js'
-import type { JobOwner } from './request.js'
+import type { JobOwner, PtySize } from './request.js'
 import type { End } from './outcome.js'
 
 /** The six status words of the requirements, plus `lost` (the machine restarted, or its keeper was destroyed). */
@@ -140,6 +140,26 @@ export interface Doing {
   readonly waitingForInput: { readonly prompt: string; readonly hidden: boolean } | null
 }
 
+/** A terminal on the terminal of a job. */
+export interface Attachment {
+  /** Resolves when the job has ended, or after `leave`. */
+  readonly done: Promise<'ended' | 'left'>
+  /** Raw bytes as the keyboard sent them. */
+  type(bytes: Uint8Array): void
+  resize(size: PtySize): Promise<void>
+  leave(): Promise<void>
+}
+
+export interface AttachOptions {
+  /** The name of the person who types, for the notes of the job. */
+  readonly by: string
+  readonly show: (text: string) => void
+  /** The size of the terminal that shows it; the job takes it over. Null: there is no terminal. */
+  readonly size: PtySize | null
+  /** Only watch: neither keys nor sizes reach the job. */
+  readonly readOnly: boolean
+}
+
 export interface Job {
   readonly id: string
   info(): Promise<JobInfo>
@@ -151,6 +171,8 @@ export interface Job {
   screen(options?: { since?: number }): Promise<Screen>
   /** One look at its processes; empty when it has ended. */
   doing(): Promise<Doing>
+  /** Shows the job's terminal and types into it; the job does not notice. */
+  attach(options: AttachOptions): Promise<Attachment>
   /** Output and end of this job as they come; ends with the job. */
   events(): AsyncIterable<JobEvent>
 }

@@ -8,7 +8,12 @@ export type End =
   | { readonly kind: 'signal'; readonly signal: string }
   | { readonly kind: 'timeout'; readonly afterMs: number; readonly forced: boolean }
   | { readonly kind: 'kill'; readonly forced: boolean; readonly by: 'caller' | 'close' | 'limit' }
-  | { readonly kind: 'lost'; readonly reason: string }
+  | {
+      readonly kind: 'lost'
+      readonly reason: string
+      /** The link was cut: whether it may still run there, and the name for `engine.recover`. */
+      readonly link?: { readonly call: string; readonly mayRun: boolean }
+    }
 
 export type Status = 'completed' | 'failed' | 'timeout' | 'killed' | 'running' | 'refused' | 'dry_run' | 'error'
 

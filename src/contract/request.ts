@@ -83,6 +83,8 @@ export interface RunRequest {
   readonly ask?: AskFunction
   /** Skips the ask step with an approval that was given for exactly this command, cwd and environment. */
   readonly approvalId?: string
+  /** Over a link: a second call with the same key and the same words gets the first one's outcome, for ten minutes. */
+  readonly key?: string
   /** Program guards of the calling dialect (own automation), added to the engine's. */
   readonly automation?: readonly AutomationRule[]
 }

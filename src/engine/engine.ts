@@ -140,6 +140,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     },
     onJobEvent: (listener) => jobs.onEvent(listener),
     setAsk: (ask) => void (services.ask = ask),
+    place: null,
+    onLink: () => () => {},
+    recover: async () => null,
     close: () => (closing ??= close()),
   }
 }
@@ -163,7 +166,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const [bash, launcher, path] = await starting
   if (path) baseEnv['PATH'] = path
   sweepDeadEngines(stateDir)
-  const runDir = makeRunDirectory(stateDir, id)
+  const runDir = makeRunDirectory(options.runDir ?? join(stateDir, 'run'), id)
   const limits: EngineLimits = { ...LIMITS, ...options.limits }
   let number = 0
   const policy = options.policy ? await readPolicy(options.policy) : undefined
@@ -182,7 +185,9 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
   const verdicts = new Map<string, Verdict>()
   const secrets = new SecretStore(options.secretSources ?? [])
-  const askpass = options.askpass?.length ? await answerPrompts(options.askpass, runDir, secrets) : null
+  const askpass = options.askpass?.length
+    ? await answerPrompts(options.askpass, programDir(options, stateDir, runDir), secrets)
+    : null
   const shellBuiltin = launcher.tier === 'native' ? findShellBuiltin(bash.version) : null
   const wrongSandbox = options.sandbox === undefined ? null : sandboxMistake(options.sandbox)
   if (wrongSandbox) throw wrongValue(wrongSandbox, options.sandbox, 'See docs/sandbox.md.')
@@ -273,13 +278,17 @@ async function createServices(options: EngineOptions): Promise<Services> {
 }
 
 /** A folder for this engine's short-lived files. A full or read-only state directory costs jobs, not every command. */
-function makeRunDirectory(stateDir: string, id: string): string {
+function makeRunDirectory(dir: string, id: string): string {
   try {
-    ensurePrivateDirectory(join(stateDir, 'run'))
-    return furnishRunDirectory(join(stateDir, 'run', id))
+    return furnishRunDirectory(join(ensurePrivateDirectory(dir), id))
   } catch {
     return mkdtempSync(join(tmpdir(), 'cerith-run-'))
   }
+}
+
+/** Where programs for commands stand: a run directory on tmpfs often forbids to execute from it. */
+function programDir(options: EngineOptions, stateDir: string, runDir: string): string {
+  return options.runDir === undefined ? runDir : ensurePrivateDirectory(join(stateDir, 'programs'))
 }
 
 /** With a word about whose it is: engines that start later sweep the folders of the dead. */

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
-import { createEngine } from '../engine/engine.js'
+import { createEngine } from '../setup/create-engine.js'
 import { stateDirectory } from '../os/state-dir.js'
 import { createClient, type Client } from './client.js'
 import { createDoor, PATH } from './http-door.js'

@@ -107,6 +107,9 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     secrets: engine.secrets,
     onJobEvent: (listener) => engine.onJobEvent((event) => void passOn(event)(listener)),
     setAsk: (ask) => engine.setAsk(ask),
+    place: engine.place,
+    onLink: (listener) => engine.onLink(listener),
+    recover: (call) => engine.recover(call),
     // The engine is shared: whoever made it closes it.
     close: async () => {},
   }

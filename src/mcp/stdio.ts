@@ -27,7 +27,7 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
   const transport = new EarlyTransport(new LineTransport(process.stdin, wire), earlyAnswers(options, settings))
   // The engine's helpers start while the protocol's modules are being read: the first call waits for both.
   const engine = transport.quiet
-    .then(() => import('../engine/engine.js'))
+    .then(() => import('../setup/create-engine.js'))
     .then(({ createEngine }) => createEngine({ door: 'mcp', ...options.engine }))
   // It is looked at later, by the connection; until then its failure would count as unhandled.
   engine.catch(() => {})

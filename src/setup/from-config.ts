@@ -46,7 +46,7 @@ export async function openEngine(options: OpenOptions): Promise<Opened> {
   })
   const stateDir = stateDirectory(env)
   // Loaded here, not above: the MCP door wants the options alone, and answers its host before it loads an engine.
-  const { createEngine } = await import('../engine/engine.js')
+  const { createEngine } = await import('./create-engine.js')
   const engine = await createEngine(await engineOptions(config, stateDir, { ...options, env }))
   return { engine, config, stateDir }
 }

@@ -4,6 +4,7 @@ import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
+import { runtimeArgv } from '../os/runtime.js'
 
 /** Which prompt gets which value. `program` and `prompt` both have to fit; a rule without `prompt` fits every prompt of the program. */
 export interface AskpassAnswer {
@@ -129,7 +130,7 @@ function listen(server: Server, path: string): Promise<void> {
 
 /** The environment is emptied first: a NODE_OPTIONS of the command must not load code into the helper. */
 function scriptFor(client: string, socketPath: string, ticket: string): string {
-  return `#!/bin/sh\nexec env -i ${[process.execPath, client, socketPath].map(quote).join(' ')} ${ticket} "$@"\n`
+  return `#!/bin/sh\nexec env -i ${[...runtimeArgv(), client, socketPath].map(quote).join(' ')} ${ticket} "$@"\n`
 }
 
 function quote(word: string): string {

@@ -48,13 +48,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'engine/session': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run', 'session'),
   'engine/live': ENGINE('services'),
   engine: [...SYSTEM, 'engine'],
-  setup: [...SYSTEM, 'engine'],
+  reach: [...SYSTEM, 'engine', 'reach'],
+  setup: [...SYSTEM, 'engine', 'reach'],
   tools: [...WORDS, 'output', 'engine'],
   mcp: [...WORDS, 'output', 'os', 'audit', 'vault', 'config', 'engine', 'setup', 'tools'],
   // The program starts the other door.
-  cli: [...WORDS, 'output', 'guard', 'os', 'audit', 'vault', 'config', 'engine', 'setup', 'tools', 'mcp', 'cli'],
+  cli: [
+    ...WORDS,
+    'reach',
+    'output',
+    'guard',
+    'os',
+    'audit',
+    'vault',
+    'config',
+    'engine',
+    'setup',
+    'tools',
+    'mcp',
+    'cli',
+  ],
   // The entries of the package.
-  '.': [...WORDS, 'output', 'secrets', 'engine', 'setup', 'tools', 'mcp'],
+  '.': [...WORDS, 'reach', 'output', 'secrets', 'engine', 'setup', 'tools', 'mcp'],
 }
 
 /** Arrows against the order, each with its reason. */
@@ -81,7 +96,18 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const STARTS_PROCESSES = ['os/', 'vault/secret-command.ts', 'cli/bench.ts', 'cli/doctor/']
 const SENDS_SIGNALS = ['os/', 'vault/', 'engine/session/call/stop.ts']
 /** Rooms that own files of their own on disk, and the doors that read what a person names. */
-const TOUCHES_FILES = ['os/', 'audit/', 'vault/', 'config/', 'setup/', 'engine/', 'cli/', 'testing.ts']
+const TOUCHES_FILES = [
+  'os/',
+  'audit/',
+  'vault/',
+  'config/',
+  'setup/',
+  'engine/',
+  'reach/records.ts',
+  'reach/far/serve.ts',
+  'cli/',
+  'testing.ts',
+]
 
 interface Import {
   readonly file: string

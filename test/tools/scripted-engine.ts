@@ -92,6 +92,9 @@ export function scriptedEngine(script: Script = {}): Engine {
     kill: async () => ({ info, alreadyStopped: false, forced: false, notes: [], ...script.kill }),
     send: async () => {},
     resize: async () => {},
+    attach: async () => {
+      throw new Error('not scripted')
+    },
     screen: async () => {
       throw new Error('not scripted')
     },

@@ -2,39 +2,18 @@
 import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
-import type { Job, JobInfo } from '../../contract/job.js'
-import type { PtySize } from '../../contract/request.js'
+import type { Attachment, AttachOptions, Job, JobInfo } from '../../contract/job.js'
 import { writeFifo } from '../../os/job/control.js'
 import { storedSize } from '../../os/job/output.js'
 import { readStartRecord } from '../../os/job/record.js'
 import { askKeeper, noteInput } from '../../os/job/terminal.js'
 import { alternateScreenAsked } from '../terminal/modes.js'
-import { JobHandle } from './handle.js'
 
 /** So much of the past is shown again to whoever comes later. */
 const REPLAY_BYTES = 256 * 1024
 const LOOK_EVERY_MS = 100
 const NOTE_EVERY_MS = 1_000
 const START_LIMIT_MS = 2_000
-
-export interface Attachment {
-  /** Resolves when the job has ended, or after `leave`. */
-  readonly done: Promise<'ended' | 'left'>
-  /** Raw bytes as the keyboard sent them. */
-  type(bytes: Uint8Array): void
-  resize(size: PtySize): Promise<void>
-  leave(): Promise<void>
-}
-
-export interface AttachOptions {
-  /** Who types, for the notes of the job. */
-  readonly by: string
-  readonly show: (text: string) => void
-  /** The size of the terminal that shows it; the job takes it over. Null = whatever shows it has none. */
-  readonly size: PtySize | null
-  /** Only watch: neither keys nor sizes reach the job. */
-  readonly readOnly: boolean
-}
 
 export async function attachTo(job: Job, options: AttachOptions): Promise<Attachment> {
   const dir = dirname(checkAttachable(await job.info()).outputFile)
@@ -53,7 +32,6 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
       `The job ${job.id} has just ended`,
       `Read what it printed: cerith read ${job.id}`,
     )
-  if (job instanceof JobHandle) job.record('attach', { by: options.by, status: options.readOnly ? 'looks' : 'types' })
   let cursor = storedSize(dir, 'output.log').total
   if (alternateScreenAsked(dir)) options.show('\x1b[?1049h\x1b[H\x1b[2J')
   else {

@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import type {
+  Attachment,
+  AttachOptions,
   Doing,
   Job,
   JobEvent,
@@ -136,6 +138,13 @@ export class JobHandle implements Job {
   async doing(): Promise<Doing> {
     const { doingOf } = await import('./doing.js')
     return this.#there(() => doingOf(this.dir, this.#state(), (text) => this.#services.secrets.mask(text)))
+  }
+
+  async attach(options: AttachOptions): Promise<Attachment> {
+    const { attachTo } = await import('./attach.js')
+    const attachment = await attachTo(this, options)
+    this.record('attach', { by: options.by, status: options.readOnly ? 'looks' : 'types' })
+    return attachment
   }
 
   async *events(): AsyncIterable<JobEvent> {

@@ -27,6 +27,7 @@ export async function askPerson(plan: Plan, services: Services): Promise<Decided
   const shown = shownOf(plan, services)
   const key = keyOf(plan)
   const marks = scriptMarks(plan)
+  if (services.options.approvals === 'ask') return askCaller(plan, services, key, marks)
   if (questions.remembers(key, marks) || questions.take(key) || (await isHeld(shown, plan, stateDir)))
     return { as: 'once', id: '' }
   const waiting = questions.ask(shown, key)
@@ -36,6 +37,16 @@ export async function askPerson(plan: Plan, services: Services): Promise<Decided
   if (answer) forgetPending(stateDir, waiting.id)
   if (answer?.as === 'session') questions.remember(key, marks)
   return { as: answer?.as ?? null, id: waiting.id }
+}
+
+/** Where the agent's own commands could reach files and sockets of approvals, only the caller's function can answer. */
+async function askCaller(plan: Plan, { questions, ask: own }: Services, key: string, marks: string): Promise<Decided> {
+  const { request, command, cwd, session, verdict } = plan
+  if (questions.remembers(key, marks)) return { as: 'once', id: '' }
+  const ask = request.ask ?? own
+  const as = ask ? await ask({ id: '', command, cwd, session, verdict }) : null
+  if (as === 'session') questions.remember(key, marks)
+  return { as, id: '' }
 }
 
 function keyOf({ command, cwd, session, request, verdict }: Plan): string {

@@ -31,11 +31,11 @@ export async function passGate(plan: Plan, services: Services): Promise<Outcome 
       rule: verdict.rule ?? 'ask',
       reason: `Not run: it needs approval (${verdict.reason ?? 'a rule asks for it'}). ${because}`,
       guidance:
-        answer === 'deny'
+        answer === 'deny' || id === ''
           ? 'Do something else, or ask the person what they would allow.'
           : `A person can allow exactly this command once with: cerith approve ${id} - then repeat the same call.`,
     },
-    { ...plan, approvalId: answer === 'deny' ? null : id },
+    { ...plan, approvalId: answer === 'deny' || id === '' ? null : id },
   )
 }
 

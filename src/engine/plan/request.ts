@@ -7,7 +7,7 @@ import { checkOptions, checkSignal, wrongValue as bad } from './wrong-value.js'
 
 const KNOWN = new Set([
   'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'binary', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'onBytes', 'yieldMs', 'onTimeout',
-  'reportInput', 'description', 'labels', 'newId', 'door', 'ask', 'approvalId', 'automation', 'owner', 'maxStoredBytes', 'openStdin', 'session', 'limits', 'sandbox',
+  'reportInput', 'description', 'labels', 'newId', 'door', 'ask', 'approvalId', 'key', 'automation', 'owner', 'maxStoredBytes', 'openStdin', 'session', 'limits', 'sandbox',
 ]) // prettier-ignore
 
 /** The command line of a request, after every field was checked. */
@@ -59,7 +59,7 @@ export function checkRequest(request: RunRequest, limits: EngineLimits): string 
   checkOptions('the field limits', kernel)
   const wrongSandbox = request.sandbox === undefined ? null : sandboxMistake(request.sandbox)
   if (wrongSandbox) throw bad(wrongSandbox, request.sandbox, 'See docs/sandbox.md.')
-  for (const name of ['description', 'approvalId'] as const)
+  for (const name of ['description', 'approvalId', 'key'] as const)
     if (request[name] !== undefined && typeof request[name] !== 'string')
       throw bad(`${name} must be a string`, request[name], 'Leave it out or pass a text.')
   if (request.labels !== undefined && !isTexts(request.labels))

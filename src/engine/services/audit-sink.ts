@@ -41,6 +41,8 @@ export interface AuditEntry {
   readonly client?: string
   /** How long the question waited for its answer. */
   readonly waitedMs?: number
+  /** The place that said so, when it is another one than this machine: a far root can lie. */
+  readonly place?: string
 }
 
 export interface AuditSink {

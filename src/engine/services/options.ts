@@ -4,6 +4,7 @@ import { LIMITS } from '../../contract/limits.js'
 import type { PolicyConfig } from '../../guard/policy/policy.js'
 import type { SecretSource } from '../../secrets/sources.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
+import type { ReachOptions } from '../../contract/place.js'
 import type { AuditSink } from './audit-sink.js'
 
 export type EngineLimits = {
@@ -54,4 +55,14 @@ export interface EngineOptions {
   readonly door?: Door
   /** Use the launcher without native code (the lower tier), e.g. in tests. */
   readonly tier?: 'auto' | 'plain'
+  /**
+   * Another place in which everything runs: `ssh://host`, `docker://name`, `podman://name`, `k8s://namespace/pod`,
+   * `slurm://partition`, chains with `!`, or `loop:` (this machine, through a link). Default: this process's machine.
+   */
+  readonly at?: string
+  readonly reach?: ReachOptions
+  /** Where short-lived files (the state of sessions) stand. Default: in the state directory. */
+  readonly runDir?: string
+  /** `ask`: approvals come from `ask` alone, never from files in the state directory. Default `files`. */
+  readonly approvals?: 'files' | 'ask'
 }

@@ -1,6 +1,7 @@
 /** The lower tier: the helper's words spoken by a small Node process, for machines on which the native one cannot run. */
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
+import { runtimeArgv } from '../runtime.js'
 import { startHelper } from './native-launcher.js'
 import type { Launcher } from './launcher.js'
 import { distFile } from '../package-file.js'
@@ -13,5 +14,6 @@ export async function startPlainLauncher(): Promise<Launcher> {
       'Neither the native nor the plain helper was found',
       'Reinstall cerith, or run `npm run build`.',
     )
-  return startHelper(process.execPath, [file], 'plain')
+  const [program, ...words] = runtimeArgv()
+  return startHelper(program, [...words, file], 'plain')
 }

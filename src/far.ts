@@ -1,0 +1,9 @@
+/** The program that arrives at another place and is the engine there: `far.js RUN_DIR BASE_DIR LEASE_MS`, the key on stdin. */
+import { createEngine } from './engine/engine.js'
+import { readKey, serveFar } from './reach/far/serve.js'
+
+const [runDir = '', baseDir = '', leaseMs = ''] = process.argv.slice(2)
+// The channel that started us may hang up; the lease decides.
+process.on('SIGHUP', () => {})
+await serveFar({ runDir, baseDir, leaseMs: Number(leaseMs), key: readKey(), createEngine })
+process.exit(0)

@@ -1,0 +1,66 @@
+/** The built files of this package that another machine needs to run an engine. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { distFile, ownVersion } from './package-file.js'
+
+export interface PackageFile {
+  readonly path: string
+  readonly mode: number
+  readonly bytes: Uint8Array
+}
+
+/** The directory of the built package, or null in a checkout that was never built. */
+export function builtPackage(): string | null {
+  const file = distFile('far.js')
+  return existsSync(file) ? dirname(file) : null
+}
+
+/** When the entry was built: the same time is the same files. */
+export function builtAt(dist: string): number {
+  return statSync(join(dist, 'far.js')).mtimeMs
+}
+
+/** As the bundler writes them, static and dynamic. */
+const IMPORTED = /(?:from|import)\s*\(?\s*["'`](\.{1,2}\/[^"'`]+\.js)["'`]/g
+
+/** `far.js`, every chunk it can reach, the native parts, and the terminal emulator where it is installed. */
+export function farFiles(dist: string): PackageFile[] {
+  const about = JSON.stringify({ name: 'cerith', version: ownVersion(), type: 'module' })
+  const files: PackageFile[] = [{ path: 'package.json', mode: 0o600, bytes: Buffer.from(about) }]
+  const seen = new Set<string>()
+  const add = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    const bytes = readFileSync(file)
+    files.push({ path: `dist/${relative(dist, file)}`, mode: 0o600, bytes })
+    for (const [, target] of bytes.toString('utf8').matchAll(IMPORTED)) {
+      const next = join(dirname(file), target as string)
+      if (existsSync(next)) add(next)
+    }
+  }
+  add(join(dist, 'far.js'))
+  for (const name of readdirSync(join(dist, 'native'))) {
+    if (!name.startsWith('.'))
+      files.push({ path: `dist/native/${name}`, mode: 0o700, bytes: readFileSync(join(dist, 'native', name)) })
+  }
+  return [...files, ...terminalFiles()].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function terminalFiles(): PackageFile[] {
+  try {
+    const root = dirname(createRequire(import.meta.url).resolve('@xterm/headless/package.json'))
+    return ['package.json', 'lib-headless/xterm-headless.js'].map((name) => ({
+      path: `node_modules/@xterm/headless/${name}`,
+      mode: 0o600,
+      bytes: readFileSync(join(root, name)),
+    }))
+  } catch {
+    return [] // Screens are done without where it is not installed.
+  }
+}
+
+/** Which architectures the native helper was built for. */
+export function helperPlatforms(dist: string): readonly string[] {
+  return readdirSync(join(dist, 'native')).flatMap((name) => /^cerith-helper-linux-(\w+)$/.exec(name)?.[1] ?? [])
+}

@@ -1,0 +1,229 @@
+/** Gets from a started client to a link: sends the script, reads what it found, uploads what is missing. */
+import { createHash, randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip, gzipSync } from 'node:zlib'
+import { ShellError } from '../../contract/errors.js'
+import type { ReachOptions } from '../../contract/place.js'
+import { startClient, type Client, type ClientEnd } from '../../os/client.js'
+import { builtAt, builtPackage, farFiles, helperPlatforms } from '../../os/package-files.js'
+import { ownRuntime, type RuntimeArchive } from '../../os/runtime-archive.js'
+import type { OpenLink } from '../near/link.js'
+import type { Place } from '../places/place.js'
+import { TAR_END, tarOf } from './archive.js'
+import { createLines } from './lines.js'
+import { arrivalScript, BOOT } from './script.js'
+
+export interface Arrival {
+  readonly place: Place
+  readonly reach: ReachOptions
+  /** Of the run directory there, kept here. */
+  readonly name: string
+  readonly salt: string
+  readonly key: Buffer
+  /** Here; holds the runtime that is sent along. */
+  readonly stateDir: string
+}
+
+/** Long enough for a platform that is slow to start a process; an upload has its own time. */
+const LOOK_MS = 30_000
+const UPLOAD_MS = 10 * 60_000
+/** The oldest Node that can run the engine. */
+const OLDEST_NODE = [20, 19] as const
+
+export async function arrive(arrival: Arrival): Promise<OpenLink> {
+  const use = arrival.reach.runtime ?? 'auto'
+  const mayUseOurs = use === 'auto' || use === 'send'
+  const known = mayUseOurs ? await ownRuntime(arrival.stateDir, { make: use === 'send', tarOf }) : null
+  const link = await attempt(arrival, known)
+  if (link !== 'runtime needed') return link
+  // Packing a runtime takes seconds, so it is done for the first place that needs one.
+  const made = mayUseOurs ? await ownRuntime(arrival.stateDir, { make: true, tarOf }) : null
+  const second = made ? await attempt(arrival, made) : 'runtime needed'
+  if (second !== 'runtime needed') return second
+  throw unfit(arrival.place, 'it has no Node 20.19 or newer, and none can be sent from here')
+}
+
+async function attempt(arrival: Arrival, runtime: RuntimeArchive | null): Promise<OpenLink | 'runtime needed'> {
+  const { place, reach, name, salt } = arrival
+  const code = codeArchive(place.url)
+  const use = reach.runtime ?? 'auto'
+  const marker = `cerith-${randomBytes(12).toString('hex')}`
+  const script = arrivalScript({
+    marker,
+    code: code.digest,
+    runtime: runtime?.digest ?? 'none',
+    name,
+    salt,
+    leaseMs: reach.leaseMs ?? 600_000,
+    uploadDir: reach.uploadDir ?? '',
+    use,
+    start: place.start ?? 'here',
+  })
+  const client = startClient(place.argv(BOOT))
+  const lines = createLines(client.output)
+  const next = (ms: number): Promise<readonly string[]> => nextWords(client, lines, marker, place, ms)
+  try {
+    client.input.write(`${Buffer.byteLength(script)}\n${script}`)
+    const [, system = '', architecture = '', hasCode, isLive, hasRuntime, version = ''] = await next(LOOK_MS)
+    if (system !== 'Linux') throw unfit(place, `it runs ${system}, not Linux`)
+    if (!code.platforms.includes(architecture))
+      throw unfit(place, `there is no helper for ${architecture} in this build`)
+    const parts: Buffer[] = []
+    if (hasCode === 'need') parts.push(await code.bytes())
+    let uses = 'there'
+    if (isLive !== 'live' && !isNewEnough(version)) {
+      if (use !== 'auto' && use !== 'send') throw unfit(place, `its Node is ${version}, and 20.19 or newer is needed`)
+      if (architecture !== process.arch)
+        throw unfit(place, `it has no Node 20.19 or newer, and this one is for ${process.arch}`)
+      if (!runtime) {
+        client.destroy()
+        return 'runtime needed'
+      }
+      uses = 'sent'
+      if (hasRuntime === 'need') parts.push(await runtime.bytes())
+    }
+    const upload = joinArchives(parts)
+    // The key only goes where no engine runs yet: one that runs must prove that it knows it.
+    client.input.write(`${upload.length} ${isLive === 'live' ? '-' : arrival.key.toString('hex')} ${uses}\n`)
+    if (upload.length > 0) client.input.write(upload)
+    await next(upload.length > 0 ? UPLOAD_MS : LOOK_MS)
+    lines.stop()
+    return {
+      input: client.output,
+      output: client.input,
+      closed: client.closed,
+      destroy: client.destroy,
+      hold: client.hold,
+    }
+  } catch (error) {
+    client.destroy()
+    throw error
+  }
+}
+
+/** Gzip members behind each other are one gzip file; the end of the tar archive comes once. */
+function joinArchives(parts: readonly Buffer[]): Buffer {
+  return parts.length === 0 ? Buffer.alloc(0) : Buffer.concat([...parts, gzipSync(TAR_END)])
+}
+
+/** The words of the next line that is ours. */
+async function nextWords(
+  client: Client,
+  lines: ReturnType<typeof createLines>,
+  marker: string,
+  place: Place,
+  ms: number,
+): Promise<readonly string[]> {
+  const end = client.closed.then((ended) => ({ ended }))
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, ms, 'late')))
+  try {
+    for (;;) {
+      const line = await Promise.race([lines.next(), end, late])
+      if (line === 'late')
+        throw unreachable(place, { code: null, signal: null, stderr: `no answer within ${ms / 1_000} s` })
+      if (typeof line === 'object') {
+        if (line === null || !('ended' in line)) continue
+        throw failure(place, line.ended)
+      }
+      const [first, ...words] = line.split(' ')
+      if (first !== marker) continue
+      if (words[0] === 'fail') throw refusedBy(place, words[1] ?? '', words.slice(2).join(' '))
+      return words
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function refusedBy(place: Place, why: string, about: string): ShellError {
+  switch (why) {
+    case 'nowhere':
+      return about === 'none'
+        ? unfit(
+            place,
+            'there is no directory that we may write to',
+            'Give it a writable directory and name it with reach.uploadDir.',
+          )
+        : unfit(
+            place,
+            `programs may not be executed from any directory that we may write to (${about} is mounted noexec)`,
+            'Mount one without noexec (docker: --tmpfs /tmp:exec) and name it with reach.uploadDir.',
+          )
+    case 'unpack':
+      return unfit(
+        place,
+        `the code could not be unpacked into ${about}`,
+        'Is the disk full? It needs gzip, tar and head.',
+      )
+    case 'helper':
+      return unfit(place, `the helper cannot be executed there: ${about}`)
+    default:
+      return unfit(place, `the engine could not be started (${why} ${about})`)
+  }
+}
+
+/** What the end of a client means before there was a link. */
+export function failure(place: Place, end: ClientEnd): ShellError {
+  const said = lastLine(end)
+  switch (place.judge(end)) {
+    case 'refused':
+      return new ShellError('PLACE_REFUSED', `${place.url} refused the connection: ${said}`, place.hint(end))
+    case 'gone':
+      return new ShellError('PLACE_GONE', `${place.url} is not there: ${said}`, place.hint(end))
+    case 'full':
+      return new ShellError('PLACE_FULL', `${place.url} has no room: ${said}`, place.hint(end))
+    default:
+      return unreachable(place, end)
+  }
+}
+
+function unreachable(place: Place, end: ClientEnd): ShellError {
+  return new ShellError('PLACE_UNREACHABLE', `${place.url} cannot be reached: ${lastLine(end)}`, place.hint(end))
+}
+
+function lastLine({ stderr, code, signal }: ClientEnd): string {
+  return stderr.trim().split('\n').slice(-3).join(' / ') || `the client ended (${signal ?? code ?? 'not started'})`
+}
+
+function unfit(place: Place, what: string, hint = 'See docs/remote.md for what a place needs.'): ShellError {
+  return new ShellError('PLACE_UNFIT', `${place.url} cannot run the engine: ${what}`, hint)
+}
+
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = (/^v(\d+)\.(\d+)/.exec(version)?.slice(1) ?? []).map(Number)
+  return major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])
+}
+
+interface CodeArchive {
+  readonly digest: string
+  readonly platforms: readonly string[]
+  bytes(): Promise<Buffer>
+}
+
+let packed: { readonly at: number; readonly archive: CodeArchive } | null = null
+
+/** Read and packed once per build: engines of one process share it. */
+function codeArchive(url: string): CodeArchive {
+  const dist = builtPackage()
+  if (!dist)
+    throw new ShellError(
+      'PLACE_UNFIT',
+      `There is nothing to send to ${url}: this checkout was not built`,
+      'Run `npm run build`.',
+    )
+  const at = builtAt(dist)
+  if (packed?.at === at) return packed.archive
+  const files = farFiles(dist)
+  const hash = createHash('sha256')
+  for (const { path, mode, bytes } of files) hash.update(`${path} ${mode} ${bytes.length}\n`).update(bytes)
+  const digest = hash.digest('hex')
+  let bytes: Promise<Buffer> | null = null
+  const archive: CodeArchive = {
+    digest,
+    platforms: helperPlatforms(dist),
+    bytes: () => (bytes ??= promisify(gzip)(tarOf(files.map((file) => ({ ...file, path: `${digest}/${file.path}` }))))),
+  }
+  packed = { at, archive }
+  return archive
+}

@@ -1,0 +1,123 @@
+/**
+ * What the first exec at a place runs: it looks, takes the upload where one is needed, joins the engine or starts it, and
+ * becomes the link. POSIX sh, tried with dash and busybox. The script comes over stdin, so that no shell on the way has
+ * to quote it; its last word is the helper, and nothing is sent behind the upload before it has answered.
+ */
+
+/** Runs what comes on stdin: one line with its length, then the text. The same words everywhere, and nothing in them to quote. */
+export const BOOT: readonly string[] = ['sh', '-c', 'read -r n; eval "$(head -c "$n")"']
+
+export interface ScriptSettings {
+  /** Fresh for each arrival; lines that do not begin with it are noise (banners, what a profile prints). */
+  readonly marker: string
+  /** Digests that name the code and the runtime there. */
+  readonly code: string
+  readonly runtime: string
+  /** Of the run directory; kept by near, guessed by nobody. */
+  readonly name: string
+  /** Part of the names in directories that others can write to. */
+  readonly salt: string
+  readonly leaseMs: number
+  readonly uploadDir: string
+  /** `auto`, `there`, `send` or the path of a Node there. */
+  readonly use: string
+  /** `batch`: the engine is started by a job that waits for it, because what an exec starts would end with it. */
+  readonly start: 'here' | 'batch'
+}
+
+export function arrivalScript(settings: ScriptSettings): string {
+  const { marker, code, runtime, name, salt, leaseMs, uploadDir, use, start } = settings
+  return `${PLACES(marker, name, salt, uploadDir)}
+C=${code} T=${runtime} U=${quote(use)} L=${Math.round(leaseMs)}
+case $(uname -m) in x86_64|amd64) a=x64;; aarch64|arm64) a=arm64;; *) a=$(uname -m);; esac
+H=$B/$C/dist/native/cerith-helper-linux-$a
+code=need rt=need live=none v=none
+[ -d "$B/$C" ] && code=have
+[ -d "$B/$T" ] && rt=have
+[ $code = have ] && "$H" probe "$R/sock" 2>/dev/null && live=live
+case $U in auto|there) N=$(command -v node);; send) N=;; *) N=$U;; esac
+[ $live = none ] && [ -n "$N" ] && v=$("$N" --version 2>/dev/null)
+echo "$M look $(uname -s) $a $code $live $rt \${v:-none}"
+read -r n k u || exit 1
+if [ "$n" != 0 ]; then
+  t=$B/t$$
+  { mkdir "$t" && head -c "$n" | gzip -d | tar -xf - -C "$t"; } || { rm -rf "$t"; fail unpack "$B"; }
+  for d in "$C" "$T"; do [ ! -d "$t/$d" ] || [ -d "$B/$d" ] || mv "$t/$d" "$B/$d"; done
+  rm -rf "$t"
+fi
+"$H" version >/dev/null 2>&1 || fail helper "$H"
+s=joined
+if [ $live = none ]; then
+  s=started
+  if [ "$u" = sent ]; then set -- "$B/$T/ld" --library-path "$B/$T/lib" "$B/$T/node"; else set -- "$N"; fi
+  set -- "$@" --max-semi-space-size=1 --lite-mode "$B/$C/dist/far.js" "$R" "$B" "$L"
+  ${start === 'here' ? START_HERE : START_BATCH}
+fi
+unset k
+echo "$M $s"
+exec "$H" link "$R/sock" 15000 "$R/log" "$R/pid"
+`
+}
+
+/** The directories: $B, from which programs may be started, and $R, on tmpfs where there is one. Each is ours alone, or not used. */
+const PLACES = (marker: string, name: string, salt: string, uploadDir: string): string => `umask 077
+M=${marker} uid=$(id -u) UP=${quote(uploadDir)}
+fail() { echo "$M fail $1 $2"; exit 9; }
+own() {
+  mkdir -m 700 "$1" 2>/dev/null
+  [ ! -h "$1" ] || return 1
+  set -- "$1" $(ls -ldn "$1" 2>/dev/null)
+  case $2 in drwx------|drwx------.) [ "$4" = "$uid" ];; *) return 1;; esac
+}
+runs() {
+  printf '#!/bin/sh\\nexit 7\\n' 2>/dev/null >"$1/x$$" && chmod 700 "$1/x$$" || return 1
+  "$1/x$$" 2>/dev/null; r=$?
+  rm -f "$1/x$$"
+  [ $r = 7 ]
+}
+fits() { own "$1" 2>/dev/null && runs "$1" 2>/dev/null; }
+B= wrote=
+[ -d "\${HOME:-/nonexistent}" ] && mkdir -m 700 "$HOME/.cache" 2>/dev/null
+if [ -n "$UP" ]; then set -- "$UP"
+else set -- "\${XDG_CACHE_HOME:+$XDG_CACHE_HOME/cerith-reach}" "\${HOME:+$HOME/.cache/cerith-reach}" \\
+  "\${HOME:+$HOME/.cerith-reach}" "/var/tmp/cerith-$uid-${salt}" "/tmp/cerith-$uid-${salt}"; fi
+for d; do
+  [ -n "$d" ] || continue
+  if fits "$d"; then B=$d; break; fi
+  own "$d" 2>/dev/null && wrote=$d
+done
+[ -n "$B" ] || fail nowhere "\${wrote:-none}"
+R=
+for d in "\${XDG_RUNTIME_DIR:-}" /dev/shm "$B"; do
+  if [ -n "$d" ] && own "$d/cerith-$uid-${name}" 2>/dev/null; then R=$d/cerith-$uid-${name}; break; fi
+done
+[ -n "$R" ] || fail norun "$B"`
+
+/** The key goes from a shell variable over a pipe: it is in no argument, variable of the environment or file. */
+const START_HERE = `printf '%s\\n' "$k" | "$H" start "$R/log" "$R/pid" "$@" || fail start "$R"`
+
+/** The batch job has no stdin of ours: it reads the words and the key from files in $R, and the engine removes the key at once. */
+const START_BATCH = `printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done >"$R/start.new" && mv "$R/start.new" "$R/start"`
+
+/** What the batch job runs: it waits for the words that the first link writes, then becomes the engine. */
+export function batchScript(
+  settings: Pick<ScriptSettings, 'name' | 'salt' | 'uploadDir'>,
+  waitSeconds: number,
+): string {
+  return `#!/bin/sh
+${PLACES('cerith', settings.name, settings.salt, settings.uploadDir)}
+rm -f "$R/start" "$R/key"
+i=0
+while [ ! -f "$R/start" ]; do i=$((i + 1)); [ $i -lt ${waitSeconds * 5} ] || exit 1; sleep 0.2; done
+set --
+while IFS= read -r w; do set -- "$@" "$w"; done <"$R/start"
+rm -f "$R/start"
+echo $$ >"$R/pid"
+exec "$@" <"$R/key" >"$R/log" 2>&1
+`
+}
+
+/** One shell word. */
+export function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

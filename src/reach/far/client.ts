@@ -1,0 +1,251 @@
+/** One client of a far engine: its calls begin once, whatever its link does, and their results wait until it has them. */
+import { createHash } from 'node:crypto'
+import type { Engine, RunHandle } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import type { Attachment, Job } from '../../contract/job.js'
+import type { OutputChunk } from '../../contract/output.js'
+import type { RunRequest } from '../../contract/request.js'
+import { BadFrame } from '../frames.js'
+import {
+  errorToWire,
+  parse,
+  unpack,
+  type Answer,
+  type CallMessage,
+  type Hello,
+  type ResultMessage,
+  type StopMessage,
+} from '../messages.js'
+import type { Wire } from '../wire.js'
+import { LiveOutput } from './live.js'
+import { currentCall, Questions } from './questions.js'
+import { FAR_VERBS, type CallContext, type VerbArgs, type VerbName } from './verbs.js'
+
+/** How long the outcome of a keyed call is given again. */
+const KEY_MS = 10 * 60_000
+const MAX_KEYS = 1_000
+
+interface FarCall {
+  readonly id: number
+  readonly stop: AbortController
+  live: LiveOutput | null
+  handle: RunHandle | null
+  attachment: Attachment | null
+  /** Stops that came before there was anything to stop. */
+  early: StopMessage[]
+  result: ResultMessage | null
+}
+
+export class FarClient {
+  readonly id: string
+  readonly questions: Questions
+  readonly #engine: Engine
+  readonly #calls = new Map<number, FarCall>()
+  readonly #keys = new Map<string, { digest: string; outcome: Promise<unknown> }>()
+  #wire: Wire | null = null
+  #unlisten: (() => void) | null = null
+
+  constructor(id: string, engine: Engine) {
+    this.id = id
+    this.#engine = engine
+    this.questions = new Questions({ say: (question) => this.#wire?.send('Q', question) })
+  }
+
+  get isConnected(): boolean {
+    return this.#wire !== null
+  }
+
+  /** A link of this client is up; gives the pending calls that have begun. */
+  connect(wire: Wire, hello: Hello): readonly number[] {
+    this.#wire = wire
+    if (hello.events) this.listen()
+    const pending = new Set(hello.pending.map(({ id }) => id))
+    // The cut may have taken the word that a result arrived; near knows better what it still waits for.
+    for (const [id, call] of this.#calls) if (call.result && !pending.has(id)) this.#calls.delete(id)
+    return hello.pending.map(({ id }) => id).filter((id) => this.#calls.has(id))
+  }
+
+  /** What the cut kept from near: results, questions, and the news of how much live output was lost. */
+  catchUp(wire: Wire, hello: Hello): void {
+    for (const { id, seen } of hello.pending) {
+      const call = this.#calls.get(id)
+      call?.live?.resume(wire, seen)
+      if (call?.result) wire.send('R', call.result)
+    }
+    this.questions.repeat()
+  }
+
+  disconnect(wire: Wire): void {
+    if (this.#wire !== wire) return
+    this.#wire = null
+    for (const call of this.#calls.values()) call.live?.pause()
+  }
+
+  audit(entry: object): void {
+    this.#wire?.sendLater('E', { audit: entry })
+  }
+
+  listen(): void {
+    this.#unlisten ??= this.#engine.onJobEvent((event) => this.#wire?.send('E', { job: event }))
+  }
+
+  /** The client will not come back: nobody waits for its foreground calls any more. */
+  end(): void {
+    this.#unlisten?.()
+    this.questions.end()
+    for (const call of this.#calls.values()) {
+      call.stop.abort()
+      call.handle?.kill()
+      void call.attachment?.leave()
+    }
+  }
+
+  take(kind: string, payload: Buffer): void {
+    switch (kind) {
+      case 'C':
+        return this.#begin(parse<CallMessage>(payload))
+      case 'A':
+        for (const id of parse<{ ids: number[] }>(payload).ids) if (this.#calls.get(id)?.result) this.#calls.delete(id)
+        return
+      case 'W': {
+        const { id, bytes } = parse<{ id: number; bytes: number }>(payload)
+        return this.#calls.get(id)?.live?.grant(bytes)
+      }
+      case 'X': {
+        const stop = parse<StopMessage>(payload)
+        const call = this.#calls.get(stop.id)
+        if (call && !call.result) this.#stop(call, stop)
+        return
+      }
+      case 'q':
+        return this.questions.answer(parse<Answer>(payload))
+      case 'E':
+        return this.listen()
+      default:
+        throw new BadFrame(`${kind} is not said by near`)
+    }
+  }
+
+  #begin({ id, verb, args, live }: CallMessage): void {
+    if (!Number.isSafeInteger(id) || id < 1 || typeof args !== 'object' || args === null)
+      throw new BadFrame('a call without a number')
+    // Seen before: a call begins once, however often it arrives.
+    if (this.#calls.has(id)) return
+    const call: FarCall = {
+      id,
+      stop: new AbortController(),
+      live: null,
+      handle: null,
+      attachment: null,
+      early: [],
+      result: null,
+    }
+    this.#calls.set(id, call)
+    if (live) this.#show(call)
+    if ((args as VerbArgs).aborted) call.stop.abort()
+    const settle = (result: ResultMessage): void => {
+      call.live?.flush()
+      call.result = result
+      this.#wire?.send('R', result)
+    }
+    const row = Object.hasOwn(FAR_VERBS, verb) ? FAR_VERBS[verb as VerbName] : null
+    if (!row) return settle({ id, error: { name: 'Error', message: `The engine there does not know ${verb}` } })
+    currentCall.run({ id, questions: this.questions }, () => {
+      row(this.#engine, unpack(args) as VerbArgs, this.#context(call, verb, args, live)).then(
+        (value) => settle({ id, value }),
+        (error: unknown) => settle({ id, error: errorToWire(error) }),
+      )
+    })
+  }
+
+  #context(call: FarCall, verb: string, args: object, live: CallMessage['live']): CallContext {
+    const { id } = call
+    const ask: CallContext['ask'] = async ({ id: question, cwd, verdict }) => {
+      const { reason, rule } = verdict
+      return (await this.questions.ask({ ask: 'approval', call: id, id: question, cwd, reason, rule })) as never
+    }
+    return {
+      signal: call.stop.signal,
+      ask,
+      follow: (start) => {
+        call.handle = start({ ask, ...this.#readers(call, live) })
+        for (const stop of call.early.splice(0)) this.#stop(call, stop)
+        return call.handle.outcome
+      },
+      once: (key, run) => (key === undefined ? run() : this.#once(key, verb, args, run)),
+      event: (event) => this.#wire?.send('E', { call: id, event }),
+      attach: async (job: Job, options) => {
+        this.#show(call)
+        const show = (text: string): void => call.live?.add({ stream: 'output', text, offset: 0 })
+        call.attachment = await job.attach({ ...options, show })
+        this.#wire?.send('E', { call: id, attached: true })
+        for (const stop of call.early.splice(0)) this.#stop(call, stop)
+        return call.attachment.done
+      },
+    }
+  }
+
+  #readers(call: FarCall, live: CallMessage['live']): Pick<RunRequest, 'onOutput' | 'onBytes'> {
+    if (live === 'bytes') return { onBytes: (chunk) => call.live?.take(chunk) }
+    return live === 'text' ? { onOutput: (chunk) => call.live?.add(chunk) } : {}
+  }
+
+  #show(call: FarCall): void {
+    call.live ??= new LiveOutput(call.id)
+    if (this.#wire) call.live.resume(this.#wire, 0)
+  }
+
+  #stop(call: FarCall, stop: StopMessage): void {
+    if (stop.how === 'abort') return call.stop.abort()
+    if (!call.handle && !call.attachment) return void call.early.push(stop)
+    switch (stop.how) {
+      case 'interrupt':
+        return call.handle?.interrupt()
+      case 'kill':
+        return call.handle?.kill()
+      case 'background':
+        return void call.handle?.toBackground().catch(() => {})
+      case 'closed':
+        return call.live?.close(String(stop.stream))
+      case 'live':
+        return void this.#iterate(call)
+      case 'type':
+        return call.attachment?.type(Buffer.from(stop.bytes ?? '', 'base64'))
+      case 'resize':
+        return void (stop.size && call.attachment?.resize(stop.size))
+      case 'leave':
+        return void call.attachment?.leave()
+      default:
+        throw new BadFrame(`${String(stop.how)} stops nothing`)
+    }
+  }
+
+  /** Somebody began to look at a call that had begun without. */
+  async #iterate(call: FarCall): Promise<void> {
+    if (call.live || !call.handle) return
+    this.#show(call)
+    try {
+      for await (const chunk of call.handle as AsyncIterable<OutputChunk>) (call.live as LiveOutput | null)?.add(chunk)
+    } catch {
+      // The outcome says what went wrong.
+    }
+  }
+
+  #once(key: string, verb: string, args: object, run: () => Promise<unknown>): Promise<unknown> {
+    const digest = createHash('sha256')
+      .update(JSON.stringify([verb, args]))
+      .digest('base64')
+    const known = this.#keys.get(key)
+    if (known && known.digest !== digest)
+      return Promise.reject(
+        new ShellError('BAD_REQUEST', 'This key was used for another call', 'Use a new key for every new command.'),
+      )
+    if (known) return known.outcome
+    const outcome = run()
+    if (this.#keys.size >= MAX_KEYS) this.#keys.delete(this.#keys.keys().next().value as string)
+    this.#keys.set(key, { digest, outcome })
+    const forget = (): void => void setTimeout(() => this.#keys.delete(key), KEY_MS).unref()
+    outcome.then(forget, () => this.#keys.delete(key))
+    return outcome
+  }
+}

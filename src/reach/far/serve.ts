@@ -1,0 +1,252 @@
+/**
+ * The far half of an engine: an engine behind a socket in a private directory. It lives until its last client closes it,
+ * or until no client had a link for the length of the lease.
+ *
+ * 1. The key comes on stdin: it is in no argument, variable or file.
+ * 2. Whoever connects is challenged, and proves the key before anything else is read; we prove it first.
+ * 3. The first client's options make the engine; later ones must bring the same.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { linkSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
+import { createConnection, createServer, type Server, type Socket } from 'node:net'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Engine } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import type { EngineOptions } from '../../engine/services/options.js'
+import { bootId, processFacts } from '../../os/proc.js'
+import { ensurePrivateDirectory, stateDirectory } from '../../os/state-dir.js'
+import { BadFrame } from '../frames.js'
+import { errorToWire, isProof, parse, proofOf, unpack, WIRE_VERSION } from '../messages.js'
+import type { Greeting, Hello, Welcome } from '../messages.js'
+import { Wire } from '../wire.js'
+import { FarClient } from './client.js'
+import { nearSecrets } from './questions.js'
+
+export interface FarSettings {
+  /** Holds the socket and the state of sessions; private, on tmpfs where there is one. */
+  readonly runDir: string
+  /** Where state goes when the home directory cannot be written. */
+  readonly baseDir: string
+  readonly leaseMs: number
+  /** 32 bytes in hex. */
+  readonly key: string
+  readonly createEngine: (options: EngineOptions) => Promise<Engine>
+}
+
+/** Without a client that proves the key for so long, nobody wanted this engine. */
+const FIRST_CLIENT_MS = 60_000
+const HANDSHAKE_MS = 10_000
+const MAX_STRANGERS = 16
+
+/** Resolves when the engine has closed; false when another one has the place already. */
+export async function serveFar(settings: FarSettings): Promise<boolean> {
+  const key = Buffer.from(settings.key, 'hex')
+  if (key.length !== 32) throw new Error('no key came on stdin')
+  const path = join(settings.runDir, 'sock')
+  const clients = new Map<string, FarClient>()
+  let made: { readonly digest: string; readonly engine: Promise<Engine> } | null = null
+  let lease: NodeJS.Timeout | null = null
+  let finish!: () => void
+  const finished = new Promise<void>((resolve) => (finish = resolve))
+
+  const wait = (ms: number): void => {
+    if (lease) clearTimeout(lease)
+    lease = setTimeout(() => void close(), ms)
+  }
+  const touch = (): void => {
+    if (lease) clearTimeout(lease)
+    lease = null
+    if (![...clients.values()].some(({ isConnected }) => isConnected)) wait(settings.leaseMs)
+  }
+  let closing: Promise<void> | null = null
+  const close = (): Promise<void> =>
+    (closing ??= (async () => {
+      rmSync(path, { force: true })
+      // What still runs settles as closed, and its client hears of it.
+      await (await made?.engine.catch(() => null))?.close()
+      for (const client of clients.values()) client.end()
+      finish()
+    })())
+
+  const engineFor = (options: Record<string, unknown>): Promise<Engine> => {
+    const digest = createHash('sha256').update(JSON.stringify(options)).digest('hex')
+    if (made && made.digest !== digest)
+      throw new ShellError(
+        'PLACE_REFUSED',
+        'An engine with other settings runs there under this name',
+        'Its policy was set by its first client. Close it, or use another name.',
+      )
+    if (made) return made.engine
+    const latest = (): FarClient | undefined => [...clients.values()].findLast(({ isConnected }) => isConnected)
+    const audit = { write: (entry: object) => [...clients.values()].findLast((each) => each.isConnected)?.audit(entry) }
+    const engine = settings.createEngine({
+      stateDir: stateDirectoryHere(settings.baseDir),
+      cwd: process.cwd(),
+      ...(unpack(options) as EngineOptions),
+      runDir: join(settings.runDir, 'run'),
+      // Not the whole run directory: our own stderr is a file in it, which commands see as /dev/stderr of the engine.
+      protectedPaths: [
+        ...((options['protectedPaths'] as string[] | undefined) ?? []),
+        path,
+        join(settings.runDir, 'run'),
+        settings.baseDir,
+      ],
+      approvals: 'ask',
+      secretSources: [nearSecrets(() => latest()?.questions ?? null)],
+      audit,
+    })
+    made = { digest, engine }
+    engine.catch(() => (made = null))
+    return engine
+  }
+
+  let strangers = 0
+  const meet = (socket: Socket): void => {
+    if (strangers >= MAX_STRANGERS) return void socket.destroy()
+    strangers += 1
+    let isStranger = true
+    const known = (): void => {
+      if (isStranger) strangers -= 1
+      isStranger = false
+    }
+    const patience = setTimeout(() => isStranger && socket.destroy(), HANDSHAKE_MS)
+    let client: FarClient | null = null
+    let greeting: Greeting | null = null
+    const nonce = randomBytes(32).toString('hex')
+    const wire = new Wire(
+      socket,
+      (kind, payload) => {
+        if (client) return kind === 'B' ? bye(client, payload) : client.take(kind, payload)
+        if (kind !== 'H') throw new BadFrame('a stranger must say hello')
+        if (!greeting) {
+          greeting = parse<Greeting>(payload)
+          if (typeof greeting.client !== 'string' || typeof greeting.nonce !== 'string')
+            throw new BadFrame('a hello without a name')
+          return wire.send('h', { nonce, proof: proofOf(key, 'far', greeting.client, greeting.nonce, nonce) })
+        }
+        const hello = parse<Hello>(payload)
+        if (!isProof(hello.proof, proofOf(key, 'near', greeting.client, greeting.nonce, nonce)))
+          throw new BadFrame('a wrong proof')
+        known()
+        if (!isStranger) void welcome(greeting, hello, wire, socket).then((accepted) => (client = accepted))
+      },
+      () => socket.destroy(),
+    )
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(patience)
+      known()
+      wire.close()
+      client?.disconnect(wire)
+      touch()
+    })
+  }
+
+  const sockets = new Map<FarClient, Socket>()
+  const welcome = async (greeting: Greeting, hello: Hello, wire: Wire, socket: Socket): Promise<FarClient | null> => {
+    try {
+      if (greeting.version !== WIRE_VERSION)
+        throw new ShellError(
+          'PLACE_REFUSED',
+          'The engine there speaks another version',
+          'Close it with the cerith that started it.',
+        )
+      const engine = await engineFor(hello.options as Record<string, unknown>)
+      let client = clients.get(greeting.client)
+      if (!client) clients.set(greeting.client, (client = new FarClient(greeting.client, engine)))
+      // A newer link of the same client: nothing more is taken from the old one.
+      sockets.get(client)?.destroy()
+      sockets.set(client, socket)
+      const begun = client.connect(wire, hello)
+      touch()
+      wire.send('h', { ...hereAndNow(engine), begun } satisfies Welcome)
+      client.catchUp(wire, hello)
+      return client
+    } catch (error) {
+      wire.send('h', { error: errorToWire(error) })
+      socket.end()
+      return null
+    }
+  }
+
+  const bye = (client: FarClient, payload: Buffer): void => {
+    const { how } = parse<{ how: 'close' | 'keep' }>(payload)
+    if (how === 'keep') {
+      clients.delete(client.id)
+      client.end()
+      return void sockets.get(client)?.end()
+    }
+    void close().then(() => sockets.get(client)?.end())
+  }
+
+  process.once('SIGTERM', () => void close())
+  const server = createServer(meet)
+  if (!(await listenAlone(server, path))) return false
+  wait(Math.max(FIRST_CLIENT_MS, settings.leaseMs))
+  await finished
+  server.close()
+  return true
+}
+
+function hereAndNow(engine: Engine): Omit<Welcome, 'begun'> {
+  // The first process of the machine, container or pod tells them apart: another start time is another one.
+  const first = processFacts(1)?.start ?? ''
+  return {
+    engine: engine.id,
+    pid: process.pid,
+    identity: `${bootId()} ${first} ${hostname()}`,
+    host: hostname(),
+    platform: `${process.platform}-${process.arch}`,
+    shell: engine.shell,
+    cwd: engine.cwd,
+  }
+}
+
+/** A home that cannot be written (a read-only root, a uid without one) costs nothing but its own memory. */
+function stateDirectoryHere(baseDir: string): string {
+  try {
+    return ensurePrivateDirectory(stateDirectory())
+  } catch {
+    return ensurePrivateDirectory(join(baseDir, 'state'))
+  }
+}
+
+/** Listens under a name of its own, then links the name that clients know: of two engines one gets it. */
+async function listenAlone(server: Server, path: string): Promise<boolean> {
+  const own = `${path}.${process.pid}`
+  rmSync(own, { force: true })
+  process.umask(0o077)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(own, () => resolve())
+  })
+  for (let tries = 0; tries < 3; tries++) {
+    try {
+      linkSync(own, path)
+      unlinkSync(own)
+      return true
+    } catch {
+      if (await answers(path)) break
+      rmSync(path, { force: true })
+    }
+  }
+  server.close()
+  return false
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+/** The first line of stdin, without what follows it. */
+export function readKey(): string {
+  return readFileSync(0, 'utf8').split('\n')[0]?.trim() ?? ''
+}

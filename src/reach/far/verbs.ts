@@ -1,0 +1,106 @@
+/** Every method of an engine, its sessions and its jobs as a verb of the wire: one row each, one round trip each. */
+import type { Engine, RunHandle, Session } from '../../contract/engine.js'
+import type {
+  AttachOptions,
+  Job,
+  JobEvent,
+  KillOptions,
+  ReadOptions,
+  SendOptions,
+  WaitOptions,
+} from '../../contract/job.js'
+import type { Outcome } from '../../contract/outcome.js'
+import type { RunRequest, StartRequest } from '../../contract/request.js'
+
+/** What a verb may do besides answering. */
+export interface CallContext {
+  /** Aborted when near withdraws the call. */
+  readonly signal: AbortSignal
+  /** Shows output while the call runs, and lets it be stopped. */
+  follow(start: (request: Pick<RunRequest, 'onOutput' | 'onBytes' | 'ask'>) => RunHandle): Promise<Outcome>
+  /** A question of the guard about this call, answered near. */
+  readonly ask: NonNullable<RunRequest['ask']>
+  /** Runs once for all calls with this key. */
+  once(key: string | undefined, run: () => Promise<unknown>): Promise<unknown>
+  event(event: JobEvent): void
+  attach(job: Job, options: Omit<AttachOptions, 'show'>): Promise<'ended' | 'left'>
+}
+
+export interface VerbArgs {
+  readonly session?: string
+  readonly job?: string
+  readonly request?: RunRequest & StartRequest
+  readonly options?: Record<string, unknown>
+  readonly command?: string | readonly string[]
+  /** The caller's signal was aborted before the call left. */
+  readonly aborted?: boolean
+  /** The id of the job that a request may become. */
+  readonly newId?: string
+}
+
+type VerbRow = (engine: Engine, args: VerbArgs, call: CallContext) => Promise<unknown>
+
+const request = (args: VerbArgs, call: CallContext): RunRequest & StartRequest => ({
+  ...(args.request as RunRequest),
+  signal: call.signal,
+  ...(args.newId === undefined ? {} : { newId: idsFrom(args.newId) }),
+})
+const sessionOf = (engine: Engine, args: VerbArgs): Promise<Session> => engine.session(args.session)
+const jobOf = (engine: Engine, args: VerbArgs): Promise<Job> => engine.job(args.job as string)
+const run = (on: Engine | Session, args: VerbArgs, call: CallContext): Promise<unknown> =>
+  call.once(args.request?.key, () => call.follow((live) => on.stream({ ...request(args, call), ...live })))
+
+/** Named as `Engine`, `Session` and `Job` name them; a type test compares. */
+export const FAR_VERBS = {
+  'engine.run': (engine, args, call) => run(engine, args, call),
+  'engine.session': async (engine, args) => {
+    const { name, cwd } = await sessionOf(engine, args)
+    return { name, cwd }
+  },
+  'engine.sessions': (engine) => engine.sessions(),
+  'engine.start': (engine, args, call) =>
+    call.once(args.request?.key, async () => ({
+      job: (await engine.start({ ...request(args, call), ask: call.ask })).id,
+    })),
+  'engine.begin': (engine, args, call) =>
+    call.once(args.request?.key, async () => {
+      const begun = await engine.begin({ ...request(args, call), ask: call.ask })
+      return 'job' in begun ? { job: begun.job.id } : begun
+    }),
+  'engine.job': async (engine, args) => ({ id: (await jobOf(engine, args)).id }),
+  'engine.jobs': (engine, args) => engine.jobs(args.options),
+  'engine.clean': (engine, args) => engine.clean(args.options),
+  'engine.check': (engine, args) => engine.check(args.command as string, args.options),
+  'engine.plan': (engine, args) => engine.plan(args.request as RunRequest),
+  'session.run': async (engine, args, call) => {
+    const session = await sessionOf(engine, args)
+    return run(session, args, call)
+  },
+  'session.info': async (engine, args) => (await sessionOf(engine, args)).info(),
+  'session.restart': async (engine, args) => (await sessionOf(engine, args)).restart(),
+  'session.close': async (engine, args) => (await sessionOf(engine, args)).close(),
+  'job.info': async (engine, args) => (await jobOf(engine, args)).info(),
+  'job.read': async (engine, args) => (await jobOf(engine, args)).read(args.options as ReadOptions),
+  'job.wait': async (engine, args, call) =>
+    (await jobOf(engine, args)).wait({ ...(args.options as WaitOptions), signal: call.signal }),
+  'job.kill': async (engine, args) => (await jobOf(engine, args)).kill(args.options as KillOptions),
+  'job.send': async (engine, args) => (await jobOf(engine, args)).send(args.options as SendOptions),
+  'job.resize': async (engine, args) => (await jobOf(engine, args)).resize(args.options as never),
+  'job.screen': async (engine, args) => (await jobOf(engine, args)).screen(args.options),
+  'job.doing': async (engine, args) => (await jobOf(engine, args)).doing(),
+  'job.attach': async (engine, args, call) => call.attach(await jobOf(engine, args), args.options as never),
+  'job.events': async (engine, args, call) => {
+    for await (const event of (await jobOf(engine, args)).events()) {
+      if (call.signal.aborted) return
+      call.event(event)
+    }
+  },
+} satisfies Record<string, VerbRow>
+
+export type VerbName = keyof typeof FAR_VERBS
+
+/** The wanted id first; where it is taken, the same with a number. */
+function idsFrom(id: string): () => string {
+  let tries = 0
+  return () => (++tries === 1 ? id : `${id}-${tries}`)
+}

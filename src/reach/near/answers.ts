@@ -1,0 +1,164 @@
+/** Answers what the far side asks: secrets for calls that name them, approvals about our own copy of a call. */
+import { ShellError } from '../../contract/errors.js'
+import type { AskFunction, RunRequest } from '../../contract/request.js'
+import type { TokenKind } from '../../contract/secret.js'
+import type { Verdict } from '../../contract/verdict.js'
+import type { EngineOptions } from '../../engine/services/options.js'
+import type { SecretStore } from '../../engine/services/secret-store.js'
+import { errorToWire, type Answer, type Question } from '../messages.js'
+import type { PendingCall } from './calls.js'
+
+export interface AnswerSettings {
+  readonly url: string
+  readonly options: EngineOptions
+  readonly secrets: SecretStore
+  ask(): AskFunction | null
+  call(id: number): PendingCall | undefined
+  /** How many calls are open: a password prompt belongs to none in particular. */
+  openCalls(): number
+  /** Told of a question that was refused because no call of ours explains it. */
+  onRefused(what: string): void
+}
+
+export class Answers {
+  readonly #settings: AnswerSettings
+  /** Tokens that were answered, by call: once is enough. */
+  readonly #given = new WeakMap<PendingCall, Set<string>>()
+  /** Secrets that a person let go to this place, for as long as this engine lives. */
+  readonly #allowed = new Set<string>()
+
+  constructor(settings: AnswerSettings) {
+    this.#settings = settings
+  }
+
+  async answer(question: Question): Promise<Answer> {
+    const { n } = question
+    try {
+      return { n, value: question.ask === 'secret' ? await this.#secret(question) : await this.#approval(question) }
+    } catch (error) {
+      return { n, error: errorToWire(error) }
+    }
+  }
+
+  #givenTo(call: PendingCall): Set<string> {
+    const given = this.#given.get(call) ?? new Set<string>()
+    this.#given.set(call, given)
+    return given
+  }
+
+  async #secret({
+    call: id,
+    kind,
+    name,
+  }: {
+    call: number | null
+    kind: TokenKind
+    name: string
+  }): Promise<string | null> {
+    const { url, secrets, options } = this.#settings
+    const token = `{{${kind}:${name}}}`
+    const call = id === null ? null : (this.#settings.call(id) ?? null)
+    const isPrompt =
+      id === null && this.#settings.openCalls() > 0 && options.askpass?.some(({ secret }) => secret === name)
+    const isNamed = call !== null && namedIn(call, token) && !this.#givenTo(call).has(token)
+    if (!isPrompt && !isNamed) {
+      this.#settings.onRefused(`${url} asked for the secret ${name}, which no call of ours names`)
+      throw new ShellError(
+        'SECRET_REFUSED',
+        `The secret ${name} was not given: no open call names it`,
+        `Name it in the command: {{secret:${name}}}.`,
+      )
+    }
+    if (call) this.#givenTo(call).add(token)
+    // What was given to this very engine is meant for its place; what a vault holds is not, unless it was said.
+    const isOwn = (await secrets.refs.lookup(kind, name)) !== undefined
+    const lookup = await secrets.valuesFor(token)
+    const value = lookup?.({ kind, name, text: token, start: 0, end: token.length })
+    if (!value) return null
+    if (!isOwn && !(await this.#mayGo(name, call))) {
+      throw new ShellError(
+        'SECRET_REFUSED',
+        `The secret ${name} may not be used on ${url}: it is not bound to that place`,
+        `Allow it there with reach.secrets, e.g. --set reach.secrets=${name}.`,
+      )
+    }
+    return Buffer.from(value).toString('base64')
+  }
+
+  async #mayGo(name: string, call: PendingCall | null): Promise<boolean> {
+    const bound = this.#settings.options.reach?.secrets ?? []
+    if (bound.includes('*') || bound.includes(name) || this.#allowed.has(name)) return true
+    const request = call?.message.args['request'] as RunRequest | undefined
+    const ask = (call && askOf(call)) ?? this.#settings.ask()
+    if (!ask || !request) return false
+    const reason = `the secret ${name} would be sent to ${this.#settings.url} for the first time`
+    const answer = await ask({
+      id: `secret_${name}`,
+      command: commandOf(request),
+      cwd: request.cwd ?? '',
+      session: sessionOf(call),
+      verdict: askVerdict(await this.#judge(commandOf(request), request.cwd ?? '/'), 'secret-place', reason),
+    })
+    if (answer === 'session') this.#allowed.add(name)
+    return answer === 'once' || answer === 'session'
+  }
+
+  /** What our own guard says, without the facts of the place: enough to know what is never allowed. */
+  async #judge(command: string, cwd: string): Promise<Verdict> {
+    const { options } = this.#settings
+    const { inspect } = await import('../../guard/inspect.js')
+    const { compilePolicy } = await import('../../guard/policy/policy.js')
+    const policy = options.policy ? { policy: compilePolicy(options.policy) } : {}
+    return inspect(command, { cwd, home: '/nonexistent', tmp: '/tmp', ...policy })
+  }
+
+  async #approval(question: Question & { ask: 'approval' }): Promise<'once' | 'session' | 'deny' | null> {
+    const { url } = this.#settings
+    const call = this.#settings.call(question.call)
+    const request = call?.message.args['request'] as RunRequest | undefined
+    if (!call || !request) {
+      this.#settings.onRefused(`${url} asked for an approval of a call that is not open`)
+      return 'deny'
+    }
+    // The card shows our own copy; the directory and the reason are what the place says they are.
+    const command = commandOf(request)
+    const own = await this.#judge(command, question.cwd)
+    if (own.decision === 'deny') return 'deny'
+    const reason =
+      own.decision === 'ask' && own.reason
+        ? own.reason
+        : `${url} says: ${question.reason ?? question.rule ?? 'a rule asks'}`
+    const verdict = own.decision === 'ask' ? own : askVerdict(own, question.rule ?? 'ask', reason)
+    const ask = askOf(call) ?? this.#settings.ask()
+    return ask ? ask({ id: call.name, command, cwd: question.cwd, session: sessionOf(call), verdict }) : null
+  }
+}
+
+/** The functions of a request stay here; they are found again by their call. */
+const asks = new WeakMap<PendingCall, AskFunction>()
+
+export function rememberAsk(call: PendingCall, ask: AskFunction | undefined): void {
+  if (ask) asks.set(call, ask)
+}
+
+function askOf(call: PendingCall): AskFunction | undefined {
+  return asks.get(call)
+}
+
+function namedIn(call: PendingCall, token: string): boolean {
+  return JSON.stringify(call.message.args).includes(token)
+}
+
+function sessionOf(call: PendingCall | null): string | null {
+  const session = call?.message.args['session']
+  return typeof session === 'string' ? session : null
+}
+
+function commandOf({ command }: RunRequest): string {
+  return typeof command === 'string' ? command : JSON.stringify(command)
+}
+
+/** A question of another kind than the guard's, about the same command. */
+function askVerdict(own: Verdict, rule: string, reason: string): Verdict {
+  return { ...own, decision: 'ask', rule, reason, guidance: null }
+}

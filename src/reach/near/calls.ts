@@ -1,0 +1,264 @@
+/** Calls on their way: each begins there at most once, its result is waited for through cuts, and no end is made up. */
+import type { ShellError } from '../../contract/errors.js'
+import type { JobEvent } from '../../contract/job.js'
+import type { ByteChunk } from '../../contract/output.js'
+import { BadFrame, readOutput } from '../frames.js'
+import {
+  errorFromWire,
+  parse,
+  type CallMessage,
+  type Hello,
+  type ResultMessage,
+  type StopMessage,
+  type Welcome,
+} from '../messages.js'
+import type { Wire } from '../wire.js'
+
+/** What a caller wants to hear of its call besides the result. */
+export interface CallListener {
+  onOutput?(chunk: ByteChunk, confirm: () => void): void
+  onGap?(bytes: number): void
+  onEvent?(event: { readonly event?: JobEvent; readonly attached?: boolean }): void
+}
+
+/** Why a call has no result. */
+export type CallLoss =
+  | { readonly kind: 'not-started'; readonly downMs: number; readonly why: string }
+  | { readonly kind: 'unanswered'; readonly downMs: number; readonly call: string }
+  | { readonly kind: 'gone'; readonly why: string }
+
+export class CallLost extends Error {
+  constructor(readonly loss: CallLoss) {
+    super(loss.kind)
+  }
+}
+
+export interface PendingCall {
+  readonly id: number
+  /** As a model reads it. */
+  readonly name: string
+  readonly message: CallMessage
+  readonly listener: CallListener
+  readonly result: Promise<unknown>
+  /** The result whenever it comes, also after the caller was told that the link is down. */
+  readonly late: Promise<unknown>
+  settle(result: ResultMessage): void
+  lose(loss: CallLoss): void
+  isSent: boolean
+  /** The caller was told that there is no answer. */
+  isGivenUp: boolean
+  seen: number
+  timer: NodeJS.Timeout | null
+  /** What must be said again after a cut: orders that change the call for good. */
+  readonly orders: Set<StopMessage['how']>
+}
+
+export interface CallsSettings {
+  readonly client: string
+  readonly linkWaitMs: number
+  wire(): Wire | null
+  downMs(): number
+  /** Something waits for the link. */
+  wake(): void
+  hold(isNeeded: boolean): void
+}
+
+export class Calls {
+  readonly #settings: CallsSettings
+  readonly #pending = new Map<number, PendingCall>()
+  #next = 1
+  lastProblem = ''
+
+  constructor(settings: CallsSettings) {
+    this.#settings = settings
+  }
+
+  get(id: number): PendingCall | undefined {
+    return this.#pending.get(id)
+  }
+
+  get count(): number {
+    return this.#pending.size
+  }
+
+  begin(
+    verb: string,
+    args: Record<string, unknown>,
+    listener: CallListener = {},
+    live?: CallMessage['live'],
+  ): PendingCall {
+    const id = this.#next++
+    const call = makeCall(
+      id,
+      `call_${this.#settings.client.slice(0, 6)}${id.toString(16)}`,
+      { id, verb, args, ...(live ? { live } : {}) },
+      listener,
+    )
+    this.#pending.set(id, call)
+    if (this.#pending.size === 1) this.#settings.hold(true)
+    const wire = this.#settings.wire()
+    if (wire) this.#send(wire, call)
+    else {
+      this.#settings.wake()
+      this.#giveUpLater(call)
+    }
+    return call
+  }
+
+  order(call: PendingCall, order: Omit<StopMessage, 'id'>): void {
+    if (!this.#pending.has(call.id)) return
+    if (!call.isSent && order.how === 'abort') return this.#withdraw(call)
+    if (['kill', 'background', 'abort', 'live'].includes(order.how)) call.orders.add(order.how)
+    const wire = this.#settings.wire()
+    if (wire && call.isSent) wire.send('X', { id: call.id, ...order })
+  }
+
+  hello(): Hello['pending'] {
+    return [...this.#pending.values()].filter(({ isSent }) => isSent).map(({ id, seen }) => ({ id, seen }))
+  }
+
+  /** The same engine as before: what arrived goes on, what did not is sent now. */
+  resume(wire: Wire, welcome: Welcome): void {
+    const begun = new Set(welcome.begun)
+    for (const call of this.#pending.values()) {
+      if (call.timer) clearTimeout(call.timer)
+      call.timer = null
+      if (call.isSent && !begun.has(call.id) && call.isGivenUp)
+        this.#end(call, { kind: 'gone', why: 'it never arrived there' })
+      else if (!call.isSent || !begun.has(call.id)) this.#send(wire, call)
+      for (const how of begun.has(call.id) ? call.orders : []) wire.send('X', { id: call.id, how })
+    }
+  }
+
+  /** Another engine: what was handed over is lost, what never left is sent. */
+  restart(wire: Wire, why: string): void {
+    this.loseSent(why)
+    for (const call of this.#pending.values()) {
+      if (call.timer) clearTimeout(call.timer)
+      call.timer = null
+      this.#send(wire, call)
+    }
+  }
+
+  loseSent(why: string): void {
+    for (const call of this.#pending.values()) if (call.isSent) this.#end(call, { kind: 'gone', why })
+  }
+
+  /** No link will come: nothing that waits has a chance. */
+  loseAll(error: ShellError): void {
+    for (const call of this.#pending.values())
+      this.#end(
+        call,
+        call.isSent
+          ? { kind: 'gone', why: error.message }
+          : { kind: 'not-started', downMs: this.#settings.downMs(), why: error.message },
+      )
+  }
+
+  wentDown(): void {
+    for (const call of this.#pending.values()) this.#giveUpLater(call)
+  }
+
+  take(kind: string, payload: Buffer): boolean {
+    switch (kind) {
+      case 'R': {
+        const result = parse<ResultMessage>(payload)
+        const call = this.#known(result.id)
+        this.#pending.delete(call.id)
+        // Acknowledged with the next call, or in a moment.
+        this.#settings.wire()?.sendLater('A', { ids: [call.id] })
+        if (call.timer) clearTimeout(call.timer)
+        if (this.#pending.size === 0) this.#settings.hold(false)
+        call.settle(result)
+        return true
+      }
+      case 'O': {
+        const { call: id, ...chunk } = readOutput(payload)
+        const call = this.#known(id)
+        const { length } = chunk.bytes
+        call.seen += length
+        const confirm = (): void => this.#settings.wire()?.send('W', { id, bytes: length })
+        if (call.isGivenUp || !call.listener.onOutput) confirm()
+        else call.listener.onOutput(chunk, confirm)
+        return true
+      }
+      case 'G': {
+        const { id, bytes } = parse<{ id: number; bytes: number }>(payload)
+        this.#known(id).listener.onGap?.(bytes)
+        return true
+      }
+      case 'E': {
+        const event = parse<{ call?: number; event?: JobEvent; attached?: boolean }>(payload)
+        if (event.call === undefined) return false
+        this.#known(event.call).listener.onEvent?.(event)
+        return true
+      }
+      default:
+        return false
+    }
+  }
+
+  #known(id: number): PendingCall {
+    const call = this.#pending.get(id)
+    if (!call) throw new BadFrame(`news of the call ${id}, which is not open`)
+    return call
+  }
+
+  #send(wire: Wire, call: PendingCall): void {
+    call.isSent = true
+    wire.send('C', call.message)
+    for (const how of call.orders) wire.send('X', { id: call.id, how })
+  }
+
+  #giveUpLater(call: PendingCall): void {
+    call.timer ??= setTimeout(() => this.#giveUp(call), this.#settings.linkWaitMs)
+  }
+
+  #giveUp(call: PendingCall): void {
+    call.timer = null
+    const downMs = this.#settings.downMs()
+    if (!call.isSent) return this.#end(call, { kind: 'not-started', downMs, why: this.lastProblem })
+    call.isGivenUp = true
+    call.lose({ kind: 'unanswered', downMs, call: call.name })
+  }
+
+  #withdraw(call: PendingCall): void {
+    this.#end(call, { kind: 'not-started', downMs: this.#settings.downMs(), why: 'the caller withdrew it' })
+  }
+
+  #end(call: PendingCall, loss: CallLoss): void {
+    this.#pending.delete(call.id)
+    if (call.timer) clearTimeout(call.timer)
+    if (this.#pending.size === 0) this.#settings.hold(false)
+    call.lose(loss)
+    call.settle({ id: call.id, error: { name: 'Lost', message: loss.kind } })
+  }
+}
+
+function makeCall(id: number, name: string, message: CallMessage, listener: CallListener): PendingCall {
+  let resolve!: (value: unknown) => void
+  let reject!: (error: Error) => void
+  let resolveLate!: (value: unknown) => void
+  const result = new Promise<unknown>((yes, no) => ([resolve, reject] = [yes, no]))
+  const late = new Promise<unknown>((yes) => (resolveLate = yes))
+  result.catch(() => {})
+  return {
+    id,
+    name,
+    message,
+    listener,
+    result,
+    late,
+    settle({ value, error }) {
+      resolveLate(error ? null : value)
+      if (error) reject(errorFromWire(error))
+      else resolve(value)
+    },
+    lose: (loss) => reject(new CallLost(loss)),
+    isSent: false,
+    isGivenUp: false,
+    seen: 0,
+    timer: null,
+    orders: new Set(),
+  }
+}

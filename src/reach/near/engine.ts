@@ -1,0 +1,435 @@
+/**
+ * The engine's face for another place: the same methods, one round trip each. Nothing here knows how the place is reached;
+ * `open` arrives there and gives a link.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Engine, RunHandle, Session, SessionInfo } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Outcome, PlanSummary } from '../../contract/outcome.js'
+import type { LinkEvent, PlaceInfo } from '../../contract/place.js'
+import type { AskFunction, RunRequest, StartRequest } from '../../contract/request.js'
+import type { Verdict } from '../../contract/verdict.js'
+import { checkRequest } from '../../engine/plan/request.js'
+import type { AuditEntry } from '../../engine/services/audit-sink.js'
+import type { EngineOptions } from '../../engine/services/options.js'
+import { SecretStore } from '../../engine/services/secret-store.js'
+import { BadFrame } from '../frames.js'
+import { pack, parse, type CallMessage, type Question, type Welcome } from '../messages.js'
+import { Answers, rememberAsk } from './answers.js'
+import { CallLost, Calls, type PendingCall } from './calls.js'
+import { nearJob, type JobWire } from './job.js'
+import { Link, type OpenLink } from './link.js'
+import { NearRun } from './run.js'
+import {
+  engineGoneText,
+  lostOutcome,
+  mayRunText,
+  notStartedError,
+  recoveredText,
+  sessionGoneText,
+  unansweredError,
+} from './texts.js'
+
+export interface NearSettings {
+  readonly url: string
+  readonly key: Buffer
+  readonly options: EngineOptions
+  open(): Promise<OpenLink>
+  /** Removes what was made for this engine (a container, a pod). */
+  release(): Promise<void>
+}
+
+/** Kinds of audit entries that a place may report about itself; approvals are only ever written here. */
+const FAR_KINDS = ['run', 'session', 'job', 'kill', 'send', 'refused', 'dry_run']
+const KEPT_RECOVERED = 100
+/** An engine there ends its commands within their grace; a link that is cut meanwhile is not mended. */
+const CLOSE_MS = 15_000
+
+export async function createNearEngine(settings: NearSettings): Promise<Engine> {
+  const { url, options } = settings
+  const { leaseMs = 600_000, linkWaitMs = 20_000, beatMs = 5_000, keep } = options.reach ?? {}
+  const id = randomBytes(5).toString('hex')
+  const client = randomBytes(12).toString('hex')
+  const limits = { ...LIMITS, ...options.limits }
+  const secrets = new SecretStore(options.secretSources ?? [])
+  const linkListeners = new Set<(event: LinkEvent) => void>()
+  const jobListeners = new Set<(event: JobEvent) => void>()
+  let ask: AskFunction | null = options.ask ?? null
+  let place: PlaceInfo | null = null
+  let welcome: Welcome | null = null
+  let isClosed = false
+  /** Counts far engines: a session that was made in an earlier one is gone. */
+  let generation = 0
+  let goneWhy = ''
+  /** Set when another machine answers under the same address: the next call says so and runs nothing. */
+  let replaced: ShellError | null = null
+  const sessions = new Map<string, NearSession>()
+  const recoverable = new Map<string, { readonly command: string; readonly outcome: Promise<Outcome | null> }>()
+  const news: string[] = []
+
+  const tell = (event: LinkEvent): void => {
+    for (const listener of linkListeners) listener(event)
+  }
+  const link = new Link(
+    { url, client, key: settings.key, beatMs, leaseMs, open: settings.open },
+    {
+      hello: () => ({
+        options: pack(settingsOf(options)),
+        keep: keep !== undefined,
+        events: jobListeners.size > 0,
+        pending: calls.hello(),
+      }),
+      onUp(wire, given, downMs) {
+        const before = welcome
+        welcome = given
+        place = {
+          url,
+          host: given.host,
+          platform: given.platform,
+          identity: given.identity,
+          engine: given.engine,
+          pid: given.pid,
+        }
+        if (!before || before.engine === given.engine) calls.resume(wire, given)
+        else {
+          generation += 1
+          const isOther = before.identity !== given.identity
+          goneWhy = isOther ? 'another machine or container answers there now' : leftWhy(downMs, leaseMs)
+          if (isOther) {
+            replaced = new ShellError(
+              'PLACE_GONE',
+              `${url} is gone: ${goneWhy}. Sessions and jobs of the one before are lost; nothing was run.`,
+              'The next call works on the new one, with empty sessions. Check that it is what you expect.',
+            )
+            calls.loseAll(replaced)
+          } else calls.restart(wire, goneWhy)
+          tell({ kind: 'gone', reason: goneWhy })
+        }
+        tell({ kind: 'up', afterMs: Math.round(downMs), place })
+      },
+      onMessage: (kind, payload) => take(kind, payload),
+      onDown(reason) {
+        calls.lastProblem = reason
+        calls.wentDown()
+        tell({ kind: 'down', reason })
+        link.wake()
+      },
+      onGone(error) {
+        goneWhy = error.message
+        calls.loseAll(error)
+        tell({ kind: 'gone', reason: error.message })
+      },
+    },
+  )
+  const calls: Calls = new Calls({
+    client,
+    linkWaitMs,
+    wire: () => link.wire,
+    downMs: () => link.downMs,
+    wake: () => link.wake(),
+    hold: (isNeeded) => link.hold(isNeeded),
+  })
+  const answers = new Answers({
+    url,
+    options,
+    secrets,
+    ask: () => ask,
+    call: (number) => calls.get(number),
+    openCalls: () => calls.count,
+    onRefused: (what) => news.push(`${what}; it was refused.`),
+  })
+
+  const take = (kind: string, payload: Buffer): void => {
+    if (calls.take(kind, payload)) return
+    if (kind === 'Q')
+      return void answers.answer(parse<Question>(payload)).then((answer) => link.wire?.send('q', answer))
+    if (kind !== 'E') throw new BadFrame(`${kind} is not said by far`)
+    const { job, audit } = parse<{ job?: JobEvent; audit?: AuditEntry }>(payload)
+    if (job) for (const listener of jobListeners) listener(job)
+    if (audit) writeAudit(audit)
+  }
+
+  const writeAudit = (entry: AuditEntry): void => {
+    if (!FAR_KINDS.includes(entry.kind)) return
+    const command = secrets.mask(String(entry.command))
+    options.audit?.write({ ...entry, command, at: Date.now(), engine: id, door: options.door ?? 'library', place: url })
+  }
+
+  const begin = (
+    verb: string,
+    args: Record<string, unknown>,
+    listener = {},
+    live?: CallMessage['live'],
+  ): PendingCall => {
+    if (isClosed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new one.')
+    if (replaced) {
+      const error = replaced
+      replaced = null
+      throw error
+    }
+    return calls.begin(verb, args, listener, live)
+  }
+
+  /** The result of a call that runs nothing. */
+  const answer = async (call: PendingCall): Promise<unknown> => {
+    try {
+      return await call.result
+    } catch (error) {
+      throw error instanceof CallLost ? lossError(error) : error
+    }
+  }
+  const lossError = ({ loss }: CallLost): ShellError => {
+    if (loss.kind === 'not-started') return notStartedError(url, loss.downMs, loss.why)
+    if (loss.kind === 'unanswered') return unansweredError(url, loss.downMs)
+    return new ShellError(
+      'PLACE_GONE',
+      `The call to ${url} was lost: ${loss.why}`,
+      'Look at what is there before you repeat it.',
+    )
+  }
+  const call = (verb: string, args: Record<string, unknown> = {}, signal?: AbortSignal): Promise<unknown> => {
+    const begun = begin(verb, { ...args, ...(signal?.aborted ? { aborted: true } : {}) })
+    if (!signal) return answer(begun)
+    const abort = (): void => calls.order(begun, { how: 'abort' })
+    signal.addEventListener('abort', abort, { once: true })
+    return answer(begun).finally(() => signal.removeEventListener('abort', abort))
+  }
+  const jobWire: JobWire = {
+    ask: call,
+    begin,
+    order: (each, order) => calls.order(each, order),
+    answer,
+    mask: (text) => secrets.mask(text),
+  }
+
+  /** What came of a command, in words that fit: a cut is not an end. */
+  const finish = async (
+    done: PendingCall,
+    session: NearSession | null,
+    startedAt: number,
+    gap: number,
+  ): Promise<Outcome> => {
+    const took = performance.now() - startedAt
+    const cwd = session?.cwd ?? welcome?.cwd ?? ''
+    try {
+      const outcome = shown((await done.result) as Outcome)
+      if (session && outcome.status !== 'refused') session.cwd = outcome.cwd
+      const notes = [...news.splice(0), ...(session?.takeNews() ?? []), ...outcome.notes]
+      if (gap > 0)
+        notes.push(
+          `${gap} bytes of live output were not shown: the link was slower than the command. This result is complete.`,
+        )
+      return notes.length > outcome.notes.length ? { ...outcome, notes } : outcome
+    } catch (error) {
+      if (!(error instanceof CallLost)) throw error
+      const { loss } = error
+      if (loss.kind === 'not-started') throw notStartedError(url, loss.downMs, loss.why)
+      const request = done.message.args['request'] as RunRequest
+      const name = session?.name ?? null
+      if (loss.kind === 'gone') return lostOutcome(cwd, name, engineGoneText(url, loss.why), null, took)
+      keepForLater(done, commandText(request))
+      return lostOutcome(cwd, name, mayRunText(url, loss.downMs, done.name), { call: done.name, mayRun: true }, took)
+    }
+  }
+
+  /** Texts from afar, masked with every value that is known here. */
+  const shown = (outcome: Outcome): Outcome =>
+    secrets.activeMasker
+      ? {
+          ...outcome,
+          stdout: secrets.mask(outcome.stdout),
+          stderr: secrets.mask(outcome.stderr),
+          output: outcome.output === null ? null : secrets.mask(outcome.output),
+        }
+      : outcome
+
+  const keepForLater = (done: PendingCall, command: string): void => {
+    const outcome = done.late.then((value) => (value ? shown(value as Outcome) : null))
+    recoverable.set(done.name, { command, outcome })
+    if (recoverable.size > KEPT_RECOVERED) recoverable.delete(recoverable.keys().next().value as string)
+    void outcome.then((value) => value && news.push(recoveredText(done.name, command, value)))
+  }
+
+  const stream = (verb: string, session: NearSession | null, request: RunRequest): RunHandle => {
+    checkRequest(request, limits)
+    const startedAt = performance.now()
+    const args = { ...requestArgs(request), ...(session ? { session: session.name } : {}) }
+    return new NearRun(request, {
+      begin(listener, live) {
+        session?.use()
+        const begun = begin(verb, args, listener, live)
+        rememberAsk(begun, request.ask)
+        return begun
+      },
+      order: (each, order) => calls.order(each, order),
+      finish: (done, gap) => finish(done, session, startedAt, gap),
+      mask: (text) => secrets.mask(text),
+      maskBytes: (bytes) => secrets.activeMasker?.maskBytes(bytes) ?? bytes,
+    })
+  }
+
+  class NearSession implements Session {
+    #generation = generation
+    #news: string[] = []
+    #isClosed = false
+
+    constructor(
+      readonly name: string,
+      public cwd: string,
+    ) {}
+
+    /** Called for each command: a session of an engine that is gone is a new one, and says so once. */
+    use(): void {
+      if (this.#isClosed)
+        throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
+      if (this.#generation === generation) return
+      this.#generation = generation
+      this.cwd = welcome?.cwd ?? this.cwd
+      this.#news.push(sessionGoneText(url, this.name, goneWhy))
+    }
+
+    takeNews(): string[] {
+      // The engine may have been replaced while the call waited for its link.
+      if (!this.#isClosed) this.use()
+      return this.#news.splice(0)
+    }
+
+    async run(request: RunRequest): Promise<Outcome> {
+      return stream('session.run', this, request).outcome
+    }
+    stream(request: RunRequest): RunHandle {
+      return stream('session.run', this, request)
+    }
+    async info(): Promise<SessionInfo> {
+      return (await call('session.info', { session: this.name })) as SessionInfo
+    }
+    async restart(): Promise<void> {
+      await call('session.restart', { session: this.name })
+      this.cwd = (await this.info()).cwd
+    }
+    async close(): Promise<void> {
+      if (this.#isClosed) return
+      this.#isClosed = true
+      sessions.delete(this.name)
+      await call('session.close', { session: this.name })
+    }
+  }
+
+  const begun = async (verb: string, request: StartRequest): Promise<{ job: Job } | { outcome: Outcome }> => {
+    checkRequest(request, limits)
+    const pending = begin(verb, { ...requestArgs(request), ...(request.newId ? { newId: request.newId() } : {}) })
+    rememberAsk(pending, request.ask)
+    const result = (await answer(pending)) as { job?: string; outcome?: Outcome }
+    return result.outcome ? { outcome: shown(result.outcome) } : { job: nearJob(result.job as string, jobWire) }
+  }
+
+  await secrets.ready
+  await link.connect()
+  // A place that was just found answers; from here on cuts are mended in the background.
+  const first = welcome as unknown as Welcome
+
+  let closing: Promise<void> | null = null
+  const close = async (): Promise<void> => {
+    isClosed = true
+    link.wire?.send('B', { how: keep === undefined ? 'close' : 'keep' })
+    await link.close(CLOSE_MS)
+    calls.loseAll(new ShellError('CLOSED', 'the engine was closed', ''))
+    await settings.release()
+    await options.audit?.close?.()
+  }
+
+  return {
+    id,
+    cwd: first.cwd,
+    shell: first.shell,
+    run: async (request) => stream('engine.run', null, request).outcome,
+    stream: (request) => stream('engine.run', null, request),
+    async session(name = 'main') {
+      const known = sessions.get(name)
+      if (known) return known
+      const { name: given, cwd } = (await call('engine.session', { session: name })) as { name: string; cwd: string }
+      const session = sessions.get(given) ?? new NearSession(given, cwd)
+      sessions.set(given, session)
+      return session
+    },
+    sessions: async () => (await call('engine.sessions')) as readonly SessionInfo[],
+    async start(request) {
+      const result = await begun('engine.start', request)
+      return (result as { job: Job }).job
+    },
+    begin: (request) => begun('engine.begin', request),
+    async job(job) {
+      await call('engine.job', { job })
+      return nearJob(job, jobWire)
+    },
+    jobs: async (which) => (await call('engine.jobs', which ? { options: which } : {})) as readonly JobInfo[],
+    clean: async (which) =>
+      (await call('engine.clean', which ? { options: which } : {})) as { removed: readonly string[] },
+    async check(command, where) {
+      checkRequest({ command }, limits)
+      return (await call('engine.check', { command, ...(where ? { options: where } : {}) })) as Verdict
+    },
+    async plan(request) {
+      checkRequest(request, limits)
+      return (await call('engine.plan', requestArgs(request))) as PlanSummary
+    },
+    secrets: {
+      set: (name, value) => secrets.set({ kind: 'secret', name }, bytesOf(value)),
+      setDecrypted: (name, value) => secrets.set({ kind: 'decrypt', name }, bytesOf(value)),
+      delete: (name) => secrets.refs.delete(name),
+      clear: () => secrets.refs.clear(),
+      mask: (text) => secrets.mask(text),
+    },
+    onJobEvent(listener) {
+      if (jobListeners.size === 0) link.wire?.send('E', {})
+      jobListeners.add(listener)
+      return () => void jobListeners.delete(listener)
+    },
+    setAsk: (given) => void (ask = given),
+    get place() {
+      return place
+    },
+    onLink(listener) {
+      linkListeners.add(listener)
+      return () => void linkListeners.delete(listener)
+    },
+    recover: async (name) => (await recoverable.get(name)?.outcome) ?? null,
+    close: () => (closing ??= close()),
+  }
+}
+
+const FUNCTIONS = ['signal', 'onOutput', 'onBytes', 'newId', 'ask']
+
+/** Functions stay here; of the rest the far side gets everything that a command needs. */
+function requestArgs(request: RunRequest): Record<string, unknown> {
+  const rest = Object.fromEntries(Object.entries(request).filter(([name]) => !FUNCTIONS.includes(name)))
+  const mayBecomeJob = request.yieldMs !== undefined || request.onTimeout === 'background' || request.pty
+  return {
+    request: pack(rest),
+    ...(request.signal?.aborted ? { aborted: true } : {}),
+    ...(request.newId && mayBecomeJob ? { newId: request.newId() } : {}),
+  }
+}
+
+const OWN_SIDE = ['at', 'reach', 'stateDir', 'secretSources', 'ask', 'audit', 'approvals', 'runDir']
+
+/** What the engine there is made from: everything but what belongs to this side (the place, its state, the functions). */
+export function settingsOf(options: EngineOptions): object {
+  const settings = Object.fromEntries(Object.entries(options).filter(([name]) => !OWN_SIDE.includes(name)))
+  const { stateDir } = options.reach ?? {}
+  return stateDir === undefined ? settings : { ...settings, stateDir }
+}
+
+function leftWhy(downMs: number, leaseMs: number): string {
+  return downMs >= leaseMs ? `no connection for ${Math.round(downMs / 60_000)} min` : 'the engine there was ended'
+}
+
+function commandText({ command }: RunRequest): string {
+  return typeof command === 'string' ? command : command.join(' ')
+}
+
+function bytesOf(value: string | Uint8Array): Uint8Array {
+  return typeof value === 'string' ? new TextEncoder().encode(value) : value
+}

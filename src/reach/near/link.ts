@@ -1,0 +1,279 @@
+/**
+ * The near end of a link: opened when it is needed, watched by beats, opened again when it is cut, for as long as there
+ * may be something at its other end. What travels over it is the business of `Calls`.
+ */
+import { randomBytes } from 'node:crypto'
+import { ShellError } from '../../contract/errors.js'
+import type { ClientEnd } from '../../os/client.js'
+import type { WireEnds } from '../wire.js'
+import { Wire } from '../wire.js'
+import { errorFromWire, isProof, parse, proofOf, WIRE_VERSION } from '../messages.js'
+import type { Challenge, Hello, Welcome, WireError } from '../messages.js'
+
+/** A client that has become a link: an engine listens at its other end. */
+export interface OpenLink extends WireEnds {
+  readonly closed: Promise<ClientEnd>
+  destroy(): void
+  hold(isNeeded: boolean): void
+}
+
+export interface LinkSettings {
+  readonly url: string
+  readonly client: string
+  readonly key: Buffer
+  readonly beatMs: number
+  readonly leaseMs: number
+  /** Opens the client, arrives, and gives the link; rejects with a ShellError that says why not. */
+  open(): Promise<OpenLink>
+}
+
+export interface LinkUser {
+  hello(): Omit<Hello, 'proof'>
+  /** A link is up; everything that is sent to `wire` from here on arrives in order. Throws to refuse it. */
+  onUp(wire: Wire, welcome: Welcome, downMs: number): void
+  onMessage(kind: string, payload: Buffer): void
+  onDown(reason: string): void
+  /** Trying has ended: no link for longer than the lease, or the client says that there is nothing any more. */
+  onGone(error: ShellError): void
+}
+
+const HANDSHAKE_MS = 30_000
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+/** Whoever sends what no engine sends is not called again at once. */
+const BAD_PEER_PAUSE_MS = 30_000
+
+export class Link {
+  readonly #settings: LinkSettings
+  readonly #user: LinkUser
+  #wire: Wire | null = null
+  #open: OpenLink | null = null
+  #trying: Promise<void> | null = null
+  #closed = false
+  #downSince = 0
+  /** What no engine sends, when that is why the last link was closed. */
+  #bad = ''
+  #held = false
+  #beats: NodeJS.Timeout | null = null
+  #pause: { timer: NodeJS.Timeout; end(): void } | null = null
+  received = 0
+
+  constructor(settings: LinkSettings, user: LinkUser) {
+    this.#settings = settings
+    this.#user = user
+  }
+
+  get wire(): Wire | null {
+    return this.#wire
+  }
+
+  get downMs(): number {
+    return this.#wire ? 0 : performance.now() - this.#downSince
+  }
+
+  /** Bytes that came from afar, over all links. */
+  get bytesReceived(): number {
+    return this.received + (this.#wire?.received ?? 0)
+  }
+
+  /** Tries once and says why it failed. */
+  async connect(): Promise<void> {
+    this.#downSince ||= performance.now()
+    await (this.#trying ??= this.#once().finally(() => (this.#trying = null)))
+  }
+
+  /** Tries in the background until it is up or gone. */
+  wake(): void {
+    if (this.#wire || this.#trying || this.#closed) {
+      this.#pause?.end()
+      return
+    }
+    this.#downSince ||= performance.now()
+    this.#trying = this.#untilUp().finally(() => (this.#trying = null))
+  }
+
+  /** While something waits for an answer the link keeps this process alive. */
+  hold(isNeeded: boolean): void {
+    this.#held = isNeeded
+    this.#open?.hold(isNeeded)
+    if (isNeeded) this.#pause?.timer.ref()
+    else this.#pause?.timer.unref()
+  }
+
+  /** Cuts it off, as a network would; used when it is silent. */
+  cut(): void {
+    this.#open?.destroy()
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#closed = true
+    this.#pause?.end()
+    if (this.#beats) clearInterval(this.#beats)
+    const open = this.#open
+    if (!open) return
+    // The far side closes the link when everything there has ended; a client that hears nothing is not waited for.
+    open.hold(true)
+    let timer: NodeJS.Timeout | undefined
+    await Promise.race([open.closed, new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
+    clearTimeout(timer)
+    open.destroy()
+  }
+
+  async #untilUp(): Promise<void> {
+    let pause = FIRST_PAUSE_MS
+    for (;;) {
+      if (this.#closed) return
+      try {
+        if (this.#bad) await this.#rest(BAD_PEER_PAUSE_MS)
+        this.#bad = ''
+        return await this.#once()
+      } catch (error) {
+        const why = ShellError.is(error) ? error : new ShellError('PLACE_UNREACHABLE', String(error), '')
+        const isOver = performance.now() - this.#downSince > this.#settings.leaseMs
+        if (isOver || ['PLACE_GONE', 'PLACE_REFUSED', 'PLACE_UNFIT', 'BAD_CONFIG', 'BAD_REQUEST'].includes(why.code)) {
+          this.#downSince = 0
+          return this.#user.onGone(why)
+        }
+      }
+      // A little by chance, so that many engines do not come back to one host in step.
+      await this.#rest(pause * (0.75 + Math.random() / 2))
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    }
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (this.#closed) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      if (!this.#held) timer.unref()
+      this.#pause = { timer, end: () => (clearTimeout(timer), resolve()) }
+    })
+    this.#pause = null
+  }
+
+  async #once(): Promise<void> {
+    const open = await this.#settings.open()
+    if (this.#closed) return open.destroy()
+    open.hold(true)
+    let isUp = false
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const late = setTimeout(() => reject(this.#unreachable('it did not answer')), HANDSHAKE_MS)
+        void open.closed.then(({ stderr }) => reject(this.#unreachable(stderr.trim() || 'the link closed')))
+        const greeted = this.#greet(
+          open,
+          (made, welcome) => {
+            clearTimeout(late)
+            isUp = true
+            this.#takeOver(open, made)
+            this.#user.onUp(made, welcome, performance.now() - this.#downSince)
+            this.#downSince = 0
+            resolve()
+          },
+          reject,
+        )
+        greeted.catch(reject)
+      })
+    } catch (error) {
+      if (!isUp) open.destroy()
+      throw error
+    }
+    open.hold(this.#held)
+  }
+
+  /** Both sides prove the key before either says anything of worth. */
+  async #greet(
+    open: OpenLink,
+    up: (wire: Wire, welcome: Welcome) => void,
+    fail: (error: Error) => void,
+  ): Promise<void> {
+    const { client, key } = this.#settings
+    const nonce = randomBytes(32).toString('hex')
+    let step: 'challenge' | 'welcome' | 'up' = 'challenge'
+    const take = (kind: string, payload: Buffer): void => {
+      if (kind === 'p') return
+      if (step === 'up') return this.#user.onMessage(kind, payload)
+      if (kind !== 'h') return fail(this.#unreachable('something else than an engine answered'))
+      if (step === 'challenge') {
+        const { nonce: theirs, proof } = parse<Challenge>(payload)
+        if (!isProof(proof, proofOf(key, 'far', client, nonce, String(theirs)))) {
+          this.#bad = 'a wrong proof'
+          return fail(
+            new ShellError(
+              'PLACE_REFUSED',
+              `What answered at ${this.#settings.url} is not the engine that was started there`,
+              'Something else took its socket. Look at the processes there before you connect again.',
+            ),
+          )
+        }
+        step = 'welcome'
+        const proven = proofOf(key, 'near', client, nonce, theirs)
+        return wire.send('H', { ...this.#user.hello(), proof: proven } satisfies Hello)
+      }
+      const welcome = parse<Welcome & { error?: WireError }>(payload)
+      if (welcome.error) return fail(unfit(welcome.error, this.#settings.url))
+      step = 'up'
+      try {
+        up(wire, welcome)
+      } catch (error) {
+        fail(error as Error)
+        open.destroy()
+      }
+    }
+    const wire = new Wire(open, take, (why) => {
+      this.#bad = why
+      fail(this.#unreachable(`it sent ${why}`))
+      open.destroy()
+    })
+    wire.send('H', { version: WIRE_VERSION, client, nonce })
+  }
+
+  #takeOver(open: OpenLink, wire: Wire): void {
+    this.#open = open
+    this.#wire = wire
+    this.#watch()
+    void open.closed.then(({ stderr, code, signal }) => {
+      if (this.#open !== open) return
+      this.received += wire.received
+      wire.close()
+      this.#open = null
+      this.#wire = null
+      this.#downSince = performance.now()
+      if (this.#beats) clearInterval(this.#beats)
+      if (this.#closed) return
+      const said = this.#bad ? `it sent what no engine sends: ${this.#bad}` : stderr.trim().split('\n').at(-1)
+      this.#user.onDown(said || `the client ended (${signal ?? code ?? 'no code'})`)
+    })
+  }
+
+  #watch(): void {
+    const { beatMs } = this.#settings
+    if (this.#beats) clearInterval(this.#beats)
+    let lookedAt = performance.now()
+    this.#beats = setInterval(() => {
+      const now = performance.now()
+      const wasHeldUp = now - lookedAt > 2 * beatMs
+      lookedAt = now
+      const wire = this.#wire
+      if (!wire) return
+      // When this process itself was stopped or busy, the answers may be waiting unread.
+      if (!wasHeldUp && now - wire.heardAt > 3 * beatMs) this.cut()
+      else wire.beat()
+    }, beatMs).unref()
+  }
+
+  #unreachable(why: string): ShellError {
+    return new ShellError(
+      'PLACE_UNREACHABLE',
+      `${this.#settings.url} cannot be reached: ${why}`,
+      'Try the client by hand.',
+    )
+  }
+}
+
+/** Why an engine could not be made there, in words that name the place. */
+function unfit(error: WireError, url: string): Error {
+  const made = errorFromWire(error)
+  if (!ShellError.is(made) || made.code !== 'SHELL_NOT_FOUND') return made
+  return new ShellError('PLACE_UNFIT', `${url}: ${made.message}`, 'cerith needs bash 4.4 or newer there.')
+}

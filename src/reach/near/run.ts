@@ -1,0 +1,134 @@
+/** A foreground call elsewhere as its caller holds it: output as it comes, the outcome, and the means to stop it. */
+import type { RunHandle } from '../../contract/engine.js'
+import type { Outcome } from '../../contract/outcome.js'
+import type { ByteChunk, OutputChunk } from '../../contract/output.js'
+import type { RunRequest } from '../../contract/request.js'
+import type { CallMessage, StopMessage } from '../messages.js'
+import type { CallListener, PendingCall } from './calls.js'
+
+/** A reader of the iterator that falls this far behind stops confirming, and the far side counts what it drops. */
+export interface RunStart {
+  begin(listener: CallListener, live: CallMessage['live']): PendingCall
+  order(call: PendingCall, order: Omit<StopMessage, 'id'>): void
+  finish(call: PendingCall, gap: number): Promise<Outcome>
+  /** Texts from afar are masked here too. */
+  mask(text: string): string
+  maskBytes(bytes: Uint8Array): Uint8Array
+}
+
+export class NearRun implements RunHandle {
+  readonly pid: number | null = null
+  readonly outcome: Promise<Outcome>
+  readonly #start: RunStart
+  readonly #onOutput: RunRequest['onOutput']
+  readonly #onBytes: RunRequest['onBytes']
+  /** Bytes are handed out one chunk after the other; the outcome comes after the last. */
+  #taking: Promise<void> = Promise.resolve()
+  #call: PendingCall | null = null
+  #early: Omit<StopMessage, 'id'>[] = []
+  #iterated = false
+  #queue: { chunk: OutputChunk; confirm: () => void }[] = []
+  #wake: (() => void) | null = null
+  #done = false
+  #gap = 0
+
+  constructor(request: RunRequest, start: RunStart) {
+    this.#start = start
+    this.#onOutput = request.onOutput
+    this.#onBytes = request.onBytes
+    // Begins in a moment: a caller that iterates at once gets every chunk.
+    this.outcome = Promise.resolve().then(() => this.#begin(request))
+    const end = (): void => {
+      this.#done = true
+      this.#wake?.()
+    }
+    this.outcome.then(end, end)
+  }
+
+  interrupt(): void {
+    this.#order({ how: 'interrupt' })
+  }
+
+  kill(): void {
+    this.#order({ how: 'kill' })
+  }
+
+  async toBackground(): Promise<Outcome> {
+    this.#order({ how: 'background' })
+    return this.outcome
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
+    if (!this.#iterated && this.#call && !this.#onOutput) this.#order({ how: 'live' })
+    this.#iterated = true
+    return {
+      next: async () => {
+        for (;;) {
+          const next = this.#queue.shift()
+          if (next) {
+            next.confirm()
+            return { value: next.chunk, done: false }
+          }
+          if (this.#done) return { value: undefined, done: true }
+          await new Promise<void>((resolve) => (this.#wake = resolve))
+        }
+      },
+      return: async () => {
+        this.#iterated = false
+        for (const { confirm } of this.#queue.splice(0)) confirm()
+        return { value: undefined, done: true }
+      },
+    }
+  }
+
+  async #begin(request: RunRequest): Promise<Outcome> {
+    const call = this.#start.begin(
+      { onOutput: (chunk, confirm) => this.#show(chunk, confirm), onGap: (bytes) => (this.#gap += bytes) },
+      this.#onBytes ? 'bytes' : this.#iterated || this.#onOutput ? 'text' : undefined,
+    )
+    this.#call = call
+    for (const order of this.#early.splice(0)) this.#start.order(call, order)
+    const abort = (): void => this.#order({ how: 'abort' })
+    request.signal?.addEventListener('abort', abort, { once: true })
+    try {
+      await call.result.catch(() => {})
+      await this.#taking
+      return await this.#start.finish(call, this.#gap)
+    } finally {
+      request.signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  #order(order: Omit<StopMessage, 'id'>): void {
+    if (this.#call) this.#start.order(this.#call, order)
+    else this.#early.push(order)
+  }
+
+  #show(raw: ByteChunk, confirm: () => void): void {
+    if (this.#onBytes) this.#taking = this.#taking.then(() => this.#hand(raw, confirm))
+    if (!this.#onOutput && !this.#iterated) return void (this.#onBytes || confirm())
+    const text = this.#start.mask(Buffer.from(raw.bytes).toString('utf8'))
+    const chunk: OutputChunk = { stream: raw.stream, offset: raw.offset, text }
+    if (this.#onOutput) {
+      try {
+        this.#onOutput(chunk)
+      } catch {
+        // A listener's mistake must not end the command it listens to.
+      }
+    }
+    const done = this.#onBytes ? (): void => {} : confirm
+    if (!this.#iterated) return done()
+    this.#queue.push({ chunk, confirm: done })
+    this.#wake?.()
+  }
+
+  async #hand({ stream, offset, bytes }: ByteChunk, confirm: () => void): Promise<void> {
+    try {
+      const taken = await this.#onBytes?.({ stream, offset, bytes: this.#start.maskBytes(bytes) })
+      if (taken === 'closed') this.#order({ how: 'closed', stream })
+    } catch {
+      // As above.
+    }
+    confirm()
+  }
+}

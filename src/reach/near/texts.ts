@@ -1,0 +1,84 @@
+/** What a model reads when the link did something: what happened, whether its command runs, what to do. */
+import { ShellError } from '../../contract/errors.js'
+import type { Outcome } from '../../contract/outcome.js'
+
+export function notStartedError(url: string, downMs: number, why: string): ShellError {
+  return new ShellError(
+    'LINK_DOWN',
+    `The connection to ${url} is down (for ${duration(downMs)}${why ? `: ${why}` : ''}). The call was not started there.`,
+    'Nothing has run. Try again later, or tell the person.',
+  )
+}
+
+/** For calls that run nothing: reading, listing. */
+export function unansweredError(url: string, downMs: number): ShellError {
+  return new ShellError(
+    'LINK_DOWN',
+    `The connection to ${url} is down (for ${duration(downMs)}), and the call was not answered.`,
+    'Try again when the link is back.',
+  )
+}
+
+export function mayRunText(url: string, downMs: number, call: string): string {
+  return (
+    `The connection to ${url} is down (for ${duration(downMs)}). The command had been handed over and may still be ` +
+    `running there; do not run it again. When the link is back its result is kept: ${call}.`
+  )
+}
+
+export function engineGoneText(url: string, why: string): string {
+  return `The command on ${url} was lost: ${why}. It may have run in part; look at what it left before you run it again.`
+}
+
+export function sessionGoneText(url: string, name: string, why: string): string {
+  return (
+    `The session ${name} on ${url} is gone (${why}): directory and variables are lost, ` +
+    'files and detached jobs are not. This is a new shell.'
+  )
+}
+
+export function recoveredText(call: string, command: string, outcome: Outcome): string {
+  const said = (outcome.output ?? outcome.stdout + outcome.stderr).trimEnd().slice(-300)
+  const how = outcome.exitCode === null ? outcome.status : `${outcome.status}, exit code ${outcome.exitCode}`
+  const shown = command.length > 80 ? `${command.slice(0, 80)}…` : command
+  return `${call} (\`${shown}\`), which a cut link had kept from you, has ended: ${how}.${said ? ` It last said: ${said}` : ''}`
+}
+
+export function lostOutcome(
+  cwd: string,
+  session: string | null,
+  text: string,
+  link: { call: string; mayRun: boolean } | null,
+  durationMs: number,
+): Outcome {
+  return {
+    status: 'failed',
+    end: { kind: 'lost', reason: text, ...(link ? { link } : {}) },
+    exitCode: null,
+    signal: null,
+    stdout: '',
+    stderr: '',
+    output: null,
+    truncated: false,
+    omittedBytes: 0,
+    outputFile: null,
+    durationMs: Math.round(durationMs),
+    cwd,
+    pid: null,
+    pgid: null,
+    id: null,
+    session,
+    pipeStatus: null,
+    notes: [text],
+    refused: null,
+    plan: null,
+    waitingForInput: null,
+    approvalId: null,
+    sandbox: null,
+  }
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
+}

@@ -1,0 +1,101 @@
+/** `docker://name` or `docker://?image=I`, and the same for podman: a running container, or one that is made and removed. */
+import { ShellError } from '../../contract/errors.js'
+import { badAddress, knownSettings, wordOf, type Address } from './address.js'
+import { judgeBy, type Step, type StepContext } from './place.js'
+
+/** Stays for ever in any image that has a shell. */
+const IDLE = ['sh', '-c', 'while :; do sleep 86400; done']
+const CREATE_MS = 10 * 60_000
+
+export function containerStep(program: 'docker' | 'podman', address: Address): Step {
+  knownSettings(address, ['image', 'network', 'memory', 'cpus', 'user'])
+  const setting = (name: string): string | undefined => {
+    const value = address.query.get(name)
+    return value === undefined ? undefined : wordOf(value, name, address)
+  }
+  const image = setting('image')
+  if ((image === undefined) === (address.rest === ''))
+    throw badAddress(`${program}://${address.rest}`, 'it must name a container, or an image')
+  const user = setting('user')
+  // The id of what we made; a name could be somebody else's by now.
+  let target = image === undefined ? wordOf(address.rest, 'the container', address, /^[\w][\w.-]*$/) : ''
+
+  const create = async ({ run, made, name, labels, clientArgs }: StepContext): Promise<void> => {
+    const before = made.read()
+    if (before?.['id'] && (await isRunning(before['id']))) return void (target = before['id'])
+    const words = [
+      'run',
+      '-d',
+      '--init',
+      `--name=cerith-${name}`,
+      '--label=cerith=1',
+      `--label=cerith/name=${name}`,
+      ...Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
+      ...['network', 'memory', 'cpus', 'user'].flatMap((each) =>
+        setting(each) ? [`--${each}`, setting(each) as string] : [],
+      ),
+    ]
+    const end = await run([program, ...clientArgs, ...words, '--entrypoint', 'sh', image as string, ...IDLE.slice(1)], {
+      timeoutMs: CREATE_MS,
+    })
+    if (end.code !== 0) throw makingFailed(program, image as string, end.stderr)
+    target = end.stdout.trim().split('\n').at(-1) ?? ''
+    made.write({ kind: program, id: target })
+
+    async function isRunning(id: string): Promise<boolean> {
+      const { stdout } = await run([program, ...clientArgs, 'inspect', '-f', '{{.State.Running}}', id])
+      return stdout.trim() === 'true'
+    }
+  }
+
+  return {
+    wrap: (words, clientArgs) => [
+      program,
+      ...clientArgs,
+      'exec',
+      '-i',
+      ...(user ? ['-u', user] : []),
+      target,
+      ...words,
+    ],
+    judge: judgeBy([
+      [
+        /no such container|no container with name or id|is not running|can only create exec sessions on running/i,
+        'gone',
+      ],
+      [/is paused|executable file not found|not found in \$PATH/i, 'refused'],
+      [/permission denied/i, 'refused'],
+    ]),
+    hint:
+      image === undefined
+        ? `See \`${program} ps -a\`; try: ${program} exec ${target} true`
+        : `Try: ${program} run --rm ${image} true`,
+    ...(image === undefined
+      ? {}
+      : {
+          acquire: create,
+          async release({ run, made, clientArgs }) {
+            const id = made.read()?.['id']
+            if (id) await run([program, ...clientArgs, 'rm', '-f', id])
+            made.forget()
+          },
+        }),
+  }
+}
+
+function makingFailed(program: string, image: string, stderr: string): ShellError {
+  const said = stderr.trim().split('\n').slice(-2).join(' / ')
+  if (/already in use/i.test(said))
+    return new ShellError(
+      'PLACE_REFUSED',
+      `A container of this name exists that was not made from here: ${said}`,
+      `Remove it by hand: ${program} ps -a`,
+    )
+  if (/cannot connect|connection refused|is the docker daemon running/i.test(said))
+    return new ShellError('PLACE_UNREACHABLE', `${program} cannot be reached: ${said}`, `Try: ${program} version`)
+  return new ShellError(
+    'PLACE_REFUSED',
+    `No container could be made from ${image}: ${said}`,
+    `Try: ${program} run --rm ${image} true`,
+  )
+}

@@ -1,0 +1,62 @@
+/** Makes a place from its address: the steps of a chain, each run where the one before it leads. */
+import { ShellError } from '../../contract/errors.js'
+import type { ReachOptions } from '../../contract/place.js'
+import { runClient } from '../../os/client.js'
+import { badAddress, KINDS_HELP, readAddress } from './address.js'
+import { containerStep } from './container.js'
+import type { Made, Place, Step, StepContext } from './place.js'
+import { sshStep } from './ssh.js'
+
+export interface PlaceContext {
+  readonly reach: ReachOptions
+  readonly name: string
+  readonly made: Made
+  readonly batch: string
+}
+
+/** This machine, through a link: for tests, and for engines that must outlive their host. */
+const LOOP: Step = { wrap: (words) => words, judge: () => 'retry', hint: 'Is there a shell called sh?' }
+
+export function placeAt(url: string, { reach, name, made, batch }: PlaceContext): Place {
+  const steps = url.split('!').map(stepFor)
+  const clientArgs = reach.clientArgs ?? []
+  const last = steps.at(-1) as Step
+  // The arguments of the person are for the client that runs here.
+  const wrap = (words: readonly string[], count: number): readonly string[] =>
+    steps.slice(0, count).reduceRight((inner, step, i) => step.wrap(inner, i === 0 ? clientArgs : []), words)
+  const context = (i: number): StepContext => ({
+    run: (words, options) => runClient(wrap(words, i), options),
+    made,
+    name,
+    labels: reach.labels ?? {},
+    batch,
+    clientArgs: i === 0 ? clientArgs : [],
+  })
+  const makers = steps.filter(({ acquire }) => acquire).length
+  if (makers > 1 || (makers === 1 && !last.acquire)) throw badAddress(url, 'only the last step of a chain can be made')
+  return {
+    url,
+    cwd: last.cwd ?? null,
+    start: last.start ?? 'here',
+    argv: (words) => wrap(words, steps.length),
+    judge: ({ stderr }) => steps.map((step) => step.judge(stderr)).find((each) => each !== 'retry') ?? 'retry',
+    hint: ({ stderr }) => (/ENOENT/.test(stderr) ? `Is ${wrap([], 1)[0]} installed here?` : last.hint),
+    acquire: async () => last.acquire?.(context(steps.length - 1)),
+    release: async () => last.release?.(context(steps.length - 1)),
+  }
+}
+
+function stepFor(text: string): Step {
+  const address = readAddress(text)
+  switch (address.kind) {
+    case 'loop':
+      return LOOP
+    case 'ssh':
+      return sshStep(address)
+    case 'docker':
+    case 'podman':
+      return containerStep(address.kind, address)
+    default:
+      throw new ShellError('BAD_REQUEST', `There is no kind of place called ${address.kind}`, `Places: ${KINDS_HELP}.`)
+  }
+}

@@ -1,0 +1,39 @@
+/** An engine that works at another place: the place from its address, an arrival for every link, and the near face over it. */
+import type { Engine } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
+import type { EngineOptions } from '../engine/services/options.js'
+import { stateDirectory } from '../os/state-dir.js'
+import { arrive } from './arrive/arrive.js'
+import { batchScript } from './arrive/script.js'
+import { pack } from './messages.js'
+import { createNearEngine, settingsOf } from './near/engine.js'
+import { placeAt } from './places/places.js'
+import { recordsIn } from './records.js'
+
+/** How long a batch job waits for the first link before it gives its place back. */
+const BATCH_WAIT_SECONDS = 600
+
+export async function createReachEngine(options: EngineOptions & { readonly at: string }): Promise<Engine> {
+  const { at: url, reach = {} } = options
+  if (typeof url !== 'string')
+    throw new ShellError('BAD_REQUEST', 'at must be the address of a place', 'For example ssh://host.')
+  const stateDir = options.stateDir ?? stateDirectory()
+  const records = recordsIn(stateDir)
+  const { name, key } = records.engine(reach.keep, pack(settingsOf(options)))
+  const salt = records.salt()
+  const batch = batchScript({ name, salt, uploadDir: reach.uploadDir ?? '' }, BATCH_WAIT_SECONDS)
+  const place = placeAt(url, { reach, name, made: records.made(name), batch })
+  await place.acquire()
+  try {
+    return await createNearEngine({
+      url,
+      key,
+      options: { ...options, ...(options.cwd === undefined && place.cwd !== null ? { cwd: place.cwd } : {}) },
+      open: () => arrive({ place, reach, name, salt, key, stateDir }),
+      release: async () => void (reach.keep === undefined && (await place.release())),
+    })
+  } catch (error) {
+    if (reach.keep === undefined) await place.release()
+    throw error
+  }
+}

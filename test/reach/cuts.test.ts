@@ -1,0 +1,128 @@
+/** A link that is cut, silent or gone: commands run at most once, and what happened is said. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { linked, temporaryFolder, until } from './harness.js'
+
+describe('a link that is cut', () => {
+  test('a command goes on meanwhile, its outcome comes with the next link, and it ran once', async () => {
+    const folder = temporaryFolder()
+    const link = await linked({ cwd: folder })
+    const session = await link.engine.session()
+    await session.run({ command: 'X=kept' })
+    const running = session.run({ command: 'echo began >> once; while [ ! -e go ]; do sleep 0.02; done; echo done $X' })
+    await until(() => lines(join(folder, 'once')) === 1, 'the command runs')
+    await link.cut()
+    await (await link.engine.session('other')).run({ command: 'touch go' })
+    expect(await running).toMatchObject({ status: 'completed', stdout: 'done kept\n' })
+    expect(lines(join(folder, 'once'))).toBe(1)
+    expect(link.events.map(({ kind }) => kind)).toEqual(['down', 'up'])
+  })
+
+  test('a call that was cut off before it arrived is sent again, and runs once', async () => {
+    const folder = temporaryFolder()
+    const link = await linked({ cwd: folder })
+    const session = await link.engine.session()
+    for (const pid of link.linkPids()) process.kill(pid, 'SIGSTOP')
+    const running = session.run({ command: 'echo twice >> once; wc -l < once' })
+    await link.cut()
+    expect((await running).stdout.trim()).toBe('1')
+  })
+
+  test('a link that is silent is opened again', async () => {
+    const link = await linked({ reach: { beatMs: 100 } })
+    const session = await link.engine.session()
+    await session.run({ command: 'X=1' })
+    for (const pid of link.linkPids()) process.kill(pid, 'SIGSTOP')
+    expect((await session.run({ command: 'echo $X' })).stdout).toBe('1\n')
+    expect(link.events[0]).toMatchObject({ kind: 'down' })
+  })
+
+  test('an engine that is busy answers beats all the same', async () => {
+    const link = await linked({ reach: { beatMs: 100 } })
+    process.kill(link.engine.place?.pid as number, 'SIGSTOP')
+    const running = link.engine.run({ command: 'echo late' })
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    process.kill(link.engine.place?.pid as number, 'SIGCONT')
+    expect((await running).stdout).toBe('late\n')
+    expect(link.events).toEqual([])
+  })
+
+  test('after the wait the caller reads that it may run and must not be repeated; the result is kept', async () => {
+    const folder = temporaryFolder()
+    const link = await linked({ cwd: folder, reach: { linkWaitMs: 300 } })
+    const session = await link.engine.session()
+    const running = session.run({ command: 'echo one >> once; while [ ! -e go ]; do sleep 0.02; done; echo made' })
+    await until(() => lines(join(folder, 'once')) === 1, 'the command runs')
+    link.blocked = true
+    await link.cut()
+    const outcome = await running
+    expect(outcome).toMatchObject({ status: 'failed', end: { kind: 'lost', link: { mayRun: true } } })
+    expect(outcome.notes[0]).toContain('do not run it again')
+    const call = outcome.end?.kind === 'lost' ? (outcome.end.link?.call as string) : ''
+    await expect(session.run({ command: 'echo two >> once' })).rejects.toMatchObject({
+      code: 'LINK_DOWN',
+      message: expect.stringContaining('was not started'),
+    })
+    link.blocked = false
+    await until(() => link.events.at(-1)?.kind === 'up', 'the link is back')
+    const other = await link.engine.session('other')
+    const before = await other.run({ command: 'touch go' })
+    expect(await link.engine.recover(call)).toMatchObject({ status: 'completed', stdout: 'made\n' })
+    const after = await other.run({ command: 'true' })
+    expect([...before.notes, ...after.notes].join()).toContain(call)
+    expect(lines(join(folder, 'once'))).toBe(1)
+    expect(await link.engine.recover('call_unknown')).toBeNull()
+  })
+})
+
+describe('an engine that is gone', () => {
+  test('killed: its calls are lost and not repeated, the next one works in a new shell and says so', async () => {
+    const folder = temporaryFolder()
+    const link = await linked({ cwd: folder })
+    const session = await link.engine.session()
+    await session.run({ command: 'X=1' })
+    const running = session.run({ command: 'echo one >> once; sleep 600' })
+    await until(() => lines(join(folder, 'once')) === 1, 'the command runs')
+    process.kill(link.engine.place?.pid as number, 'SIGKILL')
+    expect(await running).toMatchObject({ status: 'failed', end: { kind: 'lost' } })
+    const next = await session.run({ command: 'echo "[$X]"' })
+    expect(next.stdout).toBe('[]\n')
+    expect(next.notes.join()).toContain('The session main on loop: is gone')
+    expect((await session.run({ command: 'true' })).notes).toEqual([])
+    expect(lines(join(folder, 'once'))).toBe(1)
+  })
+
+  test('without a link for longer than the lease it ends; its detached jobs go on and are found again', async () => {
+    const link = await linked({ reach: { leaseMs: 300 } })
+    const detached = await link.engine.start({ command: 'sleep 600', owner: 'detached' })
+    const managed = await link.engine.start({ command: 'sleep 600' })
+    const pids = await Promise.all([detached, managed].map(async (job) => (await job.info()).pid as number))
+    const far = link.engine.place?.pid as number
+    link.blocked = true
+    await link.cut()
+    await until(() => !alive(far), 'the far engine ends')
+    await until(() => !alive(pids[1] as number), 'the managed job ends')
+    expect(alive(pids[0] as number)).toBe(true)
+    link.blocked = false
+    const found = await link.engine.job(detached.id)
+    expect(await found.info()).toMatchObject({ status: 'running' })
+    await found.kill({ graceMs: 0 })
+  })
+})
+
+function lines(file: string): number {
+  try {
+    return readFileSync(file, 'utf8').split('\n').length - 1
+  } catch {
+    return 0
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
