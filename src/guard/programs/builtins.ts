@@ -49,13 +49,14 @@ const cd: Program = ({ argv, shell, prefix }) => {
 const pushd: Program = (call) => {
   const operands = call.argv.slice(1).filter((arg) => !/^[-+]/.test(arg))
   if (operands.length === 0) return NOTHING
-  call.shell.directoryStack.push(call.shell.cwd)
+  call.shell.directoryStack = [...call.shell.directoryStack, call.shell.cwd]
   cd({ ...call, argv: ['cd', ...operands] }, 'cd')
   return ANYTHING
 }
 
 const popd: Program = ({ shell }) => {
-  shell.cwd = shell.directoryStack.pop() ?? ANYTHING
+  shell.cwd = shell.directoryStack.at(-1) ?? ANYTHING
+  shell.directoryStack = shell.directoryStack.slice(0, -1)
   return ANYTHING
 }
 
@@ -165,7 +166,8 @@ const set: Program = ({ argv, shell }) => {
 }
 
 const shift: Program = ({ argv, shell }) => {
-  if (shell.positional) shell.positional = shell.positional.slice(Number(argv[1] ?? 1) || 1)
+  const count = Number(argv[1] ?? 1) || 1
+  if (shell.positionalWays) shell.positionalWays = shell.positionalWays.map((way) => way.slice(count))
   return NOTHING
 }
 
@@ -214,14 +216,14 @@ const source: Program = ({ argv, shell, walker, stdin }) => {
   const texts = /^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file)
     ? (stdin ?? ANYTHING)
     : walker.streams.contents(file, shell)
-  const before = shell.positional
+  const before = shell.positionalWays
   if (args.length > 0) shell.positional = args
   const out = unique(
     texts.flatMap((text) =>
       text === UNKNOWN ? [UNKNOWN] : [...walker.frame(`script ${file}`, text, () => walker.script(text, shell, null))],
     ),
   )
-  shell.positional = before
+  shell.positionalWays = before
   if (texts.includes(UNKNOWN)) walker.settings.observer.opaque('runs a script that is not known here', walker, argv)
   return out
 }

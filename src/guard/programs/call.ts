@@ -8,6 +8,8 @@ export interface Call {
   /** Folded words; argv[0] as written. */
   readonly argv: readonly string[]
   readonly shell: ShellState
+  /** Every argv that the words may make, where a function is called: it is walked once with all of them. */
+  readonly ways?: readonly (readonly string[])[] | undefined
   readonly stdin: Input
   readonly walker: Walker
   /** Assignments given as arguments (`export A=b`), still as syntax. */

@@ -39,7 +39,10 @@ export function dispatch(call: Call): Alternatives {
   const bare = plain(head)
   if (!bare.includes('/')) {
     if (call.external) return runProgram(call, bare)
-    if (call.shell.functions.has(bare)) return call.walker.call(bare, call.argv.slice(1), inPrefix(call), call.stdin)
+    if (call.shell.functions.has(bare)) {
+      const ways = (call.ways ?? [call.argv]).map((argv) => argv.slice(1))
+      return call.walker.call(bare, ways, inPrefix(call), call.stdin)
+    }
     const alias = call.shell.aliases.get(bare)
     if (alias !== undefined) return expandAlias(call, bare, alias)
     return runProgram(call, bare)
@@ -55,13 +58,13 @@ function inPrefix(call: Call): Call['shell'] {
 
 /** An alias is text in front of the arguments. Inside its own expansion it means the command again. */
 function expandAlias(call: Call, name: string, text: string): Alternatives {
-  const before = call.shell.positional
+  const before = call.shell.positionalWays
   call.shell.aliases.delete(name)
   call.shell.positional = call.argv.slice(1)
   try {
     return call.walker.script(`${text} "$@"`, call.shell, call.stdin)
   } finally {
-    call.shell.positional = before
+    call.shell.positionalWays = before
     if (!call.shell.aliases.has(name)) call.shell.aliases.set(name, text)
   }
 }

@@ -4,7 +4,8 @@ import type { Finding } from '../rules/findings.js'
 import { readable } from '../words/text.js'
 
 interface Node {
-  label: string
+  /** Put into words only when the tree is read. */
+  label: string | readonly string[]
   note?: string
   decided?: boolean
   children: Node[]
@@ -19,7 +20,7 @@ export class TreeBuilder {
   private count = 0
 
   within<T>(argv: readonly string[], work: () => T): T {
-    const node: Node = { label: shorten(argv.map(shown).join(' ')), children: [] }
+    const node: Node = { label: argv, children: [] }
     const parent = this.path[this.path.length - 1] as Node
     if (this.count++ < MAX_NODES) parent.children.push(node)
     this.path.push(node)
@@ -63,7 +64,7 @@ function shorten(text: string): string {
 
 function freeze(node: Node): Explained {
   return {
-    label: node.label,
+    label: typeof node.label === 'string' ? node.label : shorten(node.label.map(shown).join(' ')),
     ...(node.note === undefined ? {} : { note: node.note }),
     ...(node.decided ? { decided: true } : {}),
     ...(node.children.length > 0 ? { children: node.children.map(freeze) } : {}),

@@ -220,17 +220,17 @@ export class Walker implements Runner {
   }
 
   /** Calls a shell function; says so when it starts itself again without end. */
-  call(name: string, args: readonly string[], shell: ShellState, stdin: Input): Alternatives {
+  call(name: string, ways: readonly (readonly string[])[], shell: ShellState, stdin: Input): Alternatives {
     const definition = shell.functions.get(name)
     if (!definition) return ANYTHING
     return this.frame(`${name}()`, definition.body, () => {
-      const before = { positional: shell.positional, source: this.source }
-      shell.positional = args
+      const before = { ways: shell.positionalWays, source: this.source }
+      shell.positionalWays = ways
       this.source = definition.source
       try {
         return this.budget.deeper(() => this.node(definition.body, shell, stdin))
       } finally {
-        shell.positional = before.positional
+        shell.positionalWays = before.ways
         this.source = before.source
       }
     })
@@ -246,7 +246,7 @@ export class Walker implements Runner {
     argv: readonly string[],
     shell: ShellState,
     stdin: Input,
-    extra: Partial<Pick<Call, 'declared' | 'prefix' | 'external'>> = {},
+    extra: Partial<Pick<Call, 'declared' | 'prefix' | 'external' | 'ways'>> = {},
   ): Alternatives {
     this.step()
     return this.budget.deeper(() =>
@@ -259,6 +259,7 @@ export class Walker implements Runner {
           walker: this,
           declared: extra.declared ?? [],
           prefix: extra.prefix,
+          ways: extra.ways,
           external: extra.external ?? false,
         })
       }),

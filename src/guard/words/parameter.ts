@@ -55,17 +55,18 @@ export function expandParameter(
 function lookup(name: string, index: string | undefined, shell: ShellState): Variable {
   if (/^[0-9]+$/.test(name)) {
     if (name === '0') return { values: [shell.arg0] }
-    if (!shell.positional) return { values: MAYBE_UNSET }
-    return { values: [shell.positional[Number(name) - 1] ?? ''] }
+    const ways = shell.positionalWays
+    return { values: ways ? unique(ways.map((way) => way[Number(name) - 1] ?? '')) : MAYBE_UNSET }
   }
+  const given = shell.positionalWays
   switch (name) {
     case '@':
     case '*':
-      return shell.positional
-        ? { values: [shell.positional.join(' ')], items: shell.positional }
+      return given
+        ? { values: unique(given.map((way) => way.join(' '))), items: given[0] ?? [], ways: given }
         : { values: MAYBE_UNSET }
     case '#':
-      return shell.positional ? { values: [String(shell.positional.length)] } : { values: ANYTHING }
+      return given ? { values: unique(given.map((way) => String(way.length))) } : { values: ANYTHING }
     case '?':
     case '$':
     case '!':
@@ -85,9 +86,9 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
 /** Turns a value into what stands in the word: fields stay apart for `"$@"`, unquoted text is split. */
 function present(variable: Variable, all: boolean, quoted: boolean, shell: ShellState): Alternatives {
   if (variable.items && all) {
-    const items = quoted ? variable.items.map((item) => QUOTES + item) : variable.items
-    const joined = [items.join(BREAK)]
-    return quoted ? joined : unsplit(joined, shell)
+    const ways = variable.ways ?? [variable.items]
+    const joined = ways.map((items) => (quoted ? items.map((item) => QUOTES + item) : items).join(BREAK))
+    return quoted ? unique(joined) : unsplit(joined, shell)
   }
   const values = variable.items && !all && variable.values.length === 0 ? [''] : variable.values
   return quoted ? values : unsplit(values, shell)
@@ -114,7 +115,11 @@ function operate(
   folding: Folding,
 ): Changed {
   const each = (change: (text: string) => string): Changed => ({
-    variable: { values: map(variable.values, change), items: variable.items?.map(change) },
+    variable: {
+      values: map(variable.values, change),
+      items: variable.items?.map(change),
+      ways: variable.ways?.map((way) => way.map(change)),
+    },
     split: true,
   })
   switch (operation.type) {
@@ -150,9 +155,13 @@ function operate(
       if (offset === undefined || (operation.length && length === undefined))
         return { variable: { values: ANYTHING }, split: true }
       if (variable.items) {
-        const list = name === '@' || name === '*' ? [shell.arg0, ...variable.items] : variable.items
-        const items = slice(list, offset, length)
-        return { variable: { values: [items.join(' ')], items }, split: true }
+        const ways = (variable.ways ?? [variable.items]).map((list) =>
+          slice(name === '@' || name === '*' ? [shell.arg0, ...list] : list, offset, length),
+        )
+        return {
+          variable: { values: unique(ways.map((items) => items.join(' '))), items: ways[0] ?? [], ways },
+          split: true,
+        }
       }
       return each((text) => (isConstant(text) ? slice([...text], offset, length).join('') : UNKNOWN))
     }

@@ -1,5 +1,6 @@
 /** What the guard believes a shell to hold while it reads a command: variables, functions, directory, files just written. */
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
+import { Layers } from './layers.js'
 import { type Alternatives, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
 
 export interface Variable {
@@ -9,6 +10,8 @@ export interface Variable {
   readonly items?: readonly string[] | undefined
   /** Taken away by `unset`. */
   readonly unset?: boolean
+  /** Every list of elements that there may be, when there are several. */
+  readonly ways?: readonly (readonly string[])[] | undefined
 }
 
 export interface FunctionBody {
@@ -26,17 +29,17 @@ export interface Surroundings {
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export class ShellState {
-  readonly variables = new Map<string, Variable>()
-  readonly functions = new Map<string, FunctionBody>()
-  readonly aliases = new Map<string, string>()
+  variables = new Layers<Variable>()
+  functions = new Layers<FunctionBody>()
+  aliases = new Layers<string>()
   /** `declare -n ref=name`: reading and setting ref means name. */
-  private readonly references = new Map<string, string>()
-  previousCwd: Alternatives
+  private references = new Map<string, string>()
   /** Counts changes, so that a loop knows whether a second round can differ from the first. */
   changes = 0
   private directory: Alternatives
+  private before: Alternatives
   directoryStack: Alternatives[] = []
-  private parameters: readonly string[] | null = null
+  private parameters: readonly (readonly string[])[] | null = null
   arg0 = 'bash'
 
   constructor(
@@ -46,7 +49,7 @@ export class ShellState {
     readonly files: Map<string, Alternatives> = new Map(),
   ) {
     this.directory = cwd
-    this.previousCwd = [UNKNOWN]
+    this.before = [around.variables['OLDPWD'] ?? UNKNOWN]
   }
 
   get cwd(): Alternatives {
@@ -54,29 +57,49 @@ export class ShellState {
   }
 
   set cwd(directory: Alternatives) {
+    if (!isSame(directory, this.directory)) this.changes++
     this.directory = directory
-    this.changes++
   }
 
-  /** `$1`, `$2`, ... or null when nobody knows them. */
+  /** Where `cd -` goes: `$OLDPWD`, which a command may assign as well. */
+  get previousCwd(): Alternatives {
+    return this.get('OLDPWD').values
+  }
+
+  set previousCwd(directory: Alternatives) {
+    this.before = directory
+    this.variables.delete('OLDPWD')
+  }
+
+  /** `$1`, `$2`, ... as they most likely are, or null when they are not known. */
   get positional(): readonly string[] | null {
-    return this.parameters
+    return this.parameters?.[0] ?? null
   }
 
   set positional(parameters: readonly string[] | null) {
-    this.parameters = parameters
-    this.changes++
+    this.positionalWays = parameters && [parameters]
+  }
+
+  /** Every list of positional parameters that there may be. */
+  get positionalWays(): readonly (readonly string[])[] | null {
+    return this.parameters
+  }
+
+  set positionalWays(ways: readonly (readonly string[])[] | null) {
+    const same = ways && this.parameters && ways.length === 1 && this.parameters.length === 1
+    if (!same || !isSame(ways[0] ?? [], this.parameters?.[0] ?? [])) this.changes++
+    this.parameters = ways
   }
 
   /** A subshell: sees everything, changes nothing outside. */
   fork(): ShellState {
-    const copy = new ShellState(this.around, this.cwd, this.files)
-    for (const [name, value] of this.variables) copy.variables.set(name, value)
-    for (const [name, value] of this.functions) copy.functions.set(name, value)
-    for (const [name, value] of this.aliases) copy.aliases.set(name, value)
-    for (const [name, target] of this.references) copy.references.set(name, target)
-    copy.previousCwd = this.previousCwd
-    copy.directoryStack = [...this.directoryStack]
+    const copy = new ShellState(this.around, this.directory, this.files)
+    copy.variables = this.variables.fork()
+    copy.functions = this.functions.fork()
+    copy.aliases = this.aliases.fork()
+    copy.references = this.references
+    copy.before = this.before
+    copy.directoryStack = this.directoryStack
     copy.parameters = this.parameters
     copy.arg0 = this.arg0
     return copy
@@ -86,18 +109,25 @@ export class ShellState {
   absorb(other: ShellState): void {
     const directories = unique([...this.cwd, ...other.cwd])
     if (directories.length !== this.cwd.length) this.cwd = directories
-    this.previousCwd = unique([...this.previousCwd, ...other.previousCwd])
-    for (const [name, theirs] of other.variables) {
+    this.before = unique([...this.before, ...other.before])
+    for (const name of this.variables.namesApartFrom(other.variables)) {
+      const theirs = other.variables.get(name)
       const mine = this.variables.get(name)
-      if (mine === theirs) continue
+      if (!theirs || mine === theirs) continue
       const values = unique([...(mine ?? this.unassigned(name)).values, ...theirs.values])
       const items =
         mine?.items && theirs.items ? [...new Set([...mine.items, ...theirs.items])] : (mine?.items ?? theirs.items)
       this.variables.set(name, { values, items })
     }
-    for (const [name, body] of other.functions) if (!this.functions.has(name)) this.functions.set(name, body)
-    for (const [name, target] of other.references) if (!this.references.has(name)) this.references.set(name, target)
-    for (const [name, text] of other.aliases) if (!this.aliases.has(name)) this.aliases.set(name, text)
+    for (const name of this.functions.namesApartFrom(other.functions)) {
+      const body = other.functions.get(name)
+      if (body && !this.functions.has(name)) this.functions.set(name, body)
+    }
+    if (other.references !== this.references) this.references = new Map([...other.references, ...this.references])
+    for (const name of this.aliases.namesApartFrom(other.aliases)) {
+      const text = other.aliases.get(name)
+      if (text !== undefined && !this.aliases.has(name)) this.aliases.set(name, text)
+    }
   }
 
   get(name: string): Variable {
@@ -106,7 +136,10 @@ export class ShellState {
   }
 
   set(name: string, values: Alternatives, items?: readonly string[]): void {
-    this.variables.set(this.meant(name), { values, items })
+    const target = this.meant(name)
+    const known = this.variables.get(target)
+    if (known && !known.unset && isSame(values, known.values) && isSame(items ?? [], known.items ?? [])) return
+    this.variables.set(target, { values, items })
     this.changes++
   }
 
@@ -133,7 +166,8 @@ export class ShellState {
 
   refer(name: string, target: string): void {
     this.variables.delete(name)
-    this.references.set(name, target)
+    // Subshells share the map until one of them changes it.
+    this.references = new Map(this.references).set(name, target)
     this.changes++
   }
 
@@ -149,7 +183,7 @@ export class ShellState {
 
   private unassigned(name: string): Variable {
     if (name === 'PWD') return { values: this.cwd }
-    if (name === 'OLDPWD') return { values: this.previousCwd }
+    if (name === 'OLDPWD') return { values: this.before }
     const known = Object.hasOwn(this.around.variables, name) ? this.around.variables[name] : undefined
     if (known !== undefined) return { values: [known] }
     switch (name) {
@@ -184,4 +218,8 @@ export class ShellState {
         return { values: MAYBE_UNSET }
     }
   }
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((text, i) => text === b[i]))
 }
