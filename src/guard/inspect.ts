@@ -30,9 +30,9 @@ export function inspect(command: string, context: GuardContext): Verdict {
       watchPolicy(policy, context),
     ]),
   })
-  const shell = new ShellState({ home: context.home, tmp: context.tmp ?? '/tmp', variables: context.variables ?? {} }, [
-    context.cwd,
-  ])
+  const { effort } = walker.budget
+  const around = { home: context.home, tmp: context.tmp ?? '/tmp', variables: context.variables ?? {}, effort }
+  const shell = new ShellState(around, [context.cwd])
   for (const [name, body] of Object.entries(context.aliases ?? {})) shell.aliases.set(name, body)
   let script: ParsedScript | undefined
   let refused: Finding | undefined

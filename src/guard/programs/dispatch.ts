@@ -24,7 +24,12 @@ const TABLES: readonly Readonly<Record<string, Program>>[] = [
   PRINTING,
 ]
 
-const KNOWN_NAMES = [...new Set(TABLES.flatMap((table) => Object.keys(table)))]
+const KNOWN_NAMES = new Set(TABLES.flatMap((table) => Object.keys(table)))
+
+/** Whether what the words of this program say makes a difference: the tables know it, or it may be anything. */
+export function isKnownProgram(name: string): boolean {
+  return KNOWN_NAMES.has(name) || name.includes('/') || !isConstant(name) || interpreterName(name) !== undefined
+}
 
 export function dispatch(call: Call): Alternatives {
   const head = call.argv[0] ?? ''
@@ -73,7 +78,7 @@ function expandAlias(call: Call, name: string, text: string): Alternatives {
 function byPattern(call: Call, head: string): Alternatives {
   const pattern = basename(head)
   if (isConstant(pattern)) return runProgram({ ...call, argv: [pattern, ...call.argv.slice(1)] }, pattern)
-  for (const name of KNOWN_NAMES.filter((known) => globMatches(pattern, known)).slice(0, 40))
+  for (const name of [...KNOWN_NAMES].filter((known) => globMatches(pattern, known)).slice(0, 40))
     runProgram({ ...call, argv: [name, ...call.argv.slice(1)] }, name)
   return ANYTHING
 }

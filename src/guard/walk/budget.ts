@@ -4,9 +4,22 @@ import { GUARD_LIMITS, GuardLimit } from '../words/limits.js'
 export class Budget {
   private steps = 0
   private depth = 0
+  /** Shared with every shell state: a long script is read to its end, with fewer guesses about each word. */
+  readonly effort = { alternatives: GUARD_LIMITS.maxAlternatives as number }
 
   step(): void {
-    if (++this.steps > GUARD_LIMITS.maxSteps) throw new GuardLimit('steps', 'the command has too many parts to check')
+    if ((++this.steps & 255) === 0) this.effort.alternatives = alternativesAfter(this.steps)
+    if (this.steps > GUARD_LIMITS.maxSteps) throw new GuardLimit('steps', 'the command has too many parts to check')
+  }
+
+  /** A long script: loops go around once. */
+  get isLong(): boolean {
+    return this.steps > 5_000
+  }
+
+  /** How often one function is walked: in a long script only a few times, unless its words could do harm. */
+  get often(): number {
+    return this.steps > 12_000 ? 1 : this.isLong ? 4 : Infinity
   }
 
   /** Refuses a long list before walking into it. */
@@ -24,4 +37,16 @@ export class Budget {
       this.depth--
     }
   }
+}
+
+/** Until so many steps, so many values of a word. */
+const EFFORT: readonly (readonly [number, number])[] = [
+  [1_000, GUARD_LIMITS.maxAlternatives],
+  [2_000, 16],
+  [3_000, 6],
+  [5_000, 3],
+]
+
+function alternativesAfter(steps: number): number {
+  return EFFORT.find(([until]) => steps < until)?.[1] ?? 2
 }

@@ -103,11 +103,17 @@ function walkCase(node: Case, shell: ShellState, stdin: Input, walker: Walker): 
   return out
 }
 
-/** A loop's body: once more when the first round changed what the words of the second mean. */
+/** A loop's body: once more when the first round changed what the words of the second mean. Inner loops go with the outermost. */
 function rounds(body: CompoundList, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   const before = shell.changes
-  const out = walker.list(body, shell, stdin)
-  return shell.changes === before ? out : unique([...out, ...walker.list(body, shell, stdin)])
+  walker.loops++
+  try {
+    const out = walker.list(body, shell, stdin)
+    if (walker.loops > 1 || walker.budget.isLong || shell.changes === before) return out
+    return unique([...out, ...walker.list(body, shell, stdin)])
+  } finally {
+    walker.loops--
+  }
 }
 
 /** Several rounds of a loop print several times; two are enough to see what joins up. */

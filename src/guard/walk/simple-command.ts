@@ -2,6 +2,7 @@
 import type { Command } from 'unbash'
 import { assign, assignmentWord } from '../words/assignments.js'
 import { judgeVariable } from '../programs/builtins.js'
+import { isKnownProgram } from '../programs/dispatch.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, NOTHING, unique } from '../words/text.js'
 import type { Input, Walker } from './walk.js'
@@ -18,21 +19,44 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
       argument.type === 'Word' ? expandFields(argument, shell, walker) : assignmentWord(argument, shell, walker),
     )
   const assigned = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [part] : []))
-  const ways = combine(words)
+  const isRead = node.redirects.length > 0 || walker.isRead
+  const ways = combine(words, waysWorthWalking(words[0], declared.length === node.args.length, isRead, walker, shell))
   const target = assigned.length > 0 && ways.some((argv) => argv.length > 0) ? shell.fork() : shell
   for (const assignment of assigned) assign(assignment, target, shell, walker)
   const names = assigned.map((assignment) => assignment.name)
-  if (target === shell && names.length > 0) for (const name of names) judgeVariable(name, shell.get(name).values, { walker, shell })
-  const input = walker.streams.inputOf(node.redirects, shell, stdin)
-  let out: Alternatives = NOTHING
+  if (target === shell && names.length > 0)
+    for (const name of names) judgeVariable(name, shell.get(name).values, { walker, shell })
+  const input = node.redirects.length > 0 ? walker.streams.inputOf(node.redirects, shell, stdin) : stdin
   const extra = { declared, prefix: names.length > 0 ? { names, shell: target } : undefined, ways }
-  for (const argv of callsOnce(ways, shell) ? ways.slice(0, 1) : ways) {
-    const run = (): Alternatives => (argv.length === 0 ? NOTHING : walker.argv(argv, shell, input, extra))
-    const printed = node.redirects.length > 0 ? walker.read(run) : run()
-    out = unique([...out.filter((text) => text !== ''), ...printed])
+  const run = (): Alternatives => {
+    let out: Alternatives = NOTHING
+    for (const argv of callsOnce(ways, shell) ? ways.slice(0, 1) : ways) {
+      if (argv.length === 0) continue
+      const printed = walker.argv(argv, shell, input, extra)
+      if (isRead) out = ways.length === 1 ? printed : unique([...out.filter((text) => text !== ''), ...printed])
+    }
+    return out.length === 0 ? NOTHING : out
   }
-  if (out.length === 0) out = NOTHING
-  return walker.streams.sendOutput(node.redirects, out, shell, ways[0] ?? [])
+  if (node.redirects.length === 0) return run()
+  return walker.streams.sendOutput(node.redirects, walker.read(run), shell, ways[0] ?? [])
+}
+
+/** Programs that do nothing but print their words, or test them. */
+const ONLY_WORDS = new Set(['echo', 'printf', '[', 'test', ':', 'true', 'false', 'return', 'exit', 'shift'])
+
+/** How many combinations of uncertain words make a difference to the program that gets them. */
+function waysWorthWalking(
+  name: readonly string[][] | undefined,
+  onlyAssigns: boolean,
+  isRead: boolean,
+  walker: Walker,
+  shell: ShellState,
+): number {
+  const all = walker.budget.effort.alternatives
+  const program = name?.length === 1 && name[0]?.length === 1 ? (name[0][0] ?? '') : undefined
+  if (program === undefined || shell.functions.has(program) || shell.aliases.has(program)) return all
+  if (onlyAssigns || (!isRead && ONLY_WORDS.has(program))) return 1
+  return isKnownProgram(program) ? all : 2
 }
 
 /** A function is walked once, with every value that its parameters may have: one walk for each would multiply with depth. */

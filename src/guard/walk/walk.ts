@@ -14,6 +14,7 @@ import type {
   Statement,
 } from 'unbash'
 import { Budget } from './budget.js'
+import { Calls } from './calls.js'
 import { catastrophe, type RuleName } from '../rules/catastrophe.js'
 import { walkControl } from './control-flow.js'
 import type { Effect, EffectKind, Finding } from '../rules/findings.js'
@@ -27,7 +28,7 @@ import type { Call } from '../programs/call.js'
 import { dispatch } from '../programs/dispatch.js'
 import { Recursion } from '../rules/recursion.js'
 import { walkSimple } from './simple-command.js'
-import type { ShellState } from '../words/state.js'
+import type { FunctionBody, ShellState } from '../words/state.js'
 import { Streams } from './streams.js'
 import { complete, parseScript } from '../words/syntax.js'
 import {
@@ -68,6 +69,9 @@ export class Walker implements Runner {
   readonly recursion = new Recursion()
   readonly namesakes = new Namesakes()
   readonly streams = new Streams(this)
+  private readonly calls = new Calls()
+  /** Loops around the current command: the outermost goes around twice. */
+  loops = 0
   /** How many readers wait for what is printed: output is only put together when somebody looks at it. */
   private readers = 0
   /** What substitutions inside the current command read from. */
@@ -224,16 +228,28 @@ export class Walker implements Runner {
     const definition = shell.functions.get(name)
     if (!definition) return ANYTHING
     return this.frame(`${name}()`, definition.body, () => {
-      const before = { ways: shell.positionalWays, source: this.source }
-      shell.positionalWays = ways
-      this.source = definition.source
-      try {
-        return this.budget.deeper(() => this.node(definition.body, shell, stdin))
-      } finally {
-        shell.positionalWays = before.ways
-        this.source = before.source
-      }
+      const about = `${ways.map((way) => way.join('\u0002')).join('\0')}\0${stdin === null ? '' : stdin.join('\0')}`
+      return this.calls.once(definition, about, shell, this.isRead, this.budget.often, () =>
+        this.walkCall(definition, ways, shell, stdin),
+      )
     })
+  }
+
+  private walkCall(
+    definition: FunctionBody,
+    ways: readonly (readonly string[])[],
+    shell: ShellState,
+    stdin: Input,
+  ): Alternatives {
+    const before = { ways: shell.positionalWays, source: this.source }
+    shell.positionalWays = ways
+    this.source = definition.source
+    try {
+      return this.node(definition.body, shell, stdin)
+    } finally {
+      shell.positionalWays = before.ways
+      this.source = before.source
+    }
   }
 
   /** Guards against endless recursion of functions and of scripts that start themselves. */

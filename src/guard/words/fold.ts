@@ -12,6 +12,7 @@ import {
   BREAK,
   CLOSE,
   concat,
+  fewest,
   NOTHING,
   OPEN,
   plain,
@@ -58,7 +59,7 @@ export function expandText(word: Word, shell: ShellState, runner: Runner): Alter
 /** The text of parts inside double quotes or an unquoted here-document. */
 export function expandQuoted(parts: readonly WordPart[], shell: ShellState, runner: Runner): Alternatives {
   const pieces = parts.map((part) => (part.type === 'Literal' ? [part.value] : evaluate(part, true, shell, runner)))
-  return unique(joinPieces(pieces).map((text) => plain(text)))
+  return unique(fewest(joinPieces(pieces), shell.alternatives).map((text) => plain(text)))
 }
 
 /** All combinations of a few uncertain pieces; of many, only the first and the last alternative of each. */
@@ -166,7 +167,7 @@ function fold(tokens: readonly Token[], shell: ShellState, runner: Runner, place
     } else run += token.char
   }
   flush()
-  return joinPieces(pieces)
+  return fewest(joinPieces(pieces), shell.alternatives)
 }
 
 /** How words inside `${ }` and `$(( ))` fold: handed down, so that those files need not know this one. */

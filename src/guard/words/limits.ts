@@ -3,7 +3,7 @@ export const GUARD_LIMITS = {
   /** UTF-16 units of one command. A larger script belongs into a file. */
   maxChars: 4_200_000,
   /** Shells inside shells, wrappers inside wrappers, functions calling functions. */
-  maxDepth: 24,
+  maxDepth: 60,
   /** Simple commands, words and expansions looked at for one verdict. */
   maxSteps: 60_000,
   /** Fields one word may expand to (`{1..99999}`). */

@@ -1,7 +1,7 @@
 /** What the guard believes a shell to hold while it reads a command: variables, functions, directory, files just written. */
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
 import { Layers } from './layers.js'
-import { type Alternatives, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
+import { type Alternatives, fewest, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
 
 export interface Variable {
   /** What `$name` may be. */
@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly home: string
   readonly tmp: string
   readonly variables: Readonly<Record<string, string>>
+  /** How many values of a word are still looked at: fewer, the longer the script. */
+  readonly effort?: { alternatives: number } | undefined
 }
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -50,6 +52,11 @@ export class ShellState {
   ) {
     this.directory = cwd
     this.before = [around.variables['OLDPWD'] ?? UNKNOWN]
+  }
+
+  /** How many values of a word are still looked at. */
+  get alternatives(): number {
+    return this.around.effort?.alternatives ?? 64
   }
 
   get cwd(): Alternatives {
@@ -107,14 +114,17 @@ export class ShellState {
 
   /** Joins another way the command may have gone into this one. */
   absorb(other: ShellState): void {
-    const directories = unique([...this.cwd, ...other.cwd])
+    const directories = fewest(unique([...this.cwd, ...other.cwd]), Math.min(this.alternatives, 16))
     if (directories.length !== this.cwd.length) this.cwd = directories
     this.before = unique([...this.before, ...other.before])
     for (const name of this.variables.namesApartFrom(other.variables)) {
       const theirs = other.variables.get(name)
       const mine = this.variables.get(name)
       if (!theirs || mine === theirs) continue
-      const values = unique([...(mine ?? this.unassigned(name)).values, ...theirs.values])
+      const values = fewest(
+        unique([...(mine ?? this.unassigned(name)).values, ...theirs.values]),
+        this.alternatives,
+      )
       const items =
         mine?.items && theirs.items ? [...new Set([...mine.items, ...theirs.items])] : (mine?.items ?? theirs.items)
       this.variables.set(name, { values, items })

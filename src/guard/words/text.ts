@@ -39,6 +39,8 @@ const MAX_ALTERNATIVES = 64
 const MAX_TEXT = 1_000_000
 /** One of several alternatives is never longer: together they must stay small. */
 const MAX_ALTERNATIVE_TEXT = 8_192
+/** All of them together: more is copied and compared over and over. */
+const MAX_ALTERNATIVES_TEXT = 16_384
 
 /** Input must not be able to forge marks. */
 export function withoutMarks(text: string): string {
@@ -86,9 +88,26 @@ export function activate(text: string): string {
 
 export function unique(values: readonly string[]): Alternatives {
   if (values.length < 2) return values
+  if (values.length === 2) return values[0] === values[1] ? values.slice(0, 1) : values
   const set = [...new Set(values)]
-  if (set.length <= MAX_ALTERNATIVES) return set
-  return [...set.slice(0, MAX_ALTERNATIVES - 2), UNKNOWN, set[set.length - 1] ?? '']
+  return set.length <= MAX_ALTERNATIVES ? set : fewest(set, MAX_ALTERNATIVES)
+}
+
+/** At most `count` of the alternatives: those that could do harm where a path or a command is expected, then the first. */
+export function fewest(values: Alternatives, count: number): Alternatives {
+  if (values.length <= count) return values
+  const ranked = values.map((text, at) => ({ text, at, rank: harmRank(text) }))
+  ranked.sort((a, b) => a.rank - b.rank || a.at - b.at)
+  const kept = new Set(ranked.slice(0, count - 1).map(({ text }) => text))
+  return [...values.filter((text) => kept.has(text)), ...(kept.has(UNKNOWN) ? [] : [UNKNOWN])]
+}
+
+/** Short absolute paths, nothing at all, options and commands come before names and prose. */
+function harmRank(text: string): number {
+  if (text === '') return 0
+  if (/^[/~](?:[^/\s]*\/?){0,2}$/.test(text)) return 1
+  if (/^[\s]*(?:rm|dd|mkfs|find|chmod|chown|mv|sh|bash|sudo|eval|-\w+)\b|^[.*\uFDD1]|:\(\)/.test(text)) return 2
+  return text.includes('/') ? 3 : 4
 }
 
 /** Every left followed by every right, bounded. */
@@ -98,8 +117,11 @@ export function concat(left: Alternatives, right: Alternatives): Alternatives {
     return text.length > MAX_TEXT ? ANYTHING : [text]
   }
   const all: string[] = []
+  let room = MAX_ALTERNATIVES_TEXT
   const add = (a: string, b: string): void => {
-    all.push(a.length + b.length <= MAX_ALTERNATIVE_TEXT ? joined(a, b) : UNKNOWN)
+    const length = a.length + b.length
+    room -= length
+    all.push(length <= MAX_ALTERNATIVE_TEXT && room > 0 ? joined(a, b) : UNKNOWN)
   }
   if (left.length * right.length <= MAX_ALTERNATIVES) for (const a of left) for (const b of right) add(a, b)
   else {

@@ -1,0 +1,91 @@
+/**
+ * Calls of shell functions. A function that is called again while every name in its text means what it meant before does
+ * the same again: it is walked once, and what it printed and set is taken from then.
+ */
+import type { FunctionBody, ShellState, Variable } from '../words/state.js'
+import { type Alternatives, ANYTHING } from '../words/text.js'
+
+interface Walked {
+  readonly printed: Alternatives
+  readonly isRead: boolean
+  readonly set: readonly (readonly [string, Variable])[]
+  readonly cwd: Alternatives
+}
+
+/** Text that is made at run time may name anything. */
+const MADE_AT_RUN_TIME = /\beval\b|\$\{!|\b(?:declare|local|typeset)\s+-\w*n|\bsource\b|(?:^|[;&|]\s*)\.\s/m
+const KEPT_PER_FUNCTION = 24
+/** Among the words of a call: a short absolute path, a destructive command. */
+const DANGEROUS = /(?:^|[\0\u0002 ])(?:[/~][^/\s\0\u0002]*\/?(?=$|[\0\u0002 ])|(?:rm|dd|mkfs|chmod|chown)(?=$|[\0\u0002 ]))/
+
+export class Calls {
+  private readonly words = new Map<string, readonly string[] | null>()
+  private readonly times = new Map<FunctionBody, number>()
+  private readonly walked = new Map<FunctionBody, Map<string, Walked>>()
+
+  /** Walks the call, or replays an earlier one that cannot have differed; after `often` calls only words that could do harm matter. */
+  once(
+    definition: FunctionBody,
+    about: string,
+    shell: ShellState,
+    isRead: boolean,
+    often: number,
+    walk: () => Alternatives,
+  ): Alternatives {
+    const times = (this.times.get(definition) ?? 0) + 1
+    this.times.set(definition, times)
+    if (times > often && !DANGEROUS.test(about)) return ANYTHING
+    const meaning = often < Infinity ? null : this.meaningOf(definition, shell)
+    if (meaning === null) return walk()
+    const key = `${about}\0${shell.cwd.join('\0')}\0${meaning}`
+    const known = this.walked.get(definition)?.get(key)
+    if (known && (known.isRead || !isRead)) {
+      for (const [name, variable] of known.set) shell.variables.set(name, variable)
+      shell.cwd = known.cwd
+      return known.printed
+    }
+    const before = shell.variables.fork()
+    const printed = walk()
+    const set: [string, Variable][] = []
+    for (const name of shell.variables.namesApartFrom(before)) {
+      const variable = shell.variables.get(name)
+      if (variable) set.push([name, variable])
+    }
+    const kept = this.walked.get(definition) ?? new Map<string, Walked>()
+    if (kept.size < KEPT_PER_FUNCTION) kept.set(key, { printed, isRead, set, cwd: shell.cwd })
+    this.walked.set(definition, kept)
+    return printed
+  }
+
+  /** What every name in the function's text, and in those that it may call, means now; null when it cannot be told. */
+  private meaningOf(definition: FunctionBody, shell: ShellState): string | null {
+    const seen = new Set<string>()
+    const parts: string[] = []
+    const pending = [definition]
+    for (let body = pending.pop(); body; body = pending.pop()) {
+      const words = this.wordsOf(body.source)
+      if (words === null) return null
+      for (const word of words) {
+        if (seen.has(word)) continue
+        seen.add(word)
+        const variable = shell.variables.get(word)
+        if (variable) parts.push(word, ...variable.values, '\0', ...(variable.items ?? []))
+        const called = shell.functions.get(word)
+        if (called) pending.push(called)
+        const alias = shell.aliases.get(word)
+        if (alias !== undefined) parts.push(alias)
+      }
+      if (seen.size > 600) return null
+    }
+    return parts.join('\u0001')
+  }
+
+  private wordsOf(source: string): readonly string[] | null {
+    let words = this.words.get(source)
+    if (words === undefined) {
+      words = MADE_AT_RUN_TIME.test(source) ? null : [...new Set(source.match(/[A-Za-z_][\w:.-]*|\w+/g) ?? [])]
+      this.words.set(source, words)
+    }
+    return words
+  }
+}
