@@ -55,6 +55,12 @@ export interface ShellFacts {
   readonly turnsVerbose: boolean
 }
 
+/** Something that a verdict found on the disk: the real path, or null where nothing was. */
+export interface DiskLook {
+  readonly path: string
+  readonly real: string | null
+}
+
 export interface Verdict {
   readonly decision: Decision
   readonly rule: string | null
@@ -67,6 +73,8 @@ export interface Verdict {
   /** True for the catastrophic rules (their texts say "dangerous"). */
   readonly dangerous: boolean
   readonly tree: Explained
+  /** What the verdict rests on besides the words: it holds as long as the disk says the same. */
+  readonly looked: readonly DiskLook[]
   readonly mutations: ShellMutations
   readonly shell: ShellFacts
   readonly facts: {

@@ -58,6 +58,7 @@ export function inspect(command: string, context: GuardContext): Verdict {
     commands: walker.commands,
     dangerous: decisive?.dangerous ?? false,
     tree: walker.tree.build(command, decisive),
+    looked: walker.disk.looks,
     mutations,
     shell: refused ? UNKNOWN_SHELL_FACTS : shellFacts(script, text),
     facts: { ...facts, parsedOk: refused === undefined },
@@ -68,6 +69,7 @@ function observers(all: readonly Observer[]): Observer {
   return {
     command: (argv, shell, walker) => all.forEach((one) => one.command(argv, shell, walker)),
     effect: (effect, walker, argv) => all.forEach((one) => one.effect(effect, walker, argv)),
+    reads: (path, walker, argv) => all.forEach((one) => one.reads?.(path, walker, argv)),
     opaque: (what, walker, words) => all.forEach((one) => one.opaque(what, walker, words)),
   }
 }

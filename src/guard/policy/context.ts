@@ -19,8 +19,10 @@ export interface GuardContext {
   readonly own?: { readonly pids: readonly number[]; readonly names: readonly string[] }
   /** Configuration, state and vault: never a target of writing. */
   readonly protectedPaths?: readonly string[]
+  /** Files that no command may read: the vault, its key, tokens. */
+  readonly unreadablePaths?: readonly string[]
   /** Programs whose own tools should be used instead of their command line. */
   readonly automation?: readonly AutomationRule[]
-  /** The real path behind symbolic links, where the engine can say so cheaply. */
+  /** The real path behind symbolic links; undefined where nothing is. */
   readonly resolveSymlink?: (path: string) => string | undefined
 }

@@ -1,41 +1,113 @@
-/** Paths that no command may change: the guard's own configuration, the engine's state, the vault. */
+/** Paths that no command may change: the guard's own configuration, the engine's state, the vault. Some may not be read either. */
+import { isExtreme } from '../rules/judge.js'
 import type { Effect } from '../rules/findings.js'
 import type { GuardContext } from './context.js'
-import { isWithin } from '../words/paths.js'
-import { plain, TREE } from '../words/text.js'
-import type { Observer } from '../walk/walk.js'
+import { globMatches } from '../words/glob.js'
+import { resolvePath } from '../words/paths.js'
+import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE } from '../words/text.js'
+import type { Disk } from '../walk/disk.js'
+import type { Observer, Walker } from '../walk/walk.js'
 
-export function watchProtected(context: Pick<GuardContext, 'protectedPaths'>): Observer {
-  const paths = (context.protectedPaths ?? []).map((path) => path.replace(/(.)\/+$/, '$1'))
+export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'unreadablePaths'>): Observer {
+  const tidy = (path: string): string => path.replace(/(.)\/+$/, '$1')
+  const paths = (context.protectedPaths ?? []).map(tidy)
+  const secret = (context.unreadablePaths ?? []).map(tidy)
   return {
-    command: () => {},
     opaque: () => {},
+    command: (argv, shell, walker) => {
+      if (secret.length === 0 || LOOKS_AT_NAMES.test(plain(argv[0] ?? ''))) return
+      const all = READS_TREES.test(plain(argv[0] ?? '')) ? TREE : ''
+      for (const word of argv.slice(1)) {
+        if (!NAMES_A_PATH.test(word)) continue
+        walker.reads(word, shell, argv)
+        if (all) walker.reads(word + all, shell, argv)
+      }
+    },
+    reads: (path, walker, argv) => {
+      const hit = secret.find((one) => namesOf(one, walker.disk).some((name) => isNamed(path, name)))
+      if (hit !== undefined) refuse(walker, argv, readable(path), `would read ${hit}, which holds cerith's secrets`)
+    },
     effect: (effect, walker, argv) => {
-      const hit = paths.find((path) => touches(effect, path))
-      if (hit === undefined) return
-      walker.add({
-        decision: 'deny',
-        rule: 'protected-path',
-        reason: `\`${argv[0] ?? ''} ${effect.word}\` would change ${hit}, which belongs to cerith itself`,
-        guidance: 'A person can change this file; a command cannot. Do without the change, or ask.',
-        words: [argv[0] ?? '', effect.word],
-        dangerous: false,
-      })
+      const hit = paths.find((path) =>
+        namesOf(path, walker.disk).some((name) => touches(effect, name, walker.disk, secret)),
+      )
+      if (hit !== undefined) refuse(walker, argv, effect.word, `would change ${hit}, which belongs to cerith itself`)
     },
   }
 }
 
-/** Writing in or at the path, or taking away a directory that holds it. */
-function touches(effect: Effect, path: string): boolean {
-  const target = plain(effect.path).replaceAll(TREE, '')
-  if (isWithin(target, path)) return true
-  const takesTree =
-    effect.kind === 'delete-tree' ||
-    effect.kind === 'move' ||
-    effect.kind === 'mode-tree' ||
-    effect.kind === 'owner-tree'
-  if (takesTree && isWithin(path, target)) return true
-  // `rm -rf ~/.local/state/*`: a wildcard names the children of its directory.
-  const parent = target.replace(/\/[^/]*[*?[][^/]*$/, '')
-  return parent !== target && takesTree && isWithin(path, parent === '' ? '/' : parent) && parent !== ''
+/** They show that a file is there, not what is in it. */
+const LOOKS_AT_NAMES = /^(?:ls|stat|file|test|\[|\[\[|du|echo|printf|cd|dirname|basename|realpath|readlink|which|type)$/
+const READS_TREES = /^(?:cp|tar|bsdtar|rsync|zip|7za?|scp|grep|egrep|rg|ag|find|cpio|pax)$/
+const NAMES_A_PATH = /[/.~*?\uFDD1-\uFDD4]|vault|tokens/
+
+function refuse(walker: Walker, argv: readonly string[], word: string, why: string): void {
+  walker.add({
+    decision: 'deny',
+    rule: 'protected-path',
+    reason: `\`${readable(argv[0] ?? '')} ${word}\` ${why}`,
+    guidance: 'A person can do this with this file; a command cannot. Do without it, or ask.',
+    words: [readable(argv[0] ?? ''), word],
+    dangerous: false,
+  })
+}
+
+/** A path by its name, and by the name that it has behind links. */
+function namesOf(path: string, disk: Disk): readonly string[] {
+  const real = disk.behind(path, true)
+  return real === undefined ? [path] : [path, real]
+}
+
+/** Writing in or at the path, taking away a directory that holds it, or a pattern that picks it out. */
+function touches(effect: Effect, path: string, disk: Disk, inside: readonly string[]): boolean {
+  if (!effect.path.startsWith('/')) return false
+  const tree = effect.path.endsWith(TREE)
+  const parts = (tree ? effect.path.slice(0, -1) : effect.path).split('/').slice(1)
+  if (parts.length === 1 && parts[0] === '') parts.pop()
+  const own = path.split('/').slice(1)
+  const last = parts[parts.length - 1] ?? ''
+  if (last.startsWith(SELECTED)) {
+    const start = parts.slice(0, -1)
+    if (!start.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
+    if (start.length >= own.length) return true
+    const known = [path, ...inside.filter((file) => file.startsWith(`${path}/`)), `${path}/audit.jsonl`]
+    return known.some((file) => disk.mayExist(file) && isSelected(last.slice(1), start.length, file))
+  }
+  if (!parts.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
+  if (parts.length >= own.length) return parts.slice(0, own.length).every((part) => !hasWildcard(part)) || disk.mayExist(path)
+  return takesAll(effect, tree) && disk.mayExist(path)
+}
+
+/** What a name test of find lets through: the pattern of a name, or of a whole path. */
+function isSelected(pattern: string, from: number, path: string): boolean {
+  if (pattern === '') return false
+  if (pattern.includes('/')) return globMatches(pattern, path)
+  return path
+    .split('/')
+    .slice(1 + from)
+    .some((name) => globMatches(pattern, name))
+}
+
+/** An effect on a directory that takes everything below it along. */
+function takesAll({ kind, mode }: Effect, tree: boolean): boolean {
+  if (kind === 'delete-tree' || kind === 'move') return true
+  if (kind === 'mode-tree' || (tree && kind === 'mode')) return isExtreme(mode ?? '')
+  return tree && (kind === 'delete' || kind === 'overwrite' || kind === 'replace')
+}
+
+function isName(part: string, name: string): boolean {
+  if (part === name) return true
+  if (!hasWildcard(part) || hasUnknown(part)) return false
+  return globMatches(part, name) && (!name.startsWith('.') || part.startsWith('.'))
+}
+
+/** A word of a command that names the file, or with a wildcard could. */
+function isNamed(path: string, file: string): boolean {
+  const parts = resolvePath(path, '/').replace(TREE, '').split('/').slice(1)
+  const own = file.split('/').slice(1)
+  // The directory right around it counts where everything in it is read.
+  return (
+    (parts.length === own.length || (path.endsWith(TREE) && parts.length === own.length - 1)) &&
+    parts.every((part, i) => isName(part, own[i] ?? ''))
+  )
 }

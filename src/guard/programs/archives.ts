@@ -44,7 +44,9 @@ export const tar: Program = (call) => {
     for (const file of given.all('f', 'file'))
       if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
   if (given.has('remove-files'))
-    for (const word of given.operands) call.walker.effect('delete-tree', word, call.shell, call.argv)
+    for (const word of given.operands)
+      for (const from of given.all('C', 'directory').length > 0 ? given.all('C', 'directory') : ['.'])
+        call.walker.effect('delete-tree', word.startsWith('/') ? word : `${from}/${word}`, call.shell, call.argv)
   if (given.has('recursive-unlink'))
     for (const word of given.all('C', 'directory')) call.walker.effect('delete-tree', word, call.shell, call.argv)
   return undefined

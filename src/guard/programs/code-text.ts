@@ -24,12 +24,13 @@ const HOME_CALLS =
   /(?:Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\))/g
 
 const STRING =
-  /"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:[^"\\\n]|\\[\s\S])*)"|'((?:[^'\\\n]|\\[\s\S])*)'|`((?:[^`\\]|\\[\s\S])*)`|%x\{([^}]*)\}|%x\(([^)]*)\)|\bqx\s*\{([^}]*)\}|\bqx\s*\(([^)]*)\)|\bqx\/([^/]*)\/|\bqq?\s*\{([^}]*)\}|\bqq?\s*\(([^)]*)\)/g
+  /(?<=^|[\s;{])(?:#(?!\{)|\/\/)[^\n]*|"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:[^"\\\n]|\\[\s\S])*)"|'((?:[^'\\\n]|\\[\s\S])*)'|`((?:[^`\\]|\\[\s\S])*)`|%x\{([^}]*)\}|%x\(([^)]*)\)|\bqx\s*\{([^}]*)\}|\bqx\s*\(([^)]*)\)|\bqx\/([^/]*)\/|\bqq?\s*\{([^}]*)\}|\bqq?\s*\(([^)]*)\)/gm
 
 export function strings(source: string): { text: string; start: number; end: number }[] {
   const found: { text: string; start: number; end: number }[] = []
   for (const match of source.matchAll(STRING)) {
-    const raw = match.slice(1).find((group) => group !== undefined) ?? ''
+    const raw = match.slice(1).find((group) => group !== undefined)
+    if (raw === undefined) continue
     found.push({ text: unescape(raw), start: match.index, end: match.index + match[0].length })
     if (found.length >= 500) break
   }

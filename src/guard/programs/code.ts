@@ -12,7 +12,7 @@ const STARTS =
 
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE =
-  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|remove)\b!?\s*\(?\s*/g
+  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*/g
 const REMOVES_FILE =
   /\b(?:os\.(?:remove|unlink|truncate)|unlink(?:Sync)?|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
 const WRITES =
@@ -40,7 +40,11 @@ export function judgeCode(code: string, language: string, call: Call): void {
   if (language === 'tclsh')
     for (const match of source.matchAll(/\b(?:exec|spawn)\s+([^\]\n;]+)/g))
       call.walker.tryScript(match[1] ?? '', call.shell)
+  if (language === 'tclsh')
+    for (const match of source.matchAll(/\bfile\s+delete\s+(?:-force\s+|--\s+)*([^\]\n;]+)/g))
+      for (const word of fieldsOf(match[1] ?? '')) call.walker.effect('delete-tree', word.replace(/["{}]/g, ''), call.shell, call.argv)
   fileCalls(source, there)
+  for (const { text } of strings(source)) if (/^[/~.]|vault|tokens/.test(text)) call.walker.reads(text, there.shell, call.argv)
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
   for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
   if (

@@ -68,7 +68,9 @@ export const docker: Program = (call, name) => {
     if (command.length === 0) return undefined
     const mounts = plain(words[at] ?? '') === 'exec' ? undefined : mountsOf(given, call)
     const input = given.has('i', 'interactive') ? call.stdin : null
-    call.walker.namesakes.inside(mounts, () => call.walker.argv(command, call.shell.fork(), input))
+    const own = !['pid', 'pid=host'].some((flag) => given.get(flag) === 'host')
+    const run = (): unknown => call.walker.argv(command, call.shell.fork(), input)
+    call.walker.namesakes.inside(mounts, () => (own ? call.walker.namesakes.within(run) : run()))
   }
   return undefined
 }

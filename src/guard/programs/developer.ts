@@ -4,6 +4,7 @@ import { options, type Program, table } from './call.js'
 import { docker, remoteExec } from './containers.js'
 import { git } from './git.js'
 import { make } from './make.js'
+import { just, m4, npmScripts } from './recipes.js'
 
 /** gcc -wrapper a,b,c runs a b c. */
 const compiler: Program = (call) => {
@@ -70,6 +71,11 @@ const runsOption: Program = (call, name) => {
       if (file) call.walker.effect('overwrite', file, call.shell, call.argv)
     }
   }
+  if (name === 'scp' || name === 'sftp')
+    for (const option of given.all('o')) {
+      const local = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ](.*)$/is.exec(plain(option))?.[1]
+      if (local) call.walker.tryScript(local, call.shell)
+    }
   if (name === 'adb' && given.operands[0] === 'shell')
     call.walker.tryScript(given.operands.slice(1).map(plain).join(' '), call.shell)
   if (name === 'wsl') {
@@ -95,6 +101,9 @@ export const DEVELOPER_PROGRAMS: Readonly<Record<string, Program>> = {
   git,
   hub: git,
   ...table(['make', 'gmake', 'bmake'], make),
+  ...table(['m4', 'gm4'], m4),
+  just,
+  ...table(['npm', 'pnpm', 'yarn', 'bun'], npmScripts),
   ...table(['docker', 'podman', 'nerdctl', 'docker-compose'], docker),
   ...table(['kubectl', 'oc', 'k3s', 'fly', 'flyctl', 'gcloud', 'lxc', 'multipass'], remoteExec),
   ...table(['gcc', 'g++', 'cc', 'c++', 'clang', 'clang++'], compiler),

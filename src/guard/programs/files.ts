@@ -1,11 +1,12 @@
 /** The file tools by name, and those that only write one file or make a new name. */
-import { resolvePath } from '../words/paths.js'
-import { ANYTHING, NOTHING } from '../words/text.js'
+import { ANYTHING, NOTHING, plain } from '../words/text.js'
 import { tar, zip } from './archives.js'
-import { options, type Program } from './call.js'
+import { basename, options, type Program } from './call.js'
 import { fd, find } from './find.js'
+import { fuser, mount, umount } from './mounts.js'
 import { chattr, chmod, chown, setfacl } from './permissions.js'
-import { cmake, rclone, removeFiles, removeItem, removeTrees, rm, shred, truncate } from './removal.js'
+import { cmake, qemuImage, sevenZip } from './recipes.js'
+import { rclone, removeFiles, removeItem, removeTrees, rm, shred, truncate } from './removal.js'
 import { cp, dd, install, lastOperandWritten, ln, mv, rsync } from './transfer.js'
 
 /** Programs that write the file named by an option: `sort -o f`, `curl -o f`, `wget -O f`. */
@@ -42,21 +43,25 @@ const create: Program = (call) => {
   return NOTHING
 }
 
-/** `mount --bind / x`, `mount -o remount,ro /`, `mount /dev/sda1 /usr`: what is below changes; bind mounts keep their meaning. */
-const mount: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'otLU', long: ['options', 'types', 'source', 'target'] })
-  const bind =
-    given.has('bind', 'rbind', 'B', 'R', 'move', 'M') ||
-    given.all('o', 'options').some((value) => /\b(r?bind)\b/.test(value))
-  const [source, target] = given.operands
-  if (bind && source !== undefined && target !== undefined)
-    call.walker.namesakes.stands(
-      call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '',
-      call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '',
-      'mount',
-    )
-  return undefined
-}
+/** `curl -O URL`, `wget URL`: the last name of the address, in the working directory. */
+const downloads =
+  (named: Program, always: boolean): Program =>
+  (call, name) => {
+    const given = options(call.argv.slice(1), {
+      short: always ? 'OoaPUtTQeB' : 'oDHXdFuAebcTKmrxwzE',
+      long: ['output', 'output-dir', 'output-document', 'directory-prefix', 'header', 'data', 'user', 'request'],
+    })
+    const chosen = given.get('o', 'output', 'output-document') !== undefined || (always && given.get('O') !== undefined)
+    if (always ? !chosen : given.has('O', 'remote-name', 'remote-name-all', 'J')) {
+      const directory = given.get('directory-prefix', 'output-dir', ...(always ? ['P'] : []))
+      for (const address of given.operands) {
+        const file = basename(plain(address).replace(/[?#].*$/, ''))
+        if (file !== '' && /\//.test(address))
+          call.walker.effect('create', `${directory === undefined ? '.' : directory}/${file}`, call.shell, call.argv)
+      }
+    }
+    return named(call, name)
+  }
 
 export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   rm,
@@ -111,9 +116,18 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   touch: create,
   mkfifo: create,
   sort: writesOption('o', ['output'], 'okStTC'),
-  curl: writesOption('oD', ['output', 'dump-header', 'cookie-jar'], 'oDHXdFuAebcTKmrxwzE'),
-  wget: writesOption('Oo', ['output-document', 'output-file'], 'OoaPUtTQe'),
+  curl: downloads(
+    writesOption('oD', ['output', 'dump-header', 'cookie-jar'], 'oDHXdFuAebcTKmrxwzE'),
+    false,
+  ),
+  wget: downloads(writesOption('Oo', ['output-document', 'output-file'], 'OoaPUtTQe'), true),
   split: writesOption('', [], 'abCln'),
   mount,
+  umount,
+  fuser,
+  '7z': sevenZip,
+  '7za': sevenZip,
+  '7zr': sevenZip,
+  'qemu-img': qemuImage,
   chsh,
 }

@@ -1,8 +1,8 @@
 /** find and fd: which paths their tests leave, and what their actions do to those. */
-import { criticalBelow } from '../words/paths.js'
-import { activate, hasUnknown, plain, TREE, UNKNOWN } from '../words/text.js'
+import { globMatches } from '../words/glob.js'
+import { criticalBelow, isWithin, locate, resolvePath } from '../words/paths.js'
+import { activate, hasUnknown, plain, SELECTED, TREE, UNKNOWN } from '../words/text.js'
 import { type Call, options, type Program } from './call.js'
-import { foundPaths } from './printing.js'
 
 /** Tests of find that pick out particular names; the others (-type, -user, -mtime ...) match the system itself. */
 const NAME_TESTS = /^-(i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum|newer\w*|cnewer|anewer)$/
@@ -13,8 +13,14 @@ export const find: Program = (call) => {
   while (/^-([HLP-]|D|O\d*)$/.test(words[at] ?? '')) at += words[at] === '-D' ? 2 : 1
   const starts: string[] = []
   for (; at < words.length && !/^[-(!,]/.test(words[at] ?? ''); at++) starts.push(words[at] ?? '')
-  if (starts.length === 0) starts.push('.')
+  // An empty starting point is an error of its own: find says so and goes on with the others.
+  const named = starts.filter((start) => start !== '')
+  if (starts.length === 0) named.push('.')
+  starts.splice(0, starts.length, ...named)
+  const follows = words.slice(0, at).some((word) => /^-[HL]$/.test(word))
   let narrowed = false
+  /** Selected by age, size or emptiness: few files of a home directory, but too many of the system's. */
+  let sifted = false
   let names: string[] = []
   let negated = false
   let prints = true
@@ -25,25 +31,33 @@ export const find: Program = (call) => {
       continue
     }
     if (word === '-o' || word === '-or' || word === ',') {
-      narrowed = false
+      narrowed = sifted = false
       names = []
     }
     if (NAME_TESTS.test(word)) {
       const pattern = words[at + 1] ?? ''
       if (!negated && !/^[*?./]*$/.test(plain(pattern)) && !(hasUnknown(pattern) && pattern.length === 1)) {
         narrowed = true
-        if (/^-i?name$/.test(word)) names.push(activate(pattern))
+        names.push(activate(/^-i?regex$/.test(word) ? pattern.replaceAll('.*', '*') : pattern))
       }
       at++
+    } else if (isOthers(word, words[at + 1], call) && !negated) {
+      narrowed = true
+      if (!/^-no/.test(word)) at++
+    } else if (isSifting(word, words[at + 1] ?? '') && !negated) {
+      sifted = true
+      if (word !== '-empty') at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++
     else if (word === '-delete') {
-      for (const path of targets(starts, narrowed, names))
+      for (const path of targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows))
         call.walker.effect('delete-tree', path, call.shell, call.argv)
       prints = false
     } else if (/^-(exec|execdir|ok|okdir)$/.test(word)) {
       const end = words.findIndex((other, i) => i > at && (other === ';' || (other === '+' && words[i - 1] === '{}')))
       const template = words.slice(at + 1, end < 0 ? undefined : end)
-      for (const path of targets(starts, narrowed, names)) run(call, template, path, word)
+      const modes = /^(?:chmod|chgrp|chown)$/.test(template[0] ?? '') && words.includes('-perm')
+      for (const path of targets(siftedStarts(starts, sifted, call), narrowed || modes, names, call, follows))
+        run(call, template, path, word)
       at = end < 0 ? words.length : end
       prints = false
     } else if (/^-(fprint|fprint0|fls)$/.test(word))
@@ -58,21 +72,62 @@ export const find: Program = (call) => {
     negated = false
   }
   if (!prints) return undefined
-  const printed = foundPaths(starts, narrowed)
+  const printed = [
+    `${targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows).join('\n')}\n`.replace(/^\n$/, ''),
+  ]
   return words.includes('-print0') ? printed.map((text) => text.replaceAll('\n', '\0')) : printed
 }
 
-/** What an action of find is applied to: everything, what a name test selects, and what it selects right at the start. */
-export function targets(starts: readonly string[], narrowed: boolean, names: readonly string[]): string[] {
-  if (!narrowed) return foundPaths(starts, false).flatMap((text) => text.trim().split('\n'))
-  return starts.flatMap((start) => [
-    selected(start),
-    ...names.flatMap((name) => [`${start}/${name}`, ...criticalBelow(start, name)]),
-  ])
+/** Files of a user who is neither root nor the one that works here, or of nobody. */
+function isOthers(test: string, who: string | undefined, { shell }: Call): boolean {
+  if (/^-no(?:user|group)$/.test(test)) return true
+  if (!/^-(?:user|group|uid|gid)$/.test(test) || who === undefined || hasUnknown(who)) return false
+  return !/^(?:root|0|wheel|users|staff)$/.test(plain(who)) && !shell.get('USER').values.includes(plain(who))
 }
 
-function selected(start: string): string {
-  return foundPaths([start], true)[0]?.trim() ?? start
+function isSifting(test: string, value: string): boolean {
+  if (test === '-empty') return true
+  if (/^-(?:[amc]time|[amc]min|used)$/.test(test)) return !/^-?0+$|^\+0+$/.test(value)
+  return test === '-size' && !/^\+?0/.test(value)
+}
+
+/** Starting points below which a test of age or size leaves only a few files: anything but the system itself. */
+function siftedStarts(starts: readonly string[], sifted: boolean, { shell }: Call): string[] {
+  if (!sifted) return [...starts]
+  return starts.map((start) => {
+    const system = shell.cwd.some((cwd) => {
+      const place = locate(resolvePath(start, cwd), shell.home)
+      return place !== undefined && (place.place !== 'home' || place.shown === '/root') && place.shown !== '/home'
+    })
+    return system ? start : `${start.replace(/\/$/, '')}/${SELECTED}`
+  })
+}
+
+/** What an action of find is applied to: everything, what a name test selects, and what it selects right at the start. */
+export function targets(
+  starts: readonly string[],
+  narrowed: boolean,
+  names: readonly string[],
+  { shell }: Pick<Call, 'shell'>,
+  follows = false,
+): string[] {
+  return starts.flatMap((start) => {
+    if (start.endsWith(SELECTED)) return [start]
+    const from = start.replace(/(.)\/$/, '$1')
+    // With a slash at its end, or with -L, a link is followed.
+    const below = (what: string): string => `${from === '/' ? '' : from}${follows || start.endsWith('/') ? '/' : ''}/${what}`
+    if (!narrowed) return [below(TREE)]
+    if (names.length === 0) return [below(SELECTED)]
+    return names.flatMap((name) => [below(SELECTED + name), ...namedBelow(from, name, shell)])
+  })
+}
+
+/** Directories and files that matter, where a name test picks them out. */
+function namedBelow(start: string, name: string, shell: Call['shell']): string[] {
+  if (name.includes('/')) return []
+  const homes = shell.home.filter((home) => home.startsWith('/') && globMatches(name, home.slice(home.lastIndexOf('/') + 1)))
+  const here = /^\/home\/?$/.test(start) ? [] : [`${start}/${name}`]
+  return [...here, ...criticalBelow(start, name), ...homes.filter((home) => isWithin(home, start))]
 }
 
 function run(call: Call, template: readonly string[], path: string, action: string): void {
@@ -97,7 +152,7 @@ export const fd: Program = (call) => {
   const narrowed = operands.length > 0 && !/^[.*]*$/.test(plain(operands[0] ?? ''))
   const start = operands[1] ?? '.'
   const template = words.slice(at + 1)
-  const path = narrowed ? selected(start) : `${start}/${TREE}`
+  const path = `${start}/${narrowed ? SELECTED : TREE}`
   call.walker.argv(
     template.some((word) => word.includes('{}'))
       ? template.map((word) => word.replaceAll('{}', path))

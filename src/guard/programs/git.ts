@@ -1,5 +1,5 @@
 /** git: aliases, settings and options that run commands, and the verbs that remove files. */
-import { resolvePath } from '../words/paths.js'
+import { locate, resolvePath } from '../words/paths.js'
 import { plain, unique } from '../words/text.js'
 import { type Call, known, options, type Program } from './call.js'
 
@@ -41,6 +41,7 @@ export const git: Program = (call) => {
   const inner = call.shell.fork()
   const aliases = new Map<string, string>()
   let i = 0
+  let elsewhere = false
   for (; i < words.length; i++) {
     const word = words[i] ?? ''
     const alias = word === '-c' ? /^alias\.([^=]+)=!(.*)$/s.exec(words[i + 1] ?? '') : null
@@ -49,6 +50,8 @@ export const git: Program = (call) => {
     if (word === '-c') gitConfig(words[i + 1] ?? '', call)
     if (word.startsWith('--work-tree='))
       inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(word.slice('--work-tree='.length), cwd)))
+    if (word.startsWith('--work-tree')) elsewhere = true
+    if (word === '--work-tree') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
     if (/^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(word)) i++
     else if (!word.startsWith('-')) break
   }
@@ -60,7 +63,19 @@ export const git: Program = (call) => {
     )
     if (key && known(value)) gitConfig(`${key}=${value}`, call)
   }
+  const tree = environment.get('GIT_WORK_TREE').values.find((value) => value.startsWith('/'))
+  if (tree !== undefined) {
+    elsewhere = true
+    inner.cwd = [tree]
+  }
   const [verb = '', ...rest] = words.slice(i)
+  // A work tree that is the system: what git checks out or resets takes the place of what is there.
+  if (elsewhere && /^(?:checkout|reset|restore|clean|read-tree|stash|switch)$/.test(verb))
+    for (const cwd of inner.cwd) {
+      const located = locate(resolvePath('.', cwd), [])
+      if (located?.place === 'root' || located?.place === 'system')
+        call.walker.report(located.place === 'root' ? 'wipe-root' : 'wipe-system', ['git', verb], located.shown)
+    }
   for (const [at, word] of rest.entries()) {
     const file = /^--output=(.*)$/s.exec(word)?.[1] ?? (word === '--output' ? rest[at + 1] : undefined)
     if (file !== undefined) call.walker.effect('overwrite', file, inner, call.argv)

@@ -1,6 +1,6 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
 import { hasUnknown, plain, TREE, UNKNOWN } from '../words/text.js'
-import { type Call, fieldsOf, onlyTalks, options, type Program, table } from './call.js'
+import { basename, type Call, fieldsOf, onlyTalks, options, type Program, table } from './call.js'
 import { judgeCode, printedBy } from './code.js'
 
 interface Interpreter {
@@ -23,6 +23,7 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   php: { code: 'rRB', short: 'dcfgESFz' },
   lua: { code: 'e', short: 'l' },
   Rscript: { code: 'e' },
+  R: { code: 'e', short: 'gd' },
   julia: { code: 'eE', long: ['eval', 'print'], short: 'pLtJ' },
   groovy: { code: 'e' },
   scala: { code: 'e' },
@@ -261,14 +262,23 @@ function sedOutput(scripts: readonly string[], call: Call, files: readonly strin
   })
 }
 
+const LINE_EDITORS = /^(?:vim?|nvim|ex|ed|red|gvim|rvim)$/
+
 /** vim -c '!cmd', +'!cmd', ex scripts on stdin. */
 const editor: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
   const lines = words.flatMap((word, i) =>
     /^(-\w*c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : [],
   )
-  if (words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(ex|ed)$/.test(call.argv[0] ?? ''))
-    for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
+  const batch = words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(?:ex|ed|red)$/.test(basename(call.argv[0] ?? ''))
+  if (batch) for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
+  const files = words.filter(
+    (word, i) => !/^[-+]/.test(word) && !/^(-\w*[cST]|--cmd|-u|-i|-p|--prompt|-o)$/.test(words[i - 1] ?? ''),
+  )
+  const saves = lines.some((line) => /(?:^|\||:|\s)(?:w|wq|x|xit|wa|wqa|xa|ZZ|up|update|write)!?\s*(?:\||$)/.test(line))
+  const empties = lines.some((line) => /^:?\s*(?:silent!?\s*)?(?:%|,|1,\$|0,\$|g\/.*\/)\s*d(?:elete)?\b|\bggdG\b/.test(line))
+  if (saves && LINE_EDITORS.test(basename(call.argv[0] ?? '')))
+    for (const file of files) call.walker.effect(empties ? 'overwrite' : 'edit', file, call.shell, call.argv)
   for (const line of lines) {
     const shell =
       /^:?\s*(?:sil(?:ent)?!?\s*)?(?:exec?(?:ute)?\s*["'])?(?:[%\d,$.]*|r(?:ead)?\s*|w(?:rite)?\s*|term(?:inal)?\s*|te\s*)!\s*(.+?)["']?$/s.exec(

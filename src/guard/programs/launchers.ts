@@ -1,5 +1,6 @@
 /** Programs that start another one in a place of its own: other users, other machines, terminals, debuggers, sandboxes. */
 import { plain, UNKNOWN } from '../words/text.js'
+import { judgeCode } from './code.js'
 import { type Call, options, type OptionSpec, type Program } from './call.js'
 
 /** `su -c CMD`, `script -c CMD`, `flock FILE -c CMD`, `nix-shell --run CMD`: the command line is an option's value. */
@@ -68,8 +69,12 @@ export const sshpass: Program = (call) => {
 export const gdb: Program = (call) => {
   const at = call.argv.findIndex((arg) => arg === '--args' || arg === '-args')
   for (const [i, arg] of call.argv.entries()) {
-    const shell = /^(?:shell|!|python import os; os\.system\()\s*(.*)$/s.exec(plain(call.argv[i + 1] ?? ''))
-    if (/^--?(ex|eval-command)$/.test(arg) && shell) call.walker.script(shell[1] ?? '', call.shell.fork())
+    if (!/^--?(ex|eval-command)$/.test(arg)) continue
+    const line = plain(call.argv[i + 1] ?? '')
+    const shell = /^(?:shell|!|make)\s*(.*)$/s.exec(line)
+    const code = /^(?:python|py|pi)\s+(.*)$/s.exec(line)
+    if (shell) call.walker.script(shell[1] ?? '', call.shell.fork())
+    if (code) judgeCode(code[1] ?? '', 'python', call)
   }
   return at >= 0 ? call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin) : undefined
 }

@@ -1,6 +1,8 @@
 /** Programs that act on the machine: all of them by name, and scheduled jobs, packages, accounts and boot entries. */
 import { plain, UNKNOWN } from '../words/text.js'
+import { ACCOUNT_PROGRAMS } from './accounts.js'
 import { options, type Program, table } from './call.js'
+import { cronJobs } from '../walk/code-files.js'
 import { DISK_PROGRAMS } from './disks.js'
 import { NETWORK_PROGRAMS } from './network.js'
 import { POWER_PROGRAMS } from './power.js'
@@ -20,12 +22,10 @@ const crontab: Program = (call) => {
       : file === undefined
         ? []
         : call.walker.streams.contents(file, call.shell)
+  if (texts.length > 0 && texts.every((text) => text.trim() === '')) call.walker.report('wipe-cron', call.argv)
   for (const text of texts) {
-    if (text.trim() === '') call.walker.report('wipe-cron', call.argv)
-    for (const line of text.split('\n')) {
-      const job = /^\s*(?:@\w+|(?:\S+\s+){5})(.+)$/.exec(line.replaceAll(UNKNOWN, ''))
-      if (job && text !== UNKNOWN) call.walker.tryScript(job[1] ?? '', call.shell)
-    }
+    if (text === UNKNOWN) continue
+    for (const job of cronJobs(text.replaceAll(UNKNOWN, ''), false)) call.walker.tryScript(job, call.shell)
   }
   return undefined
 }
@@ -68,13 +68,6 @@ const packages: Program = (call, name) => {
   return undefined
 }
 
-const userdel: Program = (call, name) => {
-  const user = options(call.argv.slice(1), { short: 'RZ' }).operands.map(plain)[0]
-  if (user === 'root' || (user !== undefined && user === call.shell.get('USER').values[0]))
-    call.walker.report('wipe-home', [name, ...call.argv.slice(1)])
-  return undefined
-}
-
 const grub: Program = () => undefined
 
 /** efibootmgr -B removes a boot entry. */
@@ -100,7 +93,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
     'apt apt-get aptitude dpkg rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg'.split(' '),
     packages,
   ),
-  ...table('userdel deluser'.split(' '), userdel),
+  ...ACCOUNT_PROGRAMS,
   efibootmgr,
   kexec,
   'grub-install': grub,

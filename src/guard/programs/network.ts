@@ -40,6 +40,7 @@ const firewall: Program = (call, name) => {
       /(^|\s)\/dev\/null(\s|$)/.test(text)
     if (fed) call.walker.report('flush-firewall', [name])
   }
+  if (/(^|\s)--dry-run\b/.test(text)) return undefined
   if (name !== 'iptables-restore' && flushes[name]?.test(text))
     call.walker.report('flush-firewall', [name, ...fieldsOf(text)])
   return undefined

@@ -47,10 +47,13 @@ const systemctl: Program = (call) => {
       'kill-whom',
       'root',
       'job-mode',
+      'when',
     ],
   })
   const [verb = '', ...units] = given.operands.map(plain)
   if (given.has('help', 'version') || given.flags.includes('user') || given.has('dry-run')) return undefined
+  // A planned shutdown is called off, or shown.
+  if (/^(?:cancel|show)?$/.test(given.get('when') ?? 'now')) return undefined
   if (POWER_UNITS.test(verb)) call.walker.report('host-down', ['systemctl', verb])
   else if (
     /^(isolate|start|default)$/.test(verb) &&

@@ -12,7 +12,8 @@ import {
   TREE,
   UNKNOWN,
 } from '../words/text.js'
-import { basename, options, type Program } from './call.js'
+import { basename, options, type Program, table } from './call.js'
+import { jq, locate } from './recipes.js'
 import {
   base32,
   base64,
@@ -171,6 +172,8 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   yes,
   getent,
   mktemp,
+  jq,
+  ...table(['locate', 'mlocate', 'plocate', 'slocate'], locate),
   which,
   whereis: which,
   sort: through('kotTS'),

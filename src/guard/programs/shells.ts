@@ -1,6 +1,7 @@
 /** Inner shells: `bash -c TEXT args`, `bash FILE`, `... | sh`, `sh <<EOF`, also for zsh, dash, ksh and fish. */
 import { plain, UNKNOWN, unique } from '../words/text.js'
 import type { ShellState } from '../words/state.js'
+import { parseScript } from '../words/syntax.js'
 import { type Call, known, options, type Program, table } from './call.js'
 import { isReadable } from './decoding.js'
 
@@ -84,8 +85,12 @@ function code(call: Call, text: string, inner: ShellState, stdin: Call['stdin'])
     walker.report('hidden-code', call.argv)
     return [UNKNOWN]
   }
+  // What bash would merely complain about may mean something in another shell.
+  if (OTHER_GRAMMAR.test(plain(call.argv[0] ?? ''))) parseScript(plain(text))
   return walker.recursion.inProcess(() => walker.script(plain(text), inner, stdin))
 }
+
+const OTHER_GRAMMAR = /(?:^|\/)(?:fish|csh|tcsh|elvish|pwsh|xonsh|nu|ysh|oil|zsh)$/
 
 function startupFile(call: Call, paths: readonly string[]): void {
   for (const path of paths) {

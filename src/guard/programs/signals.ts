@@ -14,6 +14,8 @@ const kill: Program = (call) => {
   const harmless = words.some((word) => /^(-0|-s0)$/.test(word)) || (words[0] === '-s' && words[1] === '0')
   if (harmless) return undefined
   const { own } = call.walker.settings
+  // Process 1 of a container is its program, and its signals end there.
+  if (call.walker.namesakes.isContained) return undefined
   if (call.argv.slice(1).some((word) => hasWildcard(word))) call.walker.report('kill-everything', ['kill', ...words])
   for (const target of targets) {
     if (target === '-1') call.walker.report('kill-everything', ['kill', ...words])

@@ -1,6 +1,6 @@
 /** Tools that put files elsewhere: what they overwrite, what they take away, and which name means which file afterwards. */
 import { resolvePath } from '../words/paths.js'
-import { ANYTHING, isConstant, NOTHING, plain } from '../words/text.js'
+import { ANYTHING, isConstant, NOTHING, plain, UNKNOWN } from '../words/text.js'
 import { basename, type Call, options, type Program } from './call.js'
 
 const TRANSFER = { short: 'tSZ', long: ['target-directory', 'suffix'] }
@@ -9,8 +9,9 @@ export const mv: Program = (call) => {
   const given = options(call.argv.slice(1), TRANSFER)
   if (given.has('help', 'version')) return undefined
   const { sources, target, intoDirectory } = destination(given)
-  for (const source of sources) call.walker.effect('move', source, call.shell, call.argv)
+  // One operand alone is an error: nothing is moved anywhere.
   if (target === undefined) return NOTHING
+  for (const source of sources) call.walker.effect('move', source, call.shell, call.argv)
   if (plain(target) === '/dev/null')
     for (const source of sources) call.walker.effect('delete-tree', source, call.shell, call.argv)
   else
@@ -49,14 +50,22 @@ export const ln: Program = (call) => {
   const given = options(call.argv.slice(1), TRANSFER)
   const { sources, target, intoDirectory } = destination(given)
   if (target === undefined) return NOTHING
+  const forced = given.has('f', 'force')
+  // With -n or -T the name itself becomes the link, also where a directory is.
+  if (forced && given.has('n', 'T', 'no-dereference', 'no-target-directory') && !intoDirectory)
+    call.walker.effect('move', target, call.shell, call.argv)
   for (const landing of landings(sources, target, intoDirectory)) {
-    const program = /^(?:\/usr)?\/s?bin\//.test(landing) && sources.every((source) => !source.startsWith('/dev/'))
-    if (given.has('f', 'force') && !program) call.walker.effect('overwrite', landing, call.shell, call.argv)
+    // `/bin/sh -> dash` is how systems choose their programs.
+    const program = /^(?:\/usr)?\/s?bin\//.test(landing) && sources.every((source) => PROGRAM_HOME.test(source))
+    if (forced && !program) call.walker.effect('overwrite', landing, call.shell, call.argv)
     else call.walker.effect('create', landing, call.shell, call.argv)
   }
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
   return NOTHING
 }
+
+/** Where programs live; a link to anything else under a program's name breaks it. */
+const PROGRAM_HOME = /^(?!\/)|^\/(?:usr\/|bin\/|sbin\/|lib|opt\/|etc\/alternatives\/|nix\/|snap\/|home\/|root\/)|^\uFDD0/
 
 /** Sources and destination of cp, mv, ln, install, scp. */
 function destination(given: ReturnType<typeof options>): {
@@ -78,7 +87,12 @@ function destination(given: ReturnType<typeof options>): {
 function landings(sources: readonly string[], target: string, intoDirectory: boolean): string[] {
   if (/^\/dev\/\w+$/.test(target)) return [target]
   const direct = intoDirectory ? [] : [target]
-  return [...direct, ...sources.map((source) => `${target}/${basename(source)}`)]
+  // Which names a pattern or a search brings is not known; they come beside what is there.
+  return [...direct, ...sources.map((source) => `${target}/${landingName(basename(source))}`)]
+}
+
+function landingName(name: string): string {
+  return isConstant(name) ? name : UNKNOWN
 }
 
 /** A copy of a program, a script or a link keeps its meaning under the new name. */

@@ -26,6 +26,7 @@ export type RuleName =
   | 'cut-network'
   | 'wipe-history'
   | 'remove-essential-package'
+  | 'disarm'
   | 'hidden-code'
 
 export const CATASTROPHES: readonly RuleRow[] = [
@@ -166,6 +167,13 @@ export const CATASTROPHES: readonly RuleRow[] = [
     guidance: 'Remove only packages you installed.',
     match: ['rpm -e --nodeps glibc', 'apt-get purge -y libc6', 'dpkg --purge --force-all bash'],
     notMatch: ['apt-get -s remove bash', 'apt-get remove cowsay', 'rpm -q glibc'],
+  },
+  {
+    name: 'disarm',
+    why: 'switches off what protects this machine or records what is done on it',
+    guidance: 'Leave it on; ask the person if it is in the way.',
+    match: ['setenforce 0', 'auditctl -e 0', 'auditctl -D'],
+    notMatch: ['getenforce', 'setenforce 1', 'auditctl -l', 'auditctl -s'],
   },
   {
     name: 'hidden-code',

@@ -22,6 +22,8 @@ function spread(effect: Effect): EffectKind {
   if (!effect.path.endsWith(TREE)) return effect.kind
   if (effect.kind === 'mode') return 'mode-tree'
   if (effect.kind === 'owner') return 'owner-tree'
+  // Editing every file of a home directory is work; of the system it is its end.
+  if (effect.kind === 'edit') return 'edit'
   return effect.kind === 'append' || effect.kind === 'create'
     ? effect.kind
     : effect.kind.startsWith('mode') || effect.kind.startsWith('owner')
@@ -33,6 +35,10 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
   if (place === 'kernel-switch') return isWrite(kind) ? 'kernel-switch' : undefined
   if (place === 'device')
     return kind === 'create' || kind.startsWith('mode') || kind.startsWith('owner') ? undefined : 'destroy-device'
+  // Every program on the machine loads what is named there.
+  if (shown === '/etc/ld.so.preload' && (isWrite(kind) || kind === 'create')) return 'overwrite-critical'
+  // Old logs are cleared every day; the directory itself is what services write to.
+  if (shown === '/var/log' && contents) return undefined
   switch (kind) {
     case 'delete-tree':
     case 'move':
@@ -48,12 +54,14 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
       if (place === 'critical-file') return 'overwrite-critical'
       return contents && (place === 'system' || place === 'root') ? 'overwrite-critical' : undefined
     case 'edit':
+      if (contents && place === 'root') return 'wipe-root'
+      if (contents && place === 'system' && effect.path.endsWith(TREE) && !HANDED_OUT.test(shown)) return 'wipe-system'
       return place === 'critical-file' && /^\/etc\/(passwd|shadow|group|gshadow|sudoers)$/.test(shown)
         ? 'overwrite-critical'
         : undefined
     case 'mode':
     case 'mode-tree':
-      return modeRule(kind, place, shown, effect.mode)
+      return modeRule(kind, { place, shown, contents }, effect.mode)
     case 'owner':
     case 'owner-tree':
       return ownerRule(kind, place, shown)
@@ -85,7 +93,7 @@ function ownerRule(kind: EffectKind, place: Located['place'], shown: string): Ru
     : undefined
 }
 
-function modeRule(kind: EffectKind, place: Located['place'], shown: string, mode = ''): RuleName | undefined {
+function modeRule(kind: EffectKind, { place, shown, contents }: Located, mode = ''): RuleName | undefined {
   if (place === 'home')
     return (kind === 'mode-tree' || shown === '/home') && isExtreme(mode) ? 'open-permissions' : undefined
   if (HANDED_OUT.test(shown)) return undefined
@@ -95,10 +103,10 @@ function modeRule(kind: EffectKind, place: Located['place'], shown: string, mode
       ? 'open-permissions'
       : undefined
   if (kind === 'mode-tree') return 'open-permissions'
-  return isExtreme(mode) || closesToOthers(mode) ? 'open-permissions' : undefined
+  return isExtreme(mode) || (!contents && closesToOthers(mode)) ? 'open-permissions' : undefined
 }
 
-function isExtreme(mode: string): boolean {
+export function isExtreme(mode: string): boolean {
   return (
     /^[0-7]?(777|666|000|0|00|0000|111|222|333|444)$/.test(mode) ||
     /^a?[-=]r?w?x?$/.test(mode) ||

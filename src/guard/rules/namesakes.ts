@@ -8,6 +8,7 @@ interface Namesake {
 
 export class Namesakes {
   private readonly names = new Map<string, Namesake>()
+  private containers = 0
   private mounts: ReadonlyMap<string, string> | undefined
 
   /** Two names for one file: copies of programs, links, bind mounts. */
@@ -39,6 +40,20 @@ export class Namesakes {
     } finally {
       this.mounts = before
     }
+  }
+
+  /** Work inside a container: its processes are not the machine's. */
+  within<T>(work: () => T): T {
+    this.containers++
+    try {
+      return work()
+    } finally {
+      this.containers--
+    }
+  }
+
+  get isContained(): boolean {
+    return this.containers > 0
   }
 
   /** The host path of a path inside the current container, if it is mounted. */

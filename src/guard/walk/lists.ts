@@ -2,7 +2,7 @@
 import type { AndOr, CommandNode, Coproc, Pipeline } from 'unbash'
 import { surelySucceeds } from '../rules/certainty.js'
 import type { ShellState } from '../words/state.js'
-import { type Alternatives, ANYTHING, concat, NOTHING, unique } from '../words/text.js'
+import { type Alternatives, ANYTHING, concat, FAILED, NOTHING, unique } from '../words/text.js'
 import type { Input, Walker } from './walk.js'
 
 /** `a && b || c`: what follows `||` may or may not run. */
@@ -16,11 +16,27 @@ export function walkAndOr(node: AndOr, shell: ShellState, stdin: Input, walker: 
       const sure = operator === '&&' && node.commands.slice(0, i).every(surelySucceeds)
       const way = operator === '||' ? shell.fork() : shell
       const printed = walker.recursion.guarded(!sure, () => walker.node(command, way, stdin))
-      if (walker.isRead) out = operator === '||' ? unique([...out, ...printed]) : concat(out, printed)
+      if (walker.isRead)
+        out =
+          operator === '||'
+            ? unique([...out, ...printed])
+            : unique([...concat(out, printed), ...(i === 1 && maySayNothing(node) ? [FAILED] : [])])
       if (way !== shell) shell.absorb(way)
     }
   }
   return out
+}
+
+/** `cd DIR && pwd`: prints nothing where there is no such directory. */
+function maySayNothing({ commands: [first, second, third] }: AndOr): boolean {
+  const target = first?.type === 'Command' && first.name?.value === 'cd' ? first.args[first.args.length - 1] : undefined
+  return (
+    third === undefined &&
+    target?.type === 'Word' &&
+    target.parts !== undefined &&
+    second?.type === 'Command' &&
+    /^(?:pwd|echo)$/.test(second.name?.value ?? '')
+  )
 }
 
 /** Each stage reads what the one before it prints. */

@@ -1,5 +1,6 @@
 /** Where text flows: redirections, here-documents, descriptors, and the files that this same command has written. */
 import type { Redirection } from 'unbash'
+import { judgeCodeFile } from './code-files.js'
 import { resolvePath } from '../words/paths.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, ANYTHING, concat, hasUnknown, NOTHING, unique } from '../words/text.js'
@@ -55,6 +56,7 @@ export class Streams {
       ) {
         const paths = expandSingle(redirect.target, shell, this.walker)
         if (redirect.operator === '<>') for (const path of paths) this.walker.effect('append', path, shell, ['<>'])
+        for (const path of paths) this.walker.reads(path, shell, ['<'])
         feed(unique(paths.flatMap((path) => [...this.contents(path, shell)])))
       }
     }
@@ -108,6 +110,7 @@ export class Streams {
     for (const cwd of shell.cwd) {
       const absolute = resolvePath(path, cwd)
       if (absolute === '' || hasUnknown(absolute) || /^\/dev\/(null|stdout|stderr|fd\/\d)/.test(absolute)) continue
+      judgeCodeFile(absolute, text, shell, this.walker)
       const before = append ? (shell.files.get(absolute) ?? NOTHING) : NOTHING
       shell.files.set(absolute, append ? concat(before, text) : text)
     }

@@ -15,6 +15,7 @@ import type {
 } from 'unbash'
 import { Budget } from './budget.js'
 import { Calls } from './calls.js'
+import { Disk } from './disk.js'
 import { catastrophe, type RuleName } from '../rules/catastrophe.js'
 import { walkControl } from './control-flow.js'
 import type { Effect, EffectKind, Finding } from '../rules/findings.js'
@@ -23,18 +24,19 @@ import { judgeEffect } from '../rules/judge.js'
 import { GuardLimit } from '../words/limits.js'
 import { walkAndOr, walkCoproc, walkPipeline } from './lists.js'
 import { Namesakes } from '../rules/namesakes.js'
-import { resolvePath } from '../words/paths.js'
+import { locate, resolvePath } from '../words/paths.js'
 import type { Call } from '../programs/call.js'
 import { dispatch } from '../programs/dispatch.js'
 import { Recursion } from '../rules/recursion.js'
 import { walkSimple } from './simple-command.js'
 import type { FunctionBody, ShellState } from '../words/state.js'
 import { Streams } from './streams.js'
-import { complete, parseScript } from '../words/syntax.js'
+import { complete, parseLoosely } from '../words/syntax.js'
 import {
   type Alternatives,
   ANYTHING,
   concat,
+  FAILED,
   hasUnknown,
   NOTHING,
   plain,
@@ -48,6 +50,8 @@ import { TreeBuilder } from './tree.js'
 export interface Observer {
   command(argv: readonly string[], shell: ShellState, walker: Walker): void
   effect(effect: Effect, walker: Walker, argv: readonly string[]): void
+  /** A command reads a file, or is given its name. The path is absolute. */
+  reads?(path: string, walker: Walker, argv: readonly string[]): void
   /** Code was run that nobody can see here: a downloaded script, an unknown variable as a command. */
   opaque(what: string, walker: Walker, words: readonly string[]): void
 }
@@ -74,12 +78,18 @@ export class Walker implements Runner {
   loops = 0
   /** How many readers wait for what is printed: output is only put together when somebody looks at it. */
   private readers = 0
+  /** The text is the command's own, not made by it: what cannot be read in it is refused. */
+  private isStrict = true
   /** What substitutions inside the current command read from. */
   inherited: Input = null
   /** Source text that positions of the current script refer to. */
   private source = ''
 
-  constructor(readonly settings: Settings) {}
+  readonly disk: Disk
+
+  constructor(readonly settings: Settings) {
+    this.disk = new Disk(settings.resolveSymlink)
+  }
 
   step(): void {
     this.budget.step()
@@ -89,11 +99,14 @@ export class Walker implements Runner {
   script(text: string, shell: ShellState, stdin: Input = null, parsed?: ParsedScript): Alternatives {
     return this.budget.deeper(() => {
       const before = this.source
+      const strict = this.isStrict
+      this.isStrict = parsed !== undefined
       this.source = plain(text)
       try {
-        return this.statements((parsed ?? parseScript(this.source)).commands, shell, stdin)
+        return this.statements((parsed ?? parseLoosely(this.source)).commands, shell, stdin)
       } finally {
         this.source = before
+        this.isStrict = strict
       }
     })
   }
@@ -111,19 +124,36 @@ export class Walker implements Runner {
   effect(kind: EffectKind, word: string, shell: ShellState, argv: readonly string[], mode?: string): void {
     this.step()
     for (const cwd of shell.cwd) {
-      const path = this.namesakes.onHost(resolvePath(word, cwd)) ?? ''
+      // Only the root itself is judged by what a failed command did not print: most scripts check nothing else.
+      if (word.startsWith(FAILED) && locate(resolvePath(word.slice(1), '/'), [])?.place !== 'root') continue
+      const path = this.namesakes.onHost(resolvePath(word.replace(FAILED, ''), cwd)) ?? ''
       if (path === '') continue
       const places = [path]
       const link = this.namesakes.behind(word.endsWith('/') && path !== '/' ? `${path}/` : path)
       if (link !== undefined) places.push(link)
-      const real = hasUnknown(path) ? undefined : this.settings.resolveSymlink?.(plain(path))
-      if (real !== undefined && real !== path) places.push(real)
-      for (const place of places) {
+      const follows = !/^(?:delete|move)/.test(kind) || /\/$|\/\/\uFDD5$/.test(word)
+      for (const real of [this.disk.withoutDots(word, cwd), ...places.map((one) => this.disk.behind(one, follows))])
+        if (real !== undefined) places.push(real)
+      for (const place of new Set(places)) {
         const effect: Effect = { kind, path: place, word: readable(word), mode }
         const judged = judgeEffect(effect, unique([...shell.home, shell.around.home]))
         if (judged) this.report(judged.rule, [...argv.slice(0, 1).map(readable), readable(word)], judged.shown)
         this.settings.observer.effect(effect, this, argv)
       }
+    }
+  }
+
+  /** A command is given the name of a file, or reads it. */
+  reads(word: string, shell: ShellState, argv: readonly string[]): void {
+    const { reads } = this.settings.observer
+    if (!reads) return
+    const bare = word.replace(/^(?:--?[\w-]+=|[\w.-]+=|@|<)(?=[/.~\w])/, '').replace(/^file:\/\//, '')
+    for (const cwd of shell.cwd) {
+      const path = resolvePath(bare, cwd)
+      if (!path.startsWith('/')) continue
+      reads(path, this, argv)
+      const link = this.namesakes.meaning(path)
+      if (link !== undefined) reads(link, this, argv)
     }
   }
 
@@ -296,7 +326,8 @@ export class Walker implements Runner {
   // --- Runner ---------------------------------------------------------------------------------------------------
 
   output(script: ParsedScript | undefined, shell: ShellState): Alternatives {
-    const whole = complete(script)
+    const whole = this.whole(script)
+    if (!whole) return ANYTHING
     // $(< file) prints the file.
     return this.recursion.inProcess(() =>
       this.budget.deeper(() => {
@@ -312,9 +343,15 @@ export class Walker implements Runner {
     )
   }
 
+  /** The script of a substitution, unless text that was made at run time ends in the middle of it. */
+  private whole(script: ParsedScript | undefined): ParsedScript | undefined {
+    return this.isStrict ? complete(script) : script
+  }
+
   processPath(part: ProcessSubstitutionPart, shell: ShellState): string {
     const path = `/dev/fd/${this.streams.fresh()}`
-    const script = complete(part.script)
+    const script = this.whole(part.script)
+    if (!script) return path
     const out = this.read(() =>
       this.recursion.inProcess(() =>
         this.budget.deeper(() => this.statements(script.commands, shell.fork(), this.inherited)),
@@ -335,7 +372,7 @@ export class Walker implements Runner {
   prompt(text: string, shell: ShellState): Alternatives {
     if (!/[$`]/.test(text)) return [text]
     return this.budget.deeper(() => {
-      const script = parseScript(`: "${text.replace(/["]/g, '\\"')}"`)
+      const script = parseLoosely(`: "${text.replace(/["]/g, '\\"')}"`)
       this.statements(script.commands, shell.fork(), null)
       return ANYTHING
     })

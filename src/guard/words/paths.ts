@@ -1,11 +1,11 @@
 /** Resolves folded paths against a directory and says which part of the machine they name. */
 import { globMatches, isBroad } from './glob.js'
-import { hasUnknown, hasWildcard, plain, SELECTED, TREE, UNKNOWN } from './text.js'
+import { FAILED, hasUnknown, hasWildcard, plain, SELECTED, TREE, UNKNOWN } from './text.js'
 
 /** Makes a path absolute and tidy. A path that begins with something unknown stays as it is. */
 export function resolvePath(path: string, cwd: string): string {
   if (path === '') return ''
-  const absolute = path.startsWith('/') ? path : path.startsWith(UNKNOWN) ? path : `${cwd}/${path}`
+  const absolute = path.startsWith('/') ? path : path.startsWith(UNKNOWN) || path.startsWith(FAILED) ? path : `${cwd}/${path}`
   if (!absolute.startsWith('/')) return absolute
   return followProc(normalise(absolute), cwd)
 }
@@ -133,6 +133,7 @@ const SYSTEM_DIRECTORIES = [
   '/var/spool/mail',
   '/var/www',
   '/var/backups',
+  '/var/log',
   '/var/db',
   '/var/run',
   '/var/empty',
@@ -202,6 +203,7 @@ const CRITICAL_FILES = [
   '/etc/ld.so.cache',
   '/etc/login.defs',
   '/etc/shells',
+  '/etc/ld.so.preload',
   '/etc/ssh/sshd_config',
   '/etc/machine-id',
   '/etc/default/grub',

@@ -5,6 +5,14 @@ import { GUARD_LIMITS, GuardLimit } from './limits.js'
 /** Parses a script or throws a GuardLimit; never returns a tree with holes. */
 export function parseScript(text: string): ParsedScript {
   if (text.includes('\0')) throw new GuardLimit('syntax', 'the command contains a NUL byte')
+  return complete(parseLoosely(text))
+}
+
+/**
+ * Parses text that a command makes at run time (`eval`, `bash -c`, `ssh`). What is wrong in it is an error when that runs, and
+ * bash has then run the lines in front: the tree holds what could be read.
+ */
+export function parseLoosely(text: string): ParsedScript {
   if (text.length > GUARD_LIMITS.maxChars)
     throw new GuardLimit('size', `the command is longer than ${GUARD_LIMITS.maxChars} characters`)
   refuseBraceStorm(text)
@@ -15,7 +23,7 @@ export function parseScript(text: string): ParsedScript {
     // The parser recovers from everything it knows; what it throws is a stack that ran out.
     throw new GuardLimit('depth', 'the command is nested too deeply')
   }
-  return complete(script)
+  return script
 }
 
 /** Nested scripts are parsed when they are first read and carry errors of their own. */

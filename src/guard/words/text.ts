@@ -24,6 +24,9 @@ export const QUOTES = '\uFDD7'
 /** Somewhere below a directory, but only what a name test selected. */
 export const SELECTED = '\uFDD8'
 
+/** Nothing, when the command that was to print a directory failed (`$(cd x && pwd)`). */
+export const FAILED = '\uFDD9'
+
 const MARKS = /[\uFDD0-\uFDDF]/g
 const WILD = /[\uFDD1-\uFDD4]/
 
@@ -56,7 +59,7 @@ export function hasWildcard(text: string): boolean {
 }
 
 export function hasUnknown(text: string): boolean {
-  return text.includes(UNKNOWN) || text.includes(SELECTED)
+  return text.includes(UNKNOWN) || text.includes(SELECTED) || text.includes(FAILED)
 }
 
 /** Quoted or printed wildcards are ordinary characters again. */
@@ -74,7 +77,7 @@ export function plain(text: string): string {
 /** For people: unknown pieces become an ellipsis. */
 export function readable(text: string): string {
   if (isConstant(text)) return text
-  return plain(text).replaceAll(TREE, '').replaceAll(UNKNOWN, '…').replaceAll(SELECTED, '…')
+  return plain(text).replaceAll(TREE, '').replaceAll(UNKNOWN, '…').replaceAll(SELECTED, '…').replaceAll(FAILED, '')
 }
 
 /** Makes the wildcards of an unquoted expansion active again, as the shell does. */

@@ -1,0 +1,30 @@
+/** Files whose text somebody runs later: shell start-up files, cron tables, hooks of git, service units. Written with known text, it is judged now. */
+import type { ShellState } from '../words/state.js'
+import { hasUnknown, plain } from '../words/text.js'
+import type { Walker } from './walk.js'
+
+const SHELL_CODE =
+  /\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xinitrc|xprofile|envrc)$|^\/etc\/(?:profile|bash\.bashrc|rc\.local|environment|profile\.d\/[^/]+|cron\.(?:daily|hourly|weekly|monthly)\/[^/]+|init\.d\/[^/]+|update-motd\.d\/[^/]+|apt\/apt\.conf\.d\/[^/]+)$|\/\.git\/hooks\/[^/]+$|\/\.husky\/[^/]+$|\/\.githooks\/[^/]+$/
+const CRON_TABLE = /^\/etc\/(?:crontab|cron\.d\/[^/]+)$|^\/var\/spool\/cron\//
+const UNIT = /\/systemd\/(?:system|user)\/[^/]+\.(?:service|timer)$|\.desktop$/
+
+export function judgeCodeFile(path: string, texts: readonly string[], shell: ShellState, walker: Walker): void {
+  const judge = (text: string): void => walker.tryScript(text, shell)
+  for (const text of texts) {
+    if (hasUnknown(text) && text.length < 2) continue
+    if (SHELL_CODE.test(path)) judge(plain(text))
+    else if (CRON_TABLE.test(path)) for (const job of cronJobs(plain(text), path.startsWith('/etc/'))) judge(job)
+    else if (UNIT.test(path))
+      for (const match of plain(text).matchAll(/^Exec(?:Start|StartPre|StartPost|Stop|Reload)?=[-@+!]*(.*)$/gm))
+        judge(match[1] ?? '')
+  }
+}
+
+/** The commands of a cron table; a system's table names the user in front. */
+export function cronJobs(table: string, namesUser: boolean): string[] {
+  return table.split('\n').flatMap((line) => {
+    const job = /^\s*(?:@\w+|(?:\S+\s+){5})\s*(.+)$/.exec(line)?.[1]
+    if (job === undefined || /^\s*#/.test(line)) return []
+    return [namesUser ? job.replace(/^\S+\s+/, '') : job]
+  })
+}
