@@ -74,7 +74,12 @@ function touches(effect: Effect, path: string, disk: Disk, inside: readonly stri
     return known.some((file) => disk.mayExist(file) && isSelected(last.slice(1), start.length, file))
   }
   if (!parts.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
-  if (parts.length >= own.length) return parts.slice(0, own.length).every((part) => !hasWildcard(part)) || disk.mayExist(path)
+  if (parts.length >= own.length) {
+    if (parts.slice(0, own.length).every((part) => !hasWildcard(part))) return true
+    // Nothing lies below a file; and who may read one of many does not change what it says.
+    if ((parts.length > own.length && /\.json$/.test(path)) || isHarmlessMode(effect)) return false
+    return disk.mayExist(path)
+  }
   return takesAll(effect, tree) && disk.mayExist(path)
 }
 
@@ -93,6 +98,10 @@ function takesAll({ kind, mode }: Effect, tree: boolean): boolean {
   if (kind === 'delete-tree' || kind === 'move') return true
   if (kind === 'mode-tree' || (tree && kind === 'mode')) return isExtreme(mode ?? '')
   return tree && (kind === 'delete' || kind === 'overwrite' || kind === 'replace')
+}
+
+function isHarmlessMode({ kind, mode }: Effect): boolean {
+  return /^owner/.test(kind) || (/^mode/.test(kind) && !isExtreme(mode ?? ''))
 }
 
 function isName(part: string, name: string): boolean {

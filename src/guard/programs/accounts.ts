@@ -15,7 +15,7 @@ const userdel: Program = (call, name) => {
 
 const passwd: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 'nxwiRP', long: ['mindays', 'maxdays', 'warndays', 'inactive'] })
-  const user = given.operands.map(plain)[0] ?? 'root'
+  const user = given.operands.map(plain)[0]
   if (given.has('d', 'delete', 'l', 'lock', 'e', 'expire') && isVital(user, call))
     call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
   return undefined
