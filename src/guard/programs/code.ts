@@ -42,9 +42,11 @@ export function judgeCode(code: string, language: string, call: Call): void {
       call.walker.tryScript(match[1] ?? '', call.shell)
   if (language === 'tclsh')
     for (const match of source.matchAll(/\bfile\s+delete\s+(?:-force\s+|--\s+)*([^\]\n;]+)/g))
-      for (const word of fieldsOf(match[1] ?? '')) call.walker.effect('delete-tree', word.replace(/["{}]/g, ''), call.shell, call.argv)
+      for (const word of fieldsOf(match[1] ?? ''))
+        call.walker.effect('delete-tree', word.replace(/["{}]/g, ''), call.shell, call.argv)
   fileCalls(source, there)
-  for (const { text } of strings(source)) if (/^[/~.]|vault|tokens/.test(text)) call.walker.reads(text, there.shell, call.argv)
+  for (const { text } of strings(source))
+    if (/^[/~.]|vault|tokens/.test(text)) call.walker.reads(text, there.shell, call.argv)
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
   for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
   if (

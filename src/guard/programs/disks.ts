@@ -73,7 +73,12 @@ const storage: Readonly<Record<string, readonly string[]>> = {
 
 const volumes: Program = (call, name) => {
   const words = call.argv.slice(1).map(plain)
-  if (onlyTalks(words) || words.some((word) => /^--(?:test|list)$|^-l$/.test(word)) || (name.startsWith('lv') && words.includes('-t'))) return undefined
+  if (
+    onlyTalks(words) ||
+    words.some((word) => /^--(?:test|list)$|^-l$/.test(word)) ||
+    (name.startsWith('lv') && words.includes('-t'))
+  )
+    return undefined
   const verbs = storage[name] ?? []
   const [first, second] = words.filter((word) => !word.startsWith('-'))
   let destroys = verbs.includes('')

@@ -116,10 +116,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   touch: create,
   mkfifo: create,
   sort: writesOption('o', ['output'], 'okStTC'),
-  curl: downloads(
-    writesOption('oD', ['output', 'dump-header', 'cookie-jar'], 'oDHXdFuAebcTKmrxwzE'),
-    false,
-  ),
+  curl: downloads(writesOption('oD', ['output', 'dump-header', 'cookie-jar'], 'oDHXdFuAebcTKmrxwzE'), false),
   wget: downloads(writesOption('Oo', ['output-document', 'output-file'], 'OoaPUtTQe'), true),
   split: writesOption('', [], 'abCln'),
   mount,

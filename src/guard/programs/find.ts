@@ -115,7 +115,8 @@ export function targets(
     if (start.endsWith(SELECTED)) return [start]
     const from = start.replace(/(.)\/$/, '$1')
     // With a slash at its end, or with -L, a link is followed.
-    const below = (what: string): string => `${from === '/' ? '' : from}${follows || start.endsWith('/') ? '/' : ''}/${what}`
+    const below = (what: string): string =>
+      `${from === '/' ? '' : from}${follows || start.endsWith('/') ? '/' : ''}/${what}`
     if (!narrowed) return [below(TREE)]
     if (names.length === 0) return [below(SELECTED)]
     return names.flatMap((name) => [below(SELECTED + name), ...namedBelow(from, name, shell)])
@@ -125,7 +126,9 @@ export function targets(
 /** Directories and files that matter, where a name test picks them out. */
 function namedBelow(start: string, name: string, shell: Call['shell']): string[] {
   if (name.includes('/')) return []
-  const homes = shell.home.filter((home) => home.startsWith('/') && globMatches(name, home.slice(home.lastIndexOf('/') + 1)))
+  const homes = shell.home.filter(
+    (home) => home.startsWith('/') && globMatches(name, home.slice(home.lastIndexOf('/') + 1)),
+  )
   const here = /^\/home\/?$/.test(start) ? [] : [`${start}/${name}`]
   return [...here, ...criticalBelow(start, name), ...homes.filter((home) => isWithin(home, start))]
 }

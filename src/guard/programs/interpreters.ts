@@ -270,13 +270,16 @@ const editor: Program = (call) => {
   const lines = words.flatMap((word, i) =>
     /^(-\w*c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : [],
   )
-  const batch = words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(?:ex|ed|red)$/.test(basename(call.argv[0] ?? ''))
+  const batch =
+    words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(?:ex|ed|red)$/.test(basename(call.argv[0] ?? ''))
   if (batch) for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
   const files = words.filter(
     (word, i) => !/^[-+]/.test(word) && !/^(-\w*[cST]|--cmd|-u|-i|-p|--prompt|-o)$/.test(words[i - 1] ?? ''),
   )
   const saves = lines.some((line) => /(?:^|\||:|\s)(?:w|wq|x|xit|wa|wqa|xa|ZZ|up|update|write)!?\s*(?:\||$)/.test(line))
-  const empties = lines.some((line) => /^:?\s*(?:silent!?\s*)?(?:%|,|1,\$|0,\$|g\/.*\/)\s*d(?:elete)?\b|\bggdG\b/.test(line))
+  const empties = lines.some((line) =>
+    /^:?\s*(?:silent!?\s*)?(?:%|,|1,\$|0,\$|g\/.*\/)\s*d(?:elete)?\b|\bggdG\b/.test(line),
+  )
   if (saves && LINE_EDITORS.test(basename(call.argv[0] ?? '')))
     for (const file of files) call.walker.effect(empties ? 'overwrite' : 'edit', file, call.shell, call.argv)
   for (const line of lines) {

@@ -49,9 +49,17 @@ export const cmake: Program = (call, name) => {
   const at = call.argv.indexOf('-P')
   for (const text of at > 0 ? texts(call, [call.argv[at + 1] ?? '']) : []) {
     for (const match of text.matchAll(/\bexecute_process\s*\(\s*COMMAND\s+([^)]*)/gi))
-      call.walker.tryScript((match[1] ?? '').replace(/\b(?:WORKING_DIRECTORY|RESULT_VARIABLE|OUTPUT_\w+)\b.*/s, ''), call.shell)
+      call.walker.tryScript(
+        (match[1] ?? '').replace(/\b(?:WORKING_DIRECTORY|RESULT_VARIABLE|OUTPUT_\w+)\b.*/s, ''),
+        call.shell,
+      )
     for (const match of text.matchAll(/\bfile\s*\(\s*(REMOVE(?:_RECURSE)?|WRITE|RENAME)\s+"?([^\s")]+)/gi))
-      call.walker.effect(/RECURSE|RENAME/i.test(match[1] ?? '') ? 'delete-tree' : 'overwrite', match[2] ?? '', call.shell, call.argv)
+      call.walker.effect(
+        /RECURSE|RENAME/i.test(match[1] ?? '') ? 'delete-tree' : 'overwrite',
+        match[2] ?? '',
+        call.shell,
+        call.argv,
+      )
   }
   return cmakeTools(call, name)
 }
@@ -89,20 +97,25 @@ export const locate: Program = (call) => {
   const all = given.operands.map(plain)
   if (all.length === 0) return ANYTHING
   const broad = all.some((pattern) => /^[*?./]*$/.test(pattern))
-  const names = given.operands.map((pattern) => activate(/[*?[]/.test(plain(pattern)) ? plain(pattern) : `*${plain(pattern)}*`))
+  const names = given.operands.map((pattern) =>
+    activate(/[*?[]/.test(plain(pattern)) ? plain(pattern) : `*${plain(pattern)}*`),
+  )
   return [`${targets(['/'], !broad, broad ? [] : names, call).join('\n')}\n`]
 }
 
 /** `npm pkg set scripts.x=CMD`, `npm run x` with a package.json that this command wrote. */
 export const npmScripts: Program = (call) => {
-  const [verb = '', ...rest] = options(call.argv.slice(1), { short: 'w', long: ['prefix', 'workspace'] }).operands.map(plain)
+  const [verb = '', ...rest] = options(call.argv.slice(1), { short: 'w', long: ['prefix', 'workspace'] }).operands.map(
+    plain,
+  )
   if (verb === 'pkg' && rest[0] === 'set')
     for (const setting of rest.slice(1)) {
       const line = /^scripts\.[^=]*=(.*)$/s.exec(setting)?.[1]
       if (line !== undefined) call.walker.tryScript(line, call.shell)
     }
   if (verb === 'set-script') call.walker.tryScript(rest.slice(1).join(' '), call.shell)
-  if (!/^(?:run|run-script|rum|test|t|start|stop|restart|install|i|ci|publish|pack|prepare)$/.test(verb)) return undefined
+  if (!/^(?:run|run-script|rum|test|t|start|stop|restart|install|i|ci|publish|pack|prepare)$/.test(verb))
+    return undefined
   for (const text of call.walker.streams.contents('package.json', call.shell)) {
     if (!known(text)) continue
     for (const line of scriptsOf(text)) call.walker.tryScript(line, call.shell)

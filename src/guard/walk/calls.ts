@@ -16,7 +16,8 @@ interface Walked {
 const MADE_AT_RUN_TIME = /\beval\b|\$\{!|\b(?:declare|local|typeset)\s+-\w*n|\bsource\b|(?:^|[;&|]\s*)\.\s/m
 const KEPT_PER_FUNCTION = 24
 /** Among the words of a call: a short absolute path, a destructive command. */
-const DANGEROUS = /(?:^|[\0\u0002 ])(?:[/~][^/\s\0\u0002]*\/?(?=$|[\0\u0002 ])|(?:rm|dd|mkfs|chmod|chown)(?=$|[\0\u0002 ]))/
+const DANGEROUS =
+  /(?:^|[\0\u0002 ])(?:[/~][^/\s\0\u0002]*\/?(?=$|[\0\u0002 ])|(?:rm|dd|mkfs|chmod|chown)(?=$|[\0\u0002 ]))/
 
 export class Calls {
   private readonly words = new Map<string, readonly string[] | null>()

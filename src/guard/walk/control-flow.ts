@@ -75,7 +75,9 @@ function walkWhile(node: While, shell: ShellState, stdin: Input, walker: Walker)
 
 function walkFor(node: For | Select, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   const words = node.wordlist
-  const fields = words ? words.flatMap((word) => expandFields(word, shell, walker).flat()) : shell.positionalWays?.flat()
+  const fields = words
+    ? words.flatMap((word) => expandFields(word, shell, walker).flat())
+    : shell.positionalWays?.flat()
   shell.set(node.name.value, fields && fields.length > 0 ? unique(fields) : fields ? NOTHING : ANYTHING)
   const body = shell.fork()
   const out = rounds(node.body, body, stdin, walker)

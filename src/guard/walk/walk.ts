@@ -37,7 +37,6 @@ import {
   ANYTHING,
   concat,
   FAILED,
-  hasUnknown,
   NOTHING,
   plain,
   readable,

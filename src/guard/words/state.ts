@@ -121,10 +121,7 @@ export class ShellState {
       const theirs = other.variables.get(name)
       const mine = this.variables.get(name)
       if (!theirs || mine === theirs) continue
-      const values = fewest(
-        unique([...(mine ?? this.unassigned(name)).values, ...theirs.values]),
-        this.alternatives,
-      )
+      const values = fewest(unique([...(mine ?? this.unassigned(name)).values, ...theirs.values]), this.alternatives)
       const items =
         mine?.items && theirs.items ? [...new Set([...mine.items, ...theirs.items])] : (mine?.items ?? theirs.items)
       this.variables.set(name, { values, items })
