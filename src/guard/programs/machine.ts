@@ -2,7 +2,7 @@
 import { plain, UNKNOWN } from '../words/text.js'
 import { ACCOUNT_PROGRAMS } from './accounts.js'
 import { options, type Program, table } from './call.js'
-import { cronJobs } from '../walk/code-files.js'
+import { cronJobs } from './cron.js'
 import { DISK_PROGRAMS } from './disks.js'
 import { NETWORK_PROGRAMS } from './network.js'
 import { POWER_PROGRAMS } from './power.js'

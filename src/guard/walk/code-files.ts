@@ -1,4 +1,5 @@
 /** Files whose text somebody runs later: shell start-up files, cron tables, hooks of git, service units. Written with known text, it is judged now. */
+import { cronJobs } from '../programs/cron.js'
 import type { ShellState } from '../words/state.js'
 import { hasUnknown, plain } from '../words/text.js'
 import type { Walker } from './walk.js'
@@ -18,13 +19,4 @@ export function judgeCodeFile(path: string, texts: readonly string[], shell: She
       for (const match of plain(text).matchAll(/^Exec(?:Start|StartPre|StartPost|Stop|Reload)?=[-@+!]*(.*)$/gm))
         judge(match[1] ?? '')
   }
-}
-
-/** The commands of a cron table; a system's table names the user in front. */
-export function cronJobs(table: string, namesUser: boolean): string[] {
-  return table.split('\n').flatMap((line) => {
-    const job = /^\s*(?:@\w+|(?:\S+\s+){5})\s*(.+)$/.exec(line)?.[1]
-    if (job === undefined || /^\s*#/.test(line)) return []
-    return [namesUser ? job.replace(/^\S+\s+/, '') : job]
-  })
 }
