@@ -114,11 +114,12 @@ async function* linesOf(path: string): AsyncGenerator<{ text: string; entry: Aud
   let number = 0
   for await (const text of createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity })) {
     number++
-    if (text !== '') yield { text, entry: parse(text), number }
+    if (text !== '') yield { text, entry: parseLine(text), number }
   }
 }
 
-function parse(text: string): AuditLine | null {
+/** Null for half a line. */
+export function parseLine(text: string): AuditLine | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as AuditLine) : null

@@ -39,5 +39,7 @@ export function jobToJson(info: JobInfo): Record<string, unknown> {
     output_complete: info.outputComplete,
     notes: info.notes,
     labels: info.labels,
+    engine: info.engine,
+    session: info.session,
   }
 }

@@ -3,7 +3,12 @@ import type { VerbRow } from './verb.js'
 
 export const VERBS: readonly VerbRow[] = [
   { name: 'run', about: 'run a command; its output and exit code are yours', load: () => import('./verbs/run.js') },
-  { name: 'ps', about: 'what is running: jobs and sessions', load: () => import('./verbs/ps.js') },
+  { name: 'ps', about: 'what is running: commands, jobs and sessions', load: () => import('./verbs/ps.js') },
+  {
+    name: 'top',
+    about: 'everything that runs, full screen; interrupt, end, answer',
+    load: () => import('./verbs/top.js'),
+  },
   { name: 'read', about: 'output of a job', load: () => import('./verbs/read.js') },
   { name: 'wait', about: 'wait for a job: its end, a line, a port, silence', load: () => import('./verbs/wait.js') },
   { name: 'send', about: 'type into a running job', load: () => import('./verbs/send.js') },
@@ -28,5 +33,7 @@ export const VERBS: readonly VerbRow[] = [
   { name: 'bench', about: 'cerith against plain spawn, here and now', load: () => import('./verbs/bench.js') },
   { name: 'config', about: 'the settings in force and where each comes from', load: () => import('./verbs/config.js') },
   { name: 'audit', about: 'who ran what, what was decided, what came of it', load: () => import('./verbs/audit.js') },
+  { name: 'log', about: 'what was done in a session, command by command', load: () => import('./verbs/log.js') },
+  { name: 'replay', about: 'play a recording of a terminal', load: () => import('./verbs/replay.js') },
   { name: 'completion', about: 'completion for bash or zsh', load: () => import('./verbs/completion.js') },
 ]

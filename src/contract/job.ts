@@ -32,6 +32,9 @@ export interface JobInfo {
   readonly outputComplete: boolean
   readonly notes: readonly string[]
   readonly labels: Readonly<Record<string, string>>
+  /** The engine that started it, and the session whose state it began with or came from. */
+  readonly engine: string
+  readonly session: string | null
 }
 
 export interface ReadOptions {

@@ -16,6 +16,7 @@ import type { ApprovalQuestion } from '../contract/request.js'
 import { formFor, QUESTION, replyOf, type CallApprovals, type OpenedState, type Reply } from './approvals.js'
 import type { Answer, Client } from './client.js'
 import { hostOf } from './hosts.js'
+import { FIRST_CLIENT } from './owned-engine.js'
 import { reportProgress, type Progress } from './progress.js'
 import { toProtocol } from './results.js'
 import { KEY_IN_META } from './retries.js'
@@ -86,6 +87,7 @@ async function perform(
       signal,
       ask: approvals.ask,
       door: 'mcp',
+      client: callerOf(site, context),
       onProgress: progress?.push,
       labels: labelsOf(clientInfo(site, context)),
       session: client.sessionFor(connectionOf(site, context)),
@@ -115,6 +117,13 @@ function connectionOf(site: CallSite, context: ServerContext): string | null {
   if (site.connection !== null || !context.http) return site.connection
   const { name, version } = (clientInfo(site, context) ?? {}) as { name?: unknown; version?: unknown }
   return JSON.stringify([name ?? null, version ?? null])
+}
+
+/** The client as it calls itself, and its token's name where there are several. */
+function callerOf(site: CallSite, context: ServerContext): string {
+  const given = clientInfo(site, context)?.name
+  const name = typeof given === 'string' ? given.slice(0, 80) : 'an MCP client'
+  return site.client.name === FIRST_CLIENT ? name : `${site.client.name} (${name})`
 }
 
 /** Null: nobody asked for it. */

@@ -26,6 +26,8 @@ export interface CallOptions {
   /** The same when the command failed. */
   readonly maxFailedChars?: number | null
   readonly door?: Door
+  /** Who calls, for those who watch and for the record. */
+  readonly client?: string
 }
 
 /** For a read-only tool the protocol gives the destructive and idempotent hints no meaning, so they are left out there. */

@@ -307,6 +307,7 @@ export class Toolbox {
       progress: this.#shape.progress,
       binary: this.#shape.binary,
       door: call.door ?? options.door ?? 'tools',
+      client: call.client,
       cwd,
       env,
       envMode: options.envMode,

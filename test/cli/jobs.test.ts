@@ -57,7 +57,7 @@ describe('ps', () => {
     const id = await start('echo first; echo the last line; sleep 20')
     await cli('wait', id, '--until', 'last')
     const { out } = await cli('ps')
-    expect(out).toMatch(/ID +STATE +AGE +OUTPUT +DIRECTORY +COMMAND +LAST LINE/)
+    expect(out).toMatch(/ID +STATE +AGE +CPU +MEMORY +PORTS +OUTPUT +DIRECTORY +COMMAND +LAST LINE/)
     expect(out.split('\n').find((line) => line.startsWith(id))).toMatch(/running .*the last line/)
     await cli('kill', id)
     expect((await cli('ps')).out).not.toContain(id)

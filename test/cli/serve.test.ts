@@ -55,6 +55,26 @@ test('serve says in 25 lines what it is, where, and what to paste; a client can 
   expect(answer.status).toBe(200)
   expect(await answer.text()).toContain('cerith')
 
+  const session = answer.headers.get('mcp-session-id') as string
+  const told = until(child, 'exit 3')
+  const run = await fetch(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-session-id': session,
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 2,
+      method: 'tools/call',
+      params: { name: 'Bash', arguments: { command: 'echo told; exit 3' } },
+    }),
+  })
+  expect(await run.text()).toContain('told')
+  expect(await told).toMatch(/^\d\d:\d\d:\d\d {2}test \S+ {2}exit 3 {2}\d+ ms {2}echo told; exit 3$/m)
+
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGINT')
   expect(await ended).toBe(0)

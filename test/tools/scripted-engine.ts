@@ -54,6 +54,8 @@ const INFO: JobInfo = {
   outputComplete: true,
   notes: [],
   labels: {},
+  engine: 'e',
+  session: null,
 }
 
 export interface Script {

@@ -1,13 +1,14 @@
 /** `cerith audit`: who ran what, what was decided, what came of it; and whether the log is still what was written. */
 import { join } from 'node:path'
 import { readAudit, verifyAudit, type AuditLine } from '../../audit/chain.js'
+import { followAudit } from '../../audit/follow.js'
 import { loadConfig } from '../../config/load.js'
 import { nearestExisting } from '../../os/paths.js'
 import { stateDirectory } from '../../os/state-dir.js'
 import { EXIT, type Io } from '../io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../option-rows.js'
 import { painter } from '../paint.js'
-import { oneLine } from '../table.js'
+import { auditLine, callKey } from '../audit-line.js'
 import type { Verb } from '../verb.js'
 
 export const verb: Verb = {
@@ -19,6 +20,7 @@ export const verb: Verb = {
     { flags: '--since <TIME>', about: 'only the last so long: 1h, 7d', read: readDuration },
     { flags: '-n, --last <N>', about: 'only the last so many lines', read: readWhole },
     { flags: '--refused', about: 'only what was refused' },
+    { flags: '-f, --follow', about: 'go on with each line as it is written, until Ctrl-C' },
     { flags: '--verify', about: 'check the chain; exit 1 when lines were changed or taken out' },
     JSON_OPTION,
   ],
@@ -34,6 +36,7 @@ interface Options {
   readonly since?: number
   readonly last?: number
   readonly refused?: boolean
+  readonly follow?: boolean
   readonly verify?: boolean
   readonly json?: boolean
 }
@@ -42,17 +45,42 @@ async function audit(options: Options, io: Io): Promise<number> {
   const file = join(stateDirectory(io.env), 'audit.jsonl')
   if (options.verify) return verify(file, options.json === true, io)
   const from = options.since === undefined ? 0 : Date.now() - options.since
+  const isWanted = (entry: AuditLine): boolean =>
+    (entry.at ?? 0) >= from && entry['kind'] !== 'rotated' && (!options.refused || entry['kind'] === 'refused')
+  const paint = painter(io.out, io.env)
+  const show = (entry: AuditLine): void =>
+    io.out.write(`${options.json ? JSON.stringify(entry) : auditLine(entry, paint)}\n`)
+  const fresh: AuditLine[] = []
+  let tell = (entry: AuditLine): void => void fresh.push(entry)
+  const unfollow = options.follow ? followAudit(file, (entry) => isWanted(entry) && tell(entry)) : null
   const lines: AuditLine[] = []
   for await (const entry of readAudit(file)) {
-    if ((entry.at ?? 0) < from || entry['kind'] === 'rotated' || (options.refused && entry['kind'] !== 'refused'))
-      continue
+    if (!isWanted(entry)) continue
     lines.push(entry)
     if (options.last !== undefined && lines.length > options.last) lines.shift()
   }
-  if (options.json) for (const entry of lines) io.out.write(`${JSON.stringify(entry)}\n`)
-  else if (lines.length === 0) io.out.write('Nothing yet.\n')
-  else for (const entry of lines) io.out.write(`${shown(entry, io)}\n`)
+  const shown = options.json ? lines : withoutStarts(lines)
+  for (const entry of shown) show(entry)
+  if (!unfollow) {
+    if (shown.length === 0 && !options.json) io.out.write('Nothing yet.\n')
+    return EXIT.ok
+  }
+  // What was written while the past was read may be in both.
+  const last = new Set(lines.slice(-1_000).map(({ hash }) => hash))
+  for (const entry of fresh) if (!last.has(entry.hash)) show(entry)
+  tell = show
+  await new Promise<void>((resolve) => {
+    const unlisten = [io.onSignal(resolve as () => void), io.onOutputClosed(resolve)]
+    void unlisten
+  })
+  unfollow()
   return EXIT.ok
+}
+
+/** The end of a command tells when it started, too: its start is a line for who follows, and for what never ended. */
+function withoutStarts(lines: readonly AuditLine[]): AuditLine[] {
+  const ended = new Set(lines.filter(({ kind }) => kind !== 'start').map(callKey))
+  return lines.filter((entry) => entry['kind'] !== 'start' || !ended.has(callKey(entry)))
 }
 
 async function verify(file: string, json: boolean, io: Io): Promise<number> {
@@ -67,16 +95,4 @@ async function verify(file: string, json: boolean, io: Io): Promise<number> {
     )
   }
   return intact ? EXIT.ok : 1
-}
-
-function shown(entry: AuditLine, io: Io): string {
-  const paint = painter(io.out, io.env)
-  const text = (key: string): string =>
-    typeof entry[key] === 'string' || typeof entry[key] === 'number' ? String(entry[key]) : ''
-  const end =
-    text('signal') ||
-    (entry['exitCode'] === null || entry['exitCode'] === undefined ? text('status') : `exit ${text('exitCode')}`)
-  const style = entry['kind'] === 'refused' ? 'red' : end === 'exit 0' ? 'green' : 'yellow'
-  const time = new Date(entry.at ?? 0).toISOString().slice(0, 19).replace('T', ' ')
-  return `${time}  ${text('door').padEnd(7)} ${paint(style, (entry['kind'] === 'refused' ? `refused ${text('rule')}` : end).padEnd(10))} ${text('durationMs').padStart(6)} ms  ${oneLine(text('cwd'))}$ ${oneLine(text('command'))}`
 }

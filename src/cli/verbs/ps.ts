@@ -1,24 +1,31 @@
-/** `cerith ps`: jobs and sessions as a table, once or live. */
+/** `cerith ps`: commands under way, jobs and sessions of all engines as tables, once or live. */
 import { statSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
+import { EngineWatch, lookOnce } from '../../engine/live/watch.js'
 import { knownHome } from '../../os/home.js'
 import { EXIT, type Io } from '../io.js'
 import { jobToJson } from '../json.js'
+import { clientName, worldOf, type CallRow, type Running, type World } from '../live/world.js'
 import { withEngine } from '../open-engine.js'
 import { JSON_OPTION } from '../option-rows.js'
 import { painter, type Paint } from '../paint.js'
 import { age, size, table } from '../table.js'
 import type { Verb } from '../verb.js'
 
-const LAST_LINE_BYTES = 2_048
 const REDRAW_MS = 1_000
+
+interface Options {
+  readonly all?: boolean
+  readonly json?: boolean
+  readonly watch?: boolean
+}
 
 export const verb: Verb = {
   name: 'ps',
   usage: '',
-  about: 'what is running: jobs and sessions',
+  about: 'what is running: commands, jobs and sessions',
   words: [0, 0],
   options: [
     { flags: '-a, --all', about: 'finished jobs too' },
@@ -29,22 +36,25 @@ export const verb: Verb = {
     ['cerith ps --all', 'also what has ended'],
     ["cerith ps --json | jq '.jobs[].id'", 'for scripts'],
   ],
-  run: ({ options }, io) =>
-    withEngine(io, {}, (engine, stateDir) =>
-      ps(engine, stateDir, options as { all?: boolean; json?: boolean; watch?: boolean }, io),
-    ),
+  details:
+    'CPU is the time that the processes of a command have used so far. `cerith top` shows the same, full screen.',
+  run: ({ options }, io) => withEngine(io, {}, (engine, stateDir) => ps(engine, stateDir, options as Options, io)),
 }
 
 async function ps(
   engine: Engine,
   stateDir: string,
-  { all = false, json = false, watch = false }: { all?: boolean; json?: boolean; watch?: boolean },
+  { all = false, json = false, watch }: Options,
   io: Io,
 ): Promise<number> {
+  const view = async (watched: EngineWatch): Promise<string> => {
+    const world = await worldOf(watched, engine, all)
+    return json ? `${JSON.stringify(asJson(world, stateDir))}\n` : asTables(world, watched, stateDir, all, io)
+  }
   if (!watch) {
-    io.out.write(
-      json ? `${JSON.stringify(await asJson(engine, stateDir, all))}\n` : await asTable(engine, stateDir, all, io),
-    )
+    const watched = await lookOnce(stateDir, engine.id)
+    io.out.write(await view(watched))
+    watched.close()
     return EXIT.ok
   }
   let stop = false
@@ -54,12 +64,16 @@ async function ps(
     wake()
   }
   const unlisten = [io.onSignal(end), io.onOutputClosed(end)]
+  const watched = new EngineWatch({ stateDir, except: engine.id })
+  watched.start()
   while (!stop) {
-    const view = json
-      ? `${JSON.stringify(await asJson(engine, stateDir, all))}\n`
-      : await asTable(engine, stateDir, all, io)
+    for (const each of watched.engines.values()) {
+      each.send({ do: 'sessions' })
+      each.send({ do: 'look' })
+    }
+    const text = await view(watched)
     // Home, the new text with each line's rest cleared, then everything below: no flicker.
-    io.out.write(io.out.isTTY && !json ? `\u001B[H${view.replaceAll('\n', '\u001B[K\n')}\u001B[J` : view)
+    io.out.write(io.out.isTTY && !json ? `\u001B[H${text.replaceAll('\n', '\u001B[K\n')}\u001B[J` : text)
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, REDRAW_MS)
       wake = () => {
@@ -68,50 +82,136 @@ async function ps(
       }
     })
   }
+  watched.close()
   for (const each of unlisten) each()
   return EXIT.ok
 }
 
-async function asJson(engine: Engine, stateDir: string, all: boolean): Promise<Record<string, unknown>> {
+function asJson({ calls, sessions, jobs }: World, stateDir: string): Record<string, unknown> {
+  const live = sessions.map(({ engine, session }) => ({
+    name: session.name,
+    engine: engine.id,
+    door: engine.door,
+    pid: session.pid,
+    cwd: session.cwd,
+    busy: session.busy,
+    calls: session.calls,
+    started_at: new Date(session.startedAt).toISOString(),
+    saved_at: null,
+  }))
+  const saved = savedSessions(stateDir).map(({ name, savedAt }) => ({
+    name,
+    engine: null,
+    saved_at: new Date(savedAt).toISOString(),
+  }))
   return {
-    jobs: (await engine.jobs({ all })).map(jobToJson),
-    sessions: savedSessions(stateDir).map(({ name, savedAt }) => ({ name, saved_at: new Date(savedAt).toISOString() })),
+    calls: calls.map(callToJson),
+    jobs: jobs.map(({ info, lastLine, uses }) => ({ ...jobToJson(info), last_line: lastLine, ...usesToJson(uses) })),
+    sessions: [...live, ...saved],
   }
 }
 
-async function asTable(engine: Engine, stateDir: string, all: boolean, io: Io): Promise<string> {
+function callToJson(call: CallRow): Record<string, unknown> {
+  const { command, description, session, engine, client, door, at, pid, bytes, lastLine, uses, ask, pty } = call
+  return {
+    command,
+    description,
+    session,
+    engine: engine.id,
+    client,
+    door,
+    cwd: call.cwd ?? engine.sessions.find(({ name }) => name === session)?.cwd ?? engine.cwd,
+    elapsed_ms: Math.max(0, Date.now() - at),
+    started_at: new Date(at).toISOString(),
+    state: ask ? 'waiting' : 'running',
+    approval_id: ask?.id ?? null,
+    pid,
+    pty,
+    total_bytes: bytes,
+    last_line: lastLine,
+    ...usesToJson(uses),
+  }
+}
+
+function usesToJson(uses: Running | null): Record<string, unknown> {
+  return { cpu_ms: uses?.cpuMs ?? null, memory_bytes: uses?.memoryBytes ?? null, ports: uses?.ports ?? [] }
+}
+
+function asTables(
+  { calls, jobs, sessions }: World,
+  watch: EngineWatch,
+  stateDir: string,
+  all: boolean,
+  io: Io,
+): string {
   const paint = painter(io.out, io.env)
-  const infos = await engine.jobs({ all })
-  const sessions = savedSessions(stateDir)
+  const width = io.out.isTTY ? io.out.columns : 160
   const lines: string[] = []
-  if (infos.length > 0) {
-    const rows = await Promise.all(
-      infos.map(async (info) => [
+  const add = (
+    head: readonly string[],
+    rows: readonly string[][],
+    color: (line: string, at: number) => string,
+  ): void => {
+    const [first = '', ...body] = table(head, rows, width)
+    lines.push(...(lines.length > 0 ? [''] : []), paint('bold', first), ...body.map(color))
+  }
+  const waiting = watch.asks().length
+  if (waiting > 0)
+    lines.push(
+      paint('yellow', `${waiting} ${waiting === 1 ? 'question waits' : 'questions wait'} for you: cerith approve`),
+    )
+  if (calls.length > 0)
+    add(
+      ['CLIENT', 'SESSION', 'ELAPSED', 'CPU', 'MEMORY', 'PORTS', 'COMMAND', 'LAST LINE'],
+      calls.map((call) => [
+        clientName(call),
+        call.session ?? '-',
+        age(Date.now() - call.at),
+        ...usesCells(call.uses),
+        call.command,
+        call.ask ? 'waits for your approval' : call.lastLine,
+      ]),
+      (line, at) => paint(calls[at]?.ask ? 'yellow' : 'green', line),
+    )
+  if (jobs.length > 0)
+    add(
+      ['ID', 'STATE', 'AGE', 'CPU', 'MEMORY', 'PORTS', 'OUTPUT', 'DIRECTORY', 'COMMAND', 'LAST LINE'],
+      jobs.map(({ info, lastLine, uses }) => [
         info.id,
         state(info),
         age(Date.now() - info.startedAt),
+        ...usesCells(uses),
         size(info.bytes.total),
         shortPath(info.cwd),
         info.command,
-        await lastLine(engine, info),
+        lastLine,
       ]),
+      (line, at) => colored(line, jobs[at]!.info, paint),
     )
-    const [head = '', ...body] = table(
-      ['ID', 'STATE', 'AGE', 'OUTPUT', 'DIRECTORY', 'COMMAND', 'LAST LINE'],
-      rows,
-      io.out.isTTY ? io.out.columns : 160,
-    )
-    lines.push(paint('bold', head), ...body.map((line, i) => colored(line, infos[i] as JobInfo, paint)))
-  } else lines.push(all ? 'No jobs.' : 'No running jobs. (`cerith ps --all` shows finished ones.)')
-  if (sessions.length > 0) {
-    const [head = '', ...body] = table(
-      ['SESSION', 'LAST USED'],
-      sessions.map(({ name, savedAt }) => [name, `${age(Date.now() - savedAt)} ago`]),
-      io.out.isTTY ? io.out.columns : 160,
-    )
-    lines.push('', paint('bold', head), ...body)
+  else {
+    if (lines.length > 0) lines.push('')
+    lines.push(all ? 'No jobs.' : 'No running jobs. (`cerith ps --all` shows finished ones.)')
   }
+  const saved = savedSessions(stateDir)
+  const rows = [
+    ...sessions.map(({ engine, session }) => [
+      session.name,
+      session.busy ? 'busy' : 'idle',
+      clientName({ client: null, door: engine.door }),
+      String(session.calls),
+      shortPath(session.cwd),
+    ]),
+    ...saved.map(({ name, savedAt }) => [name, 'saved', `${age(Date.now() - savedAt)} ago`, '', '']),
+  ]
+  if (rows.length > 0) add(['SESSION', 'STATE', 'CLIENT', 'COMMANDS', 'DIRECTORY'], rows, (line) => line)
+  for (const { pid, why } of watch.engines.values())
+    if (why !== null) lines.push('', `The engine of process ${pid} is not shown: ${why}.`)
   return `${lines.join('\n')}\n`
+}
+
+function usesCells(uses: Running | null): [string, string, string] {
+  if (!uses) return ['', '', '']
+  return [uses.cpuMs === 0 ? '0s' : `${(uses.cpuMs / 1_000).toFixed(1)}s`, size(uses.memoryBytes), uses.ports.join(',')]
 }
 
 function state(info: JobInfo): string {
@@ -122,16 +222,6 @@ function state(info: JobInfo): string {
 function colored(line: string, info: JobInfo, paint: Paint): string {
   if (info.isRunning) return paint('green', line)
   return info.status === 'completed' ? paint('dim', line) : paint('red', line)
-}
-
-async function lastLine(engine: Engine, info: JobInfo): Promise<string> {
-  try {
-    const job = await engine.job(info.id)
-    const { text } = await job.read({ since: Math.max(0, info.bytes.total - LAST_LINE_BYTES), ansi: 'strip' })
-    return text.trimEnd().split('\n').at(-1) ?? ''
-  } catch {
-    return '' // It was cleaned away meanwhile.
-  }
 }
 
 function savedSessions(stateDir: string): { name: string; savedAt: number }[] {

@@ -1,5 +1,6 @@
 /** `cerith serve`: the tools over HTTP for MCP clients on this machine. */
 import { readPort } from '../option-rows.js'
+import { withCallLines } from '../call-lines.js'
 import type { Verb } from '../verb.js'
 import { welcome } from '../welcome.js'
 import { MCP_OPTIONS, mcpOptions, type McpVerbOptions } from './mcp.js'
@@ -20,7 +21,7 @@ export const verb: Verb = {
     ['cerith serve', 'says the address, the token and what to paste'],
     ['cerith serve --port 0 --client alice --client bob', 'two clients, apart from each other'],
   ],
-  details: 'Ctrl-C ends it and everything that was started through it.',
+  details: 'Prints a line for each call. Ctrl-C ends it and everything that was started through it.',
   async run({ options }, io) {
     const { port, host, allowRemote, client, ...rest } = options as McpVerbOptions & {
       port?: number
@@ -29,8 +30,10 @@ export const verb: Verb = {
       client?: string[]
     }
     const { serveHttp } = await import('../../mcp/index.js')
+    const settings = await mcpOptions(rest, io)
     const served = await serveHttp({
-      ...(await mcpOptions(rest, io)),
+      ...settings,
+      engine: { ...settings.engine, audit: withCallLines(settings.engine.audit, io) },
       ...(port === undefined ? {} : { port }),
       ...(host === undefined ? {} : { host }),
       ...(allowRemote ? { allowRemote } : {}),

@@ -158,6 +158,8 @@ export function infoOf(dir: string, state: JobState): JobInfo {
     outputComplete: ended ? !ended.incomplete : true,
     notes: notesOf(dir, state, end),
     labels: record.labels,
+    engine: record.engine.id,
+    session: record.session,
   }
 }
 

@@ -8,6 +8,7 @@ import { checkOptions, checkSignal, wrongValue as bad } from './wrong-value.js'
 const KNOWN = new Set([
   'command', 'cwd', 'env', 'envMode', 'timeoutMs', 'graceMs', 'signal', 'input', 'streams', 'ansi', 'progress', 'binary', 'clip', 'dryRun', 'pty', 'record', 'onOutput', 'onBytes', 'yieldMs', 'onTimeout',
   'reportInput', 'description', 'labels', 'newId', 'door', 'ask', 'approvalId', 'key', 'automation', 'owner', 'maxStoredBytes', 'openStdin', 'session', 'limits', 'sandbox',
+  'client',
 ]) // prettier-ignore
 
 /** The command line of a request, after every field was checked. */

@@ -1,0 +1,56 @@
+/** Follows the audit log as it grows, through its rotations. */
+import { closeSync, openSync, readSync, statSync, watch } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { parseLine, type AuditLine } from './chain.js'
+
+const LOOK_EVERY_MS = 500
+const MAX_READ = 1024 * 1024
+
+/** Told of every line that is written from now on, until the returned function is called. */
+export function followAudit(file: string, told: (entry: AuditLine) => void): () => void {
+  let inode = 0
+  let offset = 0
+  let rest = ''
+  const size = (): number => {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    // Rotated: the new file begins where the old one ended. What was written to the old one in between was read already.
+    if (stat && stat.ino !== inode) {
+      const isFirst = inode === 0
+      inode = stat.ino
+      if (!isFirst) offset = 0
+      rest = ''
+    }
+    return stat?.size ?? 0
+  }
+  offset = size()
+  if (inode === 0) inode = -1
+  const look = (): void => {
+    const end = size()
+    while (offset < end) {
+      const bytes = Buffer.alloc(Math.min(MAX_READ, end - offset))
+      const fd = openSync(file, 'r')
+      const got = readSync(fd, bytes, 0, bytes.length, offset)
+      closeSync(fd)
+      if (got === 0) return
+      offset += got
+      const lines = (rest + bytes.toString('utf8', 0, got)).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const entry = parseLine(line)
+        if (entry) told(entry)
+      }
+    }
+  }
+  const timer = setInterval(look, LOOK_EVERY_MS)
+  let watcher: ReturnType<typeof watch> | null = null
+  try {
+    watcher = watch(dirname(file), (_, name) => name === basename(file) && look())
+    watcher.on('error', () => {})
+  } catch {
+    // No such directory yet, or out of watches: the timer looks.
+  }
+  return () => {
+    clearInterval(timer)
+    watcher?.close()
+  }
+}

@@ -1,0 +1,34 @@
+/** What processes use: CPU time and memory, from /proc. */
+import { readFileSync } from 'node:fs'
+import { descendantsOf } from './proc.js'
+
+/** Linux counts CPU time in hundredths of a second towards programs. */
+const TICK_MS = 10
+const PAGE_BYTES = 4_096
+
+export interface Usage {
+  readonly cpuMs: number
+  readonly memoryBytes: number
+}
+
+/** A process and everything below it. */
+export function treeOf(pid: number): number[] {
+  return [pid, ...descendantsOf(pid)]
+}
+
+/** Of those that run, with the time of children that have ended. Memory that several share counts for each. */
+export function usageOf(pids: readonly number[]): Usage {
+  let cpuMs = 0
+  let memoryBytes = 0
+  for (const pid of pids) {
+    try {
+      const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+      for (const at of [11, 12, 13, 14]) cpuMs += Number(fields[at]) * TICK_MS
+      memoryBytes += Number(fields[21]) * PAGE_BYTES
+    } catch {
+      // It has ended.
+    }
+  }
+  return { cpuMs, memoryBytes }
+}
