@@ -4,7 +4,7 @@ import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
 import { buildEnvironment } from '../../env/filter.js'
-import { isDirectory, nearestExisting } from '../../os/paths.js'
+import { nearestExisting } from '../../os/paths.js'
 import { processesOf } from '../../os/helper/processes.js'
 import { commandLine, isAlive, isDoomed } from '../../os/proc.js'
 import { within } from '../services/within.js'
@@ -20,7 +20,7 @@ import type { Stay } from '../services/sandbox.js'
 import type { Services } from '../services/services.js'
 import { checkRequest } from '../plan/request.js'
 import { runInShell, type CallSite } from './call/call.js'
-import { SessionDirectory } from './call/directory.js'
+import { isThere, SessionDirectory } from './call/directory.js'
 import { withoutReturnTrap } from './shell/lines.js'
 import { SessionMemory } from './call/memory.js'
 import { QuickCall } from './call/quick-call.js'
@@ -311,7 +311,7 @@ export class LiveSession implements Session {
     const notes = [...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
     const plan = await planRun(
       request,
-      { ...this.surroundings(), entered: this.#shell?.alive ?? false },
+      { ...this.surroundings(), entered: this.#shell?.alive || isThere(memory) },
       this.#services,
     )
     const stopped = await passGate(plan, this.#services)
@@ -385,9 +385,7 @@ export class LiveSession implements Session {
     memory.forNewShell()
     memory.holdings.begin()
     if (!state) return shell
-    // A name that is no UTF-8 is known to the state only.
-    const exact = memory.cwd === utf8(state.cwd) && isDirectory(Buffer.from(state.cwd, 'latin1'))
-    const wanted = { ...state, cwd: exact ? state.cwd : bytesOf(cwd) }
+    const wanted = { ...state, cwd: isThere(memory) ? state.cwd : bytesOf(cwd) }
     const found = await shell.restore(wanted, { variables: this.initialNames })
     memory.noteDump(shell, AFTER)
     const missing = found ? notRestored(wanted, found) : ['its state']

@@ -1,9 +1,16 @@
 /** A session's directory may be deleted by its last command or by somebody else: the session then goes on in the nearest one that exists. */
-import { directoryIdentity, isSameDirectory, nearestExisting, type DirectoryIdentity } from '../../../os/paths.js'
+import {
+  directoryIdentity,
+  isDirectory,
+  isSameDirectory,
+  nearestExisting,
+  type DirectoryIdentity,
+} from '../../../os/paths.js'
 import { linkOf } from '../../../os/proc.js'
 import { quoteWord } from '../../plan/quote.js'
 import type { SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
+import { utf8 } from '../shell/state.js'
 
 export class SessionDirectory {
   /** As it was found to exist last. */
@@ -22,7 +29,7 @@ export class SessionDirectory {
     this.#seen = seen
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
     const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
-    const lost = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at) !== at
+    const lost = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at) !== at && !isThere(memory)
     if (!lost) return []
     const gone = memory.cwd.replace(/ \(deleted\)$/, '')
     memory.cwd = nearestExisting(gone)
@@ -30,4 +37,9 @@ export class SessionDirectory {
     memory.statusLost = true
     return memory.cwd === gone ? [] : [`The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`]
   }
+}
+
+/** A name that is no UTF-8 is known to the state only. */
+export function isThere({ cwd, state }: SessionMemory): boolean {
+  return state !== null && utf8(state.cwd) === cwd && isDirectory(Buffer.from(state.cwd, 'latin1'))
 }

@@ -109,7 +109,8 @@ export class SessionMemory {
   /** A new shell: what was peculiar to the old one is over. */
   forNewShell(): void {
     this.#dumps = 0
-    this.traps = NO_TRAPS
+    // EXIT has run. The others stand in the way of restoring, so the next command gets them.
+    this.traps = { ...this.traps, exit: null }
     this.strayReturn =
       this.ownStdin =
       this.printsElsewhere =
@@ -118,7 +119,8 @@ export class SessionMemory {
       this.#xtrace =
       this.#verbose =
         false
-    this.#hasTraps = this.errTrap = this.state !== null && hasTraps(this.state)
+    this.errTrap = this.state !== null && hasTraps(this.state)
+    this.#hasTraps = this.errTrap || this.traps.debug !== null || this.traps.return !== null
     this.#mayTrap = this.state !== null && mentionsTraps(this.state)
     this.#blind = false
     this.statusLost = true
@@ -129,6 +131,7 @@ export class SessionMemory {
     this.dirty = this.unread = false
     this.cwd = cwd
     this.last = NO_COMMAND
+    this.traps = NO_TRAPS
     this.#know({ variables: {}, functions: {}, aliases: {} })
     this.forNewShell()
   }

@@ -27,8 +27,9 @@ const SECTIONS: readonly (readonly [name: string, code: string])[] = [
   ['functions', 'declare -f'],
   ['functionNames', 'declare -F'],
   ['aliases', 'alias -p'],
-  // One write instead of one for each option; both are read-only, and always there.
-  ['options', `printf '%s\\n%s' "$SHELLOPTS" "$BASHOPTS"`],
+  // One write instead of one for each option. (BASHOPTS is not always true: GLOBIGNORE and POSIX mode change more than it says.)
+  ['options', `printf %s "$SHELLOPTS"`],
+  ['shopts', 'shopt -s -p'],
   ['umask', 'umask -p'],
   ['traps', 'trap -p'],
   ['disabled', 'enable -n'],

@@ -1,11 +1,13 @@
 /** Bash code that gives a new shell the state of another one, without running any of the agent's code; and a look at whether it has it. */
 import { quoteWord } from '../../plan/quote.js'
+import { isStartHook } from '../../../env/hooks.js'
 import { isBindingVariable } from '../../../secrets/deliver/binding.js'
 import { type Declaration } from './declarations.js'
 import { aliasesOf, isCarriedOn, OF_THE_SHELL, utf8, type ShellState } from './state.js'
 
 /** What killed the predecessor would kill its successor too; the others make bash act at its prompt, where our lines are. */
-const LEFT_OUT_OPTIONS = /^(?:errexit|noexec|onecmd|history|monitor|posix|xtrace|verbose|interactive-comments)$/
+const LEFT_OUT_OPTIONS =
+  /^(?:errexit|noexec|onecmd|history|emacs|vi|monitor|posix|xtrace|verbose|interactive-comments)$/
 const LEFT_OUT_SHOPTS = /^(?:login_shell|restricted_shell)$/
 /** On in every new bash. */
 const USUAL_OPTIONS = ['braceexpand', 'hashall']
@@ -27,9 +29,9 @@ export function restoreCode(state: ShellState, present: Present): string {
   const kept = state.variables.filter((one) => isCarriedOn(one) && there.get(one.name) !== one.text)
   const same = new Set(state.variables.filter(({ name, text }) => there.get(name) === text).map(({ name }) => name))
   // Also those that come back: only so they lose an attribute such as -x.
-  const replaced = [...present.variables, ...there.keys()].filter(
-    (name) => !same.has(name) && !OF_THE_SHELL.test(name) && !isBindingVariable(name) && /^[A-Za-z_]\w*$/.test(name),
-  )
+  const replaced = [...present.variables, ...there.keys()]
+    .filter((name) => /^[A-Za-z_]\w*$/.test(name))
+    .filter((name) => !same.has(name) && !OF_THE_SHELL.test(name) && !isBindingVariable(name) && !isStartHook(name))
   const shopts = state.shopts.filter((name) => /^\w+$/.test(name) && !LEFT_OUT_SHOPTS.test(name))
   const options = state.options.filter((name) => /^[\w-]+$/.test(name) && !LEFT_OUT_OPTIONS.test(name))
   const off = [...USUAL_OPTIONS, ...(present.state?.options ?? [])].filter(
@@ -38,13 +40,13 @@ export function restoreCode(state: ShellState, present: Present): string {
   return [
     ...(present.state ? forgetCode(present.state) : []),
     // First: function bodies may need extglob to be parsed.
-    '\\builtin shopt -u ${BASHOPTS//:/ }',
+    `\\builtin shopt -u \${BASHOPTS//:/ } ${(present.state?.shopts ?? []).join(' ')}`,
     `\\builtin shopt -s ${shopts.join(' ')}`,
     ...off.map((name) => `\\builtin set +o ${name}`),
     ...(replaced.length > 0 ? [`\\builtin unset -v ${replaced.join(' ')}`] : []),
     ...kept.flatMap(restoreVariable),
-    // GLOBIGNORE has turned it on.
-    ...(shopts.includes('dotglob') ? [] : ['\\builtin shopt -u dotglob']),
+    // GLOBIGNORE has changed it.
+    `\\builtin shopt ${shopts.includes('dotglob') ? '-s' : '-u'} dotglob`,
     ...(/^umask [0-7]+$/.test(state.umask) ? [`\\builtin ${state.umask}`] : []),
     `\\builtin cd -- ${quoteWord(state.cwd)}`,
     // OLDPWD comes from the cd above; `cd -` shall go where it would have gone.
@@ -55,7 +57,7 @@ export function restoreCode(state: ShellState, present: Present): string {
       .map((directory) => `\\builtin pushd -n -- ${quoteWord(directory)}`),
     ...(state.positional.length > 0 ? [`\\builtin set -- ${state.positional.slice(1).join(' ')}`] : []),
     // Behind PATH, which empties the table.
-    ...state.hashed.map(({ name, path }) => `\\builtin hash -p ${quoteWord(path)} -- ${quoteWord(name)}`),
+    ...state.hashed.map((words) => `\\builtin hash -p ${words}`),
     ...(state.completions ? [`\\builtin eval ${quoteWord(state.completions)}`] : []),
     ...(state.functions ? [`\\builtin eval ${quoteWord(state.functions)}`] : []),
     ...state.exportedFunctions.map((name) => `\\builtin declare -fx -- ${quoteWord(name)}`),

@@ -1,6 +1,7 @@
 /** The state of a shell: read from what bash wrote down. Its texts are bytes (latin1), as bash printed them. */
 import { isStartHook } from '../../../env/hooks.js'
 import { isBindingVariable } from '../../../secrets/deliver/binding.js'
+import { quoteWord } from '../../plan/quote.js'
 import { parseDeclarations, valueOf, type Declaration } from './declarations.js'
 import { sectionsOf, sectionsText, STATE_BEGINS } from './dump.js'
 
@@ -16,7 +17,8 @@ export interface ShellState {
   readonly umask: string
   readonly traps: readonly { readonly text: string; readonly signal: string }[]
   readonly disabled: readonly string[]
-  readonly hashed: readonly { readonly name: string; readonly path: string }[]
+  /** The words behind `hash -p`, quoted. */
+  readonly hashed: readonly string[]
   /** As `complete -p` prints them. */
   readonly completions: string
   /** `SECONDS`, and when it was read. */
@@ -38,7 +40,6 @@ export function parseState(sections: ReadonlyMap<string, string> | null | undefi
   const cwd = sections?.get('cwd')?.replace(/\n$/, '')
   if (!sections || !cwd) return null
   const part = (name: string): string => sections.get(name) ?? ''
-  const [options = '', shopts = ''] = part('options').split('\n')
   const clock = /^(\d+) (\d+)$/.exec(part('clock'))
   const last = /^(\d+) ([\d ]*)\n([\s\S]*)$/.exec(part('last'))
   return {
@@ -49,15 +50,12 @@ export function parseState(sections: ReadonlyMap<string, string> | null | undefi
       .map((line) => /^declare -\S*x\S* (.+)$/.exec(line)?.[1])
       .filter((name) => name !== undefined),
     aliases: part('aliases'),
-    options: options.split(':').filter(Boolean),
-    shopts: shopts.split(':').filter(Boolean),
+    options: part('options').split(':').filter(Boolean),
+    shopts: lines(part('shopts')).flatMap((line) => /^shopt -s (\w+)$/.exec(line)?.[1] ?? []),
     umask: part('umask').trim(),
     traps: parseTraps(part('traps')),
     disabled: lines(part('disabled')).flatMap((line) => /^enable -n (\S+)$/.exec(line)?.[1] ?? []),
-    hashed: lines(part('hashed')).flatMap((line) => {
-      const match = /^builtin hash -p (.+) (\S+)$/.exec(line)
-      return match ? [{ path: match[1] as string, name: match[2] as string }] : []
-    }),
+    hashed: lines(part('hashed')).flatMap((line) => hashedWords(line) ?? []),
     completions: part('completions'),
     clock: clock ? { seconds: Number(clock[1]), at: Number(clock[2]) } : null,
     positional: lines(part('positional')),
@@ -208,6 +206,16 @@ const MAY_TRAP = /\b(?:trap|eval|source)\b|(?:^|[\s;&|(){}!`'])\.\s/m
 
 export function mentionsTraps({ functions, aliases }: ShellState): boolean {
   return MAY_TRAP.test(functions) || MAY_TRAP.test(aliases)
+}
+
+const QUOTED = String.raw`(?:[\w@%+=:,./-]|'[^']*'|\\.|\$'(?:[^'\\]|\\.)*')+`
+const QUOTED_WORDS = new RegExp(`^${QUOTED} ${QUOTED}$`)
+
+/** An older bash prints them as they are. */
+function hashedWords(line: string): string | null {
+  const [, words = '', path = '', name = ''] = /^builtin hash -p ((.+) (\S+))$/.exec(line) ?? []
+  if (words === '') return null
+  return QUOTED_WORDS.test(words) ? words : `${quoteWord(path)} ${quoteWord(name)}`
 }
 
 function lines(text: string): string[] {
