@@ -17,6 +17,16 @@ const node =
     const { status, stderr } = spawnSync(process.execPath, argv, { env, stdio: ['ignore', 'ignore', 'pipe'] })
     if (status !== 0) throw new Error(String(stderr))
   }
+const message = JSON.stringify({
+  hook_event_name: 'PreToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: 'git status && npm test' },
+  cwd: process.cwd(),
+})
+const hook = async (): Promise<void> => {
+  const { status, stderr } = spawnSync(process.execPath, [cli, 'hook', 'claude'], { env, input: message })
+  if (status !== 0) throw new Error(String(stderr))
+}
 const module = (text: string) => node('--input-type=module', '-e', text)
 
 // A server that ends in order leaves the code that it was compiled to; measured ones are killed at their answer.
@@ -27,6 +37,7 @@ await compare(
     ['node -e 0', node('-e', '0')],
     ["cerith run ':'", node(cli, 'run', ':')],
     ["cerith check 'ls'", node(cli, 'check', 'ls')],
+    ['cerith hook claude', hook],
     ['MCP: initialize + tools/list', () => askTools()],
   ],
   rounds,

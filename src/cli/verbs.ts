@@ -24,6 +24,7 @@ export const VERBS: readonly VerbRow[] = [
   },
   { name: 'schema', about: 'tool definitions for a model', load: () => import('./verbs/schema.js') },
   { name: 'mcp', about: 'MCP server on stdin and stdout', load: () => import('./verbs/mcp.js') },
+  { name: 'hook', about: "the guard in front of a host's own shell", load: () => import('./verbs/hook.js') },
   { name: 'serve', about: 'MCP server over HTTP on this machine', load: () => import('./verbs/serve.js') },
   {
     name: 'doctor',

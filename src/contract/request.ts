@@ -4,7 +4,7 @@ import type { SandboxOptions } from './sandbox.js'
 import type { Verdict } from './verdict.js'
 
 /** Which door a request came through, for the audit log and for texts. */
-export type Door = 'library' | 'cli' | 'mcp' | 'tools'
+export type Door = 'library' | 'cli' | 'mcp' | 'tools' | 'hook'
 
 export interface PtySize {
   readonly cols: number

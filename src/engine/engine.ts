@@ -7,10 +7,11 @@ import type { Engine, RunHandle } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import type { Outcome } from '../contract/outcome.js'
-import type { AutomationRule, RunRequest } from '../contract/request.js'
+import type { RunRequest } from '../contract/request.js'
 import { isSecretName } from '../contract/secret.js'
 import type { Verdict } from '../contract/verdict.js'
 import type { Policy, PolicyConfig } from '../guard/policy/policy.js'
+import { OWN_AUTOMATION } from '../guard/policy/automation.js'
 import { findBash } from '../os/bash.js'
 import { homeDirectory } from '../os/home.js'
 import { findShellBuiltin } from '../os/helper/file.js'
@@ -43,15 +44,6 @@ import { SecretStore } from './services/secret-store.js'
 import type { Services } from './services/services.js'
 import { createSessions } from './session/sessions.js'
 import { checkOptions, wrongValue } from './plan/wrong-value.js'
-
-/** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
-const OWN_AUTOMATION: AutomationRule = {
-  program: 'cerith',
-  subcommands: ['approve', 'attach', 'clean', 'kill', 'mcp', 'run', 'secret', 'send', 'serve', 'top', 'ui'],
-  tools: 'the shell tools you already have',
-  feature: 'cerith',
-  enabled: true,
-}
 
 const KEPT_VERDICTS = 500
 

@@ -108,8 +108,19 @@ function sleepers() {
   })
 }
 
+/** Claude and Gemini prefix the names of a server's tools; Codex groups them in a namespace, or lists them flat. */
+function findOurs(tools) {
+  const args = (scene) => scene.args
+  for (const tool of tools) {
+    if (tool.type === 'namespace' && /cerith/.test(tool.name))
+      return { name: tool.tools.find(({ name }) => /Bash$/.test(name))?.name, namespace: tool.name, args }
+    if (/cerith.*Bash$/.test(tool.name)) return { name: tool.name, args }
+  }
+  return null
+}
+
 const { vendor, prepare, run } = HOSTS[host]
-const model = await startModel(vendor)
+const model = await startModel(vendor, { scenes: SCENES, findTool: findOurs })
 prepare(model.url)
 const { argv, env: extra } = run(model.url)
 const child = spawn(argv[0], argv.slice(1), {

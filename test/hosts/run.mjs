@@ -16,6 +16,7 @@ process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRe
 const budgetMs = Number(process.env.CERITH_HOSTS_MS ?? 10 * 60_000)
 const until = Date.now() + budgetMs
 const cli = join(root, 'dist', 'cli.js')
+const hookCli = join(root, 'dist', 'cli.cjs')
 
 /** Versions that these checks were written against. */
 const PACKAGES = {
@@ -35,6 +36,9 @@ const CHECKS = {
   claude: () => play('claude'),
   codex: () => play('codex'),
   gemini: () => play('gemini'),
+  'hook-claude': () => hook('claude'),
+  'hook-codex': () => hook('codex'),
+  'hook-gemini': () => hook('gemini'),
 }
 
 class Skip extends Error {}
@@ -237,11 +241,7 @@ async function langchain() {
 async function play(host) {
   const node = modernNode()
   installed(host)
-  const alone = [
-    ['unshare', '-n'],
-    ['unshare', '-r', '-n'],
-  ].find(([command, ...args]) => spawnSync(command, [...args, 'true']).status === 0)
-  if (!alone) throw new Skip('unshare -n is not allowed here, and hosts must not reach the network')
+  const alone = networkless()
   const result = lastJson(await run([...alone, node, join(here, 'play.mjs'), host, cache, cli], { timeoutMs: 120_000 }))
   expect(result.ok, `${result.problems.join('\n')}\n${result.output ?? ''}`)
   const killed = lastJson(
@@ -252,6 +252,53 @@ async function play(host) {
   )
   expect(killed.ok, `killed with -9: ${killed.problems.join('\n')}`)
   return `success, failure, refusal, timeout and yield reached the model; killed with -9 its command was gone after ${killed.afterMs} ms`
+}
+
+/** Our hook in front of a real host's own shell tool. The denied command would fail harmlessly if it were run. */
+async function hook(host) {
+  const node = modernNode()
+  installed(host)
+  const alone = networkless()
+  const show = async (flags, commands, env = {}) =>
+    lastJson(
+      await run([...alone, node, join(here, 'hook-play.mjs'), host, cache, hookCli, ...flags, '--', ...commands], {
+        timeoutMs: 100_000,
+        env,
+      }),
+    )
+  const { seen, audit, ...rest } = await show(
+    ['--auto-allow', 'readonly'],
+    ['mkfs.ext4 /dev/sdzz9', 'ls /etc/hostname', "grep -c 'rm -rf /' /etc/hostname"],
+  )
+  const said = `${JSON.stringify(seen)} ${JSON.stringify(rest)}`.slice(0, 1_500)
+  expect(/destroy-device.*Use an image file/.test(seen?.[0]), `the denial did not reach the model: ${said}`)
+  expect(/etc.hostname/.test(seen[1]), `a read-only command did not pass: ${said}`)
+  expect(/0|exit/i.test(seen[2]) && !/cerith/.test(seen[2]), `text about rm was blocked: ${said}`)
+  expect(
+    audit.map(({ status }) => status).join() === 'deny,allow,allow' && audit.every(({ client }) => client === host),
+    `the audit log has ${JSON.stringify(audit)}`,
+  )
+  const asked = await show(['--set', 'policy.preset=careful'], ['curl -s http://127.0.0.1:9/'])
+  expect(/network/.test(asked.seen?.[0]), `a question did not become the host's refusal: ${JSON.stringify(asked)}`)
+  const wrapped = await show(['--wrap'], ['cd /usr; X=five', 'echo $PWD-$X; (exit 3)'], { PLAY_ALLOW: '1' })
+  expect(
+    /\/usr-five/.test(wrapped.seen?.[1]) && /\b3\b/.test(wrapped.seen[1]),
+    `state or exit code lost with --wrap: ${JSON.stringify(wrapped).slice(0, 1_500)}`,
+  )
+  if (host !== 'codex') {
+    const plugin = await show([], ['mkfs.ext4 /dev/sdzz9'], { PLAY_PACKAGED: '1' })
+    expect(/destroy-device/.test(plugin.seen?.[0]), `the packaged hook did not speak: ${JSON.stringify(plugin)}`)
+  }
+  return 'denied with guidance, read-only without a question, ask as the host refuses headless, --wrap keeps cd and variables'
+}
+
+function networkless() {
+  const alone = [
+    ['unshare', '-n'],
+    ['unshare', '-r', '-n'],
+  ].find(([command, ...args]) => spawnSync(command, [...args, 'true']).status === 0)
+  if (!alone) throw new Skip('unshare -n is not allowed here, and hosts must not reach the network')
+  return alone
 }
 
 /** Some need a newer Node than we do. */

@@ -1,9 +1,11 @@
 // A model that always wants the same things: speaks just enough of three vendors' APIs for a host to call our tools and hand back the results.
 import { createServer } from 'node:http'
-import { SCENES } from './scenes.mjs'
 
-/** Starts it on loopback; `seen[i]` is what came back for scene i. */
-export async function startModel(vendor) {
+/**
+ * Starts it on loopback; `seen[i]` is what came back for scene i. `findTool` picks the tool to call from the request's list,
+ * as { name, namespace?, args } with the arguments of a scene.
+ */
+export async function startModel(vendor, { scenes, findTool }) {
   const seen = []
   const requests = []
   const speak = { anthropic, openai, gemini }[vendor]
@@ -14,7 +16,7 @@ export async function startModel(vendor) {
       const body = text.startsWith('{') ? JSON.parse(text) : {}
       requests.push({ method: request.method, url: request.url, body })
       try {
-        speak({ request, response, body, seen })
+        speak({ request, response, body, seen, scenes, findTool })
       } catch (error) {
         response.writeHead(500).end(String(error))
       }
@@ -30,9 +32,9 @@ export async function startModel(vendor) {
 }
 
 /** Notes the results so far and gives the scene that is next, or null when all were played. */
-function nextScene(results, seen) {
+function nextScene(results, { seen, scenes }) {
   results.forEach((result, at) => (seen[at] = typeof result === 'string' ? result : JSON.stringify(result)))
-  return SCENES[results.length] ?? null
+  return scenes[results.length] ?? null
 }
 
 function stream(response, events, named) {
@@ -46,21 +48,21 @@ function json(response, value, status = 200) {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-function anthropic({ request, response, body, seen }) {
+function anthropic({ request, response, body, findTool, ...play }) {
   if (!request.url.startsWith('/v1/messages'))
     return json(response, { error: { type: 'not_found_error', message: 'no' } }, 404)
   if (request.url.includes('count_tokens')) return json(response, { input_tokens: 10 })
-  const tool = body.tools?.find(({ name }) => /^mcp__cerith__Bash$/.test(name))
+  const tool = findTool(body.tools ?? [])
   const results = (body.messages ?? [])
     .flatMap(({ content }) => (Array.isArray(content) ? content : []))
     .filter(({ type }) => type === 'tool_result')
     .map(({ content, is_error }) => ({ content, is_error }))
-  const scene = tool ? nextScene(results, seen) : null
+  const scene = tool ? nextScene(results, play) : null
   const block = scene
     ? { type: 'tool_use', id: `toolu_${results.length}`, name: tool.name, input: {} }
     : { type: 'text', text: '' }
   const delta = scene
-    ? { type: 'input_json_delta', partial_json: JSON.stringify(scene.args) }
+    ? { type: 'input_json_delta', partial_json: JSON.stringify(tool.args(scene)) }
     : { type: 'text_delta', text: 'done' }
   const message = {
     id: `msg_${Date.now()}`,
@@ -76,7 +78,7 @@ function anthropic({ request, response, body, seen }) {
   if (!body.stream)
     return json(response, {
       ...message,
-      content: [scene ? { ...block, input: scene.args } : { type: 'text', text: 'done' }],
+      content: [scene ? { ...block, input: tool.args(scene) } : { type: 'text', text: 'done' }],
       stop_reason: stop,
     })
   stream(
@@ -93,20 +95,20 @@ function anthropic({ request, response, body, seen }) {
   )
 }
 
-function openai({ request, response, body, seen }) {
+function openai({ request, response, body, findTool, ...play }) {
   if (!request.url.endsWith('/responses')) return json(response, { object: 'list', data: [], models: [] })
   const results = (body.input ?? []).filter(({ type }) => type === 'function_call_output').map(({ output }) => output)
-  const scene = nextScene(results, seen)
-  const { name, namespace } = findTool(body.tools ?? [])
+  const scene = nextScene(results, play)
+  const tool = findTool(body.tools ?? [])
   const item =
-    scene && name
+    scene && tool
       ? {
           type: 'function_call',
           id: `fc_${results.length}`,
           call_id: `call_${results.length}`,
-          name,
-          ...(namespace ? { namespace } : {}),
-          arguments: JSON.stringify(scene.args),
+          name: tool.name,
+          ...(tool.namespace ? { namespace: tool.namespace } : {}),
+          arguments: JSON.stringify(tool.args(scene)),
           status: 'completed',
         }
       : {
@@ -141,27 +143,15 @@ function openai({ request, response, body, seen }) {
   )
 }
 
-/** Codex groups the tools of a server in a namespace, or lists them flat with a prefix. */
-function findTool(tools) {
-  for (const tool of tools) {
-    if (tool.type === 'namespace' && /cerith/.test(tool.name))
-      return { name: tool.tools.find(({ name }) => /Bash$/.test(name))?.name, namespace: tool.name }
-    if (tool.type === 'function' && /cerith.*Bash$/.test(tool.name)) return { name: tool.name, namespace: null }
-  }
-  return { name: null, namespace: null }
-}
-
-function gemini({ request, response, body, seen }) {
+function gemini({ request, response, body, findTool, ...play }) {
   const parts = (body.contents ?? []).flatMap(({ parts }) => parts ?? [])
   const results = parts
     .filter(({ functionResponse }) => functionResponse)
     .map(({ functionResponse }) => functionResponse.response)
-  const tool = (body.tools ?? [])
-    .flatMap(({ functionDeclarations }) => functionDeclarations ?? [])
-    .find(({ name }) => /cerith.*Bash$/.test(name) || name === 'Bash')
-  const scene = tool ? nextScene(results, seen) : null
+  const tool = findTool((body.tools ?? []).flatMap(({ functionDeclarations }) => functionDeclarations ?? []))
+  const scene = tool ? nextScene(results, play) : null
   const part = scene
-    ? { functionCall: { id: `call_${results.length}`, name: tool.name, args: scene.args } }
+    ? { functionCall: { id: `call_${results.length}`, name: tool.name, args: tool.args(scene) } }
     : { text: body.generationConfig?.responseMimeType === 'application/json' ? '{}' : 'done' }
   const answer = {
     candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }],

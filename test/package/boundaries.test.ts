@@ -50,6 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   engine: [...SYSTEM, 'engine'],
   reach: [...SYSTEM, 'engine', 'reach'],
   setup: [...SYSTEM, 'engine', 'reach'],
+  hooks: [...SYSTEM, 'engine/services', 'setup'],
   tools: [...WORDS, 'output', 'engine'],
   mcp: [...WORDS, 'output', 'os', 'audit', 'vault', 'config', 'engine', 'setup', 'tools'],
   // The program starts the other door.
@@ -64,6 +65,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'engine',
     'setup',
+    'hooks',
     'tools',
     'mcp',
     'cli',
@@ -103,6 +105,7 @@ const TOUCHES_FILES = [
   'config/',
   'setup/',
   'engine/',
+  'hooks/',
   'reach/records.ts',
   'reach/far/serve.ts',
   'cli/',

@@ -17,6 +17,7 @@ const OTHERS = [
   'CERITH_ENGINE',
   'CERITH_TOKEN',
   'CERITH_NO_APT',
+  'CERITH_CODE_CACHE',
 ]
 
 export function configFinding(io: Io): Finding {

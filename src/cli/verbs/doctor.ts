@@ -23,10 +23,12 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
   const { stateDirectory } = await import('../../os/state-dir.js')
   const { ownVersion } = await import('../../os/package-file.js')
   const { configFinding, umaskFinding } = await import('../doctor/config.js')
+  const { hookFindings } = await import('../doctor/hooks.js')
   const findings = [
     ...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })),
     configFinding(io),
     umaskFinding(),
+    ...hookFindings(io),
   ]
   if (mcp) findings.push(...(await (await import('../doctor/mcp.js')).mcpFindings(io)))
   const broken = findings.some(({ state }) => state === 'broken')

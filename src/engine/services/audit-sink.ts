@@ -17,6 +17,7 @@ export type AuditKind =
   | 'background'
   | 'send'
   | 'attach'
+  | 'hook'
 
 /** One decision and what came of it. Command text has its tokens unresolved; every text is masked before it gets here. */
 export interface AuditEntry {

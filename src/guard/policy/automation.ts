@@ -16,6 +16,15 @@ export interface AutomationRule {
   readonly enabled: boolean
 }
 
+/** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
+export const OWN_AUTOMATION: AutomationRule = {
+  program: 'cerith',
+  subcommands: ['approve', 'attach', 'clean', 'hook', 'kill', 'mcp', 'run', 'secret', 'send', 'serve', 'top', 'ui'],
+  tools: 'the shell tools you already have',
+  feature: 'cerith',
+  enabled: true,
+}
+
 export function watchAutomation(rules: readonly AutomationRule[]): Observer {
   return {
     command: (argv, _shell, walker) => {

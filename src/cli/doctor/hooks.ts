@@ -1,0 +1,40 @@
+/** The doctor's look at the hooks in hosts' settings: which hosts are hooked, and whether the hook denies what it must. */
+import { spawnSync } from 'node:child_process'
+import { HOOK_HOSTS, type HookHostName } from '../../hooks/hosts/index.js'
+import { ownCommand, settingsFile } from '../../hooks/settings.js'
+import { homeDirectory } from '../../os/home.js'
+import type { Io } from '../io.js'
+import type { Finding } from './doctor.js'
+
+/** Judged, never run: the hook is asked what it would say to its host. */
+const PROBE = 'mkfs.ext4 /dev/sdzz9'
+
+/** One line per settings file that has the hook; nothing where no host is hooked. */
+export function hookFindings(io: Io): Finding[] {
+  const where = { home: homeDirectory(io.env), cwd: io.cwd, env: io.env }
+  return (Object.keys(HOOK_HOSTS) as HookHostName[]).flatMap((name) => {
+    const host = HOOK_HOSTS[name]
+    const files = new Set((['user', 'project'] as const).flatMap((scope) => settingsFile(host, scope, where) ?? []))
+    return [...files].flatMap((file) => finding(name, file, io) ?? [])
+  })
+}
+
+function finding(name: HookHostName, file: string, io: Io): Finding | null {
+  const host = HOOK_HOSTS[name]
+  const label = `hook of ${host.title}`
+  try {
+    const command = ownCommand({ host, name, file })
+    if (command === null) return null
+    const { status, stdout, error } = spawnSync('/bin/sh', ['-c', command], {
+      input: JSON.stringify(host.example(PROBE, io.cwd)),
+      env: io.env as NodeJS.ProcessEnv,
+      encoding: 'utf8',
+      timeout: 30_000,
+    })
+    if (!error && /"deny"/.test(stdout)) return { name: label, state: 'ok', detail: `answers, in ${file}`, fix: null }
+    const detail = `in ${file}, but does not deny what it must (${error?.message ?? `exit ${status}`})`
+    return { name: label, state: 'broken', detail, fix: `cerith hook install ${name}` }
+  } catch (error) {
+    return { name: label, state: 'broken', detail: (error as Error).message, fix: `Correct ${file}.` }
+  }
+}

@@ -1,0 +1,14 @@
+/** Every host whose hooks are spoken, by the word after `cerith hook`. */
+import type { HookHost } from '../protocol.js'
+import { claude, vscode } from './claude.js'
+import { codex } from './codex.js'
+import { cursor } from './cursor.js'
+import { gemini } from './gemini.js'
+
+export const HOOK_HOSTS = { claude, codex, gemini, cursor, vscode } as const satisfies Record<string, HookHost>
+
+export type HookHostName = keyof typeof HOOK_HOSTS
+
+export function isHookHost(name: string): name is HookHostName {
+  return Object.hasOwn(HOOK_HOSTS, name)
+}
