@@ -251,7 +251,12 @@ export class LiveSession implements Session {
     }
     const begin = (): Promise<T> => work(leave)
     // What came of the one before is its caller's.
-    const turn = this.#queue.then(begin, begin).finally(leave)
+    // Nothing else keeps the host alive while a restart, a dump or a snapshot is waited for.
+    const release = this.#services.launcher.hold()
+    const turn = this.#queue.then(begin, begin).finally(() => {
+      release()
+      leave()
+    })
     this.#queue = turn
     return turn
   }

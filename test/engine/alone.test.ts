@@ -1,0 +1,44 @@
+/** Every asynchronous method settles when it is all that its host waits for, however long the engine was idle before. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from './harness.js'
+
+const host = fileURLToPath(new URL('../fixtures/awaits-alone.mjs', import.meta.url))
+/** What is neither asynchronous nor for users: a method of another name has to be added to the calls of the host. */
+const OTHERS = [
+  'engine.onJobEvent', 'engine.setAsk', 'engine.calls', 'engine.watch',
+  'session.surroundings', 'session.snapshot', 'session.currentState', 'session.stateInTurn', 'session.adopt',
+  'job.record',
+  'manager.getShell', 'manager.listShells', 'manager.listRunning', 'manager.cleanupCompleted',
+] // prettier-ignore
+
+async function alone(method: string, tier: string): Promise<string> {
+  const env = { ...process.env, CERITH_HOME: join(temporaryFolder(), 'state'), TIER: tier }
+  const { stdout } = await promisify(execFile)(process.execPath, [host, method], { env }).catch(
+    (error: { stdout: string; code: number }) => ({ stdout: `${error.stdout}exit ${error.code}` }),
+  )
+  return stdout.trim()
+}
+
+test('settles each of them, on both tiers', async () => {
+  const { names, calls } = JSON.parse(await alone('list', 'auto')) as { names: string[]; calls: string[] }
+  expect(names.filter((name) => !calls.includes(name) && !OTHERS.includes(name))).toEqual([])
+  const rows = calls.flatMap((method) => [
+    [method, 'auto'] as const,
+    ...(['session.restart', 'session.close', 'engine.close', 'job.kill'].includes(method)
+      ? [[method, 'plain'] as const]
+      : []),
+  ])
+  const wrong: string[] = []
+  const work = async (): Promise<void> => {
+    for (let row = rows.pop(); row; row = rows.pop()) {
+      const said = await alone(...row)
+      if (!said.endsWith('settled')) wrong.push(`${row.join(' ')}: ${said}`)
+    }
+  }
+  await Promise.all([work(), work(), work()])
+  expect(wrong).toEqual([])
+})
