@@ -49,6 +49,8 @@ export interface Outcome {
   readonly truncated: boolean
   readonly omittedBytes: number
   readonly outputFile: string | null
+  /** Bytes that the reader of a `stream()` lost because it was too slow; 0 for everything else. */
+  readonly droppedBytes: number
   readonly durationMs: number
   /** The session's directory after the command; for a fresh run the directory it ran in. */
   readonly cwd: string

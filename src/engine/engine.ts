@@ -7,7 +7,7 @@ import type { Engine, RunHandle } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import type { Outcome } from '../contract/outcome.js'
-import type { RunRequest } from '../contract/request.js'
+import type { RunRequest, StartRequest } from '../contract/request.js'
 import { isSecretName } from '../contract/secret.js'
 import type { Verdict } from '../contract/verdict.js'
 import type { Policy, PolicyConfig } from '../guard/policy/policy.js'
@@ -36,14 +36,14 @@ import type { AskpassRule, EngineLimits, EngineOptions } from './services/option
 import { planRun } from './plan/plan.js'
 import { runOnTerminal } from './run/terminal.js'
 import { checkRequest } from './plan/request.js'
-import { sandboxMistake } from '../confine/check.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
 import { insideFor } from './services/inside.js'
 import { Sandbox } from './services/sandbox.js'
 import { SecretStore } from './services/secret-store.js'
 import type { Services } from './services/services.js'
 import { createSessions } from './session/sessions.js'
-import { checkOptions, wrongValue } from './plan/wrong-value.js'
+import { CHECK_ROWS, checkFields, ENGINE_ROWS } from './plan/fields.js'
+import { wrongValue } from './plan/wrong-value.js'
 
 const KEPT_VERDICTS = 500
 
@@ -58,6 +58,12 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     const release = services.launcher.hold()
     call.outcome.then(release, release)
     void (async () => {
+      if ((request as Partial<StartRequest> | null)?.session !== undefined)
+        throw wrongValue(
+          'run has a shell of its own, and no session',
+          (request as Partial<StartRequest>).session,
+          'Use (await engine.session(name)).run(request).',
+        )
       const plan = await planRun(request, { session: null, cwd: services.cwd }, services)
       const stopped = await passGate(plan, services)
       if (stopped) return call.settle(stopped)
@@ -112,7 +118,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     clean: (which) => jobs.clean(which),
     async check(command, where) {
       const text = checkRequest({ command }, services.limits)
-      checkOptions('check', where)
+      checkFields('check', where, CHECK_ROWS)
       const around =
         where?.session !== undefined ? await sessions.surroundings(where.session) : { session: null, cwd: services.cwd }
       return services.judge(text, { ...around, cwd: checkDirectory(where?.cwd, around.cwd, services.roots) })
@@ -140,6 +146,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
 }
 
 async function createServices(options: EngineOptions): Promise<Services> {
+  checkFields('createEngine', options, ENGINE_ROWS)
   checkProc()
   const cwd = checkDirectory(options.cwd, process.cwd(), null)
   const roots = options.roots ? realRoots(options.roots, cwd) : null
@@ -181,8 +188,6 @@ async function createServices(options: EngineOptions): Promise<Services> {
     ? await answerPrompts(options.askpass, programDir(options, stateDir, runDir), secrets)
     : null
   const shellBuiltin = launcher.tier === 'native' ? findShellBuiltin(bash.version) : null
-  const wrongSandbox = options.sandbox === undefined ? null : sandboxMistake(options.sandbox)
-  if (wrongSandbox) throw wrongValue(wrongSandbox, options.sandbox, 'See docs/sandbox.md.')
   const makeSandbox = (wanted: SandboxOptions): Sandbox =>
     new Sandbox({
       options: wanted,

@@ -26,7 +26,7 @@ async function alone(method: string, tier: string): Promise<string> {
 test('settles each of them, on both tiers', async () => {
   const { names, calls } = JSON.parse(await alone('list', 'auto')) as { names: string[]; calls: string[] }
   expect(names.filter((name) => !calls.includes(name) && !OTHERS.includes(name))).toEqual([])
-  const rows = calls.flatMap((method) => [
+  const rows: (readonly [string, string])[] = calls.flatMap((method) => [
     [method, 'auto'] as const,
     ...(['session.restart', 'session.close', 'engine.close', 'job.kill'].includes(method)
       ? [[method, 'plain'] as const]

@@ -16,6 +16,7 @@ const OUTCOME: Outcome = {
   truncated: false,
   omittedBytes: 0,
   outputFile: null,
+  droppedBytes: 0,
   durationMs: 12,
   cwd: '/srv/app',
   pid: 4321,

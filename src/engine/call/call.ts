@@ -4,6 +4,7 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { ByteChunk, OutputChunk, StreamName, Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
 import type { Held } from '../../os/pipe-reader.js'
+import { utf8Length } from '../../output/utf8.js'
 import { Capture } from './capture.js'
 import type { Plan } from '../plan/plan.js'
 import type { LiveCall, LiveCalls } from '../services/live-calls.js'
@@ -39,6 +40,11 @@ export class Call implements RunHandle, LiveCall {
   readonly #unwanted = new Set<StreamName>()
   #queue: OutputChunk[] = []
   #queued = 0
+  /** What the iterator lost since its last piece, by stream, and in all. */
+  readonly #gaps = new Map<StreamName, number>()
+  /** Where the last piece that was lost ended. */
+  readonly #ends = new Map<StreamName, number>()
+  #dropped = 0
   #iterated = false
   #wake: (() => void) | null = null
   #done = false
@@ -75,7 +81,8 @@ export class Call implements RunHandle, LiveCall {
   settle(outcome: Outcome): void {
     if (this.#done) return
     this.#done = true
-    const last = this.adorn ? this.adorn(outcome) : outcome
+    const adorned = this.adorn ? this.adorn(outcome) : outcome
+    const last = this.#dropped === 0 ? adorned : withDrops(adorned, this.#dropped)
     this.#calls.ended(this, last)
     this.#resolve(last)
     this.#wake?.()
@@ -163,8 +170,7 @@ export class Call implements RunHandle, LiveCall {
     if (this.#iterated) {
       this.#queue.push(chunk)
       this.#queued += chunk.text.length
-      while (this.#queued > MAX_QUEUED_CHARS && this.#queue.length > 1)
-        this.#queued -= this.#queue.shift()?.text.length ?? 0
+      while (this.#queued > MAX_QUEUED_CHARS && this.#queue.length > 1) this.#drop(this.#queue.shift() as OutputChunk)
       this.#wake?.()
     }
     if (this.#followers) for (const follow of this.#followers) follow(chunk)
@@ -176,6 +182,21 @@ export class Call implements RunHandle, LiveCall {
     }
   }
 
+  #drop({ stream, text, offset }: OutputChunk): void {
+    const bytes = utf8Length(text)
+    this.#queued -= text.length
+    this.#dropped += bytes
+    this.#gaps.set(stream, (this.#gaps.get(stream) ?? 0) + bytes)
+    this.#ends.set(stream, offset + bytes)
+  }
+
+  #withGap(chunk: OutputChunk): OutputChunk {
+    const droppedBytes = this.#gaps.get(chunk.stream)
+    if (!droppedBytes) return chunk
+    this.#gaps.delete(chunk.stream)
+    return { ...chunk, droppedBytes }
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
     this.#iterated = true
     return {
@@ -184,8 +205,12 @@ export class Call implements RunHandle, LiveCall {
           const chunk = this.#queue.shift()
           if (chunk) {
             this.#queued -= chunk.text.length
-            return { value: chunk, done: false }
+            return { value: this.#withGap(chunk), done: false }
           }
+          // A stream may have lost its last pieces.
+          const [gap] = this.#done ? this.#gaps.keys() : []
+          if (gap)
+            return { value: this.#withGap({ stream: gap, text: '', offset: this.#ends.get(gap) ?? 0 }), done: false }
           if (this.#done) return { value: undefined, done: true }
           await new Promise<void>((resolve) => (this.#wake = resolve))
         }
@@ -197,6 +222,11 @@ export class Call implements RunHandle, LiveCall {
       },
     }
   }
+}
+
+function withDrops(outcome: Outcome, droppedBytes: number): Outcome {
+  const note = `The reader of the stream was too slow: ${droppedBytes} bytes were dropped before it took them${outcome.outputFile === null ? '' : `; the output is in ${outcome.outputFile}`}.`
+  return { ...outcome, droppedBytes, notes: [...outcome.notes, note] }
 }
 
 function mayBecomeJob({ yieldMs, onTimeout }: RunRequest): boolean {

@@ -26,7 +26,7 @@ import { waitForJob } from './wait.js'
 import type { JobScreen } from '../terminal/screen.js'
 import { auditDeed } from '../services/deeds.js'
 import type { Services } from '../services/services.js'
-import { checkOptions } from '../plan/wrong-value.js'
+import { checkFields, KILL_ROWS, SCREEN_ROWS } from '../plan/fields.js'
 
 /** How often a job of another engine is looked at for its followers. */
 const LOOK_EVERY_MS = 50
@@ -76,7 +76,7 @@ export class JobHandle implements Job {
   }
 
   async kill(options: KillOptions = {}): Promise<KillResult> {
-    checkOptions('kill', options)
+    checkFields('kill', options, KILL_ROWS)
     // The news of the end alone would not keep the host alive until it is here.
     const release = this.#services.launcher.hold()
     try {
@@ -119,7 +119,7 @@ export class JobHandle implements Job {
   }
 
   async screen(options: { since?: number } = {}): Promise<Screen> {
-    checkOptions('screen', options)
+    checkFields('screen', options, SCREEN_ROWS)
     if (!this.#state().record.pty)
       throw new ShellError(
         'BAD_REQUEST',

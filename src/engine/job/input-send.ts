@@ -11,6 +11,7 @@ import { hasCursorKeys, keyBytes, typedText } from '../terminal/keys.js'
 import { endOfJob, jobStatusOf, type JobState } from './info.js'
 import { applicationCursorAsked } from '../terminal/modes.js'
 import type { SecretStore } from '../services/secret-store.js'
+import { checkFields, SEND_ROWS } from '../plan/fields.js'
 import { wrongValue } from '../plan/wrong-value.js'
 
 /** A program that does not read its input fills the FIFO: say so instead of waiting for ever. */
@@ -196,12 +197,7 @@ function check(options: SendOptions): SendOptions {
   const bad = (message: string, value: unknown): ShellError =>
     wrongValue(message, value, 'Pass text, keys (a list of names such as "C-c"), enter or eof.')
   if (typeof options !== 'object' || options === null) throw bad('input must be an object', options)
-  if (options.text !== undefined && typeof options.text !== 'string') throw bad('text must be a string', options.text)
-  if (
-    options.keys !== undefined &&
-    !(Array.isArray(options.keys) && options.keys.every((key) => typeof key === 'string'))
-  )
-    throw bad('keys must be a list of names', options.keys)
+  checkFields('send', options, SEND_ROWS)
   // Every key is known before the first is pressed.
   for (const key of options.keys ?? []) keyBytes(key)
   if (!options.text && !options.keys?.length && !options.enter && !options.eof)

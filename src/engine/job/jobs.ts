@@ -23,7 +23,8 @@ import { startJob, type Restore, type StartedJob } from './start.js'
 import { abortedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
 import { planRun, type Surroundings } from '../plan/plan.js'
 import type { Services } from '../services/services.js'
-import { checkOptions, wrongValue } from '../plan/wrong-value.js'
+import { CLEAN_ROWS, checkFields, JOBS_ROWS } from '../plan/fields.js'
+import { wrongValue } from '../plan/wrong-value.js'
 
 const TIDY_AFTER_MS = 300
 const CLOSE_PATIENCE_MS = 10_000
@@ -168,20 +169,13 @@ export function createJobs(services: Services): Jobs {
       throw notFound(id, await this.list({ all: true }))
     },
     async list(which) {
-      checkOptions('jobs', which)
+      checkFields('jobs', which, JOBS_ROWS)
       const infos = list.all()
       return which?.all ? infos : infos.filter((info) => info.isRunning)
     },
     async clean(which) {
-      checkOptions('clean', which)
-      const olderThanMs = which?.olderThanMs ?? 0
-      if (typeof olderThanMs !== 'number' || !(olderThanMs >= 0))
-        throw wrongValue(
-          'olderThanMs must be a number, 0 or more',
-          olderThanMs,
-          'Pass milliseconds, or leave it out for all that have ended.',
-        )
-      return cleanJobs(stateDir, olderThanMs)
+      checkFields('clean', which, CLEAN_ROWS)
+      return cleanJobs(stateDir, which?.olderThanMs ?? 0)
     },
     onEvent(listener) {
       unfollow ??= followAdopted(stateDir, (id) => live.has(id), news)

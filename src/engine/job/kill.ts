@@ -6,7 +6,6 @@ import { listenersOn, portsOf } from '../../os/job/ports.js'
 import { bootId, commandLine } from '../../os/proc.js'
 import { signalName, signalNumber } from '../../os/signals.js'
 import { infoOf, type JobState } from './info.js'
-import { wrongValue } from '../plan/wrong-value.js'
 
 const SIGTERM = 15
 const SIGKILL = 9
@@ -31,8 +30,6 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
       'Use TERM, KILL, INT, HUP, USR1 ... or a number.',
     )
   const graceMs = options.graceMs ?? defaultGraceMs
-  if (typeof graceMs !== 'number' || !(graceMs >= 0))
-    throw wrongValue('graceMs must be a number of milliseconds', graceMs, 'Pass 0 or more.')
   let state = job.state()
   for (
     const until = performance.now() + PATIENCE_MS;

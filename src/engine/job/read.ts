@@ -8,7 +8,8 @@ import { createLineFilter, type LineFilter } from '../../output/filter.js'
 import { collapseProgress, createProgressCollapser } from '../../output/progress.js'
 import { characterEnd, characterStart, decodeUtf8 } from '../../output/utf8.js'
 import type { Masker } from '../../secrets/mask/masker.js'
-import { checkOptions, wrongValue } from '../plan/wrong-value.js'
+import { checkFields, READ_ROWS } from '../plan/fields.js'
+import { wrongValue } from '../plan/wrong-value.js'
 
 /** So much is read and shaped between two turns of the event loop. */
 const BLOCK_BYTES = 1024 * 1024
@@ -28,7 +29,7 @@ export async function readJob(
   options: ReadOptions,
   masker: Masker | null,
 ): Promise<ReadResult> {
-  checkOptions('read', options)
+  checkFields('read', options, READ_ROWS)
   const name = fileOf(options.stream, apart)
   const since = offset('since', options.since ?? 0)
   const maxBytes =

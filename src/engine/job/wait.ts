@@ -7,7 +7,7 @@ import { isListening } from '../../os/job/ports.js'
 import { compilePattern } from '../../output/pattern.js'
 import { readJob, type Readable } from './read.js'
 import type { Masker } from '../../secrets/mask/masker.js'
-import { checkOptions, checkSignal, wrongValue } from '../plan/wrong-value.js'
+import { checkFields, WAIT_ROWS } from '../plan/fields.js'
 
 /** How often the world is looked at when nobody tells us: other engines' jobs, ports, files. */
 const LOOK_EVERY_MS = 25
@@ -24,7 +24,7 @@ export interface Waited {
 }
 
 export async function waitForJob(job: Waited, options: WaitOptions): Promise<WaitResult> {
-  checkWait(options)
+  checkFields('wait', options, WAIT_ROWS)
   const begin = performance.now()
   const until = options.until === undefined ? null : await createLineSearch(job, options)
   const file = options.file === undefined ? null : resolve(job.info().cwd, options.file)
@@ -138,24 +138,4 @@ function createSilence({ dir, apart }: Readable, idleMs: number): () => number {
     }
     return since + idleMs - performance.now()
   }
-}
-
-function checkWait(options: WaitOptions): void {
-  checkOptions('wait', options)
-  for (const field of ['idleMs', 'timeoutMs', 'since', 'sinceStderr'] as const) {
-    const value = options[field]
-    if (value !== undefined && (typeof value !== 'number' || Number.isNaN(value) || value < 0))
-      throw wrongValue(`${field} must be a number, 0 or more`, value, `Pass a number for ${field}, or leave it out.`)
-  }
-  if (options.port !== undefined && !(Number.isInteger(options.port) && options.port > 0 && options.port < 65_536))
-    throw wrongValue('port must be a TCP port', options.port, 'Pass a whole number from 1 to 65535.')
-  if (options.until !== undefined && typeof options.until !== 'string' && !(options.until instanceof RegExp))
-    throw wrongValue('until must be a regular expression', options.until, 'Pass a RegExp, or its text.')
-  if (options.file !== undefined && (typeof options.file !== 'string' || options.file === ''))
-    throw wrongValue(
-      'file must be the path of a file',
-      options.file,
-      'Pass a path; relative ones count from the directory of the job.',
-    )
-  checkSignal(options.signal)
 }

@@ -5,10 +5,11 @@ import { basename, resolve } from 'node:path'
 import { directoryMark, forgetPending, notePending, shownDigest, type Shown } from '../../audit/approvals.js'
 import { isAnyonePresent } from '../../audit/presence.js'
 import type { Answer } from '../../audit/questions.js'
-import type { ApprovalAnswer } from '../../contract/request.js'
+import type { ApprovalAnswer, ApprovalQuestion, AskFunction } from '../../contract/request.js'
 import { takeHeldGrant } from '../../os/helper/held-grants.js'
 import type { Services } from '../services/services.js'
 import type { Plan } from './plan.js'
+import { shown } from './wrong-value.js'
 
 /** Below the 60 s after which MCP clients give up. */
 const WAIT_MS = 40_000
@@ -16,24 +17,29 @@ const WAIT_MS = 40_000
 const CONNECT_MS = 2_000
 const LOOK_EVERY_MS = 20
 
+const ANSWERS: readonly unknown[] = ['once', 'session', 'deny'] satisfies ApprovalAnswer[]
+
 export interface Decided {
   /** Null: nobody answered. */
   readonly as: ApprovalAnswer | null
   readonly id: string
+  /** What was wrong with the caller's function, if it failed or answered with something else than an answer. */
+  readonly trouble?: string
 }
 
 export async function askPerson(plan: Plan, services: Services): Promise<Decided> {
   const { questions, stateDir } = services
-  const shown = shownOf(plan, services)
+  const seen = shownOf(plan, services)
   const key = keyOf(plan)
   const marks = scriptMarks(plan)
   if (services.options.approvals === 'ask') return askCaller(plan, services, key, marks)
-  if (questions.remembers(key, marks) || questions.take(key) || (await isHeld(shown, plan, stateDir)))
+  if (questions.remembers(key, marks) || questions.take(key) || (await isHeld(seen, plan, stateDir)))
     return { as: 'once', id: '' }
-  const waiting = questions.ask(shown, key)
+  const waiting = questions.ask(seen, key)
   notePending(stateDir, waiting)
   await questions.reach()
   const answer = await firstAnswer(plan, services, waiting.id)
+  if (answer && 'trouble' in answer) return { as: null, id: waiting.id, trouble: answer.trouble }
   if (answer) forgetPending(stateDir, waiting.id)
   if (answer?.as === 'session') questions.remember(key, marks)
   return { as: answer?.as ?? null, id: waiting.id }
@@ -44,9 +50,23 @@ async function askCaller(plan: Plan, { questions, ask: own }: Services, key: str
   const { request, command, cwd, session, verdict } = plan
   if (questions.remembers(key, marks)) return { as: 'once', id: '' }
   const ask = request.ask ?? own
-  const as = ask ? await ask({ id: '', command, cwd, session, verdict }) : null
-  if (as === 'session') questions.remember(key, marks)
-  return { as, id: '' }
+  const heard = await answerOf(ask, { id: '', command, cwd, session, verdict })
+  if (heard.as === 'session') questions.remember(key, marks)
+  return { ...heard, id: '' }
+}
+
+/** What the caller's function answers; one that fails, or answers with something else, has not allowed anything. */
+async function answerOf(ask: AskFunction | null, question: ApprovalQuestion): Promise<Omit<Decided, 'id'>> {
+  try {
+    const as: unknown = ask ? await ask(question) : null
+    if (as === null || ANSWERS.includes(as)) return { as: as as ApprovalAnswer | null }
+    return {
+      as: null,
+      trouble: `The ask function answered ${shown(as)}, which is none of ${ANSWERS.join(', ')} and null.`,
+    }
+  } catch (error) {
+    return { as: null, trouble: `The ask function failed: ${error instanceof Error ? error.message : shown(error)}.` }
+  }
 }
 
 function keyOf({ command, cwd, session, request, verdict }: Plan): string {
@@ -79,31 +99,35 @@ function shownOf({ command, cwd, session, request, verdict }: Plan, { secrets }:
 }
 
 /** Ends with the first answer, or without one when neither the function nor a watcher can give one any more. */
-async function firstAnswer(plan: Plan, services: Services, id: string): Promise<Answer | null> {
+async function firstAnswer(
+  plan: Plan,
+  services: Services,
+  id: string,
+): Promise<Answer | { readonly trouble: string } | null> {
   const { request, command, cwd, session, verdict } = plan
   const { questions } = services
   const { answer, stop } = questions.wait(id)
   const over = new AbortController()
   const onAbort = (): void => stop()
   request.signal?.addEventListener('abort', onAbort, { once: true })
-  let failure: { readonly error: unknown } | null = null
+  let trouble: string | null = null
   const askHere = async (): Promise<void> => {
     const ask = request.ask ?? services.ask
-    const given = ask ? await ask({ id, command, cwd, session, verdict, signal: over.signal }) : null
-    if (given !== null) questions.answerHere(id, { as: given, by: askedAt(request.door ?? services.door) })
+    const heard = await answerOf(ask, { id, command, cwd, session, verdict, signal: over.signal })
+    const { as: given } = heard
+    if (heard.trouble !== undefined) {
+      trouble = heard.trouble
+      stop()
+    } else if (given !== null) questions.answerHere(id, { as: given, by: askedAt(request.door ?? services.door) })
     else {
       await patience(services, over.signal)
       stop()
     }
   }
-  void askHere().catch((error: unknown) => {
-    failure = { error }
-    stop()
-  })
+  void askHere().catch(() => stop())
   try {
     const first = await answer
-    if (failure) throw (failure as { error: unknown }).error
-    return first
+    return trouble === null ? first : { trouble }
   } finally {
     over.abort()
     request.signal?.removeEventListener('abort', onAbort)

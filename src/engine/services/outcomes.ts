@@ -13,6 +13,7 @@ const NOTHING: Outcome = {
   truncated: false,
   omittedBytes: 0,
   outputFile: null,
+  droppedBytes: 0,
   durationMs: 0,
   cwd: '',
   pid: null,
@@ -66,7 +67,7 @@ export function abortedOutcome(about: { cwd: string; session: string | null }): 
 
 export type Ran = Omit<
   Outcome,
-  'status' | 'exitCode' | 'signal' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput' | 'sandbox'
+  'status' | 'exitCode' | 'signal' | 'droppedBytes' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput' | 'sandbox'
 > & { readonly end: End; readonly waitingForInput?: Outcome['waitingForInput'] }
 
 export function endedOutcome(ran: Ran): Outcome {
@@ -83,6 +84,7 @@ export function endedOutcome(ran: Ran): Outcome {
     truncated: ran.truncated,
     omittedBytes: ran.omittedBytes,
     outputFile: ran.outputFile,
+    droppedBytes: 0,
     durationMs: ran.durationMs,
     cwd: ran.cwd,
     pid: ran.pid,
@@ -118,6 +120,7 @@ export function quietOutcome({
     truncated: false,
     omittedBytes: 0,
     outputFile: null,
+    droppedBytes: 0,
     durationMs,
     cwd,
     pid,

@@ -62,6 +62,7 @@ export function lostOutcome(
     truncated: false,
     omittedBytes: 0,
     outputFile: null,
+    droppedBytes: 0,
     durationMs: Math.round(durationMs),
     cwd,
     pid: null,
