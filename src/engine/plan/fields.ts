@@ -297,7 +297,7 @@ export const ENGINE_ROWS: Rows<EngineOptions> = {
   tier: oneOf('auto', 'plain'),
   sandbox,
   approvals: oneOf('files', 'ask'),
-  at: anything,
-  reach: anything,
+  at: text,
+  reach: object,
   runDir: directory,
 } // prettier-ignore
