@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct { const char *path, *name; ItemKind kind; long long mount; } Cover;
+typedef struct { const char *path, *name; ItemKind kind; } Cover;
 static Cover covers[ITEMS];
 static int cover_count, changes = -1, root = -1, no_directory = -1, no_file = -1;
 
@@ -25,29 +25,33 @@ static bool lies_in(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
-static void look_after(Cover *cover, bool first) {
-  int fd = open_within(root, cover->path);
-  if (fd < 0) { cover->mount = 0; return; }
-  long long now = mount_id(fd);
+/* The directory that holds a name, as text. */
+static bool parent_of(const Cover *cover, char *parent, size_t room) {
+  size_t length = (size_t)(cover->name - cover->path);
+  if (length == 0 || length >= room) return false;
+  memcpy(parent, cover->path, length);
+  parent[length > 1 ? length - 1 : 1] = 0;
+  return true;
+}
+
+/* A name is covered when it stands on another mount than its directory. Whatever took the cover off, it is put on again; a name that is to
+   be hidden is covered also when it comes into being. */
+static void look_after(const Cover *cover) {
+  char parent[PATH_MAX];
+  int fd = open_within(root, cover->path), directory = parent_of(cover, parent, sizeof parent) ? open_within(root, parent) : -1;
   struct stat facts;
-  /* What was not there when the room was built is the business of the look after each command, unless it is to be hidden. */
-  bool missing = now != cover->mount && !first && fstat(fd, &facts) == 0 && !S_ISLNK(facts.st_mode);
-  if (missing && cover->kind == HIDE) missing = cover_with(S_ISDIR(facts.st_mode) ? no_directory : no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
-  else if (missing) missing = cover_with(fd, fd, cover->kind == PROTECT ? A_RDONLY | A_NOSUID | A_NODEV : 0, true);
-  close(fd);
-  if (missing && (fd = open_within(root, cover->path)) >= 0) { now = mount_id(fd); close(fd); }
-  if (missing || first) cover->mount = now;
+  bool bare = fd >= 0 && directory >= 0 && mount_id(fd) == mount_id(directory) && fstat(fd, &facts) == 0 && !S_ISLNK(facts.st_mode);
+  if (bare && cover->kind == HIDE) cover_with(S_ISDIR(facts.st_mode) ? no_directory : no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
+  else if (bare) cover_with(fd, fd, cover->kind == PROTECT ? A_RDONLY | A_NOSUID | A_NODEV : 0, true);
+  if (fd >= 0) close(fd);
+  if (directory >= 0) close(directory);
 }
 
 /* One watch per directory that holds a covered name; asking twice for the same gives the same watch. */
 static void watch_parents(void) {
   for (int at = 0; at < cover_count; at++) {
     char parent[PATH_MAX];
-    size_t length = (size_t)(covers[at].name - covers[at].path);
-    if (length == 0 || length >= sizeof parent) continue;
-    memcpy(parent, covers[at].path, length);
-    parent[length > 1 ? length - 1 : 1] = 0;
-    inotify_add_watch(changes, parent, IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
+    if (parent_of(&covers[at], parent, sizeof parent)) inotify_add_watch(changes, parent, IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
   }
 }
 
@@ -62,7 +66,7 @@ static void look_at_changes(void) {
       at += sizeof *event + event->len;
     }
   if (!concerned) return;
-  for (int at = 0; at < cover_count; at++) look_after(&covers[at], false);
+  for (int at = 0; at < cover_count; at++) look_after(&covers[at]);
   watch_parents();
 }
 
@@ -91,7 +95,7 @@ static bool take_order(const Policy *policy, int orders) {
   text[got] = 0;
   bool ok = true;
   for (char *at = text; at < text + got; at += strlen(at) + 1) if (*at == '/') ok &= cover_socket(at, policy);
-  for (int at = 0; at < cover_count; at++) look_after(&covers[at], false);
+  for (int at = 0; at < cover_count; at++) look_after(&covers[at]);
   return write(orders, ok ? "1" : "0", 1) == 1;
 }
 
@@ -104,10 +108,11 @@ void hold_room(const Policy *policy, int orders) {
   for (int at = 0; at < policy->count; at++) {
     const Item *item = &policy->items[at];
     if (item->kind != HIDE && item->kind != PROTECT && item->kind != BETWEEN) continue;
-    covers[cover_count] = (Cover){item->path, strrchr(item->path, '/') + 1, item->kind, 0};
-    look_after(&covers[cover_count++], true);
+    covers[cover_count++] = (Cover){item->path, strrchr(item->path, '/') + 1, item->kind};
   }
+  /* First the watches, then the look: nothing can change unseen in between. */
   if (changes >= 0) watch_parents();
+  for (int at = 0; at < cover_count; at++) look_after(&covers[at]);
   for (;;) {
     struct pollfd set[2] = {{orders, POLLIN, 0}, {changes, POLLIN, 0}};
     if (poll(set, changes >= 0 ? 2 : 1, -1) < 0 && errno != EINTR) _exit(1);

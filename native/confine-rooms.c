@@ -83,9 +83,25 @@ static void become_holder(char *payload, size_t length, int orders) {
   hold_room(&policy, orders);
 }
 
+static bool wants_network(const char *payload, size_t length) {
+  const char *network = field_text(payload, length, "network");
+  return network && strcmp(network, "all") == 0;
+}
+
+/* Where no room can be built: a ruleset alone, which each command enters. */
+static void build_wall(int id, char *payload, size_t length) {
+  static Policy policy;
+  const char *failed = read_policy(&policy, payload, length);
+  int wall = failed ? -1 : make_only_wall(&policy);
+  if (wall < 0) { say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, errno, failed ? failed : "landlock"); return; }
+  rooms[room_count++] = (Room){.id = id, .orders = -1, .wall = wall, .listener = -1, .only_wall = true, .all_network = wants_network(payload, length)};
+  say(1, 'R', "room=%d\nholder=0\nlacks=0", id);
+}
+
 void build_room(char *payload, size_t length) {
   int id = (int)field_number(payload, length, "room", -1), ends[2];
   if (find_room(id) || room_count == ROOMS) { say(1, 'F', "room=%d\nerrno=%d\nwhat=too many rooms", id, EAGAIN); return; }
+  if (field_text(payload, length, "tier")) { build_wall(id, payload, length); return; }
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) { say(1, 'F', "room=%d\nerrno=%d\nwhat=socket", id, errno); return; }
   pid_t holder = fork();
   if (holder == 0) become_holder(payload, length, ends[1]);
@@ -103,7 +119,7 @@ void build_room(char *payload, size_t length) {
   bool walled = !(built.lacks & LACKS_WALL);
   const char *inner = field_text(payload, length, "inner");
   rooms[room_count++] = (Room){.id = id, .holder = holder, .orders = ends[0], .wall = walled ? fds[0] : -1, .listener = count > walled ? fds[walled] : -1,
-    .all_network = strcmp(field_text(payload, length, "network") ? field_text(payload, length, "network") : "", "all") == 0,
+    .all_network = wants_network(payload, length),
     .nested = field_number(payload, length, "nested", 0) != 0, .inner = inner ? strdup(inner) : NULL};
   const char *failed = refresh_room(&rooms[room_count - 1]);
   if (failed) { say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, EIO, failed); close_room(id); return; }
@@ -111,6 +127,7 @@ void build_room(char *payload, size_t length) {
 }
 
 const char *refresh_room(Room *room) {
+  if (room->only_wall) return NULL;
   const char *list;
   size_t length;
   unsigned long number = machine_sockets(&list, &length);
@@ -161,7 +178,7 @@ void publish_port(char *payload, size_t length) {
   int id = (int)field_number(payload, length, "room", -1), port = (int)field_number(payload, length, "port", 0), error = ENOENT;
   Room *room = find_room(id);
   pid_t pid = -1;
-  if (room && port > 0 && port < 65536 && port_count < PORTS) error = forward_port(room->holder, port, &pid);
+  if (room && !room->only_wall && port > 0 && port < 65536 && port_count < PORTS) error = forward_port(room->holder, port, &pid);
   if (error == 0) { ports[port_count].pid = pid; ports[port_count++].room = id; }
   say(1, 'P', "room=%d\nport=%d\nerrno=%d", id, port, error);
 }

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -70,7 +72,7 @@ static bool lies_in(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == 0 || length == 1);
 }
 
-/* Everything below `directory` may be read but what is hidden: where something hidden lies deeper, its neighbours are named one by one. */
+/* The lower tier. Everything below `directory` may be read but what is hidden: where something hidden lies deeper, its neighbours are named one by one. */
 static bool allow_reading(int ruleset, const char *directory, const Policy *policy) {
   bool hidden_below = false;
   for (int at = 0; at < policy->count; at++) {
@@ -113,6 +115,19 @@ int make_only_wall(const Policy *policy) {
   if (ok) return ruleset;
   close(ruleset);
   return -1;
+}
+
+/* The switches of the kernel are files that root owns. Landlock refuses to open them; a mount of this process alone makes them read-only for
+   programs that only ask. Where root may not do that (a container), they are read-only already. */
+void shield_switches(void) {
+  static const char *const switches[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"};
+  if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return;
+  for (size_t at = 0; at < sizeof switches / sizeof switches[0]; at++) {
+    int fd = open(switches[at], O_PATH | O_CLOEXEC);
+    if (fd < 0) continue;
+    cover_with(fd, fd, A_RDONLY, true);
+    close(fd);
+  }
 }
 
 bool enter_wall(int ruleset) { return syscall(NR_RESTRICT, ruleset, 0) == 0; }

@@ -75,10 +75,11 @@ const char *lock_down(bool nested, bool no_internet);
 int make_wall(const Policy *policy, bool scoped);        /* a Landlock ruleset, or -1 with errno */
 int make_only_wall(const Policy *policy);                /* the tier without rooms */
 bool enter_wall(int ruleset);
+void shield_switches(void);                              /* on the tier without rooms, for root */
 long landlock_version(void);
 
 /* confine-rooms.c: the launcher's rooms */
-typedef struct { int id; pid_t holder; int orders, wall, listener; bool all_network, nested; char *inner; unsigned long told; } Room;
+typedef struct { int id; pid_t holder; int orders, wall, listener; bool all_network, nested, only_wall; char *inner; unsigned long told; } Room;
 void build_room(char *payload, size_t length);            /* says 'R' or 'F' */
 Room *find_room(int id);
 const char *refresh_room(Room *room);                     /* before a command enters: sockets that came into being are covered; NULL or what failed */

@@ -104,6 +104,7 @@ typedef struct {
   pid_t holder;                         /* 0 = outside any room */
   const char *inner;
   bool all_network, nested;
+  bool only_wall;                       /* confined without a room: Landlock and seccomp alone */
 } WardenLink;
 void run_warden(WardenLink link) __attribute__((noreturn));
 

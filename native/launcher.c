@@ -139,7 +139,7 @@ static void start(char *payload, size_t length) {
     .out_read = slot_end(request.out_slot, 0), .err_read = slot_end(request.err_slot, 0),
     .extra_in = slot_end(request.extra_in_slot, 0), .extra_out = slot_end(request.extra_out_slot, 1), .extra2_in = slot_end(request.extra2_in_slot, 0),
     .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .listener = listened ? listened->listener : -1, .holder = room ? room->holder : 0,
-    .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room && room->nested};
+    .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room && room->nested, .only_wall = room && room->only_wall};
   pid_t pid = fork();
   int fork_error = errno;
   if (pid == 0) {

@@ -134,8 +134,12 @@ static void become_command(Request *request, int report) {
   for (int at = 0; at < ENDS; at++) if (ends[at] >= 0 && places[at] >= 0 && dup2(ends[at], places[at]) < 0) fail_child(report, "descriptors");
   if (!limit_command(request)) fail_child(report, "limits");
   if (request->cwd && chdir(request->cwd) != 0) fail_child(report, "cwd");
-  if (link_.holder != 0) {
-    const char *failed = link_.wall >= 0 && (wall < 0 || !enter_wall(wall)) ? "landlock" : lock_down(link_.nested, false);
+  if (link_.holder != 0 || link_.only_wall) {
+    /* Without a room there are no capabilities that would do instead: a ruleset may be entered by who can gain no rights. */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail_child(report, "sandbox");
+    if (link_.only_wall) shield_switches();
+    bool walled = link_.wall >= 0 ? wall >= 0 && enter_wall(wall) : !link_.only_wall;
+    const char *failed = walled ? lock_down(link_.nested, link_.only_wall && !link_.all_network) : "landlock";
     if (failed) fail_child(report, "sandbox");
   }
   execve(request->path, request->argv, request->envp);

@@ -13,6 +13,8 @@ const target = join(root, 'dist', 'native', `cerith-helper-${process.platform}-$
 // The lower tier's helper is plain JavaScript and goes along everywhere.
 mkdirSync(dirname(target), { recursive: true })
 copyFileSync(join(root, 'native', 'plain-helper.mjs'), join(dirname(target), 'plain-helper.mjs'))
+// The way out of a sandbox with an allow-list is a process of its own.
+copyFileSync(join(root, 'native', 'sandbox-proxy.mjs'), join(dirname(target), 'sandbox-proxy.mjs'))
 
 if (process.platform !== 'linux') {
   console.error('cerith: the native helper is for Linux; the lower tier is used here.')
@@ -23,7 +25,7 @@ const helper = {
   sources,
   newest: Math.max(
     ...sources.map((file) => statSync(file).mtimeMs),
-    statSync(join(root, 'native', 'helper.h')).mtimeMs,
+    ...['helper.h', 'confine.h'].map((name) => statSync(join(root, 'native', name)).mtimeMs),
   ),
   // A static musl binary is the smallest (about 100 KB) and runs on every distribution; glibc's static one is next best.
   compilers: [['musl-gcc', '-static'], ['cc', '-static'], ['gcc', '-static'], ['cc'], ['gcc']],

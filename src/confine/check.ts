@@ -11,8 +11,9 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 }
 const LIMITS = ['memoryBytes', 'processes', 'cpus', 'tmpBytes']
 const KEYS = [...LISTS, ...Object.keys(CHOICES), 'ports', 'nested', 'limits']
-/** A host name, or one with a dot before it for everything below. An address only as a whole. */
-const DOMAIN = /^\.?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$|^\[?[0-9a-f:.]+\]?$/i
+/** `example.com`, `.example.com`, an address; each with `:PORT`, and `=ADDRESS` where a person vouches for where it leads. */
+const DOMAIN =
+  /^(?:\.?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:=[0-9a-f:.]+)?$/i
 
 export function sandboxMistake(asked: unknown): string | null {
   if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return 'sandbox must be an object'

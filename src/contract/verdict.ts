@@ -70,6 +70,8 @@ export interface Verdict {
   readonly words: readonly string[]
   /** Every effective argv that was seen after unwrapping. */
   readonly commands: readonly (readonly string[])[]
+  /** Something would have been asked about, had the sandbox not made it harmless. */
+  readonly heldBy?: 'sandbox'
   /** True for the catastrophic rules (their texts say "dangerous"). */
   readonly dangerous: boolean
   readonly tree: Explained

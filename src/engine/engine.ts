@@ -239,6 +239,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
         tmp,
         ...(policy ? { policy } : {}),
         ...(roots ? { roots } : {}),
+        ...(sandbox ? { sandbox: { network: sandbox.options.network ?? 'none' } } : {}),
         own,
         protectedPaths,
         resolveSymlink,

@@ -5,6 +5,7 @@ import { watchAutomation } from './policy/automation.js'
 import { type Finding, strictest } from './rules/findings.js'
 import { GuardLimit } from './words/limits.js'
 import { OPEN_POLICY } from './policy/policy.js'
+import { inSandbox, isHeld } from './policy/held.js'
 import { watchPolicy } from './policy/watch.js'
 import { functionFromText } from './programs/builtins.js'
 import { ShellState } from './words/state.js'
@@ -47,7 +48,11 @@ export function inspect(command: string, context: GuardContext): Verdict {
     refused = refusal(error)
     walker.add(refused)
   }
-  const decisive = strictest(walker.findings)
+  const { sandbox } = context
+  const findings = sandbox
+    ? walker.findings.filter((finding) => !isHeld(finding, sandbox)).map(inSandbox)
+    : walker.findings
+  const decisive = strictest(findings)
   const { mutations, facts } = { mutations: mutationsOf(shell, context), facts: factsOf(script) }
   return {
     decision: decisive?.decision ?? 'allow',
@@ -56,6 +61,7 @@ export function inspect(command: string, context: GuardContext): Verdict {
     guidance: decisive?.guidance ?? null,
     words: decisive?.words ?? [],
     commands: walker.commands,
+    ...(findings.length < walker.findings.length ? { heldBy: 'sandbox' as const } : {}),
     dangerous: decisive?.dangerous ?? false,
     tree: walker.tree.build(command, decisive),
     looked: walker.disk.looks,

@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   guard: [...WORDS, 'guard'],
   confine: WORDS,
   os: WORDS,
-  'os/confine': [...WORDS, 'confine', 'os'],
+  'os/confine': [...WORDS, 'confine', 'os', 'os/helper'],
   'os/helper': [...WORDS, 'confine', 'os'],
   'os/job': [...WORDS, 'os'],
   audit: [...WORDS, 'os'],

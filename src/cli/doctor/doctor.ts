@@ -7,6 +7,7 @@ import { ShellError } from '../../contract/errors.js'
 import { verifyAudit } from '../../audit/chain.js'
 import { findBash } from '../../os/bash.js'
 import { kernelFindings } from './kernel.js'
+import { sandboxFindings } from './sandbox.js'
 import { findHelper, findShellBuiltin } from '../../os/helper/file.js'
 import { bootId, isAlive, processesMarked } from '../../os/proc.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
@@ -34,6 +35,7 @@ export async function examine(patient: Patient): Promise<Finding[]> {
     leftoversFinding(patient),
     await auditFinding(patient),
     ...kernelFindings(),
+    ...(await sandboxFindings()),
   ]
 }
 

@@ -36,7 +36,7 @@ export async function waitForJob(job: Waited, options: WaitOptions): Promise<Wai
     const info = job.info()
     const match = until ? await until(!info.isRunning) : null
     if (match !== null) return { reason: 'until', match, info: job.info() }
-    if (options.port !== undefined && isListening(options.port)) return { reason: 'port', match: null, info }
+    if (options.port !== undefined && isListening(options.port, info.pid)) return { reason: 'port', match: null, info }
     if (file !== null && existsSync(file)) return { reason: 'file', match: null, info }
     if (!info.isRunning) return { reason: 'exit', match: null, info }
     if (options.signal?.aborted) return { reason: 'aborted', match: null, info }

@@ -5,11 +5,14 @@ import { dirname, join } from 'node:path'
 import { explain, type Blocked } from '../../confine/explain.js'
 import { roomEnvironment } from '../../confine/environment.js'
 import { PolicyMistake, roomPolicy, type Places, type RoomPolicy } from '../../confine/policy.js'
+import { isInside } from '../../confine/paths.js'
 import { looserThan, tightened } from '../../confine/stricter.js'
+import { wallItems } from '../../confine/walls.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { SandboxFacts, SandboxOptions } from '../../contract/sandbox.js'
 import { thisMachine } from '../../os/confine/machine.js'
+import { startProxy, type Proxy, type Refused } from '../../os/confine/proxy.js'
 import { Quarantine, type Found } from '../../os/confine/quarantine.js'
 import type { Launcher, Room } from '../../os/helper/launcher.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
@@ -29,12 +32,16 @@ interface BuiltRoom {
   readonly room: Room
   readonly policy: RoomPolicy
   readonly quarantine: Quarantine
+  /** With an allow-list. */
+  readonly proxy: Proxy | null
+  readonly tier: SandboxFacts['tier']
+  /** Variables of its commands. */
+  readonly environment: Readonly<Record<string, string>>
 }
 
 /** One command, or one session, in its room. */
 export interface Stay extends BuiltRoom {
   readonly launcher: Launcher
-  readonly environment: Readonly<Record<string, string>>
   runFile(kind: string): string
   /** The outcome with what the sandbox has to say about it. */
   adorn(outcome: Outcome): Outcome
@@ -75,8 +82,7 @@ export class Sandbox {
 
   /** `named`: pipes of the stay have names that a shell inside can open. */
   async enter(asked: Partial<SandboxOptions> | undefined, named: boolean): Promise<Stay> {
-    const options = this.#policyFor(asked)
-    const built = await this.#room(options)
+    const built = await this.#room(this.#policyFor(asked))
     const { launcher } = this.#parts
     let folder: string | null = null
     let files = 0
@@ -101,10 +107,14 @@ export class Sandbox {
           return launcher.alive
         },
         start: (spec) =>
-          launcher.start({ ...spec, inside: { room: built.room, ...(folder === null ? {} : { folder }) } }),
+          launcher.start({
+            ...spec,
+            // Rooms have theirs in the environment of the engine; the lower tier is known only now.
+            ...(built.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
+            inside: { room: built.room, ...(folder === null ? {} : { folder }) },
+          }),
         ...(named ? { pipeNow: () => null, pipe: () => launcher.namedPipe(join(place(), `p${++pipes}`)) } : {}),
       },
-      environment: this.#environment(options),
       runFile: (kind) => join(place(), `${kind}${++files}`),
       adorn: (outcome) => this.#adorn(outcome, built),
       leave: () => {
@@ -122,6 +132,7 @@ export class Sandbox {
       const built = await building.catch(() => null)
       // The last process is gone: what appeared since the last look is set aside now.
       built?.quarantine.look()
+      built?.proxy?.close()
       if (built?.room.alive) this.#parts.launcher.closeRoom(built.room)
     }
     this.#rooms.clear()
@@ -152,9 +163,22 @@ export class Sandbox {
   }
 
   async #build(options: SandboxOptions): Promise<BuiltRoom> {
+    if (options.tier === 'landlock') return this.#buildWalls(options)
+    try {
+      return await this.#buildRoom(options)
+    } catch (error) {
+      const isWeaker = options.unavailable === 'weaker' && options.tier !== 'rooms'
+      if (!isWeaker || !ShellError.is(error) || error.code !== 'SANDBOX_UNAVAILABLE') throw error
+      return this.#buildWalls(options)
+    }
+  }
+
+  async #buildRoom(options: SandboxOptions): Promise<BuiltRoom> {
     const policy = this.#policy(options)
-    const room = await this.#parts.launcher.room({
+    const { launcher, stateDir } = this.#parts
+    const room = await launcher.room({
       items: policy.items,
+      onlyWall: false,
       strict: policy.profile === 'strict',
       allNetwork: policy.network === 'all',
       nested: options.nested ?? false,
@@ -163,7 +187,56 @@ export class Sandbox {
       ...(options.limits?.tmpBytes ? { tmpBytes: options.limits.tmpBytes } : {}),
       inner: this.#inner,
     })
-    return { room, policy, quarantine: new Quarantine(this.#parts.stateDir, policy.protection.absent, policy.writable) }
+    try {
+      for (const port of options.ports ?? []) await launcher.publish(room, port)
+      const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
+      const quarantine = new Quarantine(stateDir, policy.protection.absent, policy.writable)
+      return { room, policy, quarantine, proxy, tier: 'rooms', environment: this.#environment(options) }
+    } catch (error) {
+      launcher.closeRoom(room)
+      throw error
+    }
+  }
+
+  /** Landlock and seccomp alone: no private /tmp, no protected names, no loopback of its own. */
+  async #buildWalls(options: SandboxOptions): Promise<BuiltRoom> {
+    if (options.network === 'allow-list' || (options.ports?.length ?? 0) > 0)
+      throw new ShellError(
+        'SANDBOX_UNAVAILABLE',
+        'The weaker sandbox has no network of its own: an allow-list and published ports need rooms',
+        'Set sandbox.network to none or all; `cerith doctor` says what rooms need on this machine.',
+      )
+    const policy = this.#policy(options)
+    const holder = policy.writable.find((root) => policy.hidden.some((path) => isInside(path, root)))
+    if (holder !== undefined)
+      throw new ShellError(
+        'SANDBOX_UNAVAILABLE',
+        `The weaker sandbox cannot hide anything inside a writable directory, and ${holder} holds credentials or the state of cerith`,
+        'Work in a directory below it.',
+      )
+    const { launcher, stateDir } = this.#parts
+    const cacheDir = this.#cacheDir(options)
+    const temporary = join(dirname(cacheDir), 'tmp')
+    mkdirSync(temporary, { recursive: true, mode: 0o700 })
+    const room = await launcher.room({
+      items: wallItems(
+        policy,
+        [temporary, cacheDir, this.#inner].map((path) => thisMachine.real(path) ?? path),
+      ),
+      onlyWall: true,
+      strict: policy.profile === 'strict',
+      allNetwork: policy.network === 'all',
+      nested: false,
+      weaker: true,
+      listens: false,
+      inner: this.#inner,
+    })
+    const environment = {
+      ...roomEnvironment('workspace', 'none', cacheDir),
+      CERITH_SANDBOX_PROFILE: options.profile,
+      TMPDIR: temporary,
+    }
+    return { room, policy, quarantine: new Quarantine(stateDir, [], []), proxy: null, tier: 'landlock', environment }
   }
 
   /** What a room of these options is, without building it. */
@@ -199,12 +272,14 @@ export class Sandbox {
     return join(this.#parts.stateDir, 'rooms', key, 'cache')
   }
 
-  #adorn(outcome: Outcome, { policy, quarantine }: BuiltRoom): Outcome {
+  #adorn(outcome: Outcome, { policy, quarantine, proxy, tier }: BuiltRoom): Outcome {
     const set = quarantine.look()
     // Never from the words of a command that did what it should.
     const failed = outcome.status === 'failed' || outcome.status === 'timeout'
     const blocked = failed ? explain(outcome.output ?? outcome.stderr, policy, outcome.cwd) : []
-    const notes = [...blocked, ...set.map(foundNote)]
+    const unreached = (proxy?.refused() ?? []).map(unreachedNote)
+    const told = failed ? [...blocked, ...unreached] : blocked
+    const notes = [...told, ...set.map(foundNote)]
       .filter(({ cause }) => !this.#told.has(cause))
       .map(({ cause, text }) => {
         this.#told.add(cause)
@@ -213,14 +288,18 @@ export class Sandbox {
     const facts: SandboxFacts = {
       profile: policy.profile,
       network: policy.network,
-      tier: 'rooms',
-      blocked: [...blocked.map(({ what }) => what), ...set.map(({ path }) => path)],
+      tier,
+      blocked: [...blocked, ...unreached].map(({ what }) => what).concat(set.map(({ path }) => path)),
     }
     return { ...outcome, sandbox: facts, notes: notes.length > 0 ? [...outcome.notes, ...notes] : outcome.notes }
   }
 }
 
-export function foundNote({ path, movedTo, why }: Found): Blocked {
+function unreachedNote({ host, why }: Refused): Blocked {
+  return { cause: `host ${host} ${why}`, what: host, text: `The sandbox let nothing through: ${why}.` }
+}
+
+function foundNote({ path, movedTo, why }: Found): Blocked {
   return {
     cause: `quarantine ${path} ${movedTo ?? why}`,
     what: path,

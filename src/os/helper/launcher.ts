@@ -50,6 +50,8 @@ export interface LaunchSpec {
 /** How to build a room: items in the order in which they are applied, as the helper reads them. */
 export interface RoomOrder {
   readonly items: readonly Item[]
+  /** Landlock and seccomp alone, without namespaces. */
+  readonly onlyWall: boolean
   readonly strict: boolean
   readonly allNetwork: boolean
   readonly nested: boolean

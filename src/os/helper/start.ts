@@ -43,6 +43,7 @@ export function describeRoom(id: number, order: RoomOrder): (readonly [string, s
     ['room', id],
     ['inner', order.inner],
   ]
+  if (order.onlyWall) fields.push(['tier', 'landlock'])
   if (order.strict) fields.push(['strict', 1])
   if (order.allNetwork) fields.push(['network', 'all'])
   if (order.nested) fields.push(['nested', 1])

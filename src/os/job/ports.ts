@@ -9,13 +9,13 @@ interface Listener {
   readonly address: string
 }
 
-/** Listening sockets of this network namespace, by inode. */
-function listeners(): Map<string, Listener> {
+/** Listening sockets as a process sees them (in a sandbox it has a network of its own), by inode. */
+function listeners(seenBy: number | 'self' = 'self'): Map<string, Listener> {
   const found = new Map<string, Listener>()
   for (const table of ['tcp', 'tcp6']) {
     let text: string
     try {
-      text = readFileSync(`/proc/net/${table}`, 'latin1')
+      text = readFileSync(`/proc/${seenBy}/net/${table}`, 'latin1')
     } catch {
       continue
     }
@@ -29,8 +29,9 @@ function listeners(): Map<string, Listener> {
   return found
 }
 
-export function isListening(port: number): boolean {
-  for (const open of listeners().values()) if (open.port === port) return true
+/** Whether something listens on a port, in the network of this process or of another. */
+export function isListening(port: number, seenBy?: number | null): boolean {
+  for (const open of listeners(seenBy ?? 'self').values()) if (open.port === port) return true
   return false
 }
 
@@ -48,7 +49,7 @@ export function addressesOf(pids: readonly number[]): string[] {
 
 function heldBy(pids: readonly number[]): Listener[] {
   if (pids.length === 0) return []
-  const open = listeners()
+  const open = listeners(pids[0])
   if (open.size === 0) return []
   return pids.flatMap((pid) => socketsOf(pid).flatMap((inode) => open.get(inode) ?? []))
 }

@@ -1,0 +1,294 @@
+// The way out of a sandbox with an allow-list: a process of its own without secrets. Its listener (descriptor 3) lives in the room's
+// network, its connections in the machine's. HTTP requests, CONNECT and SOCKS5; TLS is passed on unopened, so certificates stay valid.
+// Order of every decision: the name against the list, then the name is resolved, then the address is judged, then exactly that address
+// is connected to. Prints one JSON line per refusal.
+import { lookup } from 'node:dns/promises'
+import { createServer, request as httpRequest } from 'node:http'
+import { BlockList, connect, createServer as createTcpServer, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+
+const LISTENER = 3
+const FIRST_BYTES_MS = 30_000
+const CONNECT_MS = 30_000
+const MAX_HELLO = 65_536
+
+/** `name`, `.name` (all below it), each with `:port` and `=address` (a person vouches for that address, also a private one). */
+const rules = JSON.parse(process.argv[2] ?? '[]').map((text) => {
+  const [named, address = null] = text.toLowerCase().split('=')
+  const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(named) ?? [null, named, undefined]
+  return { name: bare(name), port: port === undefined ? null : Number(port), address }
+})
+
+const closed = new BlockList()
+for (const [network, bits] of [
+  ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24],
+  ['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24],
+  ['224.0.0.0', 4], ['240.0.0.0', 4],
+]) closed.addSubnet(network, bits, 'ipv4') // prettier-ignore
+// Unspecified, loopback, mapped and compatible, NAT64, discard, Teredo and other 2001::/23, documentation, 6to4, unique local, link-local, multicast.
+for (const [network, bits] of [
+  ['::', 96], ['::ffff:0:0', 96], ['64:ff9b::', 96], ['64:ff9b:1::', 48], ['100::', 64], ['2001::', 23], ['2001:db8::', 32], ['2002::', 16],
+  ['3fff::', 20], ['fc00::', 7], ['fe80::', 10], ['fec0::', 10], ['ff00::', 8],
+]) closed.addSubnet(network, bits, 'ipv6') // prettier-ignore
+
+/** Whether an address belongs to the world outside, and not to this machine or its neighbours. */
+function isPublic(address) {
+  const family = isIP(address)
+  if (family === 0 || closed.check(address, family === 6 ? 'ipv6' : 'ipv4')) return false
+  return !Object.values(networkInterfaces()).some((list) => list?.some((one) => one.address === address))
+}
+
+function bare(host) {
+  return host
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase()
+}
+
+function refuse(host, port, why) {
+  process.stdout.write(`${JSON.stringify({ host, port, why })}\n`)
+  return Object.assign(new Error(why), { refused: true })
+}
+
+/** The address to connect to; throws what is to be said otherwise. */
+async function allowed(wanted, port) {
+  const host = bare(wanted)
+  const rule = rules.find(
+    ({ name, port: only }) =>
+      (host === name || (name.startsWith('.') && host.endsWith(name))) &&
+      (only === null ? port === 80 || port === 443 : port === only),
+  )
+  if (!rule || host === '')
+    throw refuse(
+      host,
+      port,
+      rules.some(({ name }) => name === host)
+        ? `port ${port} of ${host} is not on the allow-list of this sandbox`
+        : `${host} is not on the allow-list of this sandbox`,
+    )
+  if (rule.address !== null) return rule.address
+  // An address that stands on the list itself was meant.
+  if (isIP(host)) return host
+  const found = await lookup(host, { all: true, verbatim: true }).catch(() => [])
+  if (found.length === 0) throw Object.assign(new Error(`${host} could not be resolved`), { unresolved: true })
+  const wrong = found.find(({ address }) => !isPublic(address))
+  if (wrong) throw refuse(host, port, `${host} resolves to ${wrong.address}, which is not a public address`)
+  return found[0].address
+}
+
+function dial(address, port) {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: address, port, allowHalfOpen: true })
+    const timer = setTimeout(() => socket.destroy(new Error('no answer')), CONNECT_MS)
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      resolve(socket)
+    })
+    socket.once('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+  })
+}
+
+function join(a, b) {
+  for (const [one, other] of [
+    [a, b],
+    [b, a],
+  ]) {
+    one.on('error', () => other.destroy())
+    one.on('close', () => other.destroy())
+    one.pipe(other)
+  }
+}
+
+/** The server name in a TLS ClientHello; null when there is none, undefined while more bytes are needed. */
+function serverName(bytes) {
+  if (bytes.length < 5) return undefined
+  const length = bytes.readUInt16BE(3)
+  if (bytes.length < 5 + length) return bytes.length > MAX_HELLO ? null : undefined
+  const hello = bytes.subarray(5, 5 + length)
+  try {
+    if (hello[0] !== 1) return null
+    let at = 38
+    at += 1 + hello[at]
+    at += 2 + hello.readUInt16BE(at)
+    at += 1 + hello[at]
+    const end = at + 2 + hello.readUInt16BE(at)
+    for (at += 2; at + 4 <= end; at += 4 + hello.readUInt16BE(at + 2))
+      if (hello.readUInt16BE(at) === 0)
+        return hello.toString('latin1', at + 9, at + 9 + hello.readUInt16BE(at + 7)).toLowerCase()
+  } catch {
+    return null
+  }
+  return null
+}
+
+/** What goes through a tunnel is TLS for the name that was asked for, or HTTP for it; nothing else passes. */
+function tunnel(socket, host, port, address, first) {
+  let held = first
+  const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MS)
+  const look = (chunk) => {
+    held = Buffer.concat([held, chunk])
+    if (held.length === 0) return
+    const name = held[0] === 0x16 ? serverName(held) : ''
+    if (name === undefined) return
+    clearTimeout(timer)
+    socket.off('data', look)
+    socket.pause()
+    if (name === '') {
+      // Each request on it is judged like any other.
+      socket.expected = { host: bare(host), port }
+      socket.unshift(held)
+      web.emit('connection', socket)
+      socket.resume()
+      return
+    }
+    if (name !== bare(host) && !(name === null && isIP(bare(host)))) {
+      refuse(bare(host), port, `a connection to ${bare(host)} asked for the server ${name ?? '(none)'}`)
+      return socket.destroy()
+    }
+    dial(address, port).then(
+      (out) => {
+        out.write(held)
+        join(socket, out)
+        socket.resume()
+      },
+      () => socket.destroy(),
+    )
+  }
+  socket.on('data', look)
+  socket.on('error', () => clearTimeout(timer))
+  if (held.length > 0) look(Buffer.alloc(0))
+}
+
+const HOP = new Set([
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'upgrade',
+])
+
+const web = createServer({ insecureHTTPParser: false }, async (asked, answer) => {
+  const say = (status, text) => {
+    answer.writeHead(status, { 'content-type': 'text/plain', connection: 'close' })
+    answer.end(`${text}\n`)
+  }
+  try {
+    const { expected } = asked.socket
+    const target = expected
+      ? new URL(
+          `http://${expected.host.includes(':') ? `[${expected.host}]` : expected.host}:${expected.port}${asked.url?.startsWith('/') ? asked.url : '/'}`,
+        )
+      : new URL(asked.url ?? '')
+    if (target.protocol !== 'http:') return say(400, 'cerith: only http and CONNECT pass this proxy')
+    const port = Number(target.port || 80)
+    const named = (asked.headers.host ?? target.host).toLowerCase().replace(/:\d+$/, '')
+    if (bare(named) !== bare(target.hostname))
+      throw refuse(bare(target.hostname), port, `a request to ${bare(target.hostname)} named the host ${bare(named)}`)
+    const address = await allowed(target.hostname, port)
+    const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !HOP.has(name)))
+    const out = httpRequest(
+      {
+        host: address,
+        port,
+        method: asked.method,
+        path: `${target.pathname}${target.search}`,
+        headers: { ...headers, host: target.host },
+        agent: false,
+        timeout: CONNECT_MS * 4,
+      },
+      (reply) => {
+        answer.writeHead(
+          reply.statusCode ?? 502,
+          Object.fromEntries(Object.entries(reply.headers).filter(([name]) => !HOP.has(name))),
+        )
+        reply.pipe(answer)
+      },
+    )
+    out.on('error', () => (answer.headersSent ? answer.destroy() : say(502, 'cerith: the host does not answer')))
+    asked.pipe(out)
+  } catch (error) {
+    say(error.refused ? 403 : 502, `cerith: ${error.message}`)
+  }
+})
+web.on('connect', async (asked, socket, first) => {
+  const end = (status, text) =>
+    socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: text/plain\r\n\r\ncerith: ${text}\n`)
+  socket.on('error', () => {})
+  try {
+    const [, host = '', port = '443'] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(asked.url ?? '') ?? []
+    const address = await allowed(host, Number(port))
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    tunnel(socket, host, Number(port), address, first)
+  } catch (error) {
+    end(error.refused ? '403 Forbidden' : '502 Bad Gateway', error.message)
+  }
+})
+web.on('upgrade', (asked, socket) => socket.end('HTTP/1.1 501 Not Implemented\r\n\r\n'))
+web.on('clientError', (error, socket) => socket.destroy())
+
+/** SOCKS5 without authentication: CONNECT only, names preferred. */
+function socks(socket, first) {
+  let held = first
+  let greeted = false
+  const fail = (code) => socket.end(Buffer.from([5, code, 0, 1, 0, 0, 0, 0, 0, 0]))
+  const look = async (chunk) => {
+    held = Buffer.concat([held, chunk])
+    if (!greeted) {
+      if (held.length < 2 || held.length < 2 + held[1]) return
+      held = held.subarray(2 + held[1])
+      greeted = true
+      socket.write(Buffer.from([5, 0]))
+    }
+    if (held.length < 5) return
+    const kind = held[3]
+    const size = kind === 1 ? 4 : kind === 4 ? 16 : kind === 3 ? 1 + held[4] : -1
+    if (held[1] !== 1 || size < 0) return fail(7)
+    if (held.length < 6 + size) return
+    const part = held.subarray(4, 4 + size)
+    const host =
+      kind === 3
+        ? part.toString('latin1', 1)
+        : kind === 1
+          ? [...part].join('.')
+          : part.toString('hex').replace(/(.{4})(?!$)/g, '$1:')
+    const port = held.readUInt16BE(4 + size)
+    held = held.subarray(6 + size)
+    socket.off('data', look)
+    socket.pause()
+    try {
+      const address = await allowed(host, port)
+      socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+      tunnel(socket, host, port, address, held)
+      socket.resume()
+    } catch (error) {
+      fail(error.refused ? 2 : 4)
+    }
+  }
+  socket.on('data', look)
+  void look(Buffer.alloc(0))
+}
+
+// One port for both: a SOCKS5 greeting begins with 5, which no method of HTTP does.
+const door = createTcpServer({ allowHalfOpen: true, pauseOnConnect: false }, (socket) => {
+  socket.on('error', () => {})
+  socket.setTimeout(FIRST_BYTES_MS * 20, () => socket.destroy())
+  socket.once('data', (first) => {
+    socket.pause()
+    if (first[0] === 5) {
+      socks(socket, first)
+      socket.resume()
+      return
+    }
+    socket.unshift(first)
+    web.emit('connection', socket)
+    socket.resume()
+  })
+})
+door.listen({ fd: LISTENER }, () => process.stdout.write('{"ready":true}\n'))
+process.on('uncaughtException', () => {})

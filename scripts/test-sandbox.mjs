@@ -1,0 +1,58 @@
+// Plays every escape attempt in a sandbox of cerith, for each profile, as this user and (where this is root) as an ordinary one.
+// `node scripts/test-sandbox.mjs [PROFILE...] [--only ID,ID]`
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, chmodSync, chownSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensure, root } from './ensure.mjs'
+
+ensure()
+const words = process.argv.slice(2)
+const only = words.includes('--only') ? (words[words.indexOf('--only') + 1] ?? '').split(',') : []
+const chosen = words.filter((word, at) => !word.startsWith('--') && words[at - 1] !== '--only')
+const profiles = chosen.length > 0 ? chosen : ['read-only', 'workspace', 'strict', 'landlock']
+const runner = join(root, 'test', 'sandbox', 'runner.sh')
+let failed = 0
+
+function play(profile, user) {
+  const base = mkdtempSync(join(existsSync('/var/tmp') ? '/var/tmp' : tmpdir(), 'cerith-escapes-'))
+  if (user) chownSync(base, user.uid, user.gid)
+  chmodSync(base, 0o755)
+  try {
+    const played = spawnSync('bash', [join(root, 'test', 'sandbox', 'run.sh'), runner, profile, ...only], {
+      stdio: 'inherit',
+      env: {
+        PATH: process.env['PATH'],
+        HOME: base,
+        ESC_BASE: base,
+        ESC_CERITH: join(root, 'dist', 'cli.js'),
+        LANG: 'C.UTF-8',
+      },
+      ...(user ? { uid: user.uid, gid: user.gid } : {}),
+      cwd: base,
+    })
+    if (played.status !== 0) failed += 1
+  } finally {
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+/** An ordinary user of this machine whose rights root can take. */
+function ordinaryUser() {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((one) => one.split(':'))
+    .find(([, , uid, , , , shell]) => Number(uid) >= 1000 && Number(uid) < 60_000 && shell?.endsWith('sh'))
+  return line ? { name: line[0], uid: Number(line[2]), gid: Number(line[3]) } : null
+}
+
+for (const profile of profiles) {
+  console.log(`\n== ${profile}, as ${process.getuid() === 0 ? 'root' : 'this user'}`)
+  play(profile, null)
+  const user = process.getuid() === 0 ? ordinaryUser() : null
+  if (user) {
+    console.log(`\n== ${profile}, as ${user.name}`)
+    play(profile, user)
+  }
+}
+process.exit(failed > 0 ? 1 : 0)
