@@ -111,7 +111,9 @@ static bool fill(int target, const char *options) {
 static const char *hide(const Policy *policy, int at) {
   const char *path = policy->items[at].path;
   int target = open_within(new_root, path);
-  if (target < 0) return errno == ENOENT || errno == ENOTDIR ? NULL : errno == ELOOP ? NULL : "hide";
+  /* In a /tmp of the room's own it is not there yet, but something that lies in it will be. */
+  if (target < 0 && errno == ENOENT && holds_later(policy, at) && make_within(new_root, path, true)) target = open_within(new_root, path);
+  if (target < 0) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EROFS ? NULL : "hide";
   struct stat facts;
   bool ok = fstat(target, &facts) == 0;
   if (ok && S_ISLNK(facts.st_mode)) { close(target); return NULL; }   /* its target is an item of its own */

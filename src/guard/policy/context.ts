@@ -23,9 +23,8 @@ export interface GuardContext {
   readonly unreadablePaths?: readonly string[]
   /** Programs whose own tools should be used instead of their command line. */
   readonly automation?: readonly AutomationRule[]
-  /** The real path behind symbolic links; undefined where nothing is. */
   /** The command will run in a sandbox: what that makes harmless is not asked about. */
   readonly sandbox?: { readonly network: 'none' | 'allow-list' | 'all' }
-  /** The real path behind symbolic links, where the engine can say so cheaply. */
+  /** The real path behind symbolic links; undefined where nothing is. */
   readonly resolveSymlink?: (path: string) => string | undefined
 }
