@@ -1,5 +1,6 @@
 /** A person's terminal on the terminal of a job: raw keys go in, the screen comes out, C-] leaves. */
 import type { Engine } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
 import type { JobInfo } from '../contract/job.js'
 
 /** What attach needs of a terminal; `process.stdin` and `process.stdout` have it. */
@@ -42,6 +43,12 @@ export async function attach(
 ): Promise<{ readonly reason: 'left' | 'ended'; readonly info: JobInfo }> {
   const job = await engine.job(id)
   let info = await job.info()
+  if (!info.pty)
+    throw new ShellError(
+      'BAD_REQUEST',
+      `${id} has no terminal to attach to`,
+      `Follow its output with \`cerith read ${id} --follow\`, or start it with --pty.`,
+    )
   const sizeNow = (): { cols: number; rows: number } => ({ cols: output.columns || 80, rows: output.rows || 24 })
   const size = output.isTTY ? sizeNow() : null
   output.write(`[cerith: attached to ${id}${readOnly ? ', watching only' : ''}; C-] leaves, the job goes on]\r\n`)

@@ -53,7 +53,7 @@ export async function withEngine<T>(
 }
 
 /** Calls to one session run in order, also when they come from two terminals. */
-async function lockSession(name: string, io: Io): Promise<() => void> {
+export async function lockSession(name: string, io: Io): Promise<() => void> {
   // A name that cannot be a file is refused by the engine, with a better message.
   if (!/^[\w@:-][\w.@:-]{0,63}$/.test(name)) return () => {}
   const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDirectory(io.env)), 'sessions'))

@@ -15,6 +15,11 @@ export const VERBS: readonly VerbRow[] = [
   { name: 'kill', about: 'end a job and everything it started', load: () => import('./verbs/kill.js') },
   { name: 'attach', about: 'your terminal on the terminal of a job', load: () => import('./verbs/attach.js') },
   { name: 'clean', about: 'forget finished jobs', load: () => import('./verbs/clean.js') },
+  {
+    name: 'sessions',
+    about: 'named sessions that are kept between calls',
+    load: () => import('./verbs/sessions.js'),
+  },
   { name: 'check', about: 'what the guard says about a command, and why', load: () => import('./verbs/check.js') },
   { name: 'approve', about: 'allow a command that is waiting for a person', load: () => import('./verbs/approve.js') },
   {

@@ -38,6 +38,8 @@ export interface Session {
   info(): Promise<SessionInfo>
   /** Starts over: a new shell without the old state. */
   restart(): Promise<void>
+  /** A session of another name with a copy of this one's state: directory, variables, functions, options. */
+  fork(name: string): Promise<Session>
   close(): Promise<void>
 }
 

@@ -51,6 +51,14 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
   const mineToStart = (request: StartRequest): StartRequest =>
     labelled({ ...request, ...(request.session === undefined ? {} : { session: inside(request.session) }) })
 
+  const checked = (name: string): string => {
+    if (!isOthers(name)) return name
+    throw new ShellError(
+      'BAD_REQUEST',
+      `A session cannot be called ${JSON.stringify(name.slice(0, 80))} here`,
+      'Use a name without @.',
+    )
+  }
   const inTurn = takeTurns()
   // Most calls are of the session of the call before.
   let latest: { readonly session: Session; readonly mine: Session } | null = null
@@ -64,6 +72,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     stream: (request) => session.stream(labelled(request)),
     info: async () => ({ ...(await session.info()), name: outside(session.name) }),
     restart: () => session.restart(),
+    fork: async (name) => sessionOf(await session.fork(inside(checked(name)))),
     close: () => session.close(),
   })
 
@@ -74,13 +83,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     run: (request) => run((labelledRequest) => engine.run(labelledRequest), request),
     stream: (request) => engine.stream(labelled(request)),
     session: async (name) => {
-      if (name !== undefined && isOthers(name))
-        throw new ShellError(
-          'BAD_REQUEST',
-          `A session cannot be called ${JSON.stringify(name.slice(0, 80))} here`,
-          'Use a name without @.',
-        )
-      const session = await engine.session(inside(name))
+      const session = await engine.session(inside(name === undefined ? name : checked(name)))
       if (session !== latest?.session) latest = { session, mine: sessionOf(session) }
       return latest.mine
     },

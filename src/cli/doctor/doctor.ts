@@ -171,7 +171,7 @@ async function auditFinding({ stateDir }: Patient): Promise<Finding> {
   return {
     name: 'audit log',
     state: intact ? 'ok' : 'degraded',
-    detail: `${lines} lines${told}`,
+    detail: `${lines} ${lines === 1 ? 'line' : 'lines'}${told}`,
     fix: intact ? null : 'Lines were changed or taken out; see `cerith audit --verify`.',
   }
 }

@@ -65,9 +65,9 @@ function landlock(): Finding {
   if (modules?.split(',').includes('landlock')) return { name: 'Landlock', state: 'ok', detail: 'available', fix: null }
   return {
     name: 'Landlock',
-    state: 'degraded',
-    detail: modules === null ? 'cannot tell (securityfs is not mounted)' : 'not enabled',
-    fix: 'Only needed for confining commands; cerith itself does without.',
+    state: 'ok',
+    detail: `${modules === null ? 'cannot tell (securityfs is not mounted)' : 'not enabled'}; only a sandbox would use it`,
+    fix: null,
   }
 }
 
@@ -76,9 +76,9 @@ function cgroups(): Finding {
   if (controllers === null)
     return {
       name: 'cgroups',
-      state: 'degraded',
-      detail: 'no unified hierarchy',
-      fix: 'Memory and process limits of a job use rlimits instead.',
+      state: 'ok',
+      detail: 'no unified hierarchy; memory and process limits of a job use rlimits',
+      fix: null,
     }
   let writable = true
   try {

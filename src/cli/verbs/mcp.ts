@@ -62,11 +62,21 @@ export const verb: Verb = {
       io.out.write(text)
       return EXIT.ok
     }
+    if (io.person) io.err.write(ON_A_TERMINAL)
     const { serveStdio } = await import('../../mcp/index.js')
     const served = serveStdio(await mcpOptions(options as McpVerbOptions, io))
     return (await served.ended).exitCode
   },
 }
+
+/** Said to a person who starts it by hand: a host would have given it pipes. */
+const ON_A_TERMINAL = [
+  'This is an MCP server: it waits for a host that speaks JSON on stdin. To use it, give it to your host:',
+  '  claude mcp add cerith -- "$(command -v cerith)" mcp      Claude Code',
+  '  cerith mcp --print-config codex                          also claude, gemini, vscode, cursor',
+  'Your own commands run with `cerith run`. C-c ends this.',
+  '',
+].join('\n')
 
 /** The other flags of the same command line belong into the entry. */
 function flagsToKeep({ dialect, cwd, structured, textOnly, failedIsError, set, ...rest }: McpVerbOptions): string[] {

@@ -50,7 +50,11 @@ export const verb: Verb = {
       read: readAssignment,
     },
     { flags: '--clean-env', about: 'start from an empty environment plus --env' },
-    { flags: '--timeout <MS>', about: 'end it after so long: 1500, 30s, 5m, none', read: readTimeout },
+    {
+      flags: '--timeout <MS>',
+      about: 'end it after so long: 1500, 30s, 5m, none (default: 120000 ms)',
+      read: readTimeout,
+    },
     { flags: '--grace <MS>', about: 'between the polite signal and SIGKILL', read: readDuration },
     { flags: '--yield <MS>', about: 'if it still runs after so long, it goes on as a job', read: readDuration },
     { flags: '--session <NAME>', about: 'in a shell that remembers; the same name next time' },

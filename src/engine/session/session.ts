@@ -47,6 +47,8 @@ export interface SessionParts {
   /** A dump of an earlier life, e.g. of another process. */
   readonly saved: string | null
   readonly onTerminal: (plan: Plan, call: Call, session: LiveSession) => Promise<void>
+  /** Opens a session that begins with this dump. */
+  readonly copyTo: (name: string, dump: string | null) => Session
 }
 
 export class LiveSession implements Session {
@@ -169,6 +171,10 @@ export class LiveSession implements Session {
       this.#shell = null
       this.#memory.forget(this.#services.cwd)
     })
+  }
+
+  async fork(name: string): Promise<Session> {
+    return this.#parts.copyTo(name, await this.snapshot())
   }
 
   /** The state as text, for a later process; null when nothing is worth saving. */

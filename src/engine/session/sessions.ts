@@ -1,9 +1,7 @@
 /** The sessions of an engine by name, and their snapshots for later processes. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
-import { ensurePrivateDirectory } from '../../os/state-dir.js'
+import { readSavedSession, saveSession } from '../../os/session-files.js'
 import type { Jobs } from '../job/jobs.js'
 import type { Restore } from '../job/start.js'
 import type { Surroundings } from '../plan/plan.js'
@@ -26,7 +24,7 @@ export interface Sessions {
 export function createSessions(services: Services, jobs: Jobs): Sessions {
   const live = new Map<string, LiveSession>()
 
-  const get = (name = 'main'): LiveSession => {
+  const get = (name = 'main', copied?: string | null): LiveSession => {
     if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
     if (typeof name !== 'string' || !/^[\w@:-][\w.@:-]{0,63}$/.test(name))
       throw wrongValue(
@@ -35,6 +33,8 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
         'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.',
       )
     const existing = live.get(name)
+    if (existing && copied !== undefined)
+      throw wrongValue('there is such a session already', name, 'Close it first, or choose another name.')
     if (existing) return existing
     if (live.size >= services.limits.maxSessions)
       throw new ShellError(
@@ -46,7 +46,8 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
       name,
       services,
       promote: jobs.promote,
-      saved: services.options.persistSessions ? load(services, name) : null,
+      saved: copied ?? (services.options.persistSessions ? readSavedSession(services.stateDir, name) : null),
+      copyTo: (other, dump) => get(other, dump),
       onTerminal: async (plan, call, self) =>
         runSessionOnTerminal(plan, call, self, await insideFor(services, plan.request, call), jobs),
     })
@@ -76,21 +77,10 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
   }
 }
 
-function load(services: Services, name: string): string | null {
-  try {
-    return readFileSync(join(services.stateDir, 'sessions', `${name}.state`), 'latin1')
-  } catch {
-    return null
-  }
-}
-
 function save(services: Services, name: string, dump: string | null): void {
   if (!dump) return
   try {
-    const dir = ensurePrivateDirectory(join(services.stateDir, 'sessions'))
-    const temporary = join(dir, `.${name}.${services.id}`)
-    writeFileSync(temporary, dump, { mode: 0o600, encoding: 'latin1' })
-    renameSync(temporary, join(dir, `${name}.state`))
+    saveSession(services.stateDir, name, dump, services.id)
   } catch {
     // A full disk, or something else under that name: the command has run, only the memory of it is lost.
   }

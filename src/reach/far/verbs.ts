@@ -78,6 +78,9 @@ export const FAR_VERBS = {
   },
   'session.info': async (engine, args) => (await sessionOf(engine, args)).info(),
   'session.restart': async (engine, args) => (await sessionOf(engine, args)).restart(),
+  'session.fork': async (engine, args) => {
+    await (await sessionOf(engine, args)).fork(String(args.options?.['name']))
+  },
   'session.close': async (engine, args) => (await sessionOf(engine, args)).close(),
   'job.info': async (engine, args) => (await jobOf(engine, args)).info(),
   'job.read': async (engine, args) => (await jobOf(engine, args)).read(args.options as ReadOptions),

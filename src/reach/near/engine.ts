@@ -309,12 +309,26 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       await call('session.restart', { session: this.name })
       this.cwd = (await this.info()).cwd
     }
+    async fork(name: string): Promise<Session> {
+      this.use()
+      await call('session.fork', { session: this.name, options: { name } })
+      return openSession(name)
+    }
     async close(): Promise<void> {
       if (this.#isClosed) return
       this.#isClosed = true
       sessions.delete(this.name)
       await call('session.close', { session: this.name })
     }
+  }
+
+  async function openSession(name = 'main'): Promise<Session> {
+    const known = sessions.get(name)
+    if (known) return known
+    const { name: given, cwd } = (await call('engine.session', { session: name })) as { name: string; cwd: string }
+    const session = sessions.get(given) ?? new NearSession(given, cwd)
+    sessions.set(given, session)
+    return session
   }
 
   const begun = async (verb: string, request: StartRequest): Promise<{ job: Job } | { outcome: Outcome }> => {
@@ -346,14 +360,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     shell: first.shell,
     run: async (request) => stream('engine.run', null, request).outcome,
     stream: (request) => stream('engine.run', null, request),
-    async session(name = 'main') {
-      const known = sessions.get(name)
-      if (known) return known
-      const { name: given, cwd } = (await call('engine.session', { session: name })) as { name: string; cwd: string }
-      const session = sessions.get(given) ?? new NearSession(given, cwd)
-      sessions.set(given, session)
-      return session
-    },
+    session: openSession,
     sessions: async () => (await call('engine.sessions')) as readonly SessionInfo[],
     async start(request) {
       const result = await begun('engine.start', request)

@@ -1,0 +1,61 @@
+/** The saved states of named sessions: one private file each, replaced in one step. The only owner of their names. */
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensurePrivateDirectory } from './state-dir.js'
+
+const ENDS_WITH = '.state'
+
+export interface SavedSession {
+  readonly name: string
+  /** Epoch milliseconds. */
+  readonly savedAt: number
+  readonly bytes: number
+}
+
+export function savedSessions(stateDir: string): SavedSession[] {
+  let names: string[]
+  try {
+    names = readdirSync(join(stateDir, 'sessions'))
+  } catch {
+    return []
+  }
+  return names
+    .filter((name) => name.endsWith(ENDS_WITH) && !name.startsWith('.'))
+    .flatMap((file) => {
+      const stat = statSync(join(stateDir, 'sessions', file), { throwIfNoEntry: false })
+      return stat ? [{ name: file.slice(0, -ENDS_WITH.length), savedAt: stat.mtimeMs, bytes: stat.size }] : []
+    })
+    .sort((a, b) => b.savedAt - a.savedAt)
+}
+
+export function readSavedSession(stateDir: string, name: string): string | null {
+  try {
+    return readFileSync(fileOf(stateDir, name), 'latin1')
+  } catch {
+    return null
+  }
+}
+
+/** `writer` keeps the half-written files of two processes apart. */
+export function saveSession(stateDir: string, name: string, dump: string, writer: string): void {
+  const dir = ensurePrivateDirectory(join(stateDir, 'sessions'))
+  const temporary = join(dir, `.${name}.${writer}`)
+  writeFileSync(temporary, dump, { mode: 0o600, encoding: 'latin1' })
+  renameSync(temporary, fileOf(stateDir, name))
+}
+
+export function hasSavedSession(stateDir: string, name: string): boolean {
+  return existsSync(fileOf(stateDir, name))
+}
+
+export function renameSavedSession(stateDir: string, from: string, to: string): void {
+  renameSync(fileOf(stateDir, from), fileOf(stateDir, to))
+}
+
+export function removeSavedSession(stateDir: string, name: string): void {
+  rmSync(fileOf(stateDir, name), { force: true })
+}
+
+function fileOf(stateDir: string, name: string): string {
+  return join(stateDir, 'sessions', `${name}${ENDS_WITH}`)
+}
