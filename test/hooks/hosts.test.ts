@@ -1,5 +1,5 @@
 /** Each host's messages, as the hosts of test:hosts send them (Cursor's and VS Code's as their documentation shows them). */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -225,6 +225,8 @@ describe('what is none of its business, or broken', () => {
     'cerith hook uninstall claude',
     'npx cerith hook uninstall claude',
   ])('`%s` cannot take the hook away', async (command) => {
+    mkdirSync(join(home, '.claude'), { recursive: true })
+    writeFileSync(join(home, '.claude', 'settings.json'), '{}')
     expect((await reply('claude', command)).said).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } })
   })
 })
