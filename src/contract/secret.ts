@@ -12,6 +12,8 @@ export interface SecretSource {
 
 // Every character of a name means nothing to a shell, quoted or not: an unknown token can stay where it is and nothing moves.
 export const SECRET_NAME = '[A-Za-z0-9_][A-Za-z0-9_.:/@+=-]{0,254}'
+/** A reference to a secret in a command; make a RegExp of it with the flags that are needed. */
+export const SECRET_TOKEN = `\\{\\{(secret|decrypt):(${SECRET_NAME})\\}\\}`
 const WHOLE_NAME = new RegExp(`^${SECRET_NAME}$`)
 
 /** Whether a secret may be called this: `secret set` refuses a name that no token could reach. */

@@ -77,6 +77,8 @@ export interface Verdict {
   readonly tree: Explained
   /** What the verdict rests on besides the words: it holds as long as the disk says the same. */
   readonly looked: readonly DiskLook[]
+  /** Tokens (`{{secret:NAME}}`) whose value would be read as code: by eval, another shell, an interpreter, a prompt. */
+  readonly secretsAsCode: readonly string[]
   readonly mutations: ShellMutations
   readonly shell: ShellFacts
   readonly facts: {

@@ -12,6 +12,7 @@ import { ShellState } from './words/state.js'
 import { parseScript } from './words/syntax.js'
 import { isConstant, withoutMarks } from './words/text.js'
 import type { GuardContext } from './policy/context.js'
+import { watchSecrets } from './policy/secrets.js'
 import { watchProtected } from './policy/protect.js'
 import { shellFacts, UNKNOWN_SHELL_FACTS } from './walk/shell-facts.js'
 import { type Observer, Walker } from './walk/walk.js'
@@ -22,6 +23,7 @@ export type { AutomationRule } from './policy/automation.js'
 export function inspect(command: string, context: GuardContext): Verdict {
   const text = withoutMarks(command)
   const policy = context.policy ?? OPEN_POLICY
+  const secrets = watchSecrets(text)
   const walker = new Walker({
     resolveSymlink: context.resolveSymlink,
     own: context.own ?? { pids: [], names: [] },
@@ -29,6 +31,7 @@ export function inspect(command: string, context: GuardContext): Verdict {
       watchAutomation(context.automation ?? []),
       watchProtected(context),
       watchPolicy(policy, context),
+      ...(secrets ? [secrets] : []),
     ]),
   })
   const { effort } = walker.budget
@@ -65,6 +68,7 @@ export function inspect(command: string, context: GuardContext): Verdict {
     dangerous: decisive?.dangerous ?? false,
     tree: walker.tree.build(command, decisive),
     looked: walker.disk.looks,
+    secretsAsCode: [...(secrets?.found ?? [])],
     mutations,
     shell: refused ? UNKNOWN_SHELL_FACTS : shellFacts(script, text),
     facts: { ...facts, parsedOk: refused === undefined },
@@ -75,6 +79,7 @@ function observers(all: readonly Observer[]): Observer {
   return {
     command: (argv, shell, walker) => all.forEach((one) => one.command(argv, shell, walker)),
     effect: (effect, walker, argv) => all.forEach((one) => one.effect(effect, walker, argv)),
+    code: (made, certain) => all.forEach((one) => one.code?.(made, certain)),
     reads: (path, walker, argv) => all.forEach((one) => one.reads?.(path, walker, argv)),
     opaque: (what, walker, words) => all.forEach((one) => one.opaque(what, walker, words)),
   }

@@ -123,7 +123,7 @@ export function createJobs(services: Services): Jobs {
     const stopped = await passGate(plan, services)
     if (stopped) return { outcome: stopped }
     if (request.signal?.aborted) return { outcome: abortedOutcome(plan) }
-    const delivered = await deliverCommand(plan.command, services)
+    const delivered = await deliverCommand(plan, services)
     if (isRefusal(delivered)) return { outcome: refusedOutcome(delivered, plan) }
     const restore = request.session === undefined ? null : await sessions.restore(request.session)
     // An end may be on disk before we were told of it.

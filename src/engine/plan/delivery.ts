@@ -1,7 +1,9 @@
 /** Resolves a command's secret tokens at the last moment: the values go one way, the script another, and nothing of a value is parsed. */
 import { randomBytes } from 'node:crypto'
 import type { Refusal } from '../../contract/outcome.js'
+import { nearest } from '../../config/nearest.js'
 import type { Services } from '../services/services.js'
+import type { Plan } from './plan.js'
 
 export interface DeliveredCommand {
   readonly script: string
@@ -9,29 +11,59 @@ export interface DeliveredCommand {
   readonly prelude: (from: string) => string
   readonly epilogue: string
   readonly payload: Uint8Array | null
+  /** Tokens that name no secret stay as they are, and the outcome says so. */
+  readonly notes: readonly string[]
 }
 
-export async function deliverCommand(command: string, services: Services): Promise<DeliveredCommand | Refusal> {
-  const plain: DeliveredCommand = { script: command, prelude: () => '', epilogue: '', payload: null }
+export async function deliverCommand(
+  { command, verdict }: Pick<Plan, 'command' | 'verdict'>,
+  services: Services,
+): Promise<DeliveredCommand | Refusal> {
+  const plain: DeliveredCommand = { script: command, prelude: () => '', epilogue: '', payload: null, notes: [] }
   // Commands without a token are untouched byte for byte, and pay nothing.
   if (!command.includes('{{')) return plain
   const lookup = await services.secrets.valuesFor(command)
   if (!lookup) return plain
-  const [{ planDelivery }, { bindingEpilogue, bindingPayload, bindingPrelude }] = await Promise.all([
+  const [{ planDelivery }, { bindingEpilogue, bindingPayload, bindingPrelude }, { findTokens }] = await Promise.all([
     import('../../secrets/deliver/deliver.js'),
     import('../../secrets/deliver/binding.js'),
+    import('../../secrets/deliver/tokens.js'),
   ])
-  const delivery = planDelivery(command, lookup, randomBytes(6).toString('hex'))
+  const unknown = new Set(
+    findTokens(command)
+      .filter((token) => lookup(token) === undefined)
+      .map(({ name }) => name),
+  )
+  const notes = unknown.size === 0 ? [] : await unknownNotes([...unknown], services)
+  const delivery = planDelivery(command, lookup, {
+    nonce: randomBytes(6).toString('hex'),
+    asCode: verdict.secretsAsCode,
+  })
   if (delivery.kind === 'refused')
     return { rule: 'secret-context', reason: `The command was not run: ${delivery.reason}`, guidance: delivery.hint }
-  if (delivery.kind === 'plain') return plain
+  if (delivery.kind === 'plain') return { ...plain, notes }
   const { bindings } = delivery
   return {
     script: delivery.script,
     prelude: (from) => bindingPrelude(bindings, from),
     epilogue: bindingEpilogue(bindings),
     payload: bindingPayload(bindings),
+    notes,
   }
+}
+
+/** A misspelt name would otherwise go out as text, with exit code 0 and without a word. */
+async function unknownNotes(unknown: readonly string[], services: Services): Promise<string[]> {
+  const known = await services.secrets.names()
+  return unknown.map((name) => {
+    const close = nearest(name, known)
+    const meant = close
+      ? `; did you mean ${close}?`
+      : known.length > 0
+        ? `; there are ${known.slice(0, 8).join(', ')}`
+        : ''
+    return `There is no secret ${name}, so its token stayed in the command as text${meant}`
+  })
 }
 
 export function isRefusal(value: DeliveredCommand | Refusal): value is Refusal {

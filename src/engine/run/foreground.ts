@@ -31,7 +31,7 @@ const FLOOD_BYTES = 65_536
 export async function runFresh(plan: Plan, call: Call, services: Services, promote: Promote | null): Promise<void> {
   const { request } = plan
   if (request.signal?.aborted) return call.settle(abortedOutcome(plan))
-  const delivered = await deliverCommand(plan.command, services)
+  const delivered = await deliverCommand(plan, services)
   if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
   await supervise(plan, delivered, call, services, promote)
 }
@@ -199,7 +199,7 @@ async function supervise(
     for (const reader of readers) reader.close()
     throw neverArrivedError(textOf(err ?? out))
   }
-  const notes: string[] = []
+  const notes: string[] = [...delivered.notes]
   const held = readers.some((reader) => !reader.ended)
   const leftovers = ward.state.gone ? [] : processesOf(ward)
   if (exit.lost) notes.push(LOST_NOTE)

@@ -52,7 +52,7 @@ export async function runOnTerminal(
 ): Promise<void> {
   const ready = withTerminal(plan, services)
   if (plan.request.signal?.aborted) return call.settle(abortedOutcome(plan))
-  const delivered = await deliverCommand(plan.command, services)
+  const delivered = await deliverCommand(plan, services)
   if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
   const recording =
     plan.request.record === undefined

@@ -44,6 +44,11 @@ export class SecretStore {
     return lookup
   }
 
+  /** Names that tokens can use, as far as the sources tell. */
+  async names(): Promise<readonly string[]> {
+    return (await this.#source.names?.()) ?? []
+  }
+
   /** The value of one secret, for the engine's own use; masked from then on. */
   async value(name: string): Promise<Uint8Array | undefined> {
     const value = await this.#source.lookup('secret', name)

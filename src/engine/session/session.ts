@@ -328,8 +328,9 @@ export class LiveSession implements Session {
     const stopped = await passGate(plan, this.#services)
     if (stopped) return call.settle(stopped)
     if (request.pty) return this.#parts.onTerminal(plan, call, this)
-    const delivered = await deliverCommand(plan.command, this.#services)
+    const delivered = await deliverCommand(plan, this.#services)
     if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
+    notes.push(...delivered.notes)
     this.#begin()
     try {
       const outcome = await runInShell(await this.#ready(notes), plan, delivered, call, this.#site(notes))

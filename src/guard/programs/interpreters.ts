@@ -94,7 +94,10 @@ export const interpret: Program = (call, name) => {
       if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? ''))
         codes.push(args[i + 1] ?? '')
   if (language === 'deno' && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
-  for (const code of codes) judgeCode(plain(code), language, call)
+  for (const code of codes) {
+    call.walker.code(plain(code))
+    judgeCode(plain(code), language, call)
+  }
   if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
     for (const file of given.operands.filter((word) => !codes.includes(word)))
       call.walker.effect('edit', file, call.shell, call.argv)
@@ -112,7 +115,11 @@ export const interpret: Program = (call, name) => {
       : given.operands
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
   const texts = readsStdin ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)
-  for (const text of texts) if (text !== UNKNOWN) judgeCode(plain(text), language, call)
+  for (const text of texts) {
+    if (text === UNKNOWN) continue
+    call.walker.code(plain(text))
+    judgeCode(plain(text), language, call)
+  }
   return undefined
 }
 
@@ -135,6 +142,7 @@ const awk: Program = (call) => {
     .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))
     .join('')
   for (const program of programs) {
+    call.walker.code(plain(program))
     judgeCode(assigned + plain(program), 'awk', call)
     if (/\bsystem\b|\|/.test(program))
       for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)

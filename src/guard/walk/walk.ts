@@ -51,6 +51,11 @@ export interface Observer {
   effect(effect: Effect, walker: Walker, argv: readonly string[]): void
   /** A command reads a file, or is given its name. The path is absolute. */
   reads?(path: string, walker: Walker, argv: readonly string[]): void
+  /**
+   * Text that the command made becomes code. `certain` is false where the text may also be plain data, as a string in a
+   * program is.
+   */
+  code?(text: string, certain: boolean): void
   /** Code was run that nobody can see here: a downloaded script, an unknown variable as a command. */
   opaque(what: string, walker: Walker, words: readonly string[]): void
 }
@@ -79,6 +84,8 @@ export class Walker implements Runner {
   private readers = 0
   /** The text is the command's own, not made by it: what cannot be read in it is refused. */
   private isStrict = true
+  /** The text may or may not be code. */
+  private isTrying = false
   /** What substitutions inside the current command read from. */
   inherited: Input = null
   /** Source text that positions of the current script refer to. */
@@ -101,6 +108,7 @@ export class Walker implements Runner {
       const strict = this.isStrict
       this.isStrict = parsed !== undefined
       this.source = plain(text)
+      if (!parsed) this.code(this.source, !this.isTrying)
       try {
         return this.statements((parsed ?? parseLoosely(this.source)).commands, shell, stdin)
       } finally {
@@ -112,11 +120,20 @@ export class Walker implements Runner {
 
   /** Text that may or may not be shell code (a string in a program): judged when it parses, ignored when it does not. */
   tryScript(text: string, shell: ShellState): void {
+    const before = this.isTrying
+    this.isTrying = true
     try {
       this.script(text, shell.fork(), null)
     } catch (error) {
       if (!(error instanceof GuardLimit) || error.limit === 'steps') throw error
+    } finally {
+      this.isTrying = before
     }
+  }
+
+  /** Text that the command made becomes code. */
+  code(text: string, certain = true): void {
+    this.settings.observer.code?.(text, certain)
   }
 
   /** Records that a command would do something to a path. */
@@ -369,6 +386,7 @@ export class Walker implements Runner {
   }
 
   prompt(text: string, shell: ShellState): Alternatives {
+    this.code(text)
     if (!/[$`]/.test(text)) return [text]
     return this.budget.deeper(() => {
       const script = parseLoosely(`: "${text.replace(/["]/g, '\\"')}"`)

@@ -12,11 +12,18 @@ export type Delivery =
   | { readonly kind: 'bound'; readonly script: string; readonly bindings: readonly Binding[] }
   | { readonly kind: 'refused'; readonly token: string; readonly reason: string; readonly hint: string }
 
-/** Decides how every known token of the command is delivered. Unknown tokens stay as they are. `nonce` makes the names of the variables unguessable. */
+export interface DeliveryOptions {
+  /** Makes the names of the variables unguessable. */
+  readonly nonce?: string
+  /** Tokens whose value would become code somewhere down the line, as the guard's walk saw it. */
+  readonly asCode?: readonly string[]
+}
+
+/** Decides how every known token of the command is delivered. Unknown tokens stay as they are. */
 export function planDelivery(
   command: string,
   lookup: (token: Token) => Uint8Array | undefined,
-  nonce: string = randomNonce(),
+  { nonce = randomNonce(), asCode = [] }: DeliveryOptions = {},
 ): Delivery {
   const values = new Map<string, Uint8Array>()
   const known = findTokens(command).filter((token) => {
@@ -26,6 +33,8 @@ export function planDelivery(
   })
   if (known.length === 0) return { kind: 'plain', script: command }
   for (const token of known) if (values.get(token.text)?.includes(0)) return refuse(token, 'nul')
+  const made = known.find(({ text }) => asCode.includes(text))
+  if (made) return refuse(made, 'flow')
 
   const scan = scanOrGiveUp(command, known)
   if (!scan) return refuse(known[0] as Token, 'odd-quoting')
@@ -90,8 +99,9 @@ function judge(scan: Scan, values: Values): Judgement {
     })
     if (place.stdin) judgeStdin(command, feeding, (name) => refuseName(name, 'stdin-code'))
   }
-  // A bare name in arithmetic is replaced by its value, and the value is an expression again.
-  for (const text of scan.arithmetic) for (const name of text.match(/[A-Za-z_]\w*/g) ?? []) refuseName(name, 'number')
+  // A bare name in arithmetic is replaced by its value, and the value is an expression again; a length is a number.
+  for (const text of scan.arithmetic)
+    for (const name of text.replaceAll(/\$\{#\w+\}/g, '').match(/[A-Za-z_]\w*/g) ?? []) refuseName(name, 'number')
   for (const site of scan.sites) {
     if (site.obstacle) return { refused: { token: site.token, obstacle: site.obstacle }, assigned }
     if (site.quoting === 'number' && !isPlainNumber(values.get(site.token.text)))

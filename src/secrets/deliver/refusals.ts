@@ -2,12 +2,17 @@
 import type { Obstacle } from './sites.js'
 
 export const REFUSALS: Readonly<
-  Record<Obstacle | 'number' | 'nul', { readonly reason: string; readonly hint: string }>
+  Record<Obstacle | 'number' | 'nul' | 'flow', { readonly reason: string; readonly hint: string }>
 > = {
   code: {
     reason:
       'stands inside code that is read a second time (the script of another interpreter, eval, trap, a remote command), where its value would become syntax.',
     hint: `Pass it as data: bash -c 'use "$1"' _ {{secret:NAME}}, or python3 -c 'import os; os.environ["TOKEN"]' with TOKEN={{secret:NAME}} in front of the command, or feed it on standard input.`,
+  },
+  flow: {
+    reason:
+      'would be run as code: the command hands its value to a shell, an interpreter, eval, a prompt or a script that it starts.',
+    hint: 'Use the value as an argument, in a variable or on the standard input of a program that treats it as data.',
   },
   'stdin-code': {
     reason: 'would be fed to an interpreter that reads its standard input as code.',

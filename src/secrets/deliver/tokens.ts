@@ -1,5 +1,5 @@
 /** Finds the reference tokens `{{secret:NAME}}` and `{{decrypt:ID}}`; whatever is not exactly of this form is ordinary text. */
-import { SECRET_NAME, type TokenKind } from '../../contract/secret.js'
+import { SECRET_TOKEN, type TokenKind } from '../../contract/secret.js'
 
 export { isSecretName, type TokenKind } from '../../contract/secret.js'
 
@@ -12,7 +12,7 @@ export interface Token {
   readonly end: number
 }
 
-const TOKEN = new RegExp(`\\{\\{(secret|decrypt):(${SECRET_NAME})\\}\\}`, 'g')
+const TOKEN = new RegExp(SECRET_TOKEN, 'g')
 
 /** All tokens from left to right. They never overlap. */
 export function findTokens(command: string): readonly Token[] {

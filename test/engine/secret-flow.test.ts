@@ -1,0 +1,122 @@
+/** The value of a secret never becomes code, whichever way it is handed on; what uses it as data still runs. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createEngine, type Engine } from '../../src/index.js'
+
+let base: string
+let engine: Engine
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), 'cerith-flow-'))
+  engine = await createEngine({ cwd: base, stateDir: join(base, 'state') })
+  // Harmless, and seen when it was run.
+  engine.secrets.set('m', `touch ${base}/ran; true`)
+  engine.secrets.set('api-key', 'k-123456789')
+})
+afterAll(async () => {
+  await engine.close()
+  rmSync(base, { recursive: true, force: true })
+})
+beforeEach(() => rmSync(join(base, 'ran'), { force: true }))
+
+const T = '{{secret:m}}'
+const SMUGGLED = [
+  `X=${T}; bash <<< "$X"`,
+  `X=${T}; bash <<E\n$X\nE`,
+  `bash <<E\n${T}\nE`,
+  `X=${T}; bash < <(echo "$X")`,
+  `X=${T}; echo "$X" | bash`,
+  `X=${T}; . /dev/stdin <<< "$X"`,
+  `X=${T}; source <(echo "$X")`,
+  `set -- ${T}; eval "$1"`,
+  `set -- a ${T}; shift; eval "$@"`,
+  `f() { eval "$1"; }; f ${T}`,
+  `f() { local y=$1; eval "$y"; }; f ${T}`,
+  `f() { bash -c "$2"; }; f x ${T}`,
+  `A=(${T}); eval "\${A[0]}"`,
+  `A=(x ${T}); bash -c "\${A[1]}"`,
+  `declare -A M; M[k]=${T}; eval "\${M[k]}"`,
+  `X=${T}; Y=$X; eval "$Y"`,
+  `X=${T}; Y="echo; $X"; bash -c "$Y"`,
+  `X=${T}; Y=$X; Z="$Y"; sh -c "$Z"`,
+  `X=${T}; declare -n R=X; eval "$R"`,
+  `X=${T}; N=X; eval "\${!N}"`,
+  `X=${T}; echo "\${X@P}"; X='$(touch '"$PWD"'/ran)'`,
+  `echo ${T} > s.sh; bash s.sh`,
+  `printf '%s\\n' ${T} > s.sh; sh ./s.sh`,
+  `cat > s.sh <<E\n${T}\nE\n. ./s.sh`,
+  `X=${T}; tar cf /dev/null --checkpoint=1 --checkpoint-action=exec="$X" /etc/hostname`,
+  `X=${T}; git -c alias.q="!$X" q`,
+  `read -r X <<< ${T}; eval "$X"`,
+  `read -r X < <(echo ${T}); bash -c "$X"`,
+  `mapfile -t L <<< ${T}; eval "\${L[0]}"`,
+  `X=${T}; python3 <<< "import os; os.system('''$X''')"`,
+  `X=${T}; python3 -c "import os; os.system('''$X''')"`,
+  `printf -v X '%s' ${T}; eval "$X"`,
+  `for X in ${T}; do eval "$X"; done`,
+  `X=${T}; trap "$X" EXIT`,
+  `X=${T}; alias q="$X"; eval q`,
+  `X=${T}; PROMPT_COMMAND=$X`,
+  `X=${T}; env bash -c "$X"`,
+  `X=${T}; timeout 5 sh -c "$X"`,
+  `X=${T}; xargs -I{} sh -c {} <<< "$X"`,
+  `X=${T}; perl -e "system(q($X))"`,
+  `X=${T}; awk "BEGIN { system(\\"$X\\") }"`,
+  `X=${T}; find . -maxdepth 0 -exec sh -c "$X" \\;`,
+  `X=${T}; "$BASH" -c "$X"`,
+  `X=${T}; coproc bash -c "$X"; wait`,
+]
+
+const AS_DATA = [
+  `printf '%s' ${T} | wc -c`,
+  `X=${T}; printf '%s' "$X" | wc -c`,
+  `bash -c 'printf %s "$1" | wc -c' _ ${T}`,
+  `TOKEN=${T} python3 -c 'import os; print(len(os.environ["TOKEN"]))'`,
+  `X=${T}; awk -v x="$X" 'BEGIN { print length(x) }'`,
+  `X=${T}; if [[ $X == touch* ]]; then echo yes; fi`,
+  `X=${T}; cat <<< "$X" | tr a-z A-Z`,
+  `X=${T}; f() { printf '%s' "$1" | wc -c; }; f "$X"`,
+  `echo ${T} > value.txt; wc -c < value.txt`,
+  `X=${T}; for ((i=0; i<\${#X}; i++)); do :; done; echo $i`,
+  `X=${T}; python3 - <<'E'\nprint(1)\nE`,
+  `X=${T}; eval 'echo one'; bash -c 'echo two'`,
+  `sed -n 1p <<< ${T} | wc -l`,
+]
+
+describe('a value that would be run is refused, and nothing runs', () => {
+  test.each(SMUGGLED)('%s', async (command) => {
+    const outcome = await engine.run({ command, timeoutMs: 20_000 })
+    expect({ ran: existsSync(join(base, 'ran')), refused: outcome.refused?.rule }).toEqual({
+      ran: false,
+      refused: 'secret-context',
+    })
+    expect(outcome.refused?.reason).toContain(T)
+  })
+})
+
+describe('a value that is data runs', () => {
+  test.each(AS_DATA)('%s', async (command) => {
+    const outcome = await engine.run({ command, timeoutMs: 20_000 })
+    expect(outcome).toMatchObject({ status: 'completed', refused: null })
+    expect(existsSync(join(base, 'ran'))).toBe(false)
+  })
+})
+
+test('a function kept from an earlier call of the session counts', async () => {
+  const session = await engine.session('flow')
+  await session.run({ command: 'runs() { eval "$1"; }; shows() { printf "%s" "$1" | wc -c; }' })
+  expect((await session.run({ command: `runs ${T}` })).refused?.rule).toBe('secret-context')
+  expect(await session.run({ command: `shows ${T}` })).toMatchObject({ status: 'completed' })
+  expect(existsSync(join(base, 'ran'))).toBe(false)
+})
+
+test('a misspelt secret runs as text and is said, with the name that was meant', async () => {
+  const session = await engine.session('typo')
+  for (const run of [engine.run, (request: { command: string }) => session.run(request)]) {
+    const outcome = await run({ command: 'echo {{secret:api-kye}}' })
+    expect(outcome).toMatchObject({ status: 'completed', stdout: '{{secret:api-kye}}\n' })
+    expect(outcome.notes).toEqual([expect.stringContaining('There is no secret api-kye') as string])
+    expect(outcome.notes[0]).toContain('did you mean api-key?')
+  }
+})
