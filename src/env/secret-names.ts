@@ -9,6 +9,8 @@ export function isSecretName(name: string, value = ''): boolean {
   const last = words.at(-1) ?? ''
   if (words.length > 1 && PLACE.has(last)) return false
   if (isSetting(words, value)) return false
+  // GOOGLE_APPLICATION_CREDENTIALS=/home/u/key.json names a file.
+  if (/^CREDENTIALS?$/.test(last) && isPath(value)) return false
   return ANYWHERE.test(`_${words.join('_')}_`) || endsAsSecret(words, value)
 }
 
@@ -43,6 +45,11 @@ function endsAsSecret(words: readonly string[], value: string): boolean {
   if (/[A-Z]TOKEN$/.test(last)) return true
   if (last === 'TOKENS') return !/^\d*$/.test(value) && !words.some((word) => COUNTING.has(word))
   if (last === 'PASS' || JOINED_PASS.test(last)) return !isFlag(value)
+  if (last === 'PW' || /^(?:DB|DATABASE|USER|ROOT|ADMIN|PG|MYSQL|SMTP|LDAP|SUDO)PW$/.test(last)) return !isFlag(value)
+  if (/^(?:SESSIONID|SESSID|PHPSESSID|JSESSIONID)$/.test(last)) return true
+  if (/^COOKIES?$/.test(last)) return !isFlag(value) && !isPath(value)
+  if (last === 'SEED') return SEEDED.has(before)
+  if (last === 'SK') return words.length > 1 && !isFlag(value)
   if (last === 'PWD') return words.length > 1 && !value.startsWith('/')
   if (last === 'KEY') return !PUBLIC_KEYS.has(before)
   if (last === 'KEYS') return SECRET_KEYS.has(before)
@@ -60,16 +67,22 @@ function isSetting(words: readonly string[], value: string): boolean {
   return words.length > 1 && SWITCHES.has(words[0]!) && isFlag(value)
 }
 
+/** A file's name: the program reads the secret there, the variable does not hold it. */
+function isPath(value: string): boolean {
+  return /^(?:~|\.{1,2})?\/[^\s:;,=]*\.[A-Za-z]\w{0,9}$/.test(value)
+}
+
 function isFlag(value: string): boolean {
   return /^(?:true|false|yes|no|on|off|[01])$/i.test(value)
 }
 
 /** What every name holds that the words below could convict. */
-const HINTS = /SECRET|PASS|PWD|TOKEN|KEY|AUTH|CRED|CONN|BEARER|JWT|OTP|MNEMONIC|SALT|PEPPER|PAT|SEED|COOKIE|PRIV/i
+const HINTS =
+  /SECRET|PASS|PWD|TOKEN|KEY|AUTH|CRED|CONN|BEARER|JWT|OTP|MNEMONIC|SALT|PEPPER|PAT|SEED|COOKIE|PRIV|PW|SESSIONID|SESSID|_SK(?:_|$)/i
 
 /** The model providers' and the agents' own settings go as a whole: an agent's shell has no business with them. */
 const ALWAYS =
-  /^(?:ANTHROPIC|OPENAI|GEMINI|LANGO|PHOENIX)_|^(?:SSHPASS|REDISCLI_AUTH|BW_SESSION|MYSQL_PWD|LPASS_AGENT_TOKEN)$|^OP_SESSION_|^FASTLANE_SESSION$|^TF_TOKEN_|^POETRY_(?:PYPI_TOKEN|HTTP_BASIC)_|_AUTH_IDENT$|^(?:SLACK|DISCORD|TEAMS|MATTERMOST)_WEBHOOK(?:_URL)?$/i
+  /^(?:ANTHROPIC|OPENAI|GEMINI|LANGO|PHOENIX)_|^(?:SSHPASS|REDISCLI_AUTH|BW_SESSION|MYSQL_PWD|LPASS_AGENT_TOKEN)$|^OP_SESSION_|^FASTLANE_SESSION$|^TF_TOKEN_|^POETRY_(?:PYPI_TOKEN|HTTP_BASIC)_|_AUTH_IDENT$|^OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS$|^(?:SLACK|DISCORD|TEAMS|MATTERMOST)_WEBHOOK(?:_URL)?$/i
 
 /** Handles that give access without holding a secret, and names that only look like one. */
 const NEVER = new Set([
@@ -128,6 +141,8 @@ const COUNTING = new Set(
   'MAX MIN NUM COUNT LIMIT BUDGET OUTPUT INPUT CONTEXT TOTAL THINKING PROMPT COMPLETION'.split(' '),
 )
 const SWITCHES = new Set('USE ENABLE DISABLE REQUIRE SKIP NO ALLOW HAS IS WITH WITHOUT SHOW HIDE'.split(' '))
+/** What a seed makes: one-time codes and wallets, not random numbers of a test. */
+const SEEDED = new Set('OTP TOTP HOTP MFA WALLET MASTER HD RECOVERY'.split(' '))
 const SECRET_KEYS = new Set(
   'API ACCESS SECRET PRIVATE SSH SIGNING ENCRYPTION AUTH MASTER DEPLOY HOST AUTHORIZED'.split(' '),
 )
