@@ -15,7 +15,8 @@ export const LIMITS = {
   maxCommandBytes: 16 * 1024 * 1024,
   maxVariableBytes: 131_072,
   maxEnvironmentBytes: 1_500_000,
-  maxRunningJobs: 64,
+  /** Of one engine. It stops a runaway; a farm of agents in one engine has more jobs than one agent. */
+  maxRunningJobs: 256,
   maxSessions: 1_000,
   pty: { cols: 120, rows: 40 },
 } as const

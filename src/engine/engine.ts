@@ -20,7 +20,7 @@ import { loginPath } from '../os/login-path.js'
 import { checkDirectory, realRoots } from '../os/paths.js'
 import { bootId, checkProc, processFacts } from '../os/proc.js'
 import { SpillFile } from '../os/spill.js'
-import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
+import { ensurePrivateDirectory, findStateDirectory } from '../os/state-dir.js'
 import { sweepDeadEngines } from '../os/helper/sweep.js'
 import { Questions } from '../audit/questions.js'
 import { auditOutcome } from './call/audit.js'
@@ -151,7 +151,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const cwd = checkDirectory(options.cwd, process.cwd(), null)
   const roots = options.roots ? realRoots(options.roots, cwd) : null
   if (roots) checkDirectory(cwd, cwd, roots)
-  const stateDir = ensurePrivateDirectory(options.stateDir ?? stateDirectory())
+  const stateDir = ensurePrivateDirectory(options.stateDir ?? usualStateDirectory())
   const id = randomBytes(5).toString('hex')
   const baseEnv: Record<string, string | undefined> = { ...(options.env ?? process.env) }
   const starting = Promise.all([
@@ -273,6 +273,13 @@ async function createServices(options: EngineOptions): Promise<Services> {
     state: { closed: false },
   }
   return services
+}
+
+/** A library has no other place to say where the state went. */
+function usualStateDirectory(): string {
+  const { path, problem } = findStateDirectory()
+  if (problem) process.emitWarning(problem, { code: 'CERITH_STATE' })
+  return path
 }
 
 /** A folder for this engine's short-lived files. A full or read-only state directory costs jobs, not every command. */

@@ -1,21 +1,47 @@
 /** The directory that remembers: private to its user, never a link, and refused when it belongs to somebody else. */
-import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { knownHome } from './home.js'
+import { nearestExisting } from './paths.js'
 
-/** `$CERITH_HOME`, else `$XDG_STATE_HOME/cerith`, else `~/.local/state/cerith`. */
+/** `$CERITH_HOME`, else `$XDG_STATE_HOME/cerith`, else `~/.local/state/cerith`; a private temporary one where none of these can be written. */
 export function stateDirectory(env: NodeJS.ProcessEnv = process.env): string {
-  if (env['CERITH_HOME']) return resolve(env['CERITH_HOME'])
-  if (env['XDG_STATE_HOME']) return resolve(env['XDG_STATE_HOME'], 'cerith')
+  return findStateDirectory(env).path
+}
+
+/** With a sentence for the user when it is not where it should be. */
+export function findStateDirectory(env: NodeJS.ProcessEnv = process.env): { path: string; problem: string | null } {
+  // A directory that was chosen for cerith is that one or an error.
+  if (env['CERITH_HOME']) return { path: resolve(env['CERITH_HOME']), problem: null }
   const home = knownHome(env)
-  if (home === null)
-    throw new ShellError(
-      'STATE_UNWRITABLE',
-      `There is no home directory to keep state in: HOME is not set, and user ${process.getuid?.() ?? ''} is not in the password file`,
-      'Set CERITH_HOME to a directory of your own, or HOME.',
-    )
-  return join(home, '.local', 'state', 'cerith')
+  const usual = env['XDG_STATE_HOME']
+    ? resolve(env['XDG_STATE_HOME'], 'cerith')
+    : home === null
+      ? null
+      : join(home, '.local', 'state', 'cerith')
+  const why =
+    usual === null
+      ? `There is no home directory: HOME is not set, and user ${process.getuid?.() ?? ''} is not in the password file`
+      : whyUnwritable(usual)
+  if (usual !== null && why === null) return { path: usual, problem: null }
+  const path = join(tmpdir(), `cerith-${process.getuid?.() ?? 'user'}`)
+  return {
+    path,
+    problem: `${why}; state is kept in ${path}, which does not outlive the machine. Set CERITH_HOME to a directory of your own.`,
+  }
+}
+
+/** Null when files can be made there, or when it is for another reason that they cannot: then its own error says so. */
+function whyUnwritable(path: string): string | null {
+  try {
+    accessSync(nearestExisting(path), constants.W_OK | constants.X_OK)
+    return null
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    return ['EROFS', 'EACCES', 'EPERM'].includes(code) ? `${path} cannot be written (${code})` : null
+  }
 }
 
 /** Makes (or checks) a private directory and gives its path back. */

@@ -11,7 +11,7 @@ import { openAuditLog } from '../audit/log.js'
 import { withSpans } from '../audit/spans.js'
 import { loadConfig, type LoadedConfig } from '../config/load.js'
 import { sandboxOf } from '../config/sandbox-rows.js'
-import { stateDirectory } from '../os/state-dir.js'
+import { findStateDirectory } from '../os/state-dir.js'
 import { UMASK_FIX, umaskNow } from '../os/umask.js'
 import type { SecretSource } from '../secrets/sources.js'
 import type { AuditSink } from '../engine/services/audit-sink.js'
@@ -44,7 +44,8 @@ export async function openEngine(options: OpenOptions): Promise<Opened> {
     env,
     ...(options.flags ? { flags: options.flags } : {}),
   })
-  const stateDir = stateDirectory(env)
+  const { path: stateDir, problem } = findStateDirectory(env)
+  if (problem) options.onProblem?.(problem)
   // Loaded here, not above: the MCP door wants the options alone, and answers its host before it loads an engine.
   const { createEngine } = await import('./create-engine.js')
   const engine = await createEngine(await engineOptions(config, stateDir, { ...options, env }))

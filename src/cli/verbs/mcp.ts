@@ -1,7 +1,7 @@
 /** `cerith mcp`: the tools for one MCP client, on stdin and stdout. */
 import { engineOptions } from '../../setup/from-config.js'
 import { loadConfig } from '../../config/load.js'
-import { stateDirectory } from '../../os/state-dir.js'
+import { findStateDirectory } from '../../os/state-dir.js'
 import { DIALECTS, type DialectName } from '../../tools/index.js'
 import { directoryFor } from '../directory.js'
 import { CWD_OPTION, readDuration, SET_OPTION } from '../option-rows.js'
@@ -101,6 +101,8 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
       `there is no dialect ${JSON.stringify(dialect)}`,
       `The dialects are ${Object.keys(DIALECTS).join(', ')}.`,
     )
+  const state = findStateDirectory(io.env)
+  if (state.problem) io.err.write(`cerith: ${state.problem}\n`)
   return {
     tools: {
       dialect,
@@ -111,7 +113,7 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
     // A flag can only switch off; what is on comes from the configuration.
     structured: options.structured !== false && !options.textOnly && (values['mcp.structured'] as boolean),
     failedIsError: options.failedIsError !== false && (values['mcp.failedIsError'] as boolean),
-    engine: await engineOptions(config, stateDirectory(io.env), {
+    engine: await engineOptions(config, state.path, {
       cwd,
       env: io.env,
       door: 'mcp',

@@ -131,7 +131,7 @@ export function createJobs(services: Services): Jobs {
       running().length + starting < limits.maxRunningJobs
         ? []
         : running().filter(({ dir }) => readEndRecord(dir) === null)
-    if (taken.length + starting >= limits.maxRunningJobs) throw tooMany(taken, limits.maxRunningJobs)
+    if (taken.length + starting >= limits.maxRunningJobs) throw tooMany(taken, starting, limits.maxRunningJobs)
     starting += 1
     try {
       const inside = services.sandbox || request.sandbox ? await insideFor(services, request, null) : services
@@ -237,12 +237,12 @@ function notStarted(outcome: Outcome): ShellError {
   )
 }
 
-function tooMany(jobs: readonly LiveJob[], limit: number): ShellError {
+function tooMany(jobs: readonly LiveJob[], starting: number, limit: number): ShellError {
   const listed = jobs.slice(0, 20).map(({ id, command }) => `${id} (${command.slice(0, 40)})`)
   return new ShellError(
     'TOO_MANY_RUNS',
-    `There are already ${jobs.length} running jobs (the limit is ${limit}): ${listed.join(', ')}${jobs.length > 20 ? ', ...' : ''}`,
-    'Kill or wait for one of them, or raise limits.maxRunningJobs.',
+    `There are already ${jobs.length} running jobs${starting > 0 ? ` and ${starting} that are being started` : ''} (the limit is ${limit})${listed.length > 0 ? `: ${listed.join(', ')}` : ''}${jobs.length > 20 ? ', ...' : ''}`,
+    'Kill or wait for one of them, or raise limits.maxRunningJobs; it is there to stop a runaway, not to share a machine.',
   )
 }
 

@@ -4,7 +4,7 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { StreamName } from '../../contract/output.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { feedPipe } from '../../os/feed.js'
-import { LOST_AT_START, PLAIN_TIER_CAVEAT, type LaunchSpec, type Ward } from '../../os/helper/launcher.js'
+import { LOST_AT_START, PLAIN_TIER_CAVEAT, STOPPED_NOTE, type LaunchSpec, type Ward } from '../../os/helper/launcher.js'
 import { closeQuietly } from '../../os/helper/native-launcher.js'
 import { readPipe, type Held, type PipeReader } from '../../os/pipe-reader.js'
 import { processesOf } from '../../os/helper/processes.js'
@@ -203,6 +203,7 @@ async function supervise(
   const held = readers.some((reader) => !reader.ended)
   const leftovers = ward.state.gone ? [] : processesOf(ward)
   if (exit.lost) notes.push(LOST_NOTE)
+  if (ward.state.wasStopped) notes.push(STOPPED_NOTE)
   if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
   if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)
   if (stop && launcher.tier === 'plain') notes.push(PLAIN_TIER_CAVEAT)

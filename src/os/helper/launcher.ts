@@ -126,7 +126,7 @@ export interface Ward {
   /** Every process that the command started is gone. */
   readonly gone: Promise<void>
   /** Settled synchronously with the promises, for checks without waiting. */
-  readonly state: { exited: LeaderExit | null; gone: boolean }
+  readonly state: { exited: LeaderExit | null; gone: boolean; wasStopped: boolean }
   /** A job's end was recorded on disk. */
   readonly recorded: Promise<void>
   /** Ends the whole tree: polite signal, grace, SIGKILL. */
@@ -202,6 +202,10 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
 
 /** The cause of a start that failed because its watcher was destroyed at once, e.g. by the command itself. */
 export const LOST_AT_START = 'lost at start'
+
+/** Said with a result when the watcher of the command had to be continued before it could end it. */
+export const STOPPED_NOTE =
+  'The process that watches the command had been stopped (SIGSTOP); it was continued to end the command.'
 
 /** What a kill on the lower tier cannot promise; said with the result. */
 export const PLAIN_TIER_CAVEAT =

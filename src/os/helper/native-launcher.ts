@@ -4,6 +4,7 @@ import { closeSync, constants, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
+import { descendantsOf, processFacts, signalProcess } from '../proc.js'
 import { isAlive } from '../proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
 import { createRoomOrders } from './rooms.js'
@@ -22,6 +23,10 @@ import {
 const READY_PIPES = 6
 const START_LIMIT_MS = 10_000
 const LET_GO_AFTER_MS = 20
+/** A helper that does not answer for so long is looked at: it may have been stopped. */
+const LOOK_AFTER_MS = 1_000
+/** One that does not leave by then is destroyed, and what it watched with it. */
+const LEAVE_LIMIT_MS = 4_000
 
 interface Waiting {
   readonly spec: LaunchSpec
@@ -141,8 +146,10 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       case 's': {
         const waiter = waiting.get(id)
         waiting.delete(id)
-        const ward = createWard(id, fields, send)
+        const ward = createWard(id, fields, send, (pid) => [launcherPid, pid].filter(isStopped).filter(wake).length > 0)
         wards.set(id, ward)
+        // Given up meanwhile: what nobody waits for must not run.
+        if (!waiter) ward.kill({ signal: 9, graceMs: 0, why: 'close' })
         waiter?.resolve(ward)
         break
       }
@@ -237,13 +244,38 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   orders.unref()
   updateHold()
 
+  /** A launcher that does not answer is continued if it was stopped, and given up if that does not help. */
+  const unlessSilent = (giveUp: (error: Error) => void): (() => void) => {
+    const look = setTimeout(() => isStopped(launcherPid) && wake(launcherPid), LOOK_AFTER_MS).unref()
+    const limit = setTimeout(() => giveUp(silentError()), START_LIMIT_MS).unref()
+    return () => {
+      clearTimeout(look)
+      clearTimeout(limit)
+    }
+  }
+
   const pipe = (): Promise<Pipe> => {
     const at = ready.shift()
     if (at) return Promise.resolve(at)
     if (closed || orders.writableEnded) return Promise.reject(closedError())
     send('p', [['count', 1]])
     return new Promise((resolve, reject) => {
-      pipeWaiters.push({ resolve, reject })
+      const waiter = {
+        resolve: (made: Pipe) => {
+          heard()
+          resolve(made)
+        },
+        reject: (error: Error) => {
+          heard()
+          reject(error)
+        },
+      }
+      const heard = unlessSilent((error) => {
+        pipeWaiters.splice(pipeWaiters.indexOf(waiter), 1)
+        reject(error)
+        updateHold()
+      })
+      pipeWaiters.push(waiter)
       updateHold()
     })
   }
@@ -266,7 +298,22 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       if (closed || orders.writableEnded) return Promise.reject(closedError())
       const id = nextId++
       return new Promise((resolve, reject) => {
-        waiting.set(id, { spec, resolve, reject })
+        const heard = unlessSilent((error) => {
+          waiting.delete(id)
+          reject(error)
+          updateHold()
+        })
+        waiting.set(id, {
+          spec,
+          resolve: (ward) => {
+            heard()
+            resolve(ward)
+          },
+          reject: (error) => {
+            heard()
+            reject(error)
+          },
+        })
         updateHold()
         send('S', describeStart(id, spec))
       })
@@ -292,8 +339,15 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       child.ref()
       const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
       orders.end()
-      for (const one of ready.splice(0)) void one
-      return gone
+      ready.length = 0
+      const wardens = [...wards.values()].map(({ wardenPid }) => wardenPid)
+      for (const pid of [launcherPid, ...wardens]) if (isStopped(pid)) wake(pid)
+      // Stopped again, or kept by a debugger: nothing of it may hold the host, or stay.
+      const limit = setTimeout(() => {
+        for (const pid of new Set(wardens)) if (pid !== launcherPid) destroy(pid)
+        destroy(launcherPid)
+      }, LEAVE_LIMIT_MS)
+      return gone.finally(() => clearTimeout(limit))
     },
   }
 }
@@ -302,12 +356,13 @@ function createWard(
   id: number,
   fields: Readonly<Record<string, string>>,
   send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void,
+  wakeIfStopped: (pid: number) => boolean,
 ): LiveWard {
   let settleExit!: (exit: LeaderExit) => void
   let settleGone!: () => void
   let settleRecorded!: () => void
   let settleMoved: (error: ShellError | null) => void = () => {}
-  const state: Ward['state'] = { exited: null, gone: false }
+  const state: Ward['state'] = { exited: null, gone: false, wasStopped: false }
   const exited = new Promise<LeaderExit>((resolve) => (settleExit = resolve))
   const gone = new Promise<void>((resolve) => (settleGone = resolve))
   const recorded = new Promise<void>((resolve) => (settleRecorded = resolve))
@@ -336,6 +391,8 @@ function createWard(
     settleMoved: (error) => settleMoved(error),
     kill({ signal = 15, graceMs, why }) {
       this.endAsked = true
+      // An order to a watcher that was stopped would lie in its pipe for ever.
+      if (wakeIfStopped(this.wardenPid)) state.wasStopped = true
       send('K', [
         ['id', id],
         ['sig', signal],
@@ -401,6 +458,28 @@ function moveError(errno: string, what: string): ShellError {
     `The command could not go on as a job: ${what} failed with ${errno}`,
     startHint(errno),
   )
+}
+
+function silentError(): ShellError {
+  return new ShellError(
+    'SPAWN_FAILED',
+    'The helper that starts commands does not answer',
+    'It may have been stopped, or the machine is overloaded; create a new engine, or try again later.',
+  )
+}
+
+function isStopped(pid: number): boolean {
+  return processFacts(pid)?.state === 'T'
+}
+
+/** True when the signal was sent. */
+function wake(pid: number): boolean {
+  return signalProcess(pid, 'SIGCONT')
+}
+
+/** With everything below it: its own children would become orphans. */
+function destroy(pid: number): void {
+  for (const one of [...descendantsOf(pid), pid]) signalProcess(one, 'SIGKILL')
 }
 
 function closedError(): ShellError {

@@ -133,3 +133,23 @@ test('clean removes finished jobs of an age, and never a running one or one that
   expect(isAlive(child)).toBe(false)
   expect(await engine.clean()).toEqual({ removed: [leaving?.id] })
 })
+
+test('many starts at once are told how many run and how many are being started', async () => {
+  const engine = await place.another({ limits: { maxRunningJobs: 4 } })
+  const many = await Promise.allSettled(Array.from({ length: 20 }, () => engine.start({ command: 'sleep 30' })))
+  expect(many.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
+  for (const one of many) {
+    if (one.status === 'fulfilled') continue
+    const said = /already (\d+) running jobs(?: and (\d+) that are being started)? \(the limit is 4\)/.exec(
+      (one.reason as Error).message,
+    )
+    expect(Number(said?.[1]) + Number(said?.[2] ?? 0)).toBe(4)
+  }
+})
+
+test('a foreground command that becomes a job is not held back by the limit, and counts', async () => {
+  const engine = await place.another({ limits: { maxRunningJobs: 1 } })
+  await engine.start({ command: 'sleep 30' })
+  expect((await engine.run({ command: 'sleep 30', yieldMs: 50 })).status).toBe('running')
+  await expect(engine.start({ command: 'true' })).rejects.toThrow('There are already 2 running jobs (the limit is 1)')
+})

@@ -1,0 +1,115 @@
+/** Machines that lack something: few descriptors, no /proc, an old bash, a home that cannot be written. One right message, and never a false success. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { findBash } from '../../src/os/bash.js'
+import { knownHome } from '../../src/os/home.js'
+
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const base = mkdtempSync(join(tmpdir(), 'cerith-machine-'))
+const env = { ...process.env, CERITH_HOME: join(base, 'state'), NODE: process.execPath, CLI: cli, BASE: base }
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+function shell(line: string, more: Record<string, string | undefined> = {}) {
+  const script = `cerith() { "$NODE" "$CLI" "$@"; }; ${line}`
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script], { env: { ...env, ...more }, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+/** Whether this process may make mounts of its own. */
+const mounts = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
+
+test.each([
+  ['a run', `cerith run 'echo hi; exit 3'`, 'hi\n'],
+  ['a session', `cerith run --session low 'echo hi; exit 3'`, 'hi\n'],
+  ['a terminal', `cerith run --pty 'echo hi; exit 3'`, 'hi\r\n'],
+])('with 100 descriptors %s runs and says how it ended', (_, line, out) => {
+  expect(shell(`ulimit -n 100; ${line}`)).toEqual({ status: 3, stdout: out, stderr: '' })
+})
+
+test('with too few for Node itself nothing is called a success', () => {
+  for (const limit of [34, 28, 22])
+    expect(shell(`ulimit -n ${limit}; cerith run 'echo hi; exit 3'`).status, String(limit)).not.toBe(0)
+})
+
+describe.skipIf(!mounts)('without /proc', () => {
+  const without = (line: string) =>
+    shell(`unshare -m bash -c 'mount -t tmpfs none /proc; cerith() { "$NODE" "$CLI" "$@"; }; ${line}'`)
+  test.each(['run "echo hi"', 'run --session s "echo hi"', 'run --background "echo hi"', 'run --pty "echo hi"', 'ps'])(
+    'cerith %s says that it is not mounted',
+    (line) => {
+      const { status, stdout, stderr } = without(`cerith ${line}`)
+      expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
+      expect(stderr).toMatch(/^cerith: \/proc is not mounted\n +Mount it/)
+    },
+  )
+  test('the doctor says the same, and calls it broken', () => {
+    expect(without('cerith doctor').stdout).toMatch(/broken +\/proc +\/proc is not mounted/)
+  })
+})
+
+describe('an old bash', () => {
+  const make = (version: string): string => {
+    const dir = mkdtempSync(join(base, 'bash-'))
+    // As much of an old bash as is asked for before the first command: what it says about itself.
+    writeFileSync(join(dir, 'bash'), `#!/bin/sh\necho '${version}'\n`)
+    chmodSync(join(dir, 'bash'), 0o755)
+    return join(dir, 'bash')
+  }
+  test.each(['3.2.57(1)-release', '4.3.48(1)-release'])('%s is refused with the way out', async (version) => {
+    await expect(findBash(make(version))).rejects.toMatchObject({
+      code: 'SHELL_NOT_FOUND',
+      message: expect.stringContaining(`is bash ${version}: cerith needs bash 4.4 or newer`),
+      hint: expect.stringContaining('Install a newer one'),
+    })
+  })
+  test('a newer one further along PATH is taken', async () => {
+    const old = make('3.2.57(1)-release')
+    const PATH = `${old.slice(0, -'/bash'.length)}:${process.env['PATH']}`
+    expect((await findBash(undefined, { PATH })).path).not.toBe(old)
+  })
+  test('4.4 is new enough', async () => {
+    expect((await findBash(make('4.4.0(1)-release'))).version).toBe('4.4.0(1)-release')
+  })
+})
+
+describe('a home that cannot be written', () => {
+  test.skipIf(!mounts)('state goes to a private temporary directory, which is said, and later calls find it', () => {
+    mkdirSync(join(base, 'home'), { recursive: true })
+    const inside = (line: string) =>
+      shell(
+        `unshare -m bash -c 'mount -t tmpfs -o ro none $BASE/home; export HOME=$BASE/home; cerith() { "$NODE" "$CLI" "$@"; }; ${line}'`,
+        { CERITH_HOME: undefined, XDG_STATE_HOME: undefined, TMPDIR: base },
+      )
+    const first = inside('cerith run "echo hi; exit 3"')
+    expect({ status: first.status, stdout: first.stdout }).toEqual({ status: 3, stdout: 'hi\n' })
+    expect(first.stderr).toMatch(/^cerith: \S+ cannot be written \(EROFS\); state is kept in \S+\/cerith-\d+/)
+    inside('cerith run --session kept "x=5"')
+    expect(inside('cerith run --session kept "echo \\$x"').stdout).toBe('5\n')
+    expect(execFileSync('stat', ['-c', '%a', join(base, `cerith-${process.getuid?.()}`)], { encoding: 'utf8' })).toBe(
+      '700\n',
+    )
+  })
+
+  test('an empty HOME is no reason to call the user unknown', () => {
+    expect(knownHome({ HOME: '' })).not.toBe(null)
+    expect(shell('HOME= cerith run "echo hi"')).toMatchObject({ status: 0, stdout: 'hi\n', stderr: '' })
+  })
+})
+
+describe('the list of processes', () => {
+  /** Looks at every process without starting one whose words would match. */
+  const look = `for f in /proc/[0-9]*/cmdline; do while IFS= read -r -d '' a; do [[ $a == *zebra''-word* ]] && echo "$f"; done < $f; done 2>/dev/null; : zebra-word; echo looked`
+  test.each([
+    ['run', ['run', look]],
+    ['session', ['run', '--session', 'seen', look]],
+    ['terminal', ['run', '--pty', look]],
+    ['argv', ['run', '--', 'bash', '-c', `${look.replace(': zebra-word; ', '')}`]],
+    ['env', ['run', '--env', 'A=zebra-word', look]],
+  ])('nothing of a command is in it (%s)', (_, argv) => {
+    const { stdout } = spawnSync(process.execPath, [cli, ...argv], { env, encoding: 'utf8' })
+    expect(stdout.trim()).toBe('looked')
+  })
+})
