@@ -20,7 +20,7 @@ import { FIRST_CLIENT } from './owned-engine.js'
 import { reportProgress, type Progress } from './progress.js'
 import { toProtocol } from './results.js'
 import { KEY_IN_META } from './retries.js'
-import { HOST_LABEL } from '../tools/owners.js'
+import { CONNECTION_LABEL, HOST_LABEL } from '../tools/owners.js'
 
 /** How long a command with an idempotency key outlives a dropped stream, so that the same request can be sent again. */
 const RETURN_MS = 10_000
@@ -89,7 +89,7 @@ async function perform(
       door: 'mcp',
       client: callerOf(site, context),
       onProgress: progress?.push,
-      labels: labelsOf(clientInfo(site, context)),
+      labels: labelsOf(site, clientInfo(site, context)),
       session: client.sessionFor(connectionOf(site, context)),
       maxChars: host.maxChars,
       maxFailedChars: host.maxFailedChars,
@@ -108,8 +108,14 @@ export function clientInfo({ server, era }: CallSite, context: ServerContext): {
   return envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: unknown } | undefined
 }
 
-function labelsOf(client: { readonly name?: unknown } | undefined): Readonly<Record<string, string>> | undefined {
-  return typeof client?.name === 'string' ? { [HOST_LABEL]: client.name.slice(0, 40) } : undefined
+function labelsOf(
+  { connection }: CallSite,
+  client: { readonly name?: unknown } | undefined,
+): Readonly<Record<string, string>> {
+  return {
+    ...(typeof client?.name === 'string' ? { [HOST_LABEL]: client.name.slice(0, 40) } : {}),
+    ...(connection === null ? {} : { [CONNECTION_LABEL]: connection }),
+  }
 }
 
 /** 2026 requests over HTTP belong to no connection: clients of one token are told apart by what they call themselves. */

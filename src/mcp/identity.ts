@@ -19,7 +19,7 @@ export function instructionsFor(bashVersion: string, settings: Settings, cwd: st
   ].join(' ')
 }
 
-export const CAPABILITIES = { tools: {}, resources: { subscribe: true, listChanged: true } } as const
+export const CAPABILITIES = { tools: {}, resources: { subscribe: true, listChanged: true }, logging: {} } as const
 
 /** The tools as `tools/list` gives them. */
 export function listedTools(definitions: readonly ToolDefinition[], structured: boolean): readonly Tool[] {

@@ -21,6 +21,8 @@ export interface McpOptions {
   readonly heartbeatMs?: number
   /** Updates of one resource: no more often than this. Default 1 s. */
   readonly updateEveryMs?: number
+  /** Background shells of an HTTP connection that is gone are ended after so long. Default 1 hour; 0: never. */
+  readonly orphanMs?: number
   /** Where things go that only a person can use. Default: one line on stderr. */
   readonly log?: (line: string) => void
 }
@@ -40,6 +42,7 @@ export interface Settings {
   readonly progressEveryMs: number
   readonly heartbeatMs: number
   readonly updateEveryMs: number
+  readonly orphanMs: number
   readonly log: (line: string) => void
 }
 
@@ -55,6 +58,7 @@ export function settingsOf(options: McpOptions): Settings {
     progressEveryMs: options.progressEveryMs ?? 500,
     heartbeatMs: options.heartbeatMs ?? 10_000,
     updateEveryMs: options.updateEveryMs ?? 1_000,
+    orphanMs: options.orphanMs ?? 60 * 60_000,
     log: options.log ?? ((line) => void process.stderr.write(`${line}\n`)),
   }
 }

@@ -6,9 +6,11 @@ import { createClient, type Client } from './client.js'
 import { CAPABILITIES } from './identity.js'
 import { settingsOf, type McpOptions } from './options.js'
 import { hostOf } from './hosts.js'
+import { endOrphansLater } from './orphans.js'
 import { parse, serveResources } from './resources.js'
 import { ToolServer } from './tool-server.js'
 import { followUpdates } from './updates.js'
+import { wakeFor } from './wake.js'
 
 export interface Connection {
   readonly era: 'legacy' | 'modern'
@@ -43,6 +45,10 @@ export function serverFor(client: Client, connection: Connection): Server {
   const subscribed = new Set<string>()
   if (era === 'legacy') serveSubscriptions(server, subscribed)
   if (lasting) tellUpdates(server, client, (uri) => era === 'modern' || subscribed.has(uri))
+  // 2026 has no messages that a client did not ask for; there a resource that it listens to changes.
+  if (lasting && era === 'legacy') wakeUp(server, client)
+  const { id } = connection
+  if (id !== undefined) onClose(server, () => endOrphansLater(client.engine, id, client.settings))
   server.onerror = (error) => client.settings.log(`cerith: ${error.message}`)
   return server
 }
@@ -62,6 +68,21 @@ function serveSubscriptions(server: Server, subscribed: Set<string>): void {
 
 const MAX_SUBSCRIPTIONS = 1_024
 
+function wakeUp(server: Server, client: Client): void {
+  const stop = wakeFor(client.engine, (level, data) => {
+    if (server.transport) void server.sendLoggingMessage({ level, logger: 'cerith', data }).catch(() => {})
+  })
+  onClose(server, stop)
+}
+
+function onClose(server: Server, act: () => void): void {
+  const before = server.onclose
+  server.onclose = () => {
+    act()
+    before?.()
+  }
+}
+
 function tellUpdates(server: Server, client: Client, wanted: (uri: string) => boolean): void {
   const quietly = (sent: Promise<void>): void => void sent.catch(() => {})
   const stop = followUpdates(
@@ -76,9 +97,5 @@ function tellUpdates(server: Server, client: Client, wanted: (uri: string) => bo
     },
     client.settings.updateEveryMs,
   )
-  const before = server.onclose
-  server.onclose = () => {
-    stop()
-    before?.()
-  }
+  onClose(server, stop)
 }

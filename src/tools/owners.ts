@@ -6,6 +6,9 @@ export const SERVER_LABEL = 'mcp_server'
 /** How the host calls itself. */
 export const HOST_LABEL = 'mcp_host'
 
+/** The connection through which it was started, where a server has several. */
+export const CONNECTION_LABEL = 'mcp_connection'
+
 /** Who else started it; null for jobs of this engine, and for those that no server started. */
 export function otherOwner({ labels }: Pick<JobInfo, 'labels'>, engineId: string): string | null {
   const server = labels[SERVER_LABEL]

@@ -15,7 +15,7 @@ const home = mkdtempSync(join(tmpdir(), `cerith-play-${host}-`))
 const work = join(home, 'work')
 mkdirSync(work)
 const command = process.env.PLAY_NODE ?? process.execPath
-const args = [...server, 'mcp', '--yield', String(YIELD_MS)]
+const args = [...server, 'mcp', '--yield', String(YIELD_MS), '--set', 'policy.preset=careful']
 // Hosts written in JavaScript find the same node that runs this.
 const env = {
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
@@ -119,6 +119,11 @@ function findOurs(tools) {
   return null
 }
 
+/** The tools that a request offers, however the vendor lists them. */
+function toolsIn({ tools = [] } = {}) {
+  return tools.flatMap((tool) => tool.functionDeclarations ?? [tool])
+}
+
 const { vendor, prepare, run } = HOSTS[host]
 const model = await startModel(vendor, { scenes: SCENES, findTool: findOurs })
 prepare(model.url)
@@ -136,7 +141,7 @@ const { PLAY_KILL: sleeping } = process.env
 if (sleeping) {
   while (sleepers().length < 2 && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 50))
   const found = sleepers().length
-  process.kill(child.pid, 'SIGKILL')
+  if (child.exitCode === null) process.kill(child.pid, 'SIGKILL')
   const since = Date.now()
   while (sleepers().length > 0 && Date.now() - since < 20_000) await new Promise((resolve) => setTimeout(resolve, 20))
   const left = sleepers().length
@@ -145,6 +150,7 @@ if (sleeping) {
     JSON.stringify({
       ok,
       problems: ok ? [] : [`${found} processes ran, ${left} were left`],
+      noTools: found === 0,
       afterMs: Date.now() - since,
     }),
   )
@@ -175,10 +181,14 @@ for (const [at, { what, facts }] of SCENES.entries()) {
 }
 if (process.env.PLAY_KEEP)
   writeFileSync(process.env.PLAY_KEEP, JSON.stringify({ seen: model.seen, requests: model.requests, output }, null, 1))
+// A host that was too busy to wait for its servers asks its model without any tool of ours: that says nothing about us.
+const hadTools = model.requests.some(({ body }) => findOurs(toolsIn(body)))
 console.log(
   JSON.stringify({
     ok: problems.length === 0,
     problems,
+    noTools: model.seen.length === 0 && !hadTools,
+    reached: Object.fromEntries(SCENES.map(({ what }, at) => [what, model.seen[at]?.length ?? 0])),
     ...(problems.length > 0 && model.seen.length === 0 ? { output: output.slice(-600) } : {}),
   }),
 )

@@ -1,7 +1,7 @@
 // What a scripted model asks for, and what must reach it each time, whichever channel its host chooses to show.
 // `facts` are looked for in everything that the host gave the model as the result of that call.
 // A host that is to be killed must find its command still in the foreground.
-export const YIELD_MS = process.env.PLAY_KILL ? 60_000 : 1_500
+export const YIELD_MS = process.env.PLAY_KILL ? 60_000 : 4_000
 
 const { PLAY_KILL: sleeping } = process.env
 
@@ -23,5 +23,28 @@ export const SCENES = [
     what: 'yield',
     args: { command: 'echo begun-it; sleep 8', session: 'slow' },
     facts: [/begun-it/, /NOT killed/, /shell_[0-9a-f]{8}/, /BashOutput/],
+  },
+  {
+    what: 'background',
+    args: { command: 'echo up; sleep 30', run_in_background: true, session: 'servers' },
+    facts: [/shell_[0-9a-f]{8}/, /running/],
+  },
+  {
+    what: '23 MB, ok',
+    args: { command: 'seq 1 3000000', session: 'big' },
+    facts: [/2999999/, /\/outputs\/[\w-]+\.log/],
+  },
+  {
+    what: '23 MB, failed',
+    args: {
+      command: 'seq 1 2980000; echo "FAILED here.test.ts"; echo "  at here.test.ts:7:3"; seq 1 20000; (exit 1)',
+      session: 'big',
+    },
+    facts: [/FAILED here\.test\.ts/, /here\.test\.ts:7:3/, /\/outputs\/[\w-]+\.log/, /clipped|truncated/],
+  },
+  {
+    what: 'approval',
+    args: { command: 'curl -s http://127.0.0.1:9/', session: 'asks' },
+    facts: [/cerith approve ask_[0-9a-f]+/, /network/],
   },
 ]

@@ -48,6 +48,8 @@ function json(response, value, status = 200) {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
+const WAITS = 'toolu_wait_'
+
 function anthropic({ request, response, body, findTool, ...play }) {
   if (!request.url.startsWith('/v1/messages'))
     return json(response, { error: { type: 'not_found_error', message: 'no' } }, 404)
@@ -55,14 +57,20 @@ function anthropic({ request, response, body, findTool, ...play }) {
   const tool = findTool(body.tools ?? [])
   const results = (body.messages ?? [])
     .flatMap(({ content }) => (Array.isArray(content) ? content : []))
-    .filter(({ type }) => type === 'tool_result')
+    .filter(({ type, tool_use_id: id }) => type === 'tool_result' && !id?.startsWith(WAITS))
     .map(({ content, is_error }) => ({ content, is_error }))
   const scene = tool ? nextScene(results, play) : null
-  const block = scene
-    ? { type: 'tool_use', id: `toolu_${results.length}`, name: tool.name, input: {} }
-    : { type: 'text', text: '' }
-  const delta = scene
-    ? { type: 'input_json_delta', partial_json: JSON.stringify(tool.args(scene)) }
+  // A busy host asks before its servers have answered, and offers a tool to wait for them.
+  const wait = tool ? null : (body.tools ?? []).find(({ name }) => name === 'WaitForMcpServers')
+  const waited = JSON.stringify(body.messages ?? []).split(WAITS).length
+  const call = scene
+    ? { id: `toolu_${results.length}`, name: tool.name, input: tool.args(scene) }
+    : wait && waited < 20
+      ? { id: `${WAITS}${waited}`, name: wait.name, input: {} }
+      : null
+  const block = call ? { type: 'tool_use', ...call, input: {} } : { type: 'text', text: '' }
+  const delta = call
+    ? { type: 'input_json_delta', partial_json: JSON.stringify(call.input) }
     : { type: 'text_delta', text: 'done' }
   const message = {
     id: `msg_${Date.now()}`,
@@ -74,11 +82,11 @@ function anthropic({ request, response, body, findTool, ...play }) {
     stop_sequence: null,
     usage: { input_tokens: 1, output_tokens: 1 },
   }
-  const stop = scene ? 'tool_use' : 'end_turn'
+  const stop = call ? 'tool_use' : 'end_turn'
   if (!body.stream)
     return json(response, {
       ...message,
-      content: [scene ? { ...block, input: tool.args(scene) } : { type: 'text', text: 'done' }],
+      content: [call ? { ...block, input: call.input } : { type: 'text', text: 'done' }],
       stop_reason: stop,
     })
   stream(

@@ -41,6 +41,19 @@ describe('two connections with one token', () => {
     })
 })
 
+test('background shells of a connection that is gone are ended after a while, those of others are not', async () => {
+  const server = await http(place.dir, { orphanMs: 300 })
+  const gone = await server.connect('legacy')
+  const here = keep(await server.connect('legacy'))
+  const left = structuredOf(await gone.call('Bash', { command: 'sleep 600', run_in_background: true }))
+  const mine = structuredOf(await here.call('Bash', { command: 'sleep 601', run_in_background: true }))
+  await (gone.client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession()
+  const ended = await here.call('BashOutput', { shell_id: left['id'], wait_ms: 30_000 })
+  expect(structuredOf(ended)['status']).toBe('killed')
+  expect(structuredOf(await here.call('BashOutput', { shell_id: mine['id'] }))['status']).toBe('running')
+  await server.stop()
+})
+
 describe('one connection', () => {
   for (const era of ERAS)
     test(`${era}: a background command starts while the session is busy, with the state from before`, async () => {
