@@ -9,7 +9,7 @@ const TABLE = {
   "both streams": { "house": [16, 21], "lango": [4, 22], "phoenix": [4, 24], "forge": [7, 47], "wave": [4, 12], "anthropic": [4, 17], "codex": [20, 19], "gemini": [6, 15], "openai-shell": [12, 27] },
   "exit 2": { "house": [16, 21], "lango": [14, 22], "phoenix": [13, 24], "forge": [15, 68], "wave": [13, 23], "anthropic": [9, 23], "codex": [20, 19], "gemini": [12, 21], "openai-shell": [12, 27] },
   "the shell exits": { "house": [11, 16], "lango": [12, 19], "phoenix": [11, 22], "forge": [10, 49], "wave": [11, 21], "anthropic": [7, 21], "codex": [18, 17], "gemini": [10, 19], "openai-shell": [7, 24] },
-  "set -e ends the shell": { "house": [38, 43], "lango": [12, 19], "phoenix": [11, 22], "forge": [37, 105], "wave": [38, 48], "anthropic": [34, 48], "codex": [18, 17], "gemini": [10, 19], "openai-shell": [37, 52] },
+  "set -e ends the shell": { "house": [42, 47], "lango": [12, 19], "phoenix": [11, 22], "forge": [41, 113], "wave": [42, 52], "anthropic": [38, 52], "codex": [18, 17], "gemini": [10, 19], "openai-shell": [41, 56] },
   "a signal": { "house": [30, 29], "lango": [52, 42], "phoenix": [51, 64], "forge": [26, 85], "wave": [27, 37], "anthropic": [23, 36], "codex": [40, 40], "gemini": [49, 60], "openai-shell": [26, 40] },
   "a timeout": { "house": [31, 16], "lango": [12, 20], "phoenix": [16, 22], "forge": [10, 59], "wave": [6, 16], "anthropic": [28, 43], "codex": [20, 17], "gemini": [30, 61], "openai-shell": [6, 19] },
   "a yield": { "house": [41, 69], "lango": [30, 62], "phoenix": [26, 39], "forge": [37, 99], "wave": [32, 48], "anthropic": [27, 29], "codex": [21, 18], "gemini": [25, 43], "openai-shell": [34, 45] },
