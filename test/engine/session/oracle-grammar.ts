@@ -84,7 +84,8 @@ const simple: fc.Arbitrary<string> = fc.oneof(
   fc.tuple(number).map(([k]) => `{ (exit ${k}) & wait $!; }`),
 )
 
-const compound: fc.Arbitrary<string> = fc.oneof(
+/** One command. */
+export const randomCommand: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: simple },
   {
     weight: 1,
@@ -102,10 +103,10 @@ const compound: fc.Arbitrary<string> = fc.oneof(
 )
 
 /** A failed assignment to an integer ends a sourced file, but only a line of a script: the oracle cannot judge what stands on the lines behind it. */
-const comparable = (commands: string[]): boolean =>
+export const comparable = (commands: string[]): boolean =>
   !commands.some((command) => command.includes('declare -i')) ||
   !commands.some((command) => command.includes('\n') && !command.startsWith('cat <<'))
 
 export const randomSequence: fc.Arbitrary<string[]> = fc
-  .array(compound, { minLength: 2, maxLength: 8 })
+  .array(randomCommand, { minLength: 2, maxLength: 8 })
   .filter(comparable)

@@ -106,8 +106,15 @@ export async function askSession(
   }
 }
 
+/** The state of a shell that can be asked. */
+export async function readState(
+  run: (command: string) => Promise<{ readonly stdout: string }>,
+): Promise<Readonly<Record<string, string>>> {
+  return readProbe((await run(PROBE)).stdout.split(SEPARATOR))
+}
+
 /** A DEBUG trap of the sequence also sees the oracle's own lines. */
-function withoutOracle(text: string): string {
+export function withoutOracle(text: string): string {
   return /__oracle|builtin : "\$_"/.test(text)
     ? text
         .split('\n')
@@ -146,7 +153,7 @@ function declarations(text: string): string {
     .trim()
 }
 
-function emptyDirectory(dir: string): void {
+export function emptyDirectory(dir: string): void {
   // Its parent too: a sequence may go there.
   rmSync(dirname(dir), { recursive: true, force: true })
   mkdirSync(join(dir, 'sub', 'deep'), { recursive: true })

@@ -39,6 +39,7 @@ describe('a successor has', () => {
     ['a RETURN trap', 'trap "r=1" RETURN', 'trap -p RETURN'],
     ['positional parameters', `set -- a '' $'n\\nl' "-x" '*'`, `printf '<%s>' "$@"`],
     ['what getopts and compatibility need', 'OPTERR=0; OPTIND=3; BASH_COMPAT=4.4', 'echo $OPTERR $OPTIND $BASH_COMPAT'],
+    ['that IFS is unset', 'unset IFS OPTIND', 'echo ${IFS-none} ${OPTIND-none}'],
     ['IFS, also exported', 'export IFS=,', 'declare -p IFS'],
   ] // prettier-ignore
   test.each(rows)('%s', async (_, setUp, look) => {

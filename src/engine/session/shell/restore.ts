@@ -11,6 +11,8 @@ const LEFT_OUT_OPTIONS =
 const LEFT_OUT_SHOPTS = /^(?:login_shell|restricted_shell)$/
 /** On in every new bash. */
 const USUAL_OPTIONS = ['braceexpand', 'hashall']
+/** Every new bash sets them, whatever it inherits. */
+const USUAL_VARIABLES = ['IFS', 'OPTIND', 'OPTERR', 'PATH', 'TERM', 'HOSTNAME', 'OLDPWD']
 
 /** What the shell that gets a state has already. */
 export interface Present {
@@ -29,7 +31,7 @@ export function restoreCode(state: ShellState, present: Present): string {
   const kept = state.variables.filter((one) => isCarriedOn(one) && there.get(one.name) !== one.text)
   const same = new Set(state.variables.filter(({ name, text }) => there.get(name) === text).map(({ name }) => name))
   // Also those that come back: only so they lose an attribute such as -x.
-  const replaced = [...present.variables, ...there.keys()]
+  const replaced = [...present.variables, ...there.keys(), ...USUAL_VARIABLES]
     .filter((name) => /^[A-Za-z_]\w*$/.test(name))
     .filter((name) => !same.has(name) && !OF_THE_SHELL.test(name) && !isBindingVariable(name) && !isStartHook(name))
   const shopts = state.shopts.filter((name) => /^\w+$/.test(name) && !LEFT_OUT_SHOPTS.test(name))
