@@ -1,5 +1,6 @@
 /** The root entry of cerith: the engine and its words. Exports are chosen by hand; each one is a promise. */
 export { createEngine } from './setup/create-engine.js'
+export { createFleet, type Fleet, type FleetMember, type FleetOptions, type FleetPlace } from './reach/fleet.js'
 export { ShellManager, type ShellProcess, type ShellStatus } from './engine/shell-manager.js'
 export type { AskpassRule, EngineOptions } from './engine/services/options.js'
 export { ShellError, type ShellErrorCode } from './contract/errors.js'

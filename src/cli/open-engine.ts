@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { ApprovalAnswer, ApprovalQuestion } from '../contract/request.js'
+import { loadConfig } from '../config/load.js'
 import { openEngine } from '../setup/from-config.js'
 import { takeLockFile } from '../os/lock-file.js'
 import { nearestExisting } from '../os/paths.js'
@@ -25,10 +26,12 @@ export async function withEngine<T>(
   use: (engine: Engine, stateDir: string) => Promise<T>,
 ): Promise<T> {
   const { person } = io
-  const cwd = options.runsIn === undefined ? nearestExisting(io.cwd) : directoryFor(options.runsIn, io)
-  const release = options.session === undefined ? () => {} : await lockSession(options.session, io)
+  const isElsewhere = placeOf(io, options.flags) !== null
+  const cwd = options.runsIn === undefined || isElsewhere ? nearestExisting(io.cwd) : directoryFor(options.runsIn, io)
+  // A session elsewhere lives in its engine, which takes one call after the other by itself.
+  const release = options.session === undefined || isElsewhere ? () => {} : await lockSession(options.session, io)
   const opening = openEngine({
-    cwd,
+    ...(isElsewhere ? { configIn: cwd } : { cwd }),
     door: 'cli',
     env: io.env,
     ...(options.flags ? { flags: options.flags } : {}),
@@ -50,6 +53,12 @@ export async function withEngine<T>(
   } finally {
     release()
   }
+}
+
+/** The address of the other place that the settings name, or null. */
+export function placeOf(io: Io, flags: readonly string[] | undefined): string | null {
+  const { values } = loadConfig({ cwd: nearestExisting(io.cwd), env: io.env, ...(flags ? { flags } : {}) })
+  return values['at'] as string | null
 }
 
 /** Calls to one session run in order, also when they come from two terminals. */

@@ -10,9 +10,12 @@ import { ownVersion } from '../os/package-file.js'
 import { visible } from './visible.js'
 
 /** Runs one command line (without `node` and the script) and gives the exit code. */
-export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+export async function runCli(given: readonly string[], io0: Io): Promise<number> {
   let asJson = false
+  let io = io0
   try {
+    const { argv, at } = takePlace(given)
+    if (at !== null) io = Object.create(io0, { env: { value: { ...io0.env, CERITH_AT: at }, enumerable: true } }) as Io
     const name = argv[0]
     if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && argv[1] === undefined)) {
       io.out.write(mainHelp(VERBS))
@@ -35,6 +38,17 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     return report(error, asJson, io)
   }
+}
+
+/** `--at URL` before the verb, or as its first option: another place for everything that the verb does. */
+function takePlace(given: readonly string[]): { readonly argv: readonly string[]; readonly at: string | null } {
+  const i = /^--at(?:=|$)/.test(given[0] ?? '') ? 0 : /^--at(?:=|$)/.test(given[1] ?? '') ? 1 : -1
+  if (i < 0) return { argv: given, at: null }
+  const [, inline] = /^--at=(.*)$/s.exec(given[i] as string) ?? []
+  const at = inline ?? given[i + 1]
+  if (!at || at.startsWith('-'))
+    throw new UsageError('--at needs the address of a place', 'For example: cerith --at ssh://host run ls')
+  return { argv: given.filter((_, k) => k !== i && (inline !== undefined || k !== i + 1)), at }
 }
 
 interface Parsed {

@@ -32,6 +32,11 @@ export const VERBS: readonly VerbRow[] = [
   { name: 'hook', about: "the guard in front of a host's own shell", load: () => import('./verbs/hook.js') },
   { name: 'serve', about: 'MCP server over HTTP on this machine', load: () => import('./verbs/serve.js') },
   {
+    name: 'fleet',
+    about: 'containers, pods and allocations that were made from here',
+    load: () => import('./verbs/fleet.js'),
+  },
+  {
     name: 'doctor',
     about: 'what works on this machine, and how to fix the rest',
     load: () => import('./verbs/doctor.js'),

@@ -41,6 +41,8 @@ export interface ReachOptions {
   readonly secrets?: readonly string[]
   /** Joins the far engine of this name, and leaves it running at `close`: its lease decides. Default: one of its own. */
   readonly keep?: string
+  /** Said with the outcome of the first command. */
+  readonly note?: string
   /** Labels of what is made for the URL (containers, pods). */
   readonly labels?: Readonly<Record<string, string>>
 }

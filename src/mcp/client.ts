@@ -4,7 +4,7 @@ import type { Engine } from '../contract/engine.js'
 import { createTools } from '../tools/create-tools.js'
 import type { ToolSet } from '../tools/tool.js'
 import { ApprovalDesk, ApprovalStates } from './approvals.js'
-import { instructionsFor, listedTools } from './identity.js'
+import { instructionsFor, listedTools, shellFacts } from './identity.js'
 import type { Settings } from './options.js'
 import type { Host } from './hosts.js'
 import { engineOf, FIRST_CLIENT } from './owned-engine.js'
@@ -41,7 +41,7 @@ export function createClient(
     tools,
     listed: listOnce(tools, settings),
     sessionFor: sessionNames(settings.tools.session ?? 'main'),
-    instructions: instructionsFor(engine.shell.version, settings, settings.tools.cwd ?? engine.cwd),
+    instructions: instructionsFor(shellFacts(engine, settings), settings),
     desk,
     states: new ApprovalStates(name, settings.approvalMs),
     retries: new Retries(),

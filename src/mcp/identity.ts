@@ -1,5 +1,6 @@
 /** What the server says about itself: its name, its instructions, its tools. All of it is known before an engine is. */
 import type { Tool } from '@modelcontextprotocol/server'
+import type { Engine } from '../contract/engine.js'
 import type { ToolDefinition } from '../tools/tool.js'
 import type { Settings } from './options.js'
 
@@ -8,11 +9,24 @@ export const VERSION = '0.1.0'
 
 export const IDENTITY = { name: 'cerith', title: 'cerith shell', version: VERSION } as const
 
+/** What the texts say about the shell. */
+export interface ShellFacts {
+  readonly version: string
+  readonly cwd: string
+  /** Null: this machine. */
+  readonly place: string | null
+}
+
+export function shellFacts(engine: Engine, settings: Settings): ShellFacts {
+  const place = engine.place?.url ?? null
+  return { version: engine.shell.version, cwd: settings.tools.cwd ?? engine.cwd, place }
+}
+
 /** What a model should know before its first call; some hosts show it as the description of all the tools together. */
-export function instructionsFor(bashVersion: string, settings: Settings, cwd: string): string {
+export function instructionsFor({ version, cwd, place }: ShellFacts, settings: Settings): string {
   const session = settings.tools.session ?? 'main'
   return [
-    `Shell on this machine: bash ${bashVersion} on ${process.platform}. Directory: ${cwd}. Default session: ${session}.`,
+    `Shell ${place === null ? 'on this machine' : `at ${place}`}: bash ${version} on ${place === null ? process.platform : 'linux'}. Directory: ${cwd}. Default session: ${session}.`,
     `A command still running after ${settings.yieldMs / 1_000} s is NOT killed: it goes on with an id, and that id stays valid after its end.`,
     'Wait on the server (wait_ms, until) instead of polling. Background shells end with this server unless they were started detached.',
     'Output of a shell is also the resource shell://ID/output.',

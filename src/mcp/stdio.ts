@@ -1,14 +1,18 @@
 /** `cerith mcp`: one client on stdin and stdout. When the client is gone, so is everything that was started for it. */
+import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import { findBash } from '../os/bash.js'
 import { toolDefinitions } from '../tools/create-tools.js'
 import { EarlyTransport, type EarlyAnswers } from './early.js'
 import { hostOf } from './hosts.js'
-import { CAPABILITIES, IDENTITY, instructionsFor, listedTools } from './identity.js'
+import { CAPABILITIES, IDENTITY, instructionsFor, listedTools, shellFacts, type ShellFacts } from './identity.js'
 import { CLOSE_MS, leave, watchLife, within, type EndReason } from './lifecycle.js'
 import { LineTransport } from './line-transport.js'
 import { settingsOf, type ServeOptions, type Settings } from './options.js'
 import { guardStdout } from './stdout-guard.js'
+
+/** Another place may have to remove what it made for us. */
+const CLOSE_ELSEWHERE_MS = 10_000
 
 export interface StdioOptions extends ServeOptions {
   /** End when the parent process is gone. Default true. */
@@ -24,11 +28,16 @@ export interface ServedStdio {
 export function serveStdio(options: StdioOptions = {}): ServedStdio {
   const settings = settingsOf(options)
   const { wire } = guardStdout()
-  const transport = new EarlyTransport(new LineTransport(process.stdin, wire), earlyAnswers(options, settings))
+  const start = async (): Promise<Engine> => {
+    const { createEngine } = await import('../setup/create-engine.js')
+    return createEngine({ door: 'mcp', ...options.engine })
+  }
+  // An engine elsewhere is opened at once: what the server says about its shell is known by that engine alone.
+  const elsewhere = options.engine?.at === undefined ? null : start()
+  const lines = new LineTransport(process.stdin, wire)
+  const transport = new EarlyTransport(lines, earlyAnswers(options, settings, elsewhere))
   // The engine's helpers start while the protocol's modules are being read: the first call waits for both.
-  const engine = transport.quiet
-    .then(() => import('../setup/create-engine.js'))
-    .then(({ createEngine }) => createEngine({ door: 'mcp', ...options.engine }))
+  const engine = elsewhere ?? transport.quiet.then(start)
   // It is looked at later, by the connection; until then its failure would count as unhandled.
   engine.catch(() => {})
   const connection = transport.quiet
@@ -42,7 +51,7 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
     (ending ??= (async () => {
       unwatch()
       const work = Promise.all([connection.then((open) => open.close()), engine.then((made) => made.close())])
-      const closed = await within(reason === 'asked' ? null : CLOSE_MS, work)
+      const closed = await within(reason === 'asked' ? null : elsewhere ? CLOSE_ELSEWHERE_MS : CLOSE_MS, work)
       finish({ reason, exitCode })
       if (!closed) leave(exitCode)
     })())
@@ -61,20 +70,28 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
 }
 
 /** What the server will say, from facts that need no engine. */
-function earlyAnswers({ engine = {} }: StdioOptions, settings: Settings): EarlyAnswers {
-  const bash = findBash(engine.bash)
-  bash.catch(() => {}) // The engine tells it.
-  const cwd = settings.tools.cwd ?? engine.cwd ?? process.cwd()
+function earlyAnswers(
+  { engine = {} }: StdioOptions,
+  settings: Settings,
+  elsewhere: Promise<Engine> | null,
+): EarlyAnswers {
+  const here = async (): Promise<ShellFacts> => {
+    const { version } = await findBash(engine.bash)
+    return { version, cwd: settings.tools.cwd ?? engine.cwd ?? process.cwd(), place: null }
+  }
+  const facts = elsewhere?.then((made) => shellFacts(made, settings)) ?? here()
+  facts.catch(() => {}) // The engine tells it.
   return {
     initialize: async () => ({
       capabilities: CAPABILITIES,
       serverInfo: IDENTITY,
-      instructions: instructionsFor((await bash).version, settings, cwd),
+      instructions: instructionsFor(await facts, settings),
     }),
     tools: async (clientInfo) => {
       const { dialect = 'house' } = settings.tools
-      const facts = { cwd, shell: (await bash).version, yieldMs: settings.yieldMs, timeouts: settings.tools.timeouts }
-      return listedTools(toolDefinitions(dialect, facts), settings.structured && hostOf(clientInfo).structured)
+      const { cwd, version } = await facts
+      const known = { cwd, shell: version, yieldMs: settings.yieldMs, timeouts: settings.tools.timeouts }
+      return listedTools(toolDefinitions(dialect, known), settings.structured && hostOf(clientInfo).structured)
     },
   }
 }

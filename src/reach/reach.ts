@@ -1,6 +1,7 @@
 /** An engine that works at another place: the place from its address, an arrival for every link, and the near face over it. */
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
+import type { ReachOptions } from '../contract/place.js'
 import type { EngineOptions } from '../engine/services/options.js'
 import { stateDirectory } from '../os/state-dir.js'
 import { arrive } from './arrive/arrive.js'
@@ -8,7 +9,29 @@ import { batchScript } from './arrive/script.js'
 import { pack } from './messages.js'
 import { createNearEngine, settingsOf } from './near/engine.js'
 import { placeAt } from './places/places.js'
-import { recordsIn } from './records.js'
+import { isOrphan, recordsIn, type MadeFor, type MadeRecord } from './records.js'
+
+/** Removes what was made for engines that are gone: containers, pods and allocations whose ids were written down here. */
+export async function sweepPlaces(stateDir = stateDirectory()): Promise<readonly MadeRecord[]> {
+  const records = recordsIn(stateDir)
+  const orphans = records.listMade().filter(isOrphan)
+  for (const orphan of orphans) {
+    const { name, url, clientArgs } = orphan
+    await placeAt(url, { reach: { clientArgs }, name, made: records.made(name, orphan), batch: '' }).release()
+  }
+  return orphans
+}
+
+/** Everything that was made from here and not removed yet. */
+export function madePlaces(stateDir = stateDirectory()): readonly (MadeRecord & { readonly isOrphan: boolean })[] {
+  return recordsIn(stateDir)
+    .listMade()
+    .map((record) => ({ ...record, isOrphan: isOrphan(record) }))
+}
+
+function madeFor(url: string, { clientArgs = [], labels = {}, keep, leaseMs = 600_000 }: ReachOptions): MadeFor {
+  return { url, clientArgs, labels, keptMs: keep === undefined ? 0 : leaseMs }
+}
 
 /** How long a batch job waits for the first link before it gives its place back. */
 const BATCH_WAIT_SECONDS = 600
@@ -22,7 +45,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
   const { name, key } = records.engine(reach.keep, pack(settingsOf(options)))
   const salt = records.salt()
   const batch = batchScript({ name, salt, uploadDir: reach.uploadDir ?? '' }, BATCH_WAIT_SECONDS)
-  const place = placeAt(url, { reach, name, made: records.made(name), batch })
+  const place = placeAt(url, { reach, name, made: records.made(name, madeFor(url, reach)), batch })
   await place.acquire()
   try {
     return await createNearEngine({

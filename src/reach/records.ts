@@ -1,7 +1,8 @@
 /** What is remembered here about places: the key of an engine that is kept, the part of names that nobody guesses, what was made. */
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAlive, processFacts } from '../os/proc.js'
 import { ensurePrivateDirectory } from '../os/state-dir.js'
 import { replacePrivateFile } from '../os/private-file.js'
 import type { Made } from './places/place.js'
@@ -14,9 +15,9 @@ export interface EngineRecord {
 
 export function recordsIn(stateDir: string) {
   const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'reach'))
-  const read = (file: string): Record<string, string> | null => {
+  const read = (file: string): object | null => {
     try {
-      return JSON.parse(readFileSync(join(dir, file), 'utf8')) as Record<string, string>
+      return JSON.parse(readFileSync(join(dir, file), 'utf8')) as object
     } catch {
       return null
     }
@@ -24,7 +25,7 @@ export function recordsIn(stateDir: string) {
   const write = (file: string, value: object): void => replacePrivateFile(join(dir, file), JSON.stringify(value))
   return {
     salt(): string {
-      const known = read('salt.json')?.['salt']
+      const { salt: known } = (read('salt.json') ?? {}) as { salt?: string }
       if (known) return known
       const salt = randomBytes(8).toString('hex')
       write('salt.json', { salt })
@@ -38,19 +39,46 @@ export function recordsIn(stateDir: string) {
         .digest('hex')
         .slice(0, 32)
       const file = `engine-${digest}.json`
-      const known = read(file)
-      if (known?.['name'] && known['key']) return { name: known['name'], key: Buffer.from(known['key'], 'hex') }
+      const known = (read(file) ?? {}) as { name?: string; key?: string }
+      if (known.name && known.key) return { name: known.name, key: Buffer.from(known.key, 'hex') }
       const fresh = { name: randomBytes(8).toString('hex'), key: randomBytes(32).toString('hex') }
       write(file, fresh)
       return { name: fresh.name, key: Buffer.from(fresh.key, 'hex') }
     },
-    made(name: string): Made {
+    /** What is made for an engine, with what is needed to find and remove it again. */
+    made(name: string, about: MadeFor): Made {
       const file = `made-${name}.json`
+      const owner = { pid: process.pid, start: processFacts(process.pid)?.start ?? '' }
       return {
-        read: () => read(file),
-        write: (made) => write(file, made),
+        read: () => (read(file) as MadeRecord | null)?.made ?? null,
+        write: (made) => write(file, { name, made, ...about, ...owner, usedAt: Date.now() } satisfies MadeRecord),
         forget: () => rmSync(join(dir, file), { force: true }),
       }
     },
+    listMade(): MadeRecord[] {
+      const files = readdirSync(dir).filter((file) => /^made-[0-9a-f]+\.json$/.test(file))
+      return files.flatMap((file) => (read(file) as MadeRecord | null) ?? [])
+    },
   }
+}
+
+export interface MadeFor {
+  readonly url: string
+  readonly clientArgs: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+  /** A later process may join what was made, for so long after its last use. */
+  readonly keptMs: number
+}
+
+export interface MadeRecord extends MadeFor {
+  readonly name: string
+  readonly made: Record<string, string>
+  readonly pid: number
+  readonly start: string
+  readonly usedAt: number
+}
+
+/** Neither its process nor a later one can want it any more. */
+export function isOrphan({ pid, start, keptMs, usedAt }: MadeRecord): boolean {
+  return !isAlive(pid, start) && Date.now() > usedAt + keptMs
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
+import type { ReachOptions } from '../contract/place.js'
 import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
 import { isSecretName } from '../contract/secret.js'
 import type { PolicyConfig } from '../guard/policy/policy.js'
@@ -19,6 +20,8 @@ import type { AskpassRule, EngineLimits, EngineOptions } from '../engine/service
 
 export interface OpenOptions {
   readonly cwd?: string
+  /** The directory whose configuration counts. Default: `cwd`. */
+  readonly configIn?: string
   readonly door: Door
   /** Default: the host's. */
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -40,7 +43,7 @@ export interface Opened {
 export async function openEngine(options: OpenOptions): Promise<Opened> {
   const env = options.env ?? process.env
   const config = loadConfig({
-    cwd: options.cwd ?? process.cwd(),
+    cwd: options.configIn ?? options.cwd ?? process.cwd(),
     env,
     ...(options.flags ? { flags: options.flags } : {}),
   })
@@ -64,10 +67,13 @@ export async function engineOptions(
   const list = (key: string): readonly string[] => values[key] as readonly string[]
   const policy = await policyOf(config)
   const sandbox = sandboxOf(values)
+  const at = values['at'] as string | null
+  const here = at === null
   return {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     stateDir,
-    env,
+    // Elsewhere the environment, the shell and the configuration files of this machine mean nothing.
+    ...(here ? { env } : { at, reach: reachOf(config, options.door) }),
     door: options.door,
     // A session of the command line outlives the process that used it; an MCP client's does not outlive the client.
     persistSessions: options.door === 'cli',
@@ -77,10 +83,10 @@ export async function engineOptions(
     keepEnv: list('env.keep'),
     dropEnv: list('env.drop'),
     pathFromLoginShell: values['env.pathFromLoginShell'] as boolean,
-    ...(values['bash'] === null ? {} : { bash: values['bash'] as string }),
+    ...(values['bash'] === null || !here ? {} : { bash: values['bash'] as string }),
     ...(policy ? { policy } : {}),
     // No command may change what it is judged by, nor put such a file where none was.
-    protectedPaths: [files.user, ...files.projectCandidates, ...list('protectedPaths')],
+    protectedPaths: [...(here ? [files.user, ...files.projectCandidates] : []), ...list('protectedPaths')],
     ...(sandbox ? { sandbox } : {}),
     automation: automationOf(values['automation'] as readonly Partial<AutomationRule>[]),
     limits: limitsOf(values),
@@ -90,6 +96,20 @@ export async function engineOptions(
     secretSources: secretSources(config, stateDir, { ...options, env }),
     ...(options.ask ? { ask: options.ask } : {}),
     ...(values['audit.enabled'] ? { audit: auditSink(config, stateDir, options) } : {}),
+  }
+}
+
+/** The command line's engine elsewhere stays for the next call, under a name that belongs to its settings. */
+function reachOf({ values }: LoadedConfig, door: Door): ReachOptions {
+  const { 'reach.runtime': runtime, 'reach.uploadDir': uploadDir } = values as Record<string, string | null>
+  return {
+    clientArgs: values['reach.clientArgs'] as readonly string[],
+    secrets: values['reach.secrets'] as readonly string[],
+    leaseMs: values['reach.leaseMs'] as number,
+    linkWaitMs: values['reach.linkWaitMs'] as number,
+    ...(runtime ? { runtime } : {}),
+    ...(uploadDir ? { uploadDir } : {}),
+    ...(door === 'cli' ? { keep: 'cli' } : {}),
   }
 }
 

@@ -38,7 +38,12 @@ export async function linked(options: EngineOptions = {}, same?: Pick<Linked, 'n
   const records = recordsIn(stateDir)
   const { name, key } = same ?? records.engine(undefined, null)
   const reach = { uploadDir: join(tmpdir(), 'reach-code'), leaseMs: 30_000, stateDir, ...options.reach }
-  const place = placeAt(url, { reach, name, made: records.made(name), batch: '' })
+  const place = placeAt(url, {
+    reach,
+    name,
+    made: records.made(name, { url, clientArgs: [], labels: {}, keptMs: 0 }),
+    batch: '',
+  })
   const events: LinkEvent[] = []
   const state = { blocked: false }
   const engine = await createNearEngine({

@@ -13,6 +13,7 @@ export const verb: Verb = {
   examples: [
     ['cerith doctor', 'one line per thing: ok, degraded or broken, with the fix'],
     ['cerith doctor --json', 'for a bug report'],
+    ['cerith --at ssh://build doctor', 'the same for another place'],
   ],
   details: 'Exit code: 0 when nothing is broken, 1 otherwise.',
   run: ({ options }, io) => doctor(options as { json?: boolean; mcp?: boolean }, io),
@@ -24,13 +25,17 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
   const { ownVersion } = await import('../../os/package-file.js')
   const { configFinding, umaskFinding } = await import('../doctor/config.js')
   const { hookFindings } = await import('../doctor/hooks.js')
-  const findings = [
-    ...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })),
-    configFinding(io),
-    umaskFinding(),
-    ...hookFindings(io),
-  ]
-  if (mcp) findings.push(...(await (await import('../doctor/mcp.js')).mcpFindings(io)))
+  const { placeOf } = await import('../open-engine.js')
+  const isElsewhere = placeOf(io, undefined) !== null
+  const findings = isElsewhere
+    ? [...(await (await import('../doctor/place.js')).placeFindings(io)), configFinding(io)]
+    : [
+        ...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })),
+        configFinding(io),
+        umaskFinding(),
+        ...hookFindings(io),
+      ]
+  if (mcp && !isElsewhere) findings.push(...(await (await import('../doctor/mcp.js')).mcpFindings(io)))
   const broken = findings.some(({ state }) => state === 'broken')
   if (json)
     io.out.write(

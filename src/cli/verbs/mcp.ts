@@ -4,6 +4,7 @@ import { loadConfig } from '../../config/load.js'
 import { findStateDirectory } from '../../os/state-dir.js'
 import { DIALECTS, type DialectName } from '../../tools/index.js'
 import { directoryFor } from '../directory.js'
+import { placeOf } from '../open-engine.js'
 import { CWD_OPTION, readDuration, SET_OPTION } from '../option-rows.js'
 import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
 import type { OptionRow, Verb } from '../verb.js'
@@ -92,8 +93,12 @@ function flagsToKeep({ dialect, cwd, structured, textOnly, failedIsError, set, .
 
 /** The configuration as the MCP door wants it. */
 export async function mcpOptions(options: McpVerbOptions, io: Io) {
-  const cwd = directoryFor(resolve(io.cwd, options.cwd ?? '.'), io)
-  const config = loadConfig({ cwd, env: io.env, flags: settingsOf(options, io.cwd) })
+  const flags = settingsOf(options, io.cwd)
+  const isElsewhere = placeOf(io, flags) !== null
+  // Elsewhere a directory is one of that place; the configuration is that of this one.
+  const here = directoryFor(isElsewhere ? io.cwd : resolve(io.cwd, options.cwd ?? '.'), io)
+  const cwd = isElsewhere ? options.cwd : here
+  const config = loadConfig({ cwd: here, env: io.env, flags })
   const { values } = config
   const dialect = (options.dialect ?? values['dialect']) as DialectName
   if (!(dialect in DIALECTS))
@@ -106,7 +111,7 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
   return {
     tools: {
       dialect,
-      cwd,
+      ...(cwd === undefined ? {} : { cwd }),
       ...(config.isSet('features') ? { features: values['features'] as Record<string, boolean> } : {}),
     },
     yieldMs: options.yield ?? (values['limits.yieldMs'] as number),
@@ -114,7 +119,7 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
     structured: options.structured !== false && !options.textOnly && (values['mcp.structured'] as boolean),
     failedIsError: options.failedIsError !== false && (values['mcp.failedIsError'] as boolean),
     engine: await engineOptions(config, state.path, {
-      cwd,
+      ...(cwd === undefined ? {} : { cwd }),
       env: io.env,
       door: 'mcp',
       onProblem: (message) => io.err.write(`cerith: ${message}\n`),

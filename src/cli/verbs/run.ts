@@ -117,7 +117,7 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
   const inSession = options.session !== undefined
   const runsIn = inSession && options.cwd !== undefined ? undefined : resolve(io.cwd, options.cwd ?? '.')
   return withEngine(io, { flags: settingsOf(options, io.cwd), session: options.session, runsIn }, async (engine) => {
-    const placed = inSession && options.cwd !== undefined ? { ...request, cwd: options.cwd } : request
+    const placed = (inSession || engine.place) && options.cwd !== undefined ? { ...request, cwd: options.cwd } : request
     if (options.background && !options.dryRun) {
       const { runInBackground } = await import('../background.js')
       return runInBackground(engine, placed, options, io)

@@ -5,7 +5,7 @@
  */
 
 /** Runs what comes on stdin: one line with its length, then the text. The same words everywhere, and nothing in them to quote. */
-export const BOOT: readonly string[] = ['sh', '-c', 'read -r n; eval "$(head -c "$n")"']
+export const BOOT: readonly string[] = ['/bin/sh', '-c', 'read -r n; eval "$(head -c "$n")"']
 
 export interface ScriptSettings {
   /** Fresh for each arrival; lines that do not begin with it are noise (banners, what a profile prints). */
@@ -61,7 +61,13 @@ exec "$H" link "$R/sock" 15000 "$R/log" "$R/pid"
 
 /** The directories: $B, from which programs may be started, and $R, on tmpfs where there is one. Each is ours alone, or not used. */
 const PLACES = (marker: string, name: string, salt: string, uploadDir: string): string => `umask 077
+export PATH="\${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"
 M=${marker} uid=$(id -u) UP=${quote(uploadDir)}
+# A batch system may start us with no environment at all.
+if [ -z "\${HOME:-}" ]; then
+  h=$(getent passwd "$uid" 2>/dev/null | cut -d: -f6)
+  [ -d "$h" ] && export HOME="$h"
+fi
 fail() { echo "$M fail $1 $2"; exit 9; }
 own() {
   mkdir -m 700 "$1" 2>/dev/null
@@ -106,7 +112,6 @@ export function batchScript(
 ): string {
   return `#!/bin/sh
 ${PLACES('cerith', settings.name, settings.salt, settings.uploadDir)}
-rm -f "$R/start" "$R/key"
 i=0
 while [ ! -f "$R/start" ]; do i=$((i + 1)); [ $i -lt ${waitSeconds * 5} ] || exit 1; sleep 0.2; done
 set --

@@ -247,6 +247,9 @@ function answers(path: string): Promise<boolean> {
 }
 
 /** The first line of stdin, without what follows it. */
-export function readKey(): string {
-  return readFileSync(0, 'utf8').split('\n')[0]?.trim() ?? ''
+export function readKey(runDir: string): string {
+  const text = readFileSync(0, 'utf8')
+  // A batch job gets it in a file, which is gone from here on.
+  rmSync(join(runDir, 'key'), { force: true })
+  return text.split('\n')[0]?.trim() ?? ''
 }

@@ -67,7 +67,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   let replaced: ShellError | null = null
   const sessions = new Map<string, NearSession>()
   const recoverable = new Map<string, { readonly command: string; readonly outcome: Promise<Outcome | null> }>()
-  const news: string[] = []
+  const news: string[] = options.reach?.note === undefined ? [] : [options.reach.note]
 
   const tell = (event: LinkEvent): void => {
     for (const listener of linkListeners) listener(event)

@@ -13,6 +13,7 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
     const value = address.query.get(name)
     return value === undefined ? undefined : wordOf(value, name, address)
   }
+  for (const name of address.query.keys()) setting(name)
   const image = setting('image')
   if ((image === undefined) === (address.rest === ''))
     throw badAddress(`${program}://${address.rest}`, 'it must name a container, or an image')

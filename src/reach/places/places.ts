@@ -4,7 +4,9 @@ import type { ReachOptions } from '../../contract/place.js'
 import { runClient } from '../../os/client.js'
 import { badAddress, KINDS_HELP, readAddress } from './address.js'
 import { containerStep } from './container.js'
+import { kubernetesStep } from './kubernetes.js'
 import type { Made, Place, Step, StepContext } from './place.js'
+import { slurmStep } from './slurm.js'
 import { sshStep } from './ssh.js'
 
 export interface PlaceContext {
@@ -32,8 +34,7 @@ export function placeAt(url: string, { reach, name, made, batch }: PlaceContext)
     batch,
     clientArgs: i === 0 ? clientArgs : [],
   })
-  const makers = steps.filter(({ acquire }) => acquire).length
-  if (makers > 1 || (makers === 1 && !last.acquire)) throw badAddress(url, 'only the last step of a chain can be made')
+  if (steps.slice(0, -1).some(({ release }) => release)) throw badAddress(url, 'only its last step can be made')
   return {
     url,
     cwd: last.cwd ?? null,
@@ -41,7 +42,9 @@ export function placeAt(url: string, { reach, name, made, batch }: PlaceContext)
     argv: (words) => wrap(words, steps.length),
     judge: ({ stderr }) => steps.map((step) => step.judge(stderr)).find((each) => each !== 'retry') ?? 'retry',
     hint: ({ stderr }) => (/ENOENT/.test(stderr) ? `Is ${wrap([], 1)[0]} installed here?` : last.hint),
-    acquire: async () => last.acquire?.(context(steps.length - 1)),
+    acquire: async () => {
+      for (const [i, step] of steps.entries()) await step.acquire?.(context(i))
+    },
     release: async () => last.release?.(context(steps.length - 1)),
   }
 }
@@ -56,6 +59,10 @@ function stepFor(text: string): Step {
     case 'docker':
     case 'podman':
       return containerStep(address.kind, address)
+    case 'k8s':
+      return kubernetesStep(address)
+    case 'slurm':
+      return slurmStep(address)
     default:
       throw new ShellError('BAD_REQUEST', `There is no kind of place called ${address.kind}`, `Places: ${KINDS_HELP}.`)
   }

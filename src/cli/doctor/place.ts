@@ -1,0 +1,71 @@
+/** What `doctor --at` finds at another place: the link, the shell, and what would surprise its user. */
+import type { Engine } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import type { Io } from '../io.js'
+import { withEngine } from '../open-engine.js'
+import type { Finding } from './doctor.js'
+
+const ROUNDS = 5
+
+export async function placeFindings(io: Io): Promise<Finding[]> {
+  const startedAt = performance.now()
+  try {
+    return await withEngine(io, {}, (engine) => look(engine, performance.now() - startedAt))
+  } catch (error) {
+    const { message, hint } = ShellError.is(error) ? error : { message: String(error), hint: null }
+    return [{ name: 'place', state: 'broken', detail: message, fix: hint }]
+  }
+}
+
+async function look(engine: Engine, openMs: number): Promise<Finding[]> {
+  const { url = '', host = '', platform = '' } = engine.place ?? {}
+  const session = await engine.session('doctor')
+  const times: number[] = []
+  for (let i = 0; i < ROUNDS; i++) {
+    const at = performance.now()
+    await session.run({ command: 'true' })
+    times.push(performance.now() - at)
+  }
+  const say = async (command: string): Promise<string> => (await session.run({ command })).stdout.trim()
+  const facts = [
+    'grep -hs "^KillUserProcesses=yes" /etc/systemd/logind.conf /etc/systemd/logind.conf.d/*.conf | head -1',
+    'test -S /var/run/docker.sock && echo socket',
+    'test "$(cat /proc/2/comm 2>/dev/null)" = kthreadd && echo kernel',
+    'sed -n "s/^CapEff:.//p" /proc/self/status',
+    'stat -f -c %T /dev/shm 2>/dev/null',
+  ]
+  const [kills, socket, kernel, caps, memory] = await Promise.all(facts.map(say))
+  await session.close()
+  const isContainer = /(?:docker|podman|k8s):\/\/[^!]*$/.test(url)
+  const ok = (name: string, detail: string): Finding => ({ name, state: 'ok', detail, fix: null })
+  const findings = [
+    ok('place', `${url}: ${host}, ${platform}, bash ${engine.shell.version}, in ${engine.cwd}`),
+    ok('link', `open after ${Math.round(openMs)} ms; \`true\` takes ${Math.min(...times).toFixed(1)} ms`),
+  ]
+  const warn = (name: string, detail: string, fix: string): void =>
+    void findings.push({ name, state: 'degraded', detail, fix })
+  if (kills)
+    warn(
+      'logout',
+      'the machine ends all processes of a user at logout',
+      'KillUserProcesses=no, or `loginctl enable-linger`: without it a cut link loses the sessions.',
+    )
+  if (memory !== 'tmpfs')
+    warn(
+      'run directory',
+      '/dev/shm is no tmpfs: the state of sessions may reach a disk',
+      'Set XDG_RUNTIME_DIR there to a directory on tmpfs.',
+    )
+  if (isContainer && socket)
+    warn(
+      'docker socket',
+      'the container holds the socket of its docker: commands can leave it',
+      'Start it without that mount.',
+    )
+  if (isContainer && kernel)
+    warn('processes', 'the container sees the processes of its host', 'Start it without --pid=host.')
+  // CAP_SYS_ADMIN, bit 21.
+  if (isContainer && ((BigInt(`0x${caps || '0'}`) >> 21n) & 1n) === 1n)
+    warn('privileges', 'the container may administer its host (CAP_SYS_ADMIN)', 'Start it without --privileged.')
+  return findings
+}

@@ -1,0 +1,153 @@
+/** `k8s://[context/]namespace/pod` or `k8s://[context/]namespace/?template=pod.yaml`: the person's own kubectl. */
+import { ShellError } from '../../contract/errors.js'
+import { badAddress, knownSettings, wordOf, type Address } from './address.js'
+import { judgeBy, type Step, type StepContext } from './place.js'
+
+const READY_MS = 5 * 60_000
+/** Kubernetes ends a pod of ours after so long, whatever happens to us; a template may say otherwise. */
+const BACKSTOP_SECONDS = 24 * 60 * 60
+
+interface Pod {
+  kind?: string
+  metadata?: { name?: string; generateName?: string; labels?: Record<string, string>; [key: string]: unknown }
+  spec?: { activeDeadlineSeconds?: number; [key: string]: unknown }
+}
+
+export function kubernetesStep(address: Address): Step {
+  knownSettings(address, ['template', 'container'])
+  const word = (text: string, what: string): string => wordOf(text, what, address)
+  const parts = address.rest.split('/').filter((part) => part !== '')
+  const template = address.query.get('template')
+  const names = template === undefined ? parts.slice(0, -1) : parts
+  if (names.length < 1 || names.length > 2 || (template === undefined && parts.length < 2))
+    throw badAddress(`k8s://${address.rest}`, 'it must be k8s://[context/]namespace/pod, or a namespace and ?template=')
+  const namespace = word(names.at(-1) as string, 'the namespace')
+  // Fixed with the first link: a changed current-context changes nothing for an engine that runs.
+  let cluster: readonly string[] = names.length === 2 ? ['--context', word(names[0] as string, 'the context')] : []
+  let pod = template === undefined ? word(parts.at(-1) as string, 'the pod') : ''
+  const container = address.query.get('container')
+  const inContainer = container === undefined ? [] : ['-c', word(container, 'the container')]
+
+  const fix = async ({ run, clientArgs }: StepContext): Promise<void> => {
+    if (cluster.includes('--server')) return
+    const context = cluster[1] ?? (await run(['kubectl', ...clientArgs, 'config', 'current-context'])).stdout.trim()
+    const view = ['config', 'view', '--minify', '--context', context, '-o', 'jsonpath={.clusters[0].cluster.server}']
+    const server = context === '' ? '' : (await run(['kubectl', ...clientArgs, ...view])).stdout.trim()
+    // In a pod with a service account there is neither a context nor a file; its server does not change.
+    cluster = context === '' ? [] : ['--context', context, ...(server === '' ? [] : ['--server', server])]
+  }
+
+  const create = async (context: StepContext): Promise<void> => {
+    const { run, made, name, labels, clientArgs } = context
+    const kubectl = (...words: string[]): string[] => ['kubectl', ...clientArgs, ...cluster, '-n', namespace, ...words]
+    const before = made.read()
+    if (before?.['uid']) {
+      const seen = await run(
+        kubectl('get', 'pod', before['pod'] as string, '-o', 'jsonpath={.metadata.uid} {.status.phase}'),
+      )
+      if (seen.stdout.trim() === `${before['uid']} Running`) return void (pod = before['pod'] as string)
+    }
+    const read = await run(kubectl('create', '-f', template as string, '--dry-run=client', '-o', 'json'))
+    if (read.code !== 0) throw makingFailed(template as string, read.stderr)
+    const wanted = JSON.parse(read.stdout) as Pod
+    if (wanted.kind !== 'Pod')
+      throw new ShellError(
+        'BAD_REQUEST',
+        `${template} describes a ${wanted.kind}, not a Pod`,
+        'See docs/remote.md for a template.',
+      )
+    pod = `cerith-${name}`
+    const { generateName: _, ...metadata } = wanted.metadata ?? {}
+    const own = { 'cerith/name': name, cerith: '1', ...labels }
+    const body = {
+      ...wanted,
+      metadata: { ...metadata, name: pod, labels: { ...metadata.labels, ...own } },
+      spec: { activeDeadlineSeconds: BACKSTOP_SECONDS, ...wanted.spec },
+    }
+    const done = await run(kubectl('create', '-f', '-', '-o', 'jsonpath={.metadata.uid}'), {
+      input: JSON.stringify(body),
+    })
+    if (done.code !== 0) throw makingFailed(template as string, done.stderr)
+    made.write({ kind: 'k8s', pod, uid: done.stdout.trim(), cluster: cluster.join('\n') })
+    const ready = await run(kubectl('wait', '--for=condition=Ready', `pod/${pod}`, `--timeout=${READY_MS / 1_000}s`), {
+      timeoutMs: READY_MS + 10_000,
+    })
+    if (ready.code === 0) return
+    const why = await run(kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.phase}: {.status.conditions[*].message}'))
+    await remove(context)
+    throw new ShellError(
+      'PLACE_FULL',
+      `The pod did not become ready: ${why.stdout.trim() || ready.stderr.trim()}`,
+      `See: kubectl -n ${namespace} get events`,
+    )
+  }
+
+  const remove = async ({ run, made, clientArgs }: StepContext): Promise<void> => {
+    const mine = made.read()
+    // Written down with the pod: a later process may have another context.
+    const where = cluster.length > 0 ? cluster : (mine?.['cluster'] ?? '').split('\n').filter((word) => word !== '')
+    // By uid: a pod of the same name that another made is not ours.
+    const body = JSON.stringify({
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      preconditions: { uid: mine?.['uid'] },
+      gracePeriodSeconds: 1,
+    })
+    if (mine?.['uid'])
+      await run(
+        [
+          'kubectl',
+          ...clientArgs,
+          ...where,
+          'delete',
+          '--raw',
+          `/api/v1/namespaces/${namespace}/pods/${mine['pod']}`,
+          '-f',
+          '-',
+        ],
+        { input: body },
+      )
+    made.forget()
+  }
+
+  return {
+    wrap: (words, clientArgs) => [
+      'kubectl',
+      ...clientArgs,
+      ...cluster,
+      '-n',
+      namespace,
+      'exec',
+      '-i',
+      ...inContainer,
+      pod,
+      '--',
+      ...words,
+    ],
+    judge: judgeBy([
+      [/forbidden|unauthorized|must be logged in|x509|executable file not found/i, 'refused'],
+      [/notfound|not found|cannot exec into a container in a completed pod|container not running/i, 'gone'],
+      [/exceeded quota/i, 'full'],
+    ]),
+    hint: `Try: kubectl -n ${namespace} get pods`,
+    async acquire(context) {
+      await fix(context)
+      if (template !== undefined) await create(context)
+    },
+    ...(template === undefined ? {} : { release: remove }),
+  }
+}
+
+function makingFailed(template: string, stderr: string): ShellError {
+  const said = stderr.trim().split('\n').slice(-2).join(' / ')
+  const code = /exceeded quota/i.test(said)
+    ? 'PLACE_FULL'
+    : /refused|unable to connect|timed out/i.test(said)
+      ? 'PLACE_UNREACHABLE'
+      : 'PLACE_REFUSED'
+  return new ShellError(
+    code,
+    `No pod could be made from ${template}: ${said}`,
+    `Try: kubectl create --dry-run=server -f ${template}`,
+  )
+}

@@ -1,0 +1,58 @@
+/** A fleet: an engine per agent, chosen by room and labels; what is lost is replaced and said. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { createFleet, type Fleet, type FleetPlace } from '../../src/index.js'
+import { temporaryFolder, until } from './harness.js'
+
+let fleet: Fleet | null = null
+afterEach(async () => {
+  await fleet?.close()
+  fleet = null
+})
+
+const make = (...places: readonly Partial<FleetPlace>[]): Fleet => {
+  const stateDir = join(temporaryFolder(), 'state')
+  const reach = { uploadDir: join(tmpdir(), 'reach-code'), stateDir, leaseMs: 20_000 }
+  return (fleet = createFleet({
+    places: places.map((place) => ({ at: 'loop:', ...place })),
+    engine: { stateDir, reach },
+  }))
+}
+
+test('the same name is the same engine; places fill evenly and no further than they may', async () => {
+  const made = make({ capacity: 1, labels: { zone: 'a' } }, { capacity: 1, labels: { zone: 'b' } })
+  const one = await made.engine('one')
+  expect(await made.engine('one')).toBe(one)
+  await made.engine('two')
+  expect(made.list().map(({ name }) => name)).toEqual(['one', 'two'])
+  await expect(made.engine('three')).rejects.toMatchObject({ code: 'PLACE_FULL' })
+  await made.release('one')
+  const three = await made.engine('three')
+  expect((await three.run({ command: 'echo here' })).stdout).toBe('here\n')
+})
+
+test('labels choose the place, and no place without them is taken', async () => {
+  const made = make(
+    { labels: { gpu: '0' } },
+    { labels: { gpu: '1' }, engine: { env: { PATH: process.env['PATH'], WHICH: 'gpu' } } },
+  )
+  const engine = await made.engine('a', { labels: { gpu: '1' } })
+  expect((await engine.run({ command: 'echo $WHICH' })).stdout).toBe('gpu\n')
+  await expect(made.engine('b', { labels: { gpu: '8' } })).rejects.toMatchObject({ code: 'PLACE_FULL' })
+  await expect(made.engine('../b')).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+})
+
+test('an agent whose place was lost gets an empty one, and reads so once', async () => {
+  const made = make({})
+  const engine = await made.engine('a')
+  const running = engine.run({ command: 'sleep 600' })
+  await until(async () => (await engine.sessions()).length >= 0, 'it answers')
+  process.kill(engine.place?.pid as number, 'SIGKILL')
+  expect((await running).end).toMatchObject({ kind: 'lost' })
+  await until(() => made.list()[0]?.isGone === true, 'the fleet knows')
+  const next = await made.engine('a')
+  expect(next).not.toBe(engine)
+  expect((await next.run({ command: 'true' })).notes.join()).toContain('This is an empty one')
+  expect((await next.run({ command: 'true' })).notes).toEqual([])
+})
