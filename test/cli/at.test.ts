@@ -1,7 +1,8 @@
 /** `--at`: the verbs of the command line and the MCP server at another place. */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../engine/harness.js'
@@ -12,7 +13,7 @@ function cli(folder: string, words: readonly string[], input = '') {
   const env = { ...process.env, CERITH_HOME: join(folder, 'home'), XDG_CONFIG_HOME: join(folder, 'config') }
   const settings = ['--set', `reach.uploadDir=${join(folder, 'code')}`, '--set', 'reach.leaseMs=5000']
   const all = words.includes('run') ? words.flatMap((word) => (word === 'run' ? ['run', ...settings] : [word])) : words
-  return spawnSync(process.execPath, [program, ...all], { cwd: folder, env, input, encoding: 'utf8', timeout: 60_000 })
+  return spawnSync(process.execPath, [program, ...all], { cwd: folder, env, input, encoding: 'utf8', timeout: 110_000 })
 }
 
 test('run: output, exit code and a session that the next process goes on with', () => {
@@ -52,25 +53,25 @@ test('a project may not set the place, the arguments of its client or the runtim
   }
 })
 
-test('mcp: the instructions name the place, and a call runs there', () => {
+test('mcp: the instructions name the place, and a call runs there', async () => {
   const folder = temporaryFolder()
-  const messages = [
-    {
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-    },
-    { method: 'notifications/initialized' },
-    { id: 2, method: 'tools/call', params: { name: 'Bash', arguments: { command: 'echo $((6*7))' } } },
-  ]
-  const input = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('')
-  const script = `(printf '%s' "$INPUT"; sleep 8) | '${process.execPath}' '${program}' mcp --at loop: --set reach.uploadDir=${folder}/code`
-  const env = { ...process.env, CERITH_HOME: join(folder, 'home'), INPUT: input }
-  const { stdout } = spawnSync('bash', ['-c', script], { cwd: folder, env, encoding: 'utf8', timeout: 60_000 })
-  const answers = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { id?: number; result?: unknown })
-  expect(JSON.stringify(answers.find(({ id }) => id === 1))).toContain('Shell at loop:')
-  expect(JSON.stringify(answers.find(({ id }) => id === 2))).toContain('42')
+  const env = { ...process.env, CERITH_HOME: join(folder, 'home') }
+  const words = ['mcp', '--at', 'loop:', '--set', `reach.uploadDir=${folder}/code`]
+  const server = spawn(process.execPath, [program, ...words], { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = new Promise((resolve) => server.once('exit', resolve))
+  const answers = createInterface({ input: server.stdout })[Symbol.asyncIterator]()
+  const ask = async (id: number, method: string, params: object): Promise<string> => {
+    server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    for (;;) {
+      const { value } = await answers.next()
+      if ((JSON.parse(value as string) as { id?: number }).id === id) return value as string
+    }
+  }
+  const clientInfo = { name: 't', version: '1' }
+  const hello = await ask(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+  expect(hello).toContain('Shell at loop:')
+  server.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+  expect(await ask(2, 'tools/call', { name: 'Bash', arguments: { command: 'echo $((6*7))' } })).toContain('42')
+  server.stdin.end()
+  await ended
 })

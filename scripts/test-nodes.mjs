@@ -1,4 +1,4 @@
-// `npm run test:engines [20 22 24]`: packs, installs into an empty folder, and uses it there on each Node version.
+// `npm run test:nodes [20 22 24]`: packs, installs into an empty folder, and uses it there on each Node version.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
