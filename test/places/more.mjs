@@ -1,6 +1,7 @@
 // Checks of one kind of place: what only ssh or only containers can show.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { must } from './daemons.mjs'
 
 export const SSH = [
@@ -88,5 +89,36 @@ export const CONTAINERS = (program, image) => [
     start()
     await assert.rejects((await engine.session()).run({ command: 'echo $X' }), (error) => ['PLACE_GONE', 'LINK_DOWN'].includes(error.code))
     await engine.close()
+  }],
+] // prettier-ignore
+
+const examples = join(import.meta.dirname, '../../examples/fleet')
+/** Runs an example as its reader would, with the package found by its name. */
+const example = (name, words) =>
+  execFileSync(process.execPath, [join(examples, name), ...words], { encoding: 'utf8', timeout: 300_000 })
+
+export const QUEUE = [
+  ['runs the example of a fleet', async () => assert.match(example('slurm.mjs', ['agents']), /^on .+\non .+\n$/)],
+  ['gives its allocation back', async ({ open }) => {
+    const before = must('squeue', ['-h', '-o', '%i']).split('\n').length
+    const engine = await open({})
+    assert.equal(must('squeue', ['-h', '-o', '%i']).split('\n').length, before + 1)
+    await engine.close()
+    assert.ok(must('squeue', ['-h', '-t', 'RUNNING', '-o', '%i']).split('\n').length <= before)
+  }],
+] // prettier-ignore
+
+export const PODS = (template) => [
+  ['says that there is no such pod', async ({ open }) => assert.rejects(open({}, 'k8s://default/nope'), { code: 'PLACE_GONE' })],
+  ['makes a pod from a template, and removes it', async ({ open }) => {
+    const engine = await open({}, `k8s://default/?template=${encodeURIComponent(template)}`)
+    assert.equal((await engine.run({ command: 'id -u' })).stdout, '1000\n')
+    await engine.close()
+    assert.match(must('kubectl', ['get', 'pods', '-l', 'cerith=1', '-o', 'jsonpath={.items[*].metadata.deletionTimestamp}']) || 'gone', /gone|\d/)
+  }],
+  ['runs the example of a fleet with no more than its rights', async () => {
+    must('kubectl', ['apply', '-f', join(examples, 'kubernetes.yaml')])
+    const said = example('kubernetes.mjs', [template, '--as', 'system:serviceaccount:agents:cerith'])
+    assert.equal(said, 'agent-1 as 1000\nagent-2 as 1000\n')
   }],
 ] // prettier-ignore

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ensure, root } from '../../scripts/ensure.mjs'
 import { CONTRACT } from './contract.mjs'
 import { must } from './daemons.mjs'
-import { CONTAINERS, SSH } from './more.mjs'
+import { CONTAINERS, PODS, QUEUE, SSH } from './more.mjs'
 import { startDocker, startPodman, startSlurm, startSsh } from './servers.mjs'
 
 ensure()
@@ -92,7 +92,7 @@ const KINDS = {
     if (!slurm) return 'Slurm is missing'
     Object.assign(process.env, slurm.env)
     try {
-      await contract('slurm', 'slurm://agents?cpus=1')
+      await contract('slurm', 'slurm://agents?cpus=1', { more: QUEUE })
     } finally {
       await slurm.stop()
     }
@@ -102,15 +102,27 @@ const KINDS = {
     if (!config || !image) return 'no cluster: set CERITH_TEST_KUBECONFIG and CERITH_TEST_IMAGE'
     process.env['KUBECONFIG'] = config
     const template = join(work, 'pod.json')
-    const container = { name: 'box', image, imagePullPolicy: 'IfNotPresent', command: ['/bin/sleep', '2147483647'] }
+    const container = {
+      name: 'box',
+      image,
+      imagePullPolicy: 'IfNotPresent',
+      command: ['/bin/sleep', '2147483647'],
+    }
     const spec = {
       hostNetwork: true,
       terminationGracePeriodSeconds: 1,
       securityContext: { runAsUser: 1000 },
       containers: [container],
     }
-    writeFileSync(template, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'box' }, spec }))
-    await contract('k8s', `k8s://default/?template=${encodeURIComponent(template)}`)
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'cerith-contract' }, spec }
+    writeFileSync(template, JSON.stringify(pod))
+    must('kubectl', ['create', '-f', template])
+    try {
+      must('kubectl', ['wait', '--for=condition=Ready', 'pod/cerith-contract', '--timeout=120s'])
+      await contract('k8s', 'k8s://default/cerith-contract', { more: PODS(template) })
+    } finally {
+      must('kubectl', ['delete', 'pod', 'cerith-contract', '--wait=false'])
+    }
   },
 }
 
