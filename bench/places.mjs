@@ -1,0 +1,91 @@
+// `npm run bench:places`: a session at a place against one client process per command, interleaved in one run; real sshd and dockerd.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensure, root } from '../scripts/ensure.mjs'
+import { ownClients } from '../test/places/contract.mjs'
+import { must } from '../test/places/daemons.mjs'
+import { startDocker, startSsh } from '../test/places/servers.mjs'
+
+ensure()
+const { createEngine } = await import(join(root, 'dist/index.js'))
+const work = mkdtempSync(join(tmpdir(), 'cb-'))
+const folder = (name) => (mkdirSync(join(work, name), { recursive: true }), join(work, name))
+const stateDir = join(work, 'state')
+const median = (times) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]
+const timed = async (times, use) => {
+  const at = performance.now()
+  await use()
+  times.push(performance.now() - at)
+}
+
+async function against(name, at, reach, argv) {
+  const engine = await createEngine({ at, stateDir, reach })
+  const session = await engine.session()
+  await session.run({ command: 'true' })
+  const [plain, ours] = [[], []]
+  for (let round = 0; round < 12; round++) {
+    await timed(plain, () => spawnSync(argv[0], argv.slice(1)))
+    for (let i = 0; i < 25; i++) await timed(ours, () => session.run({ command: 'true' }))
+  }
+  const [a, b] = [median(plain), median(ours)]
+  console.log(`${name}: one client per command ${a.toFixed(1)} ms, session ${b.toFixed(2)} ms: ${(a / b).toFixed(0)}x`)
+  await engine.close()
+}
+
+async function link(reach) {
+  const here = await createEngine({ stateDir: join(work, 'here') })
+  const there = await createEngine({ at: 'loop:', stateDir, reach })
+  const sessions = [await here.session(), await there.session()]
+  const times = [[], []]
+  for (let round = 0; round < 40; round++)
+    for (const [k, session] of sessions.entries())
+      for (let i = 0; i < 10; i++) await timed(times[k], () => session.run({ command: 'true' }))
+  const [a, b] = times.map(median)
+  console.log(`loop: true ${b.toFixed(2)} ms against ${a.toFixed(2)} ms here: ${(b - a).toFixed(2)} ms more`)
+  const rollup = readFileSync(`/proc/${there.place.pid}/smaps_rollup`, 'utf8')
+  const kilobytes = ['Private_Clean', 'Private_Dirty'].map((key) =>
+    Number(new RegExp(`${key}:\\s+(\\d+)`).exec(rollup)?.[1]),
+  )
+  console.log(`loop: private memory of the far engine ${((kilobytes[0] + kilobytes[1]) / 1024).toFixed(1)} MB`)
+  const [client] = ownClients()
+  const written = () => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${client}/io`, 'utf8'))?.[1])
+  const before = written()
+  const command = "head -c 1073741824 /dev/zero | tr '\\0' x | fold -w 99"
+  const { status } = await sessions[1].run({ command, timeoutMs: 600_000 })
+  console.log(`loop: 1 GB of output (${status}) moved ${((written() - before) / 1024).toFixed(0)} KB over the link`)
+  await Promise.all([here.close(), there.close()])
+}
+
+const reach = { leaseMs: 10_000 }
+const stops = []
+try {
+  await link(reach)
+  const ssh = await startSsh(folder('ssh'))
+  if (ssh) {
+    stops.push(() => ssh.stop())
+    const master = [
+      '-F',
+      ssh.config,
+      '-o',
+      `ControlPath=${work}/cm`,
+      '-o',
+      'ControlMaster=auto',
+      '-o',
+      'ControlPersist=60',
+    ]
+    await against('ssh', 'ssh://far', { ...reach, clientArgs: ['-F', ssh.config] }, ['ssh', ...master, 'far', 'true'])
+    stops.unshift(() => spawnSync('ssh', [...master, '-O', 'exit', 'far']))
+  }
+  const docker = await startDocker(folder('docker'))
+  if (docker) {
+    stops.push(() => docker.stop())
+    Object.assign(process.env, docker.env)
+    must('docker', ['run', '-d', '--init', '--network', 'none', '--name', 'b1', 'box:1', 'sleep', '1000000'])
+    await against('docker', 'docker://b1', reach, ['docker', 'exec', 'b1', 'true'])
+  }
+} finally {
+  for (const stop of stops) await stop()
+  rmSync(work, { recursive: true, force: true, maxRetries: 5 })
+}
