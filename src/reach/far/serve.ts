@@ -101,6 +101,16 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     return engine
   }
 
+  /** A client that does not come back within the lease is gone, also while others use the engine. */
+  const forgetLater = (client: FarClient): void => {
+    const forget = (): void => {
+      if (client.isConnected || clients.get(client.id) !== client) return
+      clients.delete(client.id)
+      client.end()
+    }
+    setTimeout(forget, settings.leaseMs).unref()
+  }
+
   let strangers = 0
   const meet = (socket: Socket): void => {
     if (strangers >= MAX_STRANGERS) return void socket.destroy()
@@ -139,6 +149,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       known()
       wire.close()
       client?.disconnect(wire)
+      if (client) forgetLater(client)
       touch()
     })
   }
