@@ -62,6 +62,7 @@ typedef struct {
   long long total, head_size, segment_start, segment_size, lost;
   bool failed_once, in_head;
   long long retry_at;
+  long long unlooked;                   /* bytes that may be written before the disk is looked at again */
   char last_byte;
   char last[1024];                      /* the end of what could not be stored: the last words of a command on a full disk */
   size_t last_length;

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { RETRY_MS = 1000, SEGMENTS = 64 };
+enum { RETRY_MS = 1000, SEGMENTS = 64, RESERVE_BYTES = 16 << 20, LOOK_EVERY_BYTES = 1 << 20 };
 
 static void segment_name(const Store *store, long long start, char *name, size_t size) {
   snprintf(name, size, "%s.%lld", store->name, start);
@@ -123,6 +124,18 @@ static void note_loss(Store *store, const char *data, size_t length) {
   }
 }
 
+/* Output gives way before the disk is full: the next command needs a little of it. A small disk keeps a quarter. */
+static bool disk_has_room(Store *store) {
+  struct statvfs disk;
+  if (store->unlooked > 0) return true;
+  store->unlooked = LOOK_EVERY_BYTES;
+  if (fstatvfs(store->dir_fd, &disk) != 0) return true;
+  long long size = (long long)disk.f_blocks * (long long)disk.f_frsize, left = (long long)disk.f_bavail * (long long)disk.f_frsize;
+  long long room = left - (size / 4 < RESERVE_BYTES ? size / 4 : RESERVE_BYTES);
+  if (room < store->unlooked) store->unlooked = room;
+  return room > 0;
+}
+
 void store_write(Store *store, const char *data, size_t length) {
   if (length == 0) return;
   store->last_byte = data[length - 1];
@@ -143,6 +156,11 @@ void store_write(Store *store, const char *data, size_t length) {
       drop_old_segments(store);
       continue;
     }
+    if (!disk_has_room(store)) {
+      note_loss(store, data, length);
+      return;
+    }
+    if (room > store->unlooked) room = store->unlooked;
     size_t part = (long long)length < room ? length : (size_t)room;
     /* At its own place: whatever somebody else adds to the file (a command can) is written over, never counted. */
     ssize_t wrote = pwrite(store->fd, data, part, store->in_head ? store->head_size : store->segment_size);
@@ -152,6 +170,7 @@ void store_write(Store *store, const char *data, size_t length) {
       return;
     }
     store->last_length = 0;
+    store->unlooked -= wrote;
     data += wrote;
     length -= (size_t)wrote;
     store->total += wrote;

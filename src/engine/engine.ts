@@ -21,7 +21,7 @@ import { checkDirectory, realRoots } from '../os/paths.js'
 import { bootId, checkProc, processFacts } from '../os/proc.js'
 import { SpillFile } from '../os/spill.js'
 import { ensurePrivateDirectory, findStateDirectory } from '../os/state-dir.js'
-import { sweepDeadEngines } from '../os/helper/sweep.js'
+import { sweepDeadEngines, type EngineRecord } from '../os/helper/sweep.js'
 import { Questions } from '../audit/questions.js'
 import { auditOutcome } from './call/audit.js'
 import { openLiveDoor } from './live/door.js'
@@ -164,8 +164,9 @@ async function createServices(options: EngineOptions): Promise<Services> {
   guard.catch(() => {}) // The first verdict tells.
   const [bash, launcher, path] = await starting
   if (path) baseEnv['PATH'] = path
-  sweepDeadEngines(stateDir)
-  const runDir = makeRunDirectory(options.runDir ?? join(stateDir, 'run'), id)
+  const owner: RunDirectoryOwner = { door: options.door ?? 'library', cwd }
+  const dead = sweepDeadEngines(stateDir)
+  const runDir = makeRunDirectory(options.runDir ?? join(stateDir, 'run'), id, owner)
   const limits: EngineLimits = { ...LIMITS, ...options.limits }
   let number = 0
   const policy = options.policy ? await readPolicy(options.policy) : undefined
@@ -255,7 +256,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     usualEnvironment: null,
     ownEnv: { ...sandbox?.environment, ...askpass?.environment },
     runFile(kind) {
-      if (!existsSync(runDir)) remakeRunDirectory(runDir)
+      if (!existsSync(runDir)) remakeRunDirectory(runDir, owner)
       return join(runDir, `${kind}${++number}`)
     },
     openSpill(label) {
@@ -270,6 +271,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     calls: new LiveCalls(),
     questions: new Questions(id),
     live: new Set(askpass ? [{ end: () => askpass.close() }] : []),
+    succeedsKilled: owner.door === 'mcp' && dead.some(({ door, cwd: where }) => door === 'mcp' && where === cwd),
     state: { closed: false },
   }
   return services
@@ -282,10 +284,12 @@ function usualStateDirectory(): string {
   return path
 }
 
+type RunDirectoryOwner = Pick<EngineRecord, 'door' | 'cwd'>
+
 /** A folder for this engine's short-lived files. A full or read-only state directory costs jobs, not every command. */
-function makeRunDirectory(dir: string, id: string): string {
+function makeRunDirectory(dir: string, id: string, about: RunDirectoryOwner): string {
   try {
-    return furnishRunDirectory(join(ensurePrivateDirectory(dir), id))
+    return furnishRunDirectory(join(ensurePrivateDirectory(dir), id), about)
   } catch {
     return mkdtempSync(join(tmpdir(), 'cerith-run-'))
   }
@@ -297,20 +301,22 @@ function programDir(options: EngineOptions, stateDir: string, runDir: string): s
 }
 
 /** With a word about whose it is: engines that start later sweep the folders of the dead. */
-function furnishRunDirectory(path: string): string {
+function furnishRunDirectory(path: string, about: RunDirectoryOwner): string {
   ensurePrivateDirectory(path)
-  writeFileSync(
-    join(path, 'engine.json'),
-    JSON.stringify({ pid: process.pid, start: processFacts(process.pid)?.start ?? '', boot: bootId() }),
-    { mode: 0o600 },
-  )
+  const record: EngineRecord = {
+    pid: process.pid,
+    start: processFacts(process.pid)?.start ?? '',
+    boot: bootId(),
+    ...about,
+  }
+  writeFileSync(join(path, 'engine.json'), JSON.stringify(record), { mode: 0o600 })
   return path
 }
 
 /** Somebody cleaned up under a living engine. */
-function remakeRunDirectory(path: string): void {
+function remakeRunDirectory(path: string, about: RunDirectoryOwner): void {
   try {
-    furnishRunDirectory(path)
+    furnishRunDirectory(path, about)
   } catch {
     // Said by whoever then cannot write a file into it.
   }

@@ -1,10 +1,17 @@
 /** The whole of a long output in a file: bounded, private, never through a link. A full disk costs the file, not the run. */
-import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** So much of a disk is left to everything else: the file of a long output gives way first. */
+const RESERVE_BYTES = 16 * 1024 * 1024
+const LOOK_EVERY_BYTES = 1024 * 1024
 
 export class SpillFile {
   readonly path: string
   #fd: number
   #room: number
+  /** What may be written before the disk is looked at again. */
+  #unlooked = 0
   /** Bytes that did not fit or could not be written. */
   lost = 0
 
@@ -20,7 +27,10 @@ export class SpillFile {
     let at = 0
     while (at < part.length && this.#fd >= 0) {
       try {
-        at += writeSync(this.#fd, part, at, part.length - at)
+        if (this.#unlooked <= 0) this.#lookAtDisk()
+        const wrote = writeSync(this.#fd, part, at, Math.min(part.length - at, this.#unlooked))
+        this.#unlooked -= wrote
+        at += wrote
       } catch {
         this.lost += part.length - at
         this.#room = 0
@@ -28,6 +38,14 @@ export class SpillFile {
       }
     }
     this.#room -= part.length
+  }
+
+  /** Throws when what is left of the disk is for others. A small disk keeps a quarter. */
+  #lookAtDisk(): void {
+    const { bavail, blocks, bsize } = statfsSync(dirname(this.path))
+    const free = bavail * bsize - Math.min(RESERVE_BYTES, (blocks * bsize) / 4)
+    if (free <= 0) throw new Error('the rest of the disk is kept free')
+    this.#unlooked = Math.min(free, LOOK_EVERY_BYTES)
   }
 
   /** Ends the file; what was lost is said in it, followed by the last bytes that are known. */

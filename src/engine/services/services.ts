@@ -56,5 +56,7 @@ export interface Services {
   readonly questions: Questions
   /** Foreground work that must be ended with the engine. */
   readonly live: Set<{ end(): Promise<void> }>
+  /** A server of the same directory was killed before this one: its host goes on, and must hear that the shells are new. */
+  readonly succeedsKilled: boolean
   readonly state: { closed: boolean }
 }

@@ -40,6 +40,9 @@ const DUMP_AFTER_IDLE_MS = 2
 /** How long the news of a shell's end may take. */
 const DEATH_LIMIT_MS = 2_000
 
+const KILLED_BEFORE =
+  'The server was killed and has been started again: this shell is new. Variables, functions, the directory and background commands of the earlier one are gone.'
+
 export interface SessionParts {
   readonly name: string
   readonly services: Services
@@ -107,6 +110,7 @@ export class LiveSession implements Session {
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseSnapshot(parts.saved) : null)
     if (parts.saved && !this.#memory.state)
       this.#news.push('The saved state of this session could not be read; it starts without it.')
+    if (services.succeedsKilled) this.#news.push(KILLED_BEFORE)
     this.#news.push(...missingNotes(this.#memory.state?.missing ?? []))
     // Once for all its quick calls.
     services.live.add(this.#life)

@@ -5,29 +5,45 @@ import { bootId, hasProc, isAlive, processesMarked } from '../proc.js'
 
 const KEEP_OUTPUTS_MS = 3 * 24 * 60 * 60_000
 
-/** Ends what dead engines left running and removes their folders; gives the ids of those engines. */
-export function sweepDeadEngines(stateDir: string): string[] {
+/** What an engine writes into its folder about itself. */
+export interface EngineRecord {
+  readonly pid: number
+  readonly start: string
+  readonly boot: string
+  readonly door?: string
+  readonly cwd?: string
+}
+
+/** Ends what dead engines left running and removes their folders; gives what those engines said about themselves. */
+export function sweepDeadEngines(stateDir: string): EngineRecord[] {
+  const records: EngineRecord[] = []
   const swept: string[] = []
   const boot = bootId()
   for (const id of names(join(stateDir, 'run'))) {
     const dir = join(stateDir, 'run', id)
     if (!isDead(dir, boot)) continue
     swept.push(id)
+    const record = recordIn(dir)
+    if (record) records.push(record)
     rmSync(dir, { recursive: true, force: true })
   }
   // A warden notices the death of its engine by itself; the mark finds what a destroyed warden could not end. Detached jobs carry none.
   if (swept.length > 0 && hasProc) endMarked(swept)
   forgetOldOutputs(join(stateDir, 'outputs'))
-  return swept
+  return records
+}
+
+function recordIn(dir: string): EngineRecord | null {
+  try {
+    return JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord
+  } catch {
+    return null
+  }
 }
 
 function isDead(dir: string, boot: string): boolean {
   try {
-    const engine = JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as {
-      pid: number
-      start: string
-      boot: string
-    }
+    const engine = JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord
     return engine.boot !== boot || !isAlive(engine.pid, engine.start || undefined)
   } catch {
     // Torn, or just being made: only old ones are taken for dead.
