@@ -1,8 +1,9 @@
 /* A builtin that the bash of a session loads (`enable -f`), for what bash itself can only do dearly.
 
-     __cerith = PATH MARK      where reports go, and what they are marked with
-     __cerith PROGRAM WORDS    runs a program, waits for it, and reports how it ended
-     __cerith                  reports how the last command ended
+     __cerith = PATH MARK FILES    where reports go, what they are marked with, and how the files of this shell begin
+     __cerith . STATUS CHANGES     sources the command file with `$?` as given and nothing to read, and reports how it ended;
+                                   CHANGES is `+` where the command may change the shell: its state is then written down first
+     __cerith PROGRAM WORDS        runs a program, waits for it, and reports how it ended
 
    Bash starts a program by fork: the kernel copies the page tables of the shell, and each page that either of them touches from then on.
    With vfork the child borrows the memory of the shell until it has become the program, which takes a third off the shortest ones and does
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 2048, KEPT_FROM = 1000, KEPT_SPREAD = 20 };
+enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 8192, KEPT_FROM = 1000, KEPT_SPREAD = 20 };
 
 /* ---- bash's own: the same since bash 4.4 ---- */
 typedef struct { char *word; int flags; } WordDescription;
@@ -41,9 +42,18 @@ extern char *search_for_command(const char *name, int flags);
 extern char *get_string_value(const char *variable);
 extern void termsig_handler(int signal_number);
 extern int signal_is_ignored(int signal_number);   /* by the agent: `trap '' TERM` */
+extern int remember_on_history;
+extern int source_file(const char *path, int flags);
+extern char *which_set_flags(void);
+extern int change_flag(int flag, int on_or_off);
+extern char *expand_string_to_string(char *text, int quoted);
+extern void begin_unwind_frame(char *tag);
+extern void add_unwind_protect(void (*cleanup)(void *), void *argument);
+extern void run_unwind_frame(char *tag);
 
 /* ---- reports: NUL-separated fields between two marks ---- */
 static char report_path[LONGEST_PATH], mark[LONGEST_MARK];
+static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], dump_path[LONGEST_PATH];
 
 typedef struct { char text[LONGEST_REPORT]; size_t length; } Report;
 
@@ -124,12 +134,12 @@ static bool send(Report *report) {
   return sent;
 }
 
-static void send_end(int status, const char *last_argument, bool was_program) {
+static void send_end(int status, const char *last_argument) {
   Report report;
   begin(&report, "F");
   add_number(&report, status);
   add_argument(&report, last_argument);
-  if (was_program) add_number(&report, status);
+  add_number(&report, status);
   send(&report);
 }
 
@@ -228,8 +238,106 @@ static int run(WordList *list) {
   free(path);
   if (pid < 0) return decline();
   /* With `set -e` bash leaves now, which is the answer. */
-  if (status == 0 || !exit_immediately_on_error) send_end(status, words[count - 1], true);
+  if (status == 0 || !exit_immediately_on_error) send_end(status, words[count - 1]);
   return status;
+}
+
+/* ---- a command: sourced like a file, with nothing to read ---- */
+
+static pid_t shell;
+/* The shell's own stdin, and what a command reads instead. */
+static int orders = -1, nothing = -1;
+/* The running command has been reported. */
+static bool told = true;
+
+static int put_away(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FROM + KEPT_SPREAD); }
+
+static bool is_same(int one, int other) {
+  struct stat a, b;
+  return one >= 0 && look_at(one, &a) == 0 && look_at(other, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+static bool hide_stdin(void) {
+  if (!is_same(orders, 0)) orders = put_away(0);
+  int fresh = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (fresh < 0) return false;
+  if (!is_same(nothing, fresh)) nothing = put_away(fresh);
+  close(fresh);
+  return orders >= 0 && nothing >= 0 && dup2(nothing, 0) == 0;
+}
+
+/* What makes an interactive bash say or do something at its prompt. */
+static const char *const PROMPTS[] = {"PS0", "PS1", "PS2", "PROMPT_COMMAND", "TMOUT", "MAILCHECK"};
+
+static bool has_prompts(void) {
+  for (size_t at = 0; at < sizeof PROMPTS / sizeof *PROMPTS; at++)
+    if (get_string_value(PROMPTS[at])) return true;
+  return false;
+}
+
+static void add_stages(Report *report) {
+  static char text[] = "${PIPESTATUS[@]}";
+  char *stages = expand_string_to_string(text, 0);
+  for (char *at = stages; at && *at; at += strspn(at, " ")) {
+    size_t length = strcspn(at, " ");
+    if (report->length + length + LONGEST_MARK + 2 > sizeof report->text) break;
+    add(report, at, length);
+    add(report, "", 1);
+    at += length;
+  }
+  free(stages);
+}
+
+/* The fields of an end: status, options, directory, last argument, what bash would act upon at its prompt, stdin, stages. */
+static void describe(Report *report, const char *kind, int status) {
+  begin(report, kind);
+  add_number(report, status);
+  char *options = which_set_flags();
+  add_field(report, options);
+  free(options);
+  const char *directory = get_string_value("PWD"), *argument = get_string_value("_");
+  /* A path longer than a report holds is asked of the kernel. */
+  add_field(report, directory && strlen(directory) < 4096 ? directory : "");
+  add_argument(report, argument && *kind == 'T' ? argument : "");
+  add_field(report, has_prompts() || remember_on_history ? "x" : "");
+  add_field(report, "");
+  if (*kind == 'T') add_stages(report);
+}
+
+/* Behind a command, also where bash has left it by an interrupt: that one cannot report its end itself. */
+static void leave(void *unused) {
+  (void)unused;
+  if (getpid() != shell) return;
+  dup2(orders, 0);
+  if (told) return;
+  told = true;
+  Report report;
+  /* A command that bash gives up has failed, whatever the one before it did. */
+  describe(&report, "E", last_command_exit_value ? last_command_exit_value : 1);
+  send(&report);
+}
+
+static int evaluate(WordList *words) {
+  WordList *status_word = words->next, *changes = status_word ? status_word->next : NULL;
+  if (!changes || !hide_stdin()) return decline();
+  begin_unwind_frame("cerith");
+  add_unwind_protect(leave, NULL);
+  told = false;
+  last_command_exit_value = atoi(status_word->word->word);
+  int status = source_file(command_path, 0);
+  Report report;
+  describe(&report, "T", status);
+  told = true;
+  run_unwind_frame("cerith");
+  if (*changes->word->word == '+') {
+    change_flag('x', '+');
+    change_flag('v', '+');
+    if (has_prompts() || remember_on_history) source_file(settle_path, 0);
+    source_file(dump_path, 0);
+  }
+  send(&report);
+  last_command_exit_value = status;
+  return exit_immediately_on_error ? 0 : status;
 }
 
 /* ---- the builtin ---- */
@@ -254,10 +362,15 @@ static bool shares_memory(void) {
 static int set_up(WordList *words) {
   WordList *where = words->next;
   WordList *with = where ? where->next : NULL;
-  if (!with || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
+  WordList *files = with ? with->next : NULL;
+  if (!files || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
+  if (strlen(files->word->word) + sizeof ".command" > LONGEST_PATH || !shares_memory()) return 1;
   strcpy(report_path, where->word->word);
   strcpy(mark, with->word->word);
-  if (!shares_memory()) return 1;
+  strcat(strcpy(command_path, files->word->word), ".command");
+  strcat(strcpy(settle_path, files->word->word), ".settle");
+  strcat(strcpy(dump_path, files->word->word), ".dump");
+  shell = getpid();
   Report report;
   begin(&report, "G");
   send(&report);
@@ -278,10 +391,8 @@ static int refuse(void) {
 static int cerith(WordList *words) {
   if (*mark == '\0') return words ? set_up(words) : refuse();
   if (!is_typed()) return refuse();
-  if (words) return run(words);
-  const char *last_argument = get_string_value("_");
-  send_end(last_command_exit_value, last_argument ? last_argument : "", false);
-  return unchanged();
+  if (!words) return refuse();
+  return strcmp(words->word->word, ".") == 0 ? evaluate(words) : run(words);
 }
 
 static char *const DESCRIPTION[] = {"Belongs to the session that this shell is part of: starts its programs and tells how they ended.", NULL};

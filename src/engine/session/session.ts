@@ -235,7 +235,6 @@ export class LiveSession implements Session {
     memory.learn(state)
     memory.cwd = utf8(state.cwd)
     if (state.last) memory.last = state.last
-    memory.statusLost = true
     // A session whose shell has not been started, or is gone, gets the state with its next shell.
     if (!this.#shell?.alive) return
     await this.#shell.restore(state, { variables: [], ...(before ? { state: before } : {}) })
@@ -245,7 +244,6 @@ export class LiveSession implements Session {
   /** A command that ran elsewhere ended without saying what it changed. */
   noteStatus(status: number): void {
     this.#memory.last = { status, argument: '', stages: [status] }
-    this.#memory.statusLost = true
   }
 
   // ---- one call ----
@@ -289,7 +287,7 @@ export class LiveSession implements Session {
       this.#closed ||
       this.#services.state.closed ||
       !shell?.alive ||
-      shell.accompanied ||
+      shell.hasOtherProcesses ||
       this.#services.roots ||
       this.#news.length > 0
     )
@@ -303,7 +301,6 @@ export class LiveSession implements Session {
 
   /** The shell has been given the command already. */
   #takeQuick(known: QuickCommand, request: RunRequest, call: Call, release: () => void): void {
-    this.#memory.statusLost = true
     this.#turns += 1
     this.#quickCall = call
     this.#begin()
@@ -420,7 +417,7 @@ export class LiveSession implements Session {
 
   #planDump(): void {
     const shell = this.#shell
-    if (this.#closed || !shell?.alive || !(this.#memory.dirty || this.#memory.unread || shell.accompanied)) return
+    if (this.#closed || !shell?.alive || !(this.#memory.dirty || this.#memory.unread || shell.hasOtherProcesses)) return
     this.#idle = setTimeout(() => {
       void this.#inTurn(async () => {
         if (this.#shell !== shell || !shell.alive || this.#closed) return
@@ -433,13 +430,12 @@ export class LiveSession implements Session {
 
   async #writeDown(shell: SessionShell): Promise<void> {
     const memory = this.#memory
-    if (!(memory.dirty || memory.unread) || (memory.dirty && !(await shell.dump(!memory.errTrap)))) return
+    if (!(memory.dirty || memory.unread) || (memory.dirty && !(await shell.dump()))) return
     memory.noteDump(shell, AFTER)
     memory.learn(shell.readState())
     if (!memory.strayReturn) return
     shell.type(withoutReturnTrap)
     memory.strayReturn = false
-    memory.statusLost = true
   }
 
   #stopIdle(): void {

@@ -4,8 +4,8 @@ import { SessionMemory, type Care } from '../../../src/engine/session/call/memor
 import { inspect } from '../../../src/guard/inspect.js'
 
 const prepare = (memory: SessionMemory, command: string): Care =>
-  memory.prepare(inspect(command, { cwd: '/', home: '/root' }), command)
-const told = (memory: SessionMemory, traps: string): void => memory.hearTraps({ kind: 'X', number: 0, fields: [traps] })
+  memory.prepare(inspect(command, { cwd: '/', home: '/root' }))
+const told = (memory: SessionMemory, traps: string): void => memory.hearTraps(traps)
 
 test.each(['cat err.log', 'grep -r ERR src', 'echo trap'])('a word costs no care: %s', (command) => {
   const memory = new SessionMemory('/', null)

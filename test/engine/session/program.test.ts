@@ -52,7 +52,7 @@ function programsIn(folder: string): void {
 
 /** Who is still running when a call ends is a matter of time. */
 const careFor = (command: string): Care =>
-  new SessionMemory('/', null).prepare(inspect(command, { cwd: '/', home: '/root' }), command)
+  new SessionMemory('/', null).prepare(inspect(command, { cwd: '/', home: '/root' }))
 
 /** What an idle shell does by itself a moment after a command. */
 const writtenDown = (session: Session): Promise<unknown> => (session as LiveSession).currentState()

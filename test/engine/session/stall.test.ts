@@ -1,15 +1,15 @@
 /** Who watches a silent shell looks at it now and then, also when the call that it watches is handed on. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { SilenceWatch, SOON_MS } from '../../../src/engine/session/shell/stall.js'
+import { StallWatch, SOON_MS } from '../../../src/engine/session/shell/stall.js'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
 test('a call that is handed on when it turns out to be slow is looked at as often as any other', () => {
   let looks = 0
-  const looksOf = (begin: (watch: SilenceWatch) => void): number => {
+  const looksOf = (begin: (watch: StallWatch) => void): number => {
     looks = 0
-    const watch = new SilenceWatch({
+    const watch = new StallWatch({
       isIdle: () => {
         looks += 1
         return false

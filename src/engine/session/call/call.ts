@@ -21,13 +21,13 @@ import {
   successorNotes,
   type Stop,
 } from './end.js'
-import { isPlain, isProgram, isRepeatable, isTyped, reportsTraps, type CallText } from '../shell/call-text.js'
-import { callLines, commandFileText, recoverLines, STOP_SIGNAL } from '../shell/lines.js'
+import { isRepeatable, reportsTraps, type CallText } from '../shell/call-text.js'
+import { commandFileText, nativeLine, programLine, recoverLines, sourcedLines, STOP_SIGNAL } from '../shell/lines.js'
 import type { Care, SessionMemory } from './memory.js'
 import { CallOutput } from './output.js'
 import { prepareCall } from './prepare.js'
-import type { Given } from './quick.js'
-import type { Way } from '../shell/way.js'
+import type { GivenCommand } from './quick.js'
+import { chooseWay, type CommandLine } from '../shell/way.js'
 import type { Report } from '../shell/report.js'
 import type { Answer } from '../shell/answer.js'
 import type { SessionShell } from '../shell/shell.js'
@@ -47,13 +47,13 @@ export interface CallSite {
   /** The names of the environment that every shell of the session starts with. */
   initialNames(): readonly string[]
   /** The same line, and the same file, do the command again as long as nothing about the shell changes. */
-  repeatable(plan: Plan, given: Given): void
+  repeatable(plan: Plan, given: GivenCommand): void
   /** The shell goes with its command; the session continues in another one. */
   letGo(): void
 }
 
 /** A command that the shell has been given. */
-export interface Begun {
+export interface StartedCall {
   readonly output: CallOutput
   readonly answer: Answer
   readonly startedAt: number
@@ -62,12 +62,10 @@ export interface Begun {
   readonly before: ReadonlySet<number>
   /** It has been waited for already. */
   readonly isSlow: boolean
-  /** Gives the shell the line that reports the end of a plain command; null where that has been typed already. */
-  readonly askForEnd: (() => void) | null
   /** The number of the state that the shell writes down before the command. */
   readonly dumpFirst: number | null
-  /** The agent's traps, where they are reported. */
-  readonly traps: () => Report | null
+  /** The agent's traps are noted behind it. */
+  readonly notesTraps: boolean
   /** What the outcome says about its streams. */
   readonly notes: readonly string[]
   readonly inputFile: string | null
@@ -87,44 +85,54 @@ export async function runInShell(
   const output = new CallOutput(call, plan, services)
   const { redirects, notes } = await shell.attach(output, memory.movedStreams)
   const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, redirects, site)
-  const before = shell.accompanied ? existingDescendants(shell) : NOBODY
-  const way = wayOf(text, shell)
+  const before = shell.hasOtherProcesses ? existingDescendants(shell) : NOBODY
+  const given = commandLine(text, shell)
   const answer = shell.answer()
-  let traps: Report | null = null
-  if (reportsTraps(text)) void shell.heard('X', 0).then((heard) => (traps = heard))
-  shell.give(way, text.whole)
+  const notesTraps = reportsTraps(text)
+  if (notesTraps) shell.files.takeTraps()
+  shell.give(given, text.whole)
   output.begun = true
   shell.streams.giveLate(output)
-  if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { ...way, care, shell })
+  if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { ...given, care, shell })
   // Written down before the command, the state is still true after one that changes nothing.
   memory.behind = memory.dirty && text.dumpFirst === null
   memory.dirty = memory.behind || !care.inert
   memory.unread ||= text.dumpFirst !== null
-  memory.statusLost = text.errTrap || text.watchTraps || isPlain(text)
-  const askForEnd = isPlain(text) ? () => shell.askForEnd(way.file === null) : null
   return followInShell(shell, plan, call, site, {
     output,
     answer,
     startedAt,
     care,
     before,
-    askForEnd,
     isSlow: false,
     dumpFirst: text.dumpFirst,
-    traps: () => traps,
+    notesTraps,
     notes,
     inputFile,
     secretPipe,
   })
 }
 
-function wayOf(text: CallText, shell: SessionShell): Way {
-  const byItself = isTyped(text) || isProgram(text)
-  return {
-    line: Buffer.from(callLines(text, shell.marks)),
-    file: byItself ? null : commandFileText(text, shell.marks),
-    loaded: text.loaded,
-    otherwise: isProgram(text) ? () => wayOf({ ...text, program: false }, shell) : null,
+function commandLine(text: CallText, shell: SessionShell): CommandLine {
+  const { marks } = shell
+  const way = chooseWay(text)
+  switch (way) {
+    case 'program':
+      return {
+        way,
+        line: Buffer.from(programLine(text)),
+        file: null,
+        fallback: () => commandLine({ ...text, program: false }, shell),
+      }
+    case 'native':
+      return {
+        way,
+        line: Buffer.from(nativeLine(text, marks)),
+        file: text.script,
+        fallback: () => commandLine({ ...text, loaded: false }, shell),
+      }
+    case 'sourced':
+      return { way, line: Buffer.from(sourcedLines(text, marks)), file: commandFileText(text, marks), fallback: null }
   }
 }
 
@@ -134,7 +142,7 @@ export async function followInShell(
   plan: Plan,
   call: Call,
   site: CallSite,
-  begun: Begun,
+  begun: StartedCall,
 ): Promise<Outcome | null> {
   const { request } = plan
   const { services, memory } = site
@@ -155,7 +163,7 @@ export async function followInShell(
     if (stop || promoted || isOver()) return
     stop = why
     output.interrupted = true
-    shell.forgetOtherwise()
+    shell.forgetFallback()
     stopping = stopCommand({
       shell: shell.pid,
       ward: shell.ward,
@@ -176,7 +184,6 @@ export async function followInShell(
       // The shell goes with its command; the session continues in a new one with the state from before.
       memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateBefore(begun.dumpFirst))
       shell.streams.drain()
-      begun.askForEnd?.()
       site.letGo()
       shell.release()
       answer.give(null)
@@ -249,7 +256,7 @@ export async function followInShell(
     if (!urgent) setDeadlines()
     listen()
     // It may have answered while the host was busy.
-    if (!isOver()) begun.askForEnd?.()
+    if (!isOver()) shell.checkBuiltin()
   }
   if (begun.isSlow) slow()
   let unanswered = false
@@ -260,9 +267,9 @@ export async function followInShell(
       answer.give(null)
     },
   }
-  shell.silence.begin(waiting, performance.now())
+  shell.stall.begin(waiting, performance.now())
   const report = await answer.report
-  shell.silence.end(waiting)
+  shell.stall.end(waiting)
   services.live.delete(life)
   if (promoted) {
     // It may not have read its secrets yet.
@@ -290,7 +297,7 @@ export async function followInShell(
     await shell.ward.exited
   }
   // Such a command may have hurt the shell so that it ends right after it; the next command must not be given to a dying one.
-  if (care.risky && report && (await shell.dump(!memory.errTrap))) {
+  if (care.risky && report && (await shell.dump())) {
     memory.dirty = false
     memory.unread = true
   }
@@ -311,9 +318,9 @@ export async function followInShell(
       ? { kind: 'lost', reason: 'the shell finished the command but could not say how' }
       : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
   remember(report, shell, plan, end, memory)
-  // It comes before the report of the end, or not at all.
-  const traps = begun.traps()
-  if (traps && shell.alive) noteTraps(traps, shell, memory)
+  // Noted before the report of the end, or not at all.
+  const traps = begun.notesTraps ? shell.files.takeTraps() : null
+  if (traps !== null && shell.alive) noteTraps(traps, shell, memory)
   if (!shell.alive) {
     shell.endIsTold = true
     notes.push(...successorNotes(end, stop, shell, memory, site.initialNames()))
@@ -346,7 +353,6 @@ async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stop
   const ready = shell.heard('R', number)
   const lines = recoverLines(number, shell.marks, memory.traps.exit)
   shell.type(lines)
-  memory.statusLost = true
   let ticks = 0
   const again = setInterval(() => {
     // An interrupt that comes late takes our lines with it.

@@ -34,7 +34,6 @@ export class SessionDirectory {
     const gone = memory.cwd.replace(/ \(deleted\)$/, '')
     memory.cwd = nearestExisting(gone)
     shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
-    memory.statusLost = true
     return memory.cwd === gone ? [] : [`The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`]
   }
 }

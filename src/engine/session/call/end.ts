@@ -40,7 +40,7 @@ export function endOfCall(
   return exited ? endOf(exited, null, plan) : { kind: 'lost', reason: 'the shell did not answer' }
 }
 
-/** `PIPESTATUS` as the report has it; a command that was typed as it is has one stage. */
+/** `PIPESTATUS` as the report has it. */
 function stagesOf(report: Report): number[] {
   const stages = report.fields.slice(report.kind === 'F' ? 2 : 6)
   return (stages.length > 0 ? stages : report.fields.slice(0, 1)).map(Number)
@@ -53,9 +53,13 @@ const lasts = new WeakMap<Report, LastCommand>()
 export function lastOf(report: Report): LastCommand {
   const known = lasts.get(report)
   if (known) return known
-  const last = { status: Number(report.fields[0]), argument: report.fields[1] ?? '', stages: stagesOf(report) }
+  const last = { status: Number(report.fields[0]), argument: argumentOf(report), stages: stagesOf(report) }
   lasts.set(report, last)
   return last
+}
+
+function argumentOf({ kind, fields }: Report): string {
+  return fields[kind === 'F' ? 1 : 3] ?? ''
 }
 
 /** What the next command may ask about this one. */
@@ -63,7 +67,7 @@ function rememberLast(report: Report | null, end: End, memory: SessionMemory): v
   const status = end.kind === 'exit' ? end.code : 130
   memory.last = {
     status,
-    argument: report?.fields[report.kind === 'F' ? 1 : 3] ?? '',
+    argument: report ? argumentOf(report) : '',
     stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status],
   }
 }
@@ -76,8 +80,7 @@ export function remember(
   memory: SessionMemory,
 ): void {
   // After a comment `$?` is still that of the command before.
-  if (plan.verdict.shell.empty) memory.statusLost = true
-  else rememberLast(report, end, memory)
+  if (!plan.verdict.shell.empty) rememberLast(report, end, memory)
   const unchanged = report?.kind === 'F'
   if (unchanged && shell.alive) return
   memory.expect(plan.verdict.mutations)
@@ -95,11 +98,10 @@ export function remember(
 }
 
 /** The agent's own EXIT trap, so that it still runs once when the shell leaves, with our dump before it. */
-export function noteTraps(report: Report, shell: SessionShell, memory: SessionMemory): void {
-  memory.hearTraps(report)
+export function noteTraps(traps: string, shell: SessionShell, memory: SessionMemory): void {
+  memory.hearTraps(traps)
   if (memory.traps.exit === null) return
   shell.type(exitTrapLine(shell.marks, memory.traps.exit))
-  memory.statusLost = true
 }
 
 /** How the shell ended and what its successor lacks. Nothing when nothing is lost: a command that ends its shell (`...; exit 1`). */

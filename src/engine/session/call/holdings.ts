@@ -28,7 +28,7 @@ export class Holdings {
     this.#limits = [...limitsOf(shell.pid)]
       .filter(([name, value]) => initial.get(name) !== value && !USUAL.has(`${name} ${value}`))
       .map(([name]) => name.replace(/^Max /, ''))
-    const others = shell.accompanied ? processesOf(shell.ward) : []
+    const others = shell.hasOtherProcesses ? processesOf(shell.ward) : []
     this.#processes = others
       .filter((pid) => pid !== shell.pid && isAlive(pid))
       .map((pid) => ({ pid, start: processFacts(pid)?.start ?? '', command: commandLine(pid).slice(0, 60) }))

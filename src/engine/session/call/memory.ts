@@ -32,10 +32,10 @@ export interface Care {
   readonly childless: boolean
   /** Bash waits for every process that it starts; one of them may still leave another behind. */
   readonly waits: boolean
-  /** It may be typed as it is. */
-  readonly typed: boolean
-  /** It is one program, which the builtin of ours may start. */
+  /** It is one program, which the builtin may start. */
   readonly program: boolean
+  /** Nothing that the builtin does not do has to be done around it. */
+  readonly native: boolean
   /** It prints nothing unless it fails. */
   readonly silent: boolean
   /** It does the same in every directory, also in one that is gone. */
@@ -49,18 +49,9 @@ export interface Care {
   readonly verbose: 'no' | 'begins' | 'yes'
 }
 
-/** What is typed behind a command that is typed as it is. */
-const OWN_WORDS = ['printf', LOADED]
+const OWN_WORDS = [LOADED]
 
-/** Builtins that wait for nothing and look at no file: `typed` consists of them. */
-const AT_ONCE = new Set([':', 'echo', 'false', 'pwd', 'true'])
 const SILENT = new Set([':', 'false', 'true'])
-/**
- * Words, quotes and lists. What is typed has the shell's own stdin, so that a shell at work looks like one at its prompt: nothing that may take
- * long is, such as a variable (it may hold a pattern, or more than a pipe takes at once).
- */
-const TYPEABLE = /^(?:[\w \t%+,./:;=@'"-]|&&|\|\|)*[\w%+,./:=@'"-][ \t]*$/
-
 export class SessionMemory {
   cwd: string
   state: ShellState | null
@@ -74,8 +65,6 @@ export class SessionMemory {
   /** The shell has written its state down, and nobody has looked at it yet. */
   unread = false
   last: LastCommand = NO_COMMAND
-  /** `$?` of the shell is no longer that of the last command. */
-  statusLost = false
   traps: UserTraps = NO_TRAPS
   /** A RETURN trap was found in the shell itself, where our own lines would set it off. */
   strayReturn = false
@@ -123,7 +112,6 @@ export class SessionMemory {
     this.#hasTraps = this.errTrap || this.traps.debug !== null || this.traps.return !== null
     this.#mayTrap = this.state !== null && mentionsTraps(this.state)
     this.#blind = false
-    this.statusLost = true
   }
 
   forget(cwd: string): void {
@@ -137,25 +125,24 @@ export class SessionMemory {
   }
 
   /** The care that a command needs. */
-  prepare({ shell: facts }: Pick<Verdict, 'shell'>, text: string): Care {
-    this.#hasTraps ||= facts.setsTraps || facts.mentionsErr
+  prepare({ shell: facts, commands }: Pick<Verdict, 'shell' | 'commands'>): Care {
+    // Also where a function does it.
+    const listsTraps =
+      facts.listsTraps || commands.some(([name, how = '-p']) => name === 'trap' && how.startsWith('-p'))
+    this.#hasTraps ||= facts.setsTraps || facts.mentionsErr || listsTraps
     this.#mayTrap ||= facts.setsTraps
     this.errTrap ||= facts.mentionsErr
     this.repair ||= facts.hidesBuiltins
     this.movedStreams = facts.movesStreams || this.#callsWhatMoves(facts)
     this.printsElsewhere ||= this.movedStreams
     const inert = !this.#hasTraps && !this.#blind && facts.harmless && this.#meansItself(facts.words)
-    const typed =
-      inert &&
-      facts.builtinsOnly &&
-      facts.words.every((word) => AT_ONCE.has(word)) &&
-      TYPEABLE.test(text) &&
-      !facts.empty
+    const silent = inert && facts.builtinsOnly && facts.words.every((word) => SILENT.has(word))
     const wasBlind = this.#blind
     this.#blind ||= !inert && !(facts.clear && this.#meansItself(facts.words))
+    const watchTraps = !this.#hasTraps && !inert && (facts.dynamic || this.#mayTrap || wasBlind)
     return {
-      traps: this.#hasTraps ? { ...this.traps, listed: facts.listsTraps } : null,
-      watchTraps: !this.#hasTraps && !inert && (facts.dynamic || this.#mayTrap || wasBlind),
+      traps: this.#hasTraps ? { ...this.traps, listed: listsTraps } : null,
+      watchTraps,
       // Functions and scripts may look at it unseen.
       looksAtStatus: !inert || facts.looksAtStatus,
       lastArgument: facts.looksAtLast ? this.last.argument : null,
@@ -163,10 +150,11 @@ export class SessionMemory {
       inert,
       childless: inert && facts.builtinsOnly,
       waits: inert && !facts.leavesChildren,
-      typed: typed && !this.printsElsewhere && this.#meansItself(OWN_WORDS),
       program: inert && facts.oneProgram && this.#meansItself(OWN_WORDS),
-      silent: typed && facts.words.every((word) => SILENT.has(word)),
-      placeless: typed && !facts.words.includes('pwd'),
+      native:
+        !watchTraps && !facts.movesStdin && !facts.mayEndShell && !facts.hidesBuiltins && this.#meansItself(OWN_WORDS),
+      silent,
+      placeless: silent,
       risky: facts.mayEndShell,
       keepStdin: facts.movesStdin,
       prompts: this.#prompts,
@@ -210,8 +198,8 @@ export class SessionMemory {
     this.ownStdin = (report.fields[5] ?? '') !== ''
   }
 
-  hearTraps(report: Report): void {
-    const { errTrap, others, ...traps } = trapsOf(report.fields[0] ?? '')
+  hearTraps(text: string): void {
+    const { errTrap, others, ...traps } = trapsOf(text)
     this.traps = traps
     this.errTrap = errTrap
     this.#hasTraps = errTrap || others || traps.exit !== null || traps.debug !== null || traps.return !== null

@@ -26,7 +26,7 @@ export async function prepareCall(
   { services, memory }: Pick<CallSite, 'services' | 'memory'>,
 ): Promise<PreparedCall> {
   const { request } = plan
-  const care = memory.prepare(plan.verdict, plan.command)
+  const care = memory.prepare(plan.verdict)
   const env: Record<string, string> = {}
   for (const name of Object.keys(request.env ?? {}))
     if (plan.env[name] !== undefined && /^[A-Za-z_]\w*$/.test(name)) env[name] = plan.env[name]
@@ -57,7 +57,6 @@ export async function prepareCall(
       secrets: secretPipe ? { prelude: delivered.prelude(secretPipe.readPath), epilogue: delivered.epilogue } : null,
       // A comment has not failed, whatever failed before it.
       status: care.looksAtStatus && !plan.verdict.shell.empty ? memory.last.status : 0,
-      statusLost: memory.statusLost || plan.verdict.shell.empty,
       lastArgument: care.lastArgument,
       stages: care.stages,
       traps: care.traps,
@@ -70,9 +69,8 @@ export async function prepareCall(
       dumpFirst: memory.dirty && !care.childless ? shell.nextNumber() : null,
       repairBuiltins: memory.repair,
       inert: care.inert,
-      typed: care.typed && delivered.payload === null,
       program: care.program && delivered.payload === null,
-      loaded: shell.loaded,
+      loaded: shell.hasBuiltin && care.native && delivered.payload === null,
     },
   }
 }

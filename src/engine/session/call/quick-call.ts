@@ -9,7 +9,7 @@ import type { Call, CallControl } from '../../call/call.js'
 import { notStarted } from '../../services/ends.js'
 import { quietOutcome } from '../../services/outcomes.js'
 import { environmentOf, planOf, type Plan } from '../../plan/plan.js'
-import type { Answer, Answered } from '../shell/answer.js'
+import type { Answer, ReportReceiver } from '../shell/answer.js'
 import { followInShell, isUrgent, NOBODY, type CallSite } from './call.js'
 import { endedCall, lastOf, leftoverNotes } from './end.js'
 import { CallOutput } from './output.js'
@@ -18,7 +18,7 @@ import type { Report } from '../shell/report.js'
 import type { Waiting } from '../shell/stall.js'
 import type { Sinks } from '../shell/streams.js'
 
-export class QuickCall implements CallControl, Sinks, Answered, Waiting {
+export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
   readonly #known: QuickCommand
   readonly #request: RunRequest
   readonly #call: Call
@@ -42,7 +42,7 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
     call.pid = shell.pid
     call.takeControl(this)
     shell.streams.give(this)
-    shell.silence.begin(this, call.startedAt)
+    shell.stall.begin(this, call.startedAt)
     shell.answerTo(this)
     if (isUrgent(request, site)) this.slow()
   }
@@ -80,7 +80,7 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
     if (this.#given !== undefined || this.#followed) return
     this.#given = report
     const { shell, care } = this.#known
-    if (report?.kind !== 'F' || !shell.alive) this.slow()
+    if (!report || report.kind === 'E' || !shell.alive) this.slow()
     // A command that cannot have printed anything has nothing left to be read.
     else if (care.silent && report.fields[0] === '0') this.#settle(report)
     else setImmediate(goOn, this, report)
@@ -91,7 +91,7 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
     if (this.#followed) return
     const { shell } = this.#known
     if (!shell.alive) return this.slow()
-    shell.readCrowded()
+    shell.readUnread()
     this.#settle(report)
   }
 
@@ -100,11 +100,11 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
     this.#followed = true
     const { shell, care } = this.#known
     const { memory, name: session } = this.#site
-    shell.silence.end(this)
+    shell.stall.end(this)
     const { held } = shell.detach(care)
     memory.last = lastOf(report)
     const outcome =
-      this.#output === null && !held && report.fields[0] === '0' && report.fields.length <= 3
+      this.#output === null && !held && report.fields[0] === '0' && memory.last.stages.length <= 1
         ? quietOutcome({ durationMs: this.#call.age, cwd: memory.cwd, pid: shell.pid, pgid: shell.ward.pgid, session })
         : this.#fullOutcome(report, held)
     this.#over()
@@ -140,8 +140,8 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
   slow(): void {
     if (this.#followed) return
     this.#followed = true
-    const { shell, care, file } = this.#known
-    shell.silence.end(this)
+    const { shell, care } = this.#known
+    shell.stall.end(this)
     const answer = (this.#answer = shell.answer())
     if (this.#given !== undefined) answer.give(this.#given)
     const begun = {
@@ -150,10 +150,9 @@ export class QuickCall implements CallControl, Sinks, Answered, Waiting {
       startedAt: this.#call.startedAt,
       care,
       before: NOBODY,
-      askForEnd: () => shell.askForEnd(file === null),
       isSlow: true,
       dumpFirst: null,
-      traps: () => null,
+      notesTraps: false,
       notes: [],
       inputFile: null,
       secretPipe: null,

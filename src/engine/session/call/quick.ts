@@ -4,17 +4,17 @@ import type { Verdict } from '../../../contract/verdict.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Care, SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
-import type { Way } from '../shell/way.js'
+import type { CommandLine } from '../shell/way.js'
 
 const KEPT_COMMANDS = 64
 
 /** What a shell was given for a command. */
-export interface Given extends Way {
+export interface GivenCommand extends CommandLine {
   readonly shell: SessionShell
   readonly care: Care
 }
 
-export interface QuickCommand extends Given {
+export interface QuickCommand extends GivenCommand {
   readonly command: string
   readonly verdict: Verdict
   readonly cwd: string
@@ -25,7 +25,7 @@ export interface QuickCommand extends Given {
 export class QuickCommands {
   readonly #known = new Map<string, QuickCommand>()
 
-  learn(plan: Plan, given: Given, memory: SessionMemory): void {
+  learn(plan: Plan, given: GivenCommand, memory: SessionMemory): void {
     // What had to be asked about is asked about again.
     if (plan.verdict.decision !== 'allow' || plan.request.automation !== undefined) return
     if (this.#known.size >= KEPT_COMMANDS) this.#known.clear()
@@ -44,7 +44,7 @@ export class QuickCommands {
     if (
       !known ||
       known.shell !== shell ||
-      known.loaded !== shell.loaded ||
+      (known.way !== 'sourced') !== shell.hasBuiltin ||
       known.cwd !== memory.cwd ||
       known.version !== memory.version ||
       !memory.isPlain

@@ -1,15 +1,14 @@
-/** The answer that a session's shell owes to one call: given once, by a report, by the end of the shell, or by who waits no longer. */
+/** The answer that a session's shell owes to one call: given once, by a report, by the end of the shell, or by a call that no longer waits. */
 import type { Report } from './report.js'
 
-/** Who is to be answered. */
-export interface Answered {
-  /** Null: the shell ended first, or nobody waits any longer. Only the first one counts. */
+export interface ReportReceiver {
+  /** Null: the shell ended first, or the call no longer waits. Only the first one counts. */
   give(report: Report | null): void
   /** The command could not be given to the shell. */
   fail(error: unknown): void
 }
 
-export class Answer implements Answered {
+export class Answer implements ReportReceiver {
   given = false
   failure: unknown = null
   readonly report: Promise<Report | null>

@@ -24,8 +24,6 @@ export interface CallText {
   readonly secrets: { readonly prelude: string; readonly epilogue: string } | null
   /** What `$?` shall be at the start; 0 when nothing in the command looks at it. */
   readonly status: number
-  /** Lines of ours came in between, or an ERR trap forbids to leave a status: `$?` has to be set again. */
-  readonly statusLost: boolean
   readonly lastArgument: string | null
   /** What `PIPESTATUS` shall be at the start; null when nothing in the command looks at it. */
   readonly stages: readonly number[] | null
@@ -42,11 +40,9 @@ export interface CallText {
   readonly dumpFirst: number | null
   /** The command cannot change the shell, so nothing has to be hidden from a trace that it might have begun. */
   readonly inert: boolean
-  /** It needs neither a file nor a stdin of its own. */
-  readonly typed: boolean
   /** It is one program and its words. */
   readonly program: boolean
-  /** The shell has the builtin of ours. */
+  /** The shell has the builtin, and nothing about it needs more than the builtin does. */
   readonly loaded: boolean
   /** The command may have shadowed or disabled the builtins we speak with. */
   readonly repairBuiltins: boolean
@@ -65,25 +61,18 @@ export function isRepeatable(call: CallText): boolean {
   )
 }
 
-/** One of a few builtins is typed as it is, which costs bash about two thirds of a file to source. */
-export function isTyped(call: CallText): boolean {
-  return call.typed && isRepeatable(call)
-}
-
 export function reportsTraps(call: CallText): boolean {
   return call.traps !== null || call.watchTraps
 }
 
-/** One program is started by the builtin of ours, without bash making a copy of itself. */
-export function isProgram(call: CallText): boolean {
-  return call.program && call.loaded && isRepeatable(call)
-}
-
 /** A command that cannot have changed the shell needs nothing looked after behind it; it pays for its report only. */
 export function isPlain(call: CallText): boolean {
+  return call.inert && call.whole && isUsual(call)
+}
+
+/** Nothing has to be said or done around it. */
+export function isUsual(call: CallText): boolean {
   return (
-    call.inert &&
-    call.whole &&
     call.cwd === null &&
     !call.xtrace &&
     call.verbose === 'no' &&

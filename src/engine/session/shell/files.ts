@@ -1,14 +1,14 @@
 /** The files that a session's shell sources: its commands, and lines of ours that are too long to be typed every time. */
-import { fstatSync, ftruncateSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { closeQuietly } from '../../../os/helper/native-launcher.js'
 import type { Services } from '../../services/services.js'
-import { dumpFileText, endFileText, fileOf, leaveFileText, setUpCode, type Marks } from './lines.js'
+import { dumpFileText, endFileText, fileOf, leaveFileText, settleFileText, setUpCode, type Marks } from './lines.js'
 
 /** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
 const SMALL_FILE = 4_096
 
 /** Files that nobody reads but the shell itself. */
-const SOURCED = ['command', 'setUp', 'end', 'dump', 'leave', 'prompt', 'interrupt', 'aside'] as const
+const SOURCED = ['command', 'setUp', 'settle', 'end', 'dump', 'leave', 'traps', 'interrupt', 'aside'] as const
 
 export class SessionFiles {
   readonly #services: Services
@@ -42,6 +42,18 @@ export class SessionFiles {
     if (text.length <= SMALL_FILE) this.#lastCommand = text
   }
 
+  /** The agent's traps, as the command that was told to note them left them; null where it came to no end that notes anything. */
+  takeTraps(): string | null {
+    const file = fileOf.traps(this.#marks)
+    try {
+      const text = readFileSync(file, 'utf8')
+      rmSync(file)
+      return text
+    } catch {
+      return null
+    }
+  }
+
   /** Somebody may have cleaned up under a living shell, which would look for its files in vain. */
   ensure(): void {
     if (fstatSync(this.#commands).nlink > 0) return
@@ -71,13 +83,14 @@ export class SessionFiles {
 }
 
 /** What the shell needs from its first line on. */
-export function writeFirstFiles(marks: Marks, builtin: string | null): void {
-  writeFileSync(fileOf.setUp(marks), setUpCode(marks, builtin), { mode: 0o600 })
+export function writeFirstFiles(marks: Marks): void {
+  writeFileSync(fileOf.setUp(marks), setUpCode(marks), { mode: 0o600 })
   writeHelpers(marks)
 }
 
 /** What the shell sources besides commands. */
 function writeHelpers(marks: Marks): void {
+  writeFileSync(fileOf.settle(marks), settleFileText(marks), { mode: 0o600 })
   writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
   writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
   writeFileSync(fileOf.leave(marks), leaveFileText(marks), { mode: 0o600 })

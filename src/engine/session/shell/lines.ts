@@ -1,14 +1,14 @@
 /**
- * The bash side of a session, as text. The shell is an interactive one without a terminal that reads short lines of ours from its stdin:
- * that is the only kind of bash in which an interrupt ends a whole command list and keeps every bit of state. The agent's commands are
- * sourced from a file, with stdin empty, so that bash behaves as in a script (no job notices, no "exit" on stderr).
+ * The bash side of a session, as text. The shell is an interactive one without a terminal that reads short lines from its stdin: that is the
+ * only kind of bash in which an interrupt ends a whole command list and keeps every bit of state. The agent's commands are sourced from a
+ * file, with stdin empty, so that bash behaves as in a script (no job notices, no "exit" on stderr).
  *
- * Reports carry no number: a shell does one thing at a time, and a command that is stopped is over when the shell says that it is ready.
- * Names start with `\builtin` so that neither an alias nor a function of the agent's can stand in the way; variables of ours carry a
- * number that nobody knows.
+ * The mark of a report (`seal`) stands in typed lines only: no file, variable or trap that a command can look at holds it. Names start with
+ * `\builtin`, so that neither an alias nor a function of the agent's is reached. What bash prints to be read again (`trap -p`, `${x@A}`) is
+ * never sourced as it is, because its first word would be: it is evaluated behind `\builtin`.
  */
 import { quoteWord } from '../../plan/quote.js'
-import { isPlain, isProgram, isTyped, reportsTraps, type CallText } from './call-text.js'
+import { reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
 import { AFTER, before as beforeCommand, dumpCode, LEAVING, type DumpMarks } from './dump.js'
 
@@ -18,61 +18,87 @@ export const LOADED = '__cerith'
 /** SIGRTMIN+9: nobody else uses it, and the kernel queues it. */
 export const STOP_SIGNAL = 43
 const STOP_NAME = 'RTMIN+9'
-/** Swallows what is written, and is nobody's stderr: the one that we left there can be told from one that bash has put back. */
+/** Not /dev/null, so that the stderr of the stop handler can be told from one that a command has pointed there. */
 const NOWHERE = '/dev/zero'
 
+/** `nonce` marks dumps and is part of the names of the session's own variables: a command can see it. */
 export interface Marks extends DumpMarks {
-  /** Opened by name for every report of bash's own, so that no program ever inherits a descriptor of ours. */
+  /** Marks reports, and stands in typed lines only: what imitates a report does not know it. */
+  readonly seal: string
+  /** Opened by name for every report of bash's own, so that no program ever inherits a descriptor of it. */
   readonly report: string
   /** All files of one shell begin like this. */
   readonly files: string
 }
 
-/** Files of a shell: commands go in, state comes out. */
+/** Files of a shell: commands go in, state comes out. The builtin knows those of `command`, `settle` and `dump` by name. */
 export const fileOf = {
   command: ({ files }: Marks) => `${files}.command`,
   setUp: ({ files }: Marks) => `${files}.setup`,
-  /** Sourced after every command: reports the end of commands that could not do so themselves. */
+  /** Takes away what bash would act upon, or show, at its prompt. */
+  settle: ({ files }: Marks) => `${files}.settle`,
+  /** Reports the end of a command that was sourced; its argument is the seal. */
   end: ({ files }: Marks) => `${files}.end`,
   dump: ({ files }: Marks) => `${files}.dump`,
   /** Ends a shell whose command has gone on without the session. */
   leave: ({ files }: Marks) => `${files}.leave`,
-  /** Prompt variables of the agent's: set while its commands run, out of the way when bash prompts for the next line of ours. */
-  prompt: ({ files }: Marks) => `${files}.prompt`,
+  /** The agent's traps as a command left them. */
+  traps: ({ files }: Marks) => `${files}.traps`,
   /** A function of the agent's while a line needs the builtin of its name. */
   aside: ({ files }: Marks) => `${files}.aside`,
-  /** The agent's INT trap while an interrupt of ours is on its way. */
+  /** The agent's INT trap while an interrupt of the session's is on its way. */
   interrupt: ({ files }: Marks) => `${files}.interrupt`,
 } as const
 
 /** What makes an interactive bash say or do something at its prompt. */
 const PROMPT_NAMES = ['PS0', 'PS1', 'PS2', 'PROMPT_COMMAND', 'TMOUT', 'MAILCHECK']
-const PROMPT_IS_SET = PROMPT_NAMES.map((name) => `\${${name}+x}`).join('')
 
 /** A status that is not zero would set off an ERR trap of the agent's, or end a shell with `set -e`, except on the left side of a list. */
 const UNNOTICED = ' || \\builtin :'
 
 const own = (marks: Marks, what: string): string => `__cerith_${what}${marks.nonce.slice(0, 8)}`
+const keptAs = (marks: Marks, name: string): string => own(marks, `v_${name}_`)
+const source = (file: string): string => `\\builtin . ${quoteWord(file)}`
+
+/** Keeps a variable, in memory, as text that makes it again; empty where it is not set. */
+const keepVariable = (marks: Marks, name: string): string => `${keptAs(marks, name)}=\${${name}[@]@A}`
+
+/** Makes it again. Bash takes `name=(...)` behind no word but a bare `declare`, so the attributes come first and the value after. */
+function giveBack(marks: Marks, name: string): string {
+  const kept = keptAs(marks, name)
+  const value = own(marks, 'a')
+  const flags = own(marks, 'f')
+  // `declare -rx NAME=VALUE` becomes `rx ` and `NAME=VALUE`; a plain variable has no flags.
+  const split = `${value}=\${${kept}#declare * }; ${flags}=\${${kept}%"$${value}"}; ${flags}=\${${flags}#declare -}`
+  const declare = `\\\\builtin declare -g\${${flags}/r/} ${name};`
+  const lock = `;\\\\builtin declare -g\${${flags}} ${name}`
+  const again = `\\builtin eval "\${${flags}:+${declare}} $${value} \${${flags}:+${lock}}"`
+  return `[[ -z \${${kept}-} ]] || { ${split}; ${again}; }; \\builtin unset -v ${kept} ${value} ${flags}`
+}
 
 /** Makes the shell quiet and plain before the first command. */
-export function setUpCode(marks: Marks, builtin: string | null): string {
+export function setUpCode(marks: Marks): string {
   const plain = `\\builtin set +H +m +o history; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
-  // It says by itself that it is there.
-  const load =
-    builtin === null
-      ? ''
-      : `; \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.nonce}`
-  return `{ ${plain}; ${installTraps(marks, null)}${load}; } 2>/dev/null\n`
+  return `{ ${plain}; ${installTraps(marks, null)}; } 2>/dev/null\n`
+}
+
+/** The builtin says by itself that it is there. */
+export function setUpLines(marks: Marks, builtin: string | null): string {
+  const load = builtin
+    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)}; } 2>/dev/null\n`
+    : ''
+  return `${source(fileOf.setUp(marks))}\n${load}`
 }
 
 /**
- * Two traps of ours. EXIT writes the state down while the shell still has it. The stop signal is acted upon between two commands, so the
- * engine can end the running one without the next one of the list being started: the handler interrupts the shell itself.
+ * Two traps. EXIT writes the state down while the shell still has it. The stop signal is acted upon between two commands, so the engine can
+ * end the running one without the next one of the list being started: the handler interrupts the shell itself.
  */
 export function installTraps(marks: Marks, userExit: string | null): string {
   const saved = own(marks, 'e')
   // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part of the command, bash undoes this itself.
-  const hush = `\\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
+  // Only `exec` can do it: where the agent has a function of that name, the newline is taken out of the output instead.
+  const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
   // Only within a file that is sourced: a bash that is interrupted by its own handler while it reads a line from a pipe crashes.
   const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } 2>/dev/null || { { [[ \${${saved}-} ]]; } 2>/dev/null || { ${hush}; }; \\builtin kill -INT $$; }`
   return `${installExit(marks, userExit)}; \\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
@@ -82,7 +108,10 @@ function installExit(marks: Marks, userExit: string | null): string {
   return `\\builtin trap -- ${quoteWord(`${dumpCode(marks, LEAVING)}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
 }
 
-/** The file that the shell sources: what is to be prepared, the command, and a report of its end taken before anything can change it. */
+/**
+ * The file that the shell sources where bash does everything by itself: what is to be prepared, the command, and a note of its end taken
+ * before anything can change it. The preparation shares the command's first line, so that line numbers stay those of the command.
+ */
 export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
   if (call.dumpFirst !== null) before.push(dumpCode(marks, beforeCommand(call.dumpFirst)))
@@ -93,11 +122,11 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
   const names = Object.keys(call.env)
   if (names.length > 0) {
-    before.push(...names.map((name, at) => keepVariable(name, own(marks, `g${at}_`))))
+    before.push(`{ ${names.map((name) => keepVariable(marks, name)).join('; ')}; } 2>/dev/null`)
     before.push(`\\builtin export ${names.map((name) => `${name}=${quoteWord(call.env[name] as string)}`).join(' ')}`)
   }
   if (call.secrets) before.push(`{ ${call.secrets.prelude}\n} || \\builtin return 125`)
-  if (call.prompts) before.push(`{ \\builtin . ${quoteWord(fileOf.prompt(marks))}${UNNOTICED}; } 2>/dev/null`)
+  if (call.prompts) before.push(`{ ${unsettle(marks)}; } 2>/dev/null`)
   // A line that bash has read already is not shown; `$?` is set behind it.
   if (call.verbose === 'yes') before.push('\\builtin set -v')
   if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
@@ -106,24 +135,10 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if (call.stages) before.push(leaveStages(call.stages, call.status))
-  else if ((before.length > 0 || call.statusLost || call.redirects.length > 0 || isPlain(call)) && call.status !== 0)
-    before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
-  if (call.verbose === 'yes') return `${before.join('; ')}\n${call.script}\n`
-  // On a line of its own: bash drops the whole line of what it cannot parse.
-  const head = before.length > 0 ? `${before.join('; ')}\n` : ''
-  // A backslash at the very end would take the next line along.
-  return `${head}${call.script}${call.whole ? trailer(call, marks) : call.script.endsWith('\\') ? '' : '\n'}`
-}
-
-/** Whether it is set, its value, its attributes; of an array also what assigns it. In memory: a file would keep what it holds. */
-function keepVariable(name: string, kept: string): string {
-  return `${kept}=("\${${name}[@]+x}" "\${${name}-}" "\${${name}[@]+\${${name}@a}}" "\${${name}[@]+\${${name}[@]@A}}")`
-}
-
-function giveBackVariable(name: string, kept: string): string {
-  const array = `\\builtin declare -\${${kept}[2]//r} ${name}; \\builtin eval "\${${kept}[5]}"`
-  const scalar = `\\builtin declare -\${${kept}[2]:--} ${name}="\${${kept}[1]}"`
-  return `\\builtin unset -v ${name}; [[ -z \${${kept}[0]-} ]] || if [[ \${${kept}[2]} == *[aA]* ]]; then ${array}; else ${scalar}; fi; \\builtin unset -v ${kept}`
+  else if (call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
+  // On a line of its own where bash may not be able to parse the command: it drops the whole line.
+  const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole && !call.secrets ? '; ' : '\n'}`
+  return `${head}${call.script}${call.whole ? trailer(call, marks) : ''}`
 }
 
 /** Pipelines that ended like the last one. With `!` bash turns the status around, but not those of the stages. */
@@ -134,154 +149,110 @@ function leaveStages(stages: readonly number[], status: number): string {
 }
 
 /** `builtin exec` would undo its redirections at once, so a function of that name is put aside meanwhile. */
-function repoint({ redirects }: CallText, marks: Marks): string[] {
-  if (redirects.length === 0) return []
+function repoint({ redirects }: CallText, marks: Marks): string {
+  if (redirects.length === 0) return ''
   const saved = quoteWord(fileOf.aside(marks))
-  return [
-    `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec`,
-    `\\exec ${redirects.map(({ fd, path }) => `${fd}>${path}`).join(' ')}`,
-    `[[ ! -s ${saved} ]] || \\builtin . ${saved}`,
-  ]
+  const move = `\\exec ${redirects.map(({ fd, path }) => `${fd}>${path}`).join(' ')}`
+  return `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec; ${move}; [[ ! -s ${saved} ]] || \\builtin . ${saved}; `
 }
 
-interface PlainText {
-  readonly trailer: string
-  readonly source: string
-  readonly end: string
-  readonly forget: string
-  readonly told: string
-}
-
-/** What is the same in every call of a shell; most calls need nothing else. */
-const constants = new WeakMap<Marks, PlainText>()
-
-function constantText(marks: Marks): PlainText {
-  const known = constants.get(marks)
-  if (known) return known
-  const told = own(marks, 't')
-  const made: PlainText = {
-    // Behind a command that leaves the shell as it was: how it ended is all there is to say. `$((..))` keeps the status for the line behind it.
-    trailer: `\n\\builtin printf '%s\\0' @${marks.nonce} F 0 "$((${told}=$?))" "\${_:0:1000}" "\${PIPESTATUS[@]}" ${marks.nonce}@ >${marks.report}\n`,
-    source: `\\builtin . ${quoteWord(fileOf.command(marks))}`,
-    end: `\\builtin . ${quoteWord(fileOf.end(marks))}`,
-    // What the last call said about its own end is over; a plain one leaves it standing.
-    forget: `${told}=;`,
-    // Behind a command that was typed as it is, where printf is known to be bash's own. Three digits each: the mark may begin with one.
-    told: `;\\printf '@${marks.nonce}\\000F\\0000\\000%s\\000%s\\000${marks.nonce}@\\000' "$?" `,
-  }
-  constants.set(marks, made)
-  return made
-}
-
+/** Behind the command, in its file: what the next line could no longer see. */
 function trailer(call: CallText, marks: Marks): string {
-  if (isPlain(call)) return constantText(marks).trailer
-  const kept = own(marks, 'k')
   const stdin = own(marks, 'i')
-  const take = `${kept}=("$?" "$_" "\${PIPESTATUS[@]}")`
-  const steps = [take]
-  if (reportsTraps(call)) steps.push(reportTraps(marks), `${own(marks, 'x')}=x`)
+  const steps = [`${own(marks, 'k')}=("$?" "$_" "\${PIPESTATUS[@]}") ${own(marks, 'v')}=$-`]
+  if (reportsTraps(call)) steps.push(noteTraps(marks), `${own(marks, 'x')}=x`)
+  // A descriptor that is named by a variable stays open behind the command that opens it.
   if (call.keepStdin)
     steps.push(
-      `{ [[ -z \${${stdin}-} ]] || \\exec {${stdin}}<&-; \\exec {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`,
+      `{ [[ -z \${${stdin}-} ]] || \\builtin : {${stdin}}<&-; \\builtin : {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`,
     )
-  // Before the answer: what a completed call did must not depend on what becomes of the shell after it.
-  steps.push(dumpCode(marks, AFTER))
-  // Told before it is: who could not note it down must not be answered for twice.
-  steps.push(`${own(marks, 't')}=\${${kept}[0]}`)
-  steps.push(
-    report(
-      marks,
-      'T',
-      0,
-      `"\${${kept}[0]}" "$-" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_IS_SET}" "\${${stdin}-}" "\${${kept}[@]:2}"`,
-    ),
-  )
-  steps.push(stashPrompts(marks), `[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
+  // With `set -o history` bash has noted this line too.
+  steps.push('[[ ! -o history ]] || \\builtin history -d -1')
+  steps.push(`[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
   return `\n{ ${steps.join('; ')}; }${reportsTraps(call) ? ' >/dev/null' : ''} 2>/dev/null\n`
 }
 
-/**
- * The lines that are typed: the command with its stdin, then the end. The answer does not wait for the second one, and a plain command, which
- * nearly always answers by itself, gets it only when it takes its time (`endLine`).
- */
-export function callLines(call: CallText, marks: Marks): string {
+/** The words of one program, for the builtin. */
+export function programLine({ script }: CallText): string {
+  return `\\${LOADED} ${script} </dev/null\n`
+}
+
+/** The command file, for the builtin: with `$?` as given, and the state written down before the report where it may have changed. */
+export function nativeLine({ status, inert, dumpFirst }: CallText, marks: Marks): string {
+  const dump = dumpFirst === null ? '' : `{ ${dumpCode(marks, beforeCommand(dumpFirst))}; } 2>/dev/null\n`
+  return `${dump}\\${LOADED} . ${status} ${inert ? '-' : '+'}\n`
+}
+
+/** The lines that are typed where bash does everything by itself: the command with its stdin, then the report of its end. */
+export function sourcedLines(call: CallText, marks: Marks): string {
   const stdin =
     call.stdin === null ? `&"$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
-  const { source, end, forget, told } = constantText(marks)
-  // Without an expansion its last argument is as short as the command.
-  if (isTyped(call))
-    return call.loaded ? `${call.script};\\${LOADED}\n` : `${call.script}${told}"$_" >${marks.report}\n`
-  if (isProgram(call)) return `\\${LOADED} ${call.script} <${stdin}\n`
-  // Outside of the file, where no mistake in the command can keep it from happening, and of the redirection, which would undo it.
-  const before = repoint(call, marks)
-    .map((step) => `${step}; `)
-    .join('')
-  const streams = `<${stdin}${call.merged ? ' 2>&1' : ''}`
-  if (isPlain(call)) return `${before}${forget}${source} ${streams}\n`
   const after: string[] = []
   if (call.repairBuiltins) after.push(repairCode(marks))
   if (call.secrets) after.push(call.secrets.epilogue)
-  const names = Object.keys(call.env)
-  if (names.length > 0) after.push(...names.map((name, at) => giveBackVariable(name, own(marks, `g${at}_`))))
+  for (const name of Object.keys(call.env)) after.push(`\\builtin unset -v ${name}; ${giveBack(marks, name)}`)
   if (reportsTraps(call))
     after.push(
-      `[[ \${${own(marks, 'x')}-} ]] || { ${reportTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN`,
+      `[[ \${${own(marks, 'x')}-} ]] || { ${noteTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN`,
     )
+  // Before the answer: what a completed call did must not depend on what becomes of the shell after it.
+  if (!call.inert) after.push(source(fileOf.dump(marks)))
   const status = own(marks, 'q')
-  // Off before bash reads the line behind it, which says in its report what it was.
-  const quiet = call.verbose === 'no' ? '' : `; ${status}=$? ${own(marks, 'v')}=$-; \\builtin set +v`
-  const last = after.length > 0 ? `${quiet ? '' : `${status}=$?; `}${after.join('; ')}; ${end}` : end
-  return `${before}${call.statusLost ? forget : ''}{ ${source};} ${streams}${quiet}\n{ ${last}${call.errTrap || call.watchTraps ? UNNOTICED : ''};} 2>/dev/null\n`
+  // The redirections come first, outside of the file: no mistake in the command can keep them from happening.
+  const command = `${repoint(call, marks)}${status}=;{ ${source(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
+  // Before bash prompts for the next line, and shows it.
+  const settle = `{ ${status}=$?; ${source(fileOf.settle(marks))};} 2>/dev/null`
+  const end = `${source(fileOf.end(marks))} ${marks.seal}${call.errTrap || call.watchTraps ? UNNOTICED : ''}`
+  return `${command};${settle}\n{ ${status}=\${${status}:-$?}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
 }
 
-/** Behind a plain command that did not answer at once: it may be at work, or have been given up by bash before it came to its report. */
-export function endLine(marks: Marks): string {
-  const told = own(marks, 't')
-  const status = own(marks, 'q')
-  return `${status}=$?; [[ \${${told}-} ]] && { ${own(marks, 'rc')}=$${told}; ${status}=; } || \\builtin . ${quoteWord(fileOf.end(marks))}\n`
-}
-
-/**
- * The same behind one that was typed as it is and says nothing about having told: the report then carries the number of the call, so that
- * one which comes late is not taken for the next call's.
- */
-export function typedEndLine(number: number, marks: Marks): string {
-  // Also for a shell that leaves with its command's status after its engine, and the file, are gone.
-  return `${own(marks, 'q')}=$? ${own(marks, 'n')}=${number} ${own(marks, 't')}=; ${own(marks, 'rc')}=$${own(marks, 'q')}; \\builtin . ${quoteWord(fileOf.end(marks))}\n`
-}
-
-/** Reports the end of a command that did not do so itself. Sourced without arguments `$1` is the agent's, so the status comes in a variable. */
+/** Sourced with the seal as its argument: reports the end of a command, whether that came to the end of its file or not. */
 export function endFileText(marks: Marks): string {
+  const kept = own(marks, 'k')
   const status = own(marks, 'rc')
-  const told = own(marks, 't')
-  const wasTold = own(marks, 'w')
+  const kind = own(marks, 'w')
   return [
-    `${status}=\${${told}:-\${${own(marks, 'q')}:-$?}} ${wasTold}=\${${told}-}`,
-    `[[ $- != *[xv]* ]] || \\builtin set +xv`,
-    // A command that made it read-only is followed by none that could run: no report, and the session gets another shell.
-    `${told}=`,
-    `[[ $${wasTold} ]] || { ${dumpCode(marks, AFTER)}; }`,
-    `[[ $${wasTold} ]] || \\builtin printf '%s\\0' @${marks.nonce} E "\${${own(marks, 'n')}:-0}" "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "" "${PROMPT_IS_SET}" "\${${own(marks, 'i')}-}" ${marks.nonce}@ >${marks.report}`,
-    `${own(marks, 'v')}= ${own(marks, 'q')}= ${own(marks, 'n')}=`,
-    stashPrompts(marks),
+    `${kind}=T; [[ \${${kept}+x} ]] || { ${kind}=E; ${kept}=("$${own(marks, 'q')}" ""); }`,
+    `${status}=\${${kept}[0]}`,
+    // After an interrupt bash has noted the line that sources this.
+    '[[ ! -o history ]] || \\builtin history -d -1',
+    source(fileOf.settle(marks)),
+    `\\builtin printf '%s\\0' "@$1" "$${kind}" 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_NAMES.map((name) => `\${${keptAs(marks, name)}:+x}`).join('')}\${${own(marks, 'h')}-}" "\${${own(marks, 'i')}-}" "\${${kept}[@]:2}" "$1@" >${marks.report}`,
+    `\\builtin unset -v ${kept} ${kind} ${own(marks, 'v')} ${own(marks, 'q')}`,
     `[[ $- == *e* ]] || \\builtin return "$${status}"`,
     '\\builtin return 0',
     '',
   ].join('\n')
 }
 
-/** Bash acts on these before it reads the next line of ours; the next command gets them back. */
-function stashPrompts(marks: Marks): string {
-  return `[[ -z ${PROMPT_IS_SET} ]] || { { \\builtin declare -p ${PROMPT_NAMES.join(' ')} >|${quoteWord(fileOf.prompt(marks))}; \\builtin unset -v ${PROMPT_NAMES.join(' ')}; }${UNNOTICED}; }`
+/** What bash acts upon, or shows, before it reads the next line; the next command gets it back. */
+export function settleFileText(marks: Marks): string {
+  return `{ ${[
+    `${own(marks, 'v')}=\${${own(marks, 'v')}:-$-}`,
+    `[[ $- != *[xv]* ]] || \\builtin set +xv`,
+    `[[ ! -o history ]] || { ${own(marks, 'h')}=h; \\builtin set +o history; }`,
+    ...PROMPT_NAMES.map(
+      (name) => `[[ -z \${${name}[@]+x} ]] || { ${keepVariable(marks, name)}; \\builtin unset -v ${name}; }`,
+    ),
+  ].join('; ')}; } 2>/dev/null\n`
 }
 
-function reportTraps(marks: Marks): string {
-  return `{ \\builtin printf '%s\\0' @${marks.nonce} X 0; \\builtin trap -p; \\builtin printf '\\0%s\\0' ${marks.nonce}@; } >${marks.report}; \\builtin trap - DEBUG RETURN; ${installTraps(marks, null)}`
+function unsettle(marks: Marks): string {
+  const history = own(marks, 'h')
+  return [
+    // One that could not be taken away is still there.
+    ...PROMPT_NAMES.map((name) => `[[ \${${name}+x} ]] || { ${giveBack(marks, name)}; }`),
+    `[[ -z \${${history}-} ]] || { ${history}=; \\builtin set -o history; }`,
+  ].join('; ')
+}
+
+function noteTraps(marks: Marks): string {
+  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG RETURN; ${installTraps(marks, null)}`
 }
 
 /**
- * In POSIX mode special builtins come before functions, and an assignment is enough to get there. Going back resets a few options that
- * are then put back as they were.
+ * In POSIX mode special builtins come before functions, and an assignment is enough to get there: so a function named `builtin` is found and
+ * dropped. Going back resets a few options, which are then put back as they were.
  */
 function repairCode(marks: Marks): string {
   const options = own(marks, 'b')
@@ -289,37 +260,43 @@ function repairCode(marks: Marks): string {
     (name) =>
       `if [[ :\${${options}}: == *:${name}:* ]]; then \\builtin shopt -s ${name}; else \\builtin shopt -u ${name}; fi`,
   )
-  return `${options}=$BASHOPTS:$SHELLOPTS; POSIXLY_CORRECT=1; \\unset -f builtin exec unset enable printf source declare trap; \\unset POSIXLY_CORRECT; \\enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read return set shopt source trap umask unset; ${back.join('; ')}; if [[ :\${${options}}: == *:posix:* ]]; then \\builtin set -o posix; fi`
+  const drop = `POSIXLY_CORRECT=1; \\unset -f builtin; \\unset POSIXLY_CORRECT; ${back.join('; ')}`
+  const enable = `\\builtin enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read return set shopt source trap umask unset`
+  // Where the builtin `builtin` itself was disabled, only `enable` can help, so that no function may be in its way.
+  const last = `POSIXLY_CORRECT=1; \\unset -f enable; \\unset POSIXLY_CORRECT; \\enable builtin; ${enable}; ${back.join('; ')}`
+  return `${options}=$BASHOPTS:$SHELLOPTS; if [[ -o posix ]]; then \\unset -f builtin; else ${drop}; fi; ${enable} || { ${last}; }`
 }
 
 /**
- * After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. An interrupt that is
- * still on its way takes the first line with it.
+ * After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. An interrupt that is still on its
+ * way takes the first line with it.
  */
 export function recoverLines(number: number, marks: Marks, userExit: string | null): string {
   const saved = own(marks, 'e')
-  const back = `[[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\exec {${saved}}>&-; { \\builtin . ${quoteWord(fileOf.interrupt(marks))}; } 2>/dev/null; \\builtin unset -v ${saved}`
-  const forget = `${own(marks, 'v')}= ${own(marks, 'q')}=`
-  return `{ \\builtin :; } 2>/dev/null\n[[ -z \${${saved}-} ]] || { ${back}; }; { ${forget}; ${installTraps(marks, userExit)}; ${dumpCode(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  const trap = own(marks, 'a')
+  const file = quoteWord(fileOf.interrupt(marks))
+  const traps = `\\builtin read -r -d '' ${trap} <${file}; \\builtin eval "\${${trap}:+\\\\builtin $${trap}}"; >|${file}`
+  const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
+  const forget = `\\builtin unset -v ${['k', 'v', 'q'].map((what) => own(marks, what)).join(' ')}`
+  const unnoted = `{ [[ ! -o history ]] || { \\builtin history -d -1; ${own(marks, 'h')}=h; \\builtin set +o history; }; } 2>/dev/null`
+  return `${unnoted}\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installTraps(marks, userExit)}; ${dumpCode(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
-/** The agent's EXIT trap runs after our dump, once. */
+/** The agent's EXIT trap runs after the dump, once. */
 export function exitTrapLine(marks: Marks, userExit: string | null): string {
   return `{ ${installExit(marks, userExit)}; } 2>/dev/null\n`
 }
 
-/** A RETURN trap that a file of the agent's has set: every command gets it, our own lines do not. */
+/** A RETURN trap that a file of the agent's has set: every command gets it, the session's own lines do not. */
 export const withoutReturnTrap = '{ \\builtin trap - RETURN; } >/dev/null 2>&1\n'
 
-/** Sourced without arguments, so that `$@` is the shell's own; `$?` is left as it was, for the next command. */
+/** Sourced without arguments, so that `$@` is the shell's own. */
 export function dumpFileText(marks: Marks): string {
-  const status = own(marks, 's')
-  return `{ ${status}=$?; ${dumpCode(marks, AFTER)}; ${report(marks, 'D', 0, '""')}; [[ $- == *e* ]] || \\builtin return "$${status}"; } 2>/dev/null\n`
+  return `{ ${dumpCode(marks, AFTER)}; } 2>/dev/null\n`
 }
 
-export function dumpLine(marks: Marks, keepStatus: boolean): string {
-  // A RETURN trap that nobody knows of yet goes off behind the report, when the next command may have begun.
-  return `{ \\builtin . ${quoteWord(fileOf.dump(marks))}${keepStatus ? '' : UNNOTICED};} >/dev/null 2>&1\n`
+export function dumpLine(marks: Marks): string {
+  return `{ ${source(fileOf.dump(marks))}; ${report(marks, 'D', 0, '""')}; } 2>/dev/null\n`
 }
 
 /** The code comes through a pipe, like the state itself. What the shell has then is written down: given is not yet had. */
@@ -329,8 +306,9 @@ export function restoreLines(number: number, marks: Marks, code: Uint8Array, fro
   return `{ ${take}; } </dev/null >/dev/null 2>&1\n{ \\builtin unset -v ${variable}; ${dumpCode(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
-export function setUpLine(marks: Marks): string {
-  return `\\builtin . ${quoteWord(fileOf.setUp(marks))}\n`
+/** Behind a command of the builtin's that goes on without the session: `leaveLine` finds its status there. */
+export function keepStatusLine(marks: Marks): string {
+  return `${own(marks, 'rc')}=$?\n`
 }
 
 /** A shell whose command was moved to the background leaves with that command's status. */
@@ -345,5 +323,5 @@ export function leaveFileText(marks: Marks): string {
 }
 
 function report(marks: Marks, kind: string, number: number, fields: string): string {
-  return `\\builtin printf '%s\\0' @${marks.nonce} ${kind} ${number} ${fields} ${marks.nonce}@ >${marks.report}`
+  return `\\builtin printf '%s\\0' @${marks.seal} ${kind} ${number} ${fields} ${marks.seal}@ >${marks.report}`
 }

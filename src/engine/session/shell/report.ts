@@ -1,8 +1,8 @@
 /** Reads what a session's shell reports: NUL-separated fields between two marks that only we know. */
 
 export interface Report {
-  /** T: the command ended. F: it ended and left the shell as it was. E: the line it was on ended. R: ready again. D: state written. X: the agent's traps. G: the builtin of ours is there. N: it does not start this program. */
-  readonly kind: 'T' | 'F' | 'E' | 'R' | 'D' | 'X' | 'G' | 'N'
+  /** T: the command ended. F: it was a program, and ended. E: bash left the command before its end. R: ready again. D: state written. G: the builtin is there. N: it declines this command. */
+  readonly kind: 'T' | 'F' | 'E' | 'R' | 'D' | 'G' | 'N'
   readonly number: number
   readonly fields: readonly string[]
 }
@@ -70,4 +70,4 @@ export function createReportReader(
 
 const NOTHING: Buffer = Buffer.alloc(0)
 const SHORT = 1_024
-const KINDS = ['T', 'F', 'E', 'R', 'D', 'X', 'G', 'N']
+const KINDS = ['T', 'F', 'E', 'R', 'D', 'G', 'N']

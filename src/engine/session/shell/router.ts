@@ -1,36 +1,32 @@
-/** Where the reports of a session's shell are handed out: to the command that waits for its end, or to who asked for something else. */
-import type { Answered } from './answer.js'
-import type { Way } from './way.js'
+/** Hands out the reports of a session's shell: to the command that waits for its end, or to the line that asked for something else. */
+import type { ReportReceiver } from './answer.js'
 import type { Report } from './report.js'
+import type { CommandLine } from './way.js'
 
-export class ReportDesk {
-  /** Whether the shell has loaded the builtin of ours. */
-  loaded = false
+export class ReportRouter {
+  hasBuiltin = false
   /** How to do what the builtin may decline. */
-  otherwise: (() => Way) | null = null
-  /** The number that a report of the running command's end may carry, where it was asked for one. */
-  asked = 0
-  /** A report that nobody waited for came since the command was given. */
-  crowded = false
+  fallback: (() => CommandLine) | null = null
+  /** A report that no line waited for came since the command was given. */
+  outputMayBeUnread = false
   readonly #declined: () => void
   readonly #waiters = new Map<string, (report: Report | null) => void>()
-  /** What is owed to the running command, or was to the last one. */
-  #answer: Answered | null = null
+  /** Of the running command, or of the last one. */
+  #receiver: ReportReceiver | null = null
 
   constructor(declined: () => void) {
     this.#declined = declined
   }
 
-  /** Whom the next report of a command's end concerns. */
-  answerTo(who: Answered): void {
-    this.asked = 0
-    this.crowded = false
-    this.#answer = who
+  /** Registers the receiver of the next end report. */
+  answerTo(receiver: ReportReceiver): void {
+    this.outputMayBeUnread = false
+    this.#receiver = receiver
   }
 
   /** The running command could not be given to the shell. */
   fail(error: unknown): void {
-    this.#answer?.fail(error)
+    this.#receiver?.fail(error)
   }
 
   /** The report of this kind and number; null when the shell ends first. */
@@ -39,29 +35,29 @@ export class ReportDesk {
   }
 
   hear(report: Report): void {
-    // One with a number may come behind the report that made it needless.
-    if (report.kind === 'E' && report.number !== 0 && report.number !== this.asked) {
-      this.crowded = true
-      return
+    switch (report.kind) {
+      case 'T':
+      case 'F':
+      case 'E':
+        this.fallback = null
+        return this.#receiver?.give(report)
+      case 'N':
+        return this.#declined()
+      case 'G':
+        this.hasBuiltin = true
+        break
+      default:
     }
-    if (report.kind === 'T' || report.kind === 'F' || report.kind === 'E') {
-      // Nothing but a name that is not known keeps the builtin from telling the end itself.
-      if (report.kind === 'E' && report.fields[0] === '127' && this.otherwise) this.loaded = false
-      this.otherwise = null
-      return this.#answer?.give(report)
-    }
-    if (report.kind === 'N') return this.#declined()
-    if (report.kind === 'G') this.loaded = true
     const key = `${report.kind}${report.number}`
     const waiter = this.#waiters.get(key)
     this.#waiters.delete(key)
-    this.crowded ||= !waiter
+    this.outputMayBeUnread ||= !waiter
     waiter?.(report)
   }
 
   /** The shell has ended. */
   close(): void {
-    this.#answer?.give(null)
+    this.#receiver?.give(null)
     for (const [key, waiter] of this.#waiters) {
       this.#waiters.delete(key)
       waiter(null)

@@ -10,13 +10,13 @@ import { commandLine, descendantsOf, processFacts, signalProcess } from '../../.
 import { takePipe } from '../../services/pipes.js'
 import { within } from '../../services/within.js'
 import type { Services } from '../../services/services.js'
-import { Answer, type Answered } from './answer.js'
-import { ReportDesk } from './router.js'
+import { Answer, type ReportReceiver } from './answer.js'
+import { ReportRouter } from './router.js'
 import { SessionFiles, writeFirstFiles } from './files.js'
-import { dumpLine, endLine, leaveLine, restoreLines, setUpLine, typedEndLine, type Marks } from './lines.js'
-import type { Way } from './way.js'
+import { dumpLine, keepStatusLine, leaveLine, restoreLines, setUpLines, type Marks } from './lines.js'
+import type { CommandLine } from './way.js'
 import { createReportReader, type Report } from './report.js'
-import { SilenceWatch } from './stall.js'
+import { StallWatch } from './stall.js'
 import { fileName, openFile, SessionStreams, type Attached, type Sinks } from './streams.js'
 import { bindingPayload } from '../../../secrets/deliver/binding.js'
 import { feedPipe } from '../../../os/feed.js'
@@ -31,7 +31,7 @@ const SETTLE_LIMIT_MS = 1_000
 const ANSWER_LIMIT_MS = 10_000
 
 export class SessionShell {
-  readonly silence = new SilenceWatch(this)
+  readonly stall = new StallWatch(this)
   readonly marks: Marks
   readonly ward: Ward
   readonly #services: Services
@@ -47,8 +47,10 @@ export class SessionShell {
   /** A call has said that it ended. */
   endIsTold = false
   /** Whether something that was started by an earlier call may still be there. */
-  #accompanied = false
-  readonly #desk = new ReportDesk(() => this.#giveOtherwise())
+  #hasOtherProcesses = false
+  /** Of the command that was given last. */
+  #way: CommandLine['way'] = 'sourced'
+  readonly #router = new ReportRouter(() => this.#giveFallback())
   #number = 0
   #closed = false
 
@@ -67,12 +69,12 @@ export class SessionShell {
     this.#reports = readInto(
       report.readEnd(),
       services.scratch,
-      createReportReader(services.scratch, marks.nonce, (heard) => this.#desk.hear(heard)),
+      createReportReader(services.scratch, marks.seal, (heard) => this.#router.hear(heard)),
     )
     void ward.exited.then(() => {
       // Reports written just before the end are still in the pipe.
       this.#reports.drainNow()
-      this.#desk.close()
+      this.#router.close()
     })
   }
 
@@ -82,11 +84,12 @@ export class SessionShell {
     const state = await takePipe(services)
     const marks: Marks = {
       nonce: randomBytes(12).toString('hex'),
+      seal: randomBytes(12).toString('hex'),
       report: report.writePath,
       state: state.writePath,
       files: services.runFile('s'),
     }
-    writeFirstFiles(marks, services.shellBuiltin)
+    writeFirstFiles(marks)
     const ordersFd = orders.writeEnd()
     let ward: Ward
     try {
@@ -105,7 +108,7 @@ export class SessionShell {
       throw error
     }
     const shell = new SessionShell(services, ward, marks, ordersFd, report, state)
-    shell.type(setUpLine(marks))
+    shell.type(setUpLines(marks, services.shellBuiltin))
     return shell
   }
 
@@ -117,9 +120,9 @@ export class SessionShell {
     return this.ward.state.exited === null
   }
 
-  /** Whether it has loaded the builtin of ours. */
-  get loaded(): boolean {
-    return this.#desk.loaded
+  /** Whether it has loaded the builtin. */
+  get hasBuiltin(): boolean {
+    return this.#router.hasBuiltin
   }
 
   nextNumber(): number {
@@ -140,38 +143,54 @@ export class SessionShell {
   }
 
   /** A command, in the way that was found for it. `whole`: nothing of an earlier one that stands behind it in the file can be reached. */
-  give({ line, file, otherwise }: Way, whole = true): void {
+  give({ way, line, file, fallback }: CommandLine, whole = true): void {
     if (file !== null) this.files.writeCommand(file, whole)
-    this.#desk.otherwise = otherwise
+    this.#way = way
+    this.#router.fallback = fallback
     this.type(line)
   }
 
-  /** The builtin has done nothing. The end may have been asked for already; what bash says to that comes before the command. */
-  #giveOtherwise(): void {
-    const wasAsked = this.#desk.asked !== 0
-    const otherwise = this.#desk.otherwise
-    if (!otherwise || this.#closed) return
-    this.#desk.asked = 0
+  /** The builtin has done nothing. */
+  #giveFallback(): void {
+    const { fallback } = this.#router
+    if (!fallback || this.#closed) return
     try {
-      this.give(otherwise())
-      if (wasAsked) this.askForEnd(true)
+      this.give(fallback())
     } catch (error) {
-      this.#desk.fail(error)
+      this.#router.fail(error)
     }
   }
 
   /** A command that is stopped is not begun again in another way. */
-  forgetOtherwise(): void {
-    this.#desk.otherwise = null
+  forgetFallback(): void {
+    this.#router.fallback = null
+  }
+
+  /** A shell that has read its line, waits for another one and has reported nothing no longer has the builtin: bash does the command itself. */
+  checkBuiltin(): void {
+    const { fallback } = this.#router
+    if (!fallback || !this.isIdle()) return
+    // What it reported before it was idle is in the pipe by now.
+    this.hearNow()
+    if (this.#router.fallback !== fallback) return
+    this.#router.hasBuiltin = false
+    this.#router.fallback = () => {
+      let line = fallback()
+      while (line.fallback) line = line.fallback()
+      return line
+    }
+    this.#giveFallback()
   }
 
   /** Resolves when a command that the builtin may decline has been started by it, or given otherwise. */
   async begun(): Promise<void> {
     for (
       const began = performance.now();
-      this.#desk.otherwise && this.alive && performance.now() - began < SETTLE_LIMIT_MS;
+      this.#router.fallback && this.alive && performance.now() - began < SETTLE_LIMIT_MS;
     ) {
       this.hearNow()
+      // The builtin takes the orders away when it begins with a text.
+      if (this.#way === 'native' && !this.isAtPrompt()) return
       // Until it has become the program it looks like the shell; one that could not is gone, and has only a name in brackets.
       const looks = descendantsOf(this.pid).map(commandLine)
       if (looks.some((line) => !line.startsWith('[') && line !== commandLine(this.pid))) return
@@ -182,7 +201,7 @@ export class SessionShell {
   /** The report of this kind and number; null when the shell ends first. */
   heard(kind: Report['kind'], number: number): Promise<Report | null> {
     if (!this.alive) return Promise.resolve(null)
-    return this.#desk.heard(kind, number)
+    return this.#router.heard(kind, number)
   }
 
   /** The report of a call's end. */
@@ -192,10 +211,10 @@ export class SessionShell {
     return answer
   }
 
-  /** The same, to whom it may concern. */
-  answerTo(who: Answered): void {
-    this.#desk.answerTo(who)
-    if (!this.alive) who.give(null)
+  /** Registers the receiver of the next end report. */
+  answerTo(receiver: ReportReceiver): void {
+    this.#router.answerTo(receiver)
+    if (!this.alive) receiver.give(null)
   }
 
   /** What the shell has reported by now, without waiting for the next turn of the event loop. */
@@ -216,19 +235,6 @@ export class SessionShell {
       await new Promise((resolve) => setTimeout(resolve, 1))
   }
 
-  /** Gives a plain command the line that reports its end if it did not do so itself. */
-  askForEnd(typed: boolean): void {
-    // Once: the second line would find the status of the first.
-    if (typed && this.#desk.asked !== 0) return
-    try {
-      this.files.ensure()
-    } catch {
-      // Without its file the line says nothing; the command's own report still comes.
-    }
-    if (typed) this.#desk.asked = this.nextNumber()
-    this.type(typed ? typedEndLine(this.#desk.asked, this.marks) : endLine(this.marks))
-  }
-
   /** Whether the shell reads our lines: its stdin is theirs only then, every command that could take its time gets another one. */
   isAtPrompt(): boolean {
     const now = openFile(this.pid, 0)
@@ -241,8 +247,8 @@ export class SessionShell {
   }
 
   /** Whether processes other than the shell were there when the last call ended. */
-  get accompanied(): boolean {
-    return this.#accompanied || this.#services.launcher.tier !== 'native'
+  get hasOtherProcesses(): boolean {
+    return this.#hasOtherProcesses || this.#services.launcher.tier !== 'native'
   }
 
   #hasCompany(): boolean {
@@ -256,17 +262,17 @@ export class SessionShell {
 
   #mayShare(): boolean {
     if (this.#services.launcher.tier !== 'native') return true
-    return this.#accompanied && (this.#accompanied = this.#hasCompany())
+    return this.#hasOtherProcesses && (this.#hasOtherProcesses = this.#hasCompany())
   }
 
   /** The call's last bytes have been read; nothing that comes later is the call's. */
   detach({ childless, waits }: { readonly childless: boolean; readonly waits: boolean }): { held: boolean } {
     this.streams.detach()
-    // Who was alone and started nobody still is; of those that bash has waited for, only the warden can have got company.
-    this.#accompanied = this.#accompanied
+    // No other processes before and none started: none now. Of those that bash has waited for, only the warden can have got any.
+    this.#hasOtherProcesses = this.#hasOtherProcesses
       ? this.#hasCompany()
       : !childless && (waits ? this.#wardenHasCompany() : this.#hasCompany())
-    return { held: this.#accompanied }
+    return { held: this.#hasOtherProcesses }
   }
 
   /**
@@ -275,19 +281,19 @@ export class SessionShell {
    */
   async caughtUp(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
-    this.readCrowded()
+    this.readUnread()
   }
 
-  /** Unless it was another report of which the kernel told, and this one came while that was read: then nobody was told of the output. */
-  readCrowded(): void {
-    if (this.#desk.crowded || this.streams.held) this.streams.drain()
+  /** If this report arrived while another one was being read, its output may be unread: drain now. */
+  readUnread(): void {
+    if (this.#router.outputMayBeUnread || this.streams.held) this.streams.drain()
   }
 
   /** False when the shell did not answer in time, or is gone. */
-  async dump(keepStatus: boolean): Promise<boolean> {
+  async dump(): Promise<boolean> {
     this.files.ensure()
     const done = this.heard('D', 0)
-    this.type(dumpLine(this.marks, keepStatus))
+    this.type(dumpLine(this.marks))
     return this.#inTime(done)
   }
 
@@ -336,6 +342,7 @@ export class SessionShell {
 
   /** Its command goes on without the session: when that ends, the shell leaves with its status. */
   release(): void {
+    if (this.#way !== 'sourced') this.type(keepStatusLine(this.marks))
     this.type(leaveLine(this.marks))
     this.#closeOwn()
     void this.ward.exited.then(() => this.#closeReports())
@@ -369,7 +376,7 @@ export class SessionShell {
   #closeOwn(): void {
     if (this.#closed) return
     this.#closed = true
-    this.silence.stop()
+    this.stall.stop()
     closeQuietly(this.#orders)
     this.files.close()
     for (const watch of this.#children) watch.close()

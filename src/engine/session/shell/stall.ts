@@ -20,7 +20,7 @@ export interface Waiting {
   unanswered(): void
 }
 
-export class SilenceWatch {
+export class StallWatch {
   readonly #shell: Watched
   #call: Waiting | null = null
   #began = 0

@@ -162,7 +162,7 @@ export class SessionStreams {
     const channels = this.#channels
     const own = new Set(channels.map(({ file }) => file))
     const foreign = new Set(
-      [...open].flatMap(([fd, { file, pipe }]) => (pipe && fd > 0 && !own.has(file) ? [file] : [])),
+      [...open].flatMap(([fd, { file, pipe, reads }]) => (pipe && !reads && fd > 0 && !own.has(file) ? [file] : [])),
     )
     const found: number[] = []
     const written = new Set<string>()

@@ -1,10 +1,32 @@
-/** A way to have a command done. */
-export interface Way {
+/** The ways to have a command done, and the one choice between them. */
+import { isRepeatable, isUsual, type CallText } from './call-text.js'
+
+/**
+ * `program`: the builtin starts one program, without bash making a copy of itself. `native`: the builtin sources the command and reports its
+ * end. `sourced`: bash does both by itself, with whatever else has to be said around the command.
+ */
+export type Way = 'program' | 'native' | 'sourced'
+
+export function chooseWay(call: CallText): Way {
+  if (!call.loaded) return 'sourced'
+  if (call.program && isRepeatable(call)) return 'program'
+  return isUsual(call) &&
+    call.stdin === '/dev/null' &&
+    !call.keepStdin &&
+    !call.merged &&
+    call.redirects.length === 0 &&
+    call.stages === null &&
+    call.lastArgument === null
+    ? 'native'
+    : 'sourced'
+}
+
+/** A command as a shell is given it. */
+export interface CommandLine {
+  readonly way: Way
   readonly line: Uint8Array
-  /** What the line sources; null when the command is typed as it is. */
+  /** The text of the command file; null when the words stand in the line. */
   readonly file: string | null
-  /** Whether the shell had the builtin of ours. */
-  readonly loaded: boolean
-  /** How to do it when the builtin of ours declines. */
-  readonly otherwise: (() => Way) | null
+  /** How to do it when the builtin declines. */
+  readonly fallback: (() => CommandLine) | null
 }

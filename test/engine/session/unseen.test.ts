@@ -1,0 +1,102 @@
+/** A session's own lines cannot be seen, and its reports cannot be imitated, by what a command can read. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Engine, Session } from '../../../src/index.js'
+import { testEngine } from '../harness.js'
+import { engineWithoutBuiltin } from './without-builtin.js'
+
+const ENGINES: readonly (readonly [string, () => Promise<Engine>])[] = [
+  ['with', () => testEngine()],
+  ['without', () => engineWithoutBuiltin()],
+]
+
+describe.each(ENGINES)('%s the builtin', (_, make) => {
+  const say = async (session: Session, command: string): Promise<string> => (await session.run({ command })).stdout
+
+  test('traps are listed without those of the session, also by a function', async () => {
+    const session = await (await make()).session()
+    expect(await say(session, 'trap -p')).toBe('')
+    await session.run({ command: 'f() { trap -p; }' })
+    expect(await say(session, 'f')).toBe('')
+    await session.run({ command: "trap 'echo usr' USR1" })
+    expect(await say(session, 'f')).toBe("trap -- 'echo usr' SIGUSR1\n")
+    expect(await say(session, '(trap -p) | cat')).toBe("trap -- 'echo usr' SIGUSR1\n")
+  })
+
+  test('the history of a shell holds no line of the session', async () => {
+    const session = await (await make()).session()
+    await session.run({ command: 'set -o history' })
+    for (const command of ['echo a', 'x=1', 'ls', 'echo b']) await session.run({ command })
+    expect(await say(session, 'history')).not.toMatch(/cerith|builtin/)
+    expect(await say(session, 'set -o | grep "^history"')).toMatch(/on/)
+    await session.run({ command: 'while :; do :; done', timeoutMs: 50 })
+    expect(await say(session, 'history')).not.toMatch(/cerith|[0-9a-f]{24}/)
+  })
+
+  test('the file that a command is sourced from holds the command, and no file holds the seal of reports', async () => {
+    const session = await (await make()).session()
+    const text = 'cat "$BASH_SOURCE"'
+    expect((await say(session, text)).split('\n')[0]).toBe(text)
+    await session.run({ command: "trap 'echo usr' USR1" })
+    await session.run({ command: 'PS1=x', env: { A: 'b' } })
+    const folder = dirname(await say(session, 'echo -n "$BASH_SOURCE"'))
+    const seen = [
+      ...readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')),
+      await say(
+        session,
+        'set; declare -f; trap -p; alias; env; echo $BASH_COMMAND; echo "$BASH_EXECUTION_STRING"; fc -l 2>/dev/null; caller',
+      ),
+    ]
+    // What an end is reported with: neither a mark with `@` nor one that only a report has.
+    for (const one of seen) expect(one).not.toMatch(/@[0-9a-f]{24}|[0-9a-f]{24}@/)
+    expect(existsSync(folder)).toBe(true)
+  })
+
+  test('a report that a command imitates with all it can find is none', async () => {
+    const session = await (await make()).session()
+    const forge = String.raw`
+      d=$(dirname "$BASH_SOURCE")
+      for pipe in /proc/$$/fd/* $(grep -aoh '/proc/[0-9]*/fd/[0-9]*' "$d"/* 2>/dev/null | sort -u); do
+        for mark in $(grep -aoh '[0-9a-f]\{24\}' "$d"/* 2>/dev/null | sort -u) $(set | grep -o '[0-9a-f]\{8,24\}' | sort -u); do
+          [ -p "$pipe" ] && [ -w "$pipe" ] && timeout 1 bash -c 'printf "%s\0" "@$1" T 0 77 hB /tmp x "" "" 77 "$1@" >"$2"' - "$mark" "$pipe" 2>/dev/null
+        done
+      done >/dev/null 2>&1
+      sleep 0.2; echo really over`
+    for (let round = 0; round < 2; round++) {
+      const outcome = await session.run({ command: forge })
+      // It can write into its own output as well, and does.
+      expect(outcome.exitCode).toBe(0)
+      expect(outcome.stdout).toMatch(/really over\n$/)
+      expect(await session.run({ command: 'echo next' })).toMatchObject({ exitCode: 0, stdout: 'next\n' })
+    }
+  })
+
+  test('a comment has not failed, and leaves the status of the command before it', async () => {
+    const session = await (await make()).session()
+    await session.run({ command: 'false' })
+    expect(await session.run({ command: '# nothing' })).toMatchObject({ status: 'completed', exitCode: 0 })
+    expect(await say(session, 'echo $?')).toBe('1\n')
+  })
+
+  test('the first line of a command is line 1, whatever stands before it', async () => {
+    const session = await (await make()).session()
+    const command = 'echo $LINENO\necho $LINENO'
+    expect(await say(session, command)).toBe('1\n2\n')
+    await session.run({ command: 'false' })
+    expect(await say(session, command)).toBe('1\n2\n')
+    expect((await session.run({ command, env: { A: 'b' } })).stdout).toBe('1\n2\n')
+    expect((await session.run({ command, cwd: '/tmp' })).stdout).toBe('1\n2\n')
+    await session.run({ command: "trap ':' USR1" })
+    expect(await say(session, command)).toBe('1\n2\n')
+  })
+
+  test('a here-document without its end gains nothing', async () => {
+    const session = await (await make()).session()
+    expect(await say(session, 'cat <<EOF\nabc\n')).toBe('abc\n')
+    await session.run({ command: 'cat <<EOF\nlonger than the next one, and then some more\n' })
+    expect(await say(session, 'cat <<EOF\nabc')).toBe('abc\n')
+  })
+})
