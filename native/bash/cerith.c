@@ -42,7 +42,10 @@ extern char *search_for_command(const char *name, int flags);
 extern char *get_string_value(const char *variable);
 extern void termsig_handler(int signal_number);
 extern int signal_is_ignored(int signal_number);   /* by the agent: `trap '' TERM` */
-extern int remember_on_history;
+extern int remember_on_history, restricted;
+typedef struct { char *name, *value, *exported; void *dynamic_value, *assign; int attributes, context; } Variable;
+enum { READ_ONLY = 2 };
+extern Variable *find_variable(const char *name);
 extern int source_file(const char *path, int flags);
 extern char *which_set_flags(void);
 extern int change_flag(int flag, int on_or_off);
@@ -275,6 +278,14 @@ static bool has_prompts(void) {
   return false;
 }
 
+/* A prompt that is read-only could not be put away, and bash would print it. */
+static void unlock_prompts(void) {
+  for (size_t at = 0; at < sizeof PROMPTS / sizeof *PROMPTS; at++) {
+    Variable *variable = find_variable(PROMPTS[at]);
+    if (variable) variable->attributes &= ~READ_ONLY;
+  }
+}
+
 static void add_stages(Report *report) {
   static char text[] = "${PIPESTATUS[@]}";
   char *stages = expand_string_to_string(text, 0);
@@ -309,6 +320,8 @@ static void leave(void *unused) {
   (void)unused;
   if (getpid() != shell) return;
   dup2(orders, 0);
+  /* A restricted shell could neither be written down nor given its next command. */
+  restricted = 0;
   if (told) return;
   told = true;
   Report report;
@@ -332,6 +345,7 @@ static int evaluate(WordList *words) {
   if (*changes->word->word == '+') {
     change_flag('x', '+');
     change_flag('v', '+');
+    if (has_prompts()) unlock_prompts();
     if (has_prompts() || remember_on_history) source_file(settle_path, 0);
     source_file(dump_path, 0);
   }
@@ -341,6 +355,18 @@ static int evaluate(WordList *words) {
 }
 
 /* ---- the builtin ---- */
+
+/* What is declared above by hand is that of bash 5.0 to 5.3; another one is refused, and so is one that does not do what these names say. */
+static bool is_known(WordList *words) {
+  const char *version = get_string_value("BASH_VERSION");
+  if (!version || version[0] != '5' || version[1] != '.' || version[2] < '0' || version[2] > '3' || version[3] != '.') return false;
+  static char text[] = "${BASH_VERSION}";
+  char *expanded = expand_string_to_string(text, 0);
+  Variable *variable = find_variable("BASH_VERSION");
+  bool known = strcmp(words->word->word, "=") == 0 && expanded && strcmp(expanded, version) == 0 && variable && strcmp(variable->name, "BASH_VERSION") == 0 && strcmp(variable->value, version) == 0;
+  free(expanded);
+  return known;
+}
 
 /* Where one system imitates another, vfork may be nothing but fork; then a program that could not be started would not be noticed. */
 static bool shares_memory(void) {
@@ -363,7 +389,7 @@ static int set_up(WordList *words) {
   WordList *where = words->next;
   WordList *with = where ? where->next : NULL;
   WordList *files = with ? with->next : NULL;
-  if (!files || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
+  if (!files || !is_known(words) || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
   if (strlen(files->word->word) + sizeof ".command" > LONGEST_PATH || !shares_memory()) return 1;
   strcpy(report_path, where->word->word);
   strcpy(mark, with->word->word);

@@ -100,3 +100,18 @@ describe.each(ENGINES)('%s the builtin', (_, make) => {
     expect(await say(session, 'cat <<EOF\nabc')).toBe('abc\n')
   })
 })
+
+test('a restricted shell is one for its call only', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'kept=yes' })
+  expect(await session.run({ command: 'set -r; cd /' })).toMatchObject({ exitCode: 1 })
+  expect(await session.run({ command: 'cd / && echo $kept >/dev/null && pwd' })).toMatchObject({ stdout: '/\n' })
+})
+
+test('a prompt that cannot be unset is not printed', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: ':' })
+  await session.run({ command: 'readonly PS1=prompt' })
+  for (const command of ['ls', 'x=1', 'echo $PS1'])
+    expect(await session.run({ command })).toMatchObject({ exitCode: 0, stderr: '' })
+})

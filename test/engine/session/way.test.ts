@@ -1,0 +1,61 @@
+/** The one choice between the ways to have a command done. */
+import { expect, test } from 'vitest'
+import type { CallText } from '../../../src/engine/session/shell/call-text.js'
+import { chooseWay, type Way } from '../../../src/engine/session/shell/way.js'
+
+const USUAL: CallText = {
+  script: 'ls',
+  whole: true,
+  stdin: '/dev/null',
+  keepStdin: false,
+  merged: false,
+  redirects: [],
+  cwd: null,
+  env: {},
+  secrets: null,
+  status: 0,
+  lastArgument: null,
+  stages: null,
+  traps: null,
+  watchTraps: false,
+  errTrap: false,
+  prompts: false,
+  xtrace: false,
+  verbose: 'no',
+  dumpFirst: null,
+  inert: true,
+  program: false,
+  loaded: true,
+  repairBuiltins: false,
+}
+
+test.each<readonly [Partial<CallText>, Way]>([
+  [{}, 'native'],
+  [{ inert: false }, 'native'],
+  [{ whole: false }, 'native'],
+  [{ status: 3 }, 'native'],
+  [{ dumpFirst: 4, inert: false }, 'native'],
+  [{ program: true }, 'program'],
+  [{ program: true, dumpFirst: 4 }, 'native'],
+  [{ loaded: false }, 'sourced'],
+  [{ loaded: false, program: true }, 'sourced'],
+  [{ stdin: null }, 'sourced'],
+  [{ stdin: '/some/file' }, 'sourced'],
+  [{ keepStdin: true }, 'sourced'],
+  [{ merged: true }, 'sourced'],
+  [{ redirects: [{ fd: 1, path: '/x' }] }, 'sourced'],
+  [{ cwd: '/x' }, 'sourced'],
+  [{ env: { A: 'b' } }, 'sourced'],
+  [{ secrets: { prelude: '', epilogue: '' } }, 'sourced'],
+  [{ lastArgument: '' }, 'sourced'],
+  [{ stages: [0, 1] }, 'sourced'],
+  [{ traps: { exit: null, debug: null, return: null, listed: false } }, 'sourced'],
+  [{ watchTraps: true }, 'sourced'],
+  [{ errTrap: true }, 'sourced'],
+  [{ prompts: true }, 'sourced'],
+  [{ xtrace: true }, 'sourced'],
+  [{ verbose: 'begins' }, 'sourced'],
+  [{ repairBuiltins: true }, 'sourced'],
+])('a call with %j is %s', (what, way) => {
+  expect(chooseWay({ ...USUAL, ...what })).toBe(way)
+})
