@@ -6,16 +6,15 @@
 #include <string.h>
 
 static const struct { const char *key; ItemKind kind; } KINDS[] = {
-  {"show=", SHOW}, {"write=", WRITE}, {"hide=", HIDE}, {"view=", VIEW}, {"blank=", BLANK}, {"between=", BETWEEN}, {"protect=", PROTECT}, {"try=", TRY},
+  {"show=", SHOW}, {"write=", WRITE}, {"hide=", HIDE}, {"view=", VIEW}, {"blank=", BLANK}, {"between=", BETWEEN}, {"protect=", PROTECT},
 };
 
-static bool is_item(Policy *policy, const char *field, const char **from) {
+static bool is_item(Policy *policy, const char *field) {
   for (size_t at = 0; at < sizeof KINDS / sizeof KINDS[0]; at++) {
     size_t length = strlen(KINDS[at].key);
     if (strncmp(field, KINDS[at].key, length) != 0) continue;
     if (policy->count == ITEMS) policy->overflow = true;
-    else policy->items[policy->count++] = (Item){KINDS[at].kind, field + length, *from, -1};
-    *from = NULL;
+    else policy->items[policy->count++] = (Item){KINDS[at].kind, field + length, -1};
     return true;
   }
   return false;
@@ -23,11 +22,9 @@ static bool is_item(Policy *policy, const char *field, const char **from) {
 
 const char *read_policy(Policy *policy, char *payload, size_t length) {
   memset(policy, 0, sizeof *policy);
-  const char *from = NULL;
   for (char *at = payload; at < payload + length; at += strlen(at) + 1) {
-    if (is_item(policy, at, &from)) continue;
-    if (strncmp(at, "from=", 5) == 0) from = at + 5;
-    else if (strncmp(at, "inner=", 6) == 0) policy->inner = at + 6;
+    if (is_item(policy, at)) continue;
+    if (strncmp(at, "inner=", 6) == 0) policy->inner = at + 6;
     else if (strcmp(at, "strict=1") == 0) policy->strict = true;
     else if (strcmp(at, "network=all") == 0) policy->all_network = true;
     else if (strcmp(at, "nested=1") == 0) policy->nested = true;

@@ -162,27 +162,11 @@ static const char *show_view(Policy *policy, int at, unsigned *lacks) {
     if (snprintf(path, sizeof path, "%s/%s", item->path, policy->items[next].path) >= (int)sizeof path) return "blank";
     char *kept = strdup(path);
     if (!kept) return "blank";
-    policy->items[next] = (Item){HIDE, kept, NULL, -1};
+    policy->items[next] = (Item){HIDE, kept, -1};
     const char *failed = hide(policy, next);
     if (failed) return failed;
   }
   return NULL;
-}
-
-static const char *try_changes(const Item *item, int number) {
-  char options[PATH_MAX], place[64];
-  int target = open_within(new_root, item->path), upper = open_source(item->from);
-  if (target < 0 || upper < 0) return "try";
-  if ((mkdirat(upper, "upper", 0700) != 0 && errno != EEXIST) || (mkdirat(upper, "work", 0700) != 0 && errno != EEXIST)) return "try";
-  (void)number;
-  snprintf(options, sizeof options, "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d/upper,workdir=/proc/self/fd/%d/work,userxattr", item->fd, upper, upper);
-  snprintf(place, sizeof place, "/proc/self/fd/%d", target);
-  bool ok = mount("try", place, "overlay", MS_NOSUID | MS_NODEV, options) == 0;
-  int saved = errno;
-  close(target);
-  close(upper);
-  errno = saved;
-  return ok ? NULL : "copy-on-write";
 }
 
 static const char *apply(Policy *policy, int at, unsigned *lacks) {
@@ -192,7 +176,6 @@ static const char *apply(Policy *policy, int at, unsigned *lacks) {
   struct stat facts;
   if (item->fd >= 0 && fstat(item->fd, &facts) != 0) return "stat";
   if (item->kind == VIEW) return make_within(new_root, item->path, true) ? show_view(policy, at, lacks) : "view";
-  if (item->kind == TRY) return make_within(new_root, item->path, true) ? try_changes(item, at) : "try";
   if (item->kind == SHOW || item->kind == WRITE) {
     if (!make_within(new_root, item->path, S_ISDIR(facts.st_mode))) return "mount point";
     int target = open_within(new_root, item->path);
@@ -275,10 +258,10 @@ static const char *make_files(Policy *policy, unsigned *lacks) {
   }
   for (int at = 0; at < policy->count; at++) {
     Item *item = &policy->items[at];
-    bool taken = item->kind == SHOW || item->kind == WRITE || item->kind == VIEW || item->kind == TRY;
-    if (taken && (item->fd = open_source(item->kind != TRY && item->from ? item->from : item->path)) < 0) return item->path;
+    bool taken = item->kind == SHOW || item->kind == WRITE || item->kind == VIEW;
+    if (taken && (item->fd = open_source(item->path)) < 0) return item->path;
     /* Held as a copy: nothing mounted later changes what was taken. */
-    if (taken && item->kind != VIEW && item->kind != TRY) {
+    if (taken && item->kind != VIEW) {
       int copy = clone_mount(item->fd, true);
       close(item->fd);
       if ((item->fd = copy) < 0) return item->path;

@@ -17,10 +17,9 @@ typedef enum {
   BLANK = 'b',     /* a name (relative to the view) that is not there, now or later */
   BETWEEN = 'n',   /* stays as it is but cannot be moved or removed */
   PROTECT = 'p',   /* stays as it is, read-only, although it lies in a WRITE */
-  TRY = 't',       /* copy-on-write: changes go to `from` */
 } ItemKind;
 
-typedef struct { ItemKind kind; const char *path, *from; int fd; } Item;
+typedef struct { ItemKind kind; const char *path; int fd; } Item;
 
 typedef struct {
   Item items[ITEMS];

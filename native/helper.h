@@ -39,6 +39,8 @@ typedef struct {
   int oom;
   int room, listener_room;              /* the room it enters, and the one whose listener it is given; -1 = none */
   char *folder;                         /* its folder of the room's session files */
+  char *groups[4];                      /* control groups that it enters before its room */
+  int group_count;
   long long cpu_seconds, memory_bytes, processes, file_bytes;
 } Request;
 bool parse_request(char *payload, size_t length, Request *request);

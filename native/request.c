@@ -56,6 +56,7 @@ bool parse_request(char *payload, size_t length, Request *request) {
     else if ((value = value_of(at, "memory"))) request->memory_bytes = atoll(value);
     else if ((value = value_of(at, "processes"))) request->processes = atoll(value);
     else if ((value = value_of(at, "room"))) request->room = atoi(value);
+    else if ((value = value_of(at, "group"))) { if (request->group_count == 4) return false; request->groups[request->group_count++] = (char *)value; }
     else if ((value = value_of(at, "folder"))) request->folder = (char *)value;
     else if ((value = value_of(at, "listener"))) request->listener_room = atoi(value);
     else if ((value = value_of(at, "filesize"))) request->file_bytes = atoll(value);

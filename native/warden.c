@@ -88,6 +88,19 @@ static void set_oom_score(int score) {
   close(fd);
 }
 
+/* What comes from this process is in the groups too. */
+static bool enter_groups(const Request *request) {
+  for (int at = 0; at < request->group_count; at++) {
+    char path[4352];
+    if (snprintf(path, sizeof path, "%s/cgroup.procs", request->groups[at]) >= (int)sizeof path) return false;
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool entered = fd >= 0 && write(fd, "0", 1) == 1;
+    if (fd >= 0) close(fd);
+    if (!entered) return false;
+  }
+  return true;
+}
+
 /* Runs in the child, before its exec. The order matters: a new session first, so that no terminal of the engine can be reached. */
 static void become_command(Request *request, int report) {
   if (setsid() < 0) fail_child(report, "session");
@@ -137,6 +150,7 @@ static void become_command(Request *request, int report) {
   if (link_.holder != 0 || link_.only_wall) {
     /* Without a room there are no capabilities that would do instead: a ruleset may be entered by who can gain no rights. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail_child(report, "sandbox");
+    if (link_.only_wall && !enter_groups(request)) fail_child(report, "sandbox");
     if (link_.only_wall) shield_switches();
     bool walled = link_.wall >= 0 ? wall >= 0 && enter_wall(wall) : !link_.only_wall;
     const char *failed = walled ? lock_down(link_.nested, link_.only_wall && !link_.all_network) : "landlock";
@@ -166,7 +180,7 @@ static int carry_in(void *context) {
   Entry entry = {.holder = link_.holder, .all_network = link_.all_network, .detached = request->detached, .own_terminals = request->pty, .inner = link_.inner,
     .folder = request->folder, .leave = leave_pipe[0]};
   set_oom_score(request->oom);
-  porter_failed = room_enter(&entry, &init);
+  porter_failed = enter_groups(request) ? room_enter(&entry, &init) : "limits";
   if (!porter_failed && request->pty && !terminal_open(&terminal, request->cols, request->rows)) porter_failed = "terminal";
   if (!porter_failed && (leader = clone_leader(become_confined, request)) < 0) porter_failed = "fork";
   porter_error = errno;

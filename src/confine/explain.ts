@@ -61,7 +61,7 @@ function lookUp(path: string, policy: RoomPolicy, refused: boolean): Blocked | n
   return {
     cause: `write ${path}`,
     what: path,
-    text: `The sandbox forbids writing ${path} (profile ${policy.profile}; writable: ${writable}). Write there, or repeat the command with \`outside\` and a reason.`,
+    text: `The sandbox forbids writing ${path} (profile ${policy.profile}; writable: ${writable}). Write there, or ask the person to let this one command run outside.`,
   }
 }
 

@@ -12,14 +12,12 @@ import type { Machine } from './machine.js'
 import { depthOf, isBelow, isInside, join, nameOf, parentOf } from './paths.js'
 import { protectionOf, type Protection } from './protected.js'
 
-export type ItemKind = 'view' | 'blank' | 'show' | 'hide' | 'write' | 'try' | 'between' | 'protect'
+export type ItemKind = 'view' | 'blank' | 'show' | 'hide' | 'write' | 'between' | 'protect'
 
 export interface Item {
   readonly kind: ItemKind
   /** Absolute and canonical; for `blank` relative to the view before it. */
   readonly path: string
-  /** With `try`: where the changes go. */
-  readonly from?: string
 }
 
 /** The places that a policy is about. All of them canonical. */
@@ -33,8 +31,6 @@ export interface Places {
   /** What the engine itself needs to be seen: its bash and the builtin of its sessions. */
   readonly needed: readonly string[]
   readonly isRoot: boolean
-  /** With `--try`: the directory that holds the changes of each root, by the root. */
-  readonly layers?: Readonly<Record<string, string>>
 }
 
 export interface RoomPolicy {
@@ -50,7 +46,7 @@ export interface RoomPolicy {
 export class PolicyMistake extends Error {}
 
 const NEVER_WRITABLE = ['/', '/proc', '/sys', '/dev', '/run']
-const SAME_DEPTH: readonly ItemKind[] = ['view', 'blank', 'show', 'hide', 'write', 'try', 'between', 'protect']
+const SAME_DEPTH: readonly ItemKind[] = ['view', 'blank', 'show', 'hide', 'write', 'between', 'protect']
 
 export function roomPolicy(options: SandboxOptions, places: Places, machine: Machine): RoomPolicy {
   const { profile } = options
@@ -90,14 +86,8 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
   for (const path of hidden)
     if (!blank.includes(path) || live.some((one) => isBelow(path, one) && one !== places.home))
       items.push({ kind: 'hide', path })
-  for (const path of [...writable, ...caches]) {
-    const layer = places.layers?.[path]
-    items.push(layer === undefined ? { kind: 'write', path } : { kind: 'try', path, from: layer })
-  }
-  // A copy-on-write root protects what it holds by not being the root itself.
-  const kept = protection.present.filter((path) =>
-    writable.some((root) => isBelow(path, root) && places.layers?.[root] === undefined),
-  )
+  for (const path of [...writable, ...caches]) items.push({ kind: 'write', path })
+  const kept = protection.present.filter((path) => writable.some((root) => isBelow(path, root)))
   for (const path of kept) {
     items.push({ kind: 'protect', path })
     for (const between of directoriesBetween(path, writable)) items.push({ kind: 'between', path: between })

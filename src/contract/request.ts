@@ -77,6 +77,8 @@ export interface RunRequest {
   readonly door?: Door
   /** Who asks, for the record and for those who watch, e.g. the name of an MCP client. */
   readonly client?: string
+  /** Run this one command outside the engine's sandbox, for this reason: a person is always asked. */
+  readonly outside?: string
   /** A stricter sandbox than the engine's, for this command alone. */
   readonly sandbox?: Partial<SandboxOptions>
   /** Overrides the engine's ask function for this call. */
@@ -91,7 +93,10 @@ export interface RunRequest {
 
 export type JobOwner = 'manager' | 'detached'
 
-export interface StartRequest extends Omit<RunRequest, 'yieldMs' | 'onTimeout' | 'clip' | 'timeoutMs' | 'record'> {
+export interface StartRequest extends Omit<
+  RunRequest,
+  'yieldMs' | 'onTimeout' | 'clip' | 'timeoutMs' | 'record' | 'outside'
+> {
   /** `manager` jobs end with their engine; `detached` ones live on. Default `manager`. */
   readonly owner?: JobOwner
   /** Hard wall-clock limit kept by the job's keeper, also without an engine. Default none. */

@@ -37,6 +37,7 @@ import { planRun } from './plan/plan.js'
 import { runOnTerminal } from './run/terminal.js'
 import { checkRequest } from './plan/request.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
+import { runOutside } from './run/outside.js'
 import { insideFor } from './services/inside.js'
 import { Sandbox } from './services/sandbox.js'
 import { SecretStore } from './services/secret-store.js'
@@ -64,7 +65,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
           (request as Partial<StartRequest>).session,
           'Use (await engine.session(name)).run(request).',
         )
-      const plan = await planRun(request, { session: null, cwd: services.cwd }, services)
+      const planned = await planRun(request, { session: null, cwd: services.cwd }, services)
+      if (services.sandbox && request.outside !== undefined) return runOutside(planned, call, services)
+      const plan = planned
       const stopped = await passGate(plan, services)
       if (stopped) return call.settle(stopped)
       const inside = services.sandbox || request.sandbox ? await insideFor(services, request, call) : services
@@ -87,6 +90,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     }
   }
 
+  services.outside = launch
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
     services.state.closed = true
@@ -192,6 +196,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const makeSandbox = (wanted: SandboxOptions): Sandbox =>
     new Sandbox({
       options: wanted,
+      id,
       launcher,
       stateDir,
       runDir,
@@ -253,6 +258,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
       return verdict
     },
     ask: options.ask ?? null,
+    outside: null,
     usualEnvironment: null,
     ownEnv: { ...sandbox?.environment, ...askpass?.environment },
     runFile(kind) {

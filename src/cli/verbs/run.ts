@@ -32,6 +32,7 @@ interface RunOptions extends SandboxFlags {
   readonly input?: string
   readonly ansi?: 'keep' | 'strip'
   readonly description?: string
+  readonly outside?: string
 }
 
 export const verb: Verb = {
@@ -69,6 +70,7 @@ export const verb: Verb = {
     { flags: '--ansi <MODE>', about: 'keep or strip colours and other escape sequences', choices: ['keep', 'strip'] },
     { flags: '--description <TEXT>', about: 'what it is for, kept with the job' },
     ...SANDBOX_OPTIONS,
+    { flags: '--outside <REASON>', about: 'outside the sandbox, once; a person is asked' },
     SET_OPTION,
   ],
   examples: [
@@ -112,6 +114,7 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     ...(input === undefined ? {} : { input }),
     ...(options.ansi ? { ansi: options.ansi } : {}),
     ...(options.description === undefined ? {} : { description: options.description }),
+    ...(options.outside === undefined ? {} : { outside: options.outside }),
   }
   // In a session the directory is relative to the session's; elsewhere to ours, and its configuration is the one that counts.
   const inSession = options.session !== undefined

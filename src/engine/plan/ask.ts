@@ -41,7 +41,8 @@ export async function askPerson(plan: Plan, services: Services): Promise<Decided
   const answer = await firstAnswer(plan, services, waiting.id)
   if (answer && 'trouble' in answer) return { as: null, id: waiting.id, trouble: answer.trouble }
   if (answer) forgetPending(stateDir, waiting.id)
-  if (answer?.as === 'session') questions.remember(key, marks)
+  // A command outside the sandbox is allowed once, whatever was answered.
+  if (answer?.as === 'session' && plan.verdict.rule !== 'outside') questions.remember(key, marks)
   return { as: answer?.as ?? null, id: waiting.id }
 }
 
@@ -51,7 +52,7 @@ async function askCaller(plan: Plan, { questions, ask: own }: Services, key: str
   if (questions.remembers(key, marks)) return { as: 'once', id: '' }
   const ask = request.ask ?? own
   const heard = await answerOf(ask, { id: '', command, cwd, session, verdict })
-  if (heard.as === 'session') questions.remember(key, marks)
+  if (heard.as === 'session' && verdict.rule !== 'outside') questions.remember(key, marks)
   return { ...heard, id: '' }
 }
 

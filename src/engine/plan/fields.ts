@@ -198,6 +198,7 @@ const requestRows = (limits: EngineLimits): Rows<Request> => ({
   session: text,
   limits: nested(KERNEL_LIMITS),
   sandbox,
+  outside: is('the reason, as a text', 'Say why it cannot be done in the sandbox.', (value) => typeof value === 'string' && value.trim() !== ''),
 }) // prettier-ignore
 
 const rowsFor = new WeakMap<EngineLimits, Rows<Request>>()

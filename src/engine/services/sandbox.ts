@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { explain, type Blocked } from '../../confine/explain.js'
 import { roomEnvironment } from '../../confine/environment.js'
 import { PolicyMistake, roomPolicy, type Places, type RoomPolicy } from '../../confine/policy.js'
 import { isInside } from '../../confine/paths.js'
@@ -12,14 +11,20 @@ import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { SandboxFacts, SandboxOptions } from '../../contract/sandbox.js'
 import { thisMachine } from '../../os/confine/machine.js'
-import { startProxy, type Proxy, type Refused } from '../../os/confine/proxy.js'
-import { Quarantine, type Found } from '../../os/confine/quarantine.js'
-import type { Launcher, Room } from '../../os/helper/launcher.js'
+import { startProxy, type Proxy } from '../../os/confine/proxy.js'
+import { limitRoom, type RoomLimits } from '../../os/confine/limits.js'
+import { Quarantine } from '../../os/confine/quarantine.js'
+import { adorned } from './sandbox-notes.js'
+import type { Launcher, Room, Ward } from '../../os/helper/launcher.js'
+import { processesOf } from '../../os/helper/processes.js'
+import { signalProcess } from '../../os/proc.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
 
 /** What the sandbox of an engine is made from. */
 export interface SandboxParts {
   readonly options: SandboxOptions
+  /** Of the engine. */
+  readonly id: string
   readonly launcher: Launcher
   readonly stateDir: string
   readonly runDir: string
@@ -28,12 +33,13 @@ export interface SandboxParts {
   readonly needed: readonly string[]
 }
 
-interface BuiltRoom {
+export interface BuiltRoom {
   readonly room: Room
   readonly policy: RoomPolicy
   readonly quarantine: Quarantine
   /** With an allow-list. */
   readonly proxy: Proxy | null
+  readonly limits: RoomLimits | null
   readonly tier: SandboxFacts['tier']
   /** Variables of its commands. */
   readonly environment: Readonly<Record<string, string>>
@@ -54,6 +60,7 @@ export class Sandbox {
   readonly #inner: string
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
   readonly #told = new Set<string>()
+  readonly #wards = new Set<Ward>()
   #folders = 0
 
   constructor(parts: SandboxParts) {
@@ -78,6 +85,33 @@ export class Sandbox {
 
   #environment(options: SandboxOptions): Readonly<Record<string, string>> {
     return roomEnvironment(options.profile, options.network ?? 'none', this.#cacheDir(options))
+  }
+
+  /** Directories that commands in the rooms of this engine could have written in. */
+  get writable(): readonly string[] {
+    return [...this.#parts.roots, ...(this.options.write ?? [])].map((path) => thisMachine.real(path) ?? path)
+  }
+
+  /** Everything in the rooms stands still until the returned function is called. */
+  freeze(): () => void {
+    const stopped = new Set<number>()
+    // Twice: what was started while the first list was read is on the second.
+    for (let round = 0; round < 2; round++)
+      for (const ward of this.#wards)
+        for (const pid of processesOf(ward)) {
+          signalProcess(pid, 'SIGSTOP')
+          stopped.add(pid)
+        }
+    return () => {
+      for (const pid of stopped) signalProcess(pid, 'SIGCONT')
+    }
+  }
+
+  async #started(starting: Promise<Ward>): Promise<Ward> {
+    const ward = await starting
+    this.#wards.add(ward)
+    void ward.gone.then(() => this.#wards.delete(ward))
+    return ward
   }
 
   /** `named`: pipes of the stay have names that a shell inside can open. */
@@ -107,16 +141,18 @@ export class Sandbox {
           return launcher.alive
         },
         start: (spec) =>
-          launcher.start({
-            ...spec,
-            // Rooms have theirs in the environment of the engine; the lower tier is known only now.
-            ...(built.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
-            inside: { room: built.room, ...(folder === null ? {} : { folder }) },
-          }),
+          this.#started(
+            launcher.start({
+              ...spec,
+              // Rooms have theirs in the environment of the engine; the lower tier is known only now.
+              ...(built.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
+              inside: { room: built.room, ...(folder === null ? {} : { folder }), groups: built.limits?.groups ?? [] },
+            }),
+          ),
         ...(named ? { pipeNow: () => null, pipe: () => launcher.namedPipe(join(place(), `p${++pipes}`)) } : {}),
       },
       runFile: (kind) => join(place(), `${kind}${++files}`),
-      adorn: (outcome) => this.#adorn(outcome, built),
+      adorn: (outcome) => adorned(outcome, built, this.options, this.#told),
       leave: () => {
         if (left) return
         left = true
@@ -133,6 +169,7 @@ export class Sandbox {
       // The last process is gone: what appeared since the last look is set aside now.
       built?.quarantine.look()
       built?.proxy?.close()
+      built?.limits?.close()
       if (built?.room.alive) this.#parts.launcher.closeRoom(built.room)
     }
     this.#rooms.clear()
@@ -191,11 +228,16 @@ export class Sandbox {
       for (const port of options.ports ?? []) await launcher.publish(room, port)
       const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
       const quarantine = new Quarantine(stateDir, policy.protection.absent, policy.writable)
-      return { room, policy, quarantine, proxy, tier: 'rooms', environment: this.#environment(options) }
+      const limits = this.#limits(room, options)
+      return { room, policy, quarantine, proxy, limits, tier: 'rooms', environment: this.#environment(options) }
     } catch (error) {
       launcher.closeRoom(room)
       throw error
     }
+  }
+
+  #limits(room: Room, { limits }: SandboxOptions): RoomLimits | null {
+    return limits ? limitRoom(`cerith-${this.#parts.id}-${room.id}`, limits) : null
   }
 
   /** Landlock and seccomp alone: no private /tmp, no protected names, no loopback of its own. */
@@ -236,7 +278,15 @@ export class Sandbox {
       CERITH_SANDBOX_PROFILE: options.profile,
       TMPDIR: temporary,
     }
-    return { room, policy, quarantine: new Quarantine(stateDir, [], []), proxy: null, tier: 'landlock', environment }
+    return {
+      room,
+      policy,
+      quarantine: new Quarantine(stateDir, [], []),
+      proxy: null,
+      limits: this.#limits(room, options),
+      tier: 'landlock',
+      environment,
+    }
   }
 
   /** What a room of these options is, without building it. */
@@ -270,42 +320,5 @@ export class Sandbox {
     const about = JSON.stringify([options.profile, options.network, options.domains, options.write, this.#parts.roots])
     const key = createHash('sha256').update(about).digest('hex').slice(0, 16)
     return join(this.#parts.stateDir, 'rooms', key, 'cache')
-  }
-
-  #adorn(outcome: Outcome, { policy, quarantine, proxy, tier }: BuiltRoom): Outcome {
-    const set = quarantine.look()
-    // Never from the words of a command that did what it should.
-    const failed = outcome.status === 'failed' || outcome.status === 'timeout'
-    const blocked = failed ? explain(outcome.output ?? outcome.stderr, policy, outcome.cwd) : []
-    const unreached = (proxy?.refused() ?? []).map(unreachedNote)
-    const told = failed ? [...blocked, ...unreached] : blocked
-    const notes = [...told, ...set.map(foundNote)]
-      .filter(({ cause }) => !this.#told.has(cause))
-      .map(({ cause, text }) => {
-        this.#told.add(cause)
-        return text
-      })
-    const facts: SandboxFacts = {
-      profile: policy.profile,
-      network: policy.network,
-      tier,
-      blocked: [...blocked, ...unreached].map(({ what }) => what).concat(set.map(({ path }) => path)),
-    }
-    return { ...outcome, sandbox: facts, notes: notes.length > 0 ? [...outcome.notes, ...notes] : outcome.notes }
-  }
-}
-
-function unreachedNote({ host, why }: Refused): Blocked {
-  return { cause: `host ${host} ${why}`, what: host, text: `The sandbox let nothing through: ${why}.` }
-}
-
-function foundNote({ path, movedTo, why }: Found): Blocked {
-  return {
-    cause: `quarantine ${path} ${movedTo ?? why}`,
-    what: path,
-    text:
-      movedTo === null
-        ? `The sandbox noticed ${path}: ${why}.`
-        : `The sandbox set ${path} aside (${why}); it is now ${movedTo}.`,
   }
 }

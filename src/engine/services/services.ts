@@ -1,6 +1,7 @@
 /** What the parts of an engine share: its settings, its launcher, its guard, its secrets. One object, made once, passed down. */
 import type { AuditSink } from './audit-sink.js'
-import type { AskFunction, AutomationRule, Door } from '../../contract/request.js'
+import type { RunHandle } from '../../contract/engine.js'
+import type { AskFunction, AutomationRule, Door, RunRequest } from '../../contract/request.js'
 import type { Verdict } from '../../contract/verdict.js'
 import type { GuardContext } from '../../guard/policy/context.js'
 import type { Bash } from '../../os/bash.js'
@@ -44,6 +45,8 @@ export interface Services {
     automation?: readonly AutomationRule[],
   ): Promise<Verdict>
   ask: AskFunction | null
+  /** Starts a command of a session outside the sandbox, in a shell of its own. */
+  outside: ((request: RunRequest) => RunHandle) | null
   /** The environment of a request that asks for nothing special, built once. */
   usualEnvironment: PlannedEnvironment | null
   /** Variables of the engine's own that every command gets, e.g. where password prompts are answered. */

@@ -1,4 +1,5 @@
 /** A shell that remembers. Calls run in order; whatever a command does to the shell, the session goes on with its state. */
+import { resolve } from 'node:path'
 import type { RunHandle, Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
@@ -135,6 +136,9 @@ export class LiveSession implements Session {
   }
 
   stream(request: RunRequest): RunHandle {
+    // The shell never leaves its room: what asks to be let out could have prepared it.
+    if (request?.outside !== undefined && this.#services.outside && this.#services.sandbox)
+      return this.#services.outside({ ...request, cwd: resolve(this.cwd, request.cwd ?? '.') })
     // Before anything else: the rest is made while bash is at work.
     const quick = this.#turns === 0 ? this.#giveQuick(request) : null
     const call = new Call(request, this.name, this.#services.calls)

@@ -79,6 +79,8 @@ export interface Entrance {
   readonly room: Room
   /** Its folder of session files, if it has one. */
   readonly folder?: string
+  /** Control groups that limit it. */
+  readonly groups?: readonly string[]
 }
 
 export interface KeepSpec {

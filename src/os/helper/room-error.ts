@@ -13,8 +13,6 @@ export function roomError(errno: string, what: string): ShellError {
 function roomHint(what: string): string {
   if (what === 'user namespace' || what === 'identity' || what === 'private') return namespaceHint()
   if (what === 'landlock') return 'The kernel needs Landlock (5.19 or later, `lsm=` with `landlock`).'
-  if (what === 'copy-on-write')
-    return 'The file system under this directory cannot hold changes apart (overlayfs refuses it); copy the directory and work there.'
   if (what === 'root' || what === 'init')
     return 'In a container /proc is often covered in part: start it with less of that, or use the weaker sandbox.'
   if (what.startsWith('/')) return `Check that ${what} exists and is no link.`

@@ -24,6 +24,7 @@ export function describeStart(id: number, spec: LaunchSpec): (readonly [string, 
   if (spec.limits?.processes) fields.push(['processes', spec.limits.processes])
   if (spec.limits?.fileBytes) fields.push(['filesize', spec.limits.fileBytes])
   if (spec.inside) fields.push(['room', spec.inside.room.id])
+  for (const group of spec.inside?.groups ?? []) fields.push(['group', group])
   if (spec.inside?.folder !== undefined) fields.push(['folder', spec.inside.folder])
   if (spec.listenerOf) fields.push(['listener', spec.listenerOf.id])
   const { keep } = spec
@@ -50,10 +51,7 @@ export function describeRoom(id: number, order: RoomOrder): (readonly [string, s
   if (order.weaker) fields.push(['weaker', 1])
   if (order.listens) fields.push(['listens', 1])
   if (order.tmpBytes) fields.push(['tmp', order.tmpBytes])
-  for (const { kind, path, from } of order.items) {
-    if (from !== undefined) fields.push(['from', from])
-    fields.push([kind, path])
-  }
+  for (const { kind, path } of order.items) fields.push([kind, path])
   return fields
 }
 

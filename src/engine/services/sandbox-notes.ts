@@ -1,0 +1,67 @@
+/** What the sandbox has to say about an outcome: what it kept the command from, told from facts and once per cause. */
+import { explain, type Blocked } from '../../confine/explain.js'
+import type { Outcome } from '../../contract/outcome.js'
+import type { SandboxFacts, SandboxOptions } from '../../contract/sandbox.js'
+import type { Refused } from '../../os/confine/proxy.js'
+import type { Found } from '../../os/confine/quarantine.js'
+import type { BuiltRoom } from './sandbox.js'
+
+/** `known`: causes that were told before. */
+export function adorned(outcome: Outcome, built: BuiltRoom, options: SandboxOptions, known: Set<string>): Outcome {
+  const { policy, quarantine, proxy, limits, tier } = built
+  const set = quarantine.look()
+  // Never from the words of a command that did what it should.
+  const failed = outcome.status === 'failed' || outcome.status === 'timeout'
+  const blocked = failed ? explain(outcome.output ?? outcome.stderr, policy, outcome.cwd) : []
+  const unreached = (proxy?.refused() ?? []).map(unreachedNote)
+  const hit = failed ? (limits?.hit() ?? []).map((limit) => limitNote(limit, options)) : []
+  const lacking = (limits?.missing ?? []).map(missingNote)
+  const told = failed ? [...blocked, ...unreached, ...hit, ...lacking] : lacking
+  const notes = [...told, ...set.map(foundNote)]
+    .filter(({ cause }) => !known.has(cause))
+    .map(({ cause, text }) => {
+      known.add(cause)
+      return text
+    })
+  const facts: SandboxFacts = {
+    profile: policy.profile,
+    network: policy.network,
+    tier,
+    blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(set.map(({ path }) => path)),
+  }
+  return { ...outcome, sandbox: facts, notes: notes.length > 0 ? [...outcome.notes, ...notes] : outcome.notes }
+}
+
+function limitNote(limit: string, { limits }: SandboxOptions): Blocked {
+  const value = limits?.[limit as keyof typeof limits]
+  // Told each time: unlike a path, a limit can be kept to the next time.
+  const cause = `limit ${limit} ${Date.now()}`
+  return {
+    cause,
+    what: `limit ${limit}`,
+    text: `The sandbox reached its limit ${limit} (${value}, for all of its commands together).`,
+  }
+}
+
+function missingNote(limit: string): Blocked {
+  return {
+    cause: `missing ${limit}`,
+    what: limit,
+    text: `sandbox.limits.${limit} is not in force: this machine lets cerith make no control group for it.`,
+  }
+}
+
+function unreachedNote({ host, why }: Refused): Blocked {
+  return { cause: `host ${host} ${why}`, what: host, text: `The sandbox let nothing through: ${why}.` }
+}
+
+function foundNote({ path, movedTo, why }: Found): Blocked {
+  return {
+    cause: `quarantine ${path} ${movedTo ?? why}`,
+    what: path,
+    text:
+      movedTo === null
+        ? `The sandbox noticed ${path}: ${why}.`
+        : `The sandbox set ${path} aside (${why}); it is now ${movedTo}.`,
+  }
+}

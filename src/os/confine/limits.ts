@@ -1,0 +1,150 @@
+/** Limits of a room through control groups: version 2 where a group may be made beside ours, version 1 where that is all there is. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { SandboxLimits } from '../../contract/sandbox.js'
+
+export interface RoomLimits {
+  /** Groups that a command enters before its room. */
+  readonly groups: readonly string[]
+  /** What was asked for and cannot be had here. */
+  readonly missing: readonly string[]
+  /** Which limits were hit since the last time it was asked. */
+  hit(): string[]
+  close(): void
+}
+
+type Enforced = 'memoryBytes' | 'processes' | 'cpus'
+const ENFORCED: readonly Enforced[] = ['memoryBytes', 'processes', 'cpus']
+const CONTROLLER = { memoryBytes: 'memory', processes: 'pids', cpus: 'cpu' } as const
+const ROOT = '/sys/fs/cgroup'
+const CPU_PERIOD_US = 100_000
+
+/** Makes the groups; what this machine does not let us limit is named in `missing`, never left out silently. */
+export function limitRoom(name: string, limits: SandboxLimits): RoomLimits {
+  const wanted = ENFORCED.filter((limit) => limits[limit] !== undefined)
+  const made = new Map<string, string>()
+  const missing: string[] = []
+  const counters: { limit: Enforced; file: string; key: string | null; last: number }[] = []
+  const unified = existsSync(join(ROOT, 'cgroup.controllers'))
+  for (const limit of wanted) {
+    const group = unified ? unifiedGroup(name) : legacyGroup(name, CONTROLLER[limit])
+    const rows = group === null ? [] : rowsOf(limit, limits[limit] as number, unified)
+    if (group === null || !rows.every(([file, text]) => put(join(group, file), text))) {
+      missing.push(limit)
+      continue
+    }
+    made.set(group, group)
+    const counter = counterOf(limit, unified)
+    if (counter) counters.push({ limit, file: join(group, counter[0]), key: counter[1], last: 0 })
+  }
+  for (const counter of counters) counter.last = count(counter.file, counter.key)
+  return {
+    groups: [...made.keys()],
+    missing,
+    hit: () =>
+      counters.flatMap((counter) => {
+        const now = count(counter.file, counter.key)
+        const grew = now > counter.last
+        counter.last = now
+        return grew ? [counter.limit] : []
+      }),
+    close: () => {
+      for (const group of made.keys()) remove(group)
+    },
+  }
+}
+
+function rowsOf(limit: Enforced, value: number, unified: boolean): [string, string][] {
+  const whole = String(Math.ceil(value))
+  if (limit === 'processes') return [['pids.max', whole]]
+  if (limit === 'memoryBytes') return unified ? [['memory.max', whole]] : [['memory.limit_in_bytes', whole]]
+  const quota = String(Math.ceil(value * CPU_PERIOD_US))
+  return unified
+    ? [['cpu.max', `${quota} ${CPU_PERIOD_US}`]]
+    : [
+        ['cpu.cfs_period_us', String(CPU_PERIOD_US)],
+        ['cpu.cfs_quota_us', quota],
+      ]
+}
+
+/** A file whose number grows when the limit is hit; CPU time is only slowed, never refused. */
+function counterOf(limit: Enforced, unified: boolean): [string, string | null] | null {
+  if (limit === 'processes') return ['pids.events', 'max']
+  if (limit === 'memoryBytes') return unified ? ['memory.events', 'max'] : ['memory.failcnt', null]
+  return null
+}
+
+function count(file: string, key: string | null): number {
+  try {
+    const text = readFileSync(file, 'utf8')
+    return Number(key === null ? text : (new RegExp(`^${key} (\\d+)`, 'm').exec(text)?.[1] ?? 0))
+  } catch {
+    return 0
+  }
+}
+
+/** Beside our own group: one that holds processes cannot have groups below it with limits. */
+function unifiedGroup(name: string): string | null {
+  const own = /^0::(.*)$/m.exec(readText('/proc/self/cgroup'))?.[1]
+  if (own === undefined) return null
+  return makeGroup(own === '/' ? ROOT : dirname(join(ROOT, own)), name)
+}
+
+function legacyGroup(name: string, controller: string): string | null {
+  const line = readText('/proc/self/cgroup')
+    .split('\n')
+    .map((one) => one.split(':'))
+    .find(([, controllers]) => controllers?.split(',').includes(controller))
+  if (!line) return null
+  for (const mount of [controller, 'cpu,cpuacct']) {
+    const base = join(ROOT, mount, line[2] ?? '/')
+    if (existsSync(base)) return makeGroup(base, name)
+  }
+  return null
+}
+
+function makeGroup(base: string, name: string): string | null {
+  // What engines that were killed left behind is empty by now, and goes.
+  for (const other of namesIn(base)) if (other.startsWith('cerith-') && other !== name) remove(join(base, other))
+  const group = join(base, name)
+  try {
+    mkdirSync(group, { recursive: true })
+    return group
+  } catch {
+    return null
+  }
+}
+
+/** A group that still holds a process stays. */
+function remove(group: string): void {
+  try {
+    rmdirSync(group)
+  } catch {
+    // In use, or gone.
+  }
+}
+
+function put(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { flag: 'r+' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,72 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { ApprovalQuestion } from '../../../src/contract/request.js'
+import { canConfine, ground } from './harness.js'
+
+describe.skipIf(!canConfine)('one command outside the sandbox', () => {
+  test('is always asked about, with the reason and the files that the sandbox could have written', async () => {
+    const asked: ApprovalQuestion[] = []
+    const { engine, home, work } = await ground()
+    engine.setAsk(async (question) => {
+      asked.push(question)
+      return 'session'
+    })
+    writeFileSync(join(work, 'tool.sh'), `echo ran >${home}/ran`)
+    const outcome = await engine.run({ command: 'bash tool.sh', outside: 'it must write in the home' })
+    expect(outcome).toMatchObject({ exitCode: 0, sandbox: null })
+    expect(existsSync(join(home, 'ran'))).toBe(true)
+    expect(asked[0]?.verdict.reason).toContain('OUTSIDE')
+    expect(asked[0]?.verdict.reason).toContain('it must write in the home')
+    expect(asked[0]?.verdict.reason).toContain(join(work, 'tool.sh'))
+    // The answer counts once, also when it was for the session.
+    await engine.run({ command: 'bash tool.sh', outside: 'it must write in the home' })
+    expect(asked.length).toBe(2)
+  })
+
+  test('does not run when nobody agrees, or when the settings say never', async () => {
+    const { engine, home } = await ground()
+    const refused = await engine.run({ command: `echo x >${home}/x`, outside: 'because' })
+    expect(refused).toMatchObject({ status: 'refused', refused: { rule: 'outside' } })
+    const never = await ground({ outside: 'never' })
+    never.engine.setAsk(async () => 'once')
+    const denied = await never.engine.run({ command: `echo x >${never.home}/x`, outside: 'because' })
+    expect(denied.status).toBe('refused')
+    expect([existsSync(join(home, 'x')), existsSync(join(never.home, 'x'))]).toEqual([false, false])
+  })
+
+  test('does not run when a file that was shown changed, and the rooms stand still meanwhile', async () => {
+    const { engine, home, work } = await ground()
+    writeFileSync(join(work, 'tool.sh'), 'true')
+    const session = await engine.session()
+    await session.run({ command: '(while :; do echo "$((++n))" >count; sleep 0.02; done) >/dev/null 2>&1 &' })
+    engine.setAsk(async () => {
+      const read = await import('node:fs').then(
+        ({ readFileSync }) =>
+          () =>
+            readFileSync(join(work, 'count'), 'utf8'),
+      )
+      const before = read()
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      expect(read()).toBe(before)
+      writeFileSync(join(work, 'tool.sh'), `echo evil >${home}/evil`)
+      return 'once'
+    })
+    const outcome = await session.run({ command: 'bash tool.sh', outside: 'because' })
+    expect(outcome).toMatchObject({ status: 'refused', refused: { rule: 'outside' } })
+    expect(outcome.refused?.reason).toContain('changed')
+    expect(existsSync(join(home, 'evil'))).toBe(false)
+    // The rooms go on.
+    expect((await session.run({ command: 'echo on' })).stdout).toBe('on\n')
+  })
+
+  test('has the environment of the engine, not that of the room', async () => {
+    const { engine } = await ground()
+    engine.setAsk(async () => 'once')
+    const outcome = await engine.run({
+      command: 'echo "${CERITH_SANDBOX_PROFILE-none} ${GOMODCACHE-none}"',
+      outside: 'look',
+    })
+    expect(outcome.stdout).toBe('none none\n')
+  })
+})
