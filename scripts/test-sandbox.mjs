@@ -2,7 +2,7 @@
 // `node scripts/test-sandbox.mjs [PROFILE...] [--only ID,ID]`
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, chmodSync, chownSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { ensure, root } from './ensure.mjs'
 
@@ -15,7 +15,8 @@ const runner = join(root, 'test', 'sandbox', 'runner.sh')
 let failed = 0
 
 function play(profile, user) {
-  const base = mkdtempSync(join(existsSync('/var/tmp') ? '/var/tmp' : tmpdir(), 'cerith-escapes-'))
+  // Not in /tmp: that is private in a room, and what lies there would be held for the wrong reason.
+  const base = mkdtempSync(join(user?.home ?? homedir(), 'cerith-escapes-'))
   if (user) chownSync(base, user.uid, user.gid)
   chmodSync(base, 0o755)
   try {
@@ -42,8 +43,11 @@ function ordinaryUser() {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((one) => one.split(':'))
-    .find(([, , uid, , , , shell]) => Number(uid) >= 1000 && Number(uid) < 60_000 && shell?.endsWith('sh'))
-  return line ? { name: line[0], uid: Number(line[2]), gid: Number(line[3]) } : null
+    .find(
+      ([, , uid, , , home, shell]) =>
+        Number(uid) >= 1000 && Number(uid) < 60_000 && shell?.endsWith('sh') && existsSync(home ?? ''),
+    )
+  return line ? { name: line[0], uid: Number(line[2]), gid: Number(line[3]), home: line[5] } : null
 }
 
 for (const profile of profiles) {

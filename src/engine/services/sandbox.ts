@@ -55,6 +55,9 @@ export interface Stay extends BuiltRoom {
   leave(): void
 }
 
+/** Orders, reports, stdout and stderr of a session's shell. */
+const READY_PIPES = 4
+
 export class Sandbox {
   readonly #parts: SandboxParts
   readonly #inner: string
@@ -128,7 +131,10 @@ export class Sandbox {
       mkdirSync(path, { recursive: true, mode: 0o700 })
       return path
     }
-    if (named) place()
+    // All at once: each alone would cost a session's start a way to the launcher and back.
+    const ready = named
+      ? await Promise.all(Array.from({ length: READY_PIPES }, () => launcher.namedPipe(join(place(), `p${++pipes}`))))
+      : []
     built.quarantine.enter()
     let left = false
     return {
@@ -149,7 +155,12 @@ export class Sandbox {
               inside: { room: built.room, ...(folder === null ? {} : { folder }), groups: built.limits?.groups ?? [] },
             }),
           ),
-        ...(named ? { pipeNow: () => null, pipe: () => launcher.namedPipe(join(place(), `p${++pipes}`)) } : {}),
+        ...(named
+          ? {
+              pipeNow: () => ready.shift() ?? null,
+              pipe: async () => ready.shift() ?? launcher.namedPipe(join(place(), `p${++pipes}`)),
+            }
+          : {}),
       },
       runFile: (kind) => join(place(), `${kind}${++files}`),
       adorn: (outcome) => adorned(outcome, built, this.options, this.#told),
@@ -157,6 +168,7 @@ export class Sandbox {
         if (left) return
         left = true
         built.quarantine.leave()
+        for (const pipe of ready.splice(0)) pipe.release()
         if (folder !== null) rmSync(join(this.#inner, folder), { recursive: true, force: true })
       },
     }

@@ -31,7 +31,7 @@ const RUNS =
 export class Quarantine {
   readonly #stateDir: string
   /** Names by the directory that holds them; a directory that did not change is not looked into. */
-  readonly #watched = new Map<string, { seen: string; readonly names: Set<string> }>()
+  readonly #watched = new Map<string, { seen: number; readonly names: Set<string> }>()
   /** Roots that were no repositories. */
   readonly #bare: Set<string>
   #busy = 0
@@ -155,13 +155,9 @@ export class Quarantine {
   }
 }
 
-function stamp(directory: string): string {
-  try {
-    const { ctimeNs, ino } = statSync(directory, { bigint: true })
-    return `${ino}:${ctimeNs}`
-  } catch {
-    return 'gone'
-  }
+/** Changes with every name that is made in the directory. One cheap call: it is asked after every command of a session. */
+function stamp(directory: string): number {
+  return statSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? 0
 }
 
 function exists(path: string): boolean {
