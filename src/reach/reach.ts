@@ -4,12 +4,24 @@ import { ShellError } from '../contract/errors.js'
 import type { ReachOptions } from '../contract/place.js'
 import type { EngineOptions } from '../engine/services/options.js'
 import { stateDirectory } from '../os/state-dir.js'
-import { arrive } from './arrive/arrive.js'
+import { arrive, type Arrival } from './arrive/arrive.js'
 import { batchScript } from './arrive/script.js'
 import { pack } from './messages.js'
 import { createNearEngine, settingsOf } from './near/engine.js'
+import type { OpenLink } from './near/link.js'
 import { placeAt } from './places/places.js'
 import { isOrphan, recordsIn, type MadeFor, type MadeRecord } from './records.js'
+
+/** What was made and is gone is made again; the face says that everything in it was lost. */
+async function openAt(arrival: Arrival): Promise<OpenLink> {
+  try {
+    return await arrive(arrival)
+  } catch (error) {
+    if (!arrival.place.isMade || !ShellError.is(error) || error.code !== 'PLACE_GONE') throw error
+    await arrival.place.acquire()
+    return arrive(arrival)
+  }
+}
 
 /** Removes what was made for engines that are gone: containers, pods and allocations whose ids were written down here. */
 export async function sweepPlaces(stateDir = stateDirectory()): Promise<readonly MadeRecord[]> {
@@ -52,7 +64,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
       url,
       key,
       options: { ...options, ...(options.cwd === undefined && place.cwd !== null ? { cwd: place.cwd } : {}) },
-      open: () => arrive({ place, reach, name, salt, key, stateDir }),
+      open: () => openAt({ place, reach, name, salt, key, stateDir }),
       release: async () => void (reach.keep === undefined && (await place.release())),
     })
   } catch (error) {

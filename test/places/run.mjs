@@ -81,7 +81,7 @@ const KINDS = {
     if (!podman) return 'podman is missing'
     Object.assign(process.env, podman.env)
     try {
-      must('podman', ['run', '-d', '--init', '--name', 'c1', 'localhost/box:1', 'sleep', '1000000'])
+      must('podman', ['run', '-d', '--name', 'c1', 'localhost/box:1', 'sh', '-c', 'while :; do sleep 1000; done'])
       await contract('podman', 'podman://c1')
     } finally {
       await podman.stop()

@@ -68,7 +68,7 @@ export class Link {
   }
 
   get downMs(): number {
-    return this.#wire ? 0 : performance.now() - this.#downSince
+    return this.#wire || this.#downSince === 0 ? 0 : performance.now() - this.#downSince
   }
 
   /** Bytes that came from afar, over all links. */

@@ -24,10 +24,12 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
   const create = async ({ run, made, name, labels, clientArgs }: StepContext): Promise<void> => {
     const before = made.read()
     if (before?.['id'] && (await isRunning(before['id']))) return void (target = before['id'])
+    if (before?.['id']) await run([program, ...clientArgs, 'rm', '-f', before['id']])
     const words = [
       'run',
       '-d',
-      '--init',
+      // podman brings no init of its own; the shell that idles there waits for orphans itself.
+      ...(program === 'docker' ? ['--init'] : []),
       `--name=cerith-${name}`,
       '--label=cerith=1',
       `--label=cerith/name=${name}`,

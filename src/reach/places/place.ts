@@ -8,6 +8,8 @@ export interface Place {
   readonly url: string
   /** The directory that the address names. */
   readonly cwd: string | null
+  /** The address describes something that is made for the engine, and made again when it is gone. */
+  readonly isMade: boolean
   /** How the engine is started there; see the arrival script. */
   readonly start: 'here' | 'batch'
   /** The words that run other words there, with stdin and stdout joined. */

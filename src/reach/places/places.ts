@@ -38,6 +38,7 @@ export function placeAt(url: string, { reach, name, made, batch }: PlaceContext)
   return {
     url,
     cwd: last.cwd ?? null,
+    isMade: last.release !== undefined,
     start: last.start ?? 'here',
     argv: (words) => wrap(words, steps.length),
     judge: ({ stderr }) => steps.map((step) => step.judge(stderr)).find((each) => each !== 'retry') ?? 'retry',
