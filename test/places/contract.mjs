@@ -22,7 +22,7 @@ export function clientsWith(mark) {
 export function ownClients() {
   return execFileSync('ps', ['-o', 'pid=', '--ppid', String(process.pid)], { encoding: 'utf8' }).split('\n').map(Number).filter((pid) => {
     try {
-      return pid > 0 && /read -r n/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'))
+      return pid > 0 && /read -r n|\0link\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'))
     } catch {
       return false
     }
