@@ -8,7 +8,7 @@
  * never sourced as it is, because its first word would be: it is evaluated behind `\builtin`.
  */
 import { quoteWord } from '../../plan/quote.js'
-import { reportsTraps, type CallText } from './call-text.js'
+import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
 import { AFTER, before as beforeCommand, dumpCode, LEAVING, type DumpMarks } from './dump.js'
 
@@ -196,7 +196,7 @@ export function sourcedLines(call: CallText, marks: Marks): string {
       `[[ \${${own(marks, 'x')}-} ]] || { ${noteTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN`,
     )
   // Before the answer: what a completed call did must not depend on what becomes of the shell after it.
-  if (!call.inert) after.push(source(fileOf.dump(marks)))
+  if (!isPlain(call)) after.push(source(fileOf.dump(marks)))
   const status = own(marks, 'q')
   // The redirections come first, outside of the file: no mistake in the command can keep them from happening.
   const command = `${repoint(call, marks)}${status}=;{ ${source(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
