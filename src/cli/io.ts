@@ -28,6 +28,8 @@ export interface Io {
   readonly insideEngine: boolean
   /** Everything on standard input, to its end. */
   readStdin(): Promise<Uint8Array>
+  /** Standard input line by line, as the lines come. */
+  stdinLines(): AsyncIterable<string>
   /** Calls back for SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void): () => void
   /** Calls back when whoever reads our output has gone away. */

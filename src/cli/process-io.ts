@@ -33,6 +33,7 @@ export function processIo(): ProcessIo {
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
       return Buffer.concat(chunks)
     },
+    stdinLines: () => createInterface({ input: process.stdin, crlfDelay: Infinity }),
     onSignal(listener) {
       const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
       const told = (name: (typeof names)[number]): void => {

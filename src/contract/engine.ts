@@ -64,7 +64,12 @@ export interface Engine {
   /** What the guard says, without running anything. */
   check(
     command: string | readonly string[],
-    options?: { readonly session?: string; readonly cwd?: string },
+    options?: {
+      readonly session?: string
+      readonly cwd?: string
+      /** The home directory to judge for; `cwd` need not exist then. */
+      readonly home?: string
+    },
   ): Promise<Verdict>
   plan(request: RunRequest & { readonly session?: string }): Promise<PlanSummary>
   readonly secrets: {

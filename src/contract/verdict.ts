@@ -10,11 +10,26 @@ export interface Explained {
   readonly children?: readonly Explained[]
 }
 
+/** What a shell holds besides strings, functions and aliases. */
+export interface ShellHoldings {
+  /** `$1`, `$2`, ... */
+  readonly positional?: readonly string[]
+  readonly arrays?: Readonly<Record<string, readonly string[]>>
+  /** `declare -n`: the name that a name stands for. */
+  readonly references?: Readonly<Record<string, string>>
+  /** Directories that `popd` goes back to, the next one first. */
+  readonly directories?: readonly string[]
+  /** `hash -p`: the program that a name starts, where it is another one. */
+  readonly hashed?: Readonly<Record<string, string>>
+}
+
 /** What a command would leave behind in a session, as far as the guard can tell; fed to the next call's guard. */
 export interface ShellMutations {
   readonly variables: Readonly<Record<string, string | null>>
   readonly aliases: Readonly<Record<string, string | null>>
   readonly functions: Readonly<Record<string, string | null>>
+  /** Only what it changes. */
+  readonly held?: ShellHoldings
 }
 
 /** What a command can do to the shell that carries it out, whatever that shell is like; read from its syntax. */

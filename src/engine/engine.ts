@@ -1,8 +1,8 @@
 /** Puts an engine together: one launcher, many runs, sessions and jobs; after `close` nothing it started is left. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { Engine, RunHandle } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
@@ -38,6 +38,7 @@ import { runOnTerminal } from './run/terminal.js'
 import { checkRequest } from './plan/request.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
 import { runOutside } from './run/outside.js'
+import { realPath, stillHolds } from './services/disk-looks.js'
 import { insideFor } from './services/inside.js'
 import { Sandbox } from './services/sandbox.js'
 import { SecretStore } from './services/secret-store.js'
@@ -125,6 +126,10 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
       checkFields('check', where, CHECK_ROWS)
       const around =
         where?.session !== undefined ? await sessions.surroundings(where.session) : { session: null, cwd: services.cwd }
+      // With a home of its own the question is about another place: its directories need not exist here.
+      const { home } = where ?? {}
+      if (home !== undefined)
+        return services.judge(text, { ...around, cwd: resolve(around.cwd, where?.cwd ?? '.'), home: resolve(home) })
       return services.judge(text, { ...around, cwd: checkDirectory(where?.cwd, around.cwd, services.roots) })
     },
     async plan(wanted) {
@@ -187,6 +192,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     names: [...new Set([...hosts, 'cerith', 'cerith-launch', 'cerith-warden'])],
   }
   const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
+  const unreadablePaths = ['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name))
   const verdicts = new Map<string, Verdict>()
   const secrets = new SecretStore(options.secretSources ?? [])
   const askpass = options.askpass?.length
@@ -233,22 +239,26 @@ async function createServices(options: EngineOptions): Promise<Services> {
         !context.variables &&
         !context.functions &&
         !context.aliases &&
+        !context.held &&
+        context.home === undefined &&
         command.length < 4_096
           ? `${context.cwd}\0${command}`
           : null
       const before = key === null ? undefined : verdicts.get(key)
-      if (before) return before
+      if (before && stillHolds(before)) return before
       const { inspect } = await guard
       const verdict = inspect(command, {
-        ...context,
         home,
         tmp,
+        ...context,
         ...(policy ? { policy } : {}),
         ...(roots ? { roots } : {}),
         ...(sandbox ? { sandbox: { network: sandbox.options.network ?? 'none' } } : {}),
         own,
         protectedPaths,
-        resolveSymlink,
+        unreadablePaths,
+        // Another home is another machine's, or nobody's: this disk says nothing about it.
+        ...(context.home === undefined ? { resolveSymlink: realPath } : {}),
         automation: [...automation, ...(options.automation ?? []), OWN_AUTOMATION],
       })
       if (key !== null) {
@@ -325,14 +335,6 @@ function remakeRunDirectory(path: string, about: RunDirectoryOwner): void {
     furnishRunDirectory(path, about)
   } catch {
     // Said by whoever then cannot write a file into it.
-  }
-}
-
-function resolveSymlink(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
   }
 }
 

@@ -38,6 +38,8 @@ export function inspect(command: string, context: GuardContext): Verdict {
   const around = { home: context.home, tmp: context.tmp ?? '/tmp', variables: context.variables ?? {}, effort }
   const shell = new ShellState(around, [context.cwd])
   for (const [name, body] of Object.entries(context.aliases ?? {})) shell.aliases.set(name, body)
+  const { held = {} } = context
+  shell.hold(held)
   let script: ParsedScript | undefined
   let refused: Finding | undefined
   try {
@@ -106,8 +108,12 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
   const variables: Record<string, string | null> = {}
   for (const [name, { values, items }] of shell.variables) {
     const constant = values.find((value) => isConstant(value) && value !== '')
+    if (Object.hasOwn(context.held?.arrays ?? {}, name) && items === context.held?.arrays?.[name]) continue
     variables[name] = items ? (items.every(isConstant) ? items.join(' ') : null) : (constant ?? null)
   }
+  const [previous] = shell.previousCwd
+  if (previous !== undefined && isConstant(previous) && previous !== context.variables?.['OLDPWD'])
+    variables['OLDPWD'] = previous
   const aliases: Record<string, string | null> = Object.fromEntries(
     Object.keys(context.aliases ?? {})
       .filter((name) => !shell.aliases.has(name))
@@ -119,7 +125,8 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
     if (context.functions?.[name] === undefined || !source.includes(context.functions[name] ?? '\0'))
       functions[name] = source
   for (const name of Object.keys(context.functions ?? {})) if (!shell.functions.has(name)) functions[name] = null
-  return { variables, aliases, functions }
+  const held = shell.holdings(context.held ?? {})
+  return { variables, aliases, functions, ...(held === undefined ? {} : { held }) }
 }
 
 function factsOf(script: ParsedScript | undefined): Omit<Verdict['facts'], 'parsedOk'> {

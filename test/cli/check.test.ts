@@ -1,6 +1,10 @@
 /** `cerith check` and `cerith schema`: answers without running anything. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { makeWorld } from './harness.js'
 
@@ -49,6 +53,44 @@ describe('check', () => {
       .map((line) => JSON.parse(line))
     expect(answers.map(({ decision }) => decision)).toEqual(['allow', 'deny', 'deny', 'deny', 'deny'])
     expect(answers[2]).toMatchObject({ id: 7, cmd: 'mkfs.ext4 /dev/sda', rule: expect.any(String) })
+  })
+
+  test('--jsonl takes a directory, a home and a session for each line', async () => {
+    const lines = [
+      { cmd: 'rm -rf ../proj/*', cwd: '/home/u/proj', home: '/home/u' },
+      { cmd: 'rm -rf ~', cwd: '/home/u/proj', home: '/home/u' },
+      { cmd: 'cd .. && rm -rf *', cwd: '/home/u/proj', home: '/home/u' },
+      { cmd: 'rm -rf *', cwd: '/' },
+      { cmd: 'ls', cwd: '/no/such/directory' },
+      { cmd: 'ls', session: 'other' },
+      { cmd: 'ls', home: 5 },
+    ]
+    const stdin = lines.map((line) => JSON.stringify(line)).join('\n')
+    const { out } = await world.with({ stdin })('check', '--jsonl')
+    const decisions = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).decision)
+    expect(decisions).toEqual(['allow', 'deny', 'deny', 'deny', 'allow', 'allow', 'deny'])
+  })
+
+  test('--jsonl answers while its input stays open: a coprocess can ask', { timeout: 60_000 }, async () => {
+    const script = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+    const child = spawn(process.execPath, [script, 'check', '--jsonl'], {
+      cwd: world.dir,
+      env: { ...process.env, CERITH_HOME: join(world.dir, 'coprocess') },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    for (const [cmd, decision] of [
+      ['ls', 'allow'],
+      ['mkfs.ext4 /dev/sda', 'deny'],
+    ]) {
+      child.stdin.write(`${JSON.stringify({ cmd })}\n`)
+      expect(JSON.parse((await answers.next()).value as string)).toMatchObject({ cmd, decision })
+    }
+    child.stdin.end()
+    expect(await once(child, 'exit')).toEqual([0, null])
   })
 
   test('--exit-code lets a script decide', async () => {

@@ -94,6 +94,10 @@ function makeIo(
         typeof changes.stdin === 'string'
           ? new TextEncoder().encode(changes.stdin)
           : (changes.stdin ?? new Uint8Array()),
+      async *stdinLines() {
+        const { stdin = '' } = changes
+        yield* (typeof stdin === 'string' ? stdin : new TextDecoder().decode(stdin)).split('\n')
+      },
       onSignal(listener) {
         changes.signals?.(listener)
         return () => {}

@@ -1,7 +1,6 @@
 /** `cerith check`: what the guard says about a command, and why. Nothing is ever executed. */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Verdict } from '../../contract/verdict.js'
@@ -28,7 +27,10 @@ export const verb: Verb = {
   passThrough: true,
   options: [
     JSON_OPTION,
-    { flags: '--jsonl', about: 'read {"cmd": "..."} lines from stdin, answer one JSON line each' },
+    {
+      flags: '--jsonl',
+      about: 'read {"cmd", "cwd", "home", "session"} lines from stdin, answer one JSON line each as it comes',
+    },
     CWD_OPTION,
     { flags: '--session <NAME>', about: 'as that session would see it (its directory, variables, aliases)' },
     { flags: '--exit-code', about: 'exit 126 when denied, 1 when a person would be asked' },
@@ -68,28 +70,22 @@ async function check(words: readonly string[], options: CheckOptions, io: Io): P
 
 /** One answer per line, in order; a line that cannot be read gets an error as its answer, so that the two files stay aligned. */
 async function checkLines(engine: Engine, options: CheckOptions, io: Io): Promise<number> {
-  const input = Readable.from([Buffer.from(await io.readStdin())])
-  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+  for await (const line of io.stdinLines()) {
     if (line.trim() === '') continue
-    io.out.write(`${JSON.stringify(await answerTo(line, engine, options))}\n`)
+    io.out.write(`${JSON.stringify(await answerTo(line, engine, options, io))}\n`)
   }
   return EXIT.ok
 }
 
-async function answerTo(line: string, engine: Engine, options: CheckOptions): Promise<Record<string, unknown>> {
+async function answerTo(line: string, engine: Engine, options: CheckOptions, io: Io): Promise<Record<string, unknown>> {
   let cmd: unknown
   try {
-    const row = JSON.parse(line) as { cmd?: unknown; cwd?: unknown; id?: unknown } | null
+    const row = JSON.parse(line) as { cmd?: unknown; id?: unknown } & Record<string, unknown>
     cmd = row?.cmd
     if (typeof cmd !== 'string')
       throw new ShellError('BAD_REQUEST', 'A line must be {"cmd": "..."}', 'One JSON object per line.')
-    return {
-      ...(row?.id === undefined ? {} : { id: row.id }),
-      ...verdictToJson(
-        cmd,
-        await engine.check(cmd, { ...whereOf(options), ...(typeof row?.cwd === 'string' ? { cwd: row.cwd } : {}) }),
-      ),
-    }
+    const verdict = await engine.check(cmd, { ...whereOf(options), ...placeOf(row, options, io) })
+    return { ...(row.id === undefined ? {} : { id: row.id }), ...verdictToJson(cmd, verdict) }
   } catch (error) {
     // What cannot be judged is not allowed.
     return {
@@ -100,6 +96,32 @@ async function answerTo(line: string, engine: Engine, options: CheckOptions): Pr
       guidance: 'Write one JSON object per line: {"cmd": "..."}.',
       commands: [],
     }
+  }
+}
+
+/** Where a line asks about. A directory that does not exist here can be asked about all the same: nothing runs in it. */
+function placeOf(
+  row: Record<string, unknown>,
+  options: CheckOptions,
+  io: Io,
+): { cwd?: string; home?: string; session?: string } {
+  const text = (key: string): string | undefined => {
+    const value = row[key]
+    if (value !== undefined && typeof value !== 'string')
+      throw new ShellError(
+        'BAD_REQUEST',
+        `${key} must be a string`,
+        'One JSON object per line: {"cmd", "cwd", "home", "session"}.',
+      )
+    return value
+  }
+  const [cwd, session] = [text('cwd'), text('session') ?? options.session]
+  const missing = cwd !== undefined && session === undefined && !existsSync(resolve(io.cwd, cwd))
+  const home = text('home') ?? (missing ? io.env['HOME'] : undefined)
+  return {
+    ...(cwd === undefined ? {} : { cwd: session === undefined ? resolve(io.cwd, cwd) : cwd }),
+    ...(home === undefined ? {} : { home }),
+    ...(session === undefined ? {} : { session }),
   }
 }
 

@@ -3,7 +3,7 @@ import { ShellError } from '../../contract/errors.js'
 import type { PlanSummary } from '../../contract/outcome.js'
 import type { Clip } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
-import type { Verdict } from '../../contract/verdict.js'
+import type { ShellHoldings, Verdict } from '../../contract/verdict.js'
 import { buildEnvironment, type PlannedEnvironment } from '../../env/filter.js'
 import { checkDirectory } from '../../os/paths.js'
 import type { EngineLimits } from '../services/options.js'
@@ -19,6 +19,7 @@ export interface Surroundings {
   readonly variables?: Readonly<Record<string, string>>
   readonly functions?: Readonly<Record<string, string>>
   readonly aliases?: Readonly<Record<string, string>>
+  readonly held?: ShellHoldings
 }
 
 export interface Plan {
@@ -53,7 +54,13 @@ export async function planRun(
   const verdict = await services.judge(
     command,
     around.variables || around.functions || around.aliases
-      ? { cwd, variables: around.variables ?? {}, functions: around.functions ?? {}, aliases: around.aliases ?? {} }
+      ? {
+          cwd,
+          variables: around.variables ?? {},
+          functions: around.functions ?? {},
+          aliases: around.aliases ?? {},
+          ...(around.held ? { held: around.held } : {}),
+        }
       : { cwd },
     request.automation,
   )

@@ -41,7 +41,7 @@ export interface Services {
   readonly scratch: Uint8Array
   judge(
     command: string,
-    context: Pick<GuardContext, 'cwd' | 'variables' | 'functions' | 'aliases'>,
+    context: Pick<GuardContext, 'cwd' | 'variables' | 'functions' | 'aliases' | 'held'> & { readonly home?: string },
     automation?: readonly AutomationRule[],
   ): Promise<Verdict>
   ask: AskFunction | null

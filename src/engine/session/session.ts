@@ -325,11 +325,14 @@ export class LiveSession implements Session {
     if (request.sandbox !== undefined) throw fixedSandbox()
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     const notes = [...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
-    const plan = await planRun(
-      request,
-      { ...this.surroundings(), entered: this.#shell?.alive || isThere(memory) },
-      this.#services,
-    )
+    const judged = (): Promise<Plan> =>
+      planRun(request, { ...this.surroundings(), entered: this.#shell?.alive || isThere(memory) }, this.#services)
+    let plan = await judged()
+    // Refused for what the shell was thought to hold: ask the shell, and judge what it really holds.
+    if (plan.verdict.decision !== 'allow' && this.#shell?.alive && (memory.dirty || memory.unread)) {
+      await this.#writeDown(this.#shell)
+      plan = await judged()
+    }
     const stopped = await passGate(plan, this.#services)
     if (stopped) return call.settle(stopped)
     if (request.pty) return this.#parts.onTerminal(plan, call, this)

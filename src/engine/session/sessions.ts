@@ -63,7 +63,12 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
   return {
     open: async (name) => get(name),
     list: () => Promise.all([...live.values()].map((session) => session.info())),
-    surroundings: async (name) => get(name).surroundings(),
+    async surroundings(name) {
+      const session = get(name)
+      // What an idle shell holds is asked for; a busy one is known as it was before its command.
+      if (!(await session.info()).busy) await session.currentState()
+      return session.surroundings()
+    },
     restore: async (name) => restoreOf(await get(name).currentState(), get(name).initialNames),
     async close() {
       await Promise.all(

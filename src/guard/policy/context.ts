@@ -1,4 +1,5 @@
 /** What the guard is told about the shell and the machine before it reads a command. */
+import type { ShellHoldings } from '../../contract/verdict.js'
 import type { AutomationRule } from './automation.js'
 import type { Policy } from './policy.js'
 
@@ -11,6 +12,8 @@ export interface GuardContext {
   /** Function name to its text, as `declare -f` prints it or only the body. */
   readonly functions?: Readonly<Record<string, string>>
   readonly aliases?: Readonly<Record<string, string>>
+  /** Positional parameters, arrays, references, the directory stack, hashed programs. */
+  readonly held?: ShellHoldings
   /** Compiled with compilePolicy; the preset `open` when absent. */
   readonly policy?: Policy
   /** Directories in which the preset `careful` lets a command write; cwd when absent. */

@@ -104,6 +104,8 @@ function byPath(call: Call, path: string): Alternatives {
     const at = call.argv.findIndex((word, i) => i > 0 && !word.startsWith('-'))
     return at > 0 ? call.walker.argv(call.argv.slice(at), call.shell, call.stdin) : ANYTHING
   }
+  const real = SYSTEM_PROGRAMS.test(path) ? undefined : call.walker.disk.real(path)
+  if (real !== undefined && real !== path && SYSTEM_PROGRAMS.test(real)) return runProgram(call, basename(real))
   const name = basename(path)
   // A project's own `./shutdown` is not the machine's; `./rm -rf /` says what it means all the same.
   if (!SYSTEM_PROGRAMS.test(path) && Object.hasOwn(MACHINE_PROGRAMS, name)) {
@@ -130,8 +132,25 @@ function runProgram(call: Call, name: string): Alternatives {
     MACHINE_PROGRAMS['mkfs']?.(call, 'mkfs')
   }
   if (interpreterName(name) !== undefined) return (interpret(call, name) as Alternatives | undefined) ?? out ?? ANYTHING
-  if (!known) unknownWrapper(call, name)
+  if (!known) {
+    const real = call.external || !name.includes('/') ? onPath(call, name) : undefined
+    if (real !== undefined) return runProgram({ ...call, argv: [real, ...call.argv.slice(1)] }, real)
+    unknownWrapper(call, name)
+  }
   return out ?? ANYTHING
+}
+
+/** A name on PATH that is a link to a program of the tables: `tidy -> /bin/rm`. */
+function onPath({ shell, walker }: Call, name: string): string | undefined {
+  for (const directory of (shell.get('PATH').values[0] ?? '').split(':').slice(0, 32)) {
+    const real = directory.startsWith('/') ? walker.disk.real(`${directory}/${name}`) : undefined
+    if (real === undefined) continue
+    const program = basename(real)
+    return program !== name && KNOWN_NAMES.has(program) && !/^(?:busybox|toybox|coreutils)$/.test(program)
+      ? program
+      : undefined
+  }
+  return undefined
 }
 
 /** Programs that only talk about the words they are given. */

@@ -1,5 +1,5 @@
 /** A simple command: its words folded to argvs, its assignments set where they hold, its redirections followed. */
-import type { Command } from 'unbash'
+import type { Command, WordPart } from 'unbash'
 import { assign, assignmentWord } from '../words/assignments.js'
 import { judgeVariable } from '../programs/builtins.js'
 import { isKnownProgram } from '../programs/dispatch.js'
@@ -28,17 +28,39 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
     for (const name of names) judgeVariable(name, shell.get(name).values, { walker, shell })
   const input = node.redirects.length > 0 ? walker.streams.inputOf(node.redirects, shell, stdin) : stdin
   const extra = { declared, prefix: names.length > 0 ? { names, shell: target } : undefined, ways }
+  const found = walker.findings.length
   const run = (): Alternatives => {
     let out: Alternatives = NOTHING
-    for (const argv of callsOnce(ways, shell) ? ways.slice(0, 1) : ways) {
+    for (const [at, argv] of (callsOnce(ways, shell) ? ways.slice(0, 1) : ways).entries()) {
       if (argv.length === 0) continue
+      const before = walker.findings.length
       const printed = walker.argv(argv, shell, input, extra)
+      // The first way holds what is not known, the others what may be empty.
+      if (at > 0 && before === found && walker.findings.length > before)
+        walker.blameUnset(before, unsetNames(node, shell))
       if (isRead) out = ways.length === 1 ? printed : unique([...out.filter((text) => text !== ''), ...printed])
     }
     return out.length === 0 ? NOTHING : out
   }
   if (node.redirects.length === 0) return run()
   return walker.streams.sendOutput(node.redirects, walker.read(run), shell, ways[0] ?? [])
+}
+
+/** Variables in the words of a command that nothing has set here. */
+function unsetNames(node: Command, shell: ShellState): string[] {
+  const names = new Set<string>()
+  const visit = (part: WordPart): void => {
+    if (part.type === 'DoubleQuoted' || part.type === 'LocaleString') part.parts.forEach(visit)
+    const name =
+      part.type === 'SimpleExpansion'
+        ? part.text.slice(1)
+        : part.type === 'ParameterExpansion' && !part.operation
+          ? part.parameter
+          : ''
+    if (/^[A-Za-z_]\w*$/.test(name) && shell.get(name).values.includes('')) names.add(name)
+  }
+  for (const word of [node.name, ...node.args]) if (word?.type === 'Word') word.parts?.forEach(visit)
+  return [...names]
 }
 
 /** Programs that do nothing but print their words, or test them. */

@@ -42,6 +42,11 @@ export class TreeBuilder {
     if (node) this.marks.set(finding, node)
   }
 
+  replace(finding: Finding, by: Finding): void {
+    const node = this.marks.get(finding)
+    if (node) this.marks.set(by, node)
+  }
+
   build(command: string, decisive: Finding | undefined): Explained {
     this.root.label = shorten(command)
     const node = decisive && this.marks.get(decisive)

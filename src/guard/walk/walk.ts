@@ -191,6 +191,22 @@ export class Walker implements Runner {
     this.tree.mark(finding)
   }
 
+  /** Findings that hold only if some variables are empty: say which, and how to be safe. */
+  blameUnset(from: number, names: readonly string[]): void {
+    const [first] = names
+    if (first === undefined) return
+    for (const [i, finding] of this.findings.entries()) {
+      if (i < from || !finding.dangerous || !/^wipe-|overwrite-critical|open-permissions/.test(finding.rule)) continue
+      const blamed: Finding = {
+        ...finding,
+        reason: `${finding.reason} if ${names.join(' or ')} is unset or empty, and nothing here sets it`,
+        guidance: `Set ${first} first, or write \`"\${${first}:?}"\` so that the command stops where it is empty.`,
+      }
+      this.findings[i] = blamed
+      this.tree.replace(finding, blamed)
+    }
+  }
+
   // --- lists, pipelines, control flow ---------------------------------------------------------------------------
 
   statements(list: readonly Statement[], shell: ShellState, stdin: Input): Alternatives {

@@ -1,7 +1,8 @@
 /** What the guard believes a shell to hold while it reads a command: variables, functions, directory, files just written. */
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
+import type { ShellHoldings } from '../../contract/verdict.js'
 import { Layers } from './layers.js'
-import { type Alternatives, fewest, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
+import { type Alternatives, fewest, isConstant, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
 
 export interface Variable {
   /** What `$name` may be. */
@@ -182,6 +183,31 @@ export class ShellState {
     let target = name
     for (let hops = 0; hops < 8 && this.references.size > 0; hops++) target = this.references.get(target) ?? target
     return target
+  }
+
+  /** Begins with what the session's shell holds. */
+  hold({ positional, arrays, references, directories, hashed }: ShellHoldings): void {
+    if (positional) this.parameters = [positional]
+    for (const [name, items] of Object.entries(arrays ?? {}))
+      this.variables.set(name, { values: [items[0] ?? ''], items })
+    if (references) this.references = new Map(Object.entries(references))
+    if (directories) this.directoryStack = directories.map((directory) => [directory]).reverse()
+    for (const [name, path] of Object.entries(hashed ?? {})) this.aliases.set(name, path)
+  }
+
+  /** What it holds now and did not hold before. */
+  holdings(before: ShellHoldings): ShellHoldings | undefined {
+    const now: { -readonly [key in keyof ShellHoldings]: ShellHoldings[key] } = {}
+    const arrays = [...this.variables].flatMap(([name, { items }]) =>
+      items && items !== before.arrays?.[name] && items.every(isConstant) ? [[name, items] as const] : [],
+    )
+    if (arrays.length > 0) now.arrays = Object.fromEntries(arrays)
+    if (this.positional && this.positional !== before.positional && this.positional.every(isConstant))
+      now.positional = this.positional
+    if (this.references.size > 0) now.references = Object.fromEntries(this.references)
+    if (this.directoryStack.length > 0)
+      now.directories = this.directoryStack.map(([directory]) => directory ?? UNKNOWN).reverse()
+    return Object.keys(now).length > 0 ? now : undefined
   }
 
   get home(): Alternatives {

@@ -246,6 +246,12 @@ export class SessionMemory {
         else this.known[kind][name] = value
       }
     }
+    const { held } = mutations
+    if (!held) return
+    const before = this.known.held
+    const after = { ...before, ...held, arrays: { ...before?.arrays, ...held.arrays } }
+    if (JSON.stringify(before) !== JSON.stringify(after)) this.version += 1
+    this.known.held = after
   }
 
   #know(known: Knowledge): void {

@@ -1,6 +1,7 @@
 /** Commands that a session has run before in a way that nothing but the same line is needed to run them again. */
 import type { RunRequest } from '../../../contract/request.js'
 import type { Verdict } from '../../../contract/verdict.js'
+import { stillHolds } from '../../services/disk-looks.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Care, SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
@@ -54,7 +55,8 @@ export class QuickCommands {
     if (Object.keys(request).length > 1 && !asksForNothingSpecial(request)) return null
     if (known.file === null && memory.printsElsewhere) return null
     // The state is written down before a command that may go on without the session.
-    return known.care.childless || !memory.dirty ? known : null
+    if (!known.care.childless && memory.dirty) return null
+    return stillHolds(known.verdict) ? known : null
   }
 }
 

@@ -1,5 +1,6 @@
 /** The same command in an unchanged shell gets the same verdict: those of the last commands are kept. */
 import type { Verdict } from '../../../contract/verdict.js'
+import { stillHolds } from '../../services/disk-looks.js'
 import type { Services } from '../../services/services.js'
 import type { SessionMemory } from './memory.js'
 
@@ -14,7 +15,7 @@ export function keepVerdicts(judge: Services['judge'], memory: Pick<SessionMemor
     version = memory.version
     const key = `${context.cwd}\0${command}`
     const known = verdicts.get(key)
-    if (known) return known
+    if (known && stillHolds(known)) return known
     const verdict = await judge(command, context)
     verdicts.set(key, verdict)
     return verdict

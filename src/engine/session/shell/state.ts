@@ -1,4 +1,5 @@
 /** The state of a shell: read from what bash wrote down. Its texts are bytes (latin1), as bash printed them. */
+import type { ShellHoldings } from '../../../contract/verdict.js'
 import { isStartHook } from '../../../env/hooks.js'
 import { isBindingVariable } from '../../../secrets/deliver/binding.js'
 import { quoteWord } from '../../plan/quote.js'
@@ -135,9 +136,10 @@ export interface Knowledge {
   readonly variables: Record<string, string>
   readonly functions: Record<string, string>
   readonly aliases: Record<string, string>
+  held?: ShellHoldings
 }
 
-/** What the guard may know: constant strings, functions and aliases. */
+/** What the guard may know: constant strings, functions, aliases, and what else the shell holds. */
 export function knowledge(state: ShellState): Knowledge {
   const variables: Record<string, string> = {}
   for (const { name, flags, text } of state.variables) {
@@ -149,7 +151,35 @@ export function knowledge(state: ShellState): Knowledge {
   // Behind the brace may be redirections of the whole function.
   for (const match of utf8(state.functions).matchAll(/^(\S+) \(\) ?\n([\s\S]*?^\}(?: .*)?)$/gm))
     functions[match[1] as string] = match[2] as string
-  return { variables, functions, aliases: Object.fromEntries(aliasesOf(utf8(state.aliases))) }
+  return { variables, functions, aliases: Object.fromEntries(aliasesOf(utf8(state.aliases))), held: holdings(state) }
+}
+
+function holdings(state: ShellState): ShellHoldings {
+  const arrays: Record<string, string[]> = {}
+  const references: Record<string, string> = {}
+  for (const { name, flags, text } of state.variables) {
+    if (OF_THE_SHELL.test(name) || VARYING.test(name) || text.length > 16_384) continue
+    if (/n/.test(flags)) references[name] = valueOf(text) ?? ''
+    else if (/[aA]/.test(flags))
+      arrays[name] = [...text.matchAll(/\[[^\]]*\]=("(?:[^"\\]|\\.)*"|\$'(?:[^'\\]|\\.)*')/gs)].map((match) =>
+        utf8(valueOf(`declare -- x=${match[1]}`) ?? ''),
+      )
+  }
+  // Only names that start a program of another name are told.
+  const hashed = state.hashed.filter(({ path, name }) => path.split('/').pop() !== name)
+  return {
+    positional: state.positional.slice(1).map((word) => utf8(unquoted(word))),
+    arrays,
+    references,
+    directories: state.directories.slice(1).map(utf8),
+    hashed: Object.fromEntries(hashed.map(({ path, name }) => [utf8(name), utf8(path)])),
+  }
+}
+
+/** A word as `printf %q` wrote it. */
+function unquoted(word: string): string {
+  const ansi = /^\$'[\s\S]*'$/.test(word) ? valueOf(`declare -- x=${word}`) : null
+  return ansi ?? word.replace(/^''$/, '').replace(/\\([\s\S])/g, '$1')
 }
 
 /** Bytes as the text that they are, where they are UTF-8. */
