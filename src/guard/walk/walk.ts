@@ -357,8 +357,9 @@ export class Walker implements Runner {
 
   // --- Runner ---------------------------------------------------------------------------------------------------
 
-  output(script: ParsedScript | undefined, shell: ShellState): Alternatives {
-    const whole = this.whole(script)
+  output(script: ParsedScript | undefined, shell: ShellState, inBackquotes = false): Alternatives {
+    // Bash reads what is between backquotes only when it comes to run it.
+    const whole = inBackquotes ? script : this.whole(script)
     if (!whole) return ANYTHING
     // $(< file) prints the file.
     return this.recursion.inProcess(() =>

@@ -184,7 +184,7 @@ function evaluate(part: WordPart, quoted: boolean, shell: ShellState, runner: Ru
     case 'ParameterExpansion':
       return expandParameter(part, quoted, shell, runner, FOLDING)
     case 'CommandExpansion': {
-      const text = runner.output(part.script, shell).map((out) => out.replace(/\n+$/, ''))
+      const text = runner.output(part.script, shell, part.text.startsWith('`')).map((out) => out.replace(/\n+$/, ''))
       return quoted ? unique(text) : unsplit(text, shell)
     }
     case 'ArithmeticExpansion':

@@ -7,7 +7,7 @@ import { type Alternatives, activate, BREAK, UNKNOWN, unique } from './text.js'
 export interface Runner {
   step(): void
   /** Judges a command substitution and says what it would print. */
-  output(script: ParsedScript | undefined, shell: ShellState): Alternatives
+  output(script: ParsedScript | undefined, shell: ShellState, inBackquotes?: boolean): Alternatives
   /** Judges a process substitution and gives the path that stands for it. */
   processPath(part: ProcessSubstitutionPart, shell: ShellState): string
   /** Judges the substitutions of text that bash expands once more (`${x@P}`). */

@@ -18,7 +18,8 @@ export function parseLoosely(text: string): ParsedScript {
   refuseBraceStorm(text)
   let script: ParsedScript
   try {
-    script = parse(text)
+    // The parser does not know a process substitution behind `&>`; behind `>` it does, and means the same here.
+    script = parse(text.replace(/&(>>?)(?=[ \t]+>\()/g, ' $1'))
   } catch {
     // The parser recovers from everything it knows; what it throws is a stack that ran out.
     throw new GuardLimit('depth', 'the command is nested too deeply')
