@@ -69,9 +69,11 @@ function touches(effect: Effect, path: string, disk: Disk, inside: readonly stri
   if (last.startsWith(SELECTED)) {
     const start = parts.slice(0, -1)
     if (!start.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
-    if (start.length >= own.length) return true
+    if (start.length >= own.length && !start.some((part) => hasWildcard(part))) return true
     const known = [path, ...inside.filter((file) => file.startsWith(`${path}/`)), `${path}/audit.jsonl`]
-    return known.some((file) => disk.mayExist(file) && isSelected(last.slice(1), start.length, file))
+    return known.some(
+      (file) => disk.mayExist(file) && isSelected(last.slice(1), Math.min(start.length, own.length - 1), file),
+    )
   }
   if (!parts.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
   if (parts.length >= own.length) {

@@ -36,7 +36,7 @@ export const find: Program = (call) => {
     }
     if (NAME_TESTS.test(word)) {
       const pattern = words[at + 1] ?? ''
-      if (!negated && !/^[*?./]*$/.test(plain(pattern)) && !(hasUnknown(pattern) && pattern.length === 1)) {
+      if (!negated && !/^[*?./]+$/.test(plain(pattern))) {
         narrowed = true
         names.push(activate(/^-i?regex$/.test(word) ? pattern.replaceAll('.*', '*') : pattern))
       }

@@ -50,7 +50,7 @@ export const git: Program = (call) => {
     if (word === '-c') gitConfig(words[i + 1] ?? '', call)
     if (word.startsWith('--work-tree='))
       inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(word.slice('--work-tree='.length), cwd)))
-    if (word.startsWith('--work-tree')) elsewhere = true
+    if (word.startsWith('--work-tree') && word !== '--work-tree=') elsewhere = true
     if (word === '--work-tree') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
     if (/^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(word)) i++
     else if (!word.startsWith('-')) break

@@ -85,7 +85,8 @@ const bus: Program = (call) => {
 const loginctl: Program = (call) => {
   const [verb = '', who = ''] = options(call.argv.slice(1)).operands.map(plain)
   if (POWER_UNITS.test(verb)) call.walker.report('host-down', ['loginctl', verb])
-  if (/^(terminate-user|kill-user)$/.test(verb)) call.walker.report('kill-everything', ['loginctl', verb, who])
+  const ours = who === '' || who === 'root' || /^\d+$/.test(who) || call.shell.get('USER').values.includes(who)
+  if (/^(terminate-user|kill-user)$/.test(verb) && ours) call.walker.report('kill-everything', ['loginctl', verb, who])
   return undefined
 }
 

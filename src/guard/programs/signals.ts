@@ -19,6 +19,12 @@ const kill: Program = (call) => {
   if (call.argv.slice(1).some((word) => hasWildcard(word))) call.walker.report('kill-everything', ['kill', ...words])
   for (const target of targets) {
     if (target === '-1') call.walker.report('kill-everything', ['kill', ...words])
+    else if (
+      target === '1' &&
+      /^(?:-1|-HUP|-SIGHUP|-s)$/.test(words[0] ?? '') &&
+      !/^(?:9|KILL|TERM|INT)/.test(words[1] ?? '')
+    )
+      continue
     else if (target === '1' || target === '-0') call.walker.report('kill-everything', ['kill', ...words])
     else if (/^-?\d+$/.test(target) && own.pids.includes(Math.abs(Number(target)))) killsHost(call, target)
     else if (target.includes(TREE)) call.walker.report('kill-everything', ['kill', ...words])
@@ -128,6 +134,13 @@ const killByName: Program = (call, name) => {
   const patterns = given.operands.map(plain)
   const exact = given.has('x', 'exact', 'e')
   const user = given.get('u', 'euid', 'U', 'uid', 'user')
+  // Everything of another user, by name: that user's session ends, not this one.
+  const others =
+    user !== undefined &&
+    /^[a-z_][\w-]*$/i.test(user) &&
+    user !== 'root' &&
+    !call.shell.get('USER').values.includes(user)
+  if (patterns.length === 0 && others && !given.has('v', 'inverse')) return undefined
   if (patterns.length === 0 && (user !== undefined || given.has('v', 'inverse'))) {
     call.walker.report('kill-everything', [name, ...call.argv.slice(1)])
     return undefined

@@ -26,6 +26,8 @@ export const cp: Program = (call) => {
   if (given.has('help', 'version')) return undefined
   const { sources, target, intoDirectory } = destination(given)
   if (target === undefined) return NOTHING
+  // A list of found files behind the source: the last of them is no directory, and cp says so.
+  if (/[\uFDD5\uFDD8]/.test(target) && !sources.every((source) => source.startsWith('/dev/'))) return NOTHING
   for (const landing of landings(sources, target, intoDirectory))
     call.walker.effect('overwrite', landing, call.shell, call.argv)
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))

@@ -1,7 +1,7 @@
 /** Decides whether an effect on a path is a catastrophe. One small table of places against kinds of effect. */
 import type { RuleName } from './catastrophe.js'
 import type { Effect, EffectKind } from './findings.js'
-import { type Located, locate } from '../words/paths.js'
+import { isWithin, type Located, locate } from '../words/paths.js'
 import { TREE } from '../words/text.js'
 
 export interface Judged {
@@ -9,10 +9,26 @@ export interface Judged {
   readonly shown: string
 }
 
-export function judgeEffect(effect: Effect, homes: readonly string[]): Judged | undefined {
+export interface Around {
+  /** The user's own homes. */
+  readonly homes: readonly string[]
+  /** False when the disk says that there is no such thing. */
+  mayExist(path: string): boolean
+  /** The path supposes that a variable is empty. */
+  readonly guessed: boolean
+}
+
+export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around): Judged | undefined {
   const located = locate(effect.path, homes)
   if (!located) return sensitiveHomePath(effect, homes)
   const kind = spread(effect)
+  // Somebody else's home is one where it exists; a pattern that misses the own home picks something else out.
+  const { shown } = located
+  if (located.place === 'home' && !homes.some((home) => isWithin(home, shown)) && shown !== '/root')
+    if (/[*?[…]/.test(shown) || !mayExist(shown)) return undefined
+  // Where a variable may be empty, a pattern or another owner is no sign of harm that is meant.
+  if (guessed && (/^\/[^/]*[*?[]/.test(shown) || (/^(?:mode|owner)/.test(kind) && !isExtreme(effect.mode ?? ''))))
+    return undefined
   const rule = ruleFor(kind, located, effect)
   return rule && { rule, shown: located.shown }
 }
@@ -82,7 +98,7 @@ function wipe(place: Located['place']): RuleName {
 
 /** Places that belong to whoever installed them; giving them away is ordinary. */
 const HANDED_OUT =
-  /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|dev\/shm|Applications|Volumes)$/
+  /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/log|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|dev\/shm|Applications|Volumes)$/
 
 function ownerRule(kind: EffectKind, place: Located['place'], shown: string): RuleName | undefined {
   if (place === 'home') return shown === '/home' || shown === '/Users' ? 'open-permissions' : undefined

@@ -34,7 +34,9 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
     for (const [at, argv] of (callsOnce(ways, shell) ? ways.slice(0, 1) : ways).entries()) {
       if (argv.length === 0) continue
       const before = walker.findings.length
+      walker.guesses = at > 0 && argv.length <= (ways[0]?.length ?? 0)
       const printed = walker.argv(argv, shell, input, extra)
+      walker.guesses = false
       // The first way holds what is not known, the others what may be empty.
       if (at > 0 && before === found && walker.findings.length > before)
         walker.blameUnset(before, unsetNames(node, shell))

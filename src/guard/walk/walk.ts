@@ -32,17 +32,7 @@ import { walkSimple } from './simple-command.js'
 import type { FunctionBody, ShellState } from '../words/state.js'
 import { Streams } from './streams.js'
 import { complete, parseLoosely } from '../words/syntax.js'
-import {
-  type Alternatives,
-  ANYTHING,
-  concat,
-  FAILED,
-  NOTHING,
-  plain,
-  readable,
-  UNKNOWN,
-  unique,
-} from '../words/text.js'
+import { type Alternatives, ANYTHING, concat, FAILED, NOTHING, plain, readable, UNKNOWN } from '../words/text.js'
 import { TreeBuilder } from './tree.js'
 
 /** What policy wants to see of every effective command and every effect. */
@@ -80,6 +70,8 @@ export class Walker implements Runner {
   private readonly calls = new Calls()
   /** Loops around the current command: the outermost goes around twice. */
   loops = 0
+  /** The current argv supposes that a variable is empty. */
+  guesses = false
   /** How many readers wait for what is printed: output is only put together when somebody looks at it. */
   private readers = 0
   /** The text is the command's own, not made by it: what cannot be read in it is refused. */
@@ -152,7 +144,11 @@ export class Walker implements Runner {
         if (real !== undefined) places.push(real)
       for (const place of new Set(places)) {
         const effect: Effect = { kind, path: place, word: readable(word), mode }
-        const judged = judgeEffect(effect, unique([...shell.home, shell.around.home]))
+        const judged = judgeEffect(effect, {
+          homes: shell.ownHomes,
+          mayExist: (one) => this.disk.mayExist(one),
+          guessed: this.guesses,
+        })
         if (judged) this.report(judged.rule, [...argv.slice(0, 1).map(readable), readable(word)], judged.shown)
         this.settings.observer.effect(effect, this, argv)
       }

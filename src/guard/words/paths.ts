@@ -90,7 +90,6 @@ const SYSTEM_DIRECTORIES = [
   '/usr/share',
   '/usr/include',
   '/usr/local',
-  '/usr/src',
   '/usr/etc',
   '/usr/local/bin',
   '/usr/local/sbin',

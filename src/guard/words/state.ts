@@ -210,6 +210,11 @@ export class ShellState {
     return Object.keys(now).length > 0 ? now : undefined
   }
 
+  /** The homes that people live in: not what this command makes of HOME for a while. */
+  get ownHomes(): readonly string[] {
+    return unique([this.around.variables['HOME'] ?? this.around.home, this.around.home])
+  }
+
   get home(): Alternatives {
     return this.get('HOME').values
   }

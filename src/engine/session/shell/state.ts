@@ -166,13 +166,15 @@ function holdings(state: ShellState): ShellHoldings {
       )
   }
   // Only names that start a program of another name are told.
-  const hashed = state.hashed.filter(({ path, name }) => path.split('/').pop() !== name)
+  const hashed = state.hashed
+    .map((words) => /^(.*) (\S+)$/.exec(words)?.slice(1).map(unquoted) ?? [])
+    .filter(([path = '', name]) => path.split('/').pop() !== name)
   return {
     positional: state.positional.slice(1).map((word) => utf8(unquoted(word))),
     arrays,
     references,
     directories: state.directories.slice(1).map(utf8),
-    hashed: Object.fromEntries(hashed.map(({ path, name }) => [utf8(name), utf8(path)])),
+    hashed: Object.fromEntries(hashed.map(([path = '', name = '']) => [utf8(name), utf8(path)])),
   }
 }
 
