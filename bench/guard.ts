@@ -1,5 +1,6 @@
 /** What a verdict costs: loading the guard once, typical commands, the heaviest the limits let through. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 
 const context = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }
 
@@ -46,6 +47,46 @@ const script = Array.from({ length: 500 }, (_, i) => `echo "step ${i}" && test -
   '\n',
 )
 
+/** Whole scripts of this machine: what its programs and packages are made of. More directories may be named in SCRIPTS. */
+function scriptsOfThisMachine(): string[] {
+  const directories = [
+    '/usr/bin',
+    '/usr/sbin',
+    '/usr/lib/git-core',
+    '/etc/init.d',
+    '/var/lib/dpkg/info',
+    ...(process.env['SCRIPTS'] ?? '').split(':').filter((path) => path !== ''),
+  ]
+  return directories.flatMap((directory) => {
+    try {
+      return readdirSync(directory).flatMap((name) => {
+        const path = join(directory, name)
+        const found = statSync(path, { throwIfNoEntry: false })
+        if (!found?.isFile() || found.size > 400_000) return []
+        const text = readFileSync(path, 'utf8')
+        return /^#!\s*\S*\/(?:env )?(?:ba|da)?sh\b/.test(text) ? [text] : []
+      })
+    } catch {
+      return []
+    }
+  })
+}
+
+/** CPU time of one verdict each, this process as a whole: its collector and compiler included. */
+function cpuTimes(scripts: readonly string[]): number[] {
+  return scripts
+    .map((text) => {
+      const before = process.cpuUsage()
+      inspect(text, context)
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / 1_000
+    })
+    .sort((a, b) => a - b)
+}
+
+const scripts = scriptsOfThisMachine()
+const scriptTimes = cpuTimes(scripts)
+
 console.log(
   JSON.stringify(
     {
@@ -53,6 +94,16 @@ console.log(
       first_verdict_ms: Number(firstMs.toFixed(1)),
       typical_ms: { median: at(typical, 0.5), p99: at(typical, 0.99) },
       corpus_ms: { median: at(labelled, 0.5), p99: at(labelled, 0.99), max: at(labelled, 1) },
+      scripts_of_this_machine: {
+        count: scripts.length,
+        kilobytes: Math.round(scripts.reduce((sum, text) => sum + text.length, 0) / 1_000),
+        cpu_ms: {
+          median: at(scriptTimes, 0.5),
+          p99: at(scriptTimes, 0.99),
+          p999: at(scriptTimes, 0.999),
+          max: at(scriptTimes, 1),
+        },
+      },
       script_of_500_lines_ms: at(times([script], 5), 0.5),
       one_mb_of_commands_ms: at(times(['a;'.repeat(500_000)], 2), 0),
       ten_thousand_subshells_ms: at(times(['('.repeat(10_000) + 'ls' + ')'.repeat(10_000)], 5), 0.5),

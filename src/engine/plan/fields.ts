@@ -268,7 +268,7 @@ export const JOBS_ROWS = { all: flag }
 export const CLEAN_ROWS = {
   olderThanMs: is('a number, 0 or more', 'Pass milliseconds, or leave it out for all that have ended.', (value) => typeof value === 'number' && value >= 0),
 } // prettier-ignore
-export const CHECK_ROWS = { session: anything, cwd: directory }
+export const CHECK_ROWS = { session: anything, cwd: directory, home: directory }
 
 const LIMIT_ROWS = Object.fromEntries(
   Object.entries(LIMITS).map(([name, value]) => [name, typeof value === 'number' ? number : size]),

@@ -14,12 +14,12 @@ export class Budget {
 
   /** A long script: loops go around once. */
   get isLong(): boolean {
-    return this.steps > 5_000
+    return this.steps > 3_000
   }
 
   /** How often one function is walked: in a long script only a few times, unless its words could do harm. */
   get often(): number {
-    return this.steps > 12_000 ? 1 : this.isLong ? 4 : Infinity
+    return this.steps > 6_000 ? 1 : this.isLong ? 3 : Infinity
   }
 
   /** Refuses a long list before walking into it. */
@@ -41,10 +41,10 @@ export class Budget {
 
 /** Until so many steps, so many values of a word. */
 const EFFORT: readonly (readonly [number, number])[] = [
-  [1_000, GUARD_LIMITS.maxAlternatives],
-  [2_000, 16],
-  [3_000, 6],
-  [5_000, 3],
+  [800, GUARD_LIMITS.maxAlternatives],
+  [1_600, 16],
+  [2_400, 6],
+  [4_000, 3],
 ]
 
 function alternativesAfter(steps: number): number {

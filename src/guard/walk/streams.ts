@@ -21,7 +21,17 @@ export class Streams {
 
   /** Whatever is written to the path is given to the command behind it. */
   feeds(path: string, sink: (text: Alternatives) => void): void {
-    this.sinks.set(path, sink)
+    // What the command behind it writes to the same descriptor goes where that led before.
+    let busy = false
+    this.sinks.set(path, (text) => {
+      if (busy) return
+      busy = true
+      try {
+        sink(text)
+      } finally {
+        busy = false
+      }
+    })
   }
 
   /** What a command reads after its redirections. */
