@@ -63,6 +63,7 @@ async function build() {
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
+  await bundlePage()
   await publishConfigSchema()
   if (!wants.has('--no-types')) writeTypes()
   writeFileSync(stamp, '')
@@ -82,6 +83,38 @@ async function bundle(outDir) {
   const program = await bundleProgram(outDir)
   const moduleIds = [...output, ...program].flatMap(({ moduleIds: ids = [] }) => ids)
   writeFileSync(join(outDir, 'THIRD_PARTY.md'), licencesOf(moduleIds))
+}
+
+/** The page of `cerith ui`: its own bundle for browsers, with the styles of what it uses. */
+async function bundlePage() {
+  const { rolldown } = await import('rolldown')
+  const source = join(root, 'src/web/page')
+  const build = await rolldown({
+    input: { app: join(source, 'app.tsx') },
+    platform: 'browser',
+    tsconfig: false,
+    transform: { target: 'es2022', jsx: { runtime: 'automatic', importSource: 'preact' } },
+  })
+  const staging = mkdtempSync(join(dist, '.web-'))
+  await build.write({
+    dir: staging,
+    format: 'esm',
+    minify: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+  })
+  await build.close()
+  const withoutComments = (file) => readFileSync(join(root, file), 'utf8').replace(/\/\*[^]*?\*\//g, '')
+  const styles = [
+    'src/web/page/app.css',
+    'node_modules/@xterm/xterm/css/xterm.css',
+    'node_modules/uplot/dist/uPlot.min.css',
+  ]
+  writeFileSync(join(staging, 'app.css'), styles.map(withoutComments).join('\n'))
+  cpSync(join(source, 'index.html'), join(staging, 'index.html'))
+  rmSync(join(dist, 'web'), { recursive: true, force: true })
+  renameSync(staging, join(dist, 'web'))
+  chmodSync(join(dist, 'web'), 0o755)
 }
 
 /** The command line: one script whose name holds its digest, and the small file that loads it with V8's cache. */

@@ -9,6 +9,7 @@ export const VERBS: readonly VerbRow[] = [
     about: 'everything that runs, full screen; interrupt, end, answer',
     load: () => import('./verbs/top.js'),
   },
+  { name: 'ui', about: 'everything that agents do, in your browser', load: () => import('./verbs/ui.js') },
   { name: 'read', about: 'output of a job', load: () => import('./verbs/read.js') },
   { name: 'wait', about: 'wait for a job: its end, a line, a port, silence', load: () => import('./verbs/wait.js') },
   { name: 'send', about: 'type into a running job', load: () => import('./verbs/send.js') },

@@ -53,7 +53,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   hooks: [...SYSTEM, 'engine/services', 'setup'],
   tools: [...WORDS, 'output', 'engine'],
   mcp: [...WORDS, 'output', 'os', 'audit', 'vault', 'config', 'engine', 'setup', 'tools'],
-  // The program starts the other door.
+  web: [...WORDS, 'output', 'os', 'audit', 'engine', 'web'],
+  // The program starts the other doors.
   cli: [
     ...WORDS,
     'reach',
@@ -68,6 +69,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'hooks',
     'tools',
     'mcp',
+    'web',
     'cli',
   ],
   // The entries of the package.
@@ -92,6 +94,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   vault: ['@napi-rs/keyring'],
   mcp: ['@modelcontextprotocol/server', '@modelcontextprotocol/core'],
   cli: ['commander'],
+  web: ['ws'],
 }
 
 /** A helper for a secret is started by the vault; the command line measures spawn and starts itself for its self-test. */
@@ -108,6 +111,7 @@ const TOUCHES_FILES = [
   'hooks/',
   'reach/records.ts',
   'reach/far/serve.ts',
+  'web/',
   'cli/',
   'testing.ts',
 ]
@@ -119,7 +123,8 @@ interface Import {
 }
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
-  (name) => name.endsWith('.ts') && !name.endsWith('.d.ts'),
+  // The page is the browser's: it has a tsconfig of its own.
+  (name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith('web/page/'),
 )
 
 const imports: readonly Import[] = files.flatMap((file) => {

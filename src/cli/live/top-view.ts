@@ -2,7 +2,7 @@
 import { cut, oneLine, age, size } from '../table.js'
 import type { Paint } from '../paint.js'
 import { visible } from '../visible.js'
-import { clientName, type CallRow, type JobRow, type World } from './world.js'
+import { clientName, type CallRow, type JobRow, type World } from '../../engine/live/world.js'
 import type { OpenQuestion } from '../approvals.js'
 
 export type Item =

@@ -8,7 +8,7 @@ import { giveAnswer, openQuestions, whoIsHere, type OpenQuestion } from '../appr
 import type { Paint } from '../paint.js'
 import { visible } from '../visible.js'
 import { itemsOf, topScreen, type Item, type TopState } from './top-view.js'
-import { worldOf, type World } from './world.js'
+import { worldOf, type World } from '../../engine/live/world.js'
 
 const REDRAW_MS = 1_000
 const KEPT_CHARS = 32 * 1024

@@ -63,10 +63,11 @@ export async function judgePeer(socket: Socket, connectedAt: number): Promise<Pe
 }
 
 /** Why a process counts as an agent's; null when no ancestor, and not itself, was started by an engine. */
-function engineAbove(from: number, start: string, chain: string[]): string | null {
+export function engineAbove(from: number, start: string | null, chain: string[]): string | null {
   for (let pid = from, steps = 0; steps < 256; steps++) {
     const facts = processFacts(pid)
-    if (!facts || (pid === from && facts.start !== start)) return `process ${pid} above it cannot be looked at`
+    if (!facts || (pid === from && start !== null && facts.start !== start))
+      return `process ${pid} above it cannot be looked at`
     chain.push(`${facts.name} ${pid}`)
     if (HELPERS.test(facts.name) || carriesMark(pid)) return 'an engine started it: it is the agent’s, not the person’s'
     // 0: it came in from outside of this container, where no engine of ours could have started it.

@@ -1,7 +1,7 @@
 /** Everything that runs for a user, in one look: commands under way, sessions and jobs of all engines, with what they use. */
 import type { Engine } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
-import type { EngineWatch, WatchedAsk, WatchedCall, WatchedEngine, WatchedSession } from '../../engine/live/watch.js'
+import type { EngineWatch, WatchedAsk, WatchedCall, WatchedEngine, WatchedSession } from './watch.js'
 import { portsOf } from '../../os/job/ports.js'
 import { descendantsOf } from '../../os/proc.js'
 import { treeOf, usageOf, type Usage } from '../../os/usage.js'

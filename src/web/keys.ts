@@ -1,0 +1,143 @@
+/** The keys of the page: one-time keys of links, and the session keys that pages get for them. In memory only; they end with the process. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** `person` may answer and act; `look` may only look. */
+export type Role = 'person' | 'look'
+
+export interface Session {
+  readonly role: Role
+  /** Named by the person who made the link. */
+  readonly label: string
+  readonly id: string
+  /** Epoch milliseconds. Null: with the process. */
+  readonly until: number | null
+  usedAt: number
+  /** Ends every page that holds it. */
+  readonly pages: Set<() => void>
+}
+
+interface Link {
+  readonly role: Role
+  readonly label: string
+  readonly id: string
+  readonly until: number | null
+  readonly opensUntil: number
+}
+
+export type Entry =
+  | { readonly kind: 'in'; readonly session: Session; readonly key: string }
+  | { readonly kind: 'no' }
+  /** A link that was used already: somebody else has seen it. All keys have been ended. */
+  | { readonly kind: 'used' }
+  | { readonly kind: 'slow down' }
+
+const LINK_LIVES_MS = 10 * 60_000
+const IDLE_MS = 12 * 60 * 60_000
+const WRONG_PER_MINUTE = 10
+
+export class Keys {
+  readonly #links = new Map<string, Link>()
+  readonly #used = new Set<string>()
+  readonly #sessions = new Map<string, Session>()
+  #wrong: number[] = []
+  #count = 0
+
+  /** The key for a link. Good once, and not for long. */
+  link(
+    role: Role,
+    { label = role, livesMs = null }: { label?: string; livesMs?: number | null } = {},
+  ): { key: string; id: string } {
+    const key = randomBytes(24).toString('base64url')
+    const id = String(++this.#count)
+    const until = livesMs === null ? null : Date.now() + livesMs
+    this.#links.set(digest(key), { role, label, id, until, opensUntil: Date.now() + (livesMs ?? LINK_LIVES_MS) })
+    return { key, id }
+  }
+
+  enter(given: unknown): Entry {
+    if (typeof given !== 'string' || given.length > 128) return this.#refuse()
+    if (this.#tooMany()) return { kind: 'slow down' }
+    const name = digest(given)
+    const session = find(this.#sessions, name)
+    if (session && !isOver(session)) {
+      session.usedAt = Date.now()
+      return { kind: 'in', session, key: given }
+    }
+    const link = find(this.#links, name)
+    if (link && Date.now() < link.opensUntil) {
+      this.#links.delete(name)
+      this.#used.add(name)
+      const key = randomBytes(24).toString('base64url')
+      const { role, label, id, until } = link
+      const opened = { role, label, id, until, usedAt: Date.now(), pages: new Set<() => void>() }
+      this.#sessions.set(digest(key), opened)
+      return { kind: 'in', session: opened, key }
+    }
+    if (!this.#used.has(name)) return this.#refuse()
+    // Two hold the same link, and only one of them is the person.
+    this.revokeAll()
+    return { kind: 'used' }
+  }
+
+  /** A page shows that it is used. */
+  touch(session: Session): void {
+    session.usedAt = Date.now()
+  }
+
+  /** Those that are over end their pages. Called now and then. */
+  sweep(): void {
+    for (const [name, session] of this.#sessions) if (isOver(session)) this.#end(name, session)
+  }
+
+  revoke(id: string): boolean {
+    for (const [name, session] of this.#sessions) if (session.id === id) this.#end(name, session)
+    for (const [name, link] of this.#links) if (link.id === id) this.#links.delete(name)
+    return true
+  }
+
+  revokeAll(): void {
+    this.#links.clear()
+    for (const [name, session] of this.#sessions) this.#end(name, session)
+  }
+
+  /** Links to look that are open, or in use. */
+  lookers(): { readonly id: string; readonly label: string; readonly until: number | null; readonly pages: number }[] {
+    const open = [...this.#links.values()].map((link) => ({ ...link, pages: 0 }))
+    const used = [...this.#sessions.values()].map((session) => ({ ...session, pages: session.pages.size }))
+    return [...open, ...used]
+      .filter(({ role }) => role === 'look')
+      .map(({ id, label, until, pages }) => ({ id, label, until, pages }))
+  }
+
+  #end(name: string, session: Session): void {
+    this.#sessions.delete(name)
+    for (const close of session.pages) close()
+  }
+
+  #refuse(): Entry {
+    this.#wrong.push(Date.now())
+    return { kind: 'no' }
+  }
+
+  #tooMany(): boolean {
+    const minute = Date.now() - 60_000
+    this.#wrong = this.#wrong.filter((at) => at > minute)
+    return this.#wrong.length >= WRONG_PER_MINUTE
+  }
+}
+
+function isOver({ until, usedAt, pages }: Session): boolean {
+  if (until !== null && Date.now() > until) return true
+  return pages.size === 0 && Date.now() - usedAt > IDLE_MS
+}
+
+function digest(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** Every entry is compared, in constant time. */
+function find<T>(all: ReadonlyMap<string, T>, name: string): T | undefined {
+  let found: T | undefined
+  for (const [each, value] of all) if (timingSafeEqual(Buffer.from(each), Buffer.from(name))) found = value
+  return found
+}

@@ -1,0 +1,235 @@
+/** One open page: its role, the view that it follows, and what it may order. Every message is checked here, whatever the page shows. */
+import type { WebSocket } from 'ws'
+import type { ApprovalAnswer } from '../contract/request.js'
+import type { Attachment } from '../contract/job.js'
+import { waitingOf } from '../audit/approvals.js'
+import { Flow } from './flow.js'
+import type { Session } from './keys.js'
+import { auditLines, chainVerdict } from './records.js'
+import { tailJob, type Tail } from './tail.js'
+import type { Desk } from './desk.js'
+
+const ACTS = new Set([
+  'kill',
+  'interrupt',
+  'background',
+  'take',
+  'type',
+  'size',
+  'give-back',
+  'answer',
+  'share',
+  'revoke',
+])
+const MAX_LINES = 2_000
+const LINES_BYTES = 128 * 1024
+
+type Message = Readonly<Record<string, unknown>>
+
+export class Page {
+  readonly #socket: WebSocket
+  readonly #ui: Desk
+  readonly session: Session
+  /** A page in a tab that nobody looks at does not make calls wait for it. */
+  visible = true
+  #flow: Flow | null = null
+  #open: string | null = null
+  #tail: Tail | null = null
+  #attachment: Attachment | null = null
+
+  constructor(socket: WebSocket, ui: Desk, session: Session) {
+    this.#socket = socket
+    this.#ui = ui
+    this.session = session
+  }
+
+  get open(): string | null {
+    return this.#open
+  }
+
+  send(message: object): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message))
+  }
+
+  /** Output of the call that the view shows. */
+  offer(of: string, text: string, missed: number): void {
+    if (of === this.#open) this.#flow?.push(text, missed)
+  }
+
+  async message(message: Message): Promise<void> {
+    const what = message['do']
+    if (typeof what !== 'string') return
+    if (ACTS.has(what) && this.session.role !== 'person')
+      return this.send({ t: 'error', text: 'This link may only look.' })
+    try {
+      await this.#obey(what, message)
+    } catch (error) {
+      this.send({ t: 'error', text: error instanceof Error ? error.message : 'It did not work.' })
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#closeView()
+  }
+
+  async #obey(what: string, message: Message): Promise<void> {
+    const id = textOf(message['id'])
+    switch (what) {
+      case 'ack':
+        return this.#flow?.read(Number(message['n']) || 0)
+      case 'visible':
+        this.visible = message['on'] === true
+        return this.#ui.presenceChanged()
+      case 'open':
+        return this.#openView(textOf(message['of']))
+      case 'close':
+        return this.#closeView()
+      case 'audit':
+        return this.send({
+          t: 'audit',
+          ask: message['ask'],
+          ...(await auditLines(this.#ui.auditFile, linesWanted(message))),
+        })
+      case 'chain':
+        return this.send({ t: 'chain', ...(await chainVerdict(this.#ui.auditFile, this.#ui.headCopy)) })
+      case 'lines':
+        return this.#sendLines(id, message)
+      case 'samples':
+        return this.send({ t: 'samples', id, samples: this.#ui.feed.samplesOf(id) })
+      case 'links':
+        return this.send({ t: 'links', all: this.#ui.keys.lookers() })
+      case 'kill':
+        return this.#kill(id)
+      case 'interrupt':
+      case 'background':
+        return this.#orderCall(id, what)
+      case 'take':
+        return this.#take(message)
+      case 'type':
+        return this.#attachment?.type(Buffer.from(textOf(message['text'])))
+      case 'size':
+        return this.#attachment?.resize(sizeOf(message))
+      case 'give-back':
+        return this.#giveBack()
+      case 'answer':
+        return this.#answer(message)
+      case 'share': {
+        const livesMs = Math.min(Math.max(60_000, Number(message['livesMs']) || 3_600_000), 30 * 86_400_000)
+        const link = this.#ui.linkToLook(textOf(message['label']).slice(0, 80) || 'a link', livesMs)
+        return this.send({ t: 'shared', link, all: this.#ui.keys.lookers() })
+      }
+      case 'revoke':
+        this.#ui.keys.revoke(id)
+        return this.send({ t: 'links', all: this.#ui.keys.lookers() })
+    }
+  }
+
+  async #openView(of: string): Promise<void> {
+    await this.#closeView()
+    this.#open = of
+    const flow = new Flow((text, skipped) => this.send({ t: 'out', of, text, skipped }))
+    this.#flow = flow
+    const [kind, ...rest] = of.split('/')
+    if (kind === 'call') return this.#ui.follow(rest[0] ?? '', true)
+    const show = (size: object): void => this.send({ t: 'size', of, size })
+    const tail = await tailJob(this.#ui.engine, rest[0] ?? '', flow, show, () => this.#flow === flow)
+    // The person may have gone on meanwhile.
+    if (this.#flow === flow) this.#tail = tail
+    else tail.stop()
+  }
+
+  async #closeView(): Promise<void> {
+    const attachment = this.#attachment
+    const of = this.#open
+    this.#tail?.stop()
+    this.#tail = null
+    this.#attachment = null
+    this.#flow = null
+    this.#open = null
+    if (of?.startsWith('call/')) this.#ui.follow(of.slice(5), false)
+    await attachment?.leave()
+  }
+
+  async #take(message: Message): Promise<void> {
+    const of = this.#open
+    if (!of?.startsWith('job/')) return
+    this.#tail?.stop()
+    this.#tail = null
+    const flow = new Flow((text, skipped) => this.send({ t: 'out', of, text, skipped }))
+    this.#flow = flow
+    this.send({ t: 'taken', of })
+    const job = await this.#ui.engine.job(of.slice(4))
+    this.#attachment = await job.attach({
+      by: this.#ui.who,
+      readOnly: false,
+      size: message['cols'] === undefined ? null : sizeOf(message),
+      show: (text) => this.#flow === flow && flow.push(text),
+    })
+    void this.#attachment.done.then((how) => this.send({ t: 'left', of, how }))
+  }
+
+  async #giveBack(): Promise<void> {
+    const of = this.#open
+    if (of) await this.#openView(of)
+  }
+
+  async #kill(id: string): Promise<void> {
+    if (id.includes(':')) return this.#orderCall(id, 'kill')
+    await (await this.#ui.engine.job(id)).kill({ by: this.#ui.who })
+    this.#ui.feed.poke()
+  }
+
+  #orderCall(id: string, what: string): void {
+    const [engine = '', run] = id.split(':')
+    const found = this.#ui.watch.engines.get(engine)
+    if (!found) throw new Error('Its engine has ended.')
+    found.send({ do: what, run: Number(run) })
+  }
+
+  /** The digest comes from the page, of what it showed; it is passed on as it is, and the engine compares. */
+  #answer(message: Message): void {
+    const { id, as, digest } = message
+    const asked = this.#ui.watch.asks().find(({ ask }) => ask.id === id)
+    if (!asked || !waitingOf(asked.ask)) throw new Error('It was answered, or its process has ended.')
+    if (typeof digest !== 'string' || !isAnswer(as)) throw new Error('That is no answer.')
+    asked.engine.send({ do: 'answer', id: asked.ask.id, digest, as })
+  }
+
+  /** A range of a job's output as lines, by byte offset; with `filter` only the lines that fit, searched here. */
+  async #sendLines(id: string, message: Message): Promise<void> {
+    const job = await this.#ui.engine.job(id)
+    const stream = ['stdout', 'stderr', 'output'].find((each) => each === message['stream']) as 'stdout' | undefined
+    const filter = textOf(message['filter'])
+    const since = Math.max(0, Math.floor(Number(message['since']) || 0))
+    const { text, cursor, start, totalBytes, matches, omittedBytes } = await job.read({
+      ...(stream ? { stream } : {}),
+      since,
+      ansi: 'strip',
+      ...(filter ? { filter, tail: MAX_LINES } : { maxBytes: LINES_BYTES }),
+    })
+    this.send({ t: 'lines', id, ask: message['ask'], text, cursor, start, totalBytes, matches, omittedBytes })
+  }
+}
+
+function linesWanted(message: Message) {
+  const maybe = (key: string): string | null => (typeof message[key] === 'string' ? (message[key] as string) : null)
+  return {
+    query: textOf(message['query']).slice(0, 200),
+    session: maybe('session'),
+    engine: maybe('engine'),
+    limit: Number(message['limit']) || 500,
+  }
+}
+
+function isAnswer(as: unknown): as is ApprovalAnswer {
+  return as === 'once' || as === 'session' || as === 'deny'
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function sizeOf(message: Message): { cols: number; rows: number } {
+  const whole = (value: unknown, most: number): number => Math.min(Math.max(2, Math.floor(Number(value) || 0)), most)
+  return { cols: whole(message['cols'], 500), rows: whole(message['rows'], 300) }
+}

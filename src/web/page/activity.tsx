@@ -1,0 +1,264 @@
+/** What happened: plots over time, the record with search, and whether the record is still what was written. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { day, size, took, visible } from './format'
+import { came, type Line } from './session'
+import { say, useMessages, world, type Fields } from './store'
+
+const SHOWN = 400
+
+export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void }) {
+  const [query, setQuery] = useState('')
+  const [found, setFound] = useState<{ lines: readonly Line[]; total: number } | null>(null)
+  const [recent, setRecent] = useState<readonly Line[]>([])
+  const [chain, setChain] = useState<Fields | null>(null)
+  const [samples, setSamples] = useState<Record<string, readonly { at: number; cpu: number; memory: number }[]>>({})
+  useMessages((message) => {
+    if (message.t === 'audit' && message['ask'] === 'activity') setFound(message as never)
+    if (message.t === 'audit' && message['ask'] === 'plots') setRecent(message['lines'])
+    if (message.t === 'chain') setChain(message)
+    if (message.t === 'samples') setSamples((all) => ({ ...all, [message['id']]: message['samples'] }))
+  }, [])
+  const running = [...world.jobs].filter(([, job]) => job.running).slice(0, 6)
+  const busy = [...running.map(([id]) => id), ...[...world.calls.keys()].slice(0, 4)]
+  useEffect(() => {
+    const look = (): void => {
+      say({ do: 'audit', ask: 'plots', query: '', limit: 2_000 })
+      for (const id of busy) say({ do: 'samples', id })
+    }
+    look()
+    say({ do: 'chain' })
+    const timer = setInterval(look, 3_000)
+    return () => clearInterval(timer)
+  }, [busy.join(' '), world.link === 'live'])
+  useEffect(() => {
+    const ask = (): void => say({ do: 'audit', ask: 'activity', query, limit: SHOWN })
+    const timer = setTimeout(ask, query ? 200 : 0)
+    const again = setInterval(ask, 3_000)
+    return () => {
+      clearTimeout(timer)
+      clearInterval(again)
+    }
+  }, [query, world.link === 'live'])
+  const ends = recent.filter(({ kind }) => ['run', 'session', 'job', 'refused'].includes(kind))
+  return (
+    <div class="scroll activity">
+      {ends.length === 0 ? (
+        <div class="card empty small">
+          <strong>Nothing to plot yet</strong>Commands, their durations and failures are drawn here as they happen.
+        </div>
+      ) : (
+        <div class="plots">
+          <Plot
+            title="Commands per 10 seconds"
+            dark={dark}
+            draw={(place, plot) =>
+              plot(place, ...perTime(ends), {
+                kind: 'bars',
+                value: (n: number) => String(n),
+                colors: ['--accent', '--bad'],
+              })
+            }
+            on={ends}
+            note="the darker part failed or was refused"
+          />
+          <Plot
+            title="How long each took"
+            dark={dark}
+            on={ends}
+            draw={(place, plot) =>
+              plot(
+                place,
+                ends.map(({ at }) => at / 1000),
+                [ends.map(({ ms }) => Math.max(1, ms))],
+                { kind: 'points', log: true, value: took },
+              )
+            }
+          />
+          <Plot
+            title="Output of each"
+            dark={dark}
+            on={ends}
+            draw={(place, plot) =>
+              plot(
+                place,
+                ends.map(({ at }) => at / 1000),
+                [ends.map(({ bytes }) => Math.max(1, bytes))],
+                { kind: 'points', log: true, value: size },
+              )
+            }
+          />
+          {busy.map((id) => {
+            const all = samples[id] ?? []
+            const row = world.jobs.get(id) ?? world.calls.get(id)
+            if (all.length < 2 || !row) return null
+            return (
+              <Plot
+                key={id}
+                title={visible(row.description ?? row.command).slice(0, 60)}
+                note={`${all.at(-1)!.cpu} % CPU now, ${size(all.at(-1)!.memory)} of memory`}
+                dark={dark}
+                on={all}
+                draw={(place, plot) =>
+                  plot(
+                    place,
+                    all.map(({ at }) => at / 1000),
+                    [all.map(({ cpu }) => cpu)],
+                    { kind: 'line', value: (n: number) => `${n} %` },
+                  )
+                }
+              />
+            )
+          })}
+        </div>
+      )}
+      <div class="card">
+        <div class="tools">
+          <label class="hide" for="q">
+            Search the record
+          </label>
+          <input
+            id="q"
+            type="search"
+            placeholder="Search commands, directories, rules, people"
+            value={query}
+            onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+          />
+          {chain && (
+            <span class={`chain ${chain['intact'] ? 'ok' : 'badtext'}`} role="status">
+              {chain['intact']
+                ? `Record intact: ${chain['lines']} lines`
+                : `Record NOT intact: ${chain['problems'][0]?.message ?? ''}`}
+            </span>
+          )}
+        </div>
+        <Lines found={found} query={query} go={go} />
+      </div>
+    </div>
+  )
+}
+
+function Lines({
+  found,
+  query,
+  go,
+}: {
+  found: { lines: readonly Line[]; total: number } | null
+  query: string
+  go: (of: string) => void
+}) {
+  if (!found) return <p class="hint">Reading the record.</p>
+  if (found.lines.length === 0)
+    return <p class="empty small">{query ? 'Nothing in the record fits.' : 'The record is empty.'}</p>
+  return (
+    <>
+      <table>
+        <thead>
+          <tr>
+            <th>When</th>
+            <th>Command</th>
+            <th>Result</th>
+            <th class="wide">Took</th>
+            <th class="wide">Who</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.lines
+            .slice()
+            .reverse()
+            .map((line) => {
+              const { text, tone } = came(line)
+              return (
+                <tr key={`${line.at} ${line.kind} ${line.command}`}>
+                  <td class="nowrap">{day(line.at)}</td>
+                  <td class="cmd">{visible(line.command).slice(0, 300)}</td>
+                  <td>
+                    <span class={tone === 'ok' ? 'ok' : tone === 'bad' ? 'badtext' : tone === 'warn' ? 'warntext' : ''}>
+                      {text}
+                    </span>
+                  </td>
+                  <td class="wide nowrap">
+                    {line.waitedMs !== null
+                      ? `waited ${took(line.waitedMs)}`
+                      : line.kind === 'start'
+                        ? ''
+                        : took(line.ms)}
+                  </td>
+                  <td class="wide">
+                    {line.by ? (
+                      visible(line.by)
+                    ) : line.session ? (
+                      <button class="plain underline" onClick={() => go(`session/${line.engine}/${line.session}`)}>
+                        {visible(line.session)}
+                      </button>
+                    ) : (
+                      visible(line.client ?? '')
+                    )}
+                  </td>
+                </tr>
+              )
+            })}
+        </tbody>
+      </table>
+      {found.total > found.lines.length && (
+        <p class="hint">
+          The last {found.lines.length} of {found.total}. Search for more, or use <code>cerith audit</code>.
+        </p>
+      )}
+    </>
+  )
+}
+
+type Draw = (place: HTMLElement, plot: typeof import('./plots').plot) => { destroy(): void }
+
+function Plot({
+  title,
+  note,
+  draw,
+  on,
+  dark,
+}: {
+  title: string
+  note?: string
+  draw: Draw
+  on: readonly unknown[]
+  dark: boolean
+}) {
+  const place = useRef<HTMLDivElement>(null)
+  const drawn = useRef<{ destroy(): void } | null>(null)
+  useEffect(() => {
+    let alive = true
+    void import('./plots').then(({ plot }) => {
+      if (!alive || !place.current || on.length === 0) return
+      drawn.current?.destroy()
+      drawn.current = draw(place.current, plot)
+    })
+    return () => void (alive = false)
+  }, [on, dark])
+  useEffect(() => () => drawn.current?.destroy(), [])
+  return (
+    <div class="card">
+      <h3>{title}</h3>
+      <div class="plot" ref={place} role="img" aria-label={`${title}${note ? `: ${note}` : ''}`} />
+      {note && <p class="hint">{note}</p>}
+    </div>
+  )
+}
+
+/** All commands, and over them those that failed. */
+function perTime(lines: readonly Line[]): [number[], number[][]] {
+  const step = 10
+  const slot = (at: number): number => Math.floor(at / 1000 / step) * step
+  const last = slot(Date.now())
+  const first = Math.max(slot(lines[0]!.at), last - 1_800)
+  const xs: number[] = []
+  for (let at = first; at <= last; at += step) xs.push(at)
+  const count = (only: (line: Line) => boolean): number[] => {
+    const found = new Map<number, number>()
+    for (const line of lines) if (only(line)) found.set(slot(line.at), (found.get(slot(line.at)) ?? 0) + 1)
+    return xs.map((at) => found.get(at) ?? 0)
+  }
+  return [
+    xs,
+    [count(() => true), count((line) => line.kind === 'refused' || (line.exitCode !== 0 && line.status !== 'running'))],
+  ]
+}

@@ -1,0 +1,226 @@
+/** The page: a head, a list and one view. Keys move through it; nothing is ever approved by one key. */
+import { render } from 'preact'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { Activity } from './activity'
+import { List, itemsOf } from './list'
+import { SessionView } from './session'
+import { Share } from './share'
+import { changed, start, useWorld, world } from './store'
+import { Empty, View } from './view'
+
+/** `live`, `activity`, or what is open: `call/...`, `job/...`, `session/...`. */
+type Place = string
+
+const LINKS: Record<string, string> = {
+  live: 'connected',
+  connecting: 'connecting',
+  lost: 'connection lost, trying again',
+  'no key': 'no key',
+  ended: 'this key has ended',
+  used: 'this link was used before',
+}
+
+function App() {
+  const { link, role, asks, toast, hasState } = useWorld()
+  const [place, setPlace] = useState<Place>('live')
+  const [selected, setSelected] = useState<string | null>(null)
+  const [help, setHelp] = useState(false)
+  const [share, setShare] = useState(false)
+  const [dark, setDark] = useState(() => {
+    const wanted =
+      localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
+    return wanted === 'dark'
+  })
+  const go = (to: Place): void => {
+    if (to !== place) history.pushState({ place: to }, '')
+    setPlace(to)
+    if (to.includes('/')) setSelected(to)
+  }
+  useLayoutEffect(() => void (document.documentElement.dataset['theme'] = dark ? 'dark' : 'light'), [dark])
+  useEffect(() => void (document.title = asks.size > 0 ? `(${asks.size}) cerith` : 'cerith'), [asks.size])
+  useEffect(() => {
+    const timer = setInterval(changed, 1_000)
+    const back = (event: PopStateEvent): void => setPlace((event.state as { place?: Place } | null)?.place ?? 'live')
+    addEventListener('popstate', back)
+    return () => {
+      clearInterval(timer)
+      removeEventListener('popstate', back)
+    }
+  }, [])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const target = event.target as HTMLElement
+      const isTyping = target.closest('input, textarea, select, .xterm') !== null
+      if (event.key === 'Escape' && !target.closest('.xterm')) {
+        if (help || share) return (setHelp(false), setShare(false))
+        if (target.closest('input')) return target.blur()
+        if (place !== 'live') return history.back()
+      }
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      const rows = itemsOf('').filter(({ of }) => of !== null)
+      const at = rows.findIndex(({ of }) => of === selected)
+      const move = (by: number): void => setSelected(rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.of ?? null)
+      const focus = (what: string): void => {
+        event.preventDefault()
+        document.querySelector<HTMLElement>(what)?.focus()
+      }
+      if (event.key === 'j') move(1)
+      else if (event.key === 'k') move(at < 0 ? 1 : -1)
+      else if (event.key === 'Enter' && selected && target === document.body) go(selected)
+      else if (event.key === '/') focus('main input[type=search], input[type=search]')
+      else if (event.key === 'a') focus('.ask pre')
+      else if (event.key === 't')
+        [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Take over')?.click()
+      else if (event.key === 'g') go('activity')
+      else if (event.key === 'l') go('live')
+      else if (event.key === '?') setHelp(!help)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
+  const open = place.includes('/') ? place : null
+  const close = (): void => (history.state?.place ? history.back() : setPlace('live'))
+  const isOut = link === 'no key' || link === 'ended' || link === 'used'
+  return (
+    <div class="shell" data-open={open !== null || place === 'activity' || isOut} data-lost={link === 'lost'}>
+      <header>
+        <h1>cerith</h1>
+        <nav aria-label="Views">
+          <button class="plain" aria-current={place === 'activity' ? undefined : 'page'} onClick={() => go('live')}>
+            Live
+          </button>
+          <button class="plain" aria-current={place === 'activity' ? 'page' : undefined} onClick={() => go('activity')}>
+            Activity
+          </button>
+        </nav>
+        <span class="spread" />
+        {asks.size > 0 && (
+          <button
+            class="count"
+            onClick={() => (go('live'), document.querySelector<HTMLElement>('.ask pre')?.focus())}
+            aria-label={`${asks.size} waiting for your approval`}
+          >
+            {asks.size}
+          </button>
+        )}
+        {role === 'look' && <span class="tag">read only</span>}
+        <span class="link" role="status">
+          <span class={`dot ${link === 'live' ? 'run' : link === 'connecting' ? 'idle' : 'bad'}`} aria-hidden="true" />
+          <span class="words">{LINKS[link]}</span>
+        </span>
+        {role === 'person' && (
+          <button class="plain wide" onClick={() => setShare(true)}>
+            Share
+          </button>
+        )}
+        <button class="plain" onClick={() => setHelp(!help)} aria-label="Keys and help">
+          ?
+        </button>
+        <button
+          class="plain"
+          onClick={() => (setDark(!dark), localStorage.setItem('theme', dark ? 'light' : 'dark'))}
+          aria-label={dark ? 'Light colours' : 'Dark colours'}
+        >
+          {dark ? '☀' : '☾'}
+        </button>
+      </header>
+      {place !== 'activity' && !isOut && (
+        <aside aria-label="Commands, sessions and jobs">
+          <List open={open} pick={go} selected={selected} />
+        </aside>
+      )}
+      <main class={place === 'activity' || isOut ? 'all' : ''}>
+        {link === 'lost' && (
+          <div class="band warn" role="alert">
+            The connection is lost. What you see may be old; trying again.
+          </div>
+        )}
+        {isOut ? (
+          <Out link={link} />
+        ) : place === 'activity' ? (
+          <Activity dark={dark} go={go} />
+        ) : open?.startsWith('session/') ? (
+          <SessionView key={open} of={open} close={close} go={go} />
+        ) : open ? (
+          <View key={open} of={open} close={close} dark={dark} go={go} />
+        ) : (
+          <Empty
+            title={
+              hasState && world.calls.size + world.jobs.size + world.engines.size === 0
+                ? 'All quiet'
+                : 'Choose a command or a job'
+            }
+          >
+            {hasState && world.calls.size + world.jobs.size + world.engines.size === 0
+              ? 'No agent is at work. Leave this page open: what they start shows up by itself.'
+              : 'Its output appears here as it comes. Looking changes nothing.'}
+          </Empty>
+        )}
+      </main>
+      {toast && (
+        <div class="toast" role="alert">
+          {toast}
+        </div>
+      )}
+      {help && <Help close={() => setHelp(false)} />}
+      {share && <Share close={() => setShare(false)} />}
+    </div>
+  )
+}
+
+function Out({ link }: { link: string }) {
+  if (link === 'used')
+    return (
+      <Empty title="This link was used before">
+        Someone else has opened it, so all keys have been ended. If that was not you, an agent may have seen your
+        screen. Run <code>cerith ui</code> again.
+      </Empty>
+    )
+  if (link === 'ended')
+    return (
+      <Empty title="This key has ended">
+        It expired, was revoked, or <code>cerith ui</code> was started anew. Open a new link.
+      </Empty>
+    )
+  return (
+    <Empty title="This page needs its link">
+      Run <code>cerith ui</code> and open the address that it prints. A link is good once.
+    </Empty>
+  )
+}
+
+const HELP: readonly (readonly [string, string])[] = [
+  ['j k', 'move through the list'],
+  ['Enter', 'open'],
+  ['Esc', 'back'],
+  ['/', 'search'],
+  ['a', 'go to the first question; answering needs its button'],
+  ['t', 'take over a terminal; Ctrl ] gives it back'],
+  ['g', 'activity'],
+  ['l', 'live'],
+  ['?', 'this help'],
+]
+
+function Help({ close }: { close: () => void }) {
+  return (
+    <div class="veil" onClick={close}>
+      <div class="dialog" role="dialog" aria-label="Keys" onClick={(event) => event.stopPropagation()}>
+        <h2>Keys</h2>
+        <dl class="keylist">
+          {HELP.map(([key, text]) => (
+            <>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{text}</dd>
+            </>
+          ))}
+        </dl>
+        <button onClick={close}>Close</button>
+      </div>
+    </div>
+  )
+}
+
+render(<App />, document.getElementById('app')!)
+start()

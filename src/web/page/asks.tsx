@@ -1,0 +1,107 @@
+/** Questions of agents as cards. Nothing is approved that was not shown whole, and no button works in the moment in which a card appears. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ago, pieces, visible } from './format'
+import { digestOf, say, toast, useWorld, type AskRow } from './store'
+
+/** A card that has just come, or moved, takes no click that was meant for something else. */
+const ARM_MS = 500
+
+export function Asks() {
+  const { asks, role } = useWorld()
+  const all = [...asks.values()].sort((a, b) => a.askedAt - b.askedAt)
+  if (all.length === 0) return null
+  return (
+    <section aria-label="Waiting for you" class="asks">
+      <h2>Waiting for you</h2>
+      {all.map((ask) => (
+        <Card key={ask.id} ask={ask} canAnswer={role === 'person'} place={all.indexOf(ask)} />
+      ))}
+    </section>
+  )
+}
+
+function Card({ ask, canAnswer, place }: { ask: AskRow; canAnswer: boolean; place: number }) {
+  const text = useRef<HTMLPreElement>(null)
+  const [isArmed, setArmed] = useState(false)
+  const [isSeen, setSeen] = useState(false)
+  const [sent, setSent] = useState<string | null>(null)
+  const look = (): void => {
+    const box = text.current
+    if (box && box.scrollTop + box.clientHeight >= box.scrollHeight - 4) setSeen(true)
+  }
+  useEffect(look, [])
+  useEffect(() => {
+    setArmed(false)
+    const timer = setTimeout(() => setArmed(true), ARM_MS)
+    return () => clearTimeout(timer)
+  }, [place])
+  const answer = async (as: string): Promise<void> => {
+    setSent(as)
+    try {
+      say({ do: 'answer', id: ask.id, as, digest: await digestOf(ask) })
+    } catch {
+      toast('This browser cannot compute what was shown; open the page by its own address.')
+    }
+    setTimeout(() => setSent(null), 3_000)
+  }
+  const isDead = !isArmed || sent !== null
+  return (
+    <div class="ask" role="group" aria-label={`Approval of ${visible(ask.command).slice(0, 80)}`}>
+      <pre ref={text} tabIndex={0} onScroll={look} aria-label="Command">
+        {pieces(ask.command).map(({ text: each, odd }) =>
+          odd ? (
+            <span
+              class={`odd ${odd}`}
+              title={odd === 'blank' ? undefined : `U+${each.codePointAt(0)?.toString(16).padStart(4, '0')}`}
+            >
+              {each}
+            </span>
+          ) : (
+            each
+          ),
+        )}
+      </pre>
+      <dl>
+        <dt>Why</dt>
+        <dd>{visible(ask.reason)}</dd>
+        <dt>Where</dt>
+        <dd class="mono">{visible(ask.cwd)}</dd>
+        {ask.session !== null && (
+          <>
+            <dt>Session</dt>
+            <dd>{visible(ask.session)}</dd>
+          </>
+        )}
+        {ask.env.length > 0 && (
+          <>
+            <dt>With</dt>
+            <dd class="mono">{ask.env.map(visible).join(' ')}</dd>
+          </>
+        )}
+        <dt>Asked</dt>
+        <dd>
+          {ago(Date.now() - ask.askedAt)} ago;{' '}
+          {ask.isWaiting ? 'the agent waits for you' : 'refused meanwhile: an answer counts when it asks again'}
+        </dd>
+      </dl>
+      {canAnswer && (
+        <div class="buttons">
+          <button class="main" disabled={isDead || !isSeen} onClick={() => void answer('once')}>
+            Allow once
+          </button>
+          <button
+            disabled={isDead || !isSeen}
+            onClick={() => void answer('session')}
+            title="Exactly this command, in this directory and session, until a script that it starts changes"
+          >
+            Allow in session
+          </button>
+          <button class="bad" disabled={isDead} onClick={() => void answer('deny')}>
+            Deny
+          </button>
+          {!isSeen && <span class="hint">{ask.command.length} characters: scroll to the end first</span>}
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+/** Numbers with units, times that read well, and text that shows what is in it. */
+
+export function ago(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000))
+  if (s < 60) return `${s} s`
+  if (s < 3600) return `${Math.floor(s / 60)} min`
+  if (s < 86_400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`
+  return `${Math.floor(s / 86_400)} d`
+}
+
+export function took(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : ago(ms)
+}
+
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(bytes < 1e4 ? 1 : 0)} kB`
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+}
+
+export function clock(at: number): string {
+  return new Date(at).toLocaleTimeString([], { hour12: false })
+}
+
+export function day(at: number): string {
+  const date = new Date(at)
+  const isToday = date.toDateString() === new Date().toDateString()
+  return isToday ? clock(at) : `${date.toLocaleDateString([], { month: 'short', day: 'numeric' })} ${clock(at)}`
+}
+
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu
+
+/** Control, direction and zero-width characters as escapes: they must not change how a text looks. */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+}
+
+export interface Piece {
+  readonly text: string
+  /** Shown differently from plain text, and why. */
+  readonly odd: 'hidden' | 'foreign' | 'blank' | null
+}
+
+/** A text to be approved, in pieces: what could deceive the eye is marked. */
+export function pieces(text: string): Piece[] {
+  const found: Piece[] = []
+  const pattern =
+    /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff])|([^\u0000-\u007f])|( {2,})|(\n)/gu
+  let at = 0
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > at) found.push({ text: text.slice(at, match.index), odd: null })
+    const [whole, hidden, foreign, blanks] = match
+    if (hidden !== undefined) found.push({ text: visible(whole), odd: 'hidden' })
+    else if (foreign !== undefined) found.push({ text: whole, odd: 'foreign' })
+    else if (blanks !== undefined) found.push({ text: '·'.repeat(blanks.length), odd: 'blank' })
+    else found.push({ text: '⏎\n', odd: 'blank' })
+    at = match.index + whole.length
+  }
+  if (at < text.length) found.push({ text: text.slice(at), odd: null })
+  return found
+}

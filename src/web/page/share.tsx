@@ -1,0 +1,81 @@
+/** Links for others, who may look and nothing else: made, listed and revoked. */
+import { useEffect, useState } from 'preact/hooks'
+import { ago } from './format'
+import { say, useMessages } from './store'
+import { copy } from './view'
+
+const LIVES: readonly (readonly [string, number])[] = [
+  ['1 hour', 3_600_000],
+  ['1 day', 86_400_000],
+  ['1 week', 604_800_000],
+]
+
+export function Share({ close }: { close: () => void }) {
+  const [links, setLinks] = useState<readonly { id: string; label: string; until: number | null; pages: number }[]>([])
+  const [made, setMade] = useState<string | null>(null)
+  const [label, setLabel] = useState('')
+  const [lives, setLives] = useState(LIVES[0]![1])
+  useEffect(() => say({ do: 'links' }), [])
+  useMessages((message) => {
+    if (message.t === 'links' || message.t === 'shared') setLinks(message['all'])
+    if (message.t === 'shared') setMade(message['link'])
+  }, [])
+  return (
+    <div class="veil" onClick={close}>
+      <div class="dialog" role="dialog" aria-label="Share" onClick={(event) => event.stopPropagation()}>
+        <h2>Let someone look</h2>
+        <p class="hint">
+          They see what you see and can do nothing. A link opens once, on this machine or through a tunnel to it.
+        </p>
+        <div class="tools">
+          <label class="hide" for="whom">
+            For whom
+          </label>
+          <input
+            id="whom"
+            placeholder="For whom"
+            value={label}
+            onInput={(event) => setLabel((event.target as HTMLInputElement).value)}
+          />
+          <select
+            aria-label="How long"
+            value={lives}
+            onChange={(event) => setLives(Number((event.target as HTMLSelectElement).value))}
+          >
+            {LIVES.map(([name, ms]) => (
+              <option value={ms}>{name}</option>
+            ))}
+          </select>
+          <button class="main" onClick={() => say({ do: 'share', label, livesMs: lives })}>
+            Make a link
+          </button>
+        </div>
+        {made && (
+          <div class="made">
+            <code>{made}</code>
+            <button onClick={() => void copy(made)}>Copy</button>
+          </div>
+        )}
+        {links.length > 0 && (
+          <ul class="shared">
+            {links.map(({ id, label: name, until, pages }) => (
+              <li key={id}>
+                <span>
+                  {name}{' '}
+                  <span class="hint">
+                    {pages > 0 ? 'open now' : 'not open'},{' '}
+                    {until === null ? 'until this ends' : `ends in ${ago(until - Date.now())}`}
+                  </span>
+                </span>
+                <button class="bad" onClick={() => say({ do: 'revoke', id })}>
+                  Revoke
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        <button onClick={close}>Close</button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+/** The whole output of a job by byte offset, piece by piece, with search on the server. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { size, visible } from './format'
+import { say, useMessages, type JobRow } from './store'
+
+let asked = 0
+
+export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
+  const [query, setQuery] = useState('')
+  const [stream, setStream] = useState(job.apart ? 'stdout' : 'output')
+  const [text, setText] = useState<string | null>(null)
+  const [range, setRange] = useState({ start: 0, cursor: 0, total: 0, matches: null as number | null, omitted: 0 })
+  const current = useRef(0)
+  const box = useRef<HTMLPreElement>(null)
+  const ask = (since: number, filter: string): void => {
+    current.current = ++asked
+    say({ do: 'lines', id, ask: asked, since, filter, stream })
+  }
+  useMessages(
+    (message) => {
+      if (message.t !== 'lines' || message['ask'] !== current.current) return
+      setText(message['text'])
+      setRange({
+        start: message['start'],
+        cursor: message['cursor'],
+        total: message['totalBytes'],
+        matches: message['matches'],
+        omitted: message['omittedBytes'],
+      })
+      if (box.current) box.current.scrollTop = 0
+    },
+    [id],
+  )
+  useEffect(() => {
+    const timer = setTimeout(() => ask(0, query), query ? 250 : 0)
+    return () => clearTimeout(timer)
+  }, [query, stream, id])
+  const step = 128 * 1024
+  return (
+    <div class="whole">
+      <div class="tools">
+        <label class="hide" for="grep">
+          Search the whole output
+        </label>
+        <input
+          id="grep"
+          type="search"
+          placeholder="Search (regular expression)"
+          value={query}
+          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+        />
+        {job.apart && (
+          <select
+            aria-label="Stream"
+            value={stream}
+            onChange={(event) => setStream((event.target as HTMLSelectElement).value)}
+          >
+            <option>stdout</option>
+            <option>stderr</option>
+          </select>
+        )}
+        {query ? (
+          <span class="hint">
+            {range.matches === null ? '' : `${range.matches} ${range.matches === 1 ? 'line' : 'lines'}`}
+          </span>
+        ) : (
+          <>
+            <button disabled={range.start === 0} onClick={() => ask(0, '')}>
+              First
+            </button>
+            <button disabled={range.start === 0} onClick={() => ask(Math.max(0, range.start - step), '')}>
+              Earlier
+            </button>
+            <button disabled={range.cursor >= range.total} onClick={() => ask(range.cursor, '')}>
+              Later
+            </button>
+            <button disabled={range.cursor >= range.total} onClick={() => ask(Math.max(0, range.total - step), '')}>
+              Last
+            </button>
+            <span class="hint">
+              {size(range.start)} to {size(range.cursor)} of {size(range.total)}
+            </span>
+          </>
+        )}
+      </div>
+      {range.omitted > 0 && (
+        <div class="band" role="status">
+          {size(range.omitted)} before this are no longer kept.
+        </div>
+      )}
+      <pre class="lines" ref={box} tabIndex={0} aria-label="Output">
+        {text === null ? '' : text === '' ? (query ? 'No line fits.' : 'It has printed nothing.') : visible(text)}
+      </pre>
+    </div>
+  )
+}

@@ -1,0 +1,163 @@
+/** `cerith ui`: one process that shows all engines of a state directory to the person's browser, on loopback. */
+import { randomBytes } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { WebSocket } from 'ws'
+import { announcePresence } from '../audit/presence.js'
+import type { Engine } from '../contract/engine.js'
+import { EngineWatch, type WatchEvent } from '../engine/live/watch.js'
+import type { Desk } from './desk.js'
+import { openDoor, type OpenDoor } from './door.js'
+import { Feed } from './feed.js'
+import { Keys, type Session } from './keys.js'
+import { Page } from './page.js'
+
+const SWEEP_MS = 30_000
+
+export interface UiOptions {
+  readonly engine: Engine
+  readonly stateDir: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly host: string
+  /** All links may only look. */
+  readonly readOnly: boolean
+  readonly headCopy?: string
+  /** Told of what the person should know: a link that was used twice. */
+  readonly warn: (message: string) => void
+}
+
+export class Ui implements Desk {
+  readonly keys = new Keys()
+  readonly watch: EngineWatch
+  readonly feed: Feed
+  readonly engine: Engine
+  readonly auditFile: string
+  readonly headCopy: string | undefined
+  /** For the audit log. */
+  readonly who: string
+  readonly warn: (message: string) => void
+  readonly #stateDir: string
+  readonly #readOnly: boolean
+  readonly #pages = new Set<Page>()
+  /** A name that no page had before: what an earlier server left in the browser does not know it. */
+  readonly #name = `${randomBytes(5).toString('hex')}.localhost`
+  readonly #followed = new Map<string, number>()
+  #door: OpenDoor | null = null
+  #leave: (() => void) | null = null
+  readonly #sweep: NodeJS.Timeout
+
+  constructor({ engine, stateDir, headCopy, warn, readOnly }: UiOptions) {
+    this.engine = engine
+    this.headCopy = headCopy
+    this.warn = warn
+    this.#stateDir = stateDir
+    this.#readOnly = readOnly
+    this.auditFile = join(stateDir, 'audit.jsonl')
+    this.who = `${userName()}: page of cerith ${process.pid}`
+    this.watch = new EngineWatch({ stateDir, except: engine.id, onEvent: (event) => this.#hear(event) })
+    this.feed = new Feed(this.watch, engine, (delta) => this.#tell(delta))
+    this.#sweep = setInterval(() => this.keys.sweep(), SWEEP_MS)
+  }
+
+  async open({ port, host }: Pick<UiOptions, 'port' | 'host'>): Promise<void> {
+    this.#door = await openDoor({ ui: this, port, host, name: this.#name })
+    this.watch.start()
+  }
+
+  get port(): number {
+    return this.#door?.port ?? 0
+  }
+
+  get pages(): number {
+    return this.#pages.size
+  }
+
+  /** `fresh`: under the name of this start. A browser that knows no names under localhost takes the address. */
+  link({ fresh }: { fresh: boolean }): string {
+    const { key } = this.keys.link(this.#readOnly ? 'look' : 'person')
+    return `http://${fresh ? this.#name : '127.0.0.1'}:${this.port}/#k=${key}`
+  }
+
+  linkToLook(label: string, livesMs: number): string {
+    return `http://127.0.0.1:${this.port}/#k=${this.keys.link('look', { label, livesMs }).key}`
+  }
+
+  /** A page that has shown a good key. */
+  admit(socket: WebSocket, session: Session, key: string): Page {
+    const page = new Page(socket, this, session)
+    const end = (): void => socket.close(4401, 'the key has ended')
+    session.pages.add(end)
+    this.#pages.add(page)
+    this.presenceChanged()
+    this.feed.active = true
+    page.send({ t: 'welcome', role: session.role, key, until: session.until })
+    page.send({ ...this.feed.everything(), first: true })
+    this.feed.poke()
+    socket.on('close', () => {
+      session.pages.delete(end)
+      this.keys.touch(session)
+      this.#pages.delete(page)
+      void page.close()
+      this.presenceChanged()
+      if (this.#pages.size === 0) this.feed.active = false
+    })
+    return page
+  }
+
+  /** While a person's page is in sight, calls that need an answer wait for it. */
+  presenceChanged(): void {
+    const isThere = [...this.#pages].some(({ session, visible }) => session.role === 'person' && visible)
+    this.watch.approves = isThere
+    if (isThere) this.#leave ??= announcePresence(this.#stateDir)
+    else {
+      this.#leave?.()
+      this.#leave = null
+    }
+  }
+
+  /** The output of a call is asked for once, for all pages that show it. */
+  follow(id: string, on: boolean): void {
+    const count = (this.#followed.get(id) ?? 0) + (on ? 1 : -1)
+    const [engine = '', run] = id.split(':')
+    const send = (what: string): void => this.watch.engines.get(engine)?.send({ do: what, run: Number(run) })
+    // A second page wants what was printed before, too: both begin anew.
+    if (on && count > 1) send('unfollow')
+    if (on) send('follow')
+    else if (count <= 0) send('unfollow')
+    if (count > 0) this.#followed.set(id, count)
+    else this.#followed.delete(id)
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweep)
+    this.#leave?.()
+    this.keys.revokeAll()
+    this.feed.close()
+    this.watch.close()
+    await this.#door?.close()
+  }
+
+  #hear({ engine, said }: WatchEvent): void {
+    if (said.t === 'out') {
+      const of = `call/${engine.id}:${String(said['run'])}`
+      for (const page of this.#pages) page.offer(of, String(said['text']), Number(said['missed']) || 0)
+      return
+    }
+    if (said.t === 'end') this.#tell({ ...said, t: 'ended', id: `${engine.id}:${String(said['run'])}` })
+    if (said.t === 'answered' || said.t === 'said') this.#tell({ ...said })
+    if (said.t !== 'lines') this.feed.poke()
+  }
+
+  #tell(message: object): void {
+    for (const page of this.#pages) page.send(message)
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}

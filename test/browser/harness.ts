@@ -1,0 +1,110 @@
+/** A browser, `cerith ui` as a process of its own, and engines of "agents" beside them: the person's side as it is in life. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { openAuditLog } from '../../src/audit/log.js'
+import { createEngine, type Engine, type EngineOptions } from '../../src/index.js'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+export const ASKING = {
+  rules: [{ name: 'ask-deploy', decision: 'ask', commands: ['npm publish*', 'touch *'] }],
+} as const
+
+export class World {
+  readonly base = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-ui-')))
+  readonly home = join(this.base, 'state')
+  readonly dir = join(this.base, 'app')
+  readonly #engines: Engine[] = []
+  readonly #uis: ChildProcess[] = []
+  browser!: Browser
+  said = ''
+
+  async open(): Promise<void> {
+    mkdirSync(this.dir)
+    this.browser = await chromium.launch({
+      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+      args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    })
+  }
+
+  /** Another process's engine, as far as the page can tell: it only speaks over its socket and its files. */
+  async agent(options: EngineOptions = {}): Promise<Engine> {
+    const audit = openAuditLog({ file: join(this.home, 'audit.jsonl') })
+    const engine = await createEngine({ stateDir: this.home, cwd: this.dir, door: 'mcp', audit, ...options })
+    this.#engines.push(engine)
+    return engine
+  }
+
+  /** Starts `cerith ui` and gives its link. */
+  async ui(...words: string[]): Promise<{ link: string; child: ChildProcess; origin: string }> {
+    const child = spawn(process.execPath, [join(root, 'dist/cli.cjs'), 'ui', '--no-open', ...words], {
+      env: { ...process.env, CERITH_HOME: this.home },
+      cwd: this.dir,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#uis.push(child)
+    child.stderr?.on('data', (chunk: Buffer) => (this.said += String(chunk)))
+    const link = await new Promise<string>((resolve, reject) => {
+      child.stdout?.once('data', (chunk: Buffer) => resolve(String(chunk).trim()))
+      child.once('exit', (code) => reject(new Error(`cerith ui ended with ${code}: ${this.said}`)))
+    })
+    return { link, child, origin: new URL(link).origin }
+  }
+
+  /** A page of a person of its own, with everything that went wrong in it. */
+  async page(
+    link: string,
+    options: { width?: number; height?: number; dark?: boolean } = {},
+  ): Promise<Page & { wrong: string[] }> {
+    const context = await this.browser.newContext({
+      viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
+      colorScheme: options.dark ? 'dark' : 'light',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    const page = (await context.newPage()) as Page & { wrong: string[] }
+    page.wrong = []
+    page.on('pageerror', (error) => page.wrong.push(String(error)))
+    page.on('console', (message) => {
+      if (message.type() === 'error' || /Content Security Policy|Trusted/.test(message.text()))
+        page.wrong.push(message.text())
+    })
+    await page.goto(link)
+    return page
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close()
+    for (const child of this.#uis) child.kill('SIGTERM')
+    await Promise.all(this.#engines.map((engine) => engine.close()))
+    rmSync(this.base, { recursive: true, force: true })
+  }
+}
+
+/** Violations of the rules for accessible pages, as `rule (count)`. */
+export async function violations(page: Page): Promise<string[]> {
+  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+  await page.evaluate(readFileSync(axe, 'utf8'))
+  return page.evaluate(async () => {
+    const run = (
+      globalThis as unknown as {
+        axe: { run(on: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+      }
+    ).axe.run
+    const { violations: found } = await run({ exclude: [['.xterm'], ['.uplot']] })
+    return found.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes[0]?.html.slice(0, 120)}`)
+  })
+}
+
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const began = performance.now()
+  while (!(await condition())) {
+    if (performance.now() - began > 40_000) throw new Error(`${what} did not come true within 40 s`)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+  }
+}
+
+export const rows = (page: Page): Promise<string> => page.locator('.xterm-rows').innerText()
