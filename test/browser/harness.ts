@@ -65,6 +65,8 @@ export class World {
       colorScheme: options.dark ? 'dark' : 'light',
       permissions: ['clipboard-read', 'clipboard-write'],
     })
+    // Only what hangs for ever runs into this.
+    context.setDefaultTimeout(80_000)
     const page = (await context.newPage()) as Page & { wrong: string[] }
     page.wrong = []
     page.on('pageerror', (error) => page.wrong.push(String(error)))

@@ -99,7 +99,7 @@ test('a day with three agents', async () => {
   await shoot(page, 'take-over')
   await page.getByRole('button', { name: 'Give back' }).click()
   await page.getByRole('button', { name: /npm test/ }).click()
-  await page.getByRole('button', { name: 'Session main' }).click()
+  await page.getByRole('button', { name: 'Session main', exact: true }).click()
   await page.locator('.block').first().waitFor()
   await shoot(page, 'session')
   await page.getByRole('button', { name: 'Activity' }).click()

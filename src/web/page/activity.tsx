@@ -59,7 +59,7 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
               })
             }
             on={ends}
-            note="the darker part failed or was refused"
+            note="red: failed or refused"
           />
           <Plot
             title="How long each took"

@@ -54,7 +54,10 @@ export function SessionView({ of, close, go }: { of: string; close: () => void; 
   const name = rest.join('/')
   const [lines, setLines] = useState<readonly Line[] | null>(null)
   const [query, setQuery] = useState('')
-  const ask = (): void => say({ do: 'audit', ask: of, session: name, engine, query: '', limit: 2_000 })
+  // A session of the command line outlives the processes that use it: each of them is an engine of its own.
+  const isShared = world.engines.get(engine)?.door === 'cli'
+  const ask = (): void =>
+    say({ do: 'audit', ask: of, session: name, engine: isShared ? null : engine, query: '', limit: 2_000 })
   useMessages((message) => message.t === 'audit' && message['ask'] === of && setLines(message['lines']), [of])
   useMessages((message) => message.t === 'ended' && message['session'] === name && setTimeout(ask, 200), [of])
   useEffect(() => {
