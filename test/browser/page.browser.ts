@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import WebSocket from 'ws'
+import { WebSocket as Stranger } from 'ws'
 import { gzipSync } from 'node:zlib'
 import { existsSync, readFileSync } from 'node:fs'
 import { ASKING, root, rows, until, World } from './harness.js'
@@ -189,7 +189,7 @@ describe('keeping out', () => {
     const { origin } = await world.ui()
     const attempt = (options: object): Promise<string> =>
       new Promise((resolve) => {
-        const socket = new WebSocket(`${origin.replace('http', 'ws')}/live`, options)
+        const socket = new Stranger(`${origin.replace('http', 'ws')}/live`, options)
         socket.on('open', () => resolve('open'))
         socket.on('error', (error) => resolve(error.message))
       })
@@ -230,13 +230,14 @@ describe('keeping out', () => {
     const codes: number[] = []
     for (let n = 0; n < 12; n++)
       await new Promise<void>((resolve) => {
-        const socket = new WebSocket(`${origin.replace('http', 'ws')}/live`, { origin })
+        const socket = new Stranger(`${origin.replace('http', 'ws')}/live`, { origin })
         socket.on('open', () => socket.send(JSON.stringify({ do: 'key', key: `wrong-${n}` })))
         socket.on('close', (code) => (codes.push(code), resolve()))
         socket.on('error', () => {})
       })
-    expect(codes.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 4401))
-    expect(codes.slice(10)).toEqual([4429, 4429])
+    // The request for output without a key was the first of ten.
+    expect(codes.slice(0, 9)).toEqual(Array.from({ length: 9 }, () => 4401))
+    expect(codes.slice(9)).toEqual([4429, 4429, 4429])
   })
 
   test('an agent’s process cannot use a key that it has stolen', async () => {
@@ -266,7 +267,11 @@ describe('keeping out', () => {
     const page = await world.page(link)
     const dialogs: string[] = []
     page.on('dialog', (dialog) => (dialogs.push(dialog.message()), void dialog.dismiss()))
-    await page.evaluate(() => navigator.clipboard.writeText('mine'))
+    await page.evaluate(() => {
+      const wrote: string[] = []
+      Object.assign(globalThis, { wrote })
+      navigator.clipboard.writeText = async (text) => void wrote.push(text)
+    })
     await page.getByRole('button', { name: /hostile/ }).click()
     await until(async () => (await rows(page)).includes('end-of-evil'), 'the output')
     await page.getByRole('button', { name: 'Take over' }).click()
@@ -274,7 +279,7 @@ describe('keeping out', () => {
     await page.waitForTimeout(4_000)
     expect(readFileSync(join(world.dir, 'answers'), 'utf8')).toBe('')
     expect(await page.title()).toBe('cerith')
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('mine')
+    expect(await page.evaluate(() => (globalThis as unknown as { wrote: string[] }).wrote)).toEqual([])
     expect(await page.locator('.xterm-rows img, .xterm-rows script, .xterm-rows a').count()).toBe(0)
     await page
       .locator('.xterm-rows')
