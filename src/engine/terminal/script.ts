@@ -19,7 +19,8 @@ export function withAfterwards(
   after: string,
 ): DeliveredCommand {
   if (stagesFile === null && after === '') return delivered
-  const save = stagesFile === null ? '\\builtin :' : `\\builtin printf '%s ' "\${${LAST}[@]:2}" >${quoteWord(stagesFile)}`
+  const save =
+    stagesFile === null ? '\\builtin :' : `\\builtin printf '%s ' "\${${LAST}[@]:2}" >${quoteWord(stagesFile)}`
   return {
     ...delivered,
     script: `${delivered.script}\n{ ${LAST}=("$?" "$_" "\${PIPESTATUS[@]}"); ${save}; } 2>/dev/null\n${after}\n\\builtin exit "\${${LAST}[0]}"`,
