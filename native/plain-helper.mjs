@@ -99,7 +99,7 @@ function obey(kind, fields) {
   if (kind === 'K') ward.kill(Number(get('sig', 15)), Number(get('grace', 2000)), get('why', 'caller'))
   if (kind === 'B') moveToBackground(ward, get)
   if (kind === 'M') for (const [name, value] of fields) if (name === 'mask') ward.masks.push(needle(value))
-  if (kind === 'C') ward.closeOutput(get('err', '0') === '0' ? 'out' : 'err')
+  if (kind === 'U') ward.closeOutput(get('err', '0') === '0' ? 'out' : 'err')
   if (kind === 'D') ward.detached = get('detached', '0') !== '0'
 }
 

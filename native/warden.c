@@ -482,7 +482,7 @@ static void obey(char kind, const char *payload, size_t length) {
   } else if (kind == 'B') move_to_background(payload, length);
   else if (kind == 'Z') terminal_size(&terminal, (int)field_number(payload, length, "cols", 80), (int)field_number(payload, length, "rows", 24));
   else if (kind == 'M') add_needles(payload, length);
-  else if (kind == 'C') close_output(payload, length);
+  else if (kind == 'U') close_output(payload, length);
   else if (kind == 'W') widen();
   else if (kind == 'H') held_back = field_number(payload, length, "held", 0) != 0;
   else if (kind == 'D') link_.request->detached = field_number(payload, length, "detached", 0) != 0;

@@ -421,7 +421,7 @@ function createWard(
       })
     },
     closeOutput: (which) =>
-      send('C', [
+      send('U', [
         ['id', id],
         ['err', which === 'err' ? 1 : 0],
       ]),
