@@ -233,6 +233,12 @@ test('the pure rooms compile without the types of Node', () => {
   expect(status).toBe(0)
 })
 
+test('the table of rooms in ARCHITECTURE.md has every room, from the bottom up', () => {
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const shown = [...text.matchAll(/^\| `src\/([\w/]*)` \|/gm)].map(([, room]) => (room as string).replace(/\/$/, ''))
+  expect(shown).toEqual(Object.keys(MAY_IMPORT).filter((room) => room !== '.'))
+})
+
 test.skipIf(!existsSync(join(root, 'ARCHITECTURE.md')))('every path that ARCHITECTURE.md names exists', () => {
   const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
   const paths = [...text.matchAll(/`((?:src|native|test|docs|scripts|bench|examples)\/[\w./*-]*)`/g)].map(
