@@ -78,7 +78,6 @@ async function bundle(outDir) {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    minify: SPACES,
   })
   const program = await bundleProgram(outDir)
   const moduleIds = [...output, ...program].flatMap(({ moduleIds: ids = [] }) => ids)

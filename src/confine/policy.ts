@@ -61,7 +61,9 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
   const caches = profile === 'read-only' ? [] : [places.cacheDir]
 
   const items: Item[] = []
-  const isView = profile !== 'strict' && places.home !== '/' && !writable.some((root) => isInside(places.home, root))
+  // HOME may name a directory that does not exist, as in many containers: then nothing in it has to be hidden.
+  const hasHome = places.home !== '/' && machine.kind(places.home) === 'directory'
+  const isView = profile !== 'strict' && hasHome && !writable.some((root) => isInside(places.home, root))
   // In a view a name is blank for good. A directory that something else is mounted in must stay a directory.
   const mounted = [...writable, ...caches, ...shown, places.stateDir]
   const blank = hidden.filter(

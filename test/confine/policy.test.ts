@@ -51,6 +51,12 @@ describe('the policy of a room', () => {
     expect(of('between', list)).toEqual(['/home/u/app/.git'])
   })
 
+  test('a home that does not exist needs no view, and the room can still be built', () => {
+    const list = items({}, { home: '/home/nobody-here' })
+    expect(of('view', list)).toEqual([])
+    expect(of('blank', list)).toEqual([])
+  })
+
   test('shallow comes first, and blanks follow their view', () => {
     const list = items()
     const depths = list.filter(({ kind }) => kind !== 'blank').map(({ path }) => depthOf(path))

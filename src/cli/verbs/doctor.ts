@@ -19,6 +19,15 @@ export const verb: Verb = {
   run: ({ options }, io) => doctor(options as { json?: boolean; mcp?: boolean }, io),
 }
 
+/** A configuration that cannot be read names no place; the finding about it says what is wrong. */
+function namesPlace(io: Io, placeOf: (io: Io, flags: undefined) => unknown): boolean {
+  try {
+    return placeOf(io, undefined) !== null
+  } catch {
+    return false
+  }
+}
+
 async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: boolean }, io: Io): Promise<number> {
   const { examine } = await import('../doctor/doctor.js')
   const { stateDirectory } = await import('../../os/state-dir.js')
@@ -26,7 +35,7 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
   const { configFinding, umaskFinding } = await import('../doctor/config.js')
   const { hookFindings } = await import('../doctor/hooks.js')
   const { placeOf } = await import('../open-engine.js')
-  const isElsewhere = placeOf(io, undefined) !== null
+  const isElsewhere = namesPlace(io, placeOf)
   const findings = isElsewhere
     ? [...(await (await import('../doctor/place.js')).placeFindings(io)), configFinding(io)]
     : [

@@ -14,7 +14,10 @@ export const verb: Verb = {
   about: 'everything that runs, full screen; interrupt, end, answer',
   words: [0, 0],
   options: [],
-  examples: [['cerith top', 'arrows select, the keys of the moment stand at the bottom']],
+  examples: [
+    ['cerith top', 'arrows select, the keys of the moment stand at the bottom'],
+    ['cerith ps --watch', 'the same without the keys, for a small terminal'],
+  ],
   details:
     'Questions of agents come first, with a bell; an answer needs its key twice. While this runs,\ncommands that need an approval wait for it.',
   async run(_, io) {

@@ -11,7 +11,7 @@ import type { Verb } from '../verb.js'
 export const verb: Verb = {
   name: 'ui',
   usage: '',
-  about: 'everything that agents do, in your browser; answer, take over, end',
+  about: 'everything that agents do, in your browser',
   words: [0, 0],
   options: [
     { flags: '--port <N>', about: 'listen there (default: any free port)', read: readPort },
