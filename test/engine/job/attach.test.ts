@@ -173,7 +173,11 @@ describe.skipIf(!findHelper())('attach', () => {
       hint: expect.stringContaining('--follow'),
     })
     await plain.kill({ graceMs: 0 })
-    await expect(sit(plain).done).rejects.toMatchObject({ code: 'NOT_RUNNING' })
+    // That it never had a terminal is said first.
+    await expect(sit(plain).done).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    const ended = await agent.start({ command: 'true', pty: true })
+    await ended.wait({ exit: true, timeoutMs: 20_000 })
+    await expect(sit(ended).done).rejects.toMatchObject({ code: 'NOT_RUNNING' })
     await expect(
       attach(person, 'shell_nothere', { input: new Keyboard(), output: new Display(), by: 'ann' }),
     ).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
