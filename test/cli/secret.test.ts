@@ -94,7 +94,7 @@ describe('a key file', () => {
     expect((await world.cli('secret', 'key')).out).toContain('already')
     expect((await world.with({ stdin: 'value-of-it' })('secret', 'set', 'X')).code).toBe(0)
     expect((await world.cli('run', 'echo {{secret:X}}')).out).toBe('[secret:X]\n')
-    expect((await world.cli('run', `cat ${world.home}/vault.key`)).code).toBe(0)
+    expect((await world.cli('run', `cat ${world.home}/vault.key`)).code).toBe(126)
   })
 })
 
