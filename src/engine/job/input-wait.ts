@@ -12,6 +12,7 @@ import { alternateScreenAsked, lineEditorAsked } from '../terminal/modes.js'
 export const SILENCE_MS = 400
 export const AGREE_MS = 250
 const TAIL_BYTES = 4_096
+const PAGER = /\(END\)|^:\s*$|--More--|press h|Manual page/
 
 export interface Watched {
   readonly dir: string
@@ -59,7 +60,9 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
   const line = pid === null ? '' : commandLine(pid)
   // A builtin that reads is the shell itself, whose words are ours and not the command's.
   const program = line.includes('__cerith') ? '' : line.slice(0, 80)
-  const prompt = fullScreen ? `(full-screen program${program ? `: ${program}` : ''})` : promptText(tail)
+  const said = promptText(tail)
+  // What an editor drew last says nothing; a pager has a line for it.
+  const prompt = fullScreen && !PAGER.test(said) ? `(full-screen program${program ? `: ${program}` : ''})` : said
   return { prompt: job.mask(prompt), hidden, fullScreen, program: job.mask(program) }
 }
 
