@@ -9,8 +9,8 @@ import { temporaryFolder } from './harness.js'
 const host = fileURLToPath(new URL('../fixtures/awaits-alone.mjs', import.meta.url))
 /** What is neither asynchronous nor for users: a method of another name has to be added to the calls of the host. */
 const OTHERS = [
-  'engine.onJobEvent', 'engine.setAsk', 'engine.calls', 'engine.watch',
-  'session.surroundings', 'session.snapshot', 'session.currentState', 'session.stateInTurn', 'session.adopt',
+  'engine.onJobEvent', 'engine.setAsk', 'engine.calls', 'engine.watch', 'engine.onLink',
+  'session.surroundings', 'session.snapshot', 'session.currentState', 'session.stateInTurn', 'session.adopt', 'session.noteStatus',
   'job.record',
   'manager.getShell', 'manager.listShells', 'manager.listRunning', 'manager.cleanupCompleted',
 ] // prettier-ignore
