@@ -50,7 +50,7 @@ const jobOf = (engine: Engine, args: VerbArgs): Promise<Job> => engine.job(args.
 const run = (on: Engine | Session, args: VerbArgs, call: CallContext): Promise<unknown> =>
   call.once(args.request?.key, () => call.follow((live) => on.stream({ ...request(args, call), ...live })))
 
-/** Named as `Engine`, `Session` and `Job` name them; a type test compares. */
+/** Named as `Engine`, `Session` and `Job` name them. */
 export const FAR_VERBS = {
   'engine.run': (engine, args, call) => run(engine, args, call),
   'engine.session': async (engine, args) => {
