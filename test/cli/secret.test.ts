@@ -112,10 +112,14 @@ describe('audit', () => {
     expect(out).toMatch(/exit 0 .*echo one/)
     expect(out).toMatch(/exit 3 .*exit 3/)
     expect(out).toMatch(/refused .*mkfs/)
-    const entries = (await cli('audit', '--json')).out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    // A command that takes longer than a moment has a line of its own when it starts.
+    const linesOf = async (...argv: string[]) =>
+      (await cli('audit', ...argv, '--json')).out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    const all = await linesOf()
+    const entries = all.filter(({ kind }) => kind !== 'start')
     expect(entries).toHaveLength(4)
     expect(entries[2]).toMatchObject({
       door: 'cli',
@@ -126,11 +130,17 @@ describe('audit', () => {
       bytes: 0,
     })
     expect(entries[3]).toMatchObject({ session: 's', status: 'completed' })
-    expect((await cli('audit', '--last', '1', '--json')).out.trim().split('\n')).toHaveLength(1)
-    expect((await cli('audit', '--refused', '--json')).out.trim().split('\n')).toHaveLength(1)
-    expect((await cli('audit', '--since', '1h', '--json')).out.trim().split('\n')).toHaveLength(4)
-    expect(await cli('audit', '--verify')).toMatchObject({ code: 0, out: expect.stringContaining('Intact: 4 lines') })
-    expect(JSON.parse((await cli('audit', '--verify', '--json')).out)).toMatchObject({ intact: true, lines: 4 })
+    expect(await linesOf('--last', '1')).toHaveLength(1)
+    expect(await linesOf('--refused')).toHaveLength(1)
+    expect(await linesOf('--since', '1h')).toHaveLength(all.length)
+    expect(await cli('audit', '--verify')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`Intact: ${all.length} lines`),
+    })
+    expect(JSON.parse((await cli('audit', '--verify', '--json')).out)).toMatchObject({
+      intact: true,
+      lines: all.length,
+    })
   })
 
   test('a changed line makes verify exit with 1', async () => {
