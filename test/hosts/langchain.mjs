@@ -13,7 +13,7 @@ const client = new MultiServerMCPClient({
     cerith: {
       transport: 'stdio',
       command: process.execPath,
-      args: [...server, 'mcp', '--yield', String(YIELD_MS)],
+      args: [...server, 'mcp', '--yield', String(YIELD_MS), '--set', 'policy.preset=careful'],
       env: { PATH: process.env.PATH, CERITH_HOME: process.env.CERITH_HOME },
     },
   },
