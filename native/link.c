@@ -54,7 +54,7 @@ static bool bytes_write(Bytes *bytes, int fd) {
   return true;
 }
 
-/* One direction: whole frames are passed on; `beats` gets the answers to beats, which are passed on to nobody. */
+/* One direction: whole frames are passed on; `beats` gets the answers to beats, which go no further. */
 typedef struct {
   Bytes in, out;
 } Direction;
@@ -110,7 +110,7 @@ static int connect_to(const char *path) {
   return fd;
 }
 
-/* The engine that was started has ended, also when nobody waited for it (a container without an init). */
+/* The engine that was started has ended, also as a zombie that no parent reaps (a container without an init). */
 static bool has_ended(const char *pid_file) {
   char text[64], path[64], stat[512];
   FILE *file = fopen(pid_file, "re");

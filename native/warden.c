@@ -112,7 +112,7 @@ static void become_command(Request *request, int report) {
   if (sigprocmask(SIG_SETMASK, &none, NULL) != 0) fail_child(report, "signals");
   if (!request->detached) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail_child(report, "pdeathsig");
-    if (getppid() == 1) _exit(127);   /* the warden is gone, and nobody waits for an answer */
+    if (getppid() == 1) _exit(127);   /* the warden is gone: no process reads the answer */
   }
   /* In a room /proc is read-only: there the porter, from which this process comes, has done it. */
   if (link_.holder == 0) set_oom_score(request->oom);

@@ -43,7 +43,7 @@ export function directoryMark(path: string): string | null {
   return stat?.isDirectory() ? `${stat.dev}:${stat.ino}` : null
 }
 
-/** Says where the question can be answered. What it repeats of the question is believed by nobody: an approval of it counts for that text only. */
+/** Says where the question can be answered. The engine does not trust what it repeats of the question: an approval counts for that text only. */
 export function notePending(stateDir: string, waiting: WaitingApproval): void {
   try {
     const dir = ensurePrivateDirectory(join(stateDir, 'approvals'))

@@ -1,5 +1,5 @@
 /** The entry of this server in a host's settings: the program by its absolute path, because `npx` takes half a second more. */
-import { realpathSync } from 'node:fs'
+import { ownProgram } from './own-program.js'
 
 export interface McpEntry {
   /** Where it belongs, for a person. */
@@ -30,9 +30,4 @@ export function entryFor(host: HostName, flags: readonly string[], program = own
     case 'cursor':
       return { file: '~/.cursor/mcp.json', text: json('mcpServers', { command, args }) }
   }
-}
-
-/** Node and the file that it runs now, both absolute: a host may have another PATH than the shell this is typed in. */
-function ownProgram(): readonly [string, ...string[]] {
-  return [process.execPath, realpathSync(process.argv[1] as string)]
 }

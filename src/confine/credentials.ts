@@ -66,7 +66,7 @@ export const HOME_CREDENTIAL_PATTERN = /_history$|^\.env(\..+)?$|^\.credentials/
 /** Environment files of other projects, directly in a directory of the home. */
 export const PROJECT_SECRETS: readonly string[] = ['.env', '.env.local', '.env.production', '.env.development']
 
-/** Not for commands whoever runs them: sockets of services, the kernel's inside. */
+/** Hidden from commands of every user: sockets of services, the kernel's inside. */
 export const SYSTEM_HIDDEN: readonly string[] = [
   '/run',
   '/var/run',

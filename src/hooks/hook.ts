@@ -4,6 +4,7 @@ import type { Verdict } from '../contract/verdict.js'
 import { createHookJudge, type HookJudge } from './judge.js'
 import type { HookHostName } from './hosts/index.js'
 import { HOOK_HOSTS } from './hosts/index.js'
+import { quote } from './quote.js'
 import { HookMessageError, SILENT, type HookCall, type HookDecision, type HookReply } from './protocol.js'
 
 export interface HookOptions {
@@ -72,10 +73,6 @@ function wrapped(wrap: readonly string[], host: HookHostName, { session, command
     .digest('hex')
     .slice(0, 16)
   return [...wrap, '--session', `${host}-${id}`, '--', command].map(quote).join(' ')
-}
-
-function quote(word: string): string {
-  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 async function note(

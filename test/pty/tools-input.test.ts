@@ -33,6 +33,9 @@ describe.skipIf(!findHelper())('tools on a terminal', () => {
     expect(answered.text).toContain('Password:')
     expect(answered.text).not.toContain('\r')
     expect(answered.text).not.toMatch(/first|second/)
+    // The line that was answered is shown with its answer, once.
+    expect(answered.text.match(/Deploy/g)).toHaveLength(1)
+    expect(answered.text).toContain('Deploy to prod? [y/N] y\n')
     const ended = await tools.execute('SendInput', { shell_id, text: '{{secret:door}}', enter: true })
     expect(ended.text).toContain('12 characters')
     expect(ended.text).not.toContain('swordfish')

@@ -1,4 +1,4 @@
-/** `cerith fleet`: what was made at other places from here, and what of it nobody wants any more. */
+/** `cerith fleet`: what was made at other places from here, and what of it no engine uses any more. */
 import { stateDirectory } from '../../os/state-dir.js'
 import { madePlaces, sweepPlaces } from '../../reach/reach.js'
 import { EXIT, UsageError } from '../io.js'

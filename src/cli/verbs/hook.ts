@@ -1,8 +1,9 @@
 /** `cerith hook HOST`: the guard in front of the shell that a host already has; `install` and `uninstall` put it there. */
-import { realpathSync } from 'node:fs'
 import { homeDirectory } from '../../os/home.js'
 import type { HookHostName } from '../../hooks/hosts/index.js'
+import { quote } from '../../hooks/quote.js'
 import { EXIT, UsageError, type Io } from '../io.js'
+import { ownProgram } from '../own-program.js'
 import { SET_OPTION } from '../option-rows.js'
 import type { Verb } from '../verb.js'
 
@@ -138,13 +139,4 @@ function flagsOf({ autoAllow, fail, wrap, sandbox, set }: HookVerbOptions): stri
     ...(sandbox === undefined ? [] : ['--sandbox', sandbox]),
     ...(set ?? []).flatMap((each) => ['--set', each]),
   ]
-}
-
-/** Node and the file that it runs, both absolute: a host starts hooks with a PATH of its own. */
-function ownProgram(): readonly string[] {
-  return [process.execPath, realpathSync(process.argv[1] as string)]
-}
-
-function quote(word: string): string {
-  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
