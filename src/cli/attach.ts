@@ -2,8 +2,9 @@
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { JobInfo } from '../contract/job.js'
+import type { Taken } from '../contract/output.js'
 
-/** What attach needs of a terminal; `process.stdin` and `process.stdout` have it. */
+/** What attach needs of a terminal. */
 export interface PersonInput {
   readonly isTTY?: boolean
   setRawMode?(raw: boolean): unknown
@@ -18,8 +19,10 @@ export interface PersonOutput {
   readonly columns?: number
   readonly rows?: number
   write(text: string): unknown
-  on(event: string, listener: () => void): unknown
-  off(event: string, listener: () => void): unknown
+  /** Settles when the terminal has taken what was written; `closed` when it is gone. */
+  taken(): Taken | Promise<Taken>
+  on(event: 'resize', listener: () => void): unknown
+  off(event: 'resize', listener: () => void): unknown
 }
 
 export interface AttachSettings {
@@ -52,7 +55,11 @@ export async function attach(
   const sizeNow = (): { cols: number; rows: number } => ({ cols: output.columns || 80, rows: output.rows || 24 })
   const size = output.isTTY ? sizeNow() : null
   output.write(`[cerith: attached to ${id}${readOnly ? ', watching only' : ''}; C-] leaves, the job goes on]\r\n`)
-  const attachment = await job.attach({ by, readOnly, size, show: (text) => void output.write(text) })
+  const show = (text: string): Taken | Promise<Taken> => {
+    output.write(text)
+    return output.taken()
+  }
+  const attachment = await job.attach({ by, readOnly, size, show })
 
   const onKeys = (bytes: Buffer): void => {
     const at = bytes.indexOf(LEAVE_KEY)

@@ -1,5 +1,5 @@
 /** Words for runs that are kept: what a job tells, how it is read, waited for and ended. */
-import type { ProgressMode, StreamName } from './output.js'
+import type { ProgressMode, StreamName, Taken } from './output.js'
 import type { JobOwner, PtySize } from './request.js'
 import type { End } from './outcome.js'
 
@@ -52,6 +52,8 @@ export interface ReadOptions {
   readonly ansi?: 'keep' | 'strip'
   /** `collapse` shows redrawn lines as a terminal would show them at the end of this range. Default `keep`. */
   readonly progress?: ProgressMode
+  /** `latin1` gives every byte as one character of `text`, so that none is lost; it does not go with a filter or `collapse`. Default `utf8`. */
+  readonly encoding?: 'utf8' | 'latin1'
 }
 
 export interface ReadResult {
@@ -156,7 +158,8 @@ export interface Attachment {
 export interface AttachOptions {
   /** The name of the person who types, for the notes of the job. */
   readonly by: string
-  readonly show: (text: string) => void
+  /** Gets what the terminal shows. Its promise holds further output back (the job goes on); `closed` ends the attachment. */
+  readonly show: (text: string) => Taken | Promise<Taken>
   /** The size of the terminal that shows it; the job takes it over. Null: there is no terminal. */
   readonly size: PtySize | null
   /** Only watch: neither keys nor sizes reach the job. */

@@ -163,7 +163,9 @@ export class Page {
       by: this.#ui.who,
       readOnly: false,
       size: message['cols'] === undefined ? null : sizeOf(message),
-      show: (text) => this.#flow === flow && flow.push(text),
+      show: (text) => {
+        if (this.#flow === flow) flow.push(text)
+      },
     })
     void this.#attachment.done.then((how) => this.send({ t: 'left', of, how }))
   }

@@ -70,7 +70,15 @@ test('bytes are passed on as they are, not as text', async () => {
   await shell(`cerith run 'cat $BASE/bytes' > $BASE/to-file`)
   await shell(`cerith run 'cat $BASE/bytes' | cat > $BASE/to-pipe`)
   await shell(`cerith run --session bytes 'cat $BASE/bytes >&2' 2> $BASE/to-err`)
-  for (const name of ['to-file', 'to-pipe', 'to-err']) expect(readFileSync(join(base, name)).equals(bytes)).toBe(true)
+  await shell(
+    `id=$(cerith run --background 'cat $BASE/bytes'); cerith wait $id >/dev/null
+cerith read --max-bytes 70000 $id > $BASE/read; cerith read --ansi keep --max-bytes 70000 $id | cat > $BASE/read-kept`,
+  )
+  for (const name of ['to-file', 'to-pipe', 'to-err', 'read-kept'])
+    expect(readFileSync(join(base, name)).equals(bytes)).toBe(true)
+  // Without a terminal escape sequences are taken out; a line that is no text has none.
+  expect(readFileSync(join(base, 'read')).length).toBeGreaterThan(69_000)
+  expect(readFileSync(join(base, 'read')).includes('\uFFFD')).toBe(false)
 })
 
 describe.concurrent('a reader that waits', () => {

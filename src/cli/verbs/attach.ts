@@ -1,5 +1,6 @@
 /** `cerith attach`: a person's terminal on the terminal of a job. */
-import { EXIT } from '../io.js'
+import type { PersonOutput } from '../attach.js'
+import { EXIT, type Sink } from '../io.js'
 import { withEngine } from '../open-engine.js'
 import type { Verb } from '../verb.js'
 
@@ -19,7 +20,7 @@ export const verb: Verb = {
     return withEngine(io, {}, async (engine) => {
       const { reason, info } = await attach(engine, words[0] as string, {
         input: process.stdin,
-        output: process.stdout,
+        output: screenOf(io.out, process.stdout),
         by: io.env['USER'] ?? io.env['LOGNAME'] ?? 'somebody',
         readOnly: options['readOnly'] === true,
       })
@@ -31,4 +32,21 @@ export const verb: Verb = {
       return EXIT.ok
     })
   },
+}
+
+/** Our own sink waits for a slow terminal; only Node's stream knows when its size changes. */
+function screenOf(sink: Sink, stream: NodeJS.WriteStream): PersonOutput {
+  return {
+    isTTY: sink.isTTY,
+    get columns() {
+      return stream.columns
+    },
+    get rows() {
+      return stream.rows
+    },
+    write: (text) => sink.write(text),
+    taken: () => sink.taken(),
+    on: (event, listener) => stream.on(event, listener),
+    off: (event, listener) => stream.off(event, listener),
+  }
 }

@@ -69,6 +69,8 @@ async function read(job: Job, options: Options, io: Io): Promise<number> {
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
     ...(stream ? { stream } : {}),
+    // Bytes leave as they came; only a filter and JSON need text.
+    ...(json === true || filter !== undefined ? {} : { encoding: 'latin1' as const }),
   }
   const stopped = new AbortController()
   const givenUp = new Promise<void>((resolve) => stopped.signal.addEventListener('abort', () => resolve()))
@@ -100,7 +102,7 @@ async function read(job: Job, options: Options, io: Io): Promise<number> {
     } else {
       if (result.omittedBytes > 0)
         io.err.write(`cerith: ${result.omittedBytes} bytes before byte ${result.start} are no longer kept\n`)
-      io.out.write(result.text)
+      io.out.write(base.encoding === 'latin1' ? Buffer.from(result.text, 'latin1') : result.text)
     }
     cursor = result.cursor
     first = false

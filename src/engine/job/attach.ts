@@ -3,6 +3,7 @@ import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import type { Attachment, AttachOptions, Job, JobInfo } from '../../contract/job.js'
+import type { Taken } from '../../contract/output.js'
 import { writeFifo } from '../../os/job/control.js'
 import { storedSize } from '../../os/job/output.js'
 import { readStartRecord } from '../../os/job/record.js'
@@ -33,10 +34,12 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
       `Read what it printed: cerith read ${job.id}`,
     )
   let cursor = storedSize(dir, 'output.log').total
-  if (alternateScreenAsked(dir)) options.show('\x1b[?1049h\x1b[H\x1b[2J')
+  // A terminal that is slow, or was stopped (C-s), is waited for before more is read: the job's files hold what it has not seen.
+  let shown: Taken | Promise<Taken>
+  if (alternateScreenAsked(dir)) shown = options.show('\x1b[?1049h\x1b[H\x1b[2J')
   else {
     const { text, cursor: next } = await job.read({ since: Math.max(0, cursor - REPLAY_BYTES) })
-    options.show(withoutQuestions(text))
+    shown = options.show(withoutQuestions(text))
     cursor = next
   }
 
@@ -63,10 +66,11 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
         // The state first: what is stored when it says "ended" is everything.
         const { isRunning } = await job.info()
         for (let more = true; more && !finished;) {
+          if ((await shown) === 'closed') return finish('left')
           const { text, cursor: next } = await job.read({ since: cursor, maxBytes: REPLAY_BYTES })
           more = next > cursor
           cursor = next
-          if (text !== '') options.show(text)
+          if (text !== '') shown = options.show(text)
         }
         if (!isRunning) finish('ended')
       }

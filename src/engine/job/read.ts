@@ -10,6 +10,7 @@ import { characterEnd, characterStart, decodeUtf8 } from '../../output/utf8.js'
 import type { Masker } from '../../secrets/mask/masker.js'
 import { checkFields, READ_ROWS } from '../plan/fields.js'
 import { wrongValue } from '../plan/wrong-value.js'
+import { stripBytes, toLatin1 } from './latin1.js'
 
 /** So much is read and shaped between two turns of the event loop. */
 const BLOCK_BYTES = 1024 * 1024
@@ -42,9 +43,15 @@ export async function readJob(
           after: offset('after', options.after ?? 0),
         })
   if (options.tail !== undefined) offset('tail', options.tail)
+  if (options.encoding === 'latin1' && (filter || options.progress === 'collapse'))
+    throw new ShellError(
+      'BAD_REQUEST',
+      'Bad request: a filter and collapse look at text, and encoding latin1 asks for bytes',
+      'Leave encoding out, or read the bytes and look at them yourself.',
+    )
   if (filter || options.tail !== undefined)
     return readAcross(dir, name, since, maxBytes, options, filter, masker, terminal)
-  const piece = await readOne(dir, name, since, maxBytes, masker, options.ansi === 'strip')
+  const piece = await readOne(dir, name, since, maxBytes, masker, options)
   // A line end that was cut in two belongs to the next read.
   const cut =
     terminal &&
@@ -97,13 +104,13 @@ async function readOne(
   since: number,
   maxBytes: number,
   masker: Masker | null,
-  strip: boolean,
+  options: ReadOptions,
 ): Promise<Piece> {
   const texts: string[] = []
   let start: number | null = null
   let cursor = since
   for (let room = maxBytes; ;) {
-    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, strip)
+    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, options)
     // The next range lies behind a hole: it belongs to the next read.
     if (start !== null && part.start > cursor) return { text: texts.join(''), start, cursor, total: part.total }
     start ??= part.start
@@ -140,7 +147,7 @@ async function readAcross(
   let total = 0
   const collapser = options.progress === 'collapse' ? createProgressCollapser() : null
   for (let room = maxBytes; room > 3;) {
-    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, options.ansi === 'strip')
+    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, options)
     total = part.total
     omitted += part.start - Math.min(cursor, part.start)
     start ??= part.start
@@ -172,15 +179,17 @@ function readPart(
   since: number,
   maxBytes: number,
   masker: Masker | null,
-  strip: boolean,
+  { ansi, encoding }: ReadOptions,
 ): Piece {
+  const strip = ansi === 'strip'
+  const asBytes = encoding === 'latin1'
   const range = readStored(dir, name, since, maxBytes)
   const { start, total } = range
   // After a hole a character may have lost its beginning.
-  const skipped = range.lostBefore > 0 ? characterStart(range.bytes) : 0
+  const skipped = range.lostBefore > 0 && !asBytes ? characterStart(range.bytes) : 0
   const isLast = range.ended && start + range.bytes.length >= total
   let bytes = range.bytes.subarray(skipped)
-  if (!isLast) bytes = bytes.subarray(0, characterEnd(bytes))
+  if (!isLast && (strip || !asBytes)) bytes = bytes.subarray(0, characterEnd(bytes))
   if (!isLast && strip)
     bytes = bytes.subarray(0, sequenceEnd(bytes) || (range.bytes.length < maxBytes ? 0 : bytes.length))
   let end = start + skipped + bytes.length
@@ -202,7 +211,7 @@ function readPart(
     const held = adjacent.subarray(adjacent.length - open)
     if (open > 0 && startsWith(masked, held)) masked = masked.subarray(open)
   }
-  return { text: decodeUtf8(masked), start: start, cursor: end, total }
+  return { text: asBytes ? toLatin1(masked) : decodeUtf8(masked), start: start, cursor: end, total }
 }
 
 /** Where the last lines begin, at the latest: looks back from the end, twice as far each time. */
@@ -253,8 +262,8 @@ function shape(text: string, options: ReadOptions, terminal: boolean): string {
   return plainly(options.progress === 'collapse' ? collapseProgress(text) : text, options, terminal)
 }
 
-function plainly(text: string, { ansi }: ReadOptions, terminal: boolean): string {
-  const plain = ansi === 'strip' ? stripAnsi(text) : text
+function plainly(text: string, { ansi, encoding }: ReadOptions, terminal: boolean): string {
+  const plain = ansi === 'strip' ? (encoding === 'latin1' ? stripBytes(text) : stripAnsi(text)) : text
   return terminal && ansi === 'strip' ? plain.replaceAll(/\r+\n/g, '\n') : plain
 }
 

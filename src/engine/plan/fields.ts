@@ -228,6 +228,7 @@ export const READ_ROWS: Rows<ReadOptions> = {
   tail: whole(),
   ansi: oneOf('keep', 'strip'),
   progress: oneOf('keep', 'collapse'),
+  encoding: oneOf('utf8', 'latin1'),
 }
 
 export const WAIT_ROWS: Rows<WaitOptions> = {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Engine, RunHandle } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Attachment, Job } from '../../contract/job.js'
-import type { OutputChunk } from '../../contract/output.js'
+import type { OutputChunk, Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
 import { BadFrame } from '../frames.js'
 import {
@@ -176,7 +176,8 @@ export class FarClient {
       event: (event) => this.#wire?.send('E', { call: id, event }),
       attach: async (job: Job, options) => {
         this.#show(call)
-        const show = (text: string): void => call.live?.add({ stream: 'output', text, offset: 0 })
+        const show = (text: string): Taken | Promise<Taken> =>
+          call.live?.take({ stream: 'output', bytes: Buffer.from(text), offset: 0 })
         call.attachment = await job.attach({ ...options, show })
         this.#wire?.send('E', { call: id, attached: true })
         for (const stop of call.early.splice(0)) this.#stop(call, stop)

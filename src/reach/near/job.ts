@@ -1,4 +1,5 @@
 /** A job elsewhere as its caller holds it. */
+import { isUtf8 } from 'node:buffer'
 import { StringDecoder } from 'node:string_decoder'
 import type {
   Attachment,
@@ -36,7 +37,7 @@ export function nearJob(id: string, wire: JobWire): Job {
     info: async () => (await ask('info')) as JobInfo,
     read: async (options?: ReadOptions) => {
       const result = (await ask('read', options)) as ReadResult
-      return { ...result, text: wire.mask(result.text) }
+      return { ...result, text: maskText(result.text, options?.encoding, wire) }
     },
     wait: async (options?: WaitOptions) => {
       const { signal, ...rest } = options ?? {}
@@ -56,6 +57,13 @@ export function nearJob(id: string, wire: JobWire): Job {
   }
 }
 
+/** With a character for each byte, what is UTF-8 is masked as the text that it is. */
+function maskText(text: string, encoding: ReadOptions['encoding'], wire: JobWire): string {
+  if (encoding !== 'latin1') return wire.mask(text)
+  const bytes = Buffer.from(text, 'latin1')
+  return isUtf8(bytes) ? Buffer.from(wire.mask(bytes.toString())).toString('latin1') : wire.mask(text)
+}
+
 async function attach(id: string, { show, ...options }: AttachOptions, wire: JobWire): Promise<Attachment> {
   const decoder = new StringDecoder('utf8')
   let attached!: () => void
@@ -65,8 +73,10 @@ async function attach(id: string, { show, ...options }: AttachOptions, wire: Job
     { job: id, options: pack(options) },
     {
       onOutput: (chunk, confirm) => {
-        show(wire.mask(decoder.write(Buffer.from(chunk.bytes))))
-        confirm()
+        void Promise.resolve(show(wire.mask(decoder.write(Buffer.from(chunk.bytes))))).then((taken) => {
+          confirm()
+          if (taken === 'closed') wire.order(call, { how: 'leave' })
+        })
       },
       onEvent: () => attached(),
     },

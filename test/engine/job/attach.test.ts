@@ -45,6 +45,12 @@ class Display extends EventEmitter {
     this.text += text
     this.emit('wrote')
   }
+  /** A stopped terminal (C-s) takes nothing until it is let go. */
+  stopped: Promise<void> | undefined
+  gone = false
+  taken(): Promise<void> | 'closed' | undefined {
+    return this.gone ? 'closed' : this.stopped
+  }
   async shows(pattern: RegExp): Promise<void> {
     const end = performance.now() + 20_000
     while (!pattern.test(this.text)) {
@@ -111,6 +117,39 @@ describe.skipIf(!findHelper())('attach', () => {
     expect((await job.read()).text).toContain('20 70')
     expect((await job.read()).text).not.toContain('never typed')
     expect(info.notes.join(' ')).toMatch(/Typed into by ann \(\d+ bytes/)
+  })
+
+  test('a terminal that was stopped holds the view back, not the job; it sees everything when it goes on', async () => {
+    const job = await agent.start({ command: 'read -r x; seq 1 200000; echo the-$((1 + 0))-end; read -r x', pty: true })
+    const { keyboard, display, done } = sit(job)
+    await display.shows(/C-\] leaves/)
+    let goOn!: () => void
+    display.stopped = new Promise((resolve) => (goOn = resolve))
+    await job.send({ text: '', enter: true })
+    await job.wait({ until: /^the-1-end/, timeoutMs: 20_000 })
+    const seen = display.text.length
+    expect(seen).toBeLessThan(600_000) // Of 1,488,895 bytes: two blocks may be on their way.
+    await job.wait({ idleMs: 300, timeoutMs: 20_000 })
+    expect(display.text.length).toBe(seen)
+    display.stopped = undefined
+    goOn()
+    await display.shows(/199999\r\n200000\r\nthe-1-end/)
+    const numbers = display.text.split('\r\n').filter((line) => /^\d+$/.test(line))
+    expect(numbers.length).toBe(200_000)
+    keyboard.press('\x1d')
+    expect((await done).reason).toBe('left')
+    await job.kill({ graceMs: 0 })
+  })
+
+  test('a terminal that is gone ends the view; the job goes on', async () => {
+    const job = await agent.start({ command: 'read -r x; echo one; read -r x', pty: true })
+    const { display, done } = sit(job)
+    await display.shows(/C-\] leaves/)
+    display.gone = true
+    await job.send({ text: '', enter: true })
+    expect((await done).reason).toBe('left')
+    expect((await job.info()).isRunning).toBe(true)
+    await job.kill({ graceMs: 0 })
   })
 
   test('several watchers see the same; one who only watches cannot type', async () => {

@@ -173,3 +173,16 @@ test('a job that is cleaned up while somebody holds it is not found, whatever is
   for (const ask of [other.info(), other.read(), other.wait(), other.kill(), other.send({ text: 'x' })])
     await expect(ask).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
 })
+
+test('read as latin1, every byte is one character; a filter asks for text', async () => {
+  const job = await place.engine.start({
+    command: String.raw`printf '\e[31m\xc3\xa4\e[0m\nb\xff\x9b1m\n'; sleep 0.05; printf '\xc3'`,
+  })
+  await job.wait({ exit: true })
+  const read = async (ansi: 'keep' | 'strip'): Promise<string> => (await job.read({ encoding: 'latin1', ansi })).text
+  expect(await read('keep')).toBe('\x1b[31m\xc3\xa4\x1b[0m\nb\xff\x9b1m\n\xc3')
+  // What is text is stripped as text; a line that is none is left alone.
+  expect(await read('strip')).toBe('\xc3\xa4\nb\xff\x9b1m\n\xc3')
+  expect((await job.read({ encoding: 'latin1', tail: 2 })).text).toBe('b\xff\x9b1m\n\xc3')
+  await expect(job.read({ encoding: 'latin1', filter: 'b' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+})
