@@ -62,7 +62,7 @@ async function cerith(...words: string[]): Promise<string> {
 
 const LINES = 'seq 1 400000'
 
-describe.concurrent.skipIf(!findHelper() || !existsSync(cli) || !hasPython)(
+describe.skipIf(!findHelper() || !existsSync(cli) || !hasPython)(
   'a terminal that does not take what is written',
   () => {
     test('gets every line of a run later', async () => {
