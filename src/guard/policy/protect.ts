@@ -17,7 +17,9 @@ export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'u
     command: (argv, shell, walker) => {
       if (secret.length === 0 || LOOKS_AT_NAMES.test(plain(argv[0] ?? ''))) return
       const all = READS_TREES.test(plain(argv[0] ?? '')) ? TREE : ''
+      const from = all ? directoryOf(argv) : ''
       for (const word of argv.slice(1)) {
+        if (from) walker.reads(`${from}/${word}${all}`, shell, argv)
         if (!NAMES_A_PATH.test(word)) continue
         walker.reads(word, shell, argv)
         if (all) walker.reads(word + all, shell, argv)
@@ -34,6 +36,13 @@ export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'u
       if (hit !== undefined) refuse(walker, argv, effect.word, `would change ${hit}, which belongs to cerith itself`)
     },
   }
+}
+
+/** `tar -C DIR`: the names that follow are below it. */
+function directoryOf(argv: readonly string[]): string {
+  const at = argv.findIndex((word) => /^(?:-C|--directory)$/.test(word))
+  const joined = argv.find((word) => /^(?:-C.|--directory=)/.test(word))
+  return at > 0 ? (argv[at + 1] ?? '') : (joined?.replace(/^(?:-C|--directory=)/, '') ?? '')
 }
 
 /** They show that a file is there, not what is in it. */
@@ -116,6 +125,15 @@ function isName(part: string, name: string): boolean {
 function isNamed(path: string, file: string): boolean {
   const parts = resolvePath(path, '/').replace(TREE, '').split('/').slice(1)
   const own = file.split('/').slice(1)
+  const last = parts[parts.length - 1] ?? ''
+  if (last.startsWith(SELECTED)) {
+    const start = parts.slice(0, -1)
+    return (
+      start.length < own.length &&
+      start.every((part, i) => isName(part, own[i] ?? '')) &&
+      isSelected(last.slice(1), start.length, file)
+    )
+  }
   // The directory right around it counts where everything in it is read.
   return (
     (parts.length === own.length || (path.endsWith(TREE) && parts.length === own.length - 1)) &&

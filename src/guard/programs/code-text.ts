@@ -23,6 +23,10 @@ export function foldedCode(code: string, language: string, outside?: Outside): s
 const HOME_CALLS =
   /(?:Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\))/g
 
+/** `expanduser("~/x")`, `Path("~/x").expanduser()`, `File.expand_path("~/x")`. */
+const HOME_PATHS =
+  /\b(?:(?:os\.path\.)?expanduser|File\.expand_path)\(\s*["']~(\/[^"'\n]*)["']\s*\)|(?:pathlib\.)?\bPath\(\s*["']~(\/[^"'\n]*)["']\s*\)\.expanduser\(\)/g
+
 const STRING =
   /(?<=^|[\s;{])(?:#(?!\{)|\/\/)[^\n]*|"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:[^"\\\n]|\\[\s\S])*)"|'((?:[^'\\\n]|\\[\s\S])*)'|`((?:[^`\\]|\\[\s\S])*)`|%x\{([^}]*)\}|%x\(([^)]*)\)|\bqx\s*\{([^}]*)\}|\bqx\s*\(([^)]*)\)|\bqx\/([^/]*)\/|\bqq?\s*\{([^}]*)\}|\bqq?\s*\(([^)]*)\)/gm
 
@@ -47,6 +51,7 @@ function withOutside(code: string, { home, args, stdin, variable }: Outside): st
     .map((word) => JSON.stringify(plain(word)))
   return code
     .replace(HOME_CALLS, () => `"${home}"`)
+    .replace(HOME_PATHS, (_, one?: string, two?: string) => `"${home}${one ?? two ?? ''}"`)
     .replace(/\bos\.(?:path\.)?sep\b|\bpath\.sep\b|\bFile::SEPARATOR\b/g, '"/"')
     .replace(
       /\b(?:sys\.argv|ARGV|process\.argv|\$argv)\[(\d)\]|\$ARGV\[(\d)\]/g,

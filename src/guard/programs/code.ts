@@ -4,6 +4,7 @@ import { resolvePath } from '../words/paths.js'
 import { activate, hasUnknown, isConstant, STAR, TREE, unique } from '../words/text.js'
 import { type Call, fieldsOf } from './call.js'
 import { unescape } from '../words/escapes.js'
+import { withPaths } from './code-paths.js'
 import { decodedStrings, foldedCode, type Outside, strings } from './code-text.js'
 
 /** Calls that hand text to a shell or start a program. */
@@ -18,6 +19,9 @@ const REMOVES_FILE =
 const WRITES =
   /\b(?:writeFile(?:Sync)?|file_put_contents|createWriteStream|File\.write|IO\.write|write_text|write_bytes|WriteAllText|spew|openSync)\b\s*\(?\s*/g
 const COPIES = /\b(?:copyFileSync|copyFile|copyfile|copy2?|copytree|cp|cp_r|copy_file)\b\s*\(\s*[^,()]*,\s*/g
+/** The second of two names comes to stand for something else. */
+const LANDS =
+  /\b(?:os\.(?:rename|renames|replace|link|symlink)|shutil\.move|(?:rename|link|symlink)(?:Sync)|fs\.(?:rename|link|symlink)|File\.(?:rename|link|symlink)|FileUtils\.(?:mv|ln|ln_s|ln_sf)|symlink|symlink_to|(?<![.\w])rename)\b\s*\(?\s*(?:[^,()]|\([^()]*\))*,\s*/g
 const MOVES = /\b(?:renameSync|rename|move|moveSync)\b\s*\(?\s*/g
 const OPENS = /\b(?:open|fopen|File\.open|File\.new|io\.open|sysopen|os\.open)\b\s*\(?\s*/g
 const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*\(?\s*/g
@@ -25,7 +29,7 @@ const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*
 export function judgeCode(code: string, language: string, call: Call): void {
   if (code.length > 200_000) throw new GuardLimit('size', 'inline code is too long to check')
   call.walker.step()
-  const source = foldedCode(code, language, outsideOf(call))
+  const source = withPaths(foldedCode(code, language, outsideOf(call)))
   const starts = STARTS.test(JAVASCRIPT.test(language) ? source.replace(/(?<!\$)`/g, '"') : source)
   if (starts || /\beval\b/.test(source))
     for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
@@ -155,6 +159,7 @@ function fileCalls(source: string, call: Call): void {
     effect('delete', activate(match[1] ?? match[2] ?? ''))
   for (const match of source.matchAll(REMOVES_TREE)) effect('delete-tree', path(match.index + match[0].length))
   for (const match of source.matchAll(COPIES)) effect('overwrite', path(match.index + match[0].length))
+  for (const match of source.matchAll(LANDS)) effect('overwrite', path(match.index + match[0].length))
   for (const match of source.matchAll(MOVES)) effect('move', path(match.index + match[0].length))
   const recursive = /recursive\s*=\s*T(?:RUE)?\b/.test(source)
   for (const match of source.matchAll(REMOVES_FILE))
@@ -187,7 +192,7 @@ function fileCalls(source: string, call: Call): void {
       /0o?([0-7]{3,4})/.exec(source.slice(match.index, match.index + 200))?.[1] ?? '777',
     )
   for (const match of source.matchAll(
-    /\bPath\(\s*(["'][^"']*["'])\s*\)\s*\.\s*(unlink|rmdir|write_text|write_bytes|open)\b/g,
+    /(?:\bPath\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch)\b/g,
   ))
     effect(match[2] === 'unlink' ? 'delete' : match[2] === 'rmdir' ? 'create' : 'overwrite', match[1]?.slice(1, -1))
 }

@@ -1,6 +1,6 @@
 /** Developer tools that run commands given in options: one row each, and the few that need more than a row. */
 import { plain } from '../words/text.js'
-import { options, type Program, table } from './call.js'
+import { basename, options, type Program, table } from './call.js'
 import { docker, remoteExec } from './containers.js'
 import { git } from './git.js'
 import { make } from './make.js'
@@ -76,6 +76,13 @@ const runsOption: Program = (call, name) => {
       const local = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ](.*)$/is.exec(plain(option))?.[1]
       if (local) call.walker.tryScript(local, call.shell)
     }
+  if (name === 'scp') {
+    const target = given.operands.length > 1 ? given.operands[given.operands.length - 1] : undefined
+    if (target !== undefined && !/^[\w.@[\]-]+:|^scp:/.test(target))
+      for (const source of given.operands.slice(0, -1))
+        for (const landing of [target, `${target}/${basename(source.replace(/^[^/]*:/, ''))}`])
+          call.walker.effect('overwrite', landing, call.shell, call.argv)
+  }
   if (name === 'adb' && given.operands[0] === 'shell')
     call.walker.tryScript(given.operands.slice(1).map(plain).join(' '), call.shell)
   if (name === 'wsl') {

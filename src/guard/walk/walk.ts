@@ -159,7 +159,11 @@ export class Walker implements Runner {
   reads(word: string, shell: ShellState, argv: readonly string[]): void {
     const { reads } = this.settings.observer
     if (!reads) return
-    const bare = word.replace(/^(?:--?[\w-]+=|[\w.-]+=|@|<)(?=[/.~\w])/, '').replace(/^file:\/\//, '')
+    // --file=PATH, -T/PATH, if=PATH, field=@PATH;type=...
+    const bare = word
+      .replace(/^(?:(?:--?[\w-]+=|-[A-Za-z](?=[/~@])|[\w.-]+=)?[@<]?)(?=[/.~\w])/, '')
+      .replace(/^file:\/\//, '')
+      .replace(/;[\w-]+=.*$/s, '')
     for (const cwd of shell.cwd) {
       const path = resolvePath(bare, cwd)
       if (!path.startsWith('/')) continue
