@@ -257,6 +257,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
         own,
         protectedPaths,
         unreadablePaths,
+        ...(context.variables && secrets.delivered.size > 0 ? { secrets: [...secrets.delivered] } : {}),
         // Another home is another machine's, or nobody's: this disk says nothing about it.
         ...(context.home === undefined ? { resolveSymlink: realPath } : {}),
         automation: [...automation, ...(options.automation ?? []), OWN_AUTOMATION],

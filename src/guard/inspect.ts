@@ -23,7 +23,7 @@ export type { AutomationRule } from './policy/automation.js'
 export function inspect(command: string, context: GuardContext): Verdict {
   const text = withoutMarks(command)
   const policy = context.policy ?? OPEN_POLICY
-  const secrets = watchSecrets(text)
+  const secrets = watchSecrets(text, context.secrets)
   const walker = new Walker({
     resolveSymlink: context.resolveSymlink,
     own: context.own ?? { pids: [], names: [] },

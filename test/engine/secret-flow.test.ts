@@ -20,6 +20,7 @@ afterAll(async () => {
 })
 beforeEach(() => rmSync(join(base, 'ran'), { force: true }))
 
+let sessions = 0
 const T = '{{secret:m}}'
 const SMUGGLED = [
   `X=${T}; bash <<< "$X"`,
@@ -65,6 +66,7 @@ const SMUGGLED = [
   `X=${T}; awk "BEGIN { system(\\"$X\\") }"`,
   `X=${T}; find . -maxdepth 0 -exec sh -c "$X" \\;`,
   `X=${T}; "$BASH" -c "$X"`,
+  `X=${T}; $X`,
   `X=${T}; coproc bash -c "$X"; wait`,
 ]
 
@@ -109,6 +111,45 @@ test('a function kept from an earlier call of the session counts', async () => {
   expect((await session.run({ command: `runs ${T}` })).refused?.rule).toBe('secret-context')
   expect(await session.run({ command: `shows ${T}` })).toMatchObject({ status: 'completed' })
   expect(existsSync(join(base, 'ran'))).toBe(false)
+})
+
+describe('a value that an earlier call left in the session', () => {
+  test.each([
+    [`X=${T}`, 'eval "$X"'],
+    [`X=${T}`, 'bash -c "$X"'],
+    [`X=${T}`, 'echo "$X" | sh'],
+    [`X=${T}`, 'bash <<< "$X"'],
+    [`X=${T}`, 'Y=$X; eval "$Y"'],
+    [`X=${T}`, '$X'],
+    [`export X=${T}`, `bash -c 'eval "$X"'`],
+    [`A=(a ${T})`, 'eval "${A[1]}"'],
+    [`set -- ${T}`, 'eval "$1"'],
+    [`declare -A M=([k]=${T})`, 'eval "${M[k]}"'],
+    [`read -r X <<< ${T}`, '. /dev/stdin <<< "$X"'],
+    [`X=$(printf %s ${T})`, 'trap "$X" EXIT'],
+    [`printf -v X %s ${T}`, 'python3 -c "import os; os.system(\'\'\'$X\'\'\')"'],
+    [`f() { printf %s ${T}; }; X=$(f)`, 'eval "$X"'],
+  ])('%s, then %s is refused', async (first, last) => {
+    const session = await engine.session(`later-${++sessions}`)
+    expect(await session.run({ command: first })).toMatchObject({ status: 'completed' })
+    // The second time the shell has been asked what it holds.
+    for (let i = 0; i < 2; i++) {
+      const outcome = await session.run({ command: last, timeoutMs: 20_000 })
+      expect([outcome.refused?.rule, existsSync(join(base, 'ran'))]).toEqual(['secret-context', false])
+      expect(outcome.refused?.reason).toContain(T)
+      await session.run({ command: 'true; cd .' })
+    }
+    expect(await session.run({ command: 'echo "${#X}"; eval "echo $HOME"' })).toMatchObject({ status: 'completed' })
+    await session.close()
+  })
+
+  test('is also not run by a job of that session', async () => {
+    const session = await engine.session('later-job')
+    await session.run({ command: `X=${T}` })
+    await expect(engine.start({ command: 'eval "$X"', session: 'later-job' })).rejects.toThrow(/secret/)
+    expect(existsSync(join(base, 'ran'))).toBe(false)
+    await session.close()
+  })
 })
 
 test('a misspelt secret runs as text and is said, with the name that was meant', async () => {

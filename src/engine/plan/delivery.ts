@@ -20,6 +20,13 @@ export async function deliverCommand(
   services: Services,
 ): Promise<DeliveredCommand | Refusal> {
   const plain: DeliveredCommand = { script: command, prelude: () => '', epilogue: '', payload: null, notes: [] }
+  const earlier = verdict.secretsAsCode.find((token) => !command.includes(token) && services.secrets.delivered.has(token))
+  if (earlier !== undefined)
+    return {
+      rule: 'secret-context',
+      reason: `The command was not run: the value of ${earlier}, which an earlier call left in this session, would be run as code`,
+      guidance: 'Use the value as data: as an argument, in an environment variable, or on the stdin of a program.',
+    }
   // Commands without a token are untouched byte for byte, and pay nothing.
   if (!command.includes('{{')) return plain
   const lookup = await services.secrets.valuesFor(command)

@@ -7,6 +7,8 @@ import { findTokens, type Token } from '../../secrets/deliver/tokens.js'
 export class SecretStore {
   readonly refs = new RefStore()
   readonly masker: Masker = createMasker()
+  /** By token, as text: what commands were given so far. A session may still hold it. */
+  readonly delivered = new Map<string, string>()
   readonly #source: SecretSource
 
   /** Settled when the values that can be had without asking are masked; commands wait for it. */
@@ -39,7 +41,9 @@ export class SecretStore {
     const lookup = await fetchValues(text, this.#source)
     for (const token of tokens) {
       const value = lookup(token)
-      if (value) this.masker.add(token.name, value)
+      if (!value) continue
+      this.masker.add(token.name, value)
+      this.delivered.set(token.text, new TextDecoder().decode(value))
     }
     return lookup
   }

@@ -2,6 +2,7 @@
 import type { ShellHoldings } from '../../contract/verdict.js'
 import type { AutomationRule } from './automation.js'
 import type { Policy } from './policy.js'
+import type { KnownSecret } from './secrets.js'
 
 export interface GuardContext {
   readonly cwd: string
@@ -24,6 +25,8 @@ export interface GuardContext {
   readonly protectedPaths?: readonly string[]
   /** Files that no command may read: the vault, its key, tokens. */
   readonly unreadablePaths?: readonly string[]
+  /** Values that earlier calls gave to the shell: none of them may become code. */
+  readonly secrets?: readonly KnownSecret[]
   /** Programs whose own tools should be used instead of their command line. */
   readonly automation?: readonly AutomationRule[]
   /** The command will run in a sandbox: what that makes harmless is not asked about. */
