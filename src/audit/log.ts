@@ -51,7 +51,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     let fd: number | null = null
     try {
       fd = openLog(file)
-      let { head, torn } = endOf(fd, readHead(headFile(file)))
+      let { head, torn } = endOf(fd, furthest(readHead(headFile(file)), headCopy ? readHead(headCopy) : null))
       const note = (): void => {
         writeHead(headFile(file), head)
         if (headCopy) writeHead(headCopy, head)
@@ -157,6 +157,11 @@ function append(fd: number, lines: readonly string[]): number {
   let left = writeSync(fd, bytes)
   if (left === bytes.length) return lines.length
   return lines.findIndex((line) => (left -= Buffer.byteLength(line)) < 0)
+}
+
+/** Whichever of the two records knows more lines: taking one of them away does not start a new count. */
+function furthest(one: AuditHead | null, other: AuditHead | null): AuditHead | null {
+  return one && other ? (other.lines > one.lines ? other : one) : (one ?? other)
 }
 
 /** A host that was killed between the two writes left so much of the log behind its recorded end, at most. */

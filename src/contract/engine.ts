@@ -77,6 +77,8 @@ export interface Engine {
     setDecrypted(id: string, value: string | Uint8Array): void
     delete(name: string): void
     clear(): void
+    /** What `{{secret:NAME}}` may name, as far as the sources tell without asking a person. */
+    names(): readonly string[]
     /** Masks every known value in a text that is about to leave through a door. */
     mask(text: string): string
   }

@@ -10,6 +10,12 @@ export interface SecretSource {
   known?(): Promise<readonly { readonly name: string; readonly value: Uint8Array }[]>
 }
 
+/** Every name that the sources tell, once each. */
+export async function namesOf(sources: readonly SecretSource[]): Promise<readonly string[]> {
+  const lists = await Promise.all(sources.map((source) => source.names?.() ?? Promise.resolve([])))
+  return [...new Set(lists.flat())].sort()
+}
+
 // Every character of a name means nothing to a shell, quoted or not: an unknown token can stay where it is and nothing moves.
 export const SECRET_NAME = '[A-Za-z0-9_][A-Za-z0-9_.:/@+=-]{0,254}'
 /** A reference to a secret in a command; make a RegExp of it with the flags that are needed. */

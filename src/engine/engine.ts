@@ -143,6 +143,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
       setDecrypted: (name, value) => services.secrets.set({ kind: 'decrypt', name: secretName(name) }, bytesOf(value)),
       delete: (name) => services.secrets.refs.delete(textOf(name)),
       clear: () => services.secrets.refs.clear(),
+      names: () => services.secrets.knownNames,
       mask: (text) => services.secrets.mask(textOf(text)),
     },
     onJobEvent: (listener) => jobs.onEvent(listener),
@@ -291,6 +292,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
     succeedsKilled: owner.door === 'mcp' && dead.some(({ door, cwd: where }) => door === 'mcp' && where === cwd),
     state: { closed: false },
   }
+  // The names of secrets are told with the tools. A source that fails is told by the first command.
+  await secrets.ready.catch(() => {})
   return services
 }
 

@@ -1,6 +1,7 @@
 /** `cerith mcp`: one client on stdin and stdout. When the client is gone, so is everything that was started for it. */
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
+import { namesOf } from '../contract/secret.js'
 import { findBash } from '../os/bash.js'
 import { toolDefinitions } from '../tools/create-tools.js'
 import { EarlyTransport, type EarlyAnswers } from './early.js'
@@ -77,7 +78,8 @@ function earlyAnswers(
 ): EarlyAnswers {
   const here = async (): Promise<ShellFacts> => {
     const { version } = await findBash(engine.bash)
-    return { version, cwd: settings.tools.cwd ?? engine.cwd ?? process.cwd(), place: null }
+    const secrets = engine.secretSources?.length ? await namesOf(engine.secretSources) : []
+    return { version, cwd: settings.tools.cwd ?? engine.cwd ?? process.cwd(), place: null, secrets }
   }
   const facts = elsewhere?.then((made) => shellFacts(made, settings)) ?? here()
   facts.catch(() => {}) // The engine tells it.
@@ -89,8 +91,8 @@ function earlyAnswers(
     }),
     tools: async (clientInfo) => {
       const { dialect = 'house' } = settings.tools
-      const { cwd, version } = await facts
-      const known = { cwd, shell: version, yieldMs: settings.yieldMs, timeouts: settings.tools.timeouts }
+      const { cwd, version, secrets } = await facts
+      const known = { cwd, shell: version, secrets, yieldMs: settings.yieldMs, timeouts: settings.tools.timeouts }
       return listedTools(toolDefinitions(dialect, known), settings.structured && hostOf(clientInfo).structured)
     },
   }

@@ -1,5 +1,5 @@
 /** Where values come from: one small interface, asked in order, and the lookup that a single command gets. */
-import type { SecretSource } from '../contract/secret.js'
+import { namesOf, type SecretSource } from '../contract/secret.js'
 import { findTokens, type Token } from './deliver/tokens.js'
 
 export type { SecretSource } from '../contract/secret.js'
@@ -14,10 +14,7 @@ export function firstOf(sources: readonly SecretSource[]): SecretSource {
       }
       return undefined
     },
-    async names() {
-      const lists = await Promise.all(sources.map((source) => source.names?.() ?? Promise.resolve([])))
-      return [...new Set(lists.flat())].sort()
-    },
+    names: () => namesOf(sources),
   }
 }
 

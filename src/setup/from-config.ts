@@ -86,7 +86,11 @@ export async function engineOptions(
     ...(values['bash'] === null || !here ? {} : { bash: values['bash'] as string }),
     ...(policy ? { policy } : {}),
     // No command may change what it is judged by, nor put such a file where none was.
-    protectedPaths: [...(here ? [files.user, ...files.projectCandidates] : []), ...list('protectedPaths')],
+    protectedPaths: [
+      ...(here ? [files.user, ...files.projectCandidates] : []),
+      ...(here && typeof values['audit.headFile'] === 'string' ? [values['audit.headFile']] : []),
+      ...list('protectedPaths'),
+    ],
     ...(sandbox ? { sandbox } : {}),
     automation: automationOf(values['automation'] as readonly Partial<AutomationRule>[]),
     limits: limitsOf(values),
@@ -218,7 +222,7 @@ function secretSources({ values }: LoadedConfig, stateDir: string, options: Open
     sources.push(
       lazily(
         async () => (await import('../vault/secret-command.js')).secretCommandSource({ commands, environment: env }),
-        () => false,
+        { knows: () => false },
       ),
     )
   if (values['secrets.vault'])
@@ -231,13 +235,17 @@ function secretSources({ values }: LoadedConfig, stateDir: string, options: Open
             keyFile: values['secrets.keyFile'] as string | null,
             ...(options.askPassphrase ? { askPassphrase: options.askPassphrase } : {}),
           }),
-        () => existsSync(join(stateDir, 'vault')),
+        { is: () => existsSync(join(stateDir, 'vault')) },
       ),
     )
   return sources
 }
 
-function lazily(open: () => Promise<SecretSource>, mayKnow: () => boolean = () => true): SecretSource {
+/** `is`: there is something to open; `knows`: values can be had without running anything. */
+function lazily(
+  open: () => Promise<SecretSource>,
+  { is = () => true, knows = () => true }: { is?: () => boolean; knows?: () => boolean } = {},
+): SecretSource {
   let opened: Promise<SecretSource> | null = null
   const source = (): Promise<SecretSource> =>
     (opened ??= open().catch((error: unknown) => {
@@ -246,8 +254,8 @@ function lazily(open: () => Promise<SecretSource>, mayKnow: () => boolean = () =
     }))
   return {
     lookup: async (kind, name) => (await source()).lookup(kind, name),
-    names: async () => (await (await source()).names?.()) ?? [],
+    names: async () => (is() ? ((await (await source()).names?.()) ?? []) : []),
     // A vault that is not there is not opened to learn that it is empty, and no command is run for this.
-    known: async () => (mayKnow() ? ((await (await source()).known?.()) ?? []) : []),
+    known: async () => (is() && knows() ? ((await (await source()).known?.()) ?? []) : []),
   }
 }

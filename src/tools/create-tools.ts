@@ -7,6 +7,7 @@ import { formatTool, type Format, type FormattedTool } from './formats.js'
 import { readInput, type InputRules } from './input.js'
 import type { ToolOptions } from './options.js'
 import type { ObjectSchema } from './schema.js'
+import { secretWords } from './secret-words.js'
 import type { CallOptions, Tool, ToolDefinition, ToolResult, ToolSet } from './tool.js'
 import { Toolbox } from './toolbox.js'
 
@@ -22,7 +23,14 @@ export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet 
   const tools = dialect.tools.map((spec): Tool => {
     const definition = define(spec, facts)
     const rules = rulesOf(spec, definition.inputSchema)
-    return { ...definition, execute: (input, call) => execute(spec, box, rules, input, call ?? {}) }
+    return {
+      ...definition,
+      // Secrets may be set after the tools were made.
+      get description() {
+        return describe(spec, facts, definition.inputSchema, engine.secrets.names())
+      },
+      execute: (input, call) => execute(spec, box, rules, input, call ?? {}),
+    }
   })
   const get = (name: string): Tool | undefined => tools.find((tool) => tool.name === name)
   return {
@@ -51,7 +59,13 @@ export function toolSchemas<F extends Format>(
 
 export function toolDefinitions(
   dialect: DialectName,
-  options: { cwd?: string; shell?: string; yieldMs?: number; timeouts?: ToolOptions['timeouts'] } = {},
+  options: {
+    cwd?: string
+    shell?: string
+    yieldMs?: number
+    timeouts?: ToolOptions['timeouts']
+    secrets?: readonly string[]
+  } = {},
 ): readonly ToolDefinition[] {
   const { policy, tools } = dialectNamed(dialect)
   const facts: Facts = {
@@ -60,7 +74,7 @@ export function toolDefinitions(
     timeouts: { ...policy.timeouts, ...options.timeouts },
     yieldMs: options.yieldMs ?? null,
   }
-  return tools.map((spec) => define(spec, facts))
+  return tools.map((spec) => define(spec, facts, options.secrets))
 }
 
 function dialectNamed(name: string = 'house') {
@@ -68,13 +82,21 @@ function dialectNamed(name: string = 'house') {
   throw new TypeError(`Unknown dialect ${JSON.stringify(name)}. The dialects are ${Object.keys(DIALECTS).join(', ')}.`)
 }
 
-function define(spec: ToolSpec, facts: Facts): ToolDefinition {
+/** The tools that take a command say which secrets it may use. */
+function describe(spec: ToolSpec, facts: Facts, schema: ObjectSchema, secrets: readonly string[]): string {
+  const takesCommand = ['command', 'commands', 'cmd'].some((field) => Object.hasOwn(schema.properties, field))
+  const words = takesCommand ? secretWords(secrets) : ''
+  return words === '' ? spec.describe(facts) : `${spec.describe(facts)} ${words}`
+}
+
+function define(spec: ToolSpec, facts: Facts, secrets: readonly string[] = []): ToolDefinition {
+  const inputSchema = spec.inputSchema(facts)
   return {
     name: spec.name,
     category: 'execution',
     title: spec.title,
-    description: spec.describe(facts),
-    inputSchema: spec.inputSchema(facts),
+    description: describe(spec, facts, inputSchema, secrets),
+    inputSchema,
     outputSchema: spec.outputSchema,
     annotations: spec.annotations,
     ...(spec.native ? { native: spec.native } : {}),

@@ -38,20 +38,31 @@ export async function openVaultWith(keys: VaultKeys): Promise<Vault> {
 /** Knows nothing while there is no vault. One that is there and cannot be opened is an error: a token must not reach a program as text. */
 export async function vaultSource(keys: VaultKeys): Promise<SecretSource> {
   let vault: Vault | null = null
+  /** Nobody is asked for a pass phrase here: a vault that needs one stays closed until a token names it. */
+  const opened = async (): Promise<Vault | null> => {
+    if (!vault && !existsSync(vaultFile(keys.stateDir))) return null
+    try {
+      return (vault ??= await openVaultWith({ ...keys, askPassphrase: async () => null }))
+    } catch {
+      return null
+    }
+  }
   return {
     async lookup(kind, name) {
       if (!vault && !existsSync(vaultFile(keys.stateDir))) return undefined
       vault ??= await openVaultWith(keys)
       return vault.lookup(kind, name)
     },
+    async names() {
+      const open = await opened()
+      return open ? (await open.list()).map(({ name }) => name) : []
+    },
     async known() {
-      if (!existsSync(vaultFile(keys.stateDir))) return []
       try {
-        // Nobody is asked for a pass phrase here: a vault that needs one stays closed until a token names it.
-        const opened = vault ?? (await openVaultWith({ ...keys, askPassphrase: async () => null }))
-        vault = opened
+        const open = await opened()
+        if (!open) return []
         return (
-          await Promise.all((await opened.list()).map(async ({ name }) => ({ name, value: await opened.get(name) })))
+          await Promise.all((await open.list()).map(async ({ name }) => ({ name, value: await open.get(name) })))
         ).flatMap(({ name, value }) => (value ? [{ name, value }] : []))
       } catch {
         return []

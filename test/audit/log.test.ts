@@ -316,6 +316,24 @@ describe('the end of the log, kept apart', () => {
     ])
   })
 
+  test('after the log and the record beside it were removed, the copy elsewhere goes on counting and tells', async () => {
+    const file = place()
+    const copy = join(mkdtempSync(join(base, 'copy-')), 'head')
+    const say = async (...ats: number[]): Promise<void> => {
+      const log = openAuditLog({ file, headCopy: copy })
+      for (const at of ats) log.write({ at })
+      await log.close()
+    }
+    await say(1, 2, 3)
+    rmSync(file)
+    rmSync(join(dirname(file), 'audit.head'))
+    expect((await verifyAudit(file, copy)).intact).toBe(false)
+    await say(4, 5)
+    expect(lines(file).map((line) => JSON.parse(line).seq)).toEqual([4, 5])
+    expect((await verifyAudit(file, copy)).intact).toBe(false)
+    expect((await verifyAudit(file)).intact).toBe(false)
+  })
+
   test('a host that was killed between the line and its record is no forgery', async () => {
     const file = place()
     await write(file, 1)

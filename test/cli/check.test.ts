@@ -82,12 +82,18 @@ describe('check', () => {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    for (const [cmd, decision] of [
-      ['ls', 'allow'],
-      ['mkfs.ext4 /dev/sda', 'deny'],
-    ]) {
-      child.stdin.write(`${JSON.stringify({ cmd })}\n`)
-      expect(JSON.parse((await answers.next()).value as string)).toMatchObject({ cmd, decision })
+    const questions: [{ cmd: string; cwd?: string; home?: string; session?: string }, string][] = [
+      [{ cmd: 'ls' }, 'allow'],
+      [{ cmd: 'mkfs.ext4 /dev/sda' }, 'deny'],
+      [{ cmd: 'rm -rf *', cwd: '/' }, 'deny'],
+      [{ cmd: 'rm -rf *.o', cwd: world.dir }, 'allow'],
+      [{ cmd: 'rm -rf ~/box', home: '/home/u' }, 'allow'],
+      [{ cmd: 'rm -rf /home/u', home: '/home/u' }, 'deny'],
+      [{ cmd: 'rm -rf "$T"/*', session: 'coprocess' }, 'deny'],
+    ]
+    for (const [question, decision] of questions) {
+      child.stdin.write(`${JSON.stringify(question)}\n`)
+      expect(JSON.parse((await answers.next()).value as string)).toMatchObject({ cmd: question.cmd, decision })
     }
     child.stdin.end()
     expect(await once(child, 'exit')).toEqual([0, null])

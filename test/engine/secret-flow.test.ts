@@ -127,7 +127,7 @@ describe('a value that an earlier call left in the session', () => {
     [`declare -A M=([k]=${T})`, 'eval "${M[k]}"'],
     [`read -r X <<< ${T}`, '. /dev/stdin <<< "$X"'],
     [`X=$(printf %s ${T})`, 'trap "$X" EXIT'],
-    [`printf -v X %s ${T}`, 'python3 -c "import os; os.system(\'\'\'$X\'\'\')"'],
+    [`printf -v X %s ${T}`, "python3 -c \"import os; os.system('''$X''')\""],
     [`f() { printf %s ${T}; }; X=$(f)`, 'eval "$X"'],
   ])('%s, then %s is refused', async (first, last) => {
     const session = await engine.session(`later-${++sessions}`)

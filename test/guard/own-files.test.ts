@@ -6,7 +6,9 @@ import type { GuardContext } from '../../src/guard/policy/context.js'
 import { compilePolicy } from '../../src/guard/policy/policy.js'
 
 const state = '/home/u/.local/state/cerith'
-const FILES = ['vault', 'vault.key', 'http-tokens', 'audit.jsonl', 'audit.head', 'jobs'].map((name) => `${state}/${name}`)
+const FILES = ['vault', 'vault.key', 'http-tokens', 'audit.jsonl', 'audit.head', 'jobs'].map(
+  (name) => `${state}/${name}`,
+)
 const THERE = new Set(['/home', '/home/u', '/home/u/proj', '/home/u/.local', '/home/u/.local/state', state, ...FILES])
 
 /** A repository without a configuration of its own, as most are, and a machine on which cerith has worked before. */

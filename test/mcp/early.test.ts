@@ -1,5 +1,5 @@
 /** The first answers of a server come before its engine and the SDK are loaded, and are the same as later ones. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -88,6 +88,24 @@ test('calls that come before the engine is there are answered in their order', a
 test('a client that leaves before the engine is there ends the server', async () => {
   const { ask, server, ended } = startServer()
   await ask(1, 'initialize', hello('2025-06-18'))
+  server.stdin.end()
+  expect(await ended).toBe(0)
+})
+
+test('the names of secrets are told from the first answer on, and are the same later', async () => {
+  const env = { ...process.env, CERITH_HOME: home }
+  spawnSync(process.execPath, [program, 'secret', 'key'], { env })
+  const input = 'a value nobody sees'
+  expect(spawnSync(process.execPath, [program, 'secret', 'set', 'DEPLOY'], { env, input }).status).toBe(0)
+  const { ask, tell, server, ended } = startServer()
+  expect(await ask(1, 'initialize', hello('2025-06-18'))).toMatchObject({
+    instructions: expect.stringContaining('Names: DEPLOY.') as string,
+  })
+  tell({ method: 'notifications/initialized' })
+  const early = await ask(2, 'tools/list')
+  expect(JSON.stringify(early)).toContain('Names: DEPLOY.')
+  await ask(3, 'resources/list')
+  expect(await ask(4, 'tools/list')).toEqual(early)
   server.stdin.end()
   expect(await ended).toBe(0)
 })

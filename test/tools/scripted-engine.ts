@@ -126,6 +126,6 @@ export function scriptedEngine(script: Script = {}): Engine {
       return job
     },
     jobs: async () => [info],
-    secrets: { mask: (text: string) => text },
+    secrets: { mask: (text: string) => text, names: () => [] },
   } as unknown as Engine
 }

@@ -215,8 +215,11 @@ function tell(outcome: Outcome, io: Io): void {
   }
   if (outcome.status === 'running') say(`still running as ${outcome.id}; ${howToGoOn(outcome.id)}`)
   // Advice is for people; a script that captures stderr wants the command's and no more.
-  if (io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed')
-    for (const note of outcome.notes) if (!note.includes('NOT killed')) say(note)
+  const advises = io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed'
+  for (const note of outcome.notes) {
+    // A token that named nothing went out as text: a mistake in the command, whoever reads.
+    if (note.startsWith('There is no secret ') || (advises && !note.includes('NOT killed'))) say(note)
+  }
 }
 
 /** The engine says what happened; how to go on is said in the words of whoever reads it, here those of the command line. */

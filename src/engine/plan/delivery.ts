@@ -20,7 +20,9 @@ export async function deliverCommand(
   services: Services,
 ): Promise<DeliveredCommand | Refusal> {
   const plain: DeliveredCommand = { script: command, prelude: () => '', epilogue: '', payload: null, notes: [] }
-  const earlier = verdict.secretsAsCode.find((token) => !command.includes(token) && services.secrets.delivered.has(token))
+  const earlier = verdict.secretsAsCode.find(
+    (token) => !command.includes(token) && services.secrets.delivered.has(token),
+  )
   if (earlier !== undefined)
     return {
       rule: 'secret-context',

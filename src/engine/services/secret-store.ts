@@ -1,6 +1,7 @@
 /** The engine's own knowledge of secrets: values by name, the sources behind them, and the masker every text goes through. */
 import { createMasker, type Masker } from '../../secrets/mask/masker.js'
 import { RefStore } from '../../secrets/ref-store.js'
+import { namesOf } from '../../contract/secret.js'
 import { fetchValues, firstOf, type SecretSource } from '../../secrets/sources.js'
 import { findTokens, type Token } from '../../secrets/deliver/tokens.js'
 
@@ -10,6 +11,7 @@ export class SecretStore {
   /** By token, as text: what commands were given so far. A session may still hold it. */
   readonly delivered = new Map<string, string>()
   readonly #source: SecretSource
+  #sourceNames: readonly string[] = []
 
   /** Settled when the values that can be had without asking are masked; commands wait for it. */
   readonly ready: Promise<void>
@@ -22,6 +24,13 @@ export class SecretStore {
   async #maskKnown(sources: readonly SecretSource[]): Promise<void> {
     const known = await Promise.all(sources.map((source) => source.known?.() ?? Promise.resolve([])))
     for (const { name, value } of known.flat()) this.masker.add(name, value)
+    this.#sourceNames = await namesOf(sources)
+  }
+
+  /** Names that tokens can use, as far as they are known now. */
+  get knownNames(): readonly string[] {
+    const own = this.refs.refs().flatMap((ref) => (ref.startsWith('secret:') ? [ref.slice('secret:'.length)] : []))
+    return [...new Set([...own, ...this.#sourceNames])].sort()
   }
 
   /** The masker, or null while there is nothing to hide: masking then costs nothing. */

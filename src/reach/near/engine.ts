@@ -387,6 +387,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       setDecrypted: (name, value) => secrets.set({ kind: 'decrypt', name }, bytesOf(value)),
       delete: (name) => secrets.refs.delete(name),
       clear: () => secrets.refs.clear(),
+      names: () => secrets.knownNames,
       mask: (text) => secrets.mask(text),
     },
     onJobEvent(listener) {
