@@ -1,64 +1,42 @@
-// Compiles the native helper when a C compiler is there; without one cerith still works, on its lower tier.
+// Compiles the native helper for this machine when a C compiler is there; without one cerith still works, on its lower tier.
+// `scripts/prebuild.mjs` compiles it for all machines, for the published package.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { copyFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import * as native from './native-targets.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const sources = readdirSync(join(root, 'native'))
-  .filter((name) => name.endsWith('.c'))
-  .map((name) => join(root, 'native', name))
-const target = join(root, 'dist', 'native', `cerith-helper-${process.platform}-${process.arch}`)
-
-// The lower tier's helper is plain JavaScript and goes along everywhere.
-mkdirSync(dirname(target), { recursive: true })
-copyFileSync(join(root, 'native', 'plain-helper.mjs'), join(dirname(target), 'plain-helper.mjs'))
-// The way out of a sandbox with an allow-list is a process of its own.
-copyFileSync(join(root, 'native', 'sandbox-proxy.mjs'), join(dirname(target), 'sandbox-proxy.mjs'))
+mkdirSync(native.destination, { recursive: true })
+// Both are plain JavaScript and go along everywhere: the lower tier's helper, and the way out of a sandbox with an allow-list.
+for (const name of ['plain-helper.mjs', 'sandbox-proxy.mjs'])
+  copyFileSync(join(root, 'native', name), join(native.destination, name))
 
 if (process.platform !== 'linux') {
   console.error('cerith: the native helper is for Linux; the lower tier is used here.')
   process.exit(0)
 }
-const helper = {
-  target,
-  sources,
-  newest: Math.max(
-    ...sources.map((file) => statSync(file).mtimeMs),
-    ...['helper.h', 'confine.h'].map((name) => statSync(join(root, 'native', name)).mtimeMs),
-  ),
-  // A static musl binary is the smallest (about 100 KB) and runs on every distribution; glibc's static one is next best.
-  compilers: [['musl-gcc', '-static'], ['cc', '-static'], ['gcc', '-static'], ['cc'], ['gcc']],
-}
-const builtinSource = join(root, 'native', 'bash', 'cerith.c')
-// Without any library: what it needs is in the bash that loads it, and is looked up at once or not loaded.
-const builtinFlags = ['-shared', '-fPIC', '-nostdlib', '-fno-stack-protector', '-U_FORTIFY_SOURCE', '-Wl,-z,now']
-const builtin = {
-  target: join(dirname(target), `cerith-bash-${process.platform}-${process.arch}.so`),
-  sources: [builtinSource],
-  newest: statSync(builtinSource).mtimeMs,
-  compilers: [
-    ['cc', ...builtinFlags],
-    ['gcc', ...builtinFlags],
-  ],
-}
-if (!compile(helper))
+const newest = Math.max(...native.allSources.map((file) => statSync(file).mtimeMs))
+// A static musl binary is the smallest (about 120 KB) and runs on every distribution; glibc's static one is next best.
+const helperCompilers = [['musl-gcc', '-static'], ['cc', '-static'], ['gcc', '-static'], ['cc'], ['gcc']]
+const builtinCompilers = ['cc', 'gcc'].map((cc) => [cc, '-shared', '-nostdlib', '-Wl,-z,now', ...native.BUILTIN])
+
+if (!compile(native.helperName('linux', process.arch), native.helperSources, helperCompilers))
   console.error(
     'cerith: no C compiler found; the native helper was not built and the lower tier will be used (see `cerith doctor`).',
   )
 // Sessions do without it, a little slower.
-else if (!compile(builtin))
+else if (!compile(native.builtinName('linux', process.arch), [native.builtinSource], builtinCompilers))
   console.error('cerith: the builtin for the shells of sessions could not be built; they start programs by themselves.')
 
-function compile({ target, sources, newest, compilers }) {
+function compile(name, sources, compilers) {
+  const target = join(native.destination, name)
   const built = statSync(target, { throwIfNoEntry: false })
   if (built && built.mtimeMs >= newest && !process.argv.includes('--force')) return true
   const staged = `${target}.${process.pid}`
   for (const [compiler, ...flags] of compilers) {
-    const result = spawnSync(compiler, ['-O2', '-Wall', '-Wextra', '-s', ...flags, '-o', staged, ...sources], {
-      encoding: 'utf8',
-    })
-    if (result.status !== 0) continue
+    const words = [...native.COMMON, ...flags, '-o', staged, ...sources]
+    if (spawnSync(compiler, words, { encoding: 'utf8' }).status !== 0) continue
     // Renamed into place: an engine that starts meanwhile finds the old file or the new one, never half of one.
     renameSync(staged, target)
     return true

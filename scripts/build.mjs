@@ -160,7 +160,8 @@ function licencesOf(moduleIds) {
     const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
     return `## ${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : 'See its repository.'}\n`
   })
-  return ['# Third-party code in this package', ...texts].join('\n\n')
+  const native = readFileSync(join(root, 'native/THIRD_PARTY.md'), 'utf8')
+  return ['# Third-party code in this package', ...texts, native].join('\n\n')
 }
 
 /** Moves the new files in one by one: a command line that is running keeps finding the chunks it was built with. */

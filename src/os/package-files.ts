@@ -8,6 +8,8 @@ export interface PackageFile {
   readonly path: string
   readonly mode: number
   readonly bytes: Uint8Array
+  /** What kind of machine it was compiled for, where it was. */
+  readonly architecture?: string
 }
 
 /** The directory of the built package, or null in a checkout that was never built. */
@@ -23,6 +25,9 @@ export function builtAt(dist: string): number {
 
 /** As the bundler writes them, static and dynamic. */
 const IMPORTED = /(?:from|import)\s*\(?\s*["'`](\.{1,2}\/[^"'`]+\.js)["'`]/g
+
+/** The helper and the builtin, named for the machines they are for. */
+const COMPILED = /^cerith-(?:helper|bash)-linux-(\w+)(?:\.so)?$/
 
 /** `far.js`, every chunk it can reach, the native parts, and the terminal emulator where it is installed. */
 export function farFiles(dist: string): PackageFile[] {
@@ -40,9 +45,10 @@ export function farFiles(dist: string): PackageFile[] {
     }
   }
   add(join(dist, 'far.js'))
-  for (const name of readdirSync(join(dist, 'native'))) {
-    if (!name.startsWith('.'))
-      files.push({ path: `dist/native/${name}`, mode: 0o700, bytes: readFileSync(join(dist, 'native', name)) })
+  for (const name of readdirSync(join(dist, 'native')).filter((each) => !each.startsWith('.'))) {
+    const file = { path: `dist/native/${name}`, mode: 0o700, bytes: readFileSync(join(dist, 'native', name)) }
+    const architecture = COMPILED.exec(name)?.[1]
+    files.push(architecture ? { ...file, architecture } : file)
   }
   return [...files, ...terminalFiles()].sort((a, b) => (a.path < b.path ? -1 : 1))
 }

@@ -69,7 +69,7 @@ async function attempt(arrival: Arrival, runtime: RuntimeArchive | null): Promis
     if (!code.platforms.includes(architecture))
       throw unfit(place, `there is no helper for ${architecture} in this build`)
     const parts: Buffer[] = []
-    if (hasCode === 'need') parts.push(await code.bytes())
+    if (hasCode === 'need') parts.push(await code.bytes(architecture))
     let uses = 'there'
     if (isLive !== 'live' && !isNewEnough(version)) {
       if (use !== 'auto' && use !== 'send') throw unfit(place, `its Node is ${version}, and 20.19 or newer is needed`)
@@ -198,7 +198,8 @@ function isNewEnough(version: string): boolean {
 interface CodeArchive {
   readonly digest: string
   readonly platforms: readonly string[]
-  bytes(): Promise<Buffer>
+  /** For one kind of machine, without the helpers of the others. */
+  bytes(architecture: string): Promise<Buffer>
 }
 
 let packed: { readonly at: number; readonly archive: CodeArchive } | null = null
@@ -218,11 +219,19 @@ function codeArchive(url: string): CodeArchive {
   const hash = createHash('sha256')
   for (const { path, mode, bytes } of files) hash.update(`${path} ${mode} ${bytes.length}\n`).update(bytes)
   const digest = hash.digest('hex')
-  let bytes: Promise<Buffer> | null = null
+  const made = new Map<string, Promise<Buffer>>()
+  const pack = (arch: string): Promise<Buffer> => {
+    const fitting = files.filter((file) => file.architecture === undefined || file.architecture === arch)
+    return promisify(gzip)(tarOf(fitting.map((file) => ({ ...file, path: `${digest}-${arch}/${file.path}` }))))
+  }
   const archive: CodeArchive = {
     digest,
     platforms: helperPlatforms(dist),
-    bytes: () => (bytes ??= promisify(gzip)(tarOf(files.map((file) => ({ ...file, path: `${digest}/${file.path}` }))))),
+    bytes(architecture) {
+      const bytes = made.get(architecture) ?? pack(architecture)
+      made.set(architecture, bytes)
+      return bytes
+    },
   }
   packed = { at, archive }
   return archive

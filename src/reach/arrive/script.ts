@@ -10,7 +10,7 @@ export const BOOT: readonly string[] = ['/bin/sh', '-c', 'read -r n; eval "$(hea
 export interface ScriptSettings {
   /** Fresh for each arrival; lines that do not begin with it are noise (banners, what a profile prints). */
   readonly marker: string
-  /** Digests that name the code and the runtime there. */
+  /** Digests that name the code and the runtime there; the code also by its kind of machine (a home may be shared by several). */
   readonly code: string
   readonly runtime: string
   /** Of the run directory; kept by near, guessed by nobody. */
@@ -28,8 +28,8 @@ export interface ScriptSettings {
 export function arrivalScript(settings: ScriptSettings): string {
   const { marker, code, runtime, name, salt, leaseMs, uploadDir, use, start } = settings
   return `${PLACES(marker, name, salt, uploadDir)}
-C=${code} T=${runtime} U=${quote(use)} L=${Math.round(leaseMs)}
-case $(uname -m) in x86_64|amd64) a=x64;; aarch64|arm64) a=arm64;; *) a=$(uname -m);; esac
+case $(uname -m) in x86_64|amd64) a=x64;; aarch64|arm64) a=arm64;; armv[78]*) a=arm;; *) a=$(uname -m);; esac
+C=${code}-$a T=${runtime} U=${quote(use)} L=${Math.round(leaseMs)}
 H=$B/$C/dist/native/cerith-helper-linux-$a
 code=need rt=need live=none v=none
 [ -d "$B/$C" ] && code=have
