@@ -262,8 +262,8 @@ static bool record_start(void) {
   unsigned long long own = start_time_of(getpid()), of_leader = start_time_of(leader);
   /* Without these a reader would take the job for lost. */
   if (own == 0 || of_leader == 0) return false;
-  snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\nat=%lld\n", (int)leader, (int)leader, (int)getpid(),
-           own, of_leader, wall_ms());
+  snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d\nat=%lld\n", (int)leader, (int)leader, (int)getpid(),
+           own, of_leader, (int)init, wall_ms());
   /* One small write into a new file: a reader sees all of it or takes it for not there yet. */
   int fd = openat(dir_fd, "started", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return false;

@@ -4,6 +4,7 @@ import type { Outcome, PlanSummary } from './outcome.js'
 import type { LinkEvent, PlaceInfo } from './place.js'
 import type { OutputChunk } from './output.js'
 import type { AskFunction, RunRequest, StartRequest } from './request.js'
+import type { SandboxOptions, SandboxSummary } from './sandbox.js'
 import type { Verdict } from './verdict.js'
 
 /** A running foreground command: follow it, interrupt it, or turn it into a job. */
@@ -48,6 +49,8 @@ export interface Engine {
   readonly cwd: string
   /** The resolved bash and its version, for descriptions. */
   readonly shell: { readonly path: string; readonly version: string }
+  /** What commands are confined to; null where they have the rights of the user. */
+  readonly sandbox: SandboxOptions | null
   /** A fresh shell per call. */
   run(request: RunRequest): Promise<Outcome>
   stream(request: RunRequest): RunHandle
@@ -71,6 +74,8 @@ export interface Engine {
       readonly home?: string
     },
   ): Promise<Verdict>
+  /** What the sandbox comes to on this machine, without building it; null where there is none. */
+  sandboxPolicy(): Promise<SandboxSummary | null>
   plan(request: RunRequest & { readonly session?: string }): Promise<PlanSummary>
   readonly secrets: {
     set(name: string, value: string | Uint8Array): void

@@ -1,4 +1,5 @@
 /** Words for runs that are kept: what a job tells, how it is read, waited for and ended. */
+import type { SandboxPlace } from './sandbox.js'
 import type { ProgressMode, StreamName, Taken } from './output.js'
 import type { JobOwner, PtySize } from './request.js'
 import type { End } from './outcome.js'
@@ -35,6 +36,8 @@ export interface JobInfo {
   /** The engine that started it, and the session whose state it began with or came from. */
   readonly engine: string
   readonly session: string | null
+  /** What confines it; null where nothing does. */
+  readonly sandbox: SandboxPlace | null
 }
 
 export interface ReadOptions {

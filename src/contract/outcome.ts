@@ -113,6 +113,7 @@ export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
       profile: outcome.sandbox.profile,
       network: outcome.sandbox.network,
       tier: outcome.sandbox.tier,
+      room: outcome.sandbox.room,
       blocked: outcome.sandbox.blocked,
     }
   if (outcome.approvalId) json['approval_id'] = outcome.approvalId

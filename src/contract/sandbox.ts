@@ -48,11 +48,31 @@ export interface SandboxOptions {
   readonly tier?: 'auto' | 'rooms' | 'landlock'
 }
 
-/** What was in force for a command. */
-export interface SandboxFacts {
+/** What the sandbox of an engine comes to on this machine; nothing is built for it. */
+export interface SandboxSummary {
+  readonly profile: Exclude<SandboxProfile, 'off'>
+  readonly network: SandboxNetwork
+  readonly domains: readonly string[]
+  readonly writable: readonly string[]
+  /** Of those that are there now. */
+  readonly hidden: readonly string[]
+  readonly protected: readonly string[]
+  readonly ports: readonly number[]
+  /** What its settings give away. */
+  readonly warnings: readonly string[]
+}
+
+/** Where a command is confined. */
+export interface SandboxPlace {
   readonly profile: Exclude<SandboxProfile, 'off'>
   readonly network: SandboxNetwork
   readonly tier: 'rooms' | 'landlock'
+  /** Commands with the same room share loopback and `/tmp`. */
+  readonly room: string
+}
+
+/** What was in force for a command. */
+export interface SandboxFacts extends SandboxPlace {
   /** What the sandbox kept the command from, as far as it can be told from facts. */
   readonly blocked: readonly string[]
 }

@@ -112,6 +112,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     id: services.id,
     cwd: services.cwd,
     shell: services.bash,
+    sandbox: services.sandbox?.options ?? null,
     run: (request): Promise<Outcome> => launch(request).outcome,
     stream: (request): RunHandle => launch(request),
     session: (name) => sessions.open(name),
@@ -132,6 +133,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
         return services.judge(text, { ...around, cwd: resolve(around.cwd, where?.cwd ?? '.'), home: resolve(home) })
       return services.judge(text, { ...around, cwd: checkDirectory(where?.cwd, around.cwd, services.roots) })
     },
+    sandboxPolicy: async () => services.sandbox?.summary() ?? null,
     async plan(wanted) {
       checkRequest(wanted, services.limits)
       const { session, ...request } = wanted

@@ -80,6 +80,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     id: engine.id,
     cwd: engine.cwd,
     shell: engine.shell,
+    sandbox: engine.sandbox,
     run: (request) => run((labelledRequest) => engine.run(labelledRequest), request),
     stream: (request) => engine.stream(labelled(request)),
     session: async (name) => {
@@ -105,6 +106,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     clean: (which) => engine.clean(which),
     check: (command, where) =>
       engine.check(command, where?.session === undefined ? where : { ...where, session: inside(where.session) }),
+    sandboxPolicy: () => engine.sandboxPolicy(),
     plan: (request) =>
       engine.plan(request.session === undefined ? request : { ...request, session: inside(request.session) }),
     secrets: engine.secrets,

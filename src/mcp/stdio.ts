@@ -92,7 +92,15 @@ function earlyAnswers(
     tools: async (clientInfo) => {
       const { dialect = 'house' } = settings.tools
       const { cwd, version, secrets } = await facts
-      const known = { cwd, shell: version, secrets, yieldMs: settings.yieldMs, timeouts: settings.tools.timeouts }
+      const asked = engine.sandbox && engine.sandbox.profile !== 'off' ? engine.sandbox : null
+      const known = {
+        cwd,
+        shell: version,
+        secrets,
+        yieldMs: settings.yieldMs,
+        timeouts: settings.tools.timeouts,
+        sandbox: asked,
+      }
       return listedTools(toolDefinitions(dialect, known), settings.structured && hostOf(clientInfo).structured)
     },
   }

@@ -1,11 +1,13 @@
 /** Binds a dialect to an engine: every call is read, run, rendered and masked here, and none of them throws. */
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
+import type { SandboxOptions } from '../contract/sandbox.js'
 import type { Facts, ToolSpec } from './dialect.js'
 import { DIALECTS, isDialectName, type DialectName } from './dialects/index.js'
 import { formatTool, type Format, type FormattedTool } from './formats.js'
 import { readInput, type InputRules } from './input.js'
 import type { ToolOptions } from './options.js'
+import { sandboxWords, withOutside } from './outside.js'
 import type { ObjectSchema } from './schema.js'
 import { secretWords } from './secret-words.js'
 import type { CallOptions, Tool, ToolDefinition, ToolResult, ToolSet } from './tool.js'
@@ -19,6 +21,7 @@ export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet 
     shell: shellWords(engine.shell.version),
     timeouts: box.timeouts,
     yieldMs: options.yieldMs ?? null,
+    sandbox: engine.sandbox,
   }
   const tools = dialect.tools.map((spec): Tool => {
     const definition = define(spec, facts)
@@ -65,6 +68,7 @@ export function toolDefinitions(
     yieldMs?: number
     timeouts?: ToolOptions['timeouts']
     secrets?: readonly string[]
+    sandbox?: SandboxOptions | null
   } = {},
 ): readonly ToolDefinition[] {
   const { policy, tools } = dialectNamed(dialect)
@@ -73,6 +77,7 @@ export function toolDefinitions(
     shell: shellWords(options.shell ?? ''),
     timeouts: { ...policy.timeouts, ...options.timeouts },
     yieldMs: options.yieldMs ?? null,
+    sandbox: options.sandbox ?? null,
   }
   return tools.map((spec) => define(spec, facts, options.secrets))
 }
@@ -82,15 +87,17 @@ function dialectNamed(name: string = 'house') {
   throw new TypeError(`Unknown dialect ${JSON.stringify(name)}. The dialects are ${Object.keys(DIALECTS).join(', ')}.`)
 }
 
-/** The tools that take a command say which secrets it may use. */
+/** The tools that take a command say what confines it and which secrets it may use. */
 function describe(spec: ToolSpec, facts: Facts, schema: ObjectSchema, secrets: readonly string[]): string {
   const takesCommand = ['command', 'commands', 'cmd'].some((field) => Object.hasOwn(schema.properties, field))
-  const words = takesCommand ? secretWords(secrets) : ''
-  return words === '' ? spec.describe(facts) : `${spec.describe(facts)} ${words}`
+  if (!takesCommand) return spec.describe(facts)
+  const words = [spec.describe(facts), facts.sandbox ? sandboxWords(facts.sandbox) : '', secretWords(secrets)]
+  return words.filter((word) => word !== '').join(' ')
 }
 
 function define(spec: ToolSpec, facts: Facts, secrets: readonly string[] = []): ToolDefinition {
-  const inputSchema = spec.inputSchema(facts)
+  const own = spec.inputSchema(facts)
+  const inputSchema = spec.outside ? withOutside(own, spec.outside, facts.sandbox) : own
   return {
     name: spec.name,
     category: 'execution',
@@ -103,10 +110,11 @@ function define(spec: ToolSpec, facts: Facts, secrets: readonly string[] = []): 
   }
 }
 
-function rulesOf({ name: tool, aliases, argv, ids, maps }: ToolSpec, schema: ObjectSchema): InputRules {
+function rulesOf({ name: tool, aliases, argv, ids, maps, outside }: ToolSpec, schema: ObjectSchema): InputRules {
   return {
     tool,
     schema,
+    ...(outside ? { silent: { ...outside.silent, ...outside.fields } } : {}),
     ...(aliases ? { aliases } : {}),
     ...(argv ? { argv } : {}),
     ...(ids ? { ids } : {}),
@@ -123,7 +131,9 @@ async function execute(
 ): Promise<ToolResult> {
   let result: ToolResult
   try {
-    result = await spec.call(box, readInput(raw, rules), call)
+    const input = readInput(raw, rules)
+    const outside = spec.outside?.reason(input)
+    result = await spec.call(box, input, outside === undefined ? call : { ...call, outside })
   } catch (error) {
     result = spec.fail(asShellError(error))
   }

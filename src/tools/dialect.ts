@@ -3,6 +3,8 @@ import type { ShellError } from '../contract/errors.js'
 import type { AnsiMode, BinaryMode, Clip, ProgressMode, StreamsMode } from '../contract/output.js'
 import type { AutomationRule, JobOwner } from '../contract/request.js'
 import type { ToolInput } from './input.js'
+import type { OutsideForm } from './outside.js'
+import type { SandboxOptions } from '../contract/sandbox.js'
 import type { ObjectSchema, OutputSchema } from './schema.js'
 import type { CallOptions, ToolAnnotations, ToolDefinition, ToolResult } from './tool.js'
 import type { Toolbox } from './toolbox.js'
@@ -48,6 +50,8 @@ export interface Facts {
   readonly timeouts: Timeouts
   /** A foreground command becomes a job after so long; null: never. */
   readonly yieldMs: number | null
+  /** Null: commands have the rights of the user. */
+  readonly sandbox: SandboxOptions | null
 }
 
 export interface ToolSpec {
@@ -62,6 +66,8 @@ export interface ToolSpec {
   readonly argv?: readonly string[]
   readonly ids?: readonly string[]
   readonly maps?: readonly string[]
+  /** How it asks for one command outside the sandbox; dialects without the notion have none. */
+  readonly outside?: OutsideForm
   call(box: Toolbox, input: ToolInput, call: CallOptions): Promise<ToolResult>
   /** Could not start, no such id, or wrong input: the same shape as any other result of this tool. */
   fail(error: ShellError): ToolResult

@@ -15,6 +15,8 @@ export interface InputRules {
   readonly argv?: readonly string[]
   /** Fields that may also be a plain `{NAME: value}` map although the schema shows a list of pairs. */
   readonly maps?: readonly string[]
+  /** Fields that are read although the schema does not show them. */
+  readonly silent?: Readonly<Record<string, JsonSchema>>
 }
 
 /** Returns the fields under their own names, or throws BAD_REQUEST. */
@@ -67,7 +69,7 @@ function refuseModeWithTimeout(given: Record<string, unknown>): void {
 
 function ownName(name: string, rules: InputRules): string {
   const known = rules.schema.properties
-  if (Object.hasOwn(known, name)) return name
+  if (Object.hasOwn(known, name) || (rules.silent && Object.hasOwn(rules.silent, name))) return name
   const alias = rules.aliases && Object.hasOwn(rules.aliases, name) ? rules.aliases[name] : undefined
   if (alias !== undefined && Object.hasOwn(known, alias)) return alias
   const names = Object.keys(known)
@@ -82,7 +84,7 @@ function readField(name: string, value: unknown, rules: InputRules): unknown {
   if (rules.ids?.includes(name)) return readId(name, value)
   if (Array.isArray(value) && rules.argv?.includes(name)) return readArgv(name, value)
   if (rules.maps?.includes(name) && isRecord(value)) return readMap(name, value)
-  return readValue(name, value, rules.schema.properties[name]!)
+  return readValue(name, value, (rules.schema.properties[name] ?? rules.silent?.[name])!)
 }
 
 function readValue(name: string, value: unknown, schema: JsonSchema): unknown {

@@ -26,6 +26,8 @@ export interface CallOptions {
   /** The same when the command failed. */
   readonly maxFailedChars?: number | null
   readonly door?: Door
+  /** The reason why this one command is to run outside the sandbox; the tools read it from their own fields. */
+  readonly outside?: string
   /** Who calls, for those who watch and for the record. */
   readonly client?: string
 }

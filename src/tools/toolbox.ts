@@ -91,6 +91,7 @@ export class Toolbox {
       onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
       yieldMs,
       newId: yieldMs === undefined || this.policy.newId === null ? undefined : await this.#newId(),
+      outside: this.engine.sandbox ? call.outside : undefined,
     })
     const session = this.policy.state === 'session' ? await this.session(wish.session ?? call.session) : null
     let cwdBefore = ''
@@ -123,6 +124,12 @@ export class Toolbox {
         'Run it in the foreground, with a timeout that is long enough.',
       )
     }
+    if (this.engine.sandbox && call.outside !== undefined)
+      throw new ShellError(
+        'BAD_REQUEST',
+        'A command outside the sandbox cannot go to the background: everything in the sandbox stands still until it has ended.',
+        'Run it in the foreground.',
+      )
     const session = this.policy.state === 'session' ? await this.session(wish.session ?? call.session) : null
     const request: StartRequest = {
       ...this.#request(wish, call, {
@@ -295,7 +302,7 @@ export class Toolbox {
   #request(
     wish: Wish,
     call: CallOptions,
-    kind: Pick<RunRequest, 'streams' | 'timeoutMs' | 'clip' | 'onOutput' | 'yieldMs' | 'newId'>,
+    kind: Pick<RunRequest, 'streams' | 'timeoutMs' | 'clip' | 'onOutput' | 'yieldMs' | 'newId' | 'outside'>,
   ): RunRequest {
     const { options, policy } = this
     const env = wish.env || options.env ? { ...options.env, ...wish.env } : undefined
@@ -326,6 +333,7 @@ export class Toolbox {
       onOutput: kind.onOutput,
       yieldMs: kind.yieldMs,
       newId: kind.newId,
+      outside: kind.outside,
     }
   }
 

@@ -143,3 +143,14 @@ describe('schema', () => {
     expect(err).toContain('house')
   })
 })
+
+test('check prints the sandbox that would hold the command, and what its settings give away', async () => {
+  const { out } = await cli('check', '--sandbox', '--set', 'sandbox.sockets=["/run/docker.sock"]', 'ls')
+  expect(out).toContain('sandbox      workspace')
+  expect(out).toContain('network    none')
+  expect(out).toMatch(/writes     .*, \/tmp \(its own\)/)
+  expect(out).toContain('/run/docker.sock is a container engine')
+  const json = JSON.parse((await cli('check', '--json', '--sandbox', 'strict', 'ls')).out) as Record<string, unknown>
+  expect(json['sandbox']).toMatchObject({ profile: 'strict', network: 'none' })
+  expect((await cli('check', 'ls')).out).not.toContain('sandbox')
+})

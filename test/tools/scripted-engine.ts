@@ -4,6 +4,7 @@ import { ShellError } from '../../src/contract/errors.js'
 import type { Doing, Job, JobInfo, KillResult, ReadResult } from '../../src/contract/job.js'
 import type { Outcome } from '../../src/contract/outcome.js'
 import type { RunRequest } from '../../src/contract/request.js'
+import type { SandboxOptions } from '../../src/contract/sandbox.js'
 
 const OUTCOME: Outcome = {
   status: 'completed',
@@ -57,6 +58,7 @@ const INFO: JobInfo = {
   labels: {},
   engine: 'e',
   session: null,
+  sandbox: null,
 }
 
 export interface Script {
@@ -67,6 +69,7 @@ export interface Script {
   readonly doing?: Partial<Doing>
   readonly throws?: ShellError
   readonly requests?: RunRequest[]
+  readonly sandbox?: SandboxOptions
 }
 
 export function scriptedEngine(script: Script = {}): Engine {
@@ -114,6 +117,7 @@ export function scriptedEngine(script: Script = {}): Engine {
   return {
     cwd: '/srv/app',
     shell: { path: '/bin/bash', version: '5.2.15(1)-release' },
+    sandbox: script.sandbox ?? null,
     run,
     session: async () => session,
     sessions: async () => [],

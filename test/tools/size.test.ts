@@ -1,7 +1,8 @@
 /** What the tools cost a model before they do anything, and on top of what a command printed. */
 import { encode } from 'gpt-tokenizer'
 import { expect, test } from 'vitest'
-import { createTools, toolSchemas } from '../../src/tools/index.js'
+import type { SandboxOptions } from '../../src/contract/sandbox.js'
+import { createTools, toolDefinitions, toolSchemas } from '../../src/tools/index.js'
 import { scriptedEngine, type Script } from './scripted-engine.js'
 
 test('the house tool list stays under 3 KB of JSON, with and without a yield', () => {
@@ -10,6 +11,12 @@ test('the house tool list stays under 3 KB of JSON, with and without a yield', (
     expect(tools).toHaveLength(5)
     expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(3_000)
   }
+})
+
+test('a sandbox adds at most 60 tokens to the house tool list', () => {
+  const tokens = (sandbox: SandboxOptions | null): number =>
+    encode(JSON.stringify(toolDefinitions('house', { sandbox }))).length
+  expect(tokens({ profile: 'workspace' }) - tokens(null)).toBeLessThanOrEqual(60)
 })
 
 test('a house result adds at most 40 tokens to the raw output in the usual cases', async () => {

@@ -7,16 +7,17 @@ import type { Verdict } from '../../contract/verdict.js'
 import { EXIT, UsageError, type Io } from '../io.js'
 import { withEngine } from '../open-engine.js'
 import { CWD_OPTION, JSON_OPTION, SET_OPTION } from '../option-rows.js'
-import { hasColor } from '../paint.js'
+import { hasColor, painter } from '../paint.js'
+import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
+import { policyLines } from '../sandbox-policy.js'
 import type { Verb } from '../verb.js'
 
-interface CheckOptions {
+interface CheckOptions extends SandboxFlags {
   readonly json?: boolean
   readonly jsonl?: boolean
   readonly cwd?: string
   readonly session?: string
   readonly exitCode?: boolean
-  readonly set?: readonly string[]
 }
 
 export const verb: Verb = {
@@ -33,6 +34,7 @@ export const verb: Verb = {
     },
     CWD_OPTION,
     { flags: '--session <NAME>', about: 'as that session would see it (its directory, variables, aliases)' },
+    ...SANDBOX_OPTIONS,
     { flags: '--exit-code', about: 'exit 126 when denied, 1 when a person would be asked' },
     SET_OPTION,
   ],
@@ -48,22 +50,22 @@ async function check(words: readonly string[], options: CheckOptions, io: Io): P
   // In a session the directory is relative to the session's; elsewhere to ours.
   const runsIn =
     options.session !== undefined && options.cwd !== undefined ? undefined : resolve(io.cwd, options.cwd ?? '.')
+  const flags = settingsOf(options, io.cwd)
   if (options.jsonl)
-    return withEngine(io, { flags: options.set, session: options.session, runsIn }, (engine) =>
-      checkLines(engine, options, io),
-    )
+    return withEngine(io, { flags, session: options.session, runsIn }, (engine) => checkLines(engine, options, io))
   if (words.length === 0) throw new UsageError('check needs COMMAND', "For example: cerith check 'rm -rf build'")
   const command = words.length === 1 ? (words[0] as string) : words
-  return withEngine(io, { flags: options.set, session: options.session, runsIn }, async (engine) => {
+  return withEngine(io, { flags, session: options.session, runsIn }, async (engine) => {
     const verdict = await engine.check(command, whereOf(options))
-    if (options.json)
-      io.out.write(
-        `${JSON.stringify(verdictToJson(typeof command === 'string' ? command : command.join(' '), verdict))}\n`,
-      )
-    else
-      io.out.write(
-        (await import('../../guard/policy/explain.js')).explain(verdict, { color: hasColor(io.out, io.env) }),
-      )
+    const sandbox = await engine.sandboxPolicy()
+    if (options.json) {
+      const json = verdictToJson(typeof command === 'string' ? command : command.join(' '), verdict)
+      io.out.write(`${JSON.stringify(sandbox ? { ...json, sandbox } : json)}\n`)
+    } else {
+      const { explain } = await import('../../guard/policy/explain.js')
+      io.out.write(explain(verdict, { color: hasColor(io.out, io.env) }))
+      if (sandbox) io.out.write(policyLines(sandbox, painter(io.out, io.env)))
+    }
     return options.exitCode ? { allow: EXIT.ok, ask: 1, deny: EXIT.refused }[verdict.decision] : EXIT.ok
   })
 }
@@ -131,7 +133,7 @@ function whereOf({ cwd, session }: CheckOptions): { cwd?: string; session?: stri
 
 function verdictToJson(
   cmd: string,
-  { decision, rule, reason, guidance, commands, words }: Verdict,
+  { decision, rule, reason, guidance, commands, words, heldBy }: Verdict,
 ): Record<string, unknown> {
-  return { cmd, decision, rule, reason, guidance, commands, words }
+  return { cmd, decision, rule, reason, guidance, commands, words, ...(heldBy ? { held_by: heldBy } : {}) }
 }

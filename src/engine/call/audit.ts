@@ -2,6 +2,7 @@
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
+import type { SandboxFacts } from '../../contract/sandbox.js'
 import type { AuditEntry } from '../services/audit-sink.js'
 import type { Services } from '../services/services.js'
 
@@ -20,6 +21,8 @@ export function auditOutcome(
   const masked = services.secrets.mask(command)
   const door = request.door ?? services.door
   const client = request.client === undefined ? undefined : { client: request.client }
+  const outside =
+    request.outside === undefined || !services.sandbox ? undefined : { outside: services.secrets.mask(request.outside) }
   const over = audit.started?.({
     at,
     engine: services.id,
@@ -37,6 +40,7 @@ export function auditOutcome(
     bytes: 0,
     durationMs: 0,
     ...client,
+    ...outside,
   })
   outcome.then(
     (result) => {
@@ -59,7 +63,8 @@ export function auditOutcome(
         bytes: Buffer.byteLength(result.output ?? result.stdout + result.stderr) + result.omittedBytes,
         durationMs: result.durationMs,
       }
-      audit.write(client ? { ...entry, ...client } : entry)
+      const { sandbox } = result
+      audit.write(client || sandbox || outside ? { ...entry, ...client, ...outside, ...confined(sandbox) } : entry)
     },
     (error: unknown) => {
       over?.()
@@ -80,7 +85,14 @@ export function auditOutcome(
         bytes: 0,
         durationMs: Date.now() - at,
         ...client,
+        ...outside,
       })
     },
   )
+}
+
+function confined(sandbox: SandboxFacts | null): Pick<AuditEntry, 'sandbox'> | undefined {
+  if (!sandbox) return undefined
+  const { profile, network, room } = sandbox
+  return { sandbox: { profile, network, room } }
 }

@@ -3,6 +3,7 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { Ward } from '../../os/helper/launcher.js'
 import type { PipeReader } from '../../os/pipe-reader.js'
 import type { Plan } from '../plan/plan.js'
+import type { Stay } from '../services/sandbox.js'
 import type { Capture } from './capture.js'
 
 /** How a foreground run becomes a job; the jobs part of the engine provides it. */
@@ -13,5 +14,6 @@ export type Promote = (run: {
   err: Capture | null
   readers: readonly PipeReader[]
   startedAt: number
+  stay: Stay | null
   reason: string
 }) => Promise<Outcome>

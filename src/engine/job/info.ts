@@ -93,6 +93,7 @@ function damagedRecord(dir: string, id: string): JobRecord {
     createdAt,
     timeoutMs: null,
     session: null,
+    sandbox: null,
     notes: ['The record of this job is damaged.'],
   }
 }
@@ -160,6 +161,7 @@ export function infoOf(dir: string, state: JobState): JobInfo {
     labels: record.labels,
     engine: record.engine.id,
     session: record.session,
+    sandbox: record.sandbox,
   }
 }
 

@@ -198,7 +198,7 @@ export function createJobs(services: Services): Jobs {
 }
 
 function startedOutcome(info: JobInfo): Outcome {
-  return runningOutcome({
+  const outcome = runningOutcome({
     stdout: '',
     stderr: '',
     output: null,
@@ -214,6 +214,7 @@ function startedOutcome(info: JobInfo): Outcome {
     pipeStatus: null,
     notes: info.notes,
   })
+  return info.sandbox ? { ...outcome, sandbox: { ...info.sandbox, blocked: [] } } : outcome
 }
 
 function notStarted(outcome: Outcome): ShellError {

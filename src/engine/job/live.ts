@@ -24,6 +24,7 @@ export function startOf({ ward }: Pick<LiveJob, 'ward'>): StartRecord {
     warden: ward.wardenPid,
     wardenStart: ward.wardenStart,
     leaderStart: ward.leaderStart,
+    init: ward.initPid,
     at: null,
   }
 }

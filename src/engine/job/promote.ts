@@ -42,6 +42,7 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
       }),
       createdAt: Math.round(Date.now() - (performance.now() - run.startedAt)),
       timeoutMs: null,
+      sandbox: run.stay?.place ?? null,
     }
     writeJobRecord(dir, record)
     const outAt = storeSoFar(out, join(dir, 'output.log'), services.limits.storedBytes / (err ? 2 : 1))

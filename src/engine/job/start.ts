@@ -103,6 +103,7 @@ export function recordOf(
     createdAt: Date.now(),
     timeoutMs: plan.timeoutMs,
     session: plan.session,
+    sandbox: services.stay?.place ?? null,
     ...about,
   }
 }

@@ -139,7 +139,7 @@ async function supervise(
     if (promoted || stop || unread || ward.state.exited || !promote) return call.outcome
     promoted = true
     stopTimers()
-    void promote({ plan, ward, out, err, readers, startedAt, reason }).then(
+    void promote({ plan, ward, out, err, readers, startedAt, stay: services.stay, reason }).then(
       (outcome) => {
         // A job is ended, or left alone, by whoever keeps the jobs.
         if (outcome.status === 'running') services.live.delete(life)

@@ -1,5 +1,6 @@
 /** Where the engine reports decisions and outcomes; the audit log of `os/` is one such place. */
 import type { Decision } from '../../contract/verdict.js'
+import type { SandboxPlace } from '../../contract/sandbox.js'
 import type { Door } from '../../contract/request.js'
 
 /** What agents did, and what was done to it: `start` when a command begins, the others when they have happened. */
@@ -42,6 +43,10 @@ export interface AuditEntry {
   readonly client?: string
   /** How long the question waited for its answer. */
   readonly waitedMs?: number
+  /** What confined it. */
+  readonly sandbox?: Pick<SandboxPlace, 'profile' | 'network' | 'room'>
+  /** The reason that was given for running it outside the sandbox. */
+  readonly outside?: string
   /** The place that said so, when it is another one than this machine: a far root can lie. */
   readonly place?: string
 }

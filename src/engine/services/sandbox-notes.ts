@@ -8,7 +8,7 @@ import type { BuiltRoom } from './sandbox.js'
 
 /** `known`: causes that were told before. */
 export function adorned(outcome: Outcome, built: BuiltRoom, options: SandboxOptions, known: Set<string>): Outcome {
-  const { policy, quarantine, proxy, limits, tier } = built
+  const { policy, quarantine, proxy, limits, place } = built
   const set = quarantine.look()
   // Never from the words of a command that did what it should.
   const failed = outcome.status === 'failed' || outcome.status === 'timeout'
@@ -24,9 +24,7 @@ export function adorned(outcome: Outcome, built: BuiltRoom, options: SandboxOpti
       return text
     })
   const facts: SandboxFacts = {
-    profile: policy.profile,
-    network: policy.network,
-    tier,
+    ...place,
     blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(set.map(({ path }) => path)),
   }
   return { ...outcome, sandbox: facts, notes: notes.length > 0 ? [...outcome.notes, ...notes] : outcome.notes }

@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { roomEnvironment } from '../../confine/environment.js'
+import { exposures } from '../../confine/exposure.js'
 import { PolicyMistake, roomPolicy, type Places, type RoomPolicy } from '../../confine/policy.js'
 import { isInside } from '../../confine/paths.js'
 import { looserThan, tightened } from '../../confine/stricter.js'
 import { wallItems } from '../../confine/walls.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
-import type { SandboxFacts, SandboxOptions } from '../../contract/sandbox.js'
+import type { SandboxOptions, SandboxPlace, SandboxSummary } from '../../contract/sandbox.js'
 import { thisMachine } from '../../os/confine/machine.js'
 import { startProxy, type Proxy } from '../../os/confine/proxy.js'
 import { limitRoom, type RoomLimits } from '../../os/confine/limits.js'
@@ -40,7 +41,7 @@ export interface BuiltRoom {
   /** With an allow-list. */
   readonly proxy: Proxy | null
   readonly limits: RoomLimits | null
-  readonly tier: SandboxFacts['tier']
+  readonly place: SandboxPlace
   /** Variables of its commands. */
   readonly environment: Readonly<Record<string, string>>
 }
@@ -67,6 +68,12 @@ export class Sandbox {
   #folders = 0
 
   constructor(parts: SandboxParts) {
+    if (process.platform !== 'linux')
+      throw new ShellError(
+        'SANDBOX_UNAVAILABLE',
+        `There is no sandbox on ${process.platform} yet, so nothing was started`,
+        'Run it on Linux (a container or a virtual machine will do), or leave the sandbox off.',
+      )
     if (parts.launcher.tier !== 'native')
       throw new ShellError(
         'SANDBOX_UNAVAILABLE',
@@ -93,6 +100,20 @@ export class Sandbox {
   /** Directories that commands in the rooms of this engine could have written in. */
   get writable(): readonly string[] {
     return [...this.#parts.roots, ...(this.options.write ?? [])].map((path) => thisMachine.real(path) ?? path)
+  }
+
+  summary(): SandboxSummary {
+    const { profile, network, writable, hidden, protection } = this.#policy(this.options)
+    return {
+      profile,
+      network,
+      domains: this.options.domains ?? [],
+      writable,
+      hidden: hidden.filter((path) => thisMachine.kind(path) !== null),
+      protected: protection.present,
+      ports: this.options.ports ?? [],
+      warnings: exposures(this.options, this.#parts.roots, thisMachine),
+    }
   }
 
   /** Everything in the rooms stands still until the returned function is called. */
@@ -151,7 +172,7 @@ export class Sandbox {
             launcher.start({
               ...spec,
               // Rooms have theirs in the environment of the engine; the lower tier is known only now.
-              ...(built.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
+              ...(built.place.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
               inside: { room: built.room, ...(folder === null ? {} : { folder }), groups: built.limits?.groups ?? [] },
             }),
           ),
@@ -241,11 +262,17 @@ export class Sandbox {
       const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
       const quarantine = new Quarantine(stateDir, policy.protection.absent, policy.writable)
       const limits = this.#limits(room, options)
-      return { room, policy, quarantine, proxy, limits, tier: 'rooms', environment: this.#environment(options) }
+      const place = this.#place(room, policy, 'rooms')
+      return { room, policy, quarantine, proxy, limits, place, environment: this.#environment(options) }
     } catch (error) {
       launcher.closeRoom(room)
       throw error
     }
+  }
+
+  /** Room numbers begin anew in every engine. */
+  #place(room: Room, { profile, network }: RoomPolicy, tier: SandboxPlace['tier']): SandboxPlace {
+    return { profile, network, tier, room: `${this.#parts.id}-${room.id}` }
   }
 
   #limits(room: Room, { limits }: SandboxOptions): RoomLimits | null {
@@ -296,7 +323,7 @@ export class Sandbox {
       quarantine: new Quarantine(stateDir, [], []),
       proxy: null,
       limits: this.#limits(room, options),
-      tier: 'landlock',
+      place: this.#place(room, policy, 'landlock'),
       environment,
     }
   }

@@ -1,6 +1,7 @@
 /** Drives a job from any process: orders through the keeper's FIFO once the keeper is known to be the same process, signals to verified processes otherwise. */
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { processesOf } from '../helper/processes.js'
 import type { StartRecord } from './record.js'
 import {
   allProcesses,
@@ -40,7 +41,8 @@ export function writeFifo(path: string, bytes: Uint8Array): number | null {
 /** What runs under the keeper of a job; empty when the keeper is gone. */
 export function processesUnder(id: string, started: StartRecord): number[] {
   if (!isAlive(started.warden, started.wardenStart)) return []
-  return keepsOne(started) ? descendantsOf(started.warden) : strayProcesses(id, started).map(({ pid }) => pid)
+  if (!keepsOne(started)) return strayProcesses(id, started).map(({ pid }) => pid)
+  return processesOf({ wardenPid: started.warden, initPid: started.init })
 }
 
 /** Whether something that the job started is still there after its leader. */

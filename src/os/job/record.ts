@@ -1,4 +1,5 @@
 /** What is written down about a job: by its engine before the start, by its keeper at the start and at the end. Torn files read as missing. */
+import type { SandboxPlace } from '../../contract/sandbox.js'
 import type { JobOwner } from '../../contract/request.js'
 import { readSmall, writeNew } from './directory.js'
 
@@ -19,6 +20,8 @@ export interface JobRecord {
   readonly createdAt: number
   readonly timeoutMs: number | null
   readonly session: string | null
+  /** What confines it. Records from before this was written have none. */
+  readonly sandbox: SandboxPlace | null
   readonly notes: readonly string[]
 }
 
@@ -29,6 +32,8 @@ export interface StartRecord {
   readonly warden: number
   readonly wardenStart: string
   readonly leaderStart: string
+  /** The first process of its own ids, in a room: no process of the job's. Null where there is none. */
+  readonly init: number | null
   readonly at: number | null
 }
 
@@ -95,6 +100,7 @@ export function readJobRecord(dir: string, id: string): JobRecord | null {
     createdAt: value.createdAt,
     timeoutMs: typeof value.timeoutMs === 'number' ? value.timeoutMs : null,
     session: typeof value.session === 'string' ? value.session : null,
+    sandbox: typeof value.sandbox?.room === 'string' ? value.sandbox : null,
     notes: Array.isArray(value.notes) ? value.notes.filter((note) => typeof note === 'string') : [],
   }
 }
@@ -114,6 +120,7 @@ export function readStartRecord(dir: string): StartRecord | null {
     warden,
     wardenStart,
     leaderStart,
+    init: isPid(Number(fields.get('init'))) ? Number(fields.get('init')) : null,
     at: at !== undefined && Number.isFinite(at) && at > 0 ? at : null,
   }
 }

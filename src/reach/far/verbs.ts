@@ -71,6 +71,7 @@ export const FAR_VERBS = {
   'engine.jobs': (engine, args) => engine.jobs(args.options),
   'engine.clean': (engine, args) => engine.clean(args.options),
   'engine.check': (engine, args) => engine.check(args.command as string, args.options),
+  'engine.sandboxPolicy': (engine) => engine.sandboxPolicy(),
   'engine.plan': (engine, args) => engine.plan(args.request as RunRequest),
   'session.run': async (engine, args, call) => {
     const session = await sessionOf(engine, args)

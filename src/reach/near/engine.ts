@@ -10,6 +10,7 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Outcome, PlanSummary } from '../../contract/outcome.js'
 import type { LinkEvent, PlaceInfo } from '../../contract/place.js'
 import type { AskFunction, RunRequest, StartRequest } from '../../contract/request.js'
+import type { SandboxSummary } from '../../contract/sandbox.js'
 import type { Verdict } from '../../contract/verdict.js'
 import { checkRequest } from '../../engine/plan/request.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
@@ -378,6 +379,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       checkRequest({ command }, limits)
       return (await call('engine.check', { command, ...(where ? { options: where } : {}) })) as Verdict
     },
+    sandboxPolicy: async () => (await call('engine.sandboxPolicy', {})) as SandboxSummary | null,
     async plan(request) {
       checkRequest(request, limits)
       return (await call('engine.plan', requestArgs(request))) as PlanSummary
@@ -396,6 +398,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       return () => void jobListeners.delete(listener)
     },
     setAsk: (given) => void (ask = given),
+    sandbox: options.sandbox && options.sandbox.profile !== 'off' ? options.sandbox : null,
     get place() {
       return place
     },

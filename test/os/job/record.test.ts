@@ -33,7 +33,15 @@ test.each([
 test('F63 a start without every field, or with an impossible pid, is no start', () => {
   const whole = 'pid=20\npgid=20\nwarden=19\nwarden_start=5\nleader_start=6\nat=7\n'
   put('started', whole)
-  expect(readStartRecord(dir)).toEqual({ pid: 20, pgid: 20, warden: 19, wardenStart: '5', leaderStart: '6', at: 7 })
+  expect(readStartRecord(dir)).toEqual({
+    pid: 20,
+    pgid: 20,
+    warden: 19,
+    wardenStart: '5',
+    leaderStart: '6',
+    init: null,
+    at: 7,
+  })
   for (const text of [
     whole.slice(0, 30),
     whole.replace('pid=20', 'pid=-1'),

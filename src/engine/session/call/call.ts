@@ -193,6 +193,7 @@ export async function followInShell(
         err: output.stderr,
         readers: shell.streams.readers,
         startedAt,
+        stay: site.services.stay,
         reason,
       })
     }

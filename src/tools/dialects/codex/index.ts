@@ -4,10 +4,21 @@ import type { Job, JobInfo } from '../../../contract/job.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { exitNumber } from '../../exit-number.js'
 import { RUNS, typesIntoJob } from '../../kinds.js'
+import { BY_PERMISSION } from '../../outside.js'
 import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
-import { bodyOf, bodyOfParts, dryRunText, errorText, noteLines, lines, refusalText, withoutFile } from '../../texts.js'
+import {
+  bodyOf,
+  bodyOfParts,
+  dryRunText,
+  endWords,
+  errorText,
+  noteLines,
+  lines,
+  refusalText,
+  withoutFile,
+} from '../../texts.js'
 import type { CallOptions, ToolResult } from '../../tool.js'
-import type { Toolbox } from '../../toolbox.js'
+import type { Ran, Toolbox } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
 const EXEC_YIELD_MS = 10_000
@@ -53,9 +64,12 @@ const execCommand: ToolSpec = {
   outputSchema: OUTPUT,
   aliases: { command: 'cmd', cwd: 'workdir', dir_path: 'workdir', pty: 'tty' },
   argv: ['cmd'],
+  outside: BY_PERMISSION,
   fail: failed,
   call: async (box, input, call) => {
     const { cmd, workdir, tty } = input as { cmd: string; workdir?: string; tty?: boolean }
+    if (box.engine.sandbox && call.outside !== undefined)
+      return renderRan(await box.foreground({ command: cmd, cwd: workdir }, call))
     const started = await box.background({ command: cmd, cwd: workdir, pty: tty }, call)
     if (started.kind === 'started')
       return collect(
@@ -65,16 +79,38 @@ const execCommand: ToolSpec = {
         input['max_output_tokens'],
         call,
       )
-    const { outcome, command } = started.ran
-    if (outcome.refused)
-      return {
-        text: refusalText(outcome, command),
-        structured: { output: '', error: refusalText(outcome, command) },
-        isError: true,
-      }
-    const output = outcome.status === 'dry_run' ? dryRunText(command) : bodyOf(outcome)
-    return { text: output, structured: { output }, isError: false }
+    return renderRan(started.ran)
   },
+}
+
+/** A command that did not become a session: refused, looked at only, or outside the sandbox, where it ends before the answer. */
+function renderRan({ outcome, command }: Ran): ToolResult {
+  if (outcome.refused)
+    return {
+      text: refusalText(outcome, command),
+      structured: { output: '', error: refusalText(outcome, command) },
+      isError: true,
+    }
+  if (outcome.status === 'dry_run')
+    return { text: dryRunText(command), structured: { output: dryRunText(command) }, isError: false }
+  const output = bodyOf(outcome, '')
+  const seconds = outcome.durationMs / 1_000
+  return {
+    text: lines(
+      `Wall time: ${seconds.toFixed(4)} seconds`,
+      outcome.exitCode === null
+        ? `Process ended: ${endWords(outcome)}`
+        : `Process exited with code ${outcome.exitCode}`,
+      noteLines(outcome.notes),
+      `Output:\n${output}`,
+    ),
+    structured: {
+      output,
+      ...(outcome.exitCode === null ? {} : { exit_code: outcome.exitCode }),
+      wall_time_seconds: seconds,
+    },
+    isError: false,
+  }
 }
 
 const writeStdin: ToolSpec = {

@@ -4,6 +4,7 @@ import type { JobInfo, KillResult } from '../../../contract/job.js'
 import { clipHead } from '../../../output/clip.js'
 import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
+import { BY_SWITCH } from '../../outside.js'
 import type { Reading } from '../../reading.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
 import { bodyOf, bodyOfParts, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
@@ -34,6 +35,7 @@ const bash: ToolSpec = {
     ),
   outputSchema: OUTPUT,
   fail: failed,
+  outside: BY_SWITCH,
   call: bashCall({ ran: renderRan, started: renderStarted }),
 }
 

@@ -2,6 +2,7 @@
 import { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../kinds.js'
+import { BY_REASON } from '../../outside.js'
 import { flag, inputOf, list, outputOf, text, whole } from '../../schema.js'
 import type { Wish } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -44,6 +45,7 @@ const bash: ToolSpec = {
     is_background: 'run_in_background',
     tty: 'pty',
   },
+  outside: BY_REASON,
   fail: (error) => renderError(error),
   call: (box, input, call) => {
     const {
