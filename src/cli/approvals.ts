@@ -7,7 +7,7 @@ import { NOT_ACCEPTED, sendAnswer, type AnswerOutcome } from '../engine/live/ans
 import type { EngineWatch, WatchedAsk } from '../engine/live/watch.js'
 import { holdGrant } from '../os/helper/held-grants.js'
 import { age } from './table.js'
-import { visible } from './visible.js'
+import { visible } from '../output/visible.js'
 
 /** `isGone`: the process that asked has ended; an approval is held for the same command when it is asked for again. */
 export type OpenQuestion = WatchedAsk & { readonly isGone: boolean }

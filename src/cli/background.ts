@@ -6,7 +6,7 @@ import { outcomeToJson } from '../contract/outcome.js'
 import type { RunRequest } from '../contract/request.js'
 import { EXIT, type Io } from './io.js'
 import { exitCodeOf } from './exit-code.js'
-import { visible } from './visible.js'
+import { visible } from '../output/visible.js'
 
 /** A command that fails at once should be told as failed, not as running; longer than this nobody waits for that. */
 const FIRST_LOOK_MS = 40

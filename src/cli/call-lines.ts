@@ -1,6 +1,6 @@
 /** A line per call, for a server that runs in a terminal: what ran for whom, and what came of it. */
+import { whatCame } from '../audit/blocks.js'
 import type { AuditEntry, AuditSink } from '../engine/services/audit-sink.js'
-import { whatCame } from './audit-line.js'
 import type { Io } from './io.js'
 import { painter } from './paint.js'
 import { cut, oneLine } from './table.js'

@@ -1,16 +1,16 @@
 /** Opens the engine for a verb, with the person at the terminal as the one to ask, and closes it whatever happens. */
 import { join } from 'node:path'
-import type { Engine } from '../contract/engine.js'
+import type { Engine, JobsView } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { ApprovalAnswer, ApprovalQuestion } from '../contract/request.js'
 import { loadConfig } from '../config/load.js'
-import { openEngine } from '../setup/from-config.js'
+import { openEngine, openReader } from '../setup/from-config.js'
 import { takeLockFile } from '../os/lock-file.js'
 import { nearestExisting } from '../os/paths.js'
 import { ensurePrivateDirectory, stateDirectory } from '../os/state-dir.js'
 import { directoryFor } from './directory.js'
 import type { Io } from './io.js'
-import { visible } from './visible.js'
+import { visible } from '../output/visible.js'
 
 export interface EngineUse {
   readonly flags?: readonly string[] | undefined
@@ -52,6 +52,22 @@ export async function withEngine<T>(
     }
   } finally {
     release()
+  }
+}
+
+/** For verbs that look at jobs and start nothing: no launcher is started, unless the jobs are at another place. */
+export async function withJobs<T>(io: Io, use: (jobs: JobsView, stateDir: string) => Promise<T>): Promise<T> {
+  if (placeOf(io, undefined) !== null) return withEngine(io, {}, use)
+  const { jobs, stateDir } = await openReader({
+    cwd: nearestExisting(io.cwd),
+    door: 'cli',
+    env: io.env,
+    onProblem: (message) => io.err.write(`cerith: ${message}\n`),
+  })
+  try {
+    return await use(jobs, stateDir)
+  } finally {
+    await jobs.close()
   }
 }
 

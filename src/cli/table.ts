@@ -1,4 +1,5 @@
 /** Aligned columns that fit the terminal, and sizes and times as people say them. */
+import { visible } from '../output/visible.js'
 
 /** The last column gets what is left of the width; everything longer is cut with an ellipsis. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
@@ -33,12 +34,9 @@ export function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
 }
 
-/** Control characters of somebody's output must not reach the terminal through a table. */
+/** Control, direction and zero-width characters of others must not reach the terminal through a table. */
 export function oneLine(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .replace(/[\u0000-\u001F\u007F-\u009F]/g, '�')
-    .trim()
+  return visible(text.replace(/\s+/g, ' ').trim())
 }
 
 /** `950ms`, `12s`, `5m`, `3h`, `2d`. */

@@ -197,6 +197,15 @@ export const SETTINGS: readonly Setting[] = [
     project: 'never',
   },
   {
+    key: 'record.sessions',
+    type: 'boolean',
+    default: false,
+    about:
+      'Record what sessions print, masked, for `cerith replay` and the page; 16 MB per session, kept as long as jobs.',
+    project: 'never',
+    variable: 'CERITH_RECORD_SESSIONS',
+  },
+  {
     key: 'audit.enabled',
     type: 'boolean',
     default: true,

@@ -98,3 +98,6 @@ export interface Engine {
   recover(call: string): Promise<Outcome | null>
   close(): Promise<void>
 }
+
+/** The part of an engine that looks at jobs and steps in. */
+export type JobsView = Pick<Engine, 'id' | 'job' | 'jobs'>

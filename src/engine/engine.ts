@@ -25,6 +25,7 @@ import { sweepDeadEngines, type EngineRecord } from '../os/helper/sweep.js'
 import { Questions } from '../audit/questions.js'
 import { auditOutcome } from './call/audit.js'
 import { openLiveDoor } from './live/door.js'
+import { recordSessions } from './live/recorder.js'
 import { LiveCalls } from './services/live-calls.js'
 import { Call } from './call/call.js'
 import { runFresh } from './run/foreground.js'
@@ -54,6 +55,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
   const jobs = createJobs(services)
   const sessions = createSessions(services, jobs)
   const liveDoor = openLiveDoor(services, () => sessions.list())
+  const stopRecording = options.recordSessions ? recordSessions(services) : null
 
   const launch = (request: RunRequest): Call => {
     const call = new Call(request, null, services.calls)
@@ -100,6 +102,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     const release = services.launcher.hold()
     await Promise.all([...services.live].map((life) => life.end()))
     await sessions.close()
+    stopRecording?.()
     await jobs.close()
     if (services.sandbox) await services.sandbox.close()
     await services.launcher.close()

@@ -15,6 +15,7 @@ import { sandboxOf } from '../config/sandbox-rows.js'
 import { findStateDirectory } from '../os/state-dir.js'
 import { UMASK_FIX, umaskNow } from '../os/umask.js'
 import type { SecretSource } from '../secrets/sources.js'
+import type { JobsReader } from '../engine/job/reader.js'
 import type { AuditSink } from '../engine/services/audit-sink.js'
 import type { AskpassRule, EngineLimits, EngineOptions } from '../engine/services/options.js'
 
@@ -55,6 +56,20 @@ export async function openEngine(options: OpenOptions): Promise<Opened> {
   return { engine, config, stateDir }
 }
 
+/** For doors that look at jobs and start nothing. The jobs of another place need its engine. */
+export async function openReader(
+  options: OpenOptions,
+): Promise<{ readonly jobs: JobsReader; readonly stateDir: string }> {
+  const env = options.env ?? process.env
+  const config = loadConfig({ cwd: options.configIn ?? options.cwd ?? process.cwd(), env })
+  const { path: stateDir, problem } = findStateDirectory(env)
+  if (problem) options.onProblem?.(problem)
+  checkUmask()
+  const { openJobsReader } = await import('../engine/job/reader.js')
+  const audit = config.values['audit.enabled'] ? auditSink(config, stateDir, options) : null
+  return { jobs: openJobsReader({ stateDir, door: options.door, audit }), stateDir }
+}
+
 /** What the configuration means for an engine. */
 export async function engineOptions(
   config: LoadedConfig,
@@ -77,6 +92,7 @@ export async function engineOptions(
     door: options.door,
     // A session of the command line outlives the process that used it; an MCP client's does not outlive the client.
     persistSessions: options.door === 'cli',
+    recordSessions: values['record.sessions'] as boolean,
     ...(list('roots').length > 0 ? { roots: list('roots') } : {}),
     envDefaults: values['env.defaults'] as boolean,
     allowDangerousEnv: values['env.allowDangerous'] as boolean,

@@ -1,11 +1,11 @@
 /** The door of the page: node:http and a WebSocket on loopback. Who may knock is decided by Host, Origin, process and key, in this order. */
-import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { isAgentsConnection } from '../os/helper/tcp-peer.js'
-import { loadAssets, type Asset } from './assets.js'
+import { loadAssets } from './assets.js'
 import { MAX_PAGES, type Desk } from './desk.js'
+import { serve } from './served.js'
 
 const KEY_WITHIN_MS = 3_000
 /** Before the key: nothing larger than a key. */
@@ -22,12 +22,13 @@ export async function openDoor({
   ui,
   port,
   host,
-  name,
+  names,
 }: {
   ui: Desk
   port: number
   host: string
-  name: string
+  /** What may stand before the port in Host and Origin. */
+  names: readonly string[]
 }): Promise<OpenDoor> {
   const assets = loadAssets()
   const http = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
@@ -35,7 +36,7 @@ export async function openDoor({
   })
   const allowed = (given: string | undefined): boolean => {
     const at = (http.address() as AddressInfo | null)?.port
-    return given !== undefined && [`127.0.0.1:${at}`, `localhost:${at}`, `${name}:${at}`].includes(given)
+    return given !== undefined && names.some((name) => given === `${name}:${at}`)
   }
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, perMessageDeflate: false })
   let strangers = 0
@@ -96,108 +97,6 @@ function meet(socket: WebSocket, ui: Desk): Promise<void> {
       resolve()
     })
   })
-}
-
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  {
-    ui,
-    assets,
-    allowed,
-  }: { ui: Desk; assets: ReadonlyMap<string, Asset>; allowed: (host: string | undefined) => boolean },
-): Promise<void> {
-  const no = (code: number): void => {
-    response.writeHead(code, { 'content-length': 0, connection: 'close' })
-    response.end()
-  }
-  if (!allowed(request.headers.host)) return no(403)
-  if (request.method !== 'GET') return no(405)
-  // A worker would outlive the page and see every later one.
-  if (request.headers['service-worker'] !== undefined || request.headers['sec-fetch-dest'] === 'serviceworker')
-    return no(403)
-  const path = (request.url ?? '/').split('?')[0] ?? '/'
-  const output = /^\/output\/([\w-]{1,80})$/.exec(path)?.[1]
-  if (output) return sendOutput(output, request, response, ui, no)
-  const asset = assets.get(path)
-  if (!asset) return no(404)
-  if (asset.type === 'text/html') return sendPage(asset, response)
-  const head = {
-    ...COMMON,
-    'content-type': `${asset.type}; charset=utf-8`,
-    'cache-control': 'no-cache',
-    etag: asset.etag,
-  }
-  if (request.headers['if-none-match'] === asset.etag) {
-    response.writeHead(304, head)
-    response.end()
-    return
-  }
-  response.writeHead(200, { ...head, 'content-encoding': 'gzip', 'content-length': asset.gzipped.length })
-  response.end(asset.gzipped)
-}
-
-const COMMON = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-}
-
-/** Only what this server sends may run; nothing may be framed, posted or loaded from elsewhere. xterm.js makes styles: they carry the nonce. */
-function sendPage(asset: Asset, response: ServerResponse): void {
-  const nonce = randomBytes(16).toString('base64')
-  const body = Buffer.from(asset.body.toString('utf8').replace('%NONCE%', nonce))
-  const policy = [
-    `default-src 'none'`,
-    `script-src 'self'`,
-    `style-src 'self' 'nonce-${nonce}'`,
-    `img-src 'self' data:`,
-    `connect-src 'self'`,
-    `worker-src 'none'`,
-    `base-uri 'none'`,
-    `form-action 'none'`,
-    `frame-ancestors 'none'`,
-    `require-trusted-types-for 'script'`,
-    `trusted-types 'none'`,
-  ]
-  response.writeHead(200, {
-    ...COMMON,
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy.join('; '),
-    'permissions-policy': 'camera=(), microphone=(), geolocation=(), clipboard-read=()',
-    'x-frame-options': 'DENY',
-    'cache-control': 'no-store',
-    'content-length': body.length,
-  })
-  response.end(body)
-}
-
-/** The whole output of a job as a file, for a page that shows its key. */
-async function sendOutput(
-  id: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  ui: Desk,
-  no: (code: number) => void,
-): Promise<void> {
-  const entry = ui.keys.enter(/^Bearer ([\w-]+)$/.exec(request.headers.authorization ?? '')?.[1])
-  if (entry.kind !== 'in') return no(401)
-  const job = await ui.engine.job(id).catch(() => null)
-  if (!job) return no(404)
-  response.writeHead(200, {
-    ...COMMON,
-    'content-type': 'text/plain; charset=utf-8',
-    'content-disposition': `attachment; filename="${id}.log"`,
-    'cache-control': 'no-store',
-  })
-  for (let since = 0; !response.destroyed;) {
-    const { text, cursor, totalBytes } = await job.read({ since, maxBytes: 1024 * 1024 })
-    if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
-    if (cursor >= totalBytes || cursor === since) break
-    since = cursor
-  }
-  response.end()
 }
 
 function originOf(request: IncomingMessage): string | null {

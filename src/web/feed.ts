@@ -1,6 +1,7 @@
 /** What all pages see of the world, as keyed values; pages are told what changed, not everything again. */
-import type { Engine } from '../contract/engine.js'
+import type { JobsView } from '../contract/engine.js'
 import { clientName, worldOf, type CallRow, type JobRow } from '../engine/live/world.js'
+import type { AskRow, CallRow as CallValue, EngineRow, JobRow as JobValue, Sample } from './words.js'
 import type { EngineWatch, WatchedAsk, WatchedEngine } from '../engine/live/watch.js'
 
 const TICK_MS = 1_000
@@ -17,13 +18,6 @@ export interface Delta {
   readonly gone: readonly (readonly [Collection, string])[]
 }
 
-/** CPU in percent of one processor and memory in bytes, by second. */
-export interface Sample {
-  readonly at: number
-  readonly cpu: number
-  readonly memory: number
-}
-
 type Known = Map<
   string,
   { readonly c: Collection; readonly id: string; readonly text: string; readonly value: unknown }
@@ -31,7 +25,7 @@ type Known = Map<
 
 export class Feed {
   readonly #watch: EngineWatch
-  readonly #engine: Engine
+  readonly #jobs: JobsView
   readonly #tell: (delta: Delta) => void
   #known: Known = new Map()
   #used = new Map<string, { readonly cpuMs: number; readonly at: number }>()
@@ -39,11 +33,12 @@ export class Feed {
   #timer: NodeJS.Timeout | null = null
   #soon: NodeJS.Timeout | null = null
   #looking = false
+  #first: Promise<void> | null = null
   #again = false
 
-  constructor(watch: EngineWatch, engine: Engine, tell: (delta: Delta) => void) {
+  constructor(watch: EngineWatch, jobs: JobsView, tell: (delta: Delta) => void) {
     this.#watch = watch
-    this.#engine = engine
+    this.#jobs = jobs
     this.#tell = tell
   }
 
@@ -51,7 +46,7 @@ export class Feed {
   set active(on: boolean) {
     if (on && !this.#timer) {
       this.#timer = setInterval(() => void this.#look(true), TICK_MS)
-      void this.#look(true)
+      this.#first = this.#look(true)
     } else if (!on && this.#timer) {
       clearInterval(this.#timer)
       this.#timer = null
@@ -67,8 +62,9 @@ export class Feed {
     }, SOON_MS)
   }
 
-  /** For a page that has just come. */
-  everything(): Delta {
+  /** For a page that has just come; the first look may still be under way. */
+  async everything(): Promise<Delta> {
+    await this.#first
     return { t: 'delta', set: [...this.#known.values()].map(({ c, id, value }) => [c, id, value] as const), gone: [] }
   }
 
@@ -103,7 +99,7 @@ export class Feed {
   }
 
   async #values(): Promise<(readonly [Collection, string, unknown])[]> {
-    const { calls, jobs } = await worldOf(this.#watch, this.#engine, true)
+    const { calls, jobs } = await worldOf(this.#watch, this.#jobs, { all: true, lastLines: false })
     const engines = [...this.#watch.engines.values()]
     const now = performance.now()
     const used = new Map<string, { cpuMs: number; at: number }>()
@@ -129,6 +125,7 @@ export class Feed {
       ...this.#watch.asks().map(({ engine, ask }) => ['asks', ask.id, askValue(engine, ask)] as const),
     ]
     this.#used = used
+    for (const id of this.#samples.keys()) if (!used.has(id)) this.#samples.delete(id)
     return values
   }
 
@@ -147,7 +144,7 @@ export class Feed {
   }
 }
 
-function engineValue({ pid, door, cwd, state, why, sessions, calls }: WatchedEngine) {
+function engineValue({ pid, door, cwd, state, why, sessions, calls }: WatchedEngine): EngineRow {
   const clients = [...calls.values()]
     .map(({ client }) => client)
     .filter((client) => client !== null && client !== 'default')
@@ -158,13 +155,7 @@ function engineValue({ pid, door, cwd, state, why, sessions, calls }: WatchedEng
     state,
     why,
     name: clientName({ client: clients[0] ?? null, door }),
-    sessions: sessions.map(({ name, cwd: at, busy, calls: count, leftovers }) => ({
-      name,
-      cwd: at,
-      busy,
-      calls: count,
-      leftovers,
-    })),
+    sessions: sessions.map(({ name, cwd: at, busy, calls: count }) => ({ name, cwd: at, busy, calls: count })),
   }
 }
 
@@ -172,8 +163,8 @@ type Load = (id: string, cpuMs: number, memory: number) => number
 
 function callValue(call: CallRow, load: Load) {
   const id = `${call.engine.id}:${call.run}`
-  const { run, session, command, description, at, pid, bytes, lastLine, uses, ask, pty, client, door } = call
-  const value = {
+  const { run, session, command, description, at, bytes, lastLine, uses, ask, pty, client, door } = call
+  const value: CallValue = {
     engine: call.engine.id,
     run,
     session,
@@ -181,7 +172,6 @@ function callValue(call: CallRow, load: Load) {
     description,
     client: clientName({ client, door }),
     at,
-    pid,
     pty,
     bytes,
     lastLine: lastLine.slice(0, 200),
@@ -194,7 +184,7 @@ function callValue(call: CallRow, load: Load) {
 }
 
 function jobValue({ info, uses }: JobRow, load: Load) {
-  const value = {
+  const value: JobValue = {
     status: info.status,
     running: info.isRunning,
     command: info.command.slice(0, SHOWN_COMMAND),
@@ -218,6 +208,6 @@ function jobValue({ info, uses }: JobRow, load: Load) {
 }
 
 /** Whole: what is approved is never shortened on its way to the person. */
-function askValue(engine: WatchedEngine, ask: WatchedAsk) {
+function askValue(engine: WatchedEngine, ask: WatchedAsk): AskRow {
   return { ...ask, door: engine.door, pid: engine.pid }
 }

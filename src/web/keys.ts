@@ -1,27 +1,33 @@
 /** The keys of the page: one-time keys of links, and the session keys that pages get for them. In memory only; they end with the process. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { LookLink, Role } from './words.js'
 
-/** `person` may answer and act; `look` may only look. */
-export type Role = 'person' | 'look'
-
-export interface Session {
+/** What a link lets its holder do. */
+interface Right {
   readonly role: Role
   /** Named by the person who made the link. */
   readonly label: string
   readonly id: string
   /** Epoch milliseconds. Null: with the process. */
   readonly until: number | null
+  /** The one job that it shows; null: everything. */
+  readonly only: string | null
+}
+
+export interface Session extends Right {
   usedAt: number
   /** Ends every page that holds it. */
   readonly pages: Set<() => void>
 }
 
-interface Link {
-  readonly role: Role
-  readonly label: string
-  readonly id: string
-  readonly until: number | null
+interface Link extends Right {
   readonly opensUntil: number
+}
+
+export interface LinkOptions {
+  readonly label?: string
+  readonly livesMs?: number | null
+  readonly only?: string | null
 }
 
 export type Entry =
@@ -34,42 +40,46 @@ export type Entry =
 const LINK_LIVES_MS = 10 * 60_000
 const IDLE_MS = 12 * 60 * 60_000
 const WRONG_PER_MINUTE = 10
+const MINUTE_MS = 60_000
 
 export class Keys {
   readonly #links = new Map<string, Link>()
   readonly #used = new Set<string>()
   readonly #sessions = new Map<string, Session>()
+  readonly #now: () => number
   #wrong: number[] = []
   #count = 0
 
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+  }
+
   /** The key for a link. Good once, and not for long. */
-  link(
-    role: Role,
-    { label = role, livesMs = null }: { label?: string; livesMs?: number | null } = {},
-  ): { key: string; id: string } {
+  link(role: Role, { label = role, livesMs = null, only = null }: LinkOptions = {}): { key: string; id: string } {
     const key = randomBytes(24).toString('base64url')
     const id = String(++this.#count)
-    const until = livesMs === null ? null : Date.now() + livesMs
-    this.#links.set(digest(key), { role, label, id, until, opensUntil: Date.now() + (livesMs ?? LINK_LIVES_MS) })
+    const now = this.#now()
+    const until = livesMs === null ? null : now + livesMs
+    this.#links.set(digest(key), { role, label, id, until, only, opensUntil: now + (livesMs ?? LINK_LIVES_MS) })
     return { key, id }
   }
 
   enter(given: unknown): Entry {
-    if (typeof given !== 'string' || given.length > 128) return this.#refuse()
     if (this.#tooMany()) return { kind: 'slow down' }
+    if (typeof given !== 'string' || given.length > 128) return this.#refuse()
     const name = digest(given)
     const session = find(this.#sessions, name)
-    if (session && !isOver(session)) {
-      session.usedAt = Date.now()
+    if (session && !this.#isOver(session)) {
+      session.usedAt = this.#now()
       return { kind: 'in', session, key: given }
     }
     const link = find(this.#links, name)
-    if (link && Date.now() < link.opensUntil) {
+    if (link && this.#now() < link.opensUntil) {
       this.#links.delete(name)
       this.#used.add(name)
       const key = randomBytes(24).toString('base64url')
-      const { role, label, id, until } = link
-      const opened = { role, label, id, until, usedAt: Date.now(), pages: new Set<() => void>() }
+      const { role, label, id, until, only } = link
+      const opened = { role, label, id, until, only, usedAt: this.#now(), pages: new Set<() => void>() }
       this.#sessions.set(digest(key), opened)
       return { kind: 'in', session: opened, key }
     }
@@ -81,18 +91,18 @@ export class Keys {
 
   /** A page shows that it is used. */
   touch(session: Session): void {
-    session.usedAt = Date.now()
+    session.usedAt = this.#now()
   }
 
   /** Those that are over end their pages. Called now and then. */
   sweep(): void {
-    for (const [name, session] of this.#sessions) if (isOver(session)) this.#end(name, session)
+    for (const [name, session] of this.#sessions) if (this.#isOver(session)) this.#end(name, session)
+    for (const [name, link] of this.#links) if (this.#now() >= link.opensUntil) this.#links.delete(name)
   }
 
-  revoke(id: string): boolean {
+  revoke(id: string): void {
     for (const [name, session] of this.#sessions) if (session.id === id) this.#end(name, session)
     for (const [name, link] of this.#links) if (link.id === id) this.#links.delete(name)
-    return true
   }
 
   revokeAll(): void {
@@ -101,12 +111,12 @@ export class Keys {
   }
 
   /** Links to look that are open, or in use. */
-  lookers(): { readonly id: string; readonly label: string; readonly until: number | null; readonly pages: number }[] {
+  lookers(): LookLink[] {
     const open = [...this.#links.values()].map((link) => ({ ...link, pages: 0 }))
     const used = [...this.#sessions.values()].map((session) => ({ ...session, pages: session.pages.size }))
     return [...open, ...used]
       .filter(({ role }) => role === 'look')
-      .map(({ id, label, until, pages }) => ({ id, label, until, pages }))
+      .map(({ id, label, until, pages, only }) => ({ id, label, until, pages, only }))
   }
 
   #end(name: string, session: Session): void {
@@ -115,20 +125,20 @@ export class Keys {
   }
 
   #refuse(): Entry {
-    this.#wrong.push(Date.now())
+    this.#wrong.push(this.#now())
     return { kind: 'no' }
   }
 
   #tooMany(): boolean {
-    const minute = Date.now() - 60_000
+    const minute = this.#now() - MINUTE_MS
     this.#wrong = this.#wrong.filter((at) => at > minute)
     return this.#wrong.length >= WRONG_PER_MINUTE
   }
-}
 
-function isOver({ until, usedAt, pages }: Session): boolean {
-  if (until !== null && Date.now() > until) return true
-  return pages.size === 0 && Date.now() - usedAt > IDLE_MS
+  #isOver({ until, usedAt, pages }: Session): boolean {
+    if (until !== null && this.#now() > until) return true
+    return pages.size === 0 && this.#now() - usedAt > IDLE_MS
+  }
 }
 
 function digest(key: string): string {

@@ -3,11 +3,12 @@ import type { WebSocket } from 'ws'
 import type { ApprovalAnswer } from '../contract/request.js'
 import type { Attachment } from '../contract/job.js'
 import { waitingOf } from '../audit/approvals.js'
+import { recordingsOf } from '../os/job/recordings.js'
 import { Flow } from './flow.js'
 import type { Session } from './keys.js'
-import { auditLines, chainVerdict } from './records.js'
 import { tailJob, type Tail } from './tail.js'
 import type { Desk } from './desk.js'
+import type { Delta } from './feed.js'
 
 const ACTS = new Set([
   'kill',
@@ -19,8 +20,12 @@ const ACTS = new Set([
   'give-back',
   'answer',
   'share',
+  'links',
   'revoke',
 ])
+/** All that a link to one job may ask for, and only about that job. */
+const ABOUT_A_JOB = new Set(['open', 'lines', 'samples'])
+const ABOUT_NOTHING = new Set(['ack', 'visible', 'close'])
 const MAX_LINES = 2_000
 const LINES_BYTES = 128 * 1024
 
@@ -61,6 +66,8 @@ export class Page {
     if (typeof what !== 'string') return
     if (ACTS.has(what) && this.session.role !== 'person')
       return this.send({ t: 'error', text: 'This link may only look.' })
+    if (!this.#mayAsk(what, message))
+      return this.send({ t: 'error', text: 'This link shows one job and nothing else.' })
     try {
       await this.#obey(what, message)
     } catch (error) {
@@ -70,6 +77,23 @@ export class Page {
 
   async close(): Promise<void> {
     await this.#closeView()
+  }
+
+  /** What a link to one job shows of the world: that job. */
+  tell(delta: Delta & { readonly first?: boolean }): void {
+    const { only } = this.session
+    if (only === null) return this.send(delta)
+    const isShown = ([collection, id]: readonly [string, string, ...unknown[]]): boolean =>
+      collection === 'jobs' && id === only
+    const set = delta.set.filter(isShown)
+    const gone = delta.gone.filter(isShown)
+    if (set.length > 0 || gone.length > 0 || delta.first) this.send({ ...delta, set, gone })
+  }
+
+  #mayAsk(what: string, message: Message): boolean {
+    const { only } = this.session
+    if (only === null || ABOUT_NOTHING.has(what)) return true
+    return ABOUT_A_JOB.has(what) && (what === 'open' ? message['of'] === `job/${only}` : message['id'] === only)
   }
 
   async #obey(what: string, message: Message): Promise<void> {
@@ -85,13 +109,13 @@ export class Page {
       case 'close':
         return this.#closeView()
       case 'audit':
-        return this.send({
-          t: 'audit',
-          ask: message['ask'],
-          ...(await auditLines(this.#ui.auditFile, linesWanted(message))),
-        })
+        return this.send({ t: 'audit', ask: message['ask'], ...(await this.#ui.records.lines(linesWanted(message))) })
+      case 'blocks': {
+        const blocks = await this.#ui.records.blocks(linesWanted(message))
+        return this.send({ t: 'blocks', ask: message['ask'], blocks, isRecorded: this.#isRecorded(message) })
+      }
       case 'chain':
-        return this.send({ t: 'chain', ...(await chainVerdict(this.#ui.auditFile, this.#ui.headCopy)) })
+        return this.send({ t: 'chain', ...(await this.#ui.records.verdict()) })
       case 'lines':
         return this.#sendLines(id, message)
       case 'samples':
@@ -115,13 +139,19 @@ export class Page {
         return this.#answer(message)
       case 'share': {
         const livesMs = Math.min(Math.max(60_000, Number(message['livesMs']) || 3_600_000), 30 * 86_400_000)
-        const link = this.#ui.linkToLook(textOf(message['label']).slice(0, 80) || 'a link', livesMs)
+        const label = textOf(message['label']).slice(0, 80) || 'a link'
+        const link = this.#ui.linkToLook({ label, livesMs, only: textOf(message['only']).slice(0, 80) || null })
         return this.send({ t: 'shared', link, all: this.#ui.keys.lookers() })
       }
       case 'revoke':
         this.#ui.keys.revoke(id)
         return this.send({ t: 'links', all: this.#ui.keys.lookers() })
     }
+  }
+
+  #isRecorded(message: Message): boolean {
+    const { session, engine } = linesWanted(message)
+    return session !== null && recordingsOf(this.#ui.stateDir, { session, engine }).length > 0
   }
 
   async #openView(of: string): Promise<void> {
@@ -132,7 +162,7 @@ export class Page {
     const [kind, ...rest] = of.split('/')
     if (kind === 'call') return this.#ui.follow(rest[0] ?? '', true)
     const show = (size: object): void => this.send({ t: 'size', of, size })
-    const tail = await tailJob(this.#ui.engine, rest[0] ?? '', flow, show, () => this.#flow === flow)
+    const tail = await tailJob(this.#ui.jobs, rest[0] ?? '', flow, show, () => this.#flow === flow)
     // The person may have gone on meanwhile.
     if (this.#flow === flow) this.#tail = tail
     else tail.stop()
@@ -158,7 +188,7 @@ export class Page {
     const flow = new Flow((text, skipped) => this.send({ t: 'out', of, text, skipped }))
     this.#flow = flow
     this.send({ t: 'taken', of })
-    const job = await this.#ui.engine.job(of.slice(4))
+    const job = await this.#ui.jobs.job(of.slice(4))
     this.#attachment = await job.attach({
       by: this.#ui.who,
       readOnly: false,
@@ -177,7 +207,7 @@ export class Page {
 
   async #kill(id: string): Promise<void> {
     if (id.includes(':')) return this.#orderCall(id, 'kill')
-    await (await this.#ui.engine.job(id)).kill({ by: this.#ui.who })
+    await (await this.#ui.jobs.job(id)).kill({ by: this.#ui.who })
     this.#ui.feed.poke()
   }
 
@@ -199,7 +229,7 @@ export class Page {
 
   /** A range of a job's output as lines, by byte offset; with `filter` only the lines that fit, searched here. */
   async #sendLines(id: string, message: Message): Promise<void> {
-    const job = await this.#ui.engine.job(id)
+    const job = await this.#ui.jobs.job(id)
     const stream = ['stdout', 'stderr', 'output'].find((each) => each === message['stream']) as 'stdout' | undefined
     const filter = textOf(message['filter'])
     const since = Math.max(0, Math.floor(Number(message['since']) || 0))

@@ -1,86 +1,119 @@
-/** What the audit log tells a page: lines by search, commands of a session as blocks, series for the plots, the verdict on the chain. */
-import { readAudit, verifyAudit, type AuditLine } from '../audit/chain.js'
+/** What the audit log tells a page: lines by search, the commands of a session as blocks, the verdict on the chain. */
+import { statSync } from 'node:fs'
+import { blocksOf, textOf, toneOf, whatCame, withoutStarts } from '../audit/blocks.js'
+import { auditFiles, readAudit, verifyAudit, type AuditLine } from '../audit/chain.js'
+import type { BlockRow, Line, Lines } from './words.js'
 
 const MAX_LINES = 5_000
 const SHOWN_COMMAND = 2_000
+const KEPT_ANSWERS = 16
+const SEARCHED = ['command', 'cwd', 'status', 'rule', 'session', 'kind', 'by', 'client', 'signal', 'job']
 
-export interface Line {
-  readonly at: number
-  readonly kind: string
-  readonly engine: string
-  readonly door: string
-  readonly client: string | null
+export interface Wanted {
+  readonly query: string
   readonly session: string | null
-  readonly command: string
-  readonly cwd: string
-  readonly status: string
-  readonly exitCode: number | null
-  readonly signal: string | null
-  readonly rule: string | null
-  readonly job: string | null
-  readonly bytes: number
-  readonly ms: number
-  readonly by: string | null
-  readonly waitedMs: number | null
+  readonly engine: string | null
+  readonly limit: number
 }
 
-export interface Lines {
-  readonly lines: readonly Line[]
-  /** How many there are that fit, shown or not. */
-  readonly total: number
+/** Pages ask again and again: the log is read anew only when it has grown. */
+export class Records {
+  readonly #file: string
+  readonly #headCopy: string | undefined
+  readonly #answers = new Map<string, { readonly mark: string; readonly answer: Promise<unknown> }>()
+
+  constructor(file: string, headCopy: string | undefined) {
+    this.#file = file
+    this.#headCopy = headCopy
+  }
+
+  /** The newest that fit, oldest first. */
+  lines(wanted: Wanted): Promise<Lines> {
+    return this.#once('lines', wanted, async () => {
+      const { kept, total } = await this.#fitting(wanted)
+      const lines = withoutStarts(kept).map(lineOf)
+      const shown = lines.sort((a, b) => a.at - b.at).slice(-limitOf(wanted))
+      return { lines: shown, total: total - (kept.length - lines.length) }
+    })
+  }
+
+  /** Commands with what came of them and what people did about them, oldest first. */
+  blocks(wanted: Wanted): Promise<readonly BlockRow[]> {
+    return this.#once('blocks', wanted, async () => {
+      const { kept } = await this.#fitting(wanted)
+      const rows = blocksOf(kept).map(({ entry, isOpen, deeds }) => ({
+        ...lineOf(entry),
+        ...(isOpen ? { came: 'running', tone: 'ok' as const } : {}),
+        isOpen,
+        deeds: deeds.map(lineOf),
+      }))
+      return rows.slice(-limitOf(wanted))
+    })
+  }
+
+  verdict() {
+    return this.#once('verdict', null, async () => {
+      const { lines, files, head, problems, intact } = await verifyAudit(this.#file, this.#headCopy)
+      return {
+        intact,
+        lines,
+        files: files.length,
+        head,
+        problems: problems.slice(0, 20).map(({ message, line }) => ({ message, line })),
+      }
+    })
+  }
+
+  async #fitting(wanted: Wanted): Promise<{ kept: AuditLine[]; total: number }> {
+    const words = wanted.query.toLowerCase().split(/\s+/).filter(Boolean)
+    const most = limitOf(wanted) * 2
+    const kept: AuditLine[] = []
+    let total = 0
+    for await (const entry of readAudit(this.#file)) {
+      if (entry['kind'] === 'rotated') continue
+      if (wanted.session !== null && entry['session'] !== wanted.session) continue
+      if (wanted.engine !== null && entry['engine'] !== wanted.engine) continue
+      if (words.length > 0 && !fits(entry, words)) continue
+      total += 1
+      kept.push(entry)
+      if (kept.length > most * 2) kept.splice(0, kept.length - most)
+    }
+    return { kept, total }
+  }
+
+  #once<T>(what: string, wanted: Wanted | null, find: () => Promise<T>): Promise<T> {
+    const key = `${what} ${JSON.stringify(wanted)}`
+    const mark = this.#mark()
+    const known = this.#answers.get(key)
+    if (known?.mark === mark) return known.answer as Promise<T>
+    const answer = find()
+    this.#answers.delete(key)
+    this.#answers.set(key, { mark, answer })
+    answer.catch(() => this.#answers.delete(key))
+    if (this.#answers.size > KEPT_ANSWERS) this.#answers.delete(this.#answers.keys().next().value as string)
+    return answer
+  }
+
+  /** Changes with every line that is written, and with every file that is put aside. */
+  #mark(): string {
+    return auditFiles(this.#file)
+      .map((file) => {
+        const stat = statSync(file, { throwIfNoEntry: false })
+        return `${file} ${stat?.size} ${stat?.mtimeMs} ${stat?.ctimeMs}`
+      })
+      .join('\n')
+  }
 }
 
-/** The newest that fit, oldest first. */
-export async function auditLines(
-  file: string,
-  wanted: { query: string; session: string | null; engine: string | null; limit: number },
-): Promise<Lines> {
-  const words = wanted.query.toLowerCase().split(/\s+/).filter(Boolean)
-  const limit = Math.min(Math.max(1, wanted.limit), MAX_LINES)
-  const found: Line[] = []
-  let total = 0
-  const ended = new Set<string>()
-  const keep: AuditLine[] = []
-  for await (const entry of readAudit(file)) {
-    if (entry['kind'] === 'rotated') continue
-    if (wanted.session !== null && entry['session'] !== wanted.session) continue
-    if (wanted.engine !== null && entry['engine'] !== wanted.engine) continue
-    if (words.length > 0 && !fits(entry, words)) continue
-    if (entry['kind'] !== 'start') ended.add(keyOf(entry))
-    keep.push(entry)
-    if (keep.length > limit * 3) keep.splice(0, keep.length - limit * 2)
-    total += 1
-  }
-  // The end of a command says when it began: its start counts only while there is no end.
-  for (const entry of keep) {
-    if (entry['kind'] === 'start' && ended.has(keyOf(entry))) total -= 1
-    else found.push(lineOf(entry))
-  }
-  return { lines: found.sort((a, b) => a.at - b.at).slice(-limit), total }
-}
-
-export async function chainVerdict(file: string, headCopy: string | undefined) {
-  const { lines, files, head, problems, intact } = await verifyAudit(file, headCopy)
-  return {
-    intact,
-    lines,
-    files: files.length,
-    head,
-    problems: problems.slice(0, 20).map(({ message, line }) => ({ message, line })),
-  }
+function limitOf({ limit }: Wanted): number {
+  return Math.min(Math.max(1, Math.floor(limit) || 1), MAX_LINES)
 }
 
 function fits(entry: AuditLine, words: readonly string[]): boolean {
-  const keys = ['command', 'cwd', 'status', 'rule', 'session', 'kind', 'by', 'client', 'signal', 'job']
-  const text = keys
-    .map((key) => textOf(entry, key))
+  const text = SEARCHED.map((key) => textOf(entry, key))
     .join(' ')
     .toLowerCase()
   return words.every((word) => text.includes(word))
-}
-
-function keyOf(entry: AuditLine): string {
-  return [textOf(entry, 'engine'), textOf(entry, 'at'), textOf(entry, 'command')].join(' ')
 }
 
 function lineOf(entry: AuditLine): Line {
@@ -90,24 +123,16 @@ function lineOf(entry: AuditLine): Line {
     at: number('at'),
     kind: textOf(entry, 'kind'),
     engine: textOf(entry, 'engine'),
-    door: textOf(entry, 'door'),
     client: maybe('client'),
     session: maybe('session'),
     command: textOf(entry, 'command').slice(0, SHOWN_COMMAND),
     cwd: textOf(entry, 'cwd'),
-    status: textOf(entry, 'status'),
-    exitCode: typeof entry['exitCode'] === 'number' ? entry['exitCode'] : null,
-    signal: maybe('signal'),
-    rule: maybe('rule'),
+    came: whatCame(entry),
+    tone: toneOf(entry),
     job: maybe('job'),
     bytes: number('bytes'),
     ms: number('durationMs'),
     by: maybe('by'),
     waitedMs: typeof entry['waitedMs'] === 'number' ? entry['waitedMs'] : null,
   }
-}
-
-function textOf(entry: AuditLine, key: string): string {
-  const value = entry[key]
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

@@ -1,7 +1,7 @@
 /** Follows the output of a job for a view: its end first, then what comes. A view that falls behind goes on at the end. */
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Engine } from '../contract/engine.js'
+import type { JobsView } from '../contract/engine.js'
 import type { Flow } from './flow.js'
 
 const BEGIN_BYTES = 256 * 1024
@@ -15,13 +15,13 @@ export interface Tail {
 
 /** `onSize` is told how large the terminal of the job is, before its output. */
 export async function tailJob(
-  engine: Engine,
+  jobs: JobsView,
   id: string,
   flow: Flow,
   onSize: (size: { cols: number; rows: number }) => void,
   isWanted: () => boolean,
 ): Promise<Tail> {
-  const job = await engine.job(id)
+  const job = await jobs.job(id)
   const info = await job.info()
   const size = info.pty && info.isRunning ? (await job.screen()).size : null
   if (size && isWanted()) onSize(size)

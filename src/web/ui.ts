@@ -1,21 +1,27 @@
 /** `cerith ui`: one process that shows all engines of a state directory to the person's browser, on loopback. */
 import { randomBytes } from 'node:crypto'
+import { statfsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { WebSocket } from 'ws'
 import { announcePresence } from '../audit/presence.js'
-import type { Engine } from '../contract/engine.js'
+import type { JobsView } from '../contract/engine.js'
 import { EngineWatch, type WatchEvent } from '../engine/live/watch.js'
 import type { Desk } from './desk.js'
 import { openDoor, type OpenDoor } from './door.js'
-import { Feed } from './feed.js'
-import { Keys, type Session } from './keys.js'
+import { Feed, type Delta } from './feed.js'
+import { Keys, type LinkOptions, type Session } from './keys.js'
 import { Page } from './page.js'
+import { Records } from './records.js'
+import { reachableNames } from './names.js'
+import type { Disk } from './words.js'
 
-const SWEEP_MS = 30_000
+const SWEEP_MS = 5_000
+/** Less than this, and a job cannot store what it prints. */
+const FULL_BELOW = 1024 * 1024
 
 export interface UiOptions {
-  readonly engine: Engine
+  readonly jobs: JobsView
   readonly stateDir: string
   /** 0 takes any free port. */
   readonly port: number
@@ -31,37 +37,42 @@ export class Ui implements Desk {
   readonly keys = new Keys()
   readonly watch: EngineWatch
   readonly feed: Feed
-  readonly engine: Engine
-  readonly auditFile: string
-  readonly headCopy: string | undefined
+  readonly jobs: JobsView
+  readonly records: Records
+  readonly stateDir: string
   /** For the audit log. */
   readonly who: string
   readonly warn: (message: string) => void
-  readonly #stateDir: string
   readonly #readOnly: boolean
   readonly #pages = new Set<Page>()
   /** A name that no page had before: what an earlier server left in the browser does not know it. */
   readonly #name = `${randomBytes(5).toString('hex')}.localhost`
+  #shown = this.#name
+  #disk: Disk | null = null
   readonly #followed = new Map<string, number>()
   #door: OpenDoor | null = null
   #leave: (() => void) | null = null
   readonly #sweep: NodeJS.Timeout
 
-  constructor({ engine, stateDir, headCopy, warn, readOnly }: UiOptions) {
-    this.engine = engine
-    this.headCopy = headCopy
+  constructor({ jobs, stateDir, headCopy, warn, readOnly }: UiOptions) {
+    this.jobs = jobs
     this.warn = warn
-    this.#stateDir = stateDir
+    this.stateDir = stateDir
     this.#readOnly = readOnly
-    this.auditFile = join(stateDir, 'audit.jsonl')
+    this.records = new Records(join(stateDir, 'audit.jsonl'), headCopy)
     this.who = `${userName()}: page of cerith ${process.pid}`
-    this.watch = new EngineWatch({ stateDir, except: engine.id, onEvent: (event) => this.#hear(event) })
-    this.feed = new Feed(this.watch, engine, (delta) => this.#tell(delta))
-    this.#sweep = setInterval(() => this.keys.sweep(), SWEEP_MS)
+    this.watch = new EngineWatch({ stateDir, except: jobs.id, onEvent: (event) => this.#hear(event) })
+    this.feed = new Feed(this.watch, jobs, (delta) => this.#tellAll(delta))
+    this.#sweep = setInterval(() => {
+      this.keys.sweep()
+      this.#lookAtDisk()
+    }, SWEEP_MS)
   }
 
   async open({ port, host }: Pick<UiOptions, 'port' | 'host'>): Promise<void> {
-    this.#door = await openDoor({ ui: this, port, host, name: this.#name })
+    const { shown, allowed } = reachableNames(host, this.#name)
+    this.#shown = shown
+    this.#door = await openDoor({ ui: this, port, host, names: allowed })
     this.watch.start()
   }
 
@@ -73,14 +84,17 @@ export class Ui implements Desk {
     return this.#pages.size
   }
 
-  /** `fresh`: under the name of this start. A browser that knows no names under localhost takes the address. */
-  link({ fresh }: { fresh: boolean }): string {
-    const { key } = this.keys.link(this.#readOnly ? 'look' : 'person')
-    return `http://${fresh ? this.#name : '127.0.0.1'}:${this.port}/#k=${key}`
+  /** Under the name of this start, or by the address that other machines were allowed to reach. */
+  link(): string {
+    return this.#linkWith(this.keys.link(this.#readOnly ? 'look' : 'person').key)
   }
 
-  linkToLook(label: string, livesMs: number): string {
-    return `http://127.0.0.1:${this.port}/#k=${this.keys.link('look', { label, livesMs }).key}`
+  linkToLook(options: LinkOptions): string {
+    return this.#linkWith(this.keys.link('look', options).key)
+  }
+
+  #linkWith(key: string): string {
+    return `http://${this.#shown}:${this.port}/#k=${key}`
   }
 
   /** A page that has shown a good key. */
@@ -91,9 +105,11 @@ export class Ui implements Desk {
     this.#pages.add(page)
     this.presenceChanged()
     this.feed.active = true
-    page.send({ t: 'welcome', role: session.role, key, until: session.until })
-    page.send({ ...this.feed.everything(), first: true })
-    this.feed.poke()
+    const { role, until, only } = session
+    page.send({ t: 'welcome', role, key, until, only, shares: this.#shown })
+    this.#disk = null
+    this.#lookAtDisk()
+    void this.feed.everything().then((delta) => page.tell({ ...delta, first: true }))
     socket.on('close', () => {
       session.pages.delete(end)
       this.keys.touch(session)
@@ -109,7 +125,7 @@ export class Ui implements Desk {
   presenceChanged(): void {
     const isThere = [...this.#pages].some(({ session, visible }) => session.role === 'person' && visible)
     this.watch.approves = isThere
-    if (isThere) this.#leave ??= announcePresence(this.#stateDir)
+    if (isThere) this.#leave ??= announcePresence(this.stateDir)
     else {
       this.#leave?.()
       this.#leave = null
@@ -149,8 +165,31 @@ export class Ui implements Desk {
     if (said.t !== 'lines') this.feed.poke()
   }
 
+  #tellAll(delta: Delta): void {
+    for (const page of this.#pages) page.tell(delta)
+  }
+
+  #lookAtDisk(): void {
+    if (this.#pages.size === 0) return
+    const disk = diskOf(this.stateDir)
+    if (!disk || disk.isFull === this.#disk?.isFull) return
+    this.#disk = disk
+    this.#tell({ t: 'disk', ...disk })
+  }
+
+  /** News about commands, for pages that show more than one job. */
   #tell(message: object): void {
-    for (const page of this.#pages) page.send(message)
+    for (const page of this.#pages) if (page.session.only === null) page.send(message)
+  }
+}
+
+/** Where jobs store their output. */
+function diskOf(stateDir: string): Disk | null {
+  try {
+    const { bavail, bsize } = statfsSync(stateDir)
+    return { free: bavail * bsize, isFull: bavail * bsize < FULL_BELOW }
+  } catch {
+    return null
   }
 }
 

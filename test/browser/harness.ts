@@ -40,7 +40,7 @@ export class World {
   }
 
   /** Starts `cerith ui` and gives its link. */
-  async ui(...words: string[]): Promise<{ link: string; child: ChildProcess; origin: string }> {
+  async ui(...words: string[]): Promise<{ link: string; child: ChildProcess; origin: string; near: string }> {
     const child = spawn(process.execPath, [join(root, 'dist/cli.cjs'), 'ui', '--no-open', ...words], {
       env: { ...process.env, CERITH_HOME: this.home },
       cwd: this.dir,
@@ -52,7 +52,9 @@ export class World {
       child.stdout?.once('data', (chunk: Buffer) => resolve(String(chunk).trim()))
       child.once('exit', (code) => reject(new Error(`cerith ui ended with ${code}: ${this.said}`)))
     })
-    return { link, child, origin: new URL(link).origin }
+    const { origin, port } = new URL(link)
+    // Names under localhost are the browser's: the resolver of this machine may not know them.
+    return { link, child, origin, near: `http://127.0.0.1:${port}` }
   }
 
   /** A page of a person of its own, with everything that went wrong in it. */

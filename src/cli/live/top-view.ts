@@ -1,7 +1,7 @@
 /** The screen of `cerith top` as lines of text: questions first, then client, session and command as a tree, then the selected output. */
 import { cut, oneLine, age, size } from '../table.js'
 import type { Paint } from '../paint.js'
-import { visible } from '../visible.js'
+import { visible } from '../../output/visible.js'
 import { clientName, type CallRow, type JobRow, type World } from '../../engine/live/world.js'
 import type { OpenQuestion } from '../approvals.js'
 

@@ -1,12 +1,12 @@
 /** `cerith top` at work: looks every second, follows the output of what is selected, and does what the keys say. */
 import { announcePresence } from '../../audit/presence.js'
-import type { Engine } from '../../contract/engine.js'
+import type { JobsView } from '../../contract/engine.js'
 import type { ApprovalAnswer } from '../../contract/request.js'
 import { EngineWatch, type WatchEvent } from '../../engine/live/watch.js'
 import { stripAnsi } from '../../output/ansi.js'
 import { giveAnswer, openQuestions, whoIsHere, type OpenQuestion } from '../approvals.js'
 import type { Paint } from '../paint.js'
-import { visible } from '../visible.js'
+import { visible } from '../../output/visible.js'
 import { itemsOf, topScreen, type Item, type TopState } from './top-view.js'
 import { worldOf, type World } from '../../engine/live/world.js'
 
@@ -22,7 +22,7 @@ export interface TopTerminal {
 }
 
 export interface TopOptions {
-  readonly engine: Engine
+  readonly jobs: JobsView
   readonly stateDir: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly terminal: TopTerminal
@@ -55,11 +55,11 @@ export class Top {
 
   constructor(options: TopOptions) {
     this.#options = options
-    const { stateDir, engine } = options
+    const { stateDir, jobs } = options
     this.#leave = announcePresence(stateDir)
     this.#watch = new EngineWatch({
       stateDir,
-      except: engine.id,
+      except: jobs.id,
       approves: true,
       onEvent: (event) => this.#hear(event),
     })
@@ -81,7 +81,7 @@ export class Top {
         each.send({ do: 'sessions' })
         each.send({ do: 'look' })
       }
-      this.#world = await worldOf(this.#watch, this.#options.engine, false)
+      this.#world = await worldOf(this.#watch, this.#options.jobs, { all: false, lastLines: false })
       this.#measure()
       await this.#readJob()
     } finally {
@@ -141,7 +141,7 @@ export class Top {
     if (key !== 'k') return
     const act = async (): Promise<void> => {
       if (item.kind === 'call') return order('kill')
-      const job = await this.#options.engine.job(item.key)
+      const job = await this.#options.jobs.job(item.key)
       await job.kill({ by: whoIsHere(this.#options.env) })
     }
     this.#pending = {
@@ -205,7 +205,7 @@ export class Top {
     const row = this.#world.jobs.find(({ info }) => info.id === this.#selected)
     if (!row) return
     try {
-      const job = await this.#options.engine.job(row.info.id)
+      const job = await this.#options.jobs.job(row.info.id)
       const since = Math.max(0, row.info.bytes.total - KEPT_CHARS)
       this.#text = (await job.read({ since, ansi: 'strip' })).text
     } catch {

@@ -8,7 +8,7 @@ import { giveAnswer, openQuestions, questionText, type OpenQuestion } from '../a
 import { EXIT, UsageError, type Io } from '../io.js'
 import { JSON_OPTION } from '../option-rows.js'
 import type { Verb } from '../verb.js'
-import { visible } from '../visible.js'
+import { visible } from '../../output/visible.js'
 
 interface Options {
   readonly json?: boolean

@@ -1,5 +1,6 @@
 /** `cerith audit`: who ran what, what was decided, what came of it; and whether the log is still what was written. */
 import { join } from 'node:path'
+import { withoutStarts } from '../../audit/blocks.js'
 import { readAudit, verifyAudit, type AuditLine } from '../../audit/chain.js'
 import { followAudit } from '../../audit/follow.js'
 import { loadConfig } from '../../config/load.js'
@@ -8,7 +9,7 @@ import { stateDirectory } from '../../os/state-dir.js'
 import { EXIT, type Io } from '../io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../option-rows.js'
 import { painter } from '../paint.js'
-import { auditLine, callKey } from '../audit-line.js'
+import { auditLine } from '../audit-line.js'
 import type { Verb } from '../verb.js'
 
 export const verb: Verb = {
@@ -75,12 +76,6 @@ async function audit(options: Options, io: Io): Promise<number> {
   })
   unfollow()
   return EXIT.ok
-}
-
-/** The end of a command tells when it started, too: its start is a line for who follows, and for what never ended. */
-function withoutStarts(lines: readonly AuditLine[]): AuditLine[] {
-  const ended = new Set(lines.filter(({ kind }) => kind !== 'start').map(callKey))
-  return lines.filter((entry) => entry['kind'] !== 'start' || !ended.has(callKey(entry)))
 }
 
 async function verify(file: string, json: boolean, io: Io): Promise<number> {

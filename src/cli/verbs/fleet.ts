@@ -4,7 +4,7 @@ import { madePlaces, sweepPlaces } from '../../reach/reach.js'
 import { EXIT, UsageError } from '../io.js'
 import { JSON_OPTION } from '../option-rows.js'
 import type { Verb } from '../verb.js'
-import { visible } from '../visible.js'
+import { visible } from '../../output/visible.js'
 
 export const verb: Verb = {
   name: 'fleet',

@@ -1,15 +1,15 @@
 /** `cerith log`: what was done in a session, command by command, with what came of each. */
 import { join } from 'node:path'
+import { blocksOf, textOf, whatCame, type Block } from '../../audit/blocks.js'
 import { readAudit, type AuditLine } from '../../audit/chain.js'
 import { ShellError } from '../../contract/errors.js'
 import { stateDirectory } from '../../os/state-dir.js'
-import { callKey, textOf, whatCame } from '../audit-line.js'
 import { EXIT, type Io } from '../io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../option-rows.js'
 import { painter } from '../paint.js'
 import { age, oneLine, size } from '../table.js'
 import type { Verb } from '../verb.js'
-import { visible } from '../visible.js'
+import { visible } from '../../output/visible.js'
 
 interface Options {
   readonly since?: number
@@ -51,32 +51,6 @@ async function log(name: string | null, { since, last, engine, json = false }: O
   if (json) for (const { entry } of shown) io.out.write(`${JSON.stringify(entry)}\n`)
   else io.out.write(shown.map((block) => blockText(block, io)).join('\n'))
   return EXIT.ok
-}
-
-interface Block {
-  readonly entry: AuditLine
-  /** It has begun, and nothing is known of its end. */
-  readonly isOpen: boolean
-  /** What people did about it. */
-  readonly deeds: readonly AuditLine[]
-}
-
-/** By when they began: lines are written in the order of their ends. */
-function blocksOf(lines: readonly AuditLine[]): Block[] {
-  const isEnd = ({ kind }: AuditLine): boolean =>
-    ['run', 'session', 'job', 'refused', 'dry_run'].includes(kind as string)
-  const ended = new Set(lines.filter(isEnd).map(callKey))
-  const main = lines.filter((entry) => isEnd(entry) || (entry['kind'] === 'start' && !ended.has(callKey(entry))))
-  const deeds = lines.filter((entry) => !isEnd(entry) && entry['kind'] !== 'start')
-  return main
-    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0))
-    .map((entry) => {
-      const until = (entry.at ?? 0) + Number(entry['durationMs'] ?? 0) + 60_000
-      const mine = deeds.filter(
-        (deed) => deed['command'] === entry['command'] && (deed.at ?? 0) >= (entry.at ?? 0) && (deed.at ?? 0) <= until,
-      )
-      return { entry, isOpen: entry['kind'] === 'start', deeds: mine }
-    })
 }
 
 function blockText({ entry, isOpen, deeds }: Block, io: Io): string {

@@ -1,14 +1,14 @@
 /** `cerith ps`: commands under way, jobs and sessions of all engines as tables, once or live. */
 import { statSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Engine } from '../../contract/engine.js'
+import type { JobsView } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
 import { EngineWatch, lookOnce } from '../../engine/live/watch.js'
 import { knownHome } from '../../os/home.js'
 import { EXIT, type Io } from '../io.js'
 import { jobToJson } from '../json.js'
 import { clientName, worldOf, type CallRow, type Running, type World } from '../../engine/live/world.js'
-import { withEngine } from '../open-engine.js'
+import { withJobs } from '../open-engine.js'
 import { JSON_OPTION } from '../option-rows.js'
 import { painter, type Paint } from '../paint.js'
 import { age, size, table } from '../table.js'
@@ -38,21 +38,21 @@ export const verb: Verb = {
   ],
   details:
     'CPU is the time that the processes of a command have used so far. `cerith top` shows the same, full screen.',
-  run: ({ options }, io) => withEngine(io, {}, (engine, stateDir) => ps(engine, stateDir, options as Options, io)),
+  run: ({ options }, io) => withJobs(io, (jobs, stateDir) => ps(jobs, stateDir, options as Options, io)),
 }
 
 async function ps(
-  engine: Engine,
+  jobs: JobsView,
   stateDir: string,
   { all = false, json = false, watch }: Options,
   io: Io,
 ): Promise<number> {
   const view = async (watched: EngineWatch): Promise<string> => {
-    const world = await worldOf(watched, engine, all)
+    const world = await worldOf(watched, jobs, { all, lastLines: true })
     return json ? `${JSON.stringify(asJson(world, stateDir))}\n` : asTables(world, watched, stateDir, all, io)
   }
   if (!watch) {
-    const watched = await lookOnce(stateDir, engine.id)
+    const watched = await lookOnce(stateDir, jobs.id)
     io.out.write(await view(watched))
     watched.close()
     return EXIT.ok
@@ -64,7 +64,7 @@ async function ps(
     wake()
   }
   const unlisten = [io.onSignal(end), io.onOutputClosed(end)]
-  const watched = new EngineWatch({ stateDir, except: engine.id })
+  const watched = new EngineWatch({ stateDir, except: jobs.id })
   watched.start()
   while (!stop) {
     for (const each of watched.engines.values()) {

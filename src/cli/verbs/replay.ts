@@ -1,7 +1,10 @@
 /** `cerith replay`: plays a recording of a terminal (asciicast) in this one. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
+import { recordingsOf } from '../../os/job/recordings.js'
+import { stateDirectory } from '../../os/state-dir.js'
+import { parseCast, type CastEvent } from '../../output/asciicast.js'
 import { withoutActions } from '../../output/harmless.js'
 import { EXIT, UsageError, type Io } from '../io.js'
 import { readDuration } from '../option-rows.js'
@@ -12,8 +15,8 @@ const RESTORE = '\u001B[?1049l\u001B[?25h\u001B[0m\u001B[r'
 
 export const verb: Verb = {
   name: 'replay',
-  usage: 'FILE',
-  about: 'play a recording of a terminal',
+  usage: 'FILE|SESSION',
+  about: 'play a recording of a terminal or of a session',
   words: [1, 1],
   options: [
     { flags: '--speed <N>', about: 'so many times as fast (default: 1)', read: readSpeed },
@@ -23,6 +26,7 @@ export const verb: Verb = {
   examples: [
     ["cerith run --pty --record demo.cast 'npm test'", 'makes a recording'],
     ['cerith replay demo.cast --speed 4', 'four times as fast; Ctrl-C ends'],
+    ['cerith replay main', 'the last session of that name (with the setting record.sessions)'],
   ],
   details: 'Sequences that would act on your terminal (clipboard, title, questions) are left out.',
   run: ({ words, options }, io) => replay(words[0] as string, options as Options, io),
@@ -71,36 +75,27 @@ async function replay(path: string, { speed = 1, idle = 2_000, at = 0 }: Options
   return EXIT.ok
 }
 
-/** Output events only: what was typed is not shown again by who plays. */
-function eventsOf(path: string, io: Io): { atMs: number; text: string }[] {
-  let lines: string[]
+/** Of a file, or of the latest session of that name that was recorded. Output only: what was typed is not shown again. */
+function eventsOf(name: string, io: Io): readonly CastEvent[] {
+  const [latest] = recordingsOf(stateDirectory(io.env), { session: name })
+  let text: string
   try {
-    lines = readFileSync(resolve(io.cwd, path), 'utf8').split('\n')
+    text = readFileSync(existsSync(resolve(io.cwd, name)) || !latest ? resolve(io.cwd, name) : latest, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new ShellError('BAD_REQUEST', `Cannot read ${path} (${code})`, 'Give the path of a recording.', {
-      cause: error,
-    })
-  }
-  const header = parse(lines[0] ?? '') as { version?: number } | null
-  if (header?.version !== 2)
     throw new ShellError(
       'BAD_REQUEST',
-      `${path} is no recording (asciicast version 2)`,
+      `Cannot read ${name} (${code})`,
+      'Give the path of a recording, or the name of a session that was recorded (setting record.sessions).',
+      { cause: error },
+    )
+  }
+  const cast = parseCast(text)
+  if (!cast)
+    throw new ShellError(
+      'BAD_REQUEST',
+      `${name} is no recording (asciicast version 2)`,
       'Make one with `cerith run --pty --record FILE`.',
     )
-  return lines.slice(1).flatMap((line) => {
-    const event = parse(line)
-    if (!Array.isArray(event) || event[1] !== 'o' || typeof event[0] !== 'number' || typeof event[2] !== 'string')
-      return []
-    return [{ atMs: event[0] * 1_000, text: event[2] }]
-  })
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
+  return cast.events.filter(({ kind }) => kind === 'o')
 }

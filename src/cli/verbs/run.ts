@@ -11,7 +11,7 @@ import { withEngine } from '../open-engine.js'
 import { CWD_OPTION, JSON_OPTION, readAssignment, readDuration, readTimeout, SET_OPTION } from '../option-rows.js'
 import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
 import type { Verb } from '../verb.js'
-import { visible } from '../visible.js'
+import { visible } from '../../output/visible.js'
 
 interface RunOptions extends SandboxFlags {
   readonly json?: boolean

@@ -1,7 +1,7 @@
 /** `cerith top`: everything that agents do, full screen, with the keys to step in. */
 import { ShellError } from '../../contract/errors.js'
 import { EXIT, UsageError, type Io } from '../io.js'
-import { withEngine } from '../open-engine.js'
+import { withJobs } from '../open-engine.js'
 import { painter } from '../paint.js'
 import type { Verb } from '../verb.js'
 
@@ -36,11 +36,11 @@ export const verb: Verb = {
 
 /** Until the person leaves; gives the job that they want to attach to. */
 function session(io: Io): Promise<string | null> {
-  return withEngine(io, {}, async (engine, stateDir) => {
+  return withJobs(io, async (jobs, stateDir) => {
     const { Top } = await import('../live/top.js')
     const { stdin, stdout } = process
     const top = new Top({
-      engine,
+      jobs,
       stateDir,
       env: io.env,
       paint: painter(io.out, io.env),

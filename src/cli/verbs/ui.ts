@@ -4,9 +4,10 @@ import { loadConfig } from '../../config/load.js'
 import { nearestExisting } from '../../os/paths.js'
 import { openInBrowser } from '../../os/browser.js'
 import { EXIT, UsageError } from '../io.js'
-import { withEngine } from '../open-engine.js'
+import { withJobs } from '../open-engine.js'
 import { readPort } from '../option-rows.js'
 import type { Verb } from '../verb.js'
+import { isLoopback } from '../../web/names.js'
 
 export const verb: Verb = {
   name: 'ui',
@@ -33,7 +34,7 @@ export const verb: Verb = {
         'The page is for a person, and this was started by an agent’s shell',
         'Run it in a terminal of your own.',
       )
-    if (!/^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host) && !allowRemote)
+    if (!isLoopback(host) && !allowRemote)
       throw new UsageError(
         `${host} can be reached by other machines`,
         'Use an SSH tunnel (see docs/ui.md), or --allow-remote.',
@@ -41,10 +42,10 @@ export const verb: Verb = {
     const { Ui } = await import('../../web/ui.js')
     const { values } = loadConfig({ cwd: nearestExisting(io.cwd), env: io.env })
     const headCopy = values['audit.headFile'] as string | null
-    return withEngine(io, {}, async (engine, stateDir) => {
+    return withJobs(io, async (jobs, stateDir) => {
       const warn = (message: string): void => io.err.write(`cerith: ${message}\n`)
       const settings = {
-        engine,
+        jobs,
         stateDir,
         port,
         host,
@@ -53,12 +54,13 @@ export const verb: Verb = {
         ...(headCopy ? { headCopy } : {}),
       }
       const ui = new Ui(settings)
+      const ended = new Promise<void>((resolve) => void io.onSignal(() => resolve()))
       try {
         await ui.open(settings)
-        // On a port that was chosen before, an earlier page may have left something behind: then only a fresh name will do.
-        io.out.write(`${ui.link({ fresh: port !== 0 })}\n`)
-        if (open !== false && io.person) await openInBrowser(ui.link({ fresh: true }), io.env)
-        await new Promise<void>((resolve) => void io.onSignal(() => resolve()))
+        io.out.write(`${ui.link()}\n`)
+        if (!isLoopback(host)) warn('keys and output travel in clear text; an SSH tunnel is safer (docs/ui.md)')
+        if (open !== false && io.person) await openInBrowser(ui.link(), io.env)
+        await ended
       } finally {
         await ui.close()
       }

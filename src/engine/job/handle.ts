@@ -26,20 +26,26 @@ import { waitForJob } from './wait.js'
 import type { JobScreen } from '../terminal/screen.js'
 import { auditDeed } from '../services/deeds.js'
 import type { Services } from '../services/services.js'
+import type { Launcher } from '../../os/helper/launcher.js'
 import { checkFields, KILL_ROWS, SCREEN_ROWS } from '../plan/fields.js'
 
 /** How often a job of another engine is looked at for its followers. */
 const LOOK_EVERY_MS = 50
 
+/** What a handle needs of an engine, or of a process that only looks. */
+export interface HandleServices extends Pick<Services, 'id' | 'door' | 'audit' | 'secrets' | 'limits'> {
+  readonly launcher: Pick<Launcher, 'hold'>
+}
+
 export class JobHandle implements Job {
   readonly id: string
   readonly dir: string
-  readonly #services: Services
+  readonly #services: HandleServices
   readonly #news: JobNews
   readonly #live: LiveJob | null
   #screen: JobScreen | null = null
 
-  constructor(id: string, dir: string, services: Services, news: JobNews, live: LiveJob | null) {
+  constructor(id: string, dir: string, services: HandleServices, news: JobNews, live: LiveJob | null) {
     this.id = id
     this.dir = dir
     this.#services = services

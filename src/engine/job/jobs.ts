@@ -247,7 +247,7 @@ function tooMany(jobs: readonly LiveJob[], starting: number, limit: number): She
   )
 }
 
-function notFound(id: string, jobs: readonly JobInfo[]): ShellError {
+export function notFound(id: string, jobs: readonly JobInfo[]): ShellError {
   const known = jobs.slice(-20).map((info) => `${info.id} (${info.status})`)
   return new ShellError(
     'JOB_NOT_FOUND',

@@ -1,5 +1,5 @@
 /** Everything that runs for a user, in one look: commands under way, sessions and jobs of all engines, with what they use. */
-import type { Engine } from '../../contract/engine.js'
+import type { JobsView } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
 import type { EngineWatch, WatchedAsk, WatchedCall, WatchedEngine, WatchedSession } from './watch.js'
 import { portsOf } from '../../os/job/ports.js'
@@ -32,16 +32,23 @@ export interface World {
   readonly jobs: readonly JobRow[]
 }
 
-export async function worldOf(watch: EngineWatch, engine: Engine, all: boolean): Promise<World> {
+export interface WorldOptions {
+  /** Ended jobs too. */
+  readonly all: boolean
+  /** With the last line that each job printed: a read per job. */
+  readonly lastLines: boolean
+}
+
+export async function worldOf(watch: EngineWatch, jobs: JobsView, { all, lastLines }: WorldOptions): Promise<World> {
   const engines = [...watch.engines.values()]
-  const infos = await engine.jobs({ all })
+  const infos = await jobs.jobs({ all })
   return {
     calls: engines.flatMap((each) => [...each.calls.values()].map((call) => callRow(call, each))),
     sessions: engines.flatMap((each) => each.sessions.map((session) => ({ engine: each, session }))),
     jobs: await Promise.all(
       infos.map(async (info) => ({
         info,
-        lastLine: await lastLine(engine, info),
+        lastLine: lastLines ? await lastLine(jobs, info) : '',
         uses: info.isRunning && info.pid !== null ? runningOf(treeOf(info.pid)) : null,
       })),
     ),
@@ -60,9 +67,9 @@ function runningOf(pids: readonly number[]): Running {
   return { ...usageOf(pids), ports: portsOf(pids) }
 }
 
-async function lastLine(engine: Engine, info: JobInfo): Promise<string> {
+async function lastLine(jobs: JobsView, info: JobInfo): Promise<string> {
   try {
-    const job = await engine.job(info.id)
+    const job = await jobs.job(info.id)
     const { text } = await job.read({ since: Math.max(0, info.bytes.total - LAST_LINE_BYTES), ansi: 'strip' })
     return text.trimEnd().split('\n').at(-1) ?? ''
   } catch {

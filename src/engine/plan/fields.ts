@@ -295,6 +295,7 @@ export const ENGINE_ROWS: Rows<EngineOptions> = {
   limits: nested(LIMIT_ROWS),
   audit: is('an audit sink', 'Pass { write(entry) { ... } }, or leave it out.', (value) => typeof (value as { write?: unknown } | null)?.write === 'function'),
   persistSessions: flag,
+  recordSessions: flag,
   door: oneOf('library', 'cli', 'mcp', 'tools'),
   tier: oneOf('auto', 'plain'),
   sandbox,

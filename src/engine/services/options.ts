@@ -52,6 +52,8 @@ export interface EngineOptions {
   readonly audit?: AuditSink
   /** Save named sessions in the state directory when the engine closes, and begin with what was saved. Default false. */
   readonly persistSessions?: boolean
+  /** Record what sessions print, masked, in the state directory, so that it can be played again. Default false. */
+  readonly recordSessions?: boolean
   readonly door?: Door
   /** Use the launcher without native code (the lower tier), e.g. in tests. */
   readonly tier?: 'auto' | 'plain'

@@ -5,6 +5,10 @@ import { ShellError } from '../../contract/errors.js'
 export interface Recording {
   output(text: string): void
   resize(size: { cols: number; rows: number }): void
+  /** A command begins here, which was asked for at `askedAt`. */
+  mark(command: string, askedAt: number): void
+  /** So much was written. */
+  readonly bytes: number
   close(): void
 }
 
@@ -32,11 +36,14 @@ export function createRecording(
     )
   }
   const began = performance.now()
+  const startedAt = Date.now()
+  let bytes = 0
   const header = {
     version: 2,
     width: about.cols,
     height: about.rows,
-    timestamp: Math.floor(Date.now() / 1000),
+    timestamp: Math.floor(startedAt / 1000),
+    startedAt,
     command: about.command,
     env: { TERM: about.env['TERM'] ?? '', SHELL: about.env['SHELL'] ?? '' },
   }
@@ -44,8 +51,9 @@ export function createRecording(
   const line = (value: unknown): void => {
     if (!open) return
     try {
-      const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
-      for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
+      const written = Buffer.from(`${JSON.stringify(value)}\n`)
+      for (let at = 0; at < written.length;) at += writeSync(fd, written, at)
+      bytes += written.length
     } catch {
       // A full disk ends the recording, not the command.
       finish()
@@ -56,12 +64,19 @@ export function createRecording(
     open = false
     closeSync(fd)
   }
-  const event = (kind: 'o' | 'r', data: string): void =>
+  const event = (kind: 'o' | 'r' | 'm' | 'x', data: string): void =>
     line([Math.round((performance.now() - began) * 1_000) / 1_000_000, kind, data])
   line(header)
   return {
     output: (text) => text !== '' && event('o', text),
     resize: ({ cols, rows }) => event('r', `${cols}x${rows}`),
+    mark(command, askedAt) {
+      event('m', command)
+      event('x', String(askedAt))
+    },
+    get bytes() {
+      return bytes
+    },
     close: finish,
   }
 }

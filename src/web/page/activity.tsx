@@ -1,7 +1,7 @@
 /** What happened: plots over time, the record with search, and whether the record is still what was written. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { day, size, took, visible } from './format'
-import { came, type Line } from './session'
+import type { Line, Sample } from '../words'
+import { day, size, toneClass, took, visible } from './format'
 import { say, useMessages, world, type Fields } from './store'
 
 const SHOWN = 400
@@ -11,7 +11,7 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
   const [found, setFound] = useState<{ lines: readonly Line[]; total: number } | null>(null)
   const [recent, setRecent] = useState<readonly Line[]>([])
   const [chain, setChain] = useState<Fields | null>(null)
-  const [samples, setSamples] = useState<Record<string, readonly { at: number; cpu: number; memory: number }[]>>({})
+  const [samples, setSamples] = useState<Record<string, readonly Sample[]>>({})
   useMessages((message) => {
     if (message.t === 'audit' && message['ask'] === 'activity') setFound(message as never)
     if (message.t === 'audit' && message['ask'] === 'plots') setRecent(message['lines'])
@@ -92,21 +92,7 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
             const row = world.jobs.get(id) ?? world.calls.get(id)
             if (all.length < 2 || !row) return null
             return (
-              <Plot
-                key={id}
-                title={visible(row.description ?? row.command).slice(0, 60)}
-                note={`${all.at(-1)!.cpu} % CPU now, ${size(all.at(-1)!.memory)} of memory`}
-                dark={dark}
-                on={all}
-                draw={(place, plot) =>
-                  plot(
-                    place,
-                    all.map(({ at }) => at / 1000),
-                    [all.map(({ cpu }) => cpu)],
-                    { kind: 'line', value: (n: number) => `${n} %` },
-                  )
-                }
-              />
+              <Uses key={id} title={visible(row.description ?? row.command).slice(0, 60)} samples={all} dark={dark} />
             )
           })}
         </div>
@@ -166,15 +152,12 @@ function Lines({
             .slice()
             .reverse()
             .map((line) => {
-              const { text, tone } = came(line)
               return (
                 <tr key={`${line.at} ${line.kind} ${line.command}`}>
                   <td class="nowrap">{day(line.at)}</td>
                   <td class="cmd">{visible(line.command).slice(0, 300)}</td>
                   <td>
-                    <span class={tone === 'ok' ? 'ok' : tone === 'bad' ? 'badtext' : tone === 'warn' ? 'warntext' : ''}>
-                      {text}
-                    </span>
+                    <span class={toneClass(line.tone)}>{line.came}</span>
                   </td>
                   <td class="wide nowrap">
                     {line.waitedMs !== null
@@ -208,6 +191,44 @@ function Lines({
   )
 }
 
+/** CPU and memory of what runs, one over the other. */
+function Uses({ title, samples, dark }: { title: string; samples: readonly Sample[]; dark: boolean }) {
+  const last = samples.at(-1)!
+  const over =
+    (of: (sample: Sample) => number, value: (n: number) => string): Draw =>
+    (place, plot) =>
+      plot(
+        place,
+        samples.map(({ at }) => at / 1000),
+        [samples.map(of)],
+        { kind: 'line', value, height: 70 },
+      )
+  return (
+    <div class="card">
+      <h3>{title}</h3>
+      <div class="pair">
+        <span class="hint">CPU</span>
+        <strong>{last.cpu} %</strong>
+      </div>
+      <Drawing
+        title={`CPU of ${title}`}
+        dark={dark}
+        on={samples}
+        draw={over(
+          ({ cpu }) => cpu,
+          (n) => `${n} %`,
+        )}
+        small
+      />
+      <div class="pair">
+        <span class="hint">Memory</span>
+        <strong>{size(last.memory)}</strong>
+      </div>
+      <Drawing title={`Memory of ${title}`} dark={dark} on={samples} draw={over(({ memory }) => memory, size)} small />
+    </div>
+  )
+}
+
 type Draw = (place: HTMLElement, plot: typeof import('./plots').plot) => { destroy(): void }
 
 function Plot({
@@ -223,6 +244,28 @@ function Plot({
   on: readonly unknown[]
   dark: boolean
 }) {
+  return (
+    <div class="card">
+      <h3>{title}</h3>
+      <Drawing title={note ? `${title}: ${note}` : title} draw={draw} on={on} dark={dark} />
+      {note && <p class="hint">{note}</p>}
+    </div>
+  )
+}
+
+function Drawing({
+  title,
+  draw,
+  on,
+  dark,
+  small = false,
+}: {
+  title: string
+  draw: Draw
+  on: readonly unknown[]
+  dark: boolean
+  small?: boolean
+}) {
   const place = useRef<HTMLDivElement>(null)
   const drawn = useRef<{ destroy(): void } | null>(null)
   useEffect(() => {
@@ -235,13 +278,7 @@ function Plot({
     return () => void (alive = false)
   }, [on, dark])
   useEffect(() => () => drawn.current?.destroy(), [])
-  return (
-    <div class="card">
-      <h3>{title}</h3>
-      <div class="plot" ref={place} role="img" aria-label={`${title}${note ? `: ${note}` : ''}`} />
-      {note && <p class="hint">{note}</p>}
-    </div>
-  )
+  return <div class={small ? 'plot small' : 'plot'} ref={place} role="img" aria-label={title} />
 }
 
 /** All commands, and over them those that failed. */
@@ -257,8 +294,5 @@ function perTime(lines: readonly Line[]): [number[], number[][]] {
     for (const line of lines) if (only(line)) found.set(slot(line.at), (found.get(slot(line.at)) ?? 0) + 1)
     return xs.map((at) => found.get(at) ?? 0)
   }
-  return [
-    xs,
-    [count(() => true), count((line) => line.kind === 'refused' || (line.exitCode !== 0 && line.status !== 'running'))],
-  ]
+  return [xs, [count(() => true), count(({ tone }) => tone === 'bad' || tone === 'warn')]]
 }

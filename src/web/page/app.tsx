@@ -5,7 +5,8 @@ import { Activity } from './activity'
 import { List, itemsOf } from './list'
 import { SessionView } from './session'
 import { Share } from './share'
-import { changed, start, useWorld, world } from './store'
+import { size } from './format'
+import { changed, retryNow, start, useWorld, world } from './store'
 import { Empty, View } from './view'
 
 /** `live`, `activity`, or what is open: `call/...`, `job/...`, `session/...`. */
@@ -21,7 +22,7 @@ const LINKS: Record<string, string> = {
 }
 
 function App() {
-  const { link, role, asks, toast, hasState } = useWorld()
+  const { link, role, asks, toast, hasState, only, disk } = useWorld()
   const [place, setPlace] = useState<Place>('live')
   const [selected, setSelected] = useState<string | null>(null)
   const [help, setHelp] = useState(false)
@@ -78,21 +79,28 @@ function App() {
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   })
-  const open = place.includes('/') ? place : null
+  // A link to one job shows that job and nothing around it.
+  const open = only !== null ? `job/${only}` : place.includes('/') ? place : null
   const close = (): void => (history.state?.place ? history.back() : setPlace('live'))
   const isOut = link === 'no key' || link === 'ended' || link === 'used'
   return (
     <div class="shell" data-open={open !== null || place === 'activity' || isOut} data-lost={link === 'lost'}>
       <header>
         <h1>cerith</h1>
-        <nav aria-label="Views">
-          <button class="plain" aria-current={place === 'activity' ? undefined : 'page'} onClick={() => go('live')}>
-            Live
-          </button>
-          <button class="plain" aria-current={place === 'activity' ? 'page' : undefined} onClick={() => go('activity')}>
-            Activity
-          </button>
-        </nav>
+        {only === null && (
+          <nav aria-label="Views">
+            <button class="plain" aria-current={place === 'activity' ? undefined : 'page'} onClick={() => go('live')}>
+              Live
+            </button>
+            <button
+              class="plain"
+              aria-current={place === 'activity' ? 'page' : undefined}
+              onClick={() => go('activity')}
+            >
+              Activity
+            </button>
+          </nav>
+        )}
         <span class="spread" />
         {asks.size > 0 && (
           <button
@@ -124,23 +132,34 @@ function App() {
           {dark ? '☀' : '☾'}
         </button>
       </header>
-      {place !== 'activity' && !isOut && (
+      {place !== 'activity' && !isOut && only === null && (
         <aside aria-label="Commands, sessions and jobs">
           <List open={open} pick={go} selected={selected} />
         </aside>
       )}
-      <main class={place === 'activity' || isOut ? 'all' : ''}>
+      <main class={place === 'activity' || isOut || only !== null ? 'all' : ''}>
         {link === 'lost' && (
           <div class="band warn" role="alert">
-            The connection is lost. What you see may be old; trying again.
+            <span>
+              The connection is lost. What you see may be old; trying again. If <code>cerith ui</code> has ended, start
+              it again and open its link.
+            </span>
+            <button class="plain underline" onClick={retryNow}>
+              Try now
+            </button>
+          </div>
+        )}
+        {disk?.isFull && !isOut && (
+          <div class="band warn" role="alert">
+            The disk that holds the state of cerith is full ({size(disk.free)} free): jobs cannot store what they print.
           </div>
         )}
         {isOut ? (
           <Out link={link} />
-        ) : place === 'activity' ? (
+        ) : place === 'activity' && only === null ? (
           <Activity dark={dark} go={go} />
         ) : open?.startsWith('session/') ? (
-          <SessionView key={open} of={open} close={close} go={go} />
+          <SessionView key={open} of={open} close={close} go={go} dark={dark} />
         ) : open ? (
           <View key={open} of={open} close={close} dark={dark} go={go} />
         ) : (
@@ -163,7 +182,7 @@ function App() {
         </div>
       )}
       {help && <Help close={() => setHelp(false)} />}
-      {share && <Share close={() => setShare(false)} />}
+      {share && <Share close={() => setShare(false)} job={open?.startsWith('job/') ? open.slice(4) : null} />}
     </div>
   )
 }

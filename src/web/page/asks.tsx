@@ -1,7 +1,8 @@
 /** Questions of agents as cards. Nothing is approved that was not shown whole, and no button works in the moment in which a card appears. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ago, pieces, visible } from './format'
-import { digestOf, say, toast, useWorld, type AskRow } from './store'
+import { digestOf, say, toast, useWorld } from './store'
+import type { AskRow } from '../words'
 
 /** A card that has just come, or moved, takes no click that was meant for something else. */
 const ARM_MS = 500

@@ -1,4 +1,11 @@
 /** Numbers with units, times that read well, and text that shows what is in it. */
+import { HIDDEN, visible } from '../../output/visible.js'
+import type { Tone } from '../words.js'
+
+export { visible }
+
+/** Hidden, not ASCII, several blanks, end of a line. */
+const ODD = new RegExp(`(${HIDDEN})|([^\\u0000-\\u007f])|( {2,})|(\\n)`, 'gu')
 
 export function ago(ms: number): string {
   const s = Math.max(0, Math.floor(ms / 1000))
@@ -29,14 +36,6 @@ export function day(at: number): string {
   return isToday ? clock(at) : `${date.toLocaleDateString([], { month: 'short', day: 'numeric' })} ${clock(at)}`
 }
 
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu
-
-/** Control, direction and zero-width characters as escapes: they must not change how a text looks. */
-export function visible(text: string): string {
-  return text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
-}
-
 export interface Piece {
   readonly text: string
   /** Shown differently from plain text, and why. */
@@ -46,10 +45,8 @@ export interface Piece {
 /** A text to be approved, in pieces: what could deceive the eye is marked. */
 export function pieces(text: string): Piece[] {
   const found: Piece[] = []
-  const pattern =
-    /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff])|([^\u0000-\u007f])|( {2,})|(\n)/gu
   let at = 0
-  for (const match of text.matchAll(pattern)) {
+  for (const match of text.matchAll(ODD)) {
     if (match.index > at) found.push({ text: text.slice(at, match.index), odd: null })
     const [whole, hidden, foreign, blanks] = match
     if (hidden !== undefined) found.push({ text: visible(whole), odd: 'hidden' })
@@ -60,4 +57,14 @@ export function pieces(text: string): Piece[] {
   }
   if (at < text.length) found.push({ text: text.slice(at), odd: null })
   return found
+}
+
+/** `1:05`, as players show time. */
+export function clockOf(ms: number): string {
+  const s = Math.floor(ms / 1000)
+  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`
+}
+
+export function toneClass(tone: Tone): string {
+  return { ok: 'ok', bad: 'badtext', warn: 'warntext', plain: '' }[tone]
 }

@@ -2,7 +2,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Asks } from './asks'
 import { ago, size, took, visible } from './format'
-import { useWorld, world, type CallRow, type JobRow } from './store'
+import { useWorld, world } from './store'
+import type { CallRow, JobRow } from '../words'
 
 export interface Item {
   /** What it opens: `call/ENGINE:RUN`, `job/ID`, `session/ENGINE/NAME`; null for a heading. */

@@ -5,6 +5,7 @@ export interface PlotOptions {
   readonly kind: 'bars' | 'points' | 'line'
   readonly value: (value: number) => string
   readonly log?: boolean
+  readonly height?: number
   /** Colours by the name of a variable of the style sheet, one per series. */
   readonly colors?: readonly string[]
 }
@@ -30,7 +31,7 @@ export function plot(
   return new uPlot(
     {
       width: place.clientWidth,
-      height: 140,
+      height: options.height ?? 140,
       legend: { show: false },
       cursor: { y: false },
       scales: {

@@ -1,78 +1,83 @@
-/** What was done in a session: a timeline, and every command as a block with its status, its time and what people did about it. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import { day, size, took, visible } from './format'
-import { say, useMessages, useWorld, world } from './store'
+/** What was done in a session: a timeline, every command as a block with what came of it, and the recording where there is one. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { BlockRow } from '../words'
+import { day, size, toneClass, took, visible } from './format'
+import { Replay } from './replay'
+import { fetchWithKey, say, useMessages, useWorld, world } from './store'
+import { commandAt, plainOutput, tapeOf, type Tape } from './tape'
+import { Timeline } from './timeline'
 import { copy, Empty } from './view'
 
-export interface Line {
-  readonly at: number
-  readonly kind: string
-  readonly engine: string
-  readonly client: string | null
-  readonly session: string | null
-  readonly command: string
-  readonly cwd: string
-  readonly status: string
-  readonly exitCode: number | null
-  readonly signal: string | null
-  readonly rule: string | null
-  readonly job: string | null
-  readonly bytes: number
-  readonly ms: number
-  readonly by: string | null
-  readonly waitedMs: number | null
-}
+const SHOWN = 2_000
 
-const ENDS = new Set(['run', 'session', 'job', 'refused', 'dry_run'])
-const DEEDS: Record<string, string> = {
-  approve: 'approved',
-  deny: 'denied',
-  interrupt: 'interrupted',
-  kill: 'ended',
-  background: 'moved to the background',
-  send: 'typed into',
-  attach: 'attached to',
-}
-
-export function came(line: Line): { text: string; tone: 'ok' | 'bad' | 'warn' | 'plain' } {
-  if (line.kind === 'start') return { text: 'running', tone: 'ok' }
-  if (DEEDS[line.kind])
-    return { text: DEEDS[line.kind]!, tone: line.kind === 'deny' || line.kind === 'kill' ? 'bad' : 'plain' }
-  if (line.kind === 'refused') return { text: `refused: ${line.rule ?? ''}`, tone: 'warn' }
-  if (line.status === 'running') return { text: 'went on as a job', tone: 'plain' }
-  if (line.signal) return { text: line.signal, tone: 'bad' }
-  if (line.exitCode === 0) return { text: 'exit 0', tone: 'ok' }
-  return {
-    text: line.exitCode === null ? line.status : `exit ${line.exitCode}`,
-    tone: line.status === 'dry_run' ? 'plain' : 'bad',
-  }
-}
-
-export function SessionView({ of, close, go }: { of: string; close: () => void; go: (of: string) => void }) {
+export function SessionView({
+  of,
+  close,
+  go,
+  dark,
+}: {
+  of: string
+  close: () => void
+  go: (of: string) => void
+  dark: boolean
+}) {
   useWorld()
   const [, engine = '', ...rest] = of.split('/')
   const name = rest.join('/')
-  const [lines, setLines] = useState<readonly Line[] | null>(null)
+  const [blocks, setBlocks] = useState<readonly BlockRow[] | null>(null)
+  const [isRecorded, setRecorded] = useState(false)
   const [query, setQuery] = useState('')
+  const [tape, setTape] = useState<Tape | null>(null)
+  const [replayFrom, setReplayFrom] = useState<number | null>(null)
+  const [marked, setMarked] = useState<number | null>(null)
+  const known = world.engines.get(engine)
   // A session of the command line outlives the processes that use it: each of them is an engine of its own.
-  const isShared = world.engines.get(engine)?.door === 'cli'
-  const ask = (): void =>
-    say({ do: 'audit', ask: of, session: name, engine: isShared ? null : engine, query: '', limit: 2_000 })
-  useMessages((message) => message.t === 'audit' && message['ask'] === of && setLines(message['lines']), [of])
-  useMessages((message) => message.t === 'ended' && message['session'] === name && setTimeout(ask, 200), [of])
+  const isShared = known ? known.door === 'cli' : false
+  const from = isShared ? null : engine
+  const ask = (): void => say({ do: 'blocks', ask: of, session: name, engine: from, query: '', limit: SHOWN })
+  useMessages(
+    (message) => {
+      if (message.t === 'blocks' && message['ask'] === of) {
+        setBlocks(message['blocks'])
+        setRecorded(message['isRecorded'])
+      }
+      if (message.t === 'ended' && message['session'] === name) setTimeout(ask, 200)
+    },
+    [of, from],
+  )
   useEffect(() => {
     ask()
-    const timer = setInterval(ask, 5_000)
+    const timer = setInterval(ask, 3_000)
     return () => clearInterval(timer)
-  }, [of, world.link === 'live'])
-  const commands = useMemo(() => (lines ?? []).filter((line) => ENDS.has(line.kind) || line.kind === 'start'), [lines])
-  const live = world.engines.get(engine)?.sessions.find((each) => each.name === name)
+  }, [of, from, world.link === 'live'])
+  /** As of now: a session that still runs has printed more since. */
+  const loadTape = async (): Promise<Tape | null> => {
+    const found = await fetchTape(from, name)
+    setTape(found)
+    return found
+  }
+  const replayAt = async (block: BlockRow | null): Promise<void> => {
+    const found = await loadTape()
+    if (!found) return
+    setReplayFrom(block ? (commandAt(found, block.at, block.command)?.atMs ?? 0) : 0)
+  }
+  const live = known?.sessions.find((each) => each.name === name)
   const call = [...world.calls].find(([, each]) => each.engine === engine && each.session === name)
-  if (lines === null) return <Empty title="Reading the record" children="One moment." />
-  const shown = commands
-    .filter(({ command }) => command.toLowerCase().includes(query.toLowerCase()))
+  if (blocks === null) return <Empty title="Reading the record" children="One moment." />
+  const words = query.toLowerCase()
+  const shown = blocks
+    .filter(
+      ({ command, at }) =>
+        command.toLowerCase().includes(words) ||
+        (tape && (commandAt(tape, at, command)?.text.toLowerCase().includes(words) ?? false)),
+    )
     .slice()
     .reverse()
+  const pick = (block: BlockRow): void => {
+    if (replayFrom !== null && tape) return setReplayFrom(commandAt(tape, block.at, block.command)?.atMs ?? 0)
+    setMarked(block.at)
+    document.getElementById(`b${block.at}`)?.scrollIntoView({ block: 'center' })
+  }
   return (
     <>
       <div class="head">
@@ -81,126 +86,151 @@ export function SessionView({ of, close, go }: { of: string; close: () => void; 
             ‹ All
           </button>
           <h2 class="name">Session {visible(name)}</h2>
-          {call && (
-            <div class="buttons">
+          <div class="buttons">
+            {isRecorded &&
+              (replayFrom === null ? (
+                <button onClick={() => void replayAt(null)}>Replay</button>
+              ) : (
+                <button onClick={() => setReplayFrom(null)}>Commands</button>
+              ))}
+            {call && (
               <button class="main" onClick={() => go(`call/${call[0]}`)}>
                 What runs now
               </button>
-            </div>
-          )}
+            )}
+          </div>
         </div>
         <div class="facts">
           <span class={live?.busy ? 'ok' : ''}>{live ? (live.busy ? 'busy' : 'idle') : 'has ended'}</span>
-          <span>{commands.length === 1 ? '1 command' : `${commands.length} commands`}</span>
+          <span>{blocks.length === 1 ? '1 command' : `${blocks.length} commands`}</span>
           {live && <span class="mono">{visible(live.cwd)}</span>}
         </div>
       </div>
-      <div class="scroll">
-        {commands.length === 0 ? (
-          <Empty
-            title="Nothing was done here yet"
-            children="Commands appear with their status and time as soon as they end."
-          />
-        ) : (
-          <>
-            <Timeline lines={commands} />
-            <div class="tools">
-              <label class="hide" for="blocks">
-                Search the commands
-              </label>
-              <input
-                id="blocks"
-                type="search"
-                placeholder="Search the commands"
-                value={query}
-                onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+      {blocks.length === 0 ? (
+        <Empty
+          title="Nothing was done here yet"
+          children="Commands appear with their status and time as soon as they end."
+        />
+      ) : replayFrom !== null && tape ? (
+        <div class="scroll player">
+          <Timeline blocks={blocks} pick={pick} />
+          <Replay tape={tape} from={replayFrom} dark={dark} />
+        </div>
+      ) : (
+        <div class="scroll">
+          <Timeline blocks={blocks} pick={pick} />
+          <div class="tools">
+            <label class="hide" for="blocks">
+              Search the commands
+            </label>
+            <input
+              id="blocks"
+              type="search"
+              placeholder={tape ? 'Search commands and output' : 'Search the commands'}
+              value={query}
+              onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+              onFocus={() => isRecorded && !tape && void loadTape()}
+            />
+            {!isRecorded && (
+              <span class="hint">
+                Output of foreground commands is not kept. The setting <code>record.sessions</code> records it.
+              </span>
+            )}
+          </div>
+          {shown.length === 0 && <p class="empty small">No command fits.</p>}
+          <ol class="blocks">
+            {shown.map((block) => (
+              <Block
+                key={`${block.at} ${block.kind} ${block.command}`}
+                block={block}
+                go={go}
+                isMarked={marked === block.at}
+                replay={isRecorded ? () => void replayAt(block) : null}
+                output={async () => {
+                  const found = tape && commandAt(tape, block.at, block.command) ? tape : await loadTape()
+                  const command = found && commandAt(found, block.at, block.command)
+                  return command ? plainOutput(command) : null
+                }}
               />
-              <span class="hint">Output of foreground commands is not kept; that of jobs is.</span>
-            </div>
-            <ol class="blocks">
-              {shown.map((line) => (
-                <Block
-                  key={`${line.at} ${line.kind} ${line.command}`}
-                  line={line}
-                  deeds={lines.filter((each) => isAbout(each, line))}
-                  go={go}
-                />
-              ))}
-            </ol>
-          </>
-        )}
-      </div>
+            ))}
+          </ol>
+        </div>
+      )}
     </>
   )
 }
 
-function isAbout(deed: Line, line: Line): boolean {
-  return (
-    DEEDS[deed.kind] !== undefined &&
-    deed.command === line.command &&
-    deed.at >= line.at &&
-    deed.at <= line.at + line.ms + 60_000
-  )
+/** Null: nothing was recorded. */
+async function fetchTape(engine: string | null, session: string): Promise<Tape | null> {
+  const response = await fetchWithKey(`/recording/${engine ?? 'any'}/${encodeURIComponent(session)}`)
+  return response.ok ? tapeOf((await response.json()) as [number, string, string][]) : null
 }
 
-function Block({ line, deeds, go }: { line: Line; deeds: readonly Line[]; go: (of: string) => void }) {
-  const { text, tone } = came(line)
+function Block({
+  block,
+  go,
+  isMarked,
+  replay,
+  output,
+}: {
+  block: BlockRow
+  go: (of: string) => void
+  isMarked: boolean
+  replay: (() => void) | null
+  output: () => Promise<string | null>
+}) {
+  const [text, setText] = useState<string | null>(null)
+  const box = useRef<HTMLPreElement>(null)
+  const show = async (): Promise<void> => setText(text === null ? ((await output()) ?? 'It was not recorded.') : null)
   return (
-    <li class={`block ${tone}`} id={`b${line.at}`}>
-      <div class="when">{day(line.at)}</div>
-      <pre tabIndex={0}>{visible(line.command)}</pre>
+    <li class={`block ${block.tone}`} id={`b${block.at}`} data-marked={isMarked}>
+      <div class="when">{day(block.at)}</div>
+      <pre tabIndex={0} aria-label="Command">
+        {visible(block.command)}
+      </pre>
       <div class="facts">
-        <span class={tone === 'ok' ? 'ok' : tone === 'bad' ? 'badtext' : tone === 'warn' ? 'warntext' : ''}>
-          {text}
-        </span>
-        {line.kind !== 'start' && <span>{took(line.ms)}</span>}
-        {line.bytes > 0 && <span>{size(line.bytes)}</span>}
-        <span class="mono">{visible(line.cwd)}</span>
-        {line.job && (
-          <button class="plain underline" onClick={() => go(`job/${line.job}`)}>
-            Output
+        <span class={toneClass(block.tone)}>{block.came}</span>
+        {!block.isOpen && <span>{took(block.ms)}</span>}
+        {block.bytes > 0 && <span>{size(block.bytes)}</span>}
+        <span class="mono">{visible(block.cwd)}</span>
+        <span class="links">
+          {block.job ? (
+            <button class="plain underline" onClick={() => go(`job/${block.job}`)}>
+              Output
+            </button>
+          ) : (
+            replay && (
+              <button class="plain underline" aria-expanded={text !== null} onClick={() => void show()}>
+                {text === null ? 'Output' : 'Hide output'}
+              </button>
+            )
+          )}
+          {replay && (
+            <button class="plain underline" onClick={replay}>
+              Replay from here
+            </button>
+          )}
+          <button class="plain underline" onClick={() => void copy(block.command)}>
+            Copy
           </button>
-        )}
-        <button class="plain underline" onClick={() => void copy(line.command)}>
-          Copy
-        </button>
+          {text !== null && (
+            <button class="plain underline" onClick={() => void copy(text)}>
+              Copy output
+            </button>
+          )}
+        </span>
       </div>
-      {deeds.map((deed) => (
+      {block.deeds.map((deed) => (
         <div class="deed">
-          {came(deed).text}
+          {deed.came}
           {deed.waitedMs === null ? '' : ` after ${took(deed.waitedMs)}`} by {visible(deed.by ?? 'the agent')}
         </div>
       ))}
+      {text !== null && (
+        <pre class="printed" ref={box} tabIndex={0} aria-label="Output">
+          {text === '' ? 'It printed nothing.' : visible(text)}
+        </pre>
+      )}
     </li>
-  )
-}
-
-const LANES = 4
-
-/** Commands as bars over time; a pause is drawn short, so that what happened stays readable. */
-function Timeline({ lines }: { lines: readonly Line[] }) {
-  const recent = lines.slice(-120)
-  const from = recent[0]!.at
-  const now = Date.now()
-  const to = Math.max(...recent.map((line) => (line.kind === 'start' ? now : line.at + line.ms)), from + 1_000)
-  const span = to - from
-  return (
-    <div class="timeline" role="img" aria-label={`Timeline of ${recent.length} commands over ${took(span)}`}>
-      {recent.map((line, at) => {
-        const left = ((line.at - from) / span) * 100
-        const width = Math.max(0.4, ((line.kind === 'start' ? now - line.at : line.ms) / span) * 100)
-        return (
-          <a
-            class={`bar ${came(line).tone}`}
-            key={`${line.at}${at}`}
-            title={`${visible(line.command).slice(0, 120)} · ${took(line.ms)}`}
-            style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%`, top: `${(at % LANES) * 14 + 4}px` }}
-            onClick={() => document.getElementById(`b${line.at}`)?.scrollIntoView({ block: 'center' })}
-          />
-        )
-      })}
-      <span class="from">{day(from)}</span>
-      <span class="to">{day(to)}</span>
-    </div>
   )
 }

@@ -1,7 +1,8 @@
 /** Links for others, who may look and nothing else: made, listed and revoked. */
 import { useEffect, useState } from 'preact/hooks'
-import { ago } from './format'
-import { say, useMessages } from './store'
+import { ago, visible } from './format'
+import type { LookLink } from '../words'
+import { say, useMessages, world } from './store'
 import { copy } from './view'
 
 const LIVES: readonly (readonly [string, number])[] = [
@@ -10,11 +11,12 @@ const LIVES: readonly (readonly [string, number])[] = [
   ['1 week', 604_800_000],
 ]
 
-export function Share({ close }: { close: () => void }) {
-  const [links, setLinks] = useState<readonly { id: string; label: string; until: number | null; pages: number }[]>([])
+export function Share({ close, job }: { close: () => void; job: string | null }) {
+  const [links, setLinks] = useState<readonly LookLink[]>([])
   const [made, setMade] = useState<string | null>(null)
   const [label, setLabel] = useState('')
   const [lives, setLives] = useState(LIVES[0]![1])
+  const [only, setOnly] = useState<string | null>(job)
   useEffect(() => say({ do: 'links' }), [])
   useMessages((message) => {
     if (message.t === 'links' || message.t === 'shared') setLinks(message['all'])
@@ -25,7 +27,8 @@ export function Share({ close }: { close: () => void }) {
       <div class="dialog" role="dialog" aria-label="Share" onClick={(event) => event.stopPropagation()}>
         <h2>Let someone look</h2>
         <p class="hint">
-          They see what you see and can do nothing. A link opens once, on this machine or through a tunnel to it.
+          A link shows {only === null ? 'everything that you see' : 'this one job'} and can do nothing. It opens once,
+          on this machine or through a tunnel to it, and ends by itself.
         </p>
         <div class="tools">
           <label class="hide" for="whom">
@@ -37,6 +40,16 @@ export function Share({ close }: { close: () => void }) {
             value={label}
             onInput={(event) => setLabel((event.target as HTMLInputElement).value)}
           />
+          {job !== null && (
+            <select
+              aria-label="What"
+              value={only ?? ''}
+              onChange={(event) => setOnly((event.target as HTMLSelectElement).value || null)}
+            >
+              <option value={job}>This job only</option>
+              <option value="">Everything</option>
+            </select>
+          )}
           <select
             aria-label="How long"
             value={lives}
@@ -46,7 +59,7 @@ export function Share({ close }: { close: () => void }) {
               <option value={ms}>{name}</option>
             ))}
           </select>
-          <button class="main" onClick={() => say({ do: 'share', label, livesMs: lives })}>
+          <button class="main" onClick={() => say({ do: 'share', label, livesMs: lives, only })}>
             Make a link
           </button>
         </div>
@@ -58,12 +71,12 @@ export function Share({ close }: { close: () => void }) {
         )}
         {links.length > 0 && (
           <ul class="shared">
-            {links.map(({ id, label: name, until, pages }) => (
+            {links.map(({ id, label: name, until, pages, only: one }) => (
               <li key={id}>
                 <span>
                   {name}{' '}
                   <span class="hint">
-                    {pages > 0 ? 'open now' : 'not open'},{' '}
+                    {one === null ? 'everything' : nameOf(one)}, {pages > 0 ? 'open now' : 'not open'},{' '}
                     {until === null ? 'until this ends' : `ends in ${ago(until - Date.now())}`}
                   </span>
                 </span>
@@ -78,4 +91,9 @@ export function Share({ close }: { close: () => void }) {
       </div>
     </div>
   )
+}
+
+function nameOf(id: string): string {
+  const job = world.jobs.get(id)
+  return job ? visible(job.description ?? job.command).slice(0, 40) : id
 }

@@ -1,75 +1,6 @@
 /** The page's copy of the world, and its connection to the server. */
 import { useEffect, useState } from 'preact/hooks'
-
-export interface EngineRow {
-  readonly pid: number
-  readonly door: string
-  readonly cwd: string
-  readonly state: string
-  readonly why: string | null
-  readonly name: string
-  readonly sessions: readonly {
-    readonly name: string
-    readonly cwd: string
-    readonly busy: boolean
-    readonly calls: number
-  }[]
-}
-
-export interface CallRow {
-  readonly engine: string
-  readonly run: number
-  readonly session: string | null
-  readonly command: string
-  readonly description: string | null
-  readonly client: string
-  readonly at: number
-  readonly bytes: number
-  readonly lastLine: string
-  readonly cpu: number
-  readonly memory: number
-  readonly ports: readonly number[]
-  readonly ask: string | null
-}
-
-export interface JobRow {
-  readonly status: string
-  readonly running: boolean
-  readonly command: string
-  readonly description: string | null
-  readonly cwd: string
-  readonly pty: boolean
-  readonly apart: boolean
-  readonly exitCode: number | null
-  readonly signal: string | null
-  readonly at: number
-  readonly end: number | null
-  readonly bytes: number
-  readonly omitted: number
-  readonly complete: boolean
-  readonly engine: string
-  readonly session: string | null
-  readonly notes: readonly string[]
-  readonly cpu?: number
-  readonly memory?: number
-  readonly ports?: readonly number[]
-}
-
-export interface AskRow {
-  readonly id: string
-  readonly askedAt: number
-  readonly command: string
-  readonly cwd: string
-  readonly session: string | null
-  readonly env: readonly string[]
-  readonly envMode: string
-  readonly pty: boolean
-  readonly reason: string
-  readonly rule: string | null
-  readonly isWaiting: boolean
-  readonly door: string
-  readonly pid: number
-}
+import type { AskRow, CallRow, Disk, EngineRow, JobRow, Role } from '../words'
 
 export type Link = 'connecting' | 'live' | 'lost' | 'no key' | 'ended' | 'used'
 /** What the server sends is told apart by `t`; its fields are the server's word. */
@@ -82,8 +13,11 @@ export const world = {
   calls: new Map<string, CallRow>(),
   jobs: new Map<string, JobRow>(),
   asks: new Map<string, AskRow>(),
-  role: '' as '' | 'person' | 'look',
+  role: '' as '' | Role,
   until: null as number | null,
+  /** The one job that this page may see. */
+  only: null as string | null,
+  disk: null as Disk | null,
   link: 'connecting' as Link,
   hasState: false,
   toast: '',
@@ -95,6 +29,7 @@ const hearers = new Set<(message: Message) => void>()
 let socket: WebSocket | null = null
 let waitMs = 500
 let drawing = false
+let retryAt: ReturnType<typeof setTimeout> | undefined
 
 /** Once per frame, however much has changed. */
 export function changed(): void {
@@ -160,8 +95,23 @@ function connect(): void {
     if (code === 4403) return end('used')
     if (code === 4401) return end(world.hasState ? 'ended' : 'no key')
     setLink('lost')
-    setTimeout(connect, (waitMs = Math.min(waitMs * 2, 15_000)))
+    retryAt = setTimeout(connect, (waitMs = Math.min(waitMs * 2, 15_000)))
+    void lookForAnother()
   }
+}
+
+/** A server that answers but does not know this page's name is a later one: it knows nothing of our key. */
+async function lookForAnother(): Promise<void> {
+  const { status } = await fetch('/', { cache: 'no-store' }).catch(() => ({ status: 0 }))
+  if (status !== 403) return
+  clearTimeout(retryAt)
+  end('ended')
+}
+
+/** The person does not want to wait for the next attempt. */
+export function retryNow(): void {
+  clearTimeout(retryAt)
+  connect()
 }
 
 function end(link: Link): void {
@@ -178,7 +128,7 @@ function hear(message: Message): void {
   if (message.t === 'welcome') {
     sessionStorage.setItem(KEY, message['key'])
     waitMs = 250
-    Object.assign(world, { role: message['role'], until: message['until'], link: 'live' })
+    Object.assign(world, { role: message['role'], until: message['until'], only: message['only'], link: 'live' })
     if (document.visibilityState !== 'visible') say({ do: 'visible', on: false })
   } else if (message.t === 'delta') {
     if (message['first']) {
@@ -187,7 +137,8 @@ function hear(message: Message): void {
     }
     for (const [collection, id, value] of message['set']) collectionOf(collection).set(id, value)
     for (const [collection, id] of message['gone']) collectionOf(collection).delete(id)
-  } else if (message.t === 'error') toast(message['text'])
+  } else if (message.t === 'disk') world.disk = message as unknown as Disk
+  else if (message.t === 'error') toast(message['text'])
   else if (message.t === 'said' && message['ok'] === false)
     toast(NOT_ACCEPTED[message['result']] ?? 'It had ended already.')
   for (const hearer of hearers) hearer(message)
@@ -212,6 +163,7 @@ export async function digestOf({ command, cwd, session, env, envMode, pty, reaso
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-export function currentKey(): string {
-  return sessionStorage.getItem(KEY) ?? ''
+/** With the key of this page, which is in no cookie. */
+export function fetchWithKey(path: string): Promise<Response> {
+  return fetch(path, { headers: { authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ''}` } })
 }

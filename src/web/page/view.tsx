@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ago, size, took, visible } from './format'
 import { stateOf } from './list'
-import { currentKey, say, toast, useMessages, useWorld, world, type CallRow, type JobRow, type Fields } from './store'
+import { fetchWithKey, say, toast, useMessages, useWorld, world, type Fields } from './store'
+import type { CallRow, JobRow } from '../words'
 import type { OpenTerminal } from './terminal'
 import { WholeOutput } from './whole'
 
@@ -168,7 +169,7 @@ export function View({
         </div>
         <Facts job={job} call={row ?? undefined} ended={ended} isRunning={isRunning} id={id} />
         <div class="links">
-          {session !== null && (
+          {session !== null && world.only === null && (
             <button class="plain underline" onClick={() => go(`session/${session}`)}>
               Session {visible(session.slice(session.indexOf('/') + 1))}
             </button>
@@ -261,7 +262,7 @@ function Facts({
   return (
     <div class="facts">
       <span class={isRunning ? (call.ask ? 'warntext' : 'ok') : status === 'exit 0' ? '' : 'badtext'}>
-        {isRunning ? (call.ask ? 'waits for you' : 'running') : (status ?? 'has ended')}
+        {isRunning ? (call.ask ? 'waits for you' : 'running') : (status ?? endOf(call))}
       </span>
       <span>{isRunning ? ago(Date.now() - call.at) : ended ? took(ended['durationMs']) : ''}</span>
       <span>{size(call.bytes)} of output</span>
@@ -271,6 +272,11 @@ function Facts({
       <span>{visible(call.client)}</span>
     </div>
   )
+}
+
+/** Nothing told how it ended. */
+function endOf({ engine }: CallRow): string {
+  return world.engines.has(engine) ? 'has ended' : 'its engine has ended, and the command with it'
 }
 
 export function Empty({
@@ -309,7 +315,7 @@ function followLink(uri: string): void {
 }
 
 async function download(id: string): Promise<void> {
-  const response = await fetch(`/output/${id}`, { headers: { authorization: `Bearer ${currentKey()}` } })
+  const response = await fetchWithKey(`/output/${id}`)
   if (!response.ok) return toast('The output is not there any more.')
   const url = URL.createObjectURL(await response.blob())
   const link = document.createElement('a')

@@ -1,7 +1,8 @@
 /** The whole output of a job by byte offset, piece by piece, with search on the server. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { size, visible } from './format'
-import { say, useMessages, type JobRow } from './store'
+import { say, useMessages } from './store'
+import type { JobRow } from '../words'
 
 let asked = 0
 

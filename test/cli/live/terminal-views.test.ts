@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEngine, type Engine, type EngineOptions } from '../../../src/index.js'
 import { openAuditLog } from '../../../src/audit/log.js'
+import { openJobsReader } from '../../../src/engine/job/reader.js'
 import { Top } from '../../../src/cli/live/top.js'
 import { makeWorld } from '../harness.js'
 import { until } from '../../engine/harness.js'
@@ -183,11 +184,9 @@ test('replay plays a recording without what would act on the terminal', async ()
 
 describe('top', () => {
   async function screen() {
-    const own = await createEngine({ stateDir: world.home, cwd: world.dir, door: 'cli' })
-    engines.push(own)
     const seen = { text: '', bells: 0 }
     const top = new Top({
-      engine: own,
+      jobs: openJobsReader({ stateDir: world.home, door: 'cli', audit: null }),
       stateDir: world.home,
       env: {},
       paint: (_, text) => text,

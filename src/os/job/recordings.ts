@@ -1,0 +1,57 @@
+/** The recordings of sessions: where they stand, which there are, and which are too old or too many. */
+import { readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const FOLDER = 'recordings'
+/** Names of files end at 255 bytes. */
+const LONGEST_NAME = 180
+
+export function recordingsDirectory(stateDir: string): string {
+  return join(stateDir, FOLDER)
+}
+
+export function recordingName({ engine, session }: { engine: string; session: string }): string {
+  return `${engine}.${encodeURIComponent(session).slice(0, LONGEST_NAME)}.cast`
+}
+
+/** Of a session, latest first; without an engine those of all engines that had a session of that name. */
+export function recordingsOf(
+  stateDir: string,
+  { session, engine = null }: { readonly session: string; readonly engine?: string | null },
+): string[] {
+  const ending = recordingName({ engine: '', session })
+  return all(stateDir)
+    .filter(({ name }) => name.endsWith(ending) && (engine === null || name === `${engine}${ending}`))
+    .map(({ path }) => path)
+    .reverse()
+}
+
+/** The oldest go first. Files that cannot be removed are left for the next time. */
+export function sweepRecordings(stateDir: string, limits: { keepMs: number; totalBytes: number }): void {
+  const files = all(stateDir)
+  let total = files.reduce((sum, { size }) => sum + size, 0)
+  for (const { path, size, changedAt } of files) {
+    if (Date.now() - changedAt < limits.keepMs && total <= limits.totalBytes) return
+    rmSync(path, { force: true })
+    total -= size
+  }
+}
+
+/** Oldest first. */
+function all(stateDir: string): { name: string; path: string; size: number; changedAt: number }[] {
+  const dir = recordingsDirectory(stateDir)
+  let names: string[]
+  try {
+    names = readdirSync(dir)
+  } catch {
+    return []
+  }
+  return names
+    .filter((name) => name.endsWith('.cast'))
+    .flatMap((name) => {
+      const path = join(dir, name)
+      const stat = statSync(path, { throwIfNoEntry: false })
+      return stat ? [{ name, path, size: stat.size, changedAt: stat.mtimeMs }] : []
+    })
+    .sort((a, b) => a.changedAt - b.changedAt)
+}

@@ -1,0 +1,132 @@
+/** The words that the page and the server behind it share: rows of the world and lines of the record. Types only. */
+
+/** `person` may answer and act; `look` may only look. */
+export type Role = 'person' | 'look'
+
+export type Tone = 'ok' | 'bad' | 'warn' | 'plain'
+
+export interface EngineRow {
+  readonly pid: number
+  readonly door: string
+  readonly cwd: string
+  readonly state: string
+  readonly why: string | null
+  readonly name: string
+  readonly sessions: readonly {
+    readonly name: string
+    readonly cwd: string
+    readonly busy: boolean
+    readonly calls: number
+  }[]
+}
+
+/** A command under way. */
+export interface CallRow {
+  readonly engine: string
+  readonly run: number
+  readonly session: string | null
+  readonly command: string
+  readonly description: string | null
+  readonly client: string
+  readonly at: number
+  readonly pty: boolean
+  readonly bytes: number
+  readonly lastLine: string
+  readonly cpu: number
+  readonly memory: number
+  readonly ports: readonly number[]
+  readonly ask: string | null
+}
+
+export interface JobRow {
+  readonly status: string
+  readonly running: boolean
+  readonly command: string
+  readonly description: string | null
+  readonly cwd: string
+  readonly pty: boolean
+  readonly apart: boolean
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly at: number
+  readonly end: number | null
+  readonly bytes: number
+  readonly omitted: number
+  readonly complete: boolean
+  readonly engine: string | null
+  readonly session: string | null
+  readonly notes: readonly string[]
+  readonly cpu?: number
+  readonly memory?: number
+  readonly ports?: readonly number[]
+}
+
+/** Everything that an approval would bind. */
+export interface AskRow {
+  readonly id: string
+  readonly askedAt: number
+  readonly command: string
+  readonly cwd: string
+  readonly session: string | null
+  readonly env: readonly string[]
+  readonly envMode: string
+  readonly pty: boolean
+  readonly reason: string
+  readonly rule: string | null
+  readonly isWaiting: boolean
+  readonly door: string
+  readonly pid: number
+}
+
+/** CPU in percent of one processor and memory in bytes, by second. */
+export interface Sample {
+  readonly at: number
+  readonly cpu: number
+  readonly memory: number
+}
+
+/** A line of the audit log. */
+export interface Line {
+  readonly at: number
+  readonly kind: string
+  readonly engine: string
+  readonly client: string | null
+  readonly session: string | null
+  readonly command: string
+  readonly cwd: string
+  /** `exit 0`, `SIGTERM`, `refused wipe-root`, `approved`. */
+  readonly came: string
+  readonly tone: Tone
+  readonly job: string | null
+  readonly bytes: number
+  readonly ms: number
+  readonly by: string | null
+  readonly waitedMs: number | null
+}
+
+export interface Lines {
+  readonly lines: readonly Line[]
+  /** How many there are that fit, shown or not. */
+  readonly total: number
+}
+
+/** A command of a session with what people did about it. */
+export interface BlockRow extends Line {
+  readonly isOpen: boolean
+  readonly deeds: readonly Line[]
+}
+
+/** A link to look, as the person who made it sees it. */
+export interface LookLink {
+  readonly id: string
+  readonly label: string
+  readonly until: number | null
+  readonly pages: number
+  /** The one job that it shows; null: everything. */
+  readonly only: string | null
+}
+
+export interface Disk {
+  readonly free: number
+  readonly isFull: boolean
+}

@@ -1,0 +1,179 @@
+/** What a page may ask for and do, by its role: checked on the server, whatever the page shows. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { gunzipSync } from 'node:zlib'
+import type { Engine, Job } from '../../src/index.js'
+import type { Ui } from '../../src/web/ui.js'
+import { get, keyIn, Knock, World, type Said } from './harness.js'
+
+let world: World
+let engine: Engine
+let ui: Ui
+beforeEach(async () => {
+  world = new World()
+  engine = await world.agent()
+  ui = await world.ui()
+})
+afterEach(() => world.close())
+
+const person = (): Promise<Knock> => Knock.with(ui, keyIn(ui.link()))
+const looker = (only: string | null = null): Promise<Knock> =>
+  Knock.with(ui, keyIn(ui.linkToLook({ label: 'Ann', livesMs: 60_000, only })))
+const isError = ({ t }: Said): boolean => t === 'error'
+const keyOf = ({ said }: Knock): string => (said[0] as unknown as { key: string }).key
+const jobRow = (id: string) => (said: Said) =>
+  said.t === 'delta' && (said['set'] as [string, string][]).some(([c, each]) => c === 'jobs' && each === id)
+
+describe('a link to look', () => {
+  test('may do nothing, message by message', async () => {
+    const job = await engine.start({ command: 'sleep 60' })
+    const page = await looker()
+    for (const what of [
+      'kill',
+      'interrupt',
+      'background',
+      'take',
+      'type',
+      'size',
+      'give-back',
+      'answer',
+      'share',
+      'links',
+      'revoke',
+    ])
+      expect(await page.ask({ do: what, id: job.id, as: 'once', digest: 'x' }, isError)).toMatchObject({
+        text: 'This link may only look.',
+      })
+    expect((await job.info()).isRunning).toBe(true)
+    await job.kill()
+  })
+
+  test('to one job shows that job and nothing else: no list, no record, no other output, no recording', async () => {
+    const shown = await engine.start({ command: 'echo shown-output; sleep 60', description: 'shown' })
+    const other = await engine.start({ command: 'echo other-output; sleep 60', description: 'other' })
+    await (await engine.session('secret')).run({ command: 'echo of-a-session' })
+    const page = await looker(shown.id)
+    const first = await page.hear(({ t, first: isFirst }) => t === 'delta' && isFirst === true)
+    expect((first['set'] as unknown[]).length).toBe(1)
+    for (const order of [
+      { do: 'audit', query: '' },
+      { do: 'blocks', session: 'secret' },
+      { do: 'chain' },
+      { do: 'open', of: `job/${other.id}` },
+      { do: 'open', of: `call/${engine.id}:1` },
+      { do: 'lines', id: other.id },
+      { do: 'samples', id: other.id },
+    ])
+      expect(await page.ask(order, isError)).toMatchObject({ text: 'This link shows one job and nothing else.' })
+    const out = await page.ask({ do: 'open', of: `job/${shown.id}` }, ({ t }) => t === 'out')
+    expect(out['text']).toContain('shown-output')
+    expect(await page.ask({ do: 'lines', id: shown.id }, ({ t }) => t === 'lines')).toMatchObject({
+      text: 'shown-output\n',
+    })
+    const host = `127.0.0.1:${ui.port}`
+    const authorization = `Bearer ${keyOf(await looker(shown.id))}`
+    expect(await get(ui, `/output/${shown.id}`, { host, authorization })).toMatchObject({
+      status: 200,
+      body: 'shown-output\n',
+    })
+    expect((await get(ui, `/output/${other.id}`, { host, authorization })).status).toBe(403)
+    expect((await get(ui, '/recording/any/secret', { host, authorization })).status).toBe(403)
+    await other.kill()
+    await shown.kill()
+    await page.hear(jobRow(shown.id))
+    expect(JSON.stringify(page.said)).not.toContain('other')
+  })
+
+  test('ends when it is revoked, and the person sees it in the list of links', async () => {
+    const page = await person()
+    const shared = await page.ask(
+      { do: 'share', label: 'Bob', livesMs: 3_600_000, only: null },
+      ({ t }) => t === 'shared',
+    )
+    const look = await Knock.with(ui, keyIn(shared['link'] as string))
+    const { all } = (await page.ask({ do: 'links' }, ({ t }) => t === 'links')) as unknown as {
+      all: { id: string; label: string; pages: number }[]
+    }
+    expect(all).toMatchObject([{ label: 'Bob', pages: 1, only: null }])
+    page.say({ do: 'revoke', id: all[0]!.id })
+    expect(await look.closed).toBe(4401)
+  })
+})
+
+test('--read-only makes every link one to look', async () => {
+  const readOnly = await world.ui({ readOnly: true })
+  const page = await Knock.with(readOnly, keyIn(readOnly.link()))
+  expect(page.said[0]).toMatchObject({ role: 'look' })
+})
+
+describe('the output of a job', () => {
+  let job: Job
+  beforeEach(async () => {
+    job = await engine.start({ command: 'seq 1 100000', maxStoredBytes: 10_000_000 })
+    await job.wait({ exit: true })
+  })
+
+  test('comes by byte offset, piece by piece, to its end', async () => {
+    const page = await person()
+    let text = ''
+    for (let since = 0; ;) {
+      const part = await page.ask({ do: 'lines', id: job.id, since }, ({ t }) => t === 'lines')
+      text += part['text'] as string
+      since = part['cursor'] as number
+      if (since >= (part['totalBytes'] as number)) break
+    }
+    expect(text.split('\n').length).toBe(100_001)
+    expect(text.endsWith('99999\n100000\n')).toBe(true)
+  })
+
+  test('is searched on the server with an expression, and a wrong one is told', async () => {
+    const page = await person()
+    expect(await page.ask({ do: 'lines', id: job.id, filter: '^1234\\d$' }, ({ t }) => t === 'lines')).toMatchObject({
+      matches: 10,
+      text: expect.stringContaining('12340'),
+    })
+    expect(await page.ask({ do: 'lines', id: job.id, filter: '(' }, isError)).toMatchObject({
+      text: expect.stringMatching(/filter|expression/i),
+    })
+  })
+
+  test('is downloaded whole, with the key in a header and never in the address', async () => {
+    const host = `127.0.0.1:${ui.port}`
+    const authorization = `Bearer ${keyOf(await person())}`
+    const { headers, body } = await get(ui, `/output/${job.id}`, { host, authorization })
+    expect(headers['content-disposition']).toBe(`attachment; filename="${job.id}.log"`)
+    expect(body.length).toBe(588_895)
+    expect((await get(ui, '/output/shell_nothere', { host, authorization })).status).toBe(404)
+  })
+})
+
+test('the recording of a session is there for a page with a key, where sessions are recorded', async () => {
+  const recorded = await world.agent({ recordSessions: true })
+  await (await recorded.session('main')).run({ command: 'echo on-tape' })
+  const page = await person()
+  const host = `127.0.0.1:${ui.port}`
+  expect((await get(ui, `/recording/${recorded.id}/main`, { host })).status).toBe(401)
+  const authorization = `Bearer ${keyOf(page)}`
+  const { body } = await get(ui, `/recording/${recorded.id}/main`, { host, authorization })
+  const events = JSON.parse(gunzipSync(Buffer.from(body, 'latin1')).toString()) as [number, string, string][]
+  expect(events.map(([, kind]) => kind)).toEqual(['m', 'x', 'o', 'o'])
+  expect(events.at(-1)?.[2]).toBe('on-tape\r\n')
+  expect((await get(ui, `/recording/${recorded.id}/other`, { host, authorization })).status).toBe(404)
+  const blocks = await page.ask({ do: 'blocks', session: 'main', engine: recorded.id }, ({ t }) => t === 'blocks')
+  expect(blocks).toMatchObject({ isRecorded: true, blocks: [{ command: 'echo on-tape', came: 'exit 0', tone: 'ok' }] })
+})
+
+test('what a person does through the page is in the record with who did it', async () => {
+  const job = await engine.start({ command: 'sleep 60' })
+  const page = await person()
+  page.say({ do: 'kill', id: job.id })
+  expect((await job.wait({ exit: true })).info.status).toBe('killed')
+  for (;;) {
+    const { lines } = (await page.ask({ do: 'audit', query: 'kill' }, ({ t }) => t === 'audit')) as unknown as {
+      lines: { kind: string; by: string }[]
+    }
+    const kill = lines.find(({ kind }) => kind === 'kill')
+    if (!kill) continue
+    expect(kill.by).toContain('page of cerith')
+    return
+  }
+})
