@@ -43,7 +43,7 @@ test('types into a terminal of another engine', async () => {
   const seen = await reader.job(job.id)
   await seen.wait({ input: true })
   let text = ''
-  const attachment = await seen.attach({ by: 'ann', readOnly: false, size: null, show: (each) => (text += each) })
+  const attachment = await seen.attach({ by: 'ann', readOnly: false, size: null, show: (each) => void (text += each) })
   attachment.type(Buffer.from('Ann\r'))
   await job.wait({ exit: true })
   await attachment.done
