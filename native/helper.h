@@ -56,6 +56,17 @@ void collect_children(pid_t pid, PidList *list);   /* adds them to the list */
 void collect_descendants(pid_t root, PidList *list);
 int signal_descendants(pid_t root, int signal_number);   /* how many were signalled */
 
+/* ---- limits.c: what a command and everything below it uses ---- */
+typedef struct { long long cpu_ms, memory, processes; } Limits;               /* 0 = none */
+typedef struct { long long cpu_ms, memory, processes, largest; } Usage;       /* memory of all together; the peak of the largest process */
+void usage_below(pid_t root, Usage *usage);
+void watch_usage(const Limits *limits, long long base_cpu_ms);   /* from now on; CPU time counts from the base */
+void unwatch_usage(void);
+long long next_look(void);                                       /* -1 = not watched */
+long long peak_seen(void);
+long long cpu_since(long long cpu_ms);
+const char *look_at_usage(long long reaped_cpu_ms, long long *used);   /* the limit that is exceeded, or NULL */
+
 /* ---- store.c: output on disk, bounded, with offsets in the names ---- */
 typedef struct {
   int dir_fd, fd;

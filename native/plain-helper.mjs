@@ -21,6 +21,7 @@ import { constants as os, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const DRAIN_MS = 100
+const LIMITS_EVERY_MS = 100
 const LOOK_EVERY_MS = 50
 const ORPHANED_GRACE_MS = 1_000
 const GIVE_UP_MS = 5_000
@@ -100,6 +101,7 @@ function obey(kind, fields) {
   if (kind === 'B') moveToBackground(ward, get)
   if (kind === 'M') for (const [name, value] of fields) if (name === 'mask') ward.masks.push(needle(value))
   if (kind === 'U') ward.closeOutput(get('err', '0') === '0' ? 'out' : 'err')
+  if (kind === 'L') ward.watchCall(get)
   if (kind === 'D') ward.detached = get('detached', '0') !== '0'
 }
 
@@ -236,6 +238,7 @@ function start(fields) {
         merge,
         detached: get('detached') === '1',
         deadline: Number(get('deadline', 0)),
+        limits: limitsOf(get),
         masks: all('mask').map(needle),
       })
       wards.set(id, ward)
@@ -259,10 +262,14 @@ class Ward {
     this.forced = false
     this.known = new Set([this.pid])
     this.killing = null
+    this.by = ''
+    this.over = { limit: '', used: 0 }
+    this.endsByLimit = true
   }
 
   begin() {
     if (this.deadline > 0) this.timer = setTimeout(() => !this.exit && this.kill(15, 2_000, 'timeout'), this.deadline)
+    if (this.limits) this.watch(this.limits)
     this.recordStart()
     say('s', {
       id: this.id,
@@ -275,16 +282,44 @@ class Ward {
     this.child.once('exit', (code, signal) => {
       this.exit = { code, number: signal ? os.signals[signal] : 0 }
       clearTimeout(this.timer)
+      clearInterval(this.watching)
       say('x', {
         id: this.id,
         status: signal ? this.exit.number : code << 8,
         why: this.why,
         forced: this.forced ? 1 : 0,
-        maxrss: 0,
+        ...this.over,
       })
       void this.job?.ended(this)
       this.look()
     })
+  }
+
+  // ---- limits: without wait4 nothing is known about the use of what has ended, so it is not told ----
+
+  watchCall(get) {
+    clearInterval(this.watching)
+    if (get('end')) return say('u', { id: this.id })
+    this.endsByLimit = false
+    const limits = limitsOf(get)
+    if (limits) this.watch(limits)
+  }
+
+  watch(limits) {
+    const base = usageOf(this.members()).cpu
+    this.watching = setInterval(() => {
+      const used = usageOf(this.members())
+      used.cpu -= base
+      const limit = Object.keys(limits).find((name) => used[name] > limits[name])
+      if (limit) this.exceeds({ limit, used: Math.round(used[limit]) })
+    }, LIMITS_EVERY_MS)
+  }
+
+  exceeds(over) {
+    clearInterval(this.watching)
+    if (!this.endsByLimit) return say('u', { id: this.id, ...over })
+    this.over = over
+    this.kill(over.limit === 'cpu' ? 15 : 9, 2_000, 'limit')
   }
 
   recordStart() {
@@ -389,6 +424,7 @@ class Ward {
       if (get(key)) this.job.take(index, Buffer.from(get(key), 'hex'))
     this.reads = { out: null, err: null }
     this.detached = get('detached', '0') !== '0'
+    this.endsByLimit = true
     this.recordStart()
     this.job.follow(this)
     if (this.exit) void this.job.ended(this)
@@ -447,7 +483,10 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
       orders.on('data', (chunk) => {
         for (const line of chunk.toString().split('\n')) {
           const [word, a, b, why] = line.split(' ')
-          if (word === 'kill') ward.kill(Number(a), Number(b), why ?? 'caller')
+          if (word === 'kill') {
+            if (!ward.exit && !ward.why) ward.by = line.split(' ').slice(4).join(' ')
+            ward.kill(Number(a), Number(b), why || 'caller')
+          }
           if (word === 'signal' && !ward.exit) signalQuietly(-ward.pid, Number(a))
           if (word === 'mask') ward.masks.push(needle(line.slice(5)))
           if (word === 'look' && /^\d+$/.test(a)) this.write(`look.${a}`, 'unsent=0\n')
@@ -485,7 +524,8 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
         err_total: err?.total ?? 0,
         err_omitted: err?.omitted ?? 0,
         incomplete: stores.some((store) => store.failed) ? 1 : 0,
-        maxrss: 0,
+        by: ward.by,
+        ...ward.over,
         out_map: out.map,
         err_map: err?.map ?? '',
         whole: 1,
@@ -713,6 +753,36 @@ function processes() {
     }
   }
   return found
+}
+
+/** Limits as the helper counts them: milliseconds of CPU time, bytes, processes. Null: none. */
+function limitsOf(get) {
+  const limits = Object.fromEntries(
+    [
+      ['memory', Number(get('memory', 0))],
+      ['processes', Number(get('processes', 0))],
+      ['cpu', Number(get('cpu', 0)) * 1_000],
+    ].filter(([, value]) => value > 0),
+  )
+  return Object.keys(limits).length > 0 ? limits : null
+}
+
+/** Linux counts CPU time in hundredths of a second towards programs. */
+function usageOf(pids) {
+  const used = { memory: 0, processes: 0, cpu: 0 }
+  for (const pid of pids) {
+    try {
+      const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+      for (const at of [11, 12, 13, 14]) used.cpu += Number(fields[at]) * 10
+      const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+      for (const [, kilobytes] of status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)) used.memory += kilobytes * 1_024
+      used.processes += 1
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return used
 }
 
 function marked(pid, mark) {

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -42,6 +43,11 @@ static int child_pipe[2];
 static pid_t init;                        /* the first process of the command's own ids, in a room; 0 = none */
 static int leave_pipe[2] = {-1, -1};      /* its end tells the init that the leader has ended */
 static struct rusage leader_usage;
+static long long orphans_cpu_ms;          /* of processes that were reaped here because their own parents were gone */
+static long orphans_peak;
+static char kill_by[128], over_limit[16]; /* who ended it; the limit that it exceeded */
+static long long over_used;
+static bool limits_end = true;            /* a command over its limit is ended here; of a session's command the engine is told */
 
 static void on_child(int signal_number) {
   (void)signal_number;
@@ -63,13 +69,29 @@ static bool limit(int what, long long soft, long long hard) {
   return setrlimit(what, &now) == 0;
 }
 
+static long long most_tasks = -1;
 static bool limit_command(const Request *request) {
   /* The soft limit speaks first (SIGXCPU), so that the record can tell it from any other kill. */
   return limit(RLIMIT_CPU, request->cpu_seconds > 0 ? request->cpu_seconds : -1, request->cpu_seconds + 2)
-    && limit(RLIMIT_AS, request->memory_bytes > 0 ? request->memory_bytes : -1, request->memory_bytes)
+    && limit(RLIMIT_DATA, request->memory_bytes > 0 ? request->memory_bytes * 2 : -1, request->memory_bytes * 2)
     && limit(RLIMIT_FSIZE, request->file_bytes > 0 ? request->file_bytes : -1, request->file_bytes)
-    && limit(RLIMIT_NPROC, request->processes > 0 ? request->processes : -1, request->processes);
+    && limit(RLIMIT_NPROC, most_tasks, most_tasks);
 }
+
+/* The kernel's limits stand behind those of limits.c, for what happens between two looks: they count other things (reserved memory, all
+   tasks of the user), so they leave room. */
+static long long backstop_tasks(const Request *request) {
+  struct sysinfo now;
+  return request->processes > 0 && sysinfo(&now) == 0 ? now.procs + request->processes * 2 : -1;
+}
+
+static long long cpu_ms_of(const struct rusage *usage) {
+  return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000LL + (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
+}
+
+/* Of the leader with everything that it waited for, and of what was reaped here until then. */
+static long long ended_cpu_ms(void) { return cpu_ms_of(&leader_usage) + orphans_cpu_ms; }
+static long ended_peak(void) { return leader_usage.ru_maxrss > orphans_peak ? leader_usage.ru_maxrss : orphans_peak; }
 
 static void fail_child(int report, const char *what) {
   char text[64];
@@ -313,9 +335,11 @@ static void record_end(void) {
     for (size_t byte = 0; byte < sources[at].store.last_length; byte++) snprintf(last[at] + byte * 2, 3, "%02x", (unsigned char)sources[at].store.last[byte]);
   }
   snprintf(text, sizeof text,
-           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\nout_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\n"
+           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\nout_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\ncpu=%lld\n"
+           "by=%s\nlimit=%s\nused=%lld\n"
            "out_map=%s\nerr_map=%s\nout_last=%s\nerr_last=%s\nwhole=1\n",
-           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete, leader_usage.ru_maxrss, maps[0], maps[1], last[0], last[1]);
+           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete, ended_peak(), ended_cpu_ms(),
+           kill_by, over_limit, over_used, maps[0], maps[1], last[0], last[1]);
   if (number) snprintf(line, sizeof line, "[background process %s: signal %d]\n", strcmp(kill_why, "timeout") == 0 ? "timed out" : "killed", number);
   else if (code) snprintf(line, sizeof line, "[background process failed: exit code %d]\n", code);
   else snprintf(line, sizeof line, "[background process completed: exit code 0]\n");
@@ -457,6 +481,7 @@ static void move_to_background(const char *payload, size_t length) {
     return;
   }
   reserve_status();
+  limits_end = true;   /* the engine may be gone when it is over one */
   add_needles(payload, length);
   /* Bytes that the engine had read and held back, because they may begin a value that is to be masked. */
   keep_hex(&sources[0], field_text(payload, length, "out_held"));
@@ -475,6 +500,8 @@ static void widen(void) {
   if (link_.err_read >= 0) fcntl(link_.err_read, F_SETPIPE_SZ, 1 << 20);
 }
 
+static void watch_call(const char *payload, size_t length);
+
 static void obey(char kind, const char *payload, size_t length) {
   if (kind == 'K') {
     const char *why = field_text(payload, length, "why");
@@ -485,6 +512,7 @@ static void obey(char kind, const char *payload, size_t length) {
   else if (kind == 'U') close_output(payload, length);
   else if (kind == 'W') widen();
   else if (kind == 'H') held_back = field_number(payload, length, "held", 0) != 0;
+  else if (kind == 'L') watch_call(payload, length);
   else if (kind == 'D') link_.request->detached = field_number(payload, length, "detached", 0) != 0;
 }
 
@@ -525,8 +553,11 @@ static void read_job_control(void) {
   *rest++ = 0;
   for (char *save, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
     int a = 0, b = 0;
-    char why[16] = "caller";
-    if (sscanf(line, "kill %d %d %15s", &a, &b, why) >= 2) begin_kill(a, b, why);
+    char why[16] = "caller", by[sizeof kill_by] = "";
+    if (sscanf(line, "kill %d %d %15s %127[^\n]", &a, &b, why, by) >= 2) {
+      if (!leader_gone && !kill_why[0]) snprintf(kill_by, sizeof kill_by, "%s", by);
+      begin_kill(a, b, why);
+    }
     else if (sscanf(line, "signal %d", &a) == 1) { if (!leader_gone) kill(-leader, a); }
     else if (sscanf(line, "size %d %d", &a, &b) == 2) terminal_size(&terminal, a, b);
     else if (strcmp(line, "eof") == 0) end_input();
@@ -535,6 +566,50 @@ static void read_job_control(void) {
   }
   have -= (size_t)(rest - text);
   memmove(text, rest, have);
+}
+
+/* ---- limits ---- */
+
+static void look_at_limits(void) {
+  long long used = 0;
+  const char *over = leader_gone || killing ? NULL : look_at_usage(orphans_cpu_ms, &used);
+  if (!over) return;
+  unwatch_usage();
+  if (!limits_end) { say(link_.events, 'u', "id=%ld\nlimit=%s\nused=%lld", link_.request->id, over, used); return; }
+  snprintf(over_limit, sizeof over_limit, "%s", over);
+  over_used = used;
+  /* What grows does not get the time to grow on. */
+  begin_kill(strcmp(over, "cpu") == 0 ? SIGTERM : SIGKILL, 2000, "limit");
+}
+
+/* A command that ended by itself between two looks: the kernel's numbers say whether it was over a limit then. */
+static void note_limits(int status) {
+  const Request *request = link_.request;
+  if (over_limit[0] || kill_why[0]) return;
+  if (request->cpu_seconds > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+    /* The kernel ended it for the same limit. */
+    snprintf(over_limit, sizeof over_limit, "cpu");
+    snprintf(kill_why, sizeof kill_why, "limit");
+    over_used = ended_cpu_ms() > request->cpu_seconds * 1000 ? ended_cpu_ms() : request->cpu_seconds * 1000;
+  } else if (request->memory_bytes > 0 && status != 0 && ended_peak() * 1024LL > request->memory_bytes) {
+    snprintf(over_limit, sizeof over_limit, "memory");
+    over_used = ended_peak() * 1024LL;
+  }
+}
+
+/* One call of a session: what it may use, or nothing but a look at what it uses; or its end, which is answered with what it used. */
+static void watch_call(const char *payload, size_t length) {
+  Usage now;
+  usage_below(getpid(), &now);
+  if (field_number(payload, length, "end", 0)) {
+    long long largest = now.largest > peak_seen() ? now.largest : peak_seen();
+    say(link_.events, 'u', "id=%ld\ncpu=%lld\npeak=%lld", link_.request->id, cpu_since(now.cpu_ms + orphans_cpu_ms), largest);
+    unwatch_usage();
+    return;
+  }
+  Limits limits = {field_number(payload, length, "cpu", 0) * 1000, field_number(payload, length, "memory", 0), field_number(payload, length, "processes", 0)};
+  limits_end = false;
+  watch_usage(&limits, now.cpu_ms + orphans_cpu_ms);
 }
 
 static void reap(void) {
@@ -548,14 +623,20 @@ static void reap(void) {
       if (errno == ECHILD) everything_gone = true;
       return;
     }
-    if (pid != leader) continue;
+    if (pid != leader) {
+      orphans_cpu_ms += cpu_ms_of(&usage);
+      if (usage.ru_maxrss > orphans_peak) orphans_peak = usage.ru_maxrss;
+      continue;
+    }
     leader_gone = true;
     close_end(&leave_pipe[1]);
     leader_status = status;
     leader_usage = usage;
     leader_gone_at = now_ms();
     terminal_let_go(&terminal);
-    say(link_.events, 'x', "id=%ld\nstatus=%d\nwhy=%s\nforced=%d\nmaxrss=%ld", link_.request->id, status, kill_why, forced, usage.ru_maxrss);
+    note_limits(status);
+    say(link_.events, 'x', "id=%ld\nstatus=%d\nwhy=%s\nforced=%d\nmaxrss=%ld\ncpu=%lld\nlimit=%s\nused=%lld", link_.request->id, status, kill_why, forced,
+        ended_peak(), ended_cpu_ms(), over_limit, over_used);
   }
 }
 
@@ -564,6 +645,7 @@ static int wait_time(void) {
   if (killing) next = kill_deadline;
   if (deadline && !killing && !leader_gone && (next < 0 || deadline < next)) next = deadline;
   if (dir_fd >= 0 && leader_gone && !recorded && (next < 0 || leader_gone_at + DRAIN_MS < next)) next = leader_gone_at + DRAIN_MS;
+  if (next_look() >= 0 && !killing && !leader_gone && (next < 0 || next_look() < next)) next = next_look();
   if (untold && (next < 0 || told_at + TOLD_EVERY_MS < next)) next = told_at + TOLD_EVERY_MS;
   for (int at = 0; at < source_count; at++) if (sources[at].held_at && (next < 0 || sources[at].held_at + RELEASE_MS < next)) next = sources[at].held_at + RELEASE_MS;
   if (next < 0) return -1;
@@ -604,6 +686,7 @@ static void watch(void) {
     }
 
     if (deadline && !killing && !leader_gone && now_ms() >= deadline) begin_kill(SIGTERM, 2000, "timeout");
+    look_at_limits();
     advance_kill();
     if (dir_fd >= 0 && leader_gone && !recorded) {
       for (int at = 0; at < source_count; at++) read_source(&sources[at], 1024);
@@ -671,6 +754,7 @@ void run_warden(WardenLink link) {
       else link_.err_write = ends[1];
     }
   }
+  most_tasks = backstop_tasks(request);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) start_failed(errno, "pipe");
   /* Borrowing the warden's memory until the exec is quicker than a copy of it; the warden stands still meanwhile. */
@@ -710,6 +794,8 @@ void run_warden(WardenLink link) {
     start_failed(atoi(text), space ? space + 1 : "exec");
   }
   if (request->deadline_ms > 0) deadline = now_ms() + request->deadline_ms;
+  Limits limits = {request->cpu_seconds * 1000, request->memory_bytes, request->processes};
+  if (limits.cpu_ms > 0 || limits.memory > 0 || limits.processes > 0) watch_usage(&limits, 0);
   say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d", request->id, (int)leader, (int)getpid(),
       start_time_of(getpid()), start_time_of(leader), (int)init);
   if (request->keep) reserve_status();

@@ -1,6 +1,7 @@
 /** What leaves the command line as JSON: snake_case, every field always there. */
 import { ShellError } from '../contract/errors.js'
 import type { JobInfo } from '../contract/job.js'
+import { usageToJson } from '../contract/outcome.js'
 import { UsageError } from './io.js'
 
 /** An Outcome that never came to be. */
@@ -31,6 +32,8 @@ export function jobToJson(info: JobInfo): Record<string, unknown> {
     started_at: new Date(info.startedAt).toISOString(),
     ended_at: info.endedAt === null ? null : new Date(info.endedAt).toISOString(),
     duration_ms: info.durationMs,
+    usage: usageToJson(info.usage),
+    killed_by: info.end?.kind === 'kill' ? (info.end.who ?? info.end.by) : null,
     output_file: info.outputFile,
     streams: info.streams,
     pty: info.pty,

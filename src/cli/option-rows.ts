@@ -23,6 +23,14 @@ export function readDuration(text: string): number {
   return Math.round(Number(match[1]) * (UNITS[match[2] ?? 'ms'] as number))
 }
 
+/** Bytes: `1000000`, `500M`, `2G`, in steps of 1024. */
+export function readSize(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?$/i.exec(text.trim())
+  const bytes = match ? Math.round(Number(match[1]) * 1_024 ** ' KMGT'.indexOf((match[2] || ' ').toUpperCase())) : 0
+  if (!(bytes > 0)) throw new UsageError(`${JSON.stringify(text)} is not a size`, 'Write bytes, or a unit: 500M, 2G.')
+  return bytes
+}
+
 /** As a duration; `none` is no limit. */
 export function readTimeout(text: string): number | null {
   if (text === 'none') return null
@@ -41,6 +49,13 @@ export function readWhole(text: string): number {
   if (!/^\d+$/.test(text))
     throw new UsageError(`${JSON.stringify(text)} is not a whole number`, 'Write digits only, 0 or more.')
   return Number(text)
+}
+
+/** At least one. */
+export function readCount(text: string): number {
+  const count = readWhole(text)
+  if (count === 0) throw new UsageError('0 is too few', 'Write a whole number above 0.')
+  return count
 }
 
 /** A TCP port; what 0 means is the verb's to say. */

@@ -169,6 +169,7 @@ export function tightenedSetting(key: string, current: unknown, given: unknown):
       return merged
     }
     default:
+      if (typeof given === 'number') return Math.min(given, (current as number | null) ?? Infinity)
       // Lists of what is allowed: only what the user allows too.
       return (given as readonly string[]).filter((one) => (current as readonly string[]).includes(one))
   }

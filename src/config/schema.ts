@@ -1,5 +1,6 @@
 /** Every setting of cerith.config.json, one row each: its type, its default, who may set it, and what it is for. */
 import { LIMITS } from '../contract/limits.js'
+import { COMMAND_ROWS } from './command-rows.js'
 import { SANDBOX_ROWS } from './sandbox-rows.js'
 
 export type SettingType =
@@ -157,6 +158,7 @@ export const SETTINGS: readonly Setting[] = [
   limit('keepFinishedMs', 'How long finished jobs are kept.', 0, 3_650 * DAY_MS),
   limit('maxRunningJobs', 'Jobs that may run at once.', 1, 100_000),
   limit('maxSessions', 'Sessions that may live at once.', 1, 100_000),
+  ...COMMAND_ROWS,
   ...SANDBOX_ROWS,
   {
     key: 'secrets.vault',

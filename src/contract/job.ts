@@ -2,7 +2,7 @@
 import type { SandboxPlace } from './sandbox.js'
 import type { ProgressMode, StreamName, Taken } from './output.js'
 import type { JobOwner, PtySize } from './request.js'
-import type { End } from './outcome.js'
+import type { End, Usage } from './outcome.js'
 
 /** The six status words of the requirements, plus `lost` (the machine restarted, or its keeper was destroyed). */
 export type JobStatus = 'pending' | 'running' | 'completed' | 'failed' | 'timeout' | 'killed' | 'lost'
@@ -31,6 +31,8 @@ export interface JobInfo {
   readonly bytes: { readonly total: number; readonly omitted: number }
   /** False when output could not be stored (disk full). */
   readonly outputComplete: boolean
+  /** Null while it runs. */
+  readonly usage: Usage | null
   readonly notes: readonly string[]
   readonly labels: Readonly<Record<string, string>>
   /** The engine that started it, and the session whose state it began with or came from. */

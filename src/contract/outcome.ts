@@ -7,13 +7,34 @@ export type End =
   | { readonly kind: 'exit'; readonly code: number }
   | { readonly kind: 'signal'; readonly signal: string }
   | { readonly kind: 'timeout'; readonly afterMs: number; readonly forced: boolean }
-  | { readonly kind: 'kill'; readonly forced: boolean; readonly by: 'caller' | 'close' | 'limit' }
+  | {
+      readonly kind: 'kill'
+      readonly forced: boolean
+      readonly by: 'caller' | 'close' | 'limit'
+      /** With `caller`: who, as far as it was said (an MCP client, a person at a terminal). */
+      readonly who?: string
+      /** With `limit`: which one, and how much it used. */
+      readonly over?: OverLimit
+    }
   | {
       readonly kind: 'lost'
       readonly reason: string
       /** The link was cut: whether it may still run there, and the name for `engine.recover`. */
       readonly link?: { readonly call: string; readonly mayRun: boolean }
     }
+
+/** A limit that a command exceeded: bytes, processes, or milliseconds of CPU time. */
+export interface OverLimit {
+  readonly limit: 'memoryBytes' | 'processes' | 'cpuSeconds'
+  readonly used: number
+}
+
+/** What a command used, with everything that it started and waited for. */
+export interface Usage {
+  readonly cpuMs: number
+  /** The most memory that one of its processes had. */
+  readonly peakBytes: number
+}
 
 export type Status = 'completed' | 'failed' | 'timeout' | 'killed' | 'running' | 'refused' | 'dry_run' | 'error'
 
@@ -52,6 +73,8 @@ export interface Outcome {
   /** Bytes that the reader of a `stream()` lost because it was too slow; 0 for everything else. */
   readonly droppedBytes: number
   readonly durationMs: number
+  /** Null while running, where nothing ran, and for commands of a session that took less than 25 ms. */
+  readonly usage: Usage | null
   /** The session's directory after the command; for a fresh run the directory it ran in. */
   readonly cwd: string
   readonly pid: number | null
@@ -88,6 +111,10 @@ export function statusOf(end: End): Status {
   }
 }
 
+export function usageToJson(usage: Usage | null): { cpu_ms: number; peak_bytes: number } | null {
+  return usage && { cpu_ms: usage.cpuMs, peak_bytes: usage.peakBytes }
+}
+
 /** The Outcome as it leaves a door: snake_case, every field always present. */
 export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
   const json: Record<string, unknown> = {
@@ -99,6 +126,7 @@ export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
     omitted_bytes: outcome.omittedBytes,
     output_file: outcome.outputFile,
     duration_ms: outcome.durationMs,
+    usage: usageToJson(outcome.usage),
     cwd: outcome.cwd,
     pid: outcome.pid,
     pgid: outcome.pgid,

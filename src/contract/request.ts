@@ -67,6 +67,8 @@ export interface RunRequest {
   readonly onTimeout?: 'kill' | 'background'
   /** Whose the job is that it becomes by `yieldMs` or `onTimeout`: it ends with the engine (`manager`, the default) or lives on (`detached`). */
   readonly owner?: JobOwner
+  /** What it may use, with everything that it starts; never more than the engine allows. */
+  readonly limits?: ResourceLimits
   /** Tell within about a second of silence when the command waits for input, instead of waiting for the timeout. */
   readonly reportInput?: boolean
   readonly description?: string
@@ -83,6 +85,8 @@ export interface RunRequest {
   readonly sandbox?: Partial<SandboxOptions>
   /** Overrides the engine's ask function for this call. */
   readonly ask?: AskFunction
+  /** How long this call waits for a person's approval; 0: not at all. Default: the engine's. */
+  readonly approvalWaitMs?: number
   /** Skips the ask step with an approval that was given for exactly this command, cwd and environment. */
   readonly approvalId?: string
   /** Over a link: a second call with the same key and the same words gets the first one's outcome, for ten minutes. */
@@ -107,14 +111,17 @@ export interface StartRequest extends Omit<
   readonly openStdin?: boolean
   /** Start it with the state (cwd, variables, functions) of this session. */
   readonly session?: string
-  readonly limits?: ResourceLimits
 }
 
-/** Kernel limits for one command; what the kernel cannot enforce is said in the job's notes. */
+/** Limits of one command and everything that it starts; the outcome says which of them ended it. Time is `timeoutMs`. */
 export interface ResourceLimits {
+  /** CPU time of all its processes together. */
   readonly cpuSeconds?: number
+  /** Memory of all its processes together. */
   readonly memoryBytes?: number
+  /** Processes at once. */
   readonly processes?: number
+  /** The size of one file that it writes. In a session this one has no effect: `ulimit -f` sets it there. */
   readonly fileBytes?: number
 }
 

@@ -19,6 +19,7 @@ import { hostOf } from './hosts.js'
 import { FIRST_CLIENT } from './owned-engine.js'
 import { reportProgress, type Progress } from './progress.js'
 import { toProtocol } from './results.js'
+import { PEER_HEADER, SESSION_HEADER } from './peers.js'
 import { KEY_IN_META } from './retries.js'
 import { CONNECTION_LABEL, HOST_LABEL } from '../tools/owners.js'
 
@@ -86,11 +87,12 @@ async function perform(
       // It may also fire after the request was answered; by then the engine has let go of it.
       signal,
       ask: approvals.ask,
+      approvalWaitMs: approvalWait(site, context, state),
       door: 'mcp',
       client: callerOf(site, context),
       onProgress: progress?.push,
-      labels: labelsOf(site, clientInfo(site, context)),
-      session: client.sessionFor(connectionOf(site, context)),
+      labels: labelsOf(connectionOf(site, context), clientInfo(site, context)),
+      session: sessionOf(site, context),
       maxChars: host.maxChars,
       maxFailedChars: host.maxFailedChars,
     })
@@ -101,6 +103,13 @@ async function perform(
   }
 }
 
+/** A 2026 client is given the question as the answer of this call, so the call does not wait; no other waits longer than its host does. */
+function approvalWait(site: CallSite, context: ServerContext, state: OpenedState | null): number | undefined {
+  const { approvalWaitMs, yieldMs } = site.client.settings
+  if (site.era === 'modern' && state === null && canAsk(site, context)) return 0
+  return approvalWaitMs === null ? undefined : Math.min(approvalWaitMs, yieldMs)
+}
+
 /** How the client calls itself: said once by a 2025 client, with every request by a 2026 one. */
 export function clientInfo({ server, era }: CallSite, context: ServerContext): { readonly name?: unknown } | undefined {
   if (era === 'legacy') return server.getClientVersion()
@@ -109,7 +118,7 @@ export function clientInfo({ server, era }: CallSite, context: ServerContext): {
 }
 
 function labelsOf(
-  { connection }: CallSite,
+  connection: string | null,
   client: { readonly name?: unknown } | undefined,
 ): Readonly<Record<string, string>> {
   return {
@@ -118,11 +127,17 @@ function labelsOf(
   }
 }
 
-/** 2026 requests over HTTP belong to no connection: clients of one token are told apart by what they call themselves. */
+/** 2026 requests over HTTP belong to no connection: clients of one token are told apart by their process and by what they call themselves. */
 function connectionOf(site: CallSite, context: ServerContext): string | null {
   if (site.connection !== null || !context.http) return site.connection
   const { name, version } = (clientInfo(site, context) ?? {}) as { name?: unknown; version?: unknown }
-  return JSON.stringify([name ?? null, version ?? null])
+  return JSON.stringify([context.http.req?.headers.get(PEER_HEADER) ?? '', name ?? null, version ?? null])
+}
+
+/** The one that the address of the server names, or the connection's own. */
+function sessionOf(site: CallSite, context: ServerContext): string | undefined {
+  const named = context.http?.req?.headers.get(SESSION_HEADER)
+  return named ? named : site.client.sessionFor(connectionOf(site, context))
 }
 
 /** The client as it calls itself, and its token's name where there are several. */

@@ -20,6 +20,9 @@ export interface Client {
   listed(host: Host): readonly Tool[]
   /** The session of calls that name none: `main` for the first connection, `main.2` for the second. */
   sessionFor(connection: string | null): string | undefined
+  /** Connections that have a session, and the end of one: its session goes with it. */
+  readonly connections: Iterable<string>
+  forget(connection: string): Promise<void>
   readonly instructions: string
   readonly desk: ApprovalDesk
   readonly states: ApprovalStates
@@ -40,7 +43,7 @@ export function createClient(
     engine: owned,
     tools,
     listed: listOnce(tools, settings),
-    sessionFor: sessionNames(settings.tools.session ?? 'main'),
+    ...sessionsOf(owned, settings.tools.session ?? 'main'),
     instructions: instructionsFor(shellFacts(engine, settings), settings),
     desk,
     states: new ApprovalStates(name, settings.approvalMs),
@@ -60,13 +63,31 @@ function listOnce(tools: ToolSet, settings: Settings): Client['listed'] {
   }
 }
 
-/** A connection keeps its name as long as the server lives. Null: there is only one connection. */
-function sessionNames(usual: string): Client['sessionFor'] {
+/** A connection keeps its name to its end. Null: there is only one connection. */
+function sessionsOf(engine: Engine, usual: string): Pick<Client, 'sessionFor' | 'connections' | 'forget'> {
   const names = new Map<string, string>()
-  return (connection) => {
-    if (connection === null) return undefined
-    const name = names.get(connection) ?? (names.size === 0 ? usual : `${usual}.${names.size + 1}`)
-    names.set(connection, name)
-    return name
+  const freeName = (): string => {
+    const taken = new Set(names.values())
+    for (let number = 1; ; number += 1) {
+      const name = number === 1 ? usual : `${usual}.${number}`
+      if (!taken.has(name)) return name
+    }
+  }
+  return {
+    connections: { [Symbol.iterator]: () => names.keys() },
+    sessionFor(connection) {
+      if (connection === null) return undefined
+      const name = names.get(connection) ?? freeName()
+      names.set(connection, name)
+      return name
+    },
+    async forget(connection) {
+      const name = names.get(connection)
+      if (name === undefined) return
+      const isThere = (await engine.sessions()).some((session) => session.name === name)
+      if (isThere) await (await engine.session(name)).close()
+      // Only now: the next connection must not be given a shell that is about to end.
+      names.delete(connection)
+    },
   }
 }

@@ -10,12 +10,14 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Client } from './client.js'
 import { createLegacySessions, type LegacySessions, type MakeServer } from './legacy-sessions.js'
-import { serverFor } from './server.js'
+import { leaveOf, serverFor } from './server.js'
+import { isPeerThere, PEER_HEADER, peerOf, SESSION_HEADER } from './peers.js'
 import { clientOf } from './tokens.js'
 import { followUpdates } from './updates.js'
 import { refusal, sendResponse, toRequest } from './web.js'
 
 export const PATH = '/mcp'
+const LOOK_EVERY_MS = 5_000
 
 export interface DoorOptions {
   /** Names by which this machine may be called, besides localhost. */
@@ -81,14 +83,26 @@ function openRoom(client: Client, options: DoorOptions): Room {
     { updated: (uri) => modern.notify.resourceUpdated(uri), listChanged: () => modern.notify.resourcesChanged() },
     client.settings.updateEveryMs,
   )
+  // Nothing says that a 2026 client has left: its process is looked at.
+  const looking = setInterval(() => {
+    for (const connection of client.connections) if (isGone(connection)) leaveOf(client, connection)
+  }, LOOK_EVERY_MS).unref()
   return {
     modern,
     legacy,
     async close() {
       stop()
+      clearInterval(looking)
       await Promise.all([modern.close(), legacy.close()])
     },
   }
+}
+
+/** Connections of 2025 are named by an id and end by themselves. */
+function isGone(connection: string): boolean {
+  if (!connection.startsWith('[')) return false
+  const [peer] = JSON.parse(connection) as [string]
+  return !isPeerThere(peer)
 }
 
 async function answer(
@@ -113,7 +127,11 @@ async function answer(
       outgoing,
     )
   }
-  const request = await toRequest(incoming, outgoing, options.maxBodyBytes)
+  const named = new URL(incoming.url ?? '/', 'http://localhost').searchParams.get('session') ?? ''
+  const request = await toRequest(incoming, outgoing, options.maxBodyBytes, {
+    [PEER_HEADER]: peerOf(incoming),
+    [SESSION_HEADER]: named.replaceAll(/[^\w.:@-]/g, '_'),
+  })
   if (!request) {
     outgoing.shouldKeepAlive = false
     return sendResponse(refusal(413, `The body is larger than ${options.maxBodyBytes} bytes`), outgoing)

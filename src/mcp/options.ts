@@ -13,7 +13,12 @@ export interface McpOptions {
   readonly failedIsError?: boolean
   /** Upper bound of one serialized result. Default 1 MiB; readers of the SDK close the connection at 10 MiB. */
   readonly maxResultBytes?: number
-  /** How long a person may think about an approval. Default 5 minutes. */
+  /**
+   * How long a call waits for `cerith approve`, the page or a watching terminal when the client has no form to ask with; never longer than
+   * `yieldMs`. Default: 40 s while somebody watches, else not at all.
+   */
+  readonly approvalWaitMs?: number
+  /** How long a person may think about a form of the client. Default 5 minutes. */
   readonly approvalMs?: number
   /** Progress: no more often than this. Default 500 ms. */
   readonly progressEveryMs?: number
@@ -38,6 +43,7 @@ export interface Settings {
   readonly structured: boolean
   readonly failedIsError: boolean
   readonly maxResultBytes: number
+  readonly approvalWaitMs: number | null
   readonly approvalMs: number
   readonly progressEveryMs: number
   readonly heartbeatMs: number
@@ -54,6 +60,7 @@ export function settingsOf(options: McpOptions): Settings {
     failedIsError: options.failedIsError ?? true,
     // Below 16 KiB not even the facts of a long list would fit.
     maxResultBytes: Math.max(16_384, options.maxResultBytes ?? 1_048_576),
+    approvalWaitMs: options.approvalWaitMs ?? null,
     approvalMs: options.approvalMs ?? 300_000,
     progressEveryMs: options.progressEveryMs ?? 500,
     heartbeatMs: options.heartbeatMs ?? 10_000,

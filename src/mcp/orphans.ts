@@ -21,9 +21,11 @@ async function endOrphans(
 ): Promise<void> {
   for (const info of await engine.jobs()) {
     if (info.owner !== 'manager' || info.labels[CONNECTION_LABEL] !== connection) continue
-    await (await engine.job(info.id)).kill()
-    log(
-      `cerith: ended ${info.id}, whose client has been gone for ${Math.round(orphanMs / 60_000)} minutes: ${info.command.slice(0, 80)}`,
-    )
+    await (await engine.job(info.id)).kill({ by: `cerith, because its client was gone for ${spell(orphanMs)}` })
+    log(`cerith: ended ${info.id}, whose client has been gone for ${spell(orphanMs)}: ${info.command.slice(0, 80)}`)
   }
+}
+
+function spell(ms: number): string {
+  return ms < 60_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
 }

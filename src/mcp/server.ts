@@ -48,9 +48,15 @@ export function serverFor(client: Client, connection: Connection): Server {
   // 2026 has no messages that a client did not ask for; there a resource that it listens to changes.
   if (lasting && era === 'legacy') wakeUp(server, client)
   const { id } = connection
-  if (id !== undefined) onClose(server, () => endOrphansLater(client.engine, id, client.settings))
+  if (id !== undefined) onClose(server, () => leaveOf(client, id))
   server.onerror = (error) => client.settings.log(`cerith: ${error.message}`)
   return server
+}
+
+/** A connection is gone: so is its session, and in a while what it left running. */
+export function leaveOf(client: Client, connection: string): void {
+  void client.forget(connection).catch(() => {})
+  endOrphansLater(client.engine, connection, client.settings)
 }
 
 /** 2025 clients subscribe by request; 2026 clients hold a stream open, which the SDK looks after. */

@@ -6,6 +6,7 @@ export async function toRequest(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   maxBytes: number,
+  own: Readonly<Record<string, string>> = {},
 ): Promise<Request | null> {
   const method = incoming.method ?? 'GET'
   const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(incoming, maxBytes)
@@ -17,6 +18,8 @@ export async function toRequest(
   const headers = new Headers()
   for (let at = 0; at < incoming.rawHeaders.length; at += 2)
     headers.append(incoming.rawHeaders[at]!, incoming.rawHeaders[at + 1]!)
+  // What the door itself knows about the request; nobody else may say so.
+  for (const [name, value] of Object.entries(own)) headers.set(name, value)
   // Host and Origin were checked before; the address only has to be one that parses.
   return new Request(new URL(incoming.url ?? '/', 'http://localhost'), {
     method,

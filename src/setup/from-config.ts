@@ -11,6 +11,7 @@ import type { PolicyConfig } from '../guard/policy/policy.js'
 import { openAuditLog } from '../audit/log.js'
 import { withSpans } from '../audit/spans.js'
 import { loadConfig, type LoadedConfig } from '../config/load.js'
+import { commandLimitsOf } from '../config/command-rows.js'
 import { sandboxOf } from '../config/sandbox-rows.js'
 import { findStateDirectory } from '../os/state-dir.js'
 import { UMASK_FIX, umaskNow } from '../os/umask.js'
@@ -82,6 +83,8 @@ export async function engineOptions(
   const list = (key: string): readonly string[] => values[key] as readonly string[]
   const policy = await policyOf(config)
   const sandbox = sandboxOf(values)
+  const commandLimits = commandLimitsOf(values)
+  const waitMs = values['approval.waitMs'] as number | null
   const at = values['at'] as string | null
   const here = at === null
   return {
@@ -110,6 +113,8 @@ export async function engineOptions(
     ...(sandbox ? { sandbox } : {}),
     automation: automationOf(values['automation'] as readonly Partial<AutomationRule>[]),
     limits: limitsOf(values),
+    ...(commandLimits ? { commandLimits } : {}),
+    ...(waitMs === null ? {} : { approvalWaitMs: waitMs }),
     ...(config.isSet('secrets.askpass')
       ? { askpass: askpassOf(values['secrets.askpass'] as readonly Record<string, unknown>[]) }
       : {}),

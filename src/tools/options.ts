@@ -1,6 +1,6 @@
 /** What whoever hosts the tools may choose; the model sees none of it. */
 import type { AnsiMode, BinaryMode, ProgressMode } from '../contract/output.js'
-import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
+import type { AskFunction, AutomationRule, Door, ResourceLimits } from '../contract/request.js'
 import type { Timeouts } from './dialect.js'
 import type { DialectName } from './dialects/index.js'
 
@@ -28,6 +28,10 @@ export interface ToolOptions {
   /** A foreground command still running after so long becomes a job; also the longest that a wait blocks. */
   readonly yieldMs?: number
   readonly ask?: AskFunction
+  /** How long a call waits for a person's approval. Default: the engine's. */
+  readonly approvalWaitMs?: number
+  /** What any one command may use, with everything that it starts; never more than the engine allows. */
+  readonly limits?: ResourceLimits
   readonly door?: Door
   /** Further programs whose command line is to be used through tools. */
   readonly automation?: readonly AutomationRule[]

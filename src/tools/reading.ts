@@ -135,7 +135,7 @@ export async function positionAfter(job: Job, outcome: Outcome, shape: OutputSha
   for (const [stream, text] of shown)
     position[stream] = outcome.truncated
       ? await aboutOffset(job, stream, text, outcome)
-      : await offsetAfter(job, stream, text, shape)
+      : await offsetAfter(job, stream, text, shape, outcome.waitingForInput !== null)
   return position
 }
 
@@ -148,9 +148,10 @@ async function offsetAfter(
   stream: StreamName,
   text: string,
   { ansi, progress, binary }: OutputShape,
+  asks: boolean,
 ): Promise<number> {
-  // A line that has not ended may be redrawn: shown twice it does no harm.
-  const shown = progress === 'collapse' ? text.slice(0, text.lastIndexOf('\n') + 1) : text
+  // A line that has not ended may be redrawn: shown twice it does no harm. A question is not redrawn; what comes next is the echo of its answer.
+  const shown = progress === 'collapse' && !asks ? text.slice(0, text.lastIndexOf('\n') + 1) : text
   if (shown === '') return 0
   const upTo = async (maxBytes: number): Promise<ReadResult> => {
     const read = await job.read({ stream, since: 0, maxBytes, ansi, progress })

@@ -1,7 +1,7 @@
 /** Sentences and small formats that every dialect shares, so that a fact reads the same everywhere. */
 import type { ShellError } from '../contract/errors.js'
 import type { JobInfo } from '../contract/job.js'
-import type { Outcome } from '../contract/outcome.js'
+import type { End, Outcome } from '../contract/outcome.js'
 import { utf8Length } from '../output/utf8.js'
 import { sizeWords } from '../output/binary.js'
 import type { Part } from './reading.js'
@@ -74,11 +74,20 @@ export function bodyOfParts(parts: readonly Part[], marker = '[stderr]'): string
   return of('output') === '' ? withStderr(of('stdout'), of('stderr'), marker) : of('output')
 }
 
-/** How a process ended in two or three words: "exit 1", "signal SIGSEGV". */
-export function endWords(of: { exitCode: number | null; signal: string | null }): string {
+/** How a process ended in two or three words: "exit 1", "signal SIGSEGV", "by claude-code". */
+export function endWords(of: Pick<JobInfo, 'exitCode' | 'signal' | 'end'>): string {
+  if (of.end?.kind === 'kill') return killWords(of.end)
   if (of.signal !== null) return `signal ${of.signal}`
   return of.exitCode === null ? 'no exit code' : `exit ${of.exitCode}`
 }
+
+/** Who or what killed it. */
+function killWords({ by, who, over }: Extract<End, { kind: 'kill' }>): string {
+  if (by === 'limit') return `over its ${over ? LIMIT_WORDS[over.limit] : ''} limit`
+  return by === 'close' ? 'with its engine' : who === undefined ? 'on request' : `by ${who}`
+}
+
+const LIMIT_WORDS = { memoryBytes: 'memory', processes: 'process', cpuSeconds: 'CPU' } as const
 
 export function noteLines(notes: readonly string[]): string {
   return notes.map((note) => `[note: ${note}]`).join('\n')

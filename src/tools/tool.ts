@@ -17,6 +17,8 @@ export interface CallOptions {
   /** Called with each piece of output of a foreground command as it comes. */
   readonly onProgress?: (text: string) => void
   readonly ask?: AskFunction
+  /** How long it waits for a person's approval. Default: the tools' own. */
+  readonly approvalWaitMs?: number
   /** Kept with the job that this call starts. */
   readonly labels?: Readonly<Record<string, string>>
   /** The session of this call when its input names none. */

@@ -205,7 +205,7 @@ export class Toolbox {
   }
 
   /** A job of another server is ended when asked for twice: the model may not know that it is another's. */
-  async kill(id: string): Promise<KillResult> {
+  async kill(id: string, call: CallOptions): Promise<KillResult> {
     const job = await this.job(id)
     const info = await job.info()
     const owner = otherOwner(info, this.engine.id)
@@ -217,7 +217,7 @@ export class Toolbox {
         'Leave it alone, or repeat the same call to end it all the same.',
       )
     }
-    return job.kill({ graceMs: this.#graceMs })
+    return job.kill({ graceMs: this.#graceMs, by: call.client ?? 'a tool call' })
   }
 
   /** Waits for the end, or for a line that was not read yet. Never ends anything. */
@@ -323,6 +323,8 @@ export class Toolbox {
       labels: call.labels,
       signal: call.signal,
       ask: call.ask ?? options.ask,
+      approvalWaitMs: call.approvalWaitMs ?? options.approvalWaitMs,
+      limits: options.limits,
       automation: this.#automation(),
       pty: wish.pty || undefined,
       reportInput: wish.pty ? true : undefined,

@@ -3,6 +3,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ClientCapabilities, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
+import { openQuestions } from '../../src/cli/approvals.js'
+import { lookOnce } from '../../src/engine/live/watch.js'
 import { approveElsewhere } from '../fixtures/approve.js'
 import {
   ERAS,
@@ -61,6 +63,17 @@ async function hostThat(
 
 const hostThatAnswers = (era: Era, answer: Answer, door: 'stdio' | 'http' = 'http') =>
   hostThat(era, door, { elicitation: { form: {} } }, answer)
+
+/** The id of the one question that waits for its answer. */
+async function openQuestion(stateDir: string): Promise<string> {
+  for (;;) {
+    const watch = await lookOnce(stateDir, null, 20_000)
+    const waiting = openQuestions(watch, stateDir).find(({ isWaiting }) => isWaiting)
+    watch.close()
+    if (waiting) return waiting.id
+    await new Promise((next) => setTimeout(next, 20))
+  }
+}
 
 const accept =
   (decision: string): Answer =>
@@ -137,6 +150,27 @@ for (const era of ERAS) {
       const result = await host.call('Bash', { command })
       expect(textOf(result)).toMatch(/Nobody could be asked[^]*cerith approve ask_/)
       expect(existsSync(file)).toBe(false)
+    })
+
+    test('a call that may wait is answered when a person approves in time, and says how long nobody answered otherwise', async () => {
+      const waits = await stdio({ era, dir: place.dir, options: { ...options, approvalWaitMs: 30_000 } })
+      open.push(waits)
+      const called = waits.call('Bash', { command })
+      const stateDir = join(place.dir, 'state')
+      const id = await openQuestion(stateDir)
+      expect(existsSync(file)).toBe(false)
+      expect(await approveElsewhere(stateDir, id)).toBe(true)
+      expect(structuredOf(await called)).toMatchObject({ status: 'completed' })
+      expect(existsSync(file)).toBe(true)
+      const impatient = await stdio({
+        era,
+        dir: place.dir,
+        options: { ...options, approvalWaitMs: 30_000, yieldMs: 1_200 },
+      })
+      open.push(impatient)
+      expect(textOf(await impatient.call('Bash', { command: `${command}.late` }))).toMatch(
+        /Nobody answered within [12] s\.[^]*cerith approve ask_/,
+      )
     })
 
     test('a client that only opens web pages is not asked for a form', async () => {

@@ -1,6 +1,20 @@
 /** What belongs to whom: sessions of connections, jobs of servers, and what each host is shown. Over real connections. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ERAS, http, scratch, stdio, structuredOf, textOf, type Connected, type HttpServerProcess } from './harness.js'
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { bundled } from './bundle.js'
+import {
+  ERAS,
+  eventually,
+  http,
+  scratch,
+  stdio,
+  structuredOf,
+  textOf,
+  type Connected,
+  type HttpServerProcess,
+} from './harness.js'
 
 const place = scratch()
 const open: Connected[] = []
@@ -41,6 +55,42 @@ describe('two connections with one token', () => {
     })
 })
 
+describe('two processes of one 2026 client, with one token', () => {
+  test('each has a session of its own, whose shell ends with the process; a name in the address is shared on purpose', async () => {
+    const server = await http(place.dir)
+    const window = async (url = server.url) => {
+      const child = spawn(process.execPath, [await bundled('modern-client'), url, server.tokens['default']!, 'same'], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+      const next = async (): Promise<Record<string, unknown>> => JSON.parse((await lines.next()).value as string)
+      await next()
+      const run = (command: string) => {
+        child.stdin.write(`${command}\n`)
+        return next()
+      }
+      const end = (): Promise<unknown> => {
+        child.stdin.end()
+        return new Promise((resolve) => child.once('exit', resolve))
+      }
+      return { run, end }
+    }
+    const [a, b] = await Promise.all([window(), window()])
+    await a.run('cd /usr; MINE=a')
+    expect((await b.run('echo "[$MINE]"; pwd'))['stdout']).toBe(`[]\n${place.dir}\n`)
+    expect((await a.run('echo "[$MINE]"; pwd'))['stdout']).toBe('[a]\n/usr\n')
+    const { stdout: shell } = await a.run('echo $$')
+    await a.end()
+    expect(await eventually(() => !existsSync(`/proc/${String(shell).trim()}`))).toBe(true)
+    expect((await b.run('echo still here'))['stdout']).toBe('still here\n')
+    const [c, d] = await Promise.all([window(`${server.url}?session=team`), window(`${server.url}?session=team`)])
+    await c.run('OURS=yes')
+    expect((await d.run('echo $OURS'))['stdout']).toBe('yes\n')
+    await Promise.all([b.end(), c.end(), d.end()])
+    await server.stop()
+  })
+})
+
 test('background shells of a connection that is gone are ended after a while, those of others are not', async () => {
   const server = await http(place.dir, { orphanMs: 300 })
   const gone = await server.connect('legacy')
@@ -50,6 +100,7 @@ test('background shells of a connection that is gone are ended after a while, th
   await (gone.client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession()
   const ended = await here.call('BashOutput', { shell_id: left['id'], wait_ms: 30_000 })
   expect(structuredOf(ended)['status']).toBe('killed')
+  expect(textOf(ended)).toContain('killed (by cerith, because its client was gone for 0 s)')
   expect(structuredOf(await here.call('BashOutput', { shell_id: mine['id'] }))['status']).toBe('running')
   await server.stop()
 })
@@ -83,7 +134,7 @@ test('a job of another window is named as such, listed last, and ended only when
   expect(textOf(first)).toMatch(/started by window-a, not by you.*repeat the same call/s)
   expect(structuredOf(await a.call('BashOutput', { shell_id: theirs }))['status']).toBe('running')
   expect(textOf(await b.call('KillShell', { shell_id: theirs }))).toContain('terminated')
-  expect(textOf(await a.call('BashOutput', { shell_id: theirs }))).toContain('killed')
+  expect(textOf(await a.call('BashOutput', { shell_id: theirs }))).toMatch(/killed \(by window-b\) after/)
   await b.call('KillShell', { shell_id: mine })
 })
 

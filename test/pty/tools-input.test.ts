@@ -32,10 +32,9 @@ describe.skipIf(!findHelper())('tools on a terminal', () => {
     expect(answered.text).toContain('answer y')
     expect(answered.text).toContain('Password:')
     expect(answered.text).not.toContain('\r')
-    expect(answered.text).not.toMatch(/first|second/)
-    // The line that was answered is shown with its answer, once.
-    expect(answered.text.match(/Deploy/g)).toHaveLength(1)
-    expect(answered.text).toContain('Deploy to prod? [y/N] y\n')
+    // The question was shown before; what is new on the terminal begins with the echo of the answer.
+    expect(answered.text).not.toMatch(/Deploy|first|second/)
+    expect(answered.text).toMatch(/^\[.*\]\ny\nanswer y\nPassword: ?$/)
     const ended = await tools.execute('SendInput', { shell_id, text: '{{secret:door}}', enter: true })
     expect(ended.text).toContain('12 characters')
     expect(ended.text).not.toContain('swordfish')

@@ -30,6 +30,7 @@ const OUTCOME: Outcome = {
   plan: null,
   waitingForInput: null,
   approvalId: null,
+  usage: null,
   sandbox: null,
 }
 
@@ -53,6 +54,7 @@ const INFO: JobInfo = {
   streams: 'merged',
   pty: false,
   bytes: { total: 0, omitted: 0 },
+  usage: null,
   outputComplete: true,
   notes: [],
   labels: {},

@@ -17,6 +17,11 @@ export const MCP_OPTIONS: readonly OptionRow[] = [
   { flags: '--dialect <NAME>', about: 'tool names and texts (default: house)', choices: Object.keys(DIALECTS) },
   CWD_OPTION,
   { flags: '--yield <MS>', about: 'a command still running after so long becomes a job', read: readDuration },
+  {
+    flags: '--approval-wait <MS>',
+    about: 'a call waits so long for `cerith approve` (at most as long as --yield)',
+    read: readDuration,
+  },
   { flags: '--no-structured', about: 'results as text alone, for hosts that show both' },
   { flags: '--text-only', about: 'the same as --no-structured', hidden: true },
   { flags: '--no-failed-is-error', about: 'an exit code other than 0 is a plain result, not an MCP error' },
@@ -28,6 +33,7 @@ export interface McpVerbOptions extends SandboxFlags {
   readonly dialect?: DialectName
   readonly cwd?: string
   readonly yield?: number
+  readonly approvalWait?: number
   readonly structured?: boolean
   readonly textOnly?: boolean
   readonly failedIsError?: boolean
@@ -85,10 +91,15 @@ function flagsToKeep({ dialect, cwd, structured, textOnly, failedIsError, set, .
     ...(dialect === undefined ? [] : ['--dialect', dialect]),
     ...(cwd === undefined ? [] : ['--cwd', resolve(cwd)]),
     ...(rest.yield === undefined ? [] : ['--yield', String(rest.yield)]),
+    ...(rest.approvalWait === undefined ? [] : ['--approval-wait', String(rest.approvalWait)]),
     ...(structured === false || textOnly ? ['--no-structured'] : []),
     ...(failedIsError === false ? ['--no-failed-is-error'] : []),
     ...(set ?? []).flatMap((each) => ['--set', each]),
   ]
+}
+
+function approvalWait(waitMs: number | null): { approvalWaitMs?: number } {
+  return waitMs === null ? {} : { approvalWaitMs: waitMs }
 }
 
 /** The configuration as the MCP door wants it. */
@@ -115,6 +126,7 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
       ...(config.isSet('features') ? { features: values['features'] as Record<string, boolean> } : {}),
     },
     yieldMs: options.yield ?? (values['limits.yieldMs'] as number),
+    ...approvalWait(options.approvalWait ?? (values['approval.waitMs'] as number | null)),
     // A flag can only switch off; what is on comes from the configuration.
     structured: options.structured !== false && !options.textOnly && (values['mcp.structured'] as boolean),
     failedIsError: options.failedIsError !== false && (values['mcp.failedIsError'] as boolean),

@@ -11,7 +11,8 @@ import { clientName, worldOf, type CallRow, type Running, type World } from '../
 import { withJobs } from '../open-engine.js'
 import { JSON_OPTION } from '../option-rows.js'
 import { painter, type Paint } from '../paint.js'
-import { age, size, table } from '../table.js'
+import { endWords } from '../../tools/texts.js'
+import { age, cut, size, table } from '../table.js'
 import type { Verb } from '../verb.js'
 
 const REDRAW_MS = 1_000
@@ -216,7 +217,7 @@ function usesCells(uses: Running | null): [string, string, string] {
 
 function state(info: JobInfo): string {
   if (info.status === 'failed') return info.signal ?? `exit ${info.exitCode ?? '?'}`
-  return info.status
+  return info.end?.kind === 'kill' ? cut(`killed ${endWords(info)}`, 32) : info.status
 }
 
 function colored(line: string, info: JobInfo, paint: Paint): string {

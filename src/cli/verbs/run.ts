@@ -8,7 +8,16 @@ import { createTextStream } from '../../output/shape.js'
 import { exitCodeOf } from '../exit-code.js'
 import { UsageError, type Io } from '../io.js'
 import { withEngine } from '../open-engine.js'
-import { CWD_OPTION, JSON_OPTION, readAssignment, readDuration, readTimeout, SET_OPTION } from '../option-rows.js'
+import {
+  CWD_OPTION,
+  JSON_OPTION,
+  readAssignment,
+  readCount,
+  readDuration,
+  readSize,
+  readTimeout,
+  SET_OPTION,
+} from '../option-rows.js'
 import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
 import type { Verb } from '../verb.js'
 import { visible } from '../../output/visible.js'
@@ -21,6 +30,10 @@ interface RunOptions extends SandboxFlags {
   readonly timeout?: number | null
   readonly grace?: number
   readonly yield?: number
+  readonly memory?: number
+  readonly cpu?: number
+  readonly processes?: number
+  readonly approvalWait?: number
   readonly session?: string
   readonly pty?: boolean
   readonly record?: string
@@ -58,6 +71,14 @@ export const verb: Verb = {
     },
     { flags: '--grace <MS>', about: 'between the polite signal and SIGKILL', read: readDuration },
     { flags: '--yield <MS>', about: 'if it still runs after so long, it goes on as a job', read: readDuration },
+    { flags: '--memory <SIZE>', about: 'end it when its processes use more memory: 500M, 2G', read: readSize },
+    { flags: '--cpu <TIME>', about: 'end it when its processes have used more CPU time: 30s, 5m', read: readDuration },
+    { flags: '--processes <N>', about: 'end it when it has more processes at once', read: readCount },
+    {
+      flags: '--approval-wait <MS>',
+      about: 'how long to wait for `cerith approve` when it must be asked about',
+      read: readDuration,
+    },
     { flags: '--session <NAME>', about: 'in a shell that remembers; the same name next time' },
     { flags: '--pty', about: 'on a terminal of its own' },
     { flags: '--record <FILE>', about: 'with --pty: record the terminal (asciicast v2)' },
@@ -107,6 +128,8 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     ...(options.grace === undefined ? {} : { graceMs: options.grace }),
     // This process ends when the command is let go: a job that ended with it would be no use.
     ...(options.yield === undefined ? {} : { yieldMs: options.yield, owner: options.owner ?? 'detached' }),
+    ...limitsOf(options),
+    ...(options.approvalWait === undefined ? {} : { approvalWaitMs: options.approvalWait }),
     ...(options.pty ? { pty: io.out.isTTY ? { cols: io.out.columns, rows: 40 } : true } : {}),
     ...(options.record === undefined ? {} : { record: resolve(io.cwd, options.record) }),
     ...(options.merge ? { streams: 'merged' as const } : {}),
@@ -129,6 +152,17 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     const shape = { asJson: options.json === true, plain: options.ansi === 'strip' }
     return follow((extra) => where.stream({ ...placed, ...extra }), shape, io)
   })
+}
+
+function limitsOf({ memory, cpu, processes }: RunOptions): Pick<RunRequest, 'limits'> {
+  if (memory === undefined && cpu === undefined && processes === undefined) return {}
+  return {
+    limits: {
+      ...(memory === undefined ? {} : { memoryBytes: memory }),
+      ...(cpu === undefined ? {} : { cpuSeconds: Math.max(1, Math.ceil(cpu / 1_000)) }),
+      ...(processes === undefined ? {} : { processes }),
+    },
+  }
 }
 
 /** The output has been shown as it came: of the Outcome's own text only bash's words about a syntax error are needed. */

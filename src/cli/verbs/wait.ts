@@ -5,6 +5,7 @@ import { withEngine } from '../open-engine.js'
 import { JSON_OPTION, readDuration, readPort, readWhole } from '../option-rows.js'
 import { age, cut, oneLine, size } from '../table.js'
 import type { Job, WaitOptions } from '../../contract/job.js'
+import { endWords } from '../../tools/texts.js'
 import type { Verb } from '../verb.js'
 
 interface Options {
@@ -65,7 +66,7 @@ async function wait(job: Job, options: Options, io: Io): Promise<number> {
     if (json) io.out.write(`${JSON.stringify({ reason, match, ...jobToJson(info) })}\n`)
     else
       io.out.write(
-        `${reason}${match === null ? '' : `: ${oneLine(match)}`}${reason === 'exit' ? ` (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`}${info.signal ? `, ${info.signal}` : ''})` : ''}\n`,
+        `${reason}${match === null ? '' : `: ${oneLine(match)}`}${reason === 'exit' ? ` (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`}${info.signal ? `, ${info.signal}` : ''}${info.end?.kind === 'kill' ? ` ${endWords(info)}` : ''})` : ''}\n`,
       )
     if (reason === 'timeout') return EXIT.timeout
     if (reason === 'aborted') return EXIT.signal + 2

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { End } from '../../contract/outcome.js'
+import type { Verdict } from '../../contract/verdict.js'
 import { signalName } from '../../os/signals.js'
-import type { Plan } from '../plan/plan.js'
 
 /** Programs whose exit status 1 means "no", not "broken". */
 const SAYS_NO = new Map([
@@ -22,9 +22,15 @@ const SAYS_NO = new Map([
 /** With one of these the last command may never have run, and the 1 is somebody else's. */
 const MAY_END_EARLIER = /&&|\b(?:exit|return|exec|errexit|set -\w*e)\b/
 
+export interface AdvisedCommand {
+  readonly command: string
+  readonly cwd: string
+  readonly verdict: { readonly facts: Pick<Verdict['facts'], 'finalCommand'> }
+}
+
 export function adviceFor(about: {
   end: End
-  plan: Pick<Plan, 'command' | 'cwd' | 'verdict'>
+  plan: AdvisedCommand
   stderr: string
   pipeStatus: readonly number[] | null
 }): string[] {
@@ -76,7 +82,7 @@ const COMPLAINTS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-function failureAdvice(code: number, stderr: string, verdict: Plan['verdict']): string[] {
+function failureAdvice(code: number, stderr: string, verdict: AdvisedCommand['verdict']): string[] {
   const { finalCommand } = verdict.facts
   if (code === 1 && finalCommand === 'read' && stderr.trim() === '')
     return ['Exit code 1 of read means: stdin is empty. Give it input (read x <<< text), or use pty and type it.']
@@ -86,7 +92,7 @@ function failureAdvice(code: number, stderr: string, verdict: Plan['verdict']): 
   return complaint ? [complaint[1]] : terminalAdvice(verdict)
 }
 
-function terminalAdvice({ facts: { finalCommand } }: Plan['verdict']): string[] {
+function terminalAdvice({ facts: { finalCommand } }: AdvisedCommand['verdict']): string[] {
   if (!finalCommand || !NEEDS_TERMINAL.test(finalCommand)) return []
   return [`${finalCommand} needs a terminal: use pty, or a command that needs none (sed -i, cat, ps).`]
 }

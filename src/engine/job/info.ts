@@ -4,7 +4,7 @@ import type { End } from '../../contract/outcome.js'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasLeftovers } from '../../os/job/control.js'
-import { storedSize } from '../../os/job/output.js'
+import { lastBytes, storedSize } from '../../os/job/output.js'
 import {
   readEndRecord,
   readJobRecord,
@@ -15,11 +15,14 @@ import {
 } from '../../os/job/record.js'
 import { bootId, hasProc, isAlive } from '../../os/proc.js'
 import { signalName } from '../../os/signals.js'
+import { adviceFor } from '../call/advice.js'
+import { overNote } from '../plan/resources.js'
 import { whoTyped } from './input-who.js'
 
 /** A start takes milliseconds; its engine gives up on one after ten seconds. */
 const MAX_PENDING_MS = 30_000
 const LAST_ORDER_MS = 5_000
+const ADVICE_BYTES = 4_096
 
 /** Everything the files say, and what the process table says about them. */
 export interface JobState {
@@ -102,8 +105,9 @@ export function endOfJob({ record, ended, lost }: JobState): End | null {
   if (lost !== null) return { kind: 'lost', reason: lost }
   if (!ended) return null
   if (ended.why === 'timeout') return { kind: 'timeout', afterMs: record.timeoutMs ?? 0, forced: ended.forced }
-  if (ended.why === 'caller' || ended.why === 'close' || ended.why === 'limit')
-    return { kind: 'kill', forced: ended.forced, by: ended.why }
+  const { why, forced, by, over } = ended
+  if (why === 'caller' || why === 'close' || why === 'limit')
+    return { kind: 'kill', forced, by: why, ...(by === null ? {} : { who: by }), ...(over ? { over } : {}) }
   if (ended.signal > 0) return { kind: 'signal', signal: signalName(ended.signal) }
   return { kind: 'exit', code: ended.code }
 }
@@ -157,6 +161,7 @@ export function infoOf(dir: string, state: JobState): JobInfo {
     pty: record.pty,
     bytes: { total: out.total + err.total, omitted: out.omitted + err.omitted },
     outputComplete: ended ? !ended.incomplete : true,
+    usage: ended?.usage ?? null,
     notes: notesOf(dir, state, end),
     labels: record.labels,
     engine: record.engine.id,
@@ -170,15 +175,29 @@ function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End 
   const typists = record.pty ? whoTyped(dir) : null
   if (typists) notes.push(typists)
   if (lost !== null) notes.push(`Lost: ${lost}.`)
+  if (ended?.over) notes.push(overNote(ended.over, record.limits ?? null))
   if (ended?.incomplete) notes.push('Some output could not be stored (disk full or not writable).')
   if (ended && busy) notes.push('Processes that it started are still running; kill the job to end them.')
   if (ended && statSync(join(dir, 'late.log'), { throwIfNoEntry: false }))
     notes.push('Output that came after its end follows the rest of its output.')
   if (ended?.signal && (end?.kind === 'signal' || ended.why === '')) {
-    if (ended.signal === 24) notes.push('It used up its CPU time limit (SIGXCPU).')
     if (ended.signal === 25) notes.push('It wrote a file larger than its limit (SIGXFSZ).')
   }
+  if (end) notes.push(...adviceOf(dir, record, end))
   return notes
+}
+
+/** What a foreground command that ended like this would be told; a job that did what it should costs no look at its output. */
+function adviceOf(dir: string, { command, cwd, streams, pty, finalCommand }: JobRecord, end: End): string[] {
+  if (end.kind !== 'timeout' && (end.kind !== 'exit' || end.code === 0)) return []
+  const file = streams === 'separate' && !pty ? 'stderr.log' : 'output.log'
+  const stderr = lastBytes(join(dir, file), ADVICE_BYTES).replace(/\n?\[background process [^\n]*\]\n$/, '')
+  return adviceFor({
+    end,
+    plan: { command, cwd, verdict: { facts: { finalCommand: finalCommand ?? null } } },
+    stderr,
+    pipeStatus: null,
+  })
 }
 
 /** Nobody saw the end: the last change of its output is the last that is known. */

@@ -55,7 +55,7 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   orderKeeper(
     job.dir,
     started,
-    `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ${options.why === 'timeout' ? 'timeout' : 'caller'}`,
+    `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ${options.why === 'timeout' ? 'timeout' : 'caller'} ${oneLine(options.by)}`,
   )
   const until = performance.now() + graceMs + PATIENCE_MS
   while (((state = job.state()).busy || (!state.ended && state.lost === null)) && performance.now() < until)
@@ -112,6 +112,14 @@ async function portsStillUsed(ports: readonly number[], job: Killable): Promise<
   const used = (): number[] => ports.filter((port) => listenersOn(port).length > 0)
   while (used().length > 0 && performance.now() < until) await job.next(25)
   return used().map((port) => `Port ${port} is still in use by ${named(listenersOn(port))}.`)
+}
+
+/** One line of the keeper's orders, and short enough for its record. */
+function oneLine(by = ''): string {
+  return Buffer.from(by.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim())
+    .subarray(0, 120)
+    .toString()
+    .replace(/\uFFFD$/u, '')
 }
 
 function named(pids: readonly number[]): string {

@@ -12,9 +12,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Outcome } from '../../contract/outcome.js'
+import { LOST_EXIT } from '../../os/helper/launcher.js'
 import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
 import { writeJobRecord } from '../../os/job/record.js'
 import { clippedTexts, type Capture } from '../call/capture.js'
+import { overNote } from '../plan/resources.js'
 import { endOf } from '../services/ends.js'
 import { within } from '../services/within.js'
 import { type Promote } from '../call/promote.js'
@@ -155,7 +157,7 @@ async function settleEnded(
   out.end()
   err?.end()
   const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
-  const exit = ward.state.exited ?? { code: null, signal: null, forced: false, lost: true }
+  const exit = ward.state.exited ?? LOST_EXIT
   return endedOutcome({
     end: endOf(exit, null, plan),
     stdout: err ? stdout.text : '',
@@ -171,6 +173,7 @@ async function settleEnded(
     id: null,
     session: plan.session,
     pipeStatus: null,
-    notes: [],
+    notes: exit.over ? [overNote(exit.over, plan.limits)] : [],
+    usage: exit.usage,
   })
 }

@@ -57,7 +57,7 @@ export async function startJob(
       openStdin: Boolean(request.openStdin || request.pty),
       pty: Boolean(request.pty),
       streams: request.pty ? 'merged' : (request.streams ?? 'separate'),
-      notes: [...limitNotes(request), ...(restore?.notes ?? [])],
+      notes: [...limitNotes(plan), ...(restore?.notes ?? [])],
     })
     writeJobRecord(dir, record)
     if (record.pty) noteTerminal(dir, terminalSize(plan, services))
@@ -104,6 +104,8 @@ export function recordOf(
     timeoutMs: plan.timeoutMs,
     session: plan.session,
     sandbox: services.stay?.place ?? null,
+    ...(plan.limits ? { limits: plan.limits } : {}),
+    ...(plan.verdict.facts.finalCommand ? { finalCommand: plan.verdict.facts.finalCommand } : {}),
     ...about,
   }
 }
@@ -150,7 +152,7 @@ async function launch(
     keep: keepOf(plan, dir, record, services),
     detached: record.owner === 'detached',
     oomScore: 300,
-    ...(request.limits ? { limits: request.limits } : {}),
+    ...(plan.limits ? { limits: plan.limits } : {}),
   }
   const ward = await services.launcher.start(spec)
   // Whoever started it may go away now, and with it what feeds the pipe.
@@ -206,11 +208,11 @@ function givenVariables({ request, env }: Plan): string {
 }
 
 /** A command that fails for want of memory or processes says so in its own words; the limits it ran under stand beside them. */
-function limitNotes({ limits }: StartRequest): string[] {
-  const set = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined)
-  const notes =
-    set.length > 0 ? [`Runs with limits: ${set.map(([name, value]) => `${name} ${value}`).join(', ')}.`] : []
-  // RLIMIT_NPROC does not bind root (CAP_SYS_RESOURCE).
-  if (limits?.processes && process.getuid?.() === 0) notes.push('The limit on processes has no effect for root.')
-  return notes
+function limitNotes({ limits }: Plan): string[] {
+  if (!limits) return []
+  return [
+    `Runs with limits: ${Object.entries(limits)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ')}.`,
+  ]
 }

@@ -25,6 +25,8 @@ export interface Decided {
   readonly id: string
   /** What was wrong with the caller's function, if it failed or answered with something else than an answer. */
   readonly trouble?: string
+  /** How long an answer was waited for in vain. */
+  readonly waitedMs?: number
 }
 
 export async function askPerson(plan: Plan, services: Services): Promise<Decided> {
@@ -38,12 +40,13 @@ export async function askPerson(plan: Plan, services: Services): Promise<Decided
   const waiting = questions.ask(seen, key)
   notePending(stateDir, waiting)
   await questions.reach()
+  const startedAt = performance.now()
   const answer = await firstAnswer(plan, services, waiting.id)
   if (answer && 'trouble' in answer) return { as: null, id: waiting.id, trouble: answer.trouble }
   if (answer) forgetPending(stateDir, waiting.id)
   // A command outside the sandbox is allowed once, whatever was answered.
   if (answer?.as === 'session' && plan.verdict.rule !== 'outside') questions.remember(key, marks)
-  return { as: answer?.as ?? null, id: waiting.id }
+  return { as: answer?.as ?? null, id: waiting.id, waitedMs: performance.now() - startedAt }
 }
 
 /** Where the agent's own commands could reach files and sockets of approvals, only the caller's function can answer. */
@@ -121,7 +124,7 @@ async function firstAnswer(
       stop()
     } else if (given !== null) questions.answerHere(id, { as: given, by: askedAt(request.door ?? services.door) })
     else {
-      await patience(services, over.signal)
+      await patience(services, over.signal, waitOf(plan, services))
       stop()
     }
   }
@@ -135,13 +138,18 @@ async function firstAnswer(
   }
 }
 
-/** As long as a person is there to answer elsewhere; at once when none is. */
-async function patience({ questions, stateDir }: Services, over: AbortSignal): Promise<void> {
+/** Null: as long as it takes where a person is known to be there. */
+function waitOf({ request }: Plan, { options }: Services): number | null {
+  return request.approvalWaitMs ?? options.approvalWaitMs ?? null
+}
+
+/** As long as was asked for; else as long as a person is there to answer elsewhere, and not at all when none is. */
+async function patience({ questions, stateDir }: Services, over: AbortSignal, asked: number | null): Promise<void> {
   const startedAt = performance.now()
-  if (questions.approvers.size === 0 && !isAnyonePresent(stateDir)) return
+  if (asked === null && questions.approvers.size === 0 && !isAnyonePresent(stateDir)) return
   for (;;) {
     const waited = performance.now() - startedAt
-    const limit = questions.approvers.size > 0 ? WAIT_MS : CONNECT_MS
+    const limit = asked ?? (questions.approvers.size > 0 ? WAIT_MS : CONNECT_MS)
     if (over.aborted || waited > limit) return
     await new Promise((next) => setTimeout(next, LOOK_EVERY_MS))
   }

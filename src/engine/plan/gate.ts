@@ -19,13 +19,14 @@ export async function passGate(plan: Plan, services: Services): Promise<Outcome 
   if (verdict.decision === 'deny') return refusedOutcome(refusalOf(verdict, plan.command), plan)
   if (request.dryRun) return dryRunOutcome(plan.summary)
   if (verdict.decision === 'allow') return null
-  const { as: answer, id, trouble } = await askPerson(plan, services)
+  const { as: answer, id, trouble, waitedMs = 0 } = await askPerson(plan, services)
   if (answer === 'once' || answer === 'session') return null
   if (answer === null && request.signal?.aborted) return abortedOutcome(plan)
   const because =
     answer === 'deny'
       ? 'The person who was asked declined (or the client cannot ask and declined for them).'
-      : (trouble ?? 'Nobody could be asked.')
+      : (trouble ??
+        (waitedMs < 1_000 ? 'Nobody could be asked.' : `Nobody answered within ${Math.round(waitedMs / 1_000)} s.`))
   return refusedOutcome(
     {
       rule: verdict.rule ?? 'ask',

@@ -2,12 +2,12 @@
 import { ShellError } from '../../contract/errors.js'
 import type { PlanSummary } from '../../contract/outcome.js'
 import type { Clip } from '../../contract/output.js'
-import type { RunRequest } from '../../contract/request.js'
+import type { ResourceLimits, RunRequest } from '../../contract/request.js'
 import type { ShellHoldings, Verdict } from '../../contract/verdict.js'
 import { buildEnvironment, type PlannedEnvironment } from '../../env/filter.js'
 import { checkDirectory } from '../../os/paths.js'
-import type { EngineLimits } from '../services/options.js'
 import { checkRequest } from './request.js'
+import { tightest } from './resources.js'
 import type { Services } from '../services/services.js'
 
 /** What is known about the shell that a command will run in. */
@@ -33,6 +33,8 @@ export interface Plan {
   readonly timeoutMs: number | null
   readonly graceMs: number
   readonly clip: Clip
+  /** What it may use; null: no limit. */
+  readonly limits: ResourceLimits | null
   readonly session: string | null
   readonly summary: PlanSummary
 }
@@ -64,7 +66,7 @@ export async function planRun(
       : { cwd },
     request.automation,
   )
-  return planOf(request, { command, cwd, verdict, environment, session: around.session, background }, limits)
+  return planOf(request, { command, cwd, verdict, environment, session: around.session, background }, services)
 }
 
 interface Judged {
@@ -80,7 +82,7 @@ interface Judged {
 export function planOf(
   request: RunRequest,
   { command, cwd, verdict, environment, session, background }: Judged,
-  limits: EngineLimits,
+  { limits, options }: Pick<Services, 'limits' | 'options'>,
 ): Plan {
   const timeoutMs = request.timeoutMs === undefined ? limits.timeoutMs : request.timeoutMs
   return {
@@ -92,6 +94,7 @@ export function planOf(
     timeoutMs: background ? (request.timeoutMs ?? null) : timeoutMs,
     graceMs: request.graceMs ?? limits.graceMs,
     clip: request.clip ?? { kind: 'ends', maxChars: limits.clipChars },
+    limits: tightest(options.commandLimits, request.limits),
     session: session,
     summary: {
       command,

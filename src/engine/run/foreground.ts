@@ -22,6 +22,7 @@ import { endOf } from '../services/ends.js'
 import { takePipes } from '../services/pipes.js'
 import { within } from '../services/within.js'
 import { quoteWord } from '../plan/quote.js'
+import { overNote } from '../plan/resources.js'
 import type { Services } from '../services/services.js'
 
 const SETTLE_LIMIT_MS = 10_000
@@ -77,6 +78,7 @@ async function supervise(
     ...(inPipe ? { stdin: inPipe } : {}),
     extraIn: { fd: SCRIPT_FD, pipe: scriptPipe },
     oomScore: 300,
+    ...(plan.limits ? { limits: plan.limits } : {}),
   }
   const startedAt = performance.now()
   let ward: Ward
@@ -203,6 +205,7 @@ async function supervise(
   const held = readers.some((reader) => !reader.ended)
   const leftovers = ward.state.gone ? [] : processesOf(ward)
   if (exit.lost) notes.push(LOST_NOTE)
+  if (exit.over) notes.push(overNote(exit.over, plan.limits))
   if (ward.state.wasStopped) notes.push(STOPPED_NOTE)
   if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
   if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)
@@ -239,6 +242,7 @@ async function supervise(
       omittedBytes: clipped.out.omittedBytes + (clipped.err?.omittedBytes ?? 0),
       outputFile: out.spillPath ?? err?.spillPath ?? null,
       durationMs,
+      usage: exit.usage,
       cwd: plan.cwd,
       pid: ward.pid,
       pgid: ward.pgid,

@@ -19,6 +19,7 @@ import { startJob, type Restore, type StartedJob } from '../job/start.js'
 import type { Jobs } from '../job/jobs.js'
 import { abortedOutcome, endedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
 import type { Plan } from '../plan/plan.js'
+import { overNote } from '../plan/resources.js'
 import { createLineEnds, OutputFollower } from '../terminal/follow.js'
 import { recordBytes } from '../terminal/recorder.js'
 import { hasStages, readStages, withAfterwards } from '../terminal/script.js'
@@ -223,7 +224,7 @@ async function supervise(
   }
   const pipeStatus = extras.stagesFile ? readStages(extras.stagesFile) : null
   const end = endOf(exit, stop, plan)
-  const notes: string[] = []
+  const notes: string[] = exit.over ? [overNote(exit.over, plan.limits)] : []
   const leftovers = ward.state.gone ? [] : processesOf(ward)
   // With nobody left its keeper leaves in a moment, and the directory with it.
   if (leftovers.length === 0) await within(ward.gone, GONE_LIMIT_MS)
@@ -238,7 +239,7 @@ async function supervise(
   notes.push(...adviceFor({ end, plan, stderr: text.text, pipeStatus }))
   const outcome = endedOutcome({
     end, stdout: '', stderr: '', output: text.text, truncated: text.truncated || follower.missed > 0, omittedBytes: text.omittedBytes + follower.missed, outputFile: out.spillPath, durationMs: Math.round(performance.now() - startedAt),
-    cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: null, session: plan.session, pipeStatus, notes,
+    cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: null, session: plan.session, pipeStatus, notes, usage: exit.usage,
   }) // prettier-ignore
   const finished = extras.finish ? await extras.finish(outcome) : outcome
   // Its directory was for watchers; whatever it left behind still needs it.

@@ -1,5 +1,5 @@
 /** How an engine is set up. Every field is optional; the defaults are for one agent on its user's machine. */
-import type { AskFunction, AutomationRule, Door } from '../../contract/request.js'
+import type { AskFunction, AutomationRule, Door, ResourceLimits } from '../../contract/request.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { PolicyConfig } from '../../guard/policy/policy.js'
 import type { SecretSource } from '../../secrets/sources.js'
@@ -48,7 +48,11 @@ export interface EngineOptions {
   readonly askpass?: readonly AskpassRule[]
   /** Who answers `ask` verdicts. Default: nobody, so they are refused. */
   readonly ask?: AskFunction
+  /** How long a call waits for a person's approval. Default: 40 s while a terminal or page is open that can answer, otherwise not at all. */
+  readonly approvalWaitMs?: number
   readonly limits?: Partial<EngineLimits>
+  /** What any one command may use, with everything that it starts; a call may ask for less. Default: no limit. */
+  readonly commandLimits?: ResourceLimits
   readonly audit?: AuditSink
   /** Save named sessions in the state directory when the engine closes, and begin with what was saved. Default false. */
   readonly persistSessions?: boolean

@@ -15,6 +15,7 @@ const NOTHING: Outcome = {
   outputFile: null,
   droppedBytes: 0,
   durationMs: 0,
+  usage: null,
   cwd: '',
   pid: null,
   pgid: null,
@@ -67,8 +68,21 @@ export function abortedOutcome(about: { cwd: string; session: string | null }): 
 
 export type Ran = Omit<
   Outcome,
-  'status' | 'exitCode' | 'signal' | 'droppedBytes' | 'refused' | 'plan' | 'approvalId' | 'waitingForInput' | 'sandbox'
-> & { readonly end: End; readonly waitingForInput?: Outcome['waitingForInput'] }
+  | 'status'
+  | 'exitCode'
+  | 'signal'
+  | 'droppedBytes'
+  | 'refused'
+  | 'plan'
+  | 'approvalId'
+  | 'waitingForInput'
+  | 'sandbox'
+  | 'usage'
+> & {
+  readonly end: End
+  readonly waitingForInput?: Outcome['waitingForInput']
+  readonly usage?: Outcome['usage']
+}
 
 export function endedOutcome(ran: Ran): Outcome {
   const { end } = ran
@@ -86,6 +100,7 @@ export function endedOutcome(ran: Ran): Outcome {
     outputFile: ran.outputFile,
     droppedBytes: 0,
     durationMs: ran.durationMs,
+    usage: ran.usage ?? null,
     cwd: ran.cwd,
     pid: ran.pid,
     pgid: ran.pgid,
@@ -122,6 +137,7 @@ export function quietOutcome({
     outputFile: null,
     droppedBytes: 0,
     durationMs,
+    usage: null,
     cwd,
     pid,
     pgid,
@@ -138,7 +154,14 @@ export function quietOutcome({
 }
 
 export function runningOutcome(running: Omit<Ran, 'end'>): Outcome {
-  return { ...NOTHING, ...running, status: 'running', end: null, waitingForInput: running.waitingForInput ?? null }
+  return {
+    ...NOTHING,
+    ...running,
+    status: 'running',
+    end: null,
+    waitingForInput: running.waitingForInput ?? null,
+    usage: null,
+  }
 }
 
 export const LOST_NOTE =

@@ -1,6 +1,8 @@
 /** Starts commands through a small warm process, so that the host's memory never slows the shell, and never loses their children. */
 import type { Item } from '../../confine/policy.js'
 import { ShellError } from '../../contract/errors.js'
+import type { OverLimit, Usage } from '../../contract/outcome.js'
+import type { ResourceLimits } from '../../contract/request.js'
 
 /** A real pipe: one end is opened here, the other is given to a command (or opened by a session's shell under `path`). */
 export interface Pipe {
@@ -39,12 +41,7 @@ export interface LaunchSpec {
   readonly keep?: KeepSpec
   readonly detached?: boolean
   readonly oomScore?: number
-  readonly limits?: {
-    readonly cpuSeconds?: number
-    readonly memoryBytes?: number
-    readonly processes?: number
-    readonly fileBytes?: number
-  }
+  readonly limits?: ResourceLimits
 }
 
 /** How to build a room: items in the order in which they are applied, as the helper reads them. */
@@ -113,6 +110,21 @@ export interface LeaderExit {
   readonly forced: boolean
   /** True when the process that watched it was itself destroyed. */
   readonly lost: boolean
+  readonly usage: Usage | null
+  /** The limit that it exceeded, also where it ended by itself then. */
+  readonly over: OverLimit | null
+  /** Its watcher ended it for that. */
+  readonly byLimit: boolean
+}
+
+export const LOST_EXIT: LeaderExit = {
+  code: null,
+  signal: null,
+  forced: false,
+  lost: true,
+  usage: null,
+  over: null,
+  byLimit: false,
 }
 
 /** A started command with its watcher. */
@@ -144,6 +156,10 @@ export interface Ward {
   widen(): void
   /** While it is held back the watcher of a kept command reads nothing of what it prints. */
   holdBack(held: boolean): void
+  /** From now on looks at what it uses, for one call of a session; `onOver` is called when that is more than its limits. */
+  watch(limits: ResourceLimits, onOver: (over: OverLimit) => void): void
+  /** Ends that; null where nothing could be seen. */
+  unwatch(): Promise<Usage | null>
 }
 
 export interface Launcher {

@@ -4,13 +4,16 @@ import { closeSync, constants, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
+import type { OverLimit, Usage } from '../../contract/outcome.js'
 import { descendantsOf, processFacts, signalProcess } from '../proc.js'
 import { isAlive } from '../proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
 import { createRoomOrders } from './rooms.js'
-import { describeStart, hex, maskField } from './start.js'
+import { describeStart, hex, limitFields, maskField } from './start.js'
+import { overOf, usageOf } from './usage.js'
 import {
   LOST_AT_START,
+  LOST_EXIT,
   startError,
   startHint,
   type Launcher,
@@ -40,6 +43,7 @@ interface LiveWard extends Ward {
   settleGone(): void
   settleRecorded(): void
   settleMoved(error: ShellError | null): void
+  settleUsage(usage: Usage | null, over: OverLimit | null): void
 }
 
 export async function startHelper(helper: string, args: readonly string[], tier: Launcher['tier']): Promise<Launcher> {
@@ -174,9 +178,15 @@ export async function startHelper(helper: string, args: readonly string[], tier:
           signal: signal === 0 ? null : signal,
           forced: fields['forced'] === '1',
           lost,
+          usage: usageOf(fields),
+          over: overOf(fields),
+          byLimit: fields['why'] === 'limit',
         })
         break
       }
+      case 'u':
+        wardOf(event)?.settleUsage(usageOf(fields), overOf(fields))
+        break
       case 'o':
         wardOf(event)?.onOutput?.(Number(fields['out']), Number(fields['err']))
         break
@@ -210,7 +220,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     )
     const ward = wards.get(id)
     wards.delete(id)
-    ward?.settleExit({ code: null, signal: null, forced: false, lost: true })
+    ward?.settleExit(LOST_EXIT)
     ward?.settleRecorded()
     ward?.settleGone()
   }
@@ -363,6 +373,8 @@ function createWard(
   let settleGone!: () => void
   let settleRecorded!: () => void
   let settleMoved: (error: ShellError | null) => void = () => {}
+  let settleUsage: (usage: Usage | null) => void = () => {}
+  let onOver: (over: OverLimit) => void = () => {}
   const state: Ward['state'] = { exited: null, gone: false, wasStopped: false }
   const exited = new Promise<LeaderExit>((resolve) => (settleExit = resolve))
   const gone = new Promise<void>((resolve) => (settleGone = resolve))
@@ -382,6 +394,7 @@ function createWard(
     endAsked: false,
     settleExit(exit) {
       state.exited ??= exit
+      settleUsage(null)
       settleExit(exit)
     },
     settleGone() {
@@ -390,6 +403,10 @@ function createWard(
     },
     settleRecorded: () => settleRecorded(),
     settleMoved: (error) => settleMoved(error),
+    settleUsage(usage, over) {
+      if (over) onOver(over)
+      else settleUsage(usage)
+    },
     kill({ signal = 15, graceMs, why }) {
       this.endAsked = true
       // An order to a watcher that was stopped would lie in its pipe for ever.
@@ -431,6 +448,21 @@ function createWard(
         ['id', id],
         ['held', held ? 1 : 0],
       ]),
+    watch(limits, whenOver) {
+      onOver = whenOver
+      send('L', [['id', id], ...limitFields(limits)])
+    },
+    unwatch() {
+      onOver = () => {}
+      if (state.exited) return Promise.resolve(null)
+      return new Promise((resolve) => {
+        settleUsage = resolve
+        send('L', [
+          ['id', id],
+          ['end', 1],
+        ])
+      })
+    },
     resize(size) {
       send('Z', [
         ['id', id],

@@ -1,4 +1,5 @@
 /** The order to start a process, in the fields that the helper reads. */
+import type { ResourceLimits } from '../../contract/request.js'
 import type { LaunchSpec, RoomOrder } from './launcher.js'
 
 export function describeStart(id: number, spec: LaunchSpec): (readonly [string, string | number])[] {
@@ -19,10 +20,7 @@ export function describeStart(id: number, spec: LaunchSpec): (readonly [string, 
   if (spec.extraOut) fields.push(['xout', `${spec.extraOut.fd}:${spec.extraOut.pipe.slot}`])
   if (spec.detached) fields.push(['detached', 1])
   if (spec.oomScore !== undefined) fields.push(['oom', spec.oomScore])
-  if (spec.limits?.cpuSeconds) fields.push(['cpu', spec.limits.cpuSeconds])
-  if (spec.limits?.memoryBytes) fields.push(['memory', spec.limits.memoryBytes])
-  if (spec.limits?.processes) fields.push(['processes', spec.limits.processes])
-  if (spec.limits?.fileBytes) fields.push(['filesize', spec.limits.fileBytes])
+  if (spec.limits) fields.push(...limitFields(spec.limits))
   if (spec.inside) fields.push(['room', spec.inside.room.id])
   for (const group of spec.inside?.groups ?? []) fields.push(['group', group])
   if (spec.inside?.folder !== undefined) fields.push(['folder', spec.inside.folder])
@@ -52,6 +50,20 @@ export function describeRoom(id: number, order: RoomOrder): (readonly [string, s
   if (order.listens) fields.push(['listens', 1])
   if (order.tmpBytes) fields.push(['tmp', order.tmpBytes])
   for (const { kind, path } of order.items) fields.push([kind, path])
+  return fields
+}
+
+export function limitFields({
+  cpuSeconds,
+  memoryBytes,
+  processes,
+  fileBytes,
+}: ResourceLimits): (readonly [string, number])[] {
+  const fields: (readonly [string, number])[] = []
+  if (cpuSeconds) fields.push(['cpu', cpuSeconds])
+  if (memoryBytes) fields.push(['memory', memoryBytes])
+  if (processes) fields.push(['processes', processes])
+  if (fileBytes) fields.push(['filesize', fileBytes])
   return fields
 }
 

@@ -1,5 +1,5 @@
 /** Reads the stored output of a job by byte offset, while it grows or years later. A reader changes nothing, so readers never disturb each other. */
-import { closeSync, constants, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEndRecord, type EndRecord } from './record.js'
 
@@ -166,4 +166,20 @@ function readPiece(piece: Piece, from: number, count: number): Uint8Array {
     }
   }
   return new Uint8Array(0)
+}
+
+/** The end of a file as text; empty when it cannot be read. */
+export function lastBytes(file: string, count: number): string {
+  try {
+    const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
+    try {
+      const { size } = fstatSync(fd)
+      const bytes = Buffer.alloc(Math.min(count, size))
+      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, Math.max(0, size - count)))
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return ''
+  }
 }

@@ -76,7 +76,7 @@ export function listenersOn(port: number): number[] {
   return found
 }
 
-function socketsOf(pid: number): string[] {
+export function socketsOf(pid: number): string[] {
   const found: string[] = []
   try {
     for (const fd of readdirSync(`/proc/${pid}/fd`)) {

@@ -1,6 +1,8 @@
 /** What is written down about a job: by its engine before the start, by its keeper at the start and at the end. Torn files read as missing. */
 import type { SandboxPlace } from '../../contract/sandbox.js'
-import type { JobOwner } from '../../contract/request.js'
+import type { OverLimit, Usage } from '../../contract/outcome.js'
+import type { JobOwner, ResourceLimits } from '../../contract/request.js'
+import { overOf, usageOf } from '../helper/usage.js'
 import { readSmall, writeNew } from './directory.js'
 
 /** `job.json`, written once, before anything is started. Secret tokens in the command are unresolved. */
@@ -22,6 +24,9 @@ export interface JobRecord {
   readonly session: string | null
   /** What confines it. Records from before this was written have none. */
   readonly sandbox: SandboxPlace | null
+  readonly limits?: ResourceLimits
+  /** What advice about its end depends on: the last command of its line. */
+  readonly finalCommand?: string
   readonly notes: readonly string[]
 }
 
@@ -45,6 +50,10 @@ export interface EndRecord {
   readonly forced: boolean
   readonly endedAt: number
   readonly incomplete: boolean
+  /** Who ended it, as far as it was said. */
+  readonly by: string | null
+  readonly usage: Usage | null
+  readonly over: OverLimit | null
   readonly out: StoredStream
   readonly err: StoredStream
 }
@@ -101,6 +110,8 @@ export function readJobRecord(dir: string, id: string): JobRecord | null {
     timeoutMs: typeof value.timeoutMs === 'number' ? value.timeoutMs : null,
     session: typeof value.session === 'string' ? value.session : null,
     sandbox: typeof value.sandbox?.room === 'string' ? value.sandbox : null,
+    ...(typeof value.limits === 'object' && value.limits !== null ? { limits: value.limits } : {}),
+    ...(typeof value.finalCommand === 'string' ? { finalCommand: value.finalCommand } : {}),
     notes: Array.isArray(value.notes) ? value.notes.filter((note) => typeof note === 'string') : [],
   }
 }
@@ -143,6 +154,9 @@ export function readEndRecord(dir: string): EndRecord | null {
     forced: fields.get('forced') === '1',
     endedAt: number('ended'),
     incomplete: fields.get('incomplete') === '1',
+    by: fields.get('by') || null,
+    usage: usageOf(Object.fromEntries(fields)),
+    over: overOf(Object.fromEntries(fields)),
     out: stream('out'),
     err: stream('err'),
   }

@@ -75,6 +75,7 @@ export function lostOutcome(
     plan: null,
     waitingForInput: null,
     approvalId: null,
+    usage: null,
     sandbox: null,
   }
 }

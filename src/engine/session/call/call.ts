@@ -1,6 +1,6 @@
 /** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
 import { unlinkSync } from 'node:fs'
-import type { End, Outcome } from '../../../contract/outcome.js'
+import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { signalProcess } from '../../../os/proc.js'
@@ -10,6 +10,7 @@ import type { DeliveredCommand } from '../../plan/delivery.js'
 import { within } from '../../services/within.js'
 import { type Promote } from '../../call/promote.js'
 import type { Plan } from '../../plan/plan.js'
+import { overNote } from '../../plan/resources.js'
 import type { Services } from '../../services/services.js'
 import {
   endedCall,
@@ -36,6 +37,7 @@ import { stopCommand, type Stopped } from './stop.js'
 
 const RECOVER_LIMIT_MS = 1_500
 const INTERRUPT_EVERY_MS = 25
+const USAGE_LIMIT_MS = 1_000
 
 export interface CallSite {
   readonly name: string
@@ -150,6 +152,8 @@ export async function followInShell(
   let stop: Stop | null = null
   let stopping: Promise<Stopped> | null = null
   let promoted = false
+  let over: OverLimit | null = null
+  let watched = false
   /** A command that has ended is neither stopped nor moved: the signal would hit the next one, the move would take the session's state along. */
   const isOver = (): boolean => {
     if (answer.given) return true
@@ -169,7 +173,8 @@ export async function followInShell(
       spared: before,
       stopSignal: STOP_SIGNAL,
       polite: why === 'interrupt' ? 2 : 15,
-      graceMs: plan.graceMs,
+      // What grows does not get the time to grow on.
+      graceMs: over && over.limit !== 'cpuSeconds' ? 0 : plan.graceMs,
     })
     answer.give(null)
   }
@@ -255,6 +260,11 @@ export async function followInShell(
   const slow = (): void => {
     if (!urgent) setDeadlines()
     listen()
+    watched = true
+    shell.ward.watch(plan.limits ?? {}, (exceeded) => {
+      over = exceeded
+      begin('limit')
+    })
     // It may have answered while the host was busy.
     if (!isOver()) shell.checkBuiltin()
   }
@@ -278,6 +288,7 @@ export async function followInShell(
     return null
   }
   stopTimers()
+  const usage = watched ? await usedBy(shell) : null
   secretPipe?.release()
   if (inputFile) removeQuietly(inputFile)
 
@@ -316,7 +327,8 @@ export async function followInShell(
   const end: End =
     unanswered && !stop
       ? { kind: 'lost', reason: 'the shell finished the command but could not say how' }
-      : endOfCall(report, shell, stop, stopped?.forced ?? false, plan)
+      : endOfCall(report, shell, stop, stopped?.forced ?? false, plan, over)
+  if (end.kind === 'kill' && end.over) notes.push(overNote(end.over, plan.limits))
   remember(report, shell, plan, end, memory)
   // Noted before the report of the end, or not at all.
   const traps = begun.notesTraps ? shell.files.takeTraps() : null
@@ -336,7 +348,16 @@ export async function followInShell(
     startedAt,
     memory,
     session: site.name,
+    usage,
   })
+}
+
+/** A watcher that was stopped holds nothing up. */
+async function usedBy({ ward }: SessionShell): Promise<Usage | null> {
+  let used: Usage | null = null
+  const told = ward.unwatch().then((usage) => (used = usage))
+  await within(told, USAGE_LIMIT_MS)
+  return used
 }
 
 /** A deadline that is near needs its timer at once. */

@@ -1,6 +1,6 @@
 /** How a session's command ended, and what the session has learned from it. */
 import { statSync } from 'node:fs'
-import type { End, Outcome } from '../../../contract/outcome.js'
+import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.js'
 import { processesOf } from '../../../os/helper/processes.js'
 import { commandLine, isAlive, linkOf } from '../../../os/proc.js'
 import { adviceFor } from '../../call/advice.js'
@@ -16,7 +16,7 @@ import { AFTER, LEAVING } from '../shell/dump.js'
 import { hooksLeftOut, utf8, type ShellState } from '../shell/state.js'
 
 /** Why a command was stopped. */
-export type Stop = 'timeout' | 'caller' | 'close' | 'interrupt'
+export type Stop = 'timeout' | 'caller' | 'close' | 'interrupt' | 'limit'
 
 export function endOfCall(
   report: Report | null,
@@ -24,6 +24,7 @@ export function endOfCall(
   stop: Stop | null,
   forced: boolean,
   plan: Plan,
+  over: OverLimit | null = null,
 ): End {
   switch (stop) {
     case 'timeout':
@@ -31,6 +32,8 @@ export function endOfCall(
     case 'caller':
     case 'close':
       return { kind: 'kill', forced, by: stop }
+    case 'limit':
+      return { kind: 'kill', forced, by: stop, ...(over ? { over } : {}) }
     case 'interrupt':
       return { kind: 'signal', signal: 'SIGINT' }
     case null:
@@ -191,6 +194,7 @@ interface EndedCall {
   readonly startedAt: number
   readonly memory: SessionMemory
   readonly session: string
+  readonly usage?: Usage | null
 }
 
 /** The Outcome of a command that is over. */
@@ -204,6 +208,7 @@ export function endedCall({
   startedAt,
   memory,
   session,
+  usage = null,
 }: EndedCall): Outcome {
   const merged = output?.merged ?? false
   const texts = output?.texts() ?? SILENCE
@@ -219,6 +224,7 @@ export function endedCall({
     omittedBytes: texts.out.omittedBytes + texts.err.omittedBytes,
     outputFile: output?.spillPath ?? null,
     durationMs: Math.round(performance.now() - startedAt),
+    usage,
     cwd: memory.cwd,
     pid: shell.pid,
     pgid: shell.ward.pgid,

@@ -70,7 +70,7 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
     return (this.#plan ??= planOf(
       this.#request,
       { command, cwd, verdict, environment: environmentOf(this.#request, services), session: name, background: false },
-      services.limits,
+      services,
     ))
   }
 

@@ -165,7 +165,7 @@ async function collect(
       `Wall time: ${seconds.toFixed(4)} seconds`,
       stateOf(info),
       original === null ? '' : `Original token count: ${original} (clipped; whole in ${info.outputFile})`,
-      noteLines(info.notes),
+      noteLines(info.notes.map(inItsWords)),
       `Output:\n${output}`,
     ),
     structured: {
@@ -178,9 +178,15 @@ async function collect(
   }
 }
 
+/** Here the field is called `tty`. */
+function inItsWords(note: string): string {
+  return note.replaceAll(/\buse pty\b/g, 'use tty')
+}
+
 function stateOf(info: JobInfo): string {
   if (info.isRunning) return `Process running with session ID ${info.id}`
   if (info.exitCode !== null) return `Process exited with code ${info.exitCode}`
+  if (info.end?.kind === 'kill') return `Process was killed, ${endWords(info)}`
   return info.signal === null ? `Process ended: ${info.status}` : `Process ended by signal ${info.signal}`
 }
 

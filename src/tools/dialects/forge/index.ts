@@ -64,7 +64,7 @@ const killShell: ToolSpec = {
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell to kill') }, ['shell_id']),
   outputSchema: OUTPUT,
   fail: failed,
-  call: async (box, { shell_id }) => renderKilled(await box.kill(shell_id as string)),
+  call: async (box, { shell_id }, call) => renderKilled(await box.kill(shell_id as string, call)),
 }
 
 function renderRan(ran: Ran): ToolResult {

@@ -126,7 +126,7 @@ const killShell: ToolSpec = {
   inputSchema: () => inputOf({ shell_id: text() }, ['shell_id']),
   outputSchema: ANY,
   fail: (error) => renderError(error),
-  call: async (box, { shell_id }) => renderKilled(await box.kill(shell_id as string)),
+  call: async (box, { shell_id }, call) => renderKilled(await box.kill(shell_id as string, call)),
 }
 
 const listShells: ToolSpec = {

@@ -51,7 +51,7 @@ function headline({ outcome, timeoutMs }: Ran, maxMs: number): string {
       return `[timed out after ${afterMs}ms and was ended; ${longer}use run_in_background${more}; output until then:]`
     }
     case 'killed':
-      return `[stopped after ${took}${outcome.end?.kind === 'kill' && outcome.end.by === 'limit' ? ', over a limit' : ''}${more}]`
+      return `[stopped after ${took}${outcome.end?.kind === 'kill' && outcome.end.by === 'limit' ? `, ${endWords(outcome)}` : ''}${more}]`
     default:
       return `[${outcome.end?.kind === 'lost' ? `lost: ${outcome.end.reason}` : endWords(outcome)}, ${took}${more}]`
   }
@@ -83,6 +83,7 @@ function ranJson(ran: Ran, maxMs: number): Record<string, unknown> {
     omitted_bytes: outcome.omittedBytes || null,
     output_file: outcome.truncated ? outcome.outputFile : null,
     duration_ms: outcome.durationMs >= 1_000 && !running ? outcome.durationMs : null,
+    usage: null,
     cwd: moved ? outcome.cwd : null,
     pid: null,
     pgid: null,

@@ -127,8 +127,8 @@ const execStop: ToolSpec = {
   inputSchema: () => ID_INPUT,
   outputSchema: outputOf({ id: text(), stopped: flag(), error: text() }),
   fail: failed,
-  call: async (box, { id }) => {
-    const { info, alreadyStopped, notes } = await box.kill(id as string)
+  call: async (box, { id }, call) => {
+    const { info, alreadyStopped, notes } = await box.kill(id as string, call)
     const said = alreadyStopped
       ? `${info.id} had already stopped (${endWords(info)})`
       : `${info.id} stopped after ${duration(info.durationMs)}`

@@ -59,8 +59,8 @@ const killBash: ToolSpec = {
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell') }, ['shell_id']),
   outputSchema: OUTPUT,
   fail: failed,
-  call: async (box, { shell_id }) => {
-    const { info, alreadyStopped, notes } = await box.kill(shell_id as string)
+  call: async (box, { shell_id }, call) => {
+    const { info, alreadyStopped, notes } = await box.kill(shell_id as string, call)
     if (alreadyStopped)
       return no(`Background shell ${info.id} is not running (status: ${info.status})`, '', { bash_id: info.id })
     return ok(lines(`Background shell ${info.id} has been killed`, noteLines(notes)), { bash_id: info.id })

@@ -1,0 +1,21 @@
+/** What the helper says about the use of a command, in its events and in the record of a job's end. */
+import type { OverLimit, Usage } from '../../contract/outcome.js'
+
+type Fields = Readonly<Record<string, string | undefined>>
+
+const LIMITS: Readonly<Record<string, OverLimit['limit']>> = {
+  memory: 'memoryBytes',
+  processes: 'processes',
+  cpu: 'cpuSeconds',
+}
+
+/** Null where it could not be measured (records of older versions, systems without /proc). */
+export function usageOf({ cpu, maxrss, peak }: Fields): Usage | null {
+  if (cpu === undefined) return null
+  return { cpuMs: Number(cpu), peakBytes: peak === undefined ? Number(maxrss ?? 0) * 1_024 : Number(peak) }
+}
+
+export function overOf({ limit, used }: Fields): OverLimit | null {
+  const name = LIMITS[limit ?? '']
+  return name === undefined ? null : { limit: name, used: Number(used) }
+}
