@@ -1,7 +1,7 @@
 /** Which process on this machine is at the other end of a TCP connection. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { processFacts } from './proc.js'
-import { socketsOf } from './job/ports.js'
+import { socketsOf } from './sockets.js'
 
 /** `pid start`, which no other process ever has in this boot. Null: on another machine, of another user, or gone. */
 export function processBehind({ localPort, remotePort }: { localPort: number; remotePort: number }): string | null {

@@ -177,7 +177,9 @@ function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End 
   if (lost !== null) notes.push(`Lost: ${lost}.`)
   if (ended?.over) notes.push(overNote(ended.over, record.limits ?? null))
   if (ended?.incomplete) notes.push('Some output could not be stored (disk full or not writable).')
-  if (ended && busy) notes.push('Processes that it started are still running; kill the job to end them.')
+  // What was told to end is being ended.
+  if (ended && busy && ended.why === '')
+    notes.push('Processes that it started are still running; kill the job to end them.')
   if (ended && statSync(join(dir, 'late.log'), { throwIfNoEntry: false }))
     notes.push('Output that came after its end follows the rest of its output.')
   if (ended?.signal && (end?.kind === 'signal' || ended.why === '')) {

@@ -1,5 +1,6 @@
 /** Which TCP ports are listened on, and by which processes: so that "stopped" can also mean that the port is free again. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { socketsOf } from '../sockets.js'
 
 const LISTEN = '0A'
 
@@ -73,22 +74,5 @@ export function listenersOn(port: number): number[] {
   const found: number[] = []
   for (const entry of readdirSync('/proc'))
     if (/^\d+$/.test(entry) && socketsOf(Number(entry)).some((inode) => inodes.has(inode))) found.push(Number(entry))
-  return found
-}
-
-export function socketsOf(pid: number): string[] {
-  const found: string[] = []
-  try {
-    for (const fd of readdirSync(`/proc/${pid}/fd`)) {
-      try {
-        const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]
-        if (inode) found.push(inode)
-      } catch {
-        // Closed meanwhile.
-      }
-    }
-  } catch {
-    // Gone, or somebody else's.
-  }
   return found
 }
