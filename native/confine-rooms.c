@@ -94,8 +94,21 @@ static void build_wall(int id, char *payload, size_t length) {
   const char *failed = read_policy(&policy, payload, length);
   int wall = failed ? -1 : make_only_wall(&policy);
   if (wall < 0) { say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, errno, failed ? failed : "landlock"); return; }
-  rooms[room_count++] = (Room){.id = id, .orders = -1, .wall = wall, .listener = -1, .only_wall = true, .all_network = wants_network(payload, length)};
+  rooms[room_count++] = (Room){.id = id, .orders = -1, .wall = wall, .listener = -1, .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
   say(1, 'R', "room=%d\nholder=0\nlacks=0", id);
+}
+
+/* By descriptor: a holder that is being killed has left its namespaces some time before its end can be seen here. */
+static bool open_spaces(Room *room) {
+  static const char *const names[SPACES] = {"user", "mnt", "ipc", "uts", "net"};
+  for (int at = 0; at < SPACES; at++) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/ns/%s", (int)room->holder, names[at]);
+    bool shared = room->all_network && at == SPACES - 1;
+    room->spaces[at] = shared ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (!shared && room->spaces[at] < 0) return false;
+  }
+  return true;
 }
 
 void build_room(char *payload, size_t length) {
@@ -119,9 +132,10 @@ void build_room(char *payload, size_t length) {
   bool walled = !(built.lacks & LACKS_WALL);
   const char *inner = field_text(payload, length, "inner");
   rooms[room_count++] = (Room){.id = id, .holder = holder, .orders = ends[0], .wall = walled ? fds[0] : -1, .listener = count > walled ? fds[walled] : -1,
+    .spaces = {-1, -1, -1, -1, -1},
     .all_network = wants_network(payload, length),
     .nested = field_number(payload, length, "nested", 0) != 0, .inner = inner ? strdup(inner) : NULL};
-  const char *failed = refresh_room(&rooms[room_count - 1]);
+  const char *failed = open_spaces(&rooms[room_count - 1]) ? refresh_room(&rooms[room_count - 1]) : "namespaces";
   if (failed) { say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, EIO, failed); close_room(id); return; }
   say(1, 'R', "room=%d\nholder=%d\nlacks=%u", id, (int)holder, built.lacks);
 }
@@ -159,6 +173,7 @@ void close_room(int id) {
   for (int at = port_count - 1; at >= 0; at--) if (ports[at].room == id) { kill(ports[at].pid, SIGKILL); ports[at] = ports[--port_count]; }
   int open_ones[] = {room->orders, room->wall, room->listener};
   for (size_t at = 0; at < sizeof open_ones / sizeof open_ones[0]; at++) if (open_ones[at] >= 0) close(open_ones[at]);
+  for (int at = 0; at < SPACES; at++) if (room->spaces[at] >= 0) close(room->spaces[at]);
   free(room->inner);
   *room = rooms[--room_count];
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { ITEMS = 4096 };
+enum { ITEMS = 4096, SPACES = 5 };
 
 /* What is done with a path, in the order of the list: the later (deeper) item wins. */
 typedef enum {
@@ -61,8 +61,8 @@ bool make_within(int root, const char *path, bool directory);
 
 /* confine-enter.c: called in the porter, a child of the warden that ends afterwards; what it makes are children of the warden. */
 typedef struct {
-  pid_t holder;
-  bool all_network, detached, own_terminals;
+  const int *spaces;            /* the room's namespaces, the one of users first; -1 = the machine's */
+  bool detached, own_terminals;
   const char *inner, *folder;   /* `folder` of `inner` is the only one that the command sees; NULL = none */
   int leave;                    /* read end of a pipe: at its end the init goes when its last child went */
 } Entry;
@@ -78,7 +78,7 @@ void shield_switches(void);                              /* on the tier without 
 long landlock_version(void);
 
 /* confine-rooms.c: the launcher's rooms */
-typedef struct { int id; pid_t holder; int orders, wall, listener; bool all_network, nested, only_wall; char *inner; unsigned long told; } Room;
+typedef struct { int id; pid_t holder; int orders, wall, listener, spaces[SPACES]; bool all_network, nested, only_wall; char *inner; unsigned long told; } Room;
 void build_room(char *payload, size_t length);            /* says 'R' or 'F' */
 Room *find_room(int id);
 const char *refresh_room(Room *room);                     /* before a command enters: sockets that came into being are covered; NULL or what failed */

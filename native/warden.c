@@ -199,7 +199,7 @@ static const char *porter_failed;
 static int porter_error;
 static int carry_in(void *context) {
   Request *request = context;
-  Entry entry = {.holder = link_.holder, .all_network = link_.all_network, .detached = request->detached, .own_terminals = request->pty, .inner = link_.inner,
+  Entry entry = {.spaces = link_.spaces, .detached = request->detached, .own_terminals = request->pty, .inner = link_.inner,
     .folder = request->folder, .leave = leave_pipe[0]};
   set_oom_score(request->oom);
   porter_failed = enter_groups(request) ? room_enter(&entry, &init) : "limits";
@@ -216,6 +216,7 @@ static const char *start_confined(Request *request, int report) {
   pid_t porter = clone(carry_in, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, request);
   if (porter < 0) return "fork";
   waitpid(porter, NULL, 0);
+  for (int at = 0; at < SPACES; at++) close_end(&link_.spaces[at]);
   close_end(&leave_pipe[0]);
   if (porter_failed && init > 0) { kill(init, SIGKILL); waitpid(init, NULL, 0); }
   errno = porter_error;

@@ -30,6 +30,8 @@ export interface Places {
   readonly cacheDir: string
   /** What the engine itself needs to be seen: its bash and the builtin of its sessions. */
   readonly needed: readonly string[]
+  /** What the engine gives its commands wherever it lies: the programs that answer password prompts, and their socket. */
+  readonly given: readonly string[]
   readonly isRoot: boolean
 }
 
@@ -39,6 +41,8 @@ export interface RoomPolicy {
   readonly items: readonly Item[]
   readonly writable: readonly string[]
   readonly hidden: readonly string[]
+  /** Shown because it was asked for, although the profile would not. */
+  readonly shown: readonly string[]
   readonly protection: Protection
 }
 
@@ -53,7 +57,8 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
   if (profile === 'off') throw new PolicyMistake('the profile off needs no room')
   const real = (path: string): string => machine.real(path) ?? path
   const roots = profile === 'read-only' ? [] : unique([...places.roots, ...(options.write ?? [])].map(real))
-  const shown = unique([...(options.show ?? []), ...(options.sockets ?? [])].map(real))
+  const given = places.given.filter((path) => !roots.some((root) => isInside(path, root)))
+  const shown = unique([...(options.show ?? []), ...(options.sockets ?? []), ...given].map(real))
   const hidden = hiddenPaths(options, places, machine).filter((path) => !shown.includes(path))
   checkRoots(roots, hidden, places)
   const protection = protectionOf(roots, options.protect ?? [], machine)
@@ -94,7 +99,7 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
     items.push({ kind: 'protect', path })
     for (const between of directoriesBetween(path, writable)) items.push({ kind: 'between', path: between })
   }
-  return { profile, network: options.network ?? 'none', items: inOrder(items), writable, hidden, protection }
+  return { profile, network: options.network ?? 'none', items: inOrder(items), writable, hidden, shown, protection }
 }
 
 /** Every hidden path, with the targets of those that are links. */

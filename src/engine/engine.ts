@@ -104,7 +104,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     await sessions.close()
     stopRecording?.()
     await jobs.close()
-    if (services.sandbox) await services.sandbox.close()
+    await services.closeSandboxes()
     await services.launcher.close()
     release()
     await services.audit?.close?.()
@@ -214,6 +214,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
       runDir,
       home,
       roots: roots ?? [cwd],
+      given: askpass?.paths ?? [],
       needed: [bash.path, ...(shellBuiltin === null ? [] : [shellBuiltin])],
     })
   const sandbox = options.sandbox && options.sandbox.profile !== 'off' ? makeSandbox(options.sandbox) : null
@@ -233,6 +234,10 @@ async function createServices(options: EngineOptions): Promise<Services> {
     secrets,
     sandbox,
     // An engine without a sandbox of its own makes one for the first call that asks for it.
+    closeSandboxes: async () => {
+      await sandbox?.close()
+      await forCalls?.close()
+    },
     sandboxFor: () => sandbox ?? (forCalls ??= makeSandbox({ ...options.sandbox, profile: 'off' })),
     stay: null,
     audit: options.audit ?? null,

@@ -1,8 +1,9 @@
 /** Answers the password prompts of sudo -A, ssh and git from an explicit mapping, so that the model neither sees nor types a password. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { runtimeArgv } from '../os/runtime.js'
 
@@ -27,6 +28,8 @@ export interface AskpassOptions {
 export interface Askpass {
   /** Variables for the command's environment: SUDO_ASKPASS, SSH_ASKPASS, SSH_ASKPASS_REQUIRE, GIT_ASKPASS. Only programs with an answer get theirs. */
   readonly environment: Readonly<Record<string, string>>
+  /** What a command has to see for it: its programs, its socket, and what runs them. */
+  readonly paths: readonly string[]
   close(): Promise<void>
 }
 
@@ -105,6 +108,7 @@ export async function startAskpass({ dir, answers, onPrompt }: AskpassOptions): 
   server.unref()
   return {
     environment,
+    paths: [home, socketPath, dirname(realpathSync(process.execPath))],
     async close() {
       for (const socket of sockets) socket.destroy()
       await new Promise<void>((resolve) => server.close(() => resolve()))

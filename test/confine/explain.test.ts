@@ -7,6 +7,7 @@ const POLICY: RoomPolicy = {
   network: 'none',
   items: [],
   writable: ['/srv/app'],
+  shown: [],
   hidden: ['/home/u/.ssh'],
   protection: { present: ['/srv/app/.git/config'], absent: [], worktrees: [] },
 }

@@ -24,6 +24,7 @@ const PLACES: Places = {
   stateDir: '/home/u/.local/state/cerith',
   roots: ['/home/u/app'],
   cacheDir: '/home/u/.local/state/cerith/rooms/1/cache',
+  given: [],
   needed: ['/usr/bin'],
   isRoot: false,
 }

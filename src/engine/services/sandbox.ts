@@ -16,7 +16,7 @@ import { startProxy, type Proxy } from '../../os/confine/proxy.js'
 import { limitRoom, type RoomLimits } from '../../os/confine/limits.js'
 import { Quarantine } from '../../os/confine/quarantine.js'
 import { adorned } from './sandbox-notes.js'
-import type { Launcher, Room, Ward } from '../../os/helper/launcher.js'
+import { ROOM_GONE, type Launcher, type Room, type Ward } from '../../os/helper/launcher.js'
 import { processesOf } from '../../os/helper/processes.js'
 import { signalProcess } from '../../os/proc.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
@@ -32,6 +32,7 @@ export interface SandboxParts {
   readonly home: string
   readonly roots: readonly string[]
   readonly needed: readonly string[]
+  readonly given: readonly string[]
 }
 
 export interface BuiltRoom {
@@ -47,7 +48,7 @@ export interface BuiltRoom {
 }
 
 /** One command, or one session, in its room. */
-export interface Stay extends BuiltRoom {
+export interface Stay extends Pick<BuiltRoom, 'room' | 'place' | 'environment'> {
   readonly launcher: Launcher
   runFile(kind: string): string
   /** The outcome with what the sandbox has to say about it. */
@@ -65,6 +66,8 @@ export class Sandbox {
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
   readonly #told = new Set<string>()
   readonly #wards = new Set<Ward>()
+  /** Settles when nothing stands still any more. */
+  #thawed: Promise<void> = Promise.resolve()
   #folders = 0
 
   constructor(parts: SandboxParts) {
@@ -126,13 +129,20 @@ export class Sandbox {
           signalProcess(pid, 'SIGSTOP')
           stopped.add(pid)
         }
+    let thaw!: () => void
+    const before = this.#thawed
+    const now = new Promise<void>((resolve) => (thaw = resolve))
+    this.#thawed = before.then(() => now)
     return () => {
       for (const pid of stopped) signalProcess(pid, 'SIGCONT')
+      thaw()
     }
   }
 
-  async #started(starting: Promise<Ward>): Promise<Ward> {
-    const ward = await starting
+  async #started(start: () => Promise<Ward>): Promise<Ward> {
+    // A command that began now could change what a person is being asked about.
+    await this.#thawed
+    const ward = await start()
     this.#wards.add(ward)
     void ward.gone.then(() => this.#wards.delete(ward))
     return ward
@@ -140,7 +150,8 @@ export class Sandbox {
 
   /** `named`: pipes of the stay have names that a shell inside can open. */
   async enter(asked: Partial<SandboxOptions> | undefined, named: boolean): Promise<Stay> {
-    const built = await this.#room(this.#policyFor(asked))
+    const options = this.#policyFor(asked)
+    let built = await this.#room(options)
     const { launcher } = this.#parts
     let folder: string | null = null
     let files = 0
@@ -159,7 +170,15 @@ export class Sandbox {
     built.quarantine.enter()
     let left = false
     return {
-      ...built,
+      get room() {
+        return built.room
+      },
+      get place() {
+        return built.place
+      },
+      get environment() {
+        return built.environment
+      },
       launcher: {
         ...launcher,
         tier: launcher.tier,
@@ -168,14 +187,29 @@ export class Sandbox {
           return launcher.alive
         },
         start: (spec) =>
-          this.#started(
-            launcher.start({
-              ...spec,
-              // Rooms have theirs in the environment of the engine; the lower tier is known only now.
-              ...(built.place.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
-              inside: { room: built.room, ...(folder === null ? {} : { folder }), groups: built.limits?.groups ?? [] },
-            }),
-          ),
+          this.#started(async () => {
+            const order = (): Promise<Ward> =>
+              launcher.start({
+                ...spec,
+                // Rooms have theirs in the environment of the engine; the lower tier is known only now.
+                ...(built.place.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
+                inside: {
+                  room: built.room,
+                  ...(folder === null ? {} : { folder }),
+                  groups: built.limits?.groups ?? [],
+                },
+              })
+            try {
+              return await order()
+            } catch (error) {
+              if (!ShellError.is(error) || error.cause !== ROOM_GONE) throw error
+              // Its holder was killed a moment ago; nothing was done yet, and the pipes are as they were.
+              built.quarantine.leave()
+              built = await this.#room(options)
+              built.quarantine.enter()
+              return order()
+            }
+          }),
         ...(named
           ? {
               pipeNow: () => ready.shift() ?? null,
@@ -320,7 +354,8 @@ export class Sandbox {
     return {
       room,
       policy,
-      quarantine: new Quarantine(stateDir, [], []),
+      // Protected names that are there cannot be kept here; those that appear are set aside all the same.
+      quarantine: new Quarantine(stateDir, policy.protection.absent, policy.writable),
       proxy: null,
       limits: this.#limits(room, options),
       place: this.#place(room, policy, 'landlock'),
@@ -330,7 +365,7 @@ export class Sandbox {
 
   /** What a room of these options is, without building it. */
   #policy(options: SandboxOptions): RoomPolicy {
-    const { home, stateDir, roots, needed } = this.#parts
+    const { home, stateDir, roots, needed, given } = this.#parts
     const real = (path: string): string => thisMachine.real(path) ?? path
     const cacheDir = this.#cacheDir(options)
     mkdirSync(cacheDir, { recursive: true, mode: 0o700 })
@@ -340,6 +375,7 @@ export class Sandbox {
       roots: roots.map(real),
       cacheDir: real(cacheDir),
       needed: needed.map((path) => real(dirname(path))),
+      given,
       isRoot: process.geteuid?.() === 0,
     }
     try {

@@ -33,6 +33,7 @@ export interface Services {
   readonly sandbox: Sandbox | null
   /** The same, or one for the calls that ask for it. */
   sandboxFor(): Sandbox
+  closeSandboxes(): Promise<void>
   /** Where one command or session stays in the sandbox; null for the engine as a whole. */
   readonly stay: Stay | null
   readonly audit: AuditSink | null

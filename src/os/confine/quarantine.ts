@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ensurePrivateDirectory } from '../state-dir.js'
+import { NestedRepositories } from './repositories.js'
 
 export interface Found {
   readonly path: string
@@ -34,12 +35,14 @@ export class Quarantine {
   readonly #watched = new Map<string, { seen: number; readonly names: Set<string> }>()
   /** Roots that were no repositories. */
   readonly #bare: Set<string>
+  readonly #nested: NestedRepositories
   #busy = 0
   #busySince = Date.now()
 
   constructor(stateDir: string, absent: readonly string[], roots: readonly string[]) {
     this.#stateDir = stateDir
     this.#bare = new Set(roots.filter((root) => !exists(join(root, '.git'))))
+    this.#nested = new NestedRepositories(roots)
     for (const path of absent) this.#watch(path)
     for (const root of this.#bare)
       for (const name of ['.git', 'HEAD']) if (!exists(join(root, name))) this.#watch(join(root, name))
@@ -75,7 +78,7 @@ export class Quarantine {
       }
       at.seen = stamp(directory)
     }
-    return found
+    return [...found, ...this.#nested.look()]
   }
 
   #lookAt(directory: string, name: string): Found | null {

@@ -200,6 +200,7 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
       'SANDBOX_UNAVAILABLE',
       `The command could not enter its sandbox, so it was not started (${what.replace(/^sandbox:? ?/, '') || 'walls'}: ${errno})`,
       'Try again; `cerith doctor` builds a sandbox and says what this machine lacks.',
+      { cause: what === 'sandbox: room is gone' ? ROOM_GONE : what },
     )
   if (what === 'pty')
     return new ShellError(
@@ -217,6 +218,9 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
     )
   return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, startHint(errno))
 }
+
+/** The cause of a start that failed before anything was done, because the room had just ended: the order can be given again for another. */
+export const ROOM_GONE = 'room is gone'
 
 /** The cause of a start that failed because its watcher was destroyed at once, e.g. by the command itself. */
 export const LOST_AT_START = 'lost at start'

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalQuestion } from '../../../src/contract/request.js'
@@ -58,6 +58,20 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
     expect(existsSync(join(home, 'evil'))).toBe(false)
     // The rooms go on.
     expect((await session.run({ command: 'echo on' })).stdout).toBe('on\n')
+  })
+
+  test('a command that is started while a person thinks begins only after the one outside has ended', async () => {
+    const { engine, work } = await ground()
+    await engine.run({ command: 'true' })
+    let started: Promise<unknown> | null = null
+    engine.setAsk(async () => {
+      started = engine.run({ command: 'echo inside >>order' })
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return 'once'
+    })
+    await engine.run({ command: 'echo outside >>order', outside: 'because' })
+    await started
+    expect(readFileSync(join(work, 'order'), 'utf8')).toBe('outside\ninside\n')
   })
 
   test('has the environment of the engine, not that of the room', async () => {

@@ -1,0 +1,128 @@
+/**
+ * Repositories that come into being inside a workspace, and those that are entered in an index: plain `git status` above runs what their
+ * configuration says. They cannot be prevented without forbidding work; they are told.
+ */
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Found } from './quarantine.js'
+
+const LEVELS = 2
+const MAX_DIRECTORIES = 200
+const MAX_INDEX_BYTES = 64 << 20
+/** The look costs a call for each directory: not after every one of many quick commands. */
+const LOOK_EVERY_MS = 1_000
+
+export class NestedRepositories {
+  readonly #roots: readonly string[]
+  readonly #known = new Set<string>()
+  readonly #links = new Map<string, { seen: number; readonly paths: Set<string> }>()
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(roots: readonly string[]) {
+    this.#roots = roots
+    this.#find((path) => this.#known.add(path))
+    for (const root of roots) this.#links.set(root, { seen: stampOf(indexOf(root)), paths: gitlinksOf(root) })
+  }
+
+  /** What is new since the last look; `now` says when, in milliseconds. */
+  look(now = performance.now()): Found[] {
+    if (now - this.#lookedAt < LOOK_EVERY_MS) return []
+    this.#lookedAt = now
+    const found: Found[] = []
+    this.#find((path) => {
+      if (this.#known.has(path)) return
+      this.#known.add(path)
+      found.push({
+        path,
+        movedTo: null,
+        why: 'a repository was made inside the workspace; its hooks and configuration are of a command’s making',
+      })
+    })
+    for (const [root, at] of this.#links) {
+      const seen = stampOf(indexOf(root))
+      if (seen === at.seen) continue
+      at.seen = seen
+      for (const path of gitlinksOf(root)) {
+        if (at.paths.has(path)) continue
+        at.paths.add(path)
+        found.push({
+          path: join(root, path),
+          movedTo: null,
+          why: 'it was entered in the index as a repository of its own: `git status` outside runs what its configuration says',
+        })
+      }
+    }
+    return found
+  }
+
+  #find(tell: (dot: string) => void): void {
+    let left = MAX_DIRECTORIES
+    const look = (directory: string, levels: number): void => {
+      for (const entry of entriesOf(directory)) {
+        if (!entry.isDirectory() || entry.name === '.git' || entry.name === 'node_modules' || left-- <= 0) continue
+        const path = join(directory, entry.name)
+        if (lstatSync(join(path, '.git'), { throwIfNoEntry: false })) tell(join(path, '.git'))
+        if (levels > 1) look(path, levels - 1)
+      }
+    }
+    for (const root of this.#roots) look(root, LEVELS)
+  }
+}
+
+function entriesOf(directory: string) {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+function indexOf(root: string): string {
+  return join(root, '.git', 'index')
+}
+
+function stampOf(path: string): number {
+  try {
+    return lstatSync(path).ctimeMs
+  } catch {
+    return 0
+  }
+}
+
+/** Paths with the mode of a repository (160000) in an index of version 2, 3 or 4; none where it cannot be read. */
+function gitlinksOf(root: string): Set<string> {
+  const found = new Set<string>()
+  try {
+    const facts = lstatSync(indexOf(root))
+    if (!facts.isFile() || facts.size > MAX_INDEX_BYTES) return found
+    const bytes = readFileSync(indexOf(root))
+    const version = bytes.readUInt32BE(4)
+    if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return found
+    let at = 12
+    let name = Buffer.alloc(0)
+    for (let left = bytes.readUInt32BE(8); left > 0; left--) {
+      const mode = bytes.readUInt32BE(at + 24)
+      const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 0x4000) !== 0
+      let start = at + 62 + (isExtended ? 2 : 0)
+      let kept = Buffer.alloc(0)
+      if (version === 4) {
+        // The number of bytes to take off the name before, seven bits each, as git counts them.
+        let byte = bytes[start++] as number
+        let cut = byte & 0x7f
+        while (byte & 0x80) {
+          byte = bytes[start++] as number
+          cut = ((cut + 1) << 7) | (byte & 0x7f)
+        }
+        kept = name.subarray(0, name.length - cut)
+      }
+      const end = bytes.indexOf(0, start)
+      if (end < 0) return found
+      name = Buffer.concat([kept, bytes.subarray(start, end)])
+      if (mode === 0o160000) found.add(name.toString('utf8'))
+      at = version === 4 ? end + 1 : at + ((end - at + 8) & ~7)
+    }
+  } catch {
+    // Torn or gone: the next change is looked at again.
+  }
+  return found
+}

@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { NestedRepositories } from '../../../src/os/confine/repositories.js'
+import { temporaryFolder } from '../../engine/harness.js'
+
+const git = (cwd: string, ...words: string[]): void =>
+  void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd, stdio: 'ignore' })
+
+test.each([['2'], ['3'], ['4']])(
+  'repositories in an index of version %s are found, long names and many files too',
+  (version) => {
+    const root = join(temporaryFolder(), 'root')
+    mkdirSync(join(root, 'inner', 'deep'), { recursive: true })
+    git(root, 'init', '-q')
+    git(root, 'config', 'index.version', version)
+    for (const name of ['a', 'inner/file', `${'long'.repeat(40)}`, 'z']) writeFileSync(join(root, name), '')
+    git(join(root, 'inner', 'deep'), 'init', '-q')
+    git(join(root, 'inner', 'deep'), 'commit', '-q', '--allow-empty', '-m', 'x')
+    const nested = new NestedRepositories([root])
+    expect(nested.look(0)).toEqual([])
+    git(root, 'add', '.')
+    if (version === '3') git(root, 'update-index', '--skip-worktree', 'a')
+    expect(nested.look(2_000).map(({ path }) => path)).toEqual([join(root, 'inner', 'deep')])
+    expect(nested.look(4_000)).toEqual([])
+  },
+)
+
+test('a torn index is no reason to fail', () => {
+  const root = join(temporaryFolder(), 'root')
+  mkdirSync(join(root, '.git'), { recursive: true })
+  const nested = new NestedRepositories([root])
+  writeFileSync(join(root, '.git', 'index'), Buffer.from('DIRC\0\0\0\x02\0\0\0\x09short'))
+  expect(nested.look(2_000)).toEqual([])
+})
