@@ -63,14 +63,14 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
   test('a command that is started while a person thinks begins only after the one outside has ended', async () => {
     const { engine, work } = await ground()
     await engine.run({ command: 'true' })
-    let started: Promise<unknown> | null = null
+    const started: Promise<unknown>[] = []
     engine.setAsk(async () => {
-      started = engine.run({ command: 'echo inside >>order' })
+      started.push(engine.run({ command: 'echo inside >>order' }))
       await new Promise((resolve) => setTimeout(resolve, 200))
       return 'once'
     })
     await engine.run({ command: 'echo outside >>order', outside: 'because' })
-    await started
+    await Promise.all(started)
     expect(readFileSync(join(work, 'order'), 'utf8')).toBe('outside\ninside\n')
   })
 
