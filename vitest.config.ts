@@ -18,6 +18,7 @@ export default defineConfig({
       exclude: [
         'src/web/**',
         'src/far.ts',
+        'src/engine/services/guard-worker.ts',
         'src/reach/far/**',
         'src/cli/main.ts',
         'src/cli/start.ts',

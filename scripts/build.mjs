@@ -1,4 +1,4 @@
-// Bundles the package into dist/: five entries with shared chunks, the command line as one script, the native helper,
+// Bundles the package into dist/: six entries with shared chunks, the command line as one script, the native helper,
 // types, the config schema.
 //   node scripts/build.mjs [--if-stale] [--no-types] [--clean] [--into=DIR]
 import { spawnSync } from 'node:child_process'
@@ -32,6 +32,7 @@ const ENTRIES = {
   mcp: 'src/mcp/index.ts',
   testing: 'src/testing.ts',
   far: 'src/far.ts',
+  guard: 'src/engine/services/guard-worker.ts',
 }
 
 /** Blanks and comments are left out, which every start would have to read; names stay, for stack traces. */

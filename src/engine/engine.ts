@@ -11,7 +11,6 @@ import type { RunRequest, StartRequest } from '../contract/request.js'
 import { isSecretName } from '../contract/secret.js'
 import type { Verdict } from '../contract/verdict.js'
 import type { Policy, PolicyConfig } from '../guard/policy/policy.js'
-import { OWN_AUTOMATION } from '../guard/policy/automation.js'
 import { findBash } from '../os/bash.js'
 import { homeDirectory } from '../os/home.js'
 import { findShellBuiltin } from '../os/helper/file.js'
@@ -39,16 +38,14 @@ import { runOnTerminal } from './run/terminal.js'
 import { checkRequest } from './plan/request.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
 import { runOutside } from './run/outside.js'
-import { realPath, stillHolds } from './services/disk-looks.js'
 import { insideFor } from './services/inside.js'
+import { createJudge } from './services/judge.js'
 import { Sandbox } from './services/sandbox.js'
 import { SecretStore } from './services/secret-store.js'
 import type { Services } from './services/services.js'
 import { createSessions } from './session/sessions.js'
 import { CHECK_ROWS, checkFields, ENGINE_ROWS } from './plan/fields.js'
 import { wrongValue } from './plan/wrong-value.js'
-
-const KEPT_VERDICTS = 500
 
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
   const services = await createServices(options)
@@ -197,9 +194,6 @@ async function createServices(options: EngineOptions): Promise<Services> {
     pids: [process.pid, process.ppid, launcher.pid],
     names: [...new Set([...hosts, 'cerith', 'cerith-launch', 'cerith-warden'])],
   }
-  const protectedPaths = [stateDir, ...(options.protectedPaths ?? [])]
-  const unreadablePaths = ['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name))
-  const verdicts = new Map<string, Verdict>()
   const secrets = new SecretStore(options.secretSources ?? [])
   const askpass = options.askpass?.length
     ? await answerPrompts(options.askpass, programDir(options, stateDir, runDir), secrets)
@@ -219,6 +213,21 @@ async function createServices(options: EngineOptions): Promise<Services> {
     })
   const sandbox = options.sandbox && options.sandbox.profile !== 'off' ? makeSandbox(options.sandbox) : null
   let forCalls: Sandbox | null = null
+  const judge = createJudge(
+    guard,
+    {
+      home,
+      tmp,
+      ...(policy ? { policy } : {}),
+      ...(roots ? { roots } : {}),
+      ...(sandbox ? { sandbox: { network: sandbox.options.network ?? 'none' } } : {}),
+      own,
+      protectedPaths: [stateDir, ...(options.protectedPaths ?? [])],
+      unreadablePaths: ['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name)),
+    },
+    options.automation ?? [],
+    secrets,
+  )
   const services: Services = {
     id,
     options,
@@ -243,42 +252,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     audit: options.audit ?? null,
     door: options.door ?? 'library',
     scratch: new Uint8Array(256 * 1024),
-    async judge(command, context, automation = []) {
-      // A fresh shell knows nothing that could change: the same command in the same directory gets the same verdict.
-      const key =
-        automation.length === 0 &&
-        !context.variables &&
-        !context.functions &&
-        !context.aliases &&
-        !context.held &&
-        context.home === undefined &&
-        command.length < 4_096
-          ? `${context.cwd}\0${command}`
-          : null
-      const before = key === null ? undefined : verdicts.get(key)
-      if (before && stillHolds(before)) return before
-      const { inspect } = await guard
-      const verdict = inspect(command, {
-        home,
-        tmp,
-        ...context,
-        ...(policy ? { policy } : {}),
-        ...(roots ? { roots } : {}),
-        ...(sandbox ? { sandbox: { network: sandbox.options.network ?? 'none' } } : {}),
-        own,
-        protectedPaths,
-        unreadablePaths,
-        ...(context.variables && secrets.delivered.size > 0 ? { secrets: [...secrets.delivered] } : {}),
-        // Another home is another machine's, or nobody's: this disk says nothing about it.
-        ...(context.home === undefined ? { resolveSymlink: realPath } : {}),
-        automation: [...automation, ...(options.automation ?? []), OWN_AUTOMATION],
-      })
-      if (key !== null) {
-        if (verdicts.size >= KEPT_VERDICTS) verdicts.clear()
-        verdicts.set(key, verdict)
-      }
-      return verdict
-    },
+    judge: judge.judge,
     ask: options.ask ?? null,
     outside: null,
     usualEnvironment: null,
@@ -298,7 +272,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     // Closed with the engine, like everything else that it started.
     calls: new LiveCalls(),
     questions: new Questions(id),
-    live: new Set(askpass ? [{ end: () => askpass.close() }] : []),
+    live: new Set([judge, ...(askpass ? [{ end: () => askpass.close() }] : [])]),
     succeedsKilled: owner.door === 'mcp' && dead.some(({ door, cwd: where }) => door === 'mcp' && where === cwd),
     state: { closed: false },
   }

@@ -3,6 +3,7 @@ import type { AndOr, CommandNode, ParsedScript, Pipeline, Statement } from 'unba
 import type { ShellMutations, Verdict } from '../contract/verdict.js'
 import { watchAutomation } from './policy/automation.js'
 import { type Finding, strictest } from './rules/findings.js'
+import { OutOfPatience } from './walk/budget.js'
 import { GuardLimit } from './words/limits.js'
 import { OPEN_POLICY } from './policy/policy.js'
 import { inSandbox, isHeld } from './policy/held.js'
@@ -21,11 +22,26 @@ export type { AutomationRule } from './policy/automation.js'
 
 /** Judges a command without running any of it. Never throws; what it cannot read it refuses. */
 export function inspect(command: string, context: GuardContext): Verdict {
+  return judge(command, context)
+}
+
+/** The same, or null when it takes longer than that: for a caller that can ask elsewhere. */
+export function inspectWithin(ms: number, command: string, context: GuardContext): Verdict | null {
+  try {
+    return judge(command, context, Date.now() + ms)
+  } catch (error) {
+    if (error instanceof OutOfPatience) return null
+    throw error
+  }
+}
+
+function judge(command: string, context: GuardContext, deadline?: number): Verdict {
   const text = withoutMarks(command)
   const policy = context.policy ?? OPEN_POLICY
   const secrets = watchSecrets(text, context.secrets)
   const walker = new Walker({
     resolveSymlink: context.resolveSymlink,
+    deadline,
     own: context.own ?? { pids: [], names: [] },
     observer: observers([
       watchAutomation(context.automation ?? []),
@@ -50,6 +66,7 @@ export function inspect(command: string, context: GuardContext): Verdict {
     script = parseScript(text)
     walker.script(text, shell, null, script)
   } catch (error) {
+    if (error instanceof OutOfPatience) throw error
     refused = refusal(error)
     walker.add(refused)
   }

@@ -29,7 +29,7 @@ const IMPORTED = /(?:from|import)\s*\(?\s*["'`](\.{1,2}\/[^"'`]+\.js)["'`]/g
 /** The helper and the builtin, named for the machines they are for. */
 const COMPILED = /^cerith-(?:helper|bash)-linux-(\w+)(?:\.so)?$/
 
-/** `far.js`, every chunk it can reach, the native parts, and the terminal emulator where it is installed. */
+/** `far.js` and the thread of its guard, every chunk they can reach, the native parts, and the terminal emulator where it is installed. */
 export function farFiles(dist: string): PackageFile[] {
   const about = JSON.stringify({ name: 'cerith', version: ownVersion(), type: 'module' })
   const files: PackageFile[] = [{ path: 'package.json', mode: 0o600, bytes: Buffer.from(about) }]
@@ -45,6 +45,7 @@ export function farFiles(dist: string): PackageFile[] {
     }
   }
   add(join(dist, 'far.js'))
+  if (existsSync(join(dist, 'guard.js'))) add(join(dist, 'guard.js'))
   for (const name of readdirSync(join(dist, 'native')).filter((each) => !each.startsWith('.'))) {
     const file = { path: `dist/native/${name}`, mode: 0o700, bytes: readFileSync(join(dist, 'native', name)) }
     const architecture = COMPILED.exec(name)?.[1]

@@ -54,6 +54,8 @@ export interface Settings {
   readonly resolveSymlink?: ((path: string) => string | undefined) | undefined
   readonly own: { readonly pids: readonly number[]; readonly names: readonly string[] }
   readonly observer: Observer
+  /** When the walk is given up, by the clock. */
+  readonly deadline?: number | undefined
 }
 
 /** Input of a command: what is known of its stdin, or null when it is the session's own. */
@@ -63,7 +65,7 @@ export class Walker implements Runner {
   readonly findings: Finding[] = []
   readonly commands: (readonly string[])[] = []
   readonly tree = new TreeBuilder()
-  readonly budget = new Budget()
+  readonly budget: Budget
   readonly recursion = new Recursion()
   readonly namesakes = new Namesakes()
   readonly streams = new Streams(this)
@@ -86,6 +88,7 @@ export class Walker implements Runner {
   readonly disk: Disk
 
   constructor(readonly settings: Settings) {
+    this.budget = new Budget(settings.deadline)
     this.disk = new Disk(settings.resolveSymlink)
   }
 

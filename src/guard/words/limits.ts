@@ -5,7 +5,7 @@ export const GUARD_LIMITS = {
   /** Shells inside shells, wrappers inside wrappers, functions calling functions. */
   maxDepth: 60,
   /** Simple commands, words and expansions looked at for one verdict. */
-  maxSteps: 60_000,
+  maxSteps: 160_000,
   /** Fields one word may expand to (`{1..99999}`). */
   maxFields: 4_096,
   /** Numbers in one range (`{1..99999}`): bash makes a word of each, and a thousand million of them fill the memory. */

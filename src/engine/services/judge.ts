@@ -1,0 +1,58 @@
+/** The engine's guard: what it is told about this machine, which verdicts are kept, and where long commands are judged. */
+import type { AutomationRule } from '../../contract/request.js'
+import type { Verdict } from '../../contract/verdict.js'
+import { OWN_AUTOMATION } from '../../guard/policy/automation.js'
+import type { GuardContext } from '../../guard/policy/context.js'
+import { stillHolds } from './disk-looks.js'
+import { type Guard, GuardThread } from './guard-thread.js'
+import type { SecretStore } from './secret-store.js'
+import type { Services } from './services.js'
+
+export interface Judge {
+  readonly judge: Services['judge']
+  end(): Promise<void>
+}
+
+const KEPT_VERDICTS = 500
+
+/** `about` is the same for every command. */
+export function createJudge(
+  guard: Promise<Guard>,
+  about: Omit<GuardContext, 'cwd'>,
+  automation: readonly AutomationRule[],
+  secrets: Pick<SecretStore, 'delivered'>,
+): Judge {
+  const thread = new GuardThread()
+  const verdicts = new Map<string, Verdict>()
+  return {
+    async judge(command, context, more = []) {
+      // A fresh shell knows nothing that could change: the same command in the same directory gets the same verdict.
+      const key =
+        more.length === 0 &&
+        !context.variables &&
+        !context.functions &&
+        !context.aliases &&
+        !context.held &&
+        context.home === undefined &&
+        command.length < 4_096
+          ? `${context.cwd}\0${command}`
+          : null
+      const before = key === null ? undefined : verdicts.get(key)
+      if (before && stillHolds(before)) return before
+      const whole: GuardContext = {
+        ...about,
+        ...context,
+        ...(context.variables && secrets.delivered.size > 0 ? { secrets: [...secrets.delivered] } : {}),
+        automation: [...more, ...automation, OWN_AUTOMATION],
+      }
+      // Another home is another machine's, or nobody's: this disk says nothing about it.
+      const verdict = await thread.judge(await guard, command, whole, context.home === undefined)
+      if (key !== null) {
+        if (verdicts.size >= KEPT_VERDICTS) verdicts.clear()
+        verdicts.set(key, verdict)
+      }
+      return verdict
+    },
+    end: () => thread.end(),
+  }
+}
