@@ -20,13 +20,12 @@
 static const char *const ROOTS_FILES[] = {"/proc/kcore", "/proc/kmsg", "/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup", "/proc/vmallocinfo",
   "/proc/slabinfo", "/proc/timer_list", "/proc/sched_debug", "/proc/keys", "/proc/key-users", "/proc/iomem", "/proc/ioports", "/proc/kallsyms"};
 
-static bool cover_by_nothing(const char *path) {
+/* `nothing` stands on a mount that can only be read, and so does every copy of it. */
+static bool cover_by_nothing(const char *path, int nothing) {
   int target = open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
   if (target < 0) return errno == ENOENT;
-  int nothing = open("/dev/null", O_PATH | O_CLOEXEC);
-  bool ok = nothing >= 0 && cover_with(nothing, target, A_RDONLY, false);
+  bool ok = cover_with(nothing, target, 0, false);
   close(target);
-  if (nothing >= 0) close(nothing);
   return ok;
 }
 
@@ -34,8 +33,11 @@ static bool cover_by_nothing(const char *path) {
 static bool own_processes(void) {
   if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL) != 0) return false;
   if (geteuid() != 0) return true;
-  for (size_t at = 0; at < sizeof ROOTS_FILES / sizeof ROOTS_FILES[0]; at++) if (!cover_by_nothing(ROOTS_FILES[at])) return false;
-  return true;
+  int nothing = open(NOTHING, O_PATH | O_CLOEXEC);
+  bool ok = nothing >= 0;
+  for (size_t at = 0; ok && at < sizeof ROOTS_FILES / sizeof ROOTS_FILES[0]; at++) ok = cover_by_nothing(ROOTS_FILES[at], nothing);
+  if (nothing >= 0) close(nothing);
+  return ok;
 }
 
 /* The first of the new ids. When it ends, the kernel ends all others; it adopts what the command leaves behind. */
@@ -45,10 +47,12 @@ static void be_init(const Entry *entry, int told) {
   prctl(PR_SET_NAME, "cerith-init");
   signal(SIGCHLD, SIG_IGN);   /* children that end are gone at once */
   int leave = fcntl(entry->leave, F_DUPFD_CLOEXEC, 100);
-  char ok = leave >= 0 && own_processes() && lock_down(false, false) == NULL;
+  char ok = leave >= 0 && own_processes();
   if (write(told, &ok, 1) != 1 || !ok) _exit(1);
+  /* The command is being made meanwhile. Where this fails, everything of the new ids ends with it. */
   dup2(leave, 0);
   close_from(1);
+  if (lock_down_init() != NULL) _exit(1);
   /* The end of the pipe tells that the leader has ended; then only the last one of what it left behind is waited for. */
   char byte;
   for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) got = read(0, &byte, 1);
@@ -69,13 +73,20 @@ static bool own_files(const Entry *entry) {
     if (fd >= 0) close(fd);
     if (own < 0) return false;
   }
-  if (own < 0) return umount2(entry->inner, MNT_DETACH) == 0;
+  /* Covered, not unmounted: the kernel waits a while for the other processors before a mount may go. */
+  if (own < 0) {
+    int empty = open(NONE, O_PATH | O_CLOEXEC), target = open_source(entry->inner);
+    bool covered = empty >= 0 && target >= 0 && cover_with(empty, target, 0, false);
+    if (empty >= 0) close(empty);
+    if (target >= 0) close(target);
+    return covered;
+  }
   if (mount("own", entry->inner, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16k") != 0) return false;
-  int root = open("/", O_PATH | O_CLOEXEC), inner = open_source(entry->inner);
-  bool ok = root >= 0 && inner >= 0 && mkdirat(inner, entry->folder, 0700) == 0;
+  int inner = open_source(entry->inner);
+  bool ok = inner >= 0 && mkdirat(inner, entry->folder, 0700) == 0;
   int target = ok ? openat(inner, entry->folder, O_PATH | O_CLOEXEC | O_NOFOLLOW) : -1;
   ok = target >= 0 && place_mount(own, target) && change_mount(inner, A_RDONLY, false);
-  int open_ones[] = {root, inner, target, own};
+  int open_ones[] = {inner, target, own};
   for (size_t at = 0; at < sizeof open_ones / sizeof open_ones[0]; at++) if (open_ones[at] >= 0) close(open_ones[at]);
   return ok;
 }
@@ -85,19 +96,27 @@ const char *room_enter(const Entry *entry, pid_t *init) {
   if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) return "process ids";
   /* A slave of the room's mounts: covers arrive from there, nothing goes back. */
   if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return "slave";
-  if (!own_files(entry)) return "session files";
-  if (entry->own_terminals && mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
+  /* While it is held open the mounts stay: taking them down would hold up the news that the last process of the command is gone. */
+  if ((*entry->held = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)) < 0) return "mounts";
   int told[2];
   if (pipe2(told, O_CLOEXEC) != 0) return "pipe";
   /* The working directory and root are shared with it: where it mounts /proc, this process has it too. */
   *init = (pid_t)syscall(SYS_clone, CLONE_PARENT | CLONE_FS | SIGCHLD, NULL, NULL, NULL, NULL);
   if (*init == 0) be_init(entry, told[1]);
   close(told[1]);
-  char ok = 0;
-  ssize_t got = -1;
-  if (*init > 0) do got = read(told[0], &ok, 1); while (got < 0 && errno == EINTR);
-  close(told[0]);
-  return got == 1 && ok ? NULL : "init";
+  *entry->ready = told[0];
+  if (*init < 0) return "init";
+  /* While the init mounts. */
+  if (!own_files(entry)) return "session files";
+  if (entry->own_terminals && mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
+  return NULL;
+}
+
+bool gate_is_open(int gate) {
+  char said = 0;
+  ssize_t got;
+  do got = read(gate, &said, 1); while (got < 0 && errno == EINTR);
+  return got == 1 && said == 1;
 }
 
 /* Borrows the memory until the exec, on a stack of its own. */

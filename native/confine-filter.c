@@ -65,7 +65,7 @@ static const struct { int number, argument; } MODES[] = {
 enum { DENY, GONE, TERMINAL, CLONE, SOCKET, PERSONALITY, MODE1, MODE2, MODE3, OPEN2, OPEN3, KINDS };
 typedef struct { unsigned number; int kind; } Row;
 static struct instruction code[512];
-static int length;
+static int length, built;   /* built: for which kind of command the code is, 0 = none */
 static Row rows[160];
 static int row_count;
 static struct { int at, kind; } jumps[160];
@@ -165,21 +165,51 @@ static void build(bool nested, bool no_internet) {
   for (int at = 0; at < jump_count; at++) code[jumps[at].at].k = (uint32_t)(labels[jumps[at].kind] - jumps[at].at - 1);
 }
 
+/* From above: when the lowest is gone, all are. EINVAL: there is none of that number. EPERM: a user outside a room, who has none and can
+   gain none without new privileges. */
+static void drop_bounds(void) {
+  if (prctl(PR_CAPBSET_READ, 0, 0, 0, 0) == 0) return;
+  for (int number = 63; number >= 0; number--) if (prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0 && errno == EPERM) return;
+}
+
 static bool drop_capabilities(void) {
-  /* EINVAL: there are no more. EPERM: a user outside a room, who has none and can gain none without new privileges. */
-  for (int number = 0; number < 64; number++) if (prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0) break;
+  drop_bounds();
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return false;
   struct { uint32_t version; int pid; } head = {0x20080522, 0};
   uint32_t none[6] = {0};
   return syscall(SYS_capset, &head, none) == 0;
 }
 
-const char *lock_down(bool nested, bool no_internet) {
+static const char *install(void) {
   if (!drop_capabilities()) return "capabilities";
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return "no new privileges";
-  build(nested, no_internet);
   struct program program = {(unsigned short)length, code};
-  if (prctl(PR_SET_SECCOMP, 2 /* filter */, &program) != 0) return "seccomp";
-  return NULL;
+  return prctl(PR_SET_SECCOMP, 2 /* filter */, &program) == 0 ? NULL : "seccomp";
+}
+
+void prepare_filter(bool nested, bool no_internet) {
+  int kind = 1 + nested + 2 * no_internet;
+  if (built != kind) build(nested, no_internet);
+  built = kind;
+}
+
+const char *lock_down(bool nested, bool no_internet) {
+  prepare_filter(nested, no_internet);
+  return install();
+}
+
+/* A list of what it may do: anything else ends it, and with it everything that it is the first process of. */
+const char *lock_down_init(void) {
+  static const int allowed[] = {SYS_read, SYS_wait4, SYS_close, SYS_exit_group, SYS_exit, SYS_rt_sigreturn, SYS_restart_syscall};
+  enum { ALLOWED = sizeof allowed / sizeof allowed[0] };
+  length = built = 0;
+  emit(LOAD_WORD, MACHINE, 0, 0);
+  emit(EQUAL, THIS_MACHINE, 1, 0);
+  emit(RETURN, KILL, 0, 0);
+  emit(LOAD_WORD, NUMBER, 0, 0);
+  for (int at = 0; at < ALLOWED; at++) emit(EQUAL, (uint32_t)allowed[at], (uint8_t)(ALLOWED - at), 0);
+  emit(RETURN, KILL, 0, 0);
+  emit(RETURN, ALLOW, 0, 0);
+  return install();
 }
 #endif

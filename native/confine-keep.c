@@ -103,8 +103,8 @@ void hold_room(const Policy *policy, int orders) {
   prctl(PR_SET_NAME, "cerith-room");
   root = open("/", O_PATH | O_CLOEXEC);
   changes = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  no_directory = open("/dev/.cerith/none", O_PATH | O_CLOEXEC);
-  no_file = open("/dev/.cerith/nothing", O_PATH | O_CLOEXEC);
+  no_directory = open(NONE, O_PATH | O_CLOEXEC);
+  no_file = open(NOTHING, O_PATH | O_CLOEXEC);
   for (int at = 0; at < policy->count; at++) {
     const Item *item = &policy->items[at];
     if (item->kind != HIDE && item->kind != PROTECT && item->kind != BETWEEN) continue;

@@ -37,6 +37,10 @@ typedef struct {
 typedef struct { int network, wall, listener; unsigned lacks; } RoomParts;   /* descriptors, -1 = none */
 enum { LACKS_VIEW = 1, LACKS_WALL = 2 };
 
+/* Two empty things that covers are made of, on a mount that can only be read. */
+#define NONE "/dev/.cerith/none"
+#define NOTHING "/dev/.cerith/nothing"
+
 /* confine-policy.c */
 const char *read_policy(Policy *policy, char *payload, size_t length);
 
@@ -64,13 +68,18 @@ typedef struct {
   const int *spaces;            /* the room's namespaces, the one of users first; -1 = the machine's */
   bool detached, own_terminals;
   const char *inner, *folder;   /* `folder` of `inner` is the only one that the command sees; NULL = none */
+  int *held;                    /* gets a descriptor of the command's own mounts */
+  int *ready;                   /* gets a gate that opens when the init has mounted what the command may see */
   int leave;                    /* read end of a pipe: at its end the init goes when its last child went */
 } Entry;
 const char *room_enter(const Entry *entry, pid_t *init);
+bool gate_is_open(int gate);                             /* waits for the byte 1; anything else, and the end, is a no */
 pid_t clone_leader(int (*run)(void *), void *context);
 
 /* confine-filter.c, confine-wall.c: the last things before the exec */
 const char *lock_down(bool nested, bool no_internet);
+const char *lock_down_init(void);                        /* waits for others to end, and can do nothing else */
+void prepare_filter(bool nested, bool no_internet);      /* makes it ahead of need, for all that comes from this process */
 int make_wall(const Policy *policy, bool scoped);        /* a Landlock ruleset, or -1 with errno */
 int make_only_wall(const Policy *policy);                /* the tier without rooms */
 bool enter_wall(int ruleset);

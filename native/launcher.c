@@ -69,7 +69,7 @@ static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS && slo
    the limit of descriptors is too low. */
 static bool settle_descriptors(WardenLink *link) {
   int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in,
-    &link->room_orders, &link->wall, &link->listener, &link->spaces[0], &link->spaces[1], &link->spaces[2], &link->spaces[3], &link->spaces[4]};
+    &link->room_orders, &link->wall, &link->listener, &link->spaces[0], &link->spaces[1], &link->spaces[2], &link->spaces[3], &link->spaces[4], &link->gate};
   enum { KEPT = sizeof kept / sizeof kept[0], FIRST = 3 };
   int lifted[KEPT];
   for (int at = 0; at < KEPT; at++) {
@@ -121,15 +121,15 @@ static void start(char *payload, size_t length) {
   }
   /* A command that asks for a room runs in it or not at all. */
   Room *room = request.room >= 0 ? find_room(request.room) : NULL, *listened = request.listener_room >= 0 ? find_room(request.listener_room) : NULL;
-  const char *failed = request.room >= 0 ? (room ? refresh_room(room) : "room is gone") : NULL;
+  const char *failed = request.room >= 0 && !room ? "room is gone" : NULL;
   if (!failed && request.listener_room >= 0 && (!listened || listened->listener < 0)) failed = "room is gone";
   if (failed) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=sandbox: %s", request.id, ESRCH, failed);
     free_request(&request);
     return;
   }
-  int control[2];
-  if (pipe2(control, O_CLOEXEC) != 0) {
+  int control[2], gate[2] = {-1, -1};
+  if (pipe2(control, O_CLOEXEC) != 0 || (room && pipe2(gate, O_CLOEXEC) != 0)) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, errno);
     free_request(&request);
     return;
@@ -140,6 +140,7 @@ static void start(char *payload, size_t length) {
     .extra_in = slot_end(request.extra_in_slot, 0), .extra_out = slot_end(request.extra_out_slot, 1), .extra2_in = slot_end(request.extra2_in_slot, 0),
     .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .listener = listened ? listened->listener : -1, .holder = room ? room->holder : 0,
     .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room && room->nested, .only_wall = room && room->only_wall};
+  link.gate = gate[0];
   for (int at = 0; at < SPACES; at++) link.spaces[at] = room ? room->spaces[at] : -1;
   pid_t pid = fork();
   int fork_error = errno;
@@ -152,6 +153,13 @@ static void start(char *payload, size_t length) {
     run_warden(link);
   }
   close(control[0]);
+  /* While the command is being made; it waits for the answer before its first instruction. */
+  if (room) {
+    char open_it = pid > 0 && refresh_room(room) == NULL;
+    write_all(gate[1], &open_it, 1);
+    close(gate[0]);
+    close(gate[1]);
+  }
   if (pid < 0) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=fork", request.id, fork_error);
     close(control[1]);

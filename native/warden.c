@@ -41,6 +41,8 @@ static long long told_at;
 static bool untold, held_back;   /* held_back: the engine is behind, the command waits for it */
 static int child_pipe[2];
 static pid_t init;                        /* the first process of the command's own ids, in a room; 0 = none */
+static int init_ready = -1;               /* a gate that the init of a room opens */
+static int own_mounts = -1;               /* of the command, in a room; closed with this process */
 static int leave_pipe[2] = {-1, -1};      /* its end tells the init that the leader has ended */
 static struct rusage leader_usage;
 static long long orphans_cpu_ms;          /* of processes that were reaped here because their own parents were gone */
@@ -158,6 +160,9 @@ static void become_command(Request *request, int report) {
   report = lifted;
   int wall = link_.wall < 0 ? -1 : fcntl(link_.wall, F_DUPFD_CLOEXEC, base);
   if (link_.wall >= 0 && wall < 0) fail_child(report, "descriptors");
+  int gates[] = {link_.gate, init_ready};
+  for (size_t at = 0; at < sizeof gates / sizeof gates[0]; at++)
+    if (gates[at] >= 0 && (gates[at] = fcntl(gates[at], F_DUPFD_CLOEXEC, base)) < 0) fail_child(report, "descriptors");
   for (int at = 0; at < ENDS; at++) {
     int source = ends[at] >= 0 ? ends[at] : (at < 3 ? nothing : -1);
     ends[at] = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, base);
@@ -176,6 +181,7 @@ static void become_command(Request *request, int report) {
     if (link_.only_wall) shield_switches();
     bool walled = link_.wall >= 0 ? wall >= 0 && enter_wall(wall) : !link_.only_wall;
     const char *failed = walled ? lock_down(link_.nested, link_.only_wall && !link_.all_network) : "landlock";
+    for (size_t at = 0; !failed && at < sizeof gates / sizeof gates[0]; at++) if (gates[at] >= 0 && !gate_is_open(gates[at])) failed = "gate";
     if (failed) fail_child(report, "sandbox");
   }
   execve(request->path, request->argv, request->envp);
@@ -200,7 +206,7 @@ static int porter_error;
 static int carry_in(void *context) {
   Request *request = context;
   Entry entry = {.spaces = link_.spaces, .detached = request->detached, .own_terminals = request->pty, .inner = link_.inner,
-    .folder = request->folder, .leave = leave_pipe[0]};
+    .folder = request->folder, .held = &own_mounts, .ready = &init_ready, .leave = leave_pipe[0]};
   set_oom_score(request->oom);
   porter_failed = enter_groups(request) ? room_enter(&entry, &init) : "limits";
   if (!porter_failed && request->pty && !terminal_open(&terminal, request->cols, request->rows)) porter_failed = "terminal";
@@ -218,6 +224,8 @@ static const char *start_confined(Request *request, int report) {
   waitpid(porter, NULL, 0);
   for (int at = 0; at < SPACES; at++) close_end(&link_.spaces[at]);
   close_end(&leave_pipe[0]);
+  close_end(&init_ready);
+  close_end(&link_.gate);
   if (porter_failed && init > 0) { kill(init, SIGKILL); waitpid(init, NULL, 0); }
   errno = porter_error;
   return porter_failed;

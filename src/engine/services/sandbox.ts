@@ -16,7 +16,7 @@ import { startProxy, type Proxy } from '../../os/confine/proxy.js'
 import { limitRoom, type RoomLimits } from '../../os/confine/limits.js'
 import { Quarantine } from '../../os/confine/quarantine.js'
 import { adorned } from './sandbox-notes.js'
-import { ROOM_GONE, type Launcher, type Room, type Ward } from '../../os/helper/launcher.js'
+import { ROOM_GONE, type Launcher, type Pipe, type Room, type Ward } from '../../os/helper/launcher.js'
 import { processesOf } from '../../os/helper/processes.js'
 import { signalProcess } from '../../os/proc.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
@@ -57,18 +57,28 @@ export interface Stay extends Pick<BuiltRoom, 'room' | 'place' | 'environment'> 
   leave(): void
 }
 
-/** Orders, reports, stdout and stderr of a session's shell. */
-const READY_PIPES = 4
+/** Orders, reports, state, stdout and stderr of a session's shell. */
+const READY_PIPES = 5
+
+/** A folder for the files of one stay, with pipes that have names. */
+interface Prepared {
+  readonly folder: string
+  readonly pipes: readonly Pipe[]
+  /** Pipes go with their launcher. */
+  readonly madeBy: number
+}
 
 export class Sandbox {
   readonly #parts: SandboxParts
   readonly #inner: string
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
+  #prepared: Promise<Prepared> | null = null
   readonly #told = new Set<string>()
   readonly #wards = new Set<Ward>()
   /** Settles when nothing stands still any more. */
   #thawed: Promise<void> = Promise.resolve()
   #folders = 0
+  #closed = false
 
   constructor(parts: SandboxParts) {
     if (process.platform !== 'linux')
@@ -139,10 +149,12 @@ export class Sandbox {
     }
   }
 
-  async #started(start: () => Promise<Ward>): Promise<Ward> {
+  async #started(start: () => Promise<Ward>, named: boolean): Promise<Ward> {
     // A command that began now could change what a person is being asked about.
     await this.#thawed
     const ward = await start()
+    // While the shell starts, there is time for it.
+    if (named) setImmediate(() => this.#prepareNext())
     this.#wards.add(ward)
     void ward.gone.then(() => this.#wards.delete(ward))
     return ward
@@ -163,10 +175,13 @@ export class Sandbox {
       mkdirSync(path, { recursive: true, mode: 0o700 })
       return path
     }
-    // All at once: each alone would cost a session's start a way to the launcher and back.
-    const ready = named
-      ? await Promise.all(Array.from({ length: READY_PIPES }, () => launcher.namedPipe(join(place(), `p${++pipes}`))))
-      : []
+    const ready: Pipe[] = []
+    if (named) {
+      const prepared = await this.#takePrepared()
+      folder = prepared.folder
+      pipes = prepared.pipes.length
+      ready.push(...prepared.pipes)
+    }
     built.quarantine.enter()
     let left = false
     return {
@@ -209,7 +224,7 @@ export class Sandbox {
               built.quarantine.enter()
               return order()
             }
-          }),
+          }, named),
         ...(named
           ? {
               pipeNow: () => ready.shift() ?? null,
@@ -224,13 +239,41 @@ export class Sandbox {
         left = true
         built.quarantine.leave()
         for (const pipe of ready.splice(0)) pipe.release()
-        if (folder !== null) rmSync(join(this.#inner, folder), { recursive: true, force: true })
+        const path = folder === null ? null : join(this.#inner, folder)
+        // Whoever closes a session need not wait for it; the whole directory goes with the engine.
+        if (path !== null) setImmediate(() => rmSync(path, { recursive: true, force: true }))
       },
     }
   }
 
+  /** The next session's pipes are made while this one's shell starts: a start waits for no way to the launcher and back. */
+  async #takePrepared(): Promise<Prepared> {
+    const waiting = this.#prepared
+    this.#prepared = null
+    const prepared = await waiting?.catch(() => null)
+    return prepared?.madeBy === this.#parts.launcher.pid ? prepared : this.#prepare()
+  }
+
+  #prepareNext(): void {
+    if (this.#prepared || this.#closed) return
+    this.#prepared = this.#prepare()
+    this.#prepared.catch(() => {}) // The next session makes its own.
+  }
+
+  async #prepare(): Promise<Prepared> {
+    const folder = `f${++this.#folders}`
+    const path = join(this.#inner, folder)
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    // All at once: each alone would be a way to the launcher and back.
+    const asked = Array.from({ length: READY_PIPES }, (_, at) =>
+      this.#parts.launcher.namedPipe(join(path, `p${at + 1}`)),
+    )
+    return { folder, pipes: await Promise.all(asked), madeBy: this.#parts.launcher.pid }
+  }
+
   /** Rooms end with their last process; what no process needs any more ends now. */
   async close(): Promise<void> {
+    this.#closed = true
     for (const building of this.#rooms.values()) {
       const built = await building.catch(() => null)
       // The last process is gone: what appeared since the last look is set aside now.
