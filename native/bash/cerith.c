@@ -1,8 +1,10 @@
 /* A builtin that the bash of a session loads (`enable -f`), for what bash itself can only do dearly.
 
-     __cerith = PATH MARK FILES    where reports go, what they are marked with, and how the files of this shell begin
+     __cerith = PATH MARK FILES STATE   where reports go, what they are marked with, how the files of this shell begin, where its state goes
      __cerith . STATUS CHANGES     sources the command file with `$?` as given and nothing to read, and reports how it ended;
-                                   CHANGES is `+` where the command may change the shell: its state is then written down first
+                                   CHANGES is `+` where the command may change the shell: its state is then written down first;
+                                   with `m` behind it stderr goes where stdout goes
+     __cerith !                    takes back what would keep bash from its next line: a restricted shell, a prompt that is read-only
      __cerith PROGRAM WORDS        runs a program, waits for it, and reports how it ended
 
    Bash starts a program by fork: the kernel copies the page tables of the shell, and each page that either of them touches from then on.
@@ -56,7 +58,7 @@ extern void run_unwind_frame(char *tag);
 
 /* ---- reports: NUL-separated fields between two marks ---- */
 static char report_path[LONGEST_PATH], mark[LONGEST_MARK];
-static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], dump_path[LONGEST_PATH];
+static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], dump_path[LONGEST_PATH], state_path[LONGEST_PATH];
 
 typedef struct { char text[LONGEST_REPORT]; size_t length; } Report;
 
@@ -248,8 +250,8 @@ static int run(WordList *list) {
 /* ---- a command: sourced like a file, with nothing to read ---- */
 
 static pid_t shell;
-/* The shell's own stdin, and what a command reads instead. */
-static int orders = -1, nothing = -1;
+/* The shell's own stdin, and what a command reads instead; its stderr while a command has none of its own. */
+static int orders = -1, nothing = -1, errors = -1;
 /* The running command has been reported. */
 static bool told = true;
 
@@ -269,6 +271,18 @@ static bool hide_stdin(void) {
   return orders >= 0 && nothing >= 0 && dup2(nothing, 0) == 0;
 }
 
+static bool merge_streams(void) {
+  errors = put_away(2);
+  return errors >= 0 && dup2(1, 2) == 2;
+}
+
+static void part_streams(void) {
+  if (errors < 0) return;
+  dup2(errors, 2);
+  close(errors);
+  errors = -1;
+}
+
 /* What makes an interactive bash say or do something at its prompt. */
 static const char *const PROMPTS[] = {"PS0", "PS1", "PS2", "PROMPT_COMMAND", "TMOUT", "MAILCHECK"};
 
@@ -284,6 +298,13 @@ static void unlock_prompts(void) {
     Variable *variable = find_variable(PROMPTS[at]);
     if (variable) variable->attributes &= ~READ_ONLY;
   }
+}
+
+/* For a command that bash has sourced by itself. */
+static int loosen(void) {
+  restricted = 0;
+  unlock_prompts();
+  return unchanged();
 }
 
 static void add_stages(Report *report) {
@@ -320,6 +341,7 @@ static void leave(void *unused) {
   (void)unused;
   if (getpid() != shell) return;
   dup2(orders, 0);
+  part_streams();
   /* A restricted shell could neither be written down nor given its next command. */
   restricted = 0;
   if (told) return;
@@ -330,9 +352,29 @@ static void leave(void *unused) {
   send(&report);
 }
 
+/* What the file writes down becomes a whole dump by its last words, which stand in no file: nothing that reads ours can imitate one. */
+static void write_down(void) {
+  source_file(dump_path, 0);
+  Report end;
+  end.length = 0;
+  add(&end, "\0end ", 5);
+  add(&end, mark, strlen(mark));
+  add(&end, " after", 7);
+  int fd = open(state_path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  write_report(fd, &end);
+  close(fd);
+}
+
 static int evaluate(WordList *words) {
   WordList *status_word = words->next, *changes = status_word ? status_word->next : NULL;
   if (!changes || !hide_stdin()) return decline();
+  /* Nothing has happened yet that the session would have to know of. */
+  if (strchr(changes->word->word, 'm') && !merge_streams()) {
+    dup2(orders, 0);
+    part_streams();
+    return decline();
+  }
   begin_unwind_frame("cerith");
   add_unwind_protect(leave, NULL);
   told = false;
@@ -347,7 +389,7 @@ static int evaluate(WordList *words) {
     change_flag('v', '+');
     if (has_prompts()) unlock_prompts();
     if (has_prompts() || remember_on_history) source_file(settle_path, 0);
-    source_file(dump_path, 0);
+    write_down();
   }
   send(&report);
   last_command_exit_value = status;
@@ -389,10 +431,12 @@ static int set_up(WordList *words) {
   WordList *where = words->next;
   WordList *with = where ? where->next : NULL;
   WordList *files = with ? with->next : NULL;
-  if (!files || !is_known(words) || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
+  WordList *state = files ? files->next : NULL;
+  if (!state || !is_known(words) || strlen(state->word->word) >= sizeof state_path || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
   if (strlen(files->word->word) + sizeof ".command" > LONGEST_PATH || !shares_memory()) return 1;
   strcpy(report_path, where->word->word);
   strcpy(mark, with->word->word);
+  strcpy(state_path, state->word->word);
   strcat(strcpy(command_path, files->word->word), ".command");
   strcat(strcpy(settle_path, files->word->word), ".settle");
   strcat(strcpy(dump_path, files->word->word), ".dump");
@@ -418,7 +462,9 @@ static int cerith(WordList *words) {
   if (*mark == '\0') return words ? set_up(words) : refuse();
   if (!is_typed()) return refuse();
   if (!words) return refuse();
-  return strcmp(words->word->word, ".") == 0 ? evaluate(words) : run(words);
+  const char *what = words->word->word;
+  if (strcmp(what, "!") == 0) return loosen();
+  return strcmp(what, ".") == 0 ? evaluate(words) : run(words);
 }
 
 static char *const DESCRIPTION[] = {"Belongs to the session that this shell is part of: starts its programs and tells how they ended.", NULL};

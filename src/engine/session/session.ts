@@ -20,7 +20,7 @@ import { planRun, type Plan, type Surroundings } from '../plan/plan.js'
 import type { Stay } from '../services/sandbox.js'
 import type { Services } from '../services/services.js'
 import { checkRequest } from '../plan/request.js'
-import { runInShell, type CallSite } from './call/call.js'
+import { NEVER_BEGUN, runInShell, type CallSite } from './call/call.js'
 import { isThere, SessionDirectory } from './call/directory.js'
 import { withoutReturnTrap } from './shell/lines.js'
 import { SessionMemory } from './call/memory.js'
@@ -40,6 +40,8 @@ const DUMP_AFTER_IDLE_MS = 2
 
 /** How long the news of a shell's end may take. */
 const DEATH_LIMIT_MS = 2_000
+/** So many shells may die one after the other before they have read a command. */
+const MOST_TRIES = 3
 
 const KILLED_BEFORE =
   'The server was killed and has been started again: this shell is new. Variables, functions, the directory and background commands of the earlier one are gone.'
@@ -341,7 +343,15 @@ export class LiveSession implements Session {
     notes.push(...delivered.notes)
     this.#begin()
     try {
-      const outcome = await runInShell(await this.#ready(notes), plan, delivered, call, this.#site(notes))
+      let outcome: Outcome | null | typeof NEVER_BEGUN = NEVER_BEGUN
+      for (let tries = 0; outcome === NEVER_BEGUN && tries < MOST_TRIES; tries++)
+        outcome = await runInShell(await this.#ready(notes), plan, delivered, call, this.#site(notes))
+      if (outcome === NEVER_BEGUN)
+        throw new ShellError(
+          'SPAWN_FAILED',
+          `Every new shell of session ${this.name} died before it read the command`,
+          'Nothing of the command ran. Look for what ends processes on this machine (memory, limits), then try again.',
+        )
       if (!outcome) return
       leave()
       call.settle(outcome)
@@ -369,6 +379,7 @@ export class LiveSession implements Session {
       promote: this.#parts.promote,
       notes,
       initialNames: () => this.initialNames,
+      again: (request, call) => this.#take(request, call, () => {}),
       repeatable: (plan, given) => this.#quick.learn(plan, given, this.#memory),
       letGo: () => {
         this.#shell = null

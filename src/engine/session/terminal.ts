@@ -11,7 +11,7 @@ import { FORGET_TERMINAL } from '../terminal/environment.js'
 import { LAST } from '../terminal/script.js'
 import { restoreOf } from './restore.js'
 import type { LiveSession } from './session.js'
-import { dumpCode, DumpReader, LEAVING } from './shell/dump.js'
+import { dumpBody, dumpEnd, DumpReader, LEAVING } from './shell/dump.js'
 import { parseState } from './shell/state.js'
 
 export async function runSessionOnTerminal(
@@ -23,10 +23,11 @@ export async function runSessionOnTerminal(
 ): Promise<void> {
   const { code, notes } = restoreOf(await session.stateInTurn(), session.initialNames)
   const pipe = await takePipe(services)
-  const marks = { nonce: randomBytes(12).toString('hex'), state: pipe.writePath }
-  const dumps = new DumpReader(pipe, marks.nonce, services.scratch)
+  const mark = (): string => randomBytes(12).toString('hex')
+  const marks = { nonce: mark(), seal: mark(), farewell: mark(), state: pipe.writePath }
+  const dumps = new DumpReader(pipe, marks, services.scratch)
   // Once: at the end of the command, or where it leaves the shell. After that the terminal's own variables are not part of the state.
-  const writeDown = `[[ \${__cerith_d-} ]] || { ${FORGET_TERMINAL}; ${dumpCode(marks, LEAVING, LAST_COMMAND)}; __cerith_d=1; }`
+  const writeDown = `[[ \${__cerith_d-} ]] || { ${FORGET_TERMINAL}; ${dumpBody(marks, LAST_COMMAND)}; ${dumpEnd(marks, LEAVING)}; __cerith_d=1; }`
   const leaving = `__cerith_q=("$?" "$_" "\${PIPESTATUS[@]}"); [[ \${${LAST}+x} ]] || ${LAST}=("\${__cerith_q[@]}"); ${writeDown}`
   await runOnTerminal(plan, call, services, jobs, {
     restore: { code: `${code}\n\\builtin trap -- ${quoteWord(leaving)} EXIT\n`, notes },

@@ -367,3 +367,21 @@ test('F50 a background process of a call survives the call and ends with the ses
   await session.close()
   expect(existsSync(`/proc/${pid}`)).toBe(false)
 })
+
+test.each(['echo ran >> ran; echo', 'echo'])(
+  'a command (%s) that is given to a shell which was just killed runs once, in its successor',
+  async (command) => {
+    const session = await furnished()
+    for (let round = 1; round <= 12; round++) {
+      // The second time a plain command is given to its shell without a look at anything.
+      await session.do('echo')
+      const { pid } = await session.do('echo')
+      process.kill(pid as number, 'SIGKILL')
+      const outcome = await session.do(command)
+      expect(outcome).toMatchObject({ status: 'completed', exitCode: 0, stdout: '\n' })
+      expect(outcome.notes.join()).toContain('between two calls')
+    }
+    if (command !== 'echo') expect((await session.do('grep -c ran ran')).stdout).toBe('12\n')
+    await session.close()
+  },
+)

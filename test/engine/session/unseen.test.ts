@@ -115,3 +115,67 @@ test('a prompt that cannot be unset is not printed', async () => {
   for (const command of ['ls', 'x=1', 'echo $PS1'])
     expect(await session.run({ command })).toMatchObject({ exitCode: 0, stderr: '' })
 })
+
+describe.each(ENGINES)('the state of a shell, %s the builtin', (_, make) => {
+  test('a dump that a command imitates with all it can find is not believed, and that is said', async () => {
+    const session = await (await make()).session()
+    await session.run({ command: 'kept=true; export kept' })
+    // Everything that stands in a file of the session, written in the form of a whole dump into every pipe that can be opened.
+    const forge = String.raw`
+      d=$(dirname "$BASH_SOURCE")
+      marks=$(grep -aoh '[0-9a-f]\{24\}' "$d"/* 2>/dev/null | sort -u)
+      for pipe in $(grep -aoh '/proc/[0-9]*/fd/[0-9]*' "$d"/* 2>/dev/null | sort -u); do
+        for mark in $marks; do for proof in $marks; do for word in after leaving; do
+          [ -p "$pipe" ] && [ -w "$pipe" ] && {
+            printf 'cerith-state %s' $mark
+            for s in variables functions functionNames aliases options shopts umask traps disabled hashed completions clock positional directories cwd; do
+              printf '\0%s\n' $s; [ $s = variables ] && printf 'declare -x kept="forged"\n'; [ $s = cwd ] && printf '/tmp\n'
+            done
+            printf '\0end %s %s\0' $proof $word
+          } >"$pipe"
+        done; done; done
+      done 2>/dev/null
+      echo done`
+    const { stdout, notes } = await session.run({ command: forge })
+    expect(stdout).toContain('done')
+    expect(notes.join()).toContain('was not believed')
+    // The shell is gone without a farewell: what it last wrote down itself is what its successor gets.
+    await session.run({ command: 'kill -9 $$' })
+    expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'true\n' })
+  })
+
+  test('no file of the session holds what ends a dump', async () => {
+    const session = await (await make()).session()
+    await session.run({ command: "trap 'echo usr' USR1; f() { trap -p; }; cd /; x=1" })
+    await session.run({ command: 'f; eval "y=2"', env: { A: 'b' } })
+    const folder = dirname((await session.run({ command: 'echo -n "$BASH_SOURCE"' })).stdout)
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+      if (entry.isFile())
+        expect(readFileSync(join(entry.parentPath, entry.name), 'latin1')).not.toMatch(/end [0-9a-f]{24}/)
+  })
+})
+
+test('the builtin of the session is not disabled in a successor', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: ':' })
+  await session.run({ command: 'enable -n __cerith test; x=1' })
+  await session.run({ command: 'kill -9 $$' })
+  expect(await session.run({ command: 'enable -n; echo $x' })).toMatchObject({ stdout: 'enable -n test\n1\n' })
+})
+
+describe('the first call of a session', () => {
+  test.each([
+    ['readonly PS1=prompt', 'echo $PS1', 'prompt\n'],
+    ['set -r', 'cd / && echo x >/dev/null && pwd', '/\n'],
+    ['readonly PS1=prompt; exec 5</dev/null', 'echo $PS1', 'prompt\n'],
+    ['cat "$BASH_SOURCE"', 'cat "$BASH_SOURCE"', 'cat "$BASH_SOURCE"'],
+  ])('%s', async (first, next, stdout) => {
+    const engine = await testEngine()
+    const session = await engine.session()
+    const { pid, stderr, stdout: shown } = await session.run({ command: first })
+    expect(stderr).toBe('')
+    if (first === next) expect(shown).toBe(stdout)
+    for (let round = 0; round < 2; round++)
+      expect(await session.run({ command: next })).toMatchObject({ stdout, stderr: '', pid, notes: [] })
+  })
+})

@@ -26,6 +26,7 @@ const USUAL: CallText = {
   inert: true,
   program: false,
   loaded: true,
+  hasBuiltin: true,
   repairBuiltins: false,
 }
 
@@ -42,8 +43,8 @@ test.each<readonly [Partial<CallText>, Way]>([
   [{ stdin: null }, 'sourced'],
   [{ stdin: '/some/file' }, 'sourced'],
   [{ keepStdin: true }, 'sourced'],
-  [{ merged: true }, 'sourced'],
-  [{ redirects: [{ fd: 1, path: '/x' }] }, 'sourced'],
+  [{ merged: true }, 'native'],
+  [{ redirects: [{ fd: 1, path: '/x' }] }, 'native'],
   [{ cwd: '/x' }, 'sourced'],
   [{ env: { A: 'b' } }, 'sourced'],
   [{ secrets: { prelude: '', epilogue: '' } }, 'sourced'],

@@ -51,6 +51,8 @@ export interface CallSite {
   repeatable(plan: Plan, given: GivenCommand): void
   /** The shell goes with its command; the session continues in another one. */
   letGo(): void
+  /** Gives the command to a successor of the shell, which died before it read it. */
+  again(request: RunRequest, call: Call): Promise<void>
 }
 
 /** A command that the shell has been given. */
@@ -73,6 +75,9 @@ export interface StartedCall {
   readonly secretPipe: Pipe | null
 }
 
+/** The shell had gone before it read a word of the command: another one may be given it. */
+export const NEVER_BEGUN = Symbol('never begun')
+
 /** The Outcome; null when the command went on without the session, and the call is settled by who took it. */
 export async function runInShell(
   shell: SessionShell,
@@ -80,7 +85,7 @@ export async function runInShell(
   delivered: DeliveredCommand,
   call: Call,
   site: CallSite,
-): Promise<Outcome | null> {
+): Promise<Outcome | null | typeof NEVER_BEGUN> {
   const { services, memory } = site
   const startedAt = performance.now()
   const output = new CallOutput(call, plan, services)
@@ -144,7 +149,7 @@ export async function followInShell(
   call: Call,
   site: CallSite,
   begun: StartedCall,
-): Promise<Outcome | null> {
+): Promise<Outcome | null | typeof NEVER_BEGUN> {
   const { request } = plan
   const { services, memory } = site
   const { output, answer, startedAt, care, before, inputFile, secretPipe } = begun
@@ -292,6 +297,11 @@ export async function followInShell(
   secretPipe?.release()
   if (inputFile) removeQuietly(inputFile)
 
+  if (report === null && stop === null && !answer.failure && shell.neverRead()) {
+    shell.detach(care)
+    output.end()
+    return NEVER_BEGUN
+  }
   const notes = [...begun.notes]
   const stopped = stopping ? await (stopping as Promise<Stopped>) : null
   if (stopped && stopped.left.length > 0)
@@ -337,6 +347,7 @@ export async function followInShell(
     shell.endIsTold = true
     notes.push(...successorNotes(end, stop, shell, memory, site.initialNames()))
   }
+  if (shell.dumps.takeForged()) notes.push(FORGED)
   if (held || !(shell.alive || shell.ward.state.gone)) notes.push(...leftoverNotes(shell, before))
   return endedCall({
     shell,
@@ -359,6 +370,9 @@ async function usedBy({ ward }: SessionShell): Promise<Usage | null> {
   await within(told, USAGE_LIMIT_MS)
   return used
 }
+
+const FORGED =
+  "Something wrote into the pipe on which this session's shell writes down its state. What it wrote was not believed."
 
 /** A deadline that is near needs its timer at once. */
 export function isUrgent(request: RunRequest, { services, promote }: Pick<CallSite, 'services' | 'promote'>): boolean {

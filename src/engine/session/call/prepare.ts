@@ -26,6 +26,7 @@ export async function prepareCall(
   { services, memory }: Pick<CallSite, 'services' | 'memory'>,
 ): Promise<PreparedCall> {
   const { request } = plan
+  await shell.builtinKnown
   const care = memory.prepare(plan.verdict)
   const env: Record<string, string> = {}
   for (const name of Object.keys(request.env ?? {}))
@@ -71,6 +72,7 @@ export async function prepareCall(
       inert: care.inert,
       program: care.program && delivered.payload === null,
       loaded: shell.hasBuiltin && care.native && delivered.payload === null,
+      hasBuiltin: shell.hasBuiltin && !memory.repair,
     },
   }
 }

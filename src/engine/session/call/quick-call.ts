@@ -10,7 +10,7 @@ import { notStarted } from '../../services/ends.js'
 import { quietOutcome } from '../../services/outcomes.js'
 import { environmentOf, planOf, type Plan } from '../../plan/plan.js'
 import type { Answer, ReportReceiver } from '../shell/answer.js'
-import { followInShell, isUrgent, NOBODY, type CallSite } from './call.js'
+import { followInShell, isUrgent, NEVER_BEGUN, NOBODY, type CallSite } from './call.js'
 import { endedCall, lastOf, leftoverNotes } from './end.js'
 import { CallOutput } from './output.js'
 import type { QuickCommand } from './quick.js'
@@ -157,7 +157,13 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
       inputFile: null,
       secretPipe: null,
     }
-    followInShell(shell, this.#planned, this.#call, this.#site, begun).then(
+    const follow = async (): Promise<Outcome | null> => {
+      const outcome = await followInShell(shell, this.#planned, this.#call, this.#site, begun)
+      if (outcome !== NEVER_BEGUN) return outcome
+      await this.#site.again(this.#request, this.#call)
+      return null
+    }
+    follow().then(
       (outcome) => {
         this.#over()
         if (outcome) this.#call.settle(outcome)

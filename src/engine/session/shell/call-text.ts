@@ -44,6 +44,8 @@ export interface CallText {
   readonly program: boolean
   /** The shell has the builtin, and nothing about it needs more than the builtin does. */
   readonly loaded: boolean
+  /** The shell has the builtin, whatever does the command. */
+  readonly hasBuiltin: boolean
   /** The command may have shadowed or disabled the builtins we speak with. */
   readonly repairBuiltins: boolean
 }

@@ -10,7 +10,12 @@ export const STATE_BEGINS = 'cerith-state'
 
 /** Where a shell writes its state, and what marks it. */
 export interface DumpMarks {
+  /** Stands in files, where a command can read it: it begins a dump, and proves nothing. */
   readonly nonce: string
+  /** Ends a dump behind, or before, a command. It stands in typed lines and in the builtin's memory only. */
+  readonly seal: string
+  /** Ends the dump of a shell that leaves. It stands in our EXIT trap: only code that the shell itself runs can see it. */
+  readonly farewell: string
   /** The writing end of the pipe. */
   readonly state: string
 }
@@ -43,11 +48,17 @@ const SECTIONS: readonly (readonly [name: string, code: string])[] = [
 ]
 
 /** Everything a successor needs, NUL-separated, by builtins only: no fork. Each part is there even if the builtin before it failed. */
-export function dumpCode(marks: DumpMarks, mark: string, more: typeof SECTIONS = []): string {
+export function dumpBody(marks: DumpMarks, more: typeof SECTIONS = []): string {
   const body = [...more, ...SECTIONS].map(
     ([name, code]) => `\\builtin printf '\\0${name}\\n'; \\builtin ${code} || \\builtin :`,
   )
-  return `{ \\builtin printf '${STATE_BEGINS} ${marks.nonce}'; ${body.join('; ')}; \\builtin printf '\\0end ${marks.nonce} ${mark}\\0'; } 2>/dev/null >${marks.state} || \\builtin :`
+  return `{ \\builtin printf '${STATE_BEGINS} ${marks.nonce}'; ${body.join('; ')}; } 2>/dev/null >${marks.state} || \\builtin :`
+}
+
+/** Makes what was written a whole dump. Never part of a file: who could read the seal could write a dump that is believed. */
+export function dumpEnd(marks: DumpMarks, mark: string): string {
+  const proof = mark === LEAVING ? marks.farewell : marks.seal
+  return `{ \\builtin printf '\\0end ${proof} ${mark}\\0' || \\builtin :; } 2>/dev/null >${marks.state}`
 }
 
 /** A whole dump: its sections as bytes of text (latin1), so that what is no UTF-8 survives. */
@@ -56,20 +67,24 @@ export interface Dump {
   readonly sections: ReadonlyMap<string, string>
 }
 
+/** More than any shell writes down: what has no end by then comes from something else. */
+const LONGEST_DUMP = 256 * 1024 * 1024
+
 export class DumpReader {
   readonly #reader: PipeReader
   readonly #pipe: Pipe
   readonly #begin: string
-  readonly #end: string
+  readonly #marks: DumpMarks
   #chunks: Buffer[] = []
-  #last: { readonly bytes: Buffer; readonly mark: string } | null = null
-  #parsed: Dump | null = null
+  #length = 0
+  #last: Dump | null = null
   #count = 0
+  #forged = 0
 
-  constructor(pipe: Pipe, nonce: string, scratch: Uint8Array) {
+  constructor(pipe: Pipe, marks: DumpMarks, scratch: Uint8Array) {
     this.#pipe = pipe
-    this.#begin = `${STATE_BEGINS} ${nonce}\0`
-    this.#end = `\0end ${nonce} `
+    this.#marks = marks
+    this.#begin = `${STATE_BEGINS} ${marks.nonce}\0`
     this.#reader = readPipe(pipe.readEnd(), scratch, (chunk) => this.#take(chunk))
   }
 
@@ -82,8 +97,15 @@ export class DumpReader {
   /** The last whole dump. */
   get last(): Dump | null {
     this.#reader.drainNow()
-    if (!this.#last) return null
-    return (this.#parsed ??= { mark: this.#last.mark, sections: sectionsOf(this.#last.bytes.toString('latin1')) })
+    return this.#last
+  }
+
+  /** Whether something that is not the shell has written here since this was asked last. What it wrote was not believed. */
+  takeForged(): boolean {
+    this.#reader.drainNow()
+    const forged = this.#forged > 0
+    this.#forged = 0
+    return forged
   }
 
   close(): void {
@@ -94,27 +116,61 @@ export class DumpReader {
 
   #take(chunk: Uint8Array): void {
     this.#chunks.push(Buffer.from(chunk))
-    // Only the end of a dump ends with NUL and is preceded by our mark.
+    this.#length += chunk.length
+    if (this.#length > LONGEST_DUMP) return this.#refuse()
+    // Only the end of a dump ends with NUL and is preceded by a mark.
     if (chunk.at(-1) !== 0) return
     const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks)
     this.#chunks = [bytes]
-    const end = bytes.lastIndexOf(this.#end, undefined, 'latin1')
-    const begin = end < 0 ? -1 : bytes.lastIndexOf(this.#begin, end, 'latin1')
-    const mark = bytes.toString('latin1', end + this.#end.length, bytes.length - 1)
-    if (begin < 0 || !/^\w+$/.test(mark)) return
-    this.#chunks = []
+    const ending = /\0end (\w+) (\w+)\0$/.exec(bytes.toString('latin1', Math.max(0, bytes.length - LONGEST_END)))
+    if (!ending) return
+    const [text, proof, mark = ''] = ending
+    const end = bytes.length - text.length
+    const begin = bytes.lastIndexOf(this.#begin, end, 'latin1')
+    if (begin < 0) return
+    const dump = { mark, sections: sectionsOf(bytes.toString('latin1', begin + this.#begin.length, end)) }
+    if (!this.#isOurs(proof, mark) || !isWhole(dump)) return this.#refuse()
+    // Others may have come with it: whole ones of the shell's own, torn ones (they have no end), and what only looks like one.
+    const others = bytes.toString('latin1', 0, begin).matchAll(ENDING)
+    for (const [, word, kind] of others) if (!this.#isOurs(word, kind)) this.#forged += 1
+    this.#drop()
     this.#count += 1
-    this.#last = { bytes: bytes.subarray(begin + this.#begin.length, end), mark }
-    this.#parsed = null
+    this.#last = dump
+  }
+
+  #isOurs(proof: string | undefined, mark: string | undefined): boolean {
+    return proof === (mark === LEAVING ? this.#marks.farewell : this.#marks.seal)
+  }
+
+  #refuse(): void {
+    this.#forged += 1
+    this.#drop()
+  }
+
+  #drop(): void {
+    this.#chunks = []
+    this.#length = 0
   }
 }
 
-/** `name\ntext`, separated by NUL. */
+const LONGEST_END = 128
+const ENDING = /\0end (\w+) (\w+)\0/g
+
+/** Each section once, in our order: bytes that came in between from elsewhere do not pass for a part of it. */
+function isWhole({ sections }: Dump): boolean {
+  const names = [...sections.keys()]
+  const ours = SECTIONS.map(([name]) => name)
+  return sections.size > 0 && names.slice(-ours.length).join() === ours.join()
+}
+
+/** `name\ntext`, separated by NUL. Nothing when a name comes twice. */
 export function sectionsOf(text: string): ReadonlyMap<string, string> {
   const sections = new Map<string, string>()
   for (const part of text.split('\0')) {
     const at = part.indexOf('\n')
-    if (at > 0) sections.set(part.slice(0, at), part.slice(at + 1))
+    if (at <= 0) continue
+    if (sections.has(part.slice(0, at))) return new Map()
+    sections.set(part.slice(0, at), part.slice(at + 1))
   }
   return sections
 }

@@ -10,7 +10,7 @@
 import { quoteWord } from '../../plan/quote.js'
 import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
-import { AFTER, before as beforeCommand, dumpCode, LEAVING, type DumpMarks } from './dump.js'
+import { AFTER, before as beforeCommand, dumpBody, dumpEnd, LEAVING, type DumpMarks } from './dump.js'
 
 /** What `native/bash` is loaded as. */
 export const LOADED = '__cerith'
@@ -21,10 +21,8 @@ const STOP_NAME = 'RTMIN+9'
 /** Not /dev/null, so that the stderr of the stop handler can be told from one that a command has pointed there. */
 const NOWHERE = '/dev/zero'
 
-/** `nonce` marks dumps and is part of the names of the session's own variables: a command can see it. */
+/** `nonce` is part of the names of the session's own variables: a command can see it. `seal` also marks reports: what imitates one does not know it. */
 export interface Marks extends DumpMarks {
-  /** Marks reports, and stands in typed lines only: what imitates a report does not know it. */
-  readonly seal: string
   /** Opened by name for every report of bash's own, so that no program ever inherits a descriptor of it. */
   readonly report: string
   /** All files of one shell begin like this. */
@@ -79,33 +77,40 @@ function giveBack(marks: Marks, name: string): string {
 /** Makes the shell quiet and plain before the first command. */
 export function setUpCode(marks: Marks): string {
   const plain = `\\builtin set +H +m +o history; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
-  return `{ ${plain}; ${installTraps(marks, null)}; } 2>/dev/null\n`
+  return `{ ${plain}; ${installStop(marks)}; } 2>/dev/null\n`
 }
 
-/** The builtin says by itself that it is there. */
+/** The builtin says by itself that it is there; where it could not be loaded, bash says so. */
 export function setUpLines(marks: Marks, builtin: string | null): string {
   const load = builtin
-    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)}; } 2>/dev/null\n`
+    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)} ${marks.state} || ${report(marks, 'G', 1, '""')}; } 2>/dev/null\n`
     : ''
-  return `${source(fileOf.setUp(marks))}\n${load}`
+  return `${source(fileOf.setUp(marks))}\n${exitTrapLine(marks, null)}${load}`
 }
 
 /**
- * Two traps. EXIT writes the state down while the shell still has it. The stop signal is acted upon between two commands, so the engine can
- * end the running one without the next one of the list being started: the handler interrupts the shell itself.
+ * The stop signal is acted upon between two commands, so the engine can end the running one without the next one of the list being started:
+ * the handler interrupts the shell itself.
  */
-export function installTraps(marks: Marks, userExit: string | null): string {
+function installStop(marks: Marks): string {
   const saved = own(marks, 'e')
   // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part of the command, bash undoes this itself.
   // Only `exec` can do it: where the agent has a function of that name, the newline is taken out of the output instead.
   const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
   // Only within a file that is sourced: a bash that is interrupted by its own handler while it reads a line from a pipe crashes.
   const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } 2>/dev/null || { { [[ \${${saved}-} ]]; } 2>/dev/null || { ${hush}; }; \\builtin kill -INT $$; }`
-  return `${installExit(marks, userExit)}; \\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
+  return `\\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
+/** Writes the state down while the shell still has it. Typed only: no file holds its farewell. */
 function installExit(marks: Marks, userExit: string | null): string {
-  return `\\builtin trap -- ${quoteWord(`${dumpCode(marks, LEAVING)}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
+  const dump = `${dumpBody(marks)}; ${dumpEnd(marks, LEAVING)}`
+  return `\\builtin trap -- ${quoteWord(`${dump}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
+}
+
+/** A whole dump, in a line that is typed. */
+function dumpNow(marks: Marks, mark: string): string {
+  return `${source(fileOf.dump(marks))}; ${dumpEnd(marks, mark)}`
 }
 
 /**
@@ -114,7 +119,6 @@ function installExit(marks: Marks, userExit: string | null): string {
  */
 export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
-  if (call.dumpFirst !== null) before.push(dumpCode(marks, beforeCommand(call.dumpFirst)))
   if (call.traps)
     before.push(
       `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`,
@@ -178,9 +182,13 @@ export function programLine({ script }: CallText): string {
 }
 
 /** The command file, for the builtin: with `$?` as given, and the state written down before the report where it may have changed. */
-export function nativeLine({ status, inert, dumpFirst }: CallText, marks: Marks): string {
-  const dump = dumpFirst === null ? '' : `{ ${dumpCode(marks, beforeCommand(dumpFirst))}; } 2>/dev/null\n`
-  return `${dump}\\${LOADED} . ${status} ${inert ? '-' : '+'}\n`
+export function nativeLine(call: CallText, marks: Marks): string {
+  const repointed = call.redirects.length > 0 ? `${repoint(call, marks)}\n` : ''
+  return `${dumpFirstLine(call.dumpFirst, marks)}${repointed}\\${LOADED} . ${call.status} ${call.inert ? '-' : '+'}${call.merged ? 'm' : ''}\n`
+}
+
+function dumpFirstLine(number: number | null, marks: Marks): string {
+  return number === null ? '' : `{ ${dumpNow(marks, beforeCommand(number))}; } 2>/dev/null\n`
 }
 
 /** The lines that are typed where bash does everything by itself: the command with its stdin, then the report of its end. */
@@ -193,17 +201,19 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   for (const name of Object.keys(call.env)) after.push(`\\builtin unset -v ${name}; ${giveBack(marks, name)}`)
   if (reportsTraps(call))
     after.push(
-      `[[ \${${own(marks, 'x')}-} ]] || { ${noteTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN`,
+      `[[ \${${own(marks, 'x')}-} ]] || { ${noteTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN; ${installExit(marks, null)}`,
     )
   // Before the answer: what a completed call did must not depend on what becomes of the shell after it.
-  if (!isPlain(call)) after.push(source(fileOf.dump(marks)))
+  if (!isPlain(call)) after.push(dumpNow(marks, AFTER))
   const status = own(marks, 'q')
   // The redirections come first, outside of the file: no mistake in the command can keep them from happening.
   const command = `${repoint(call, marks)}${status}=;{ ${source(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
   // Before bash prompts for the next line, and shows it.
   const settle = `{ ${status}=$?; ${source(fileOf.settle(marks))};} 2>/dev/null`
   const end = `${source(fileOf.end(marks))} ${marks.seal}${call.errTrap || call.watchTraps ? UNNOTICED : ''}`
-  return `${command};${settle}\n{ ${status}=\${${status}:-$?}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
+  // A restricted shell could not even source what settles it.
+  const loosen = call.hasBuiltin ? `\\builtin ${LOADED} !;` : ''
+  return `${dumpFirstLine(call.dumpFirst, marks)}${command};${loosen}${settle}\n{ ${status}=\${${status}:-$?}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
 }
 
 /** Sourced with the seal as its argument: reports the end of a command, whether that came to the end of its file or not. */
@@ -247,7 +257,7 @@ function unsettle(marks: Marks): string {
 }
 
 function noteTraps(marks: Marks): string {
-  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG RETURN; ${installTraps(marks, null)}`
+  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG RETURN; ${installStop(marks)}`
 }
 
 /**
@@ -279,7 +289,7 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
   const forget = `\\builtin unset -v ${['k', 'v', 'q'].map((what) => own(marks, what)).join(' ')}`
   const unnoted = `{ [[ ! -o history ]] || { \\builtin history -d -1; ${own(marks, 'h')}=h; \\builtin set +o history; }; } 2>/dev/null`
-  return `${unnoted}\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installTraps(marks, userExit)}; ${dumpCode(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return `${unnoted}\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after the dump, once. */
@@ -292,18 +302,18 @@ export const withoutReturnTrap = '{ \\builtin trap - RETURN; } >/dev/null 2>&1\n
 
 /** Sourced without arguments, so that `$@` is the shell's own. */
 export function dumpFileText(marks: Marks): string {
-  return `{ ${dumpCode(marks, AFTER)}; } 2>/dev/null\n`
+  return `{ ${dumpBody(marks)}; } 2>/dev/null\n`
 }
 
 export function dumpLine(marks: Marks): string {
-  return `{ ${source(fileOf.dump(marks))}; ${report(marks, 'D', 0, '""')}; } 2>/dev/null\n`
+  return `{ ${dumpNow(marks, AFTER)}; ${report(marks, 'D', 0, '""')}; } 2>/dev/null\n`
 }
 
 /** The code comes through a pipe, like the state itself. What the shell has then is written down: given is not yet had. */
 export function restoreLines(number: number, marks: Marks, code: Uint8Array, from: string): string {
   const variable = own(marks, 'r')
   const take = `${bindingPrelude([{ variable, value: code }], from)} && \\builtin eval "$${variable}"`
-  return `{ ${take}; } </dev/null >/dev/null 2>&1\n{ \\builtin unset -v ${variable}; ${dumpCode(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return `{ ${take}; } </dev/null >/dev/null 2>&1\n{ \\builtin unset -v ${variable}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** Behind a command of the builtin's that goes on without the session: `leaveLine` finds its status there. */

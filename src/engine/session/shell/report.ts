@@ -1,7 +1,7 @@
 /** Reads what a session's shell reports: NUL-separated fields between two marks that only we know. */
 
 export interface Report {
-  /** T: the command ended. F: it was a program, and ended. E: bash left the command before its end. R: ready again. D: state written. G: the builtin is there. N: it declines this command. */
+  /** T: the command ended. F: it was a program, and ended. E: bash left the command before its end. R: ready again. D: state written. G: the builtin is there (number 0), or is not. N: it declines this command. */
   readonly kind: 'T' | 'F' | 'E' | 'R' | 'D' | 'G' | 'N'
   readonly number: number
   readonly fields: readonly string[]

@@ -5,6 +5,9 @@ import type { CommandLine } from './way.js'
 
 export class ReportRouter {
   hasBuiltin = false
+  /** Settles when the shell has said whether it has the builtin, or is gone. */
+  readonly builtinKnown: Promise<void>
+  #tellBuiltin!: () => void
   /** How to do what the builtin may decline. */
   fallback: (() => CommandLine) | null = null
   /** A report that no line waited for came since the command was given. */
@@ -16,6 +19,7 @@ export class ReportRouter {
 
   constructor(declined: () => void) {
     this.#declined = declined
+    this.builtinKnown = new Promise((resolve) => (this.#tellBuiltin = resolve))
   }
 
   /** Registers the receiver of the next end report. */
@@ -44,8 +48,8 @@ export class ReportRouter {
       case 'N':
         return this.#declined()
       case 'G':
-        this.hasBuiltin = true
-        break
+        this.hasBuiltin = report.number === 0
+        return this.#tellBuiltin()
       default:
     }
     const key = `${report.kind}${report.number}`
@@ -57,6 +61,7 @@ export class ReportRouter {
 
   /** The shell has ended. */
   close(): void {
+    this.#tellBuiltin()
     this.#receiver?.give(null)
     for (const [key, waiter] of this.#waiters) {
       this.#waiters.delete(key)

@@ -1,6 +1,6 @@
 /** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
 import { randomBytes } from 'node:crypto'
-import { fstatSync, writeSync } from 'node:fs'
+import { fstatSync, readSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../../../os/helper/launcher.js'
 import { closeQuietly } from '../../../os/helper/native-launcher.js'
 import { readInto, type PipeReader } from '../../../os/pipe-reader.js'
@@ -50,19 +50,31 @@ export class SessionShell {
   #hasOtherProcesses = false
   /** Of the command that was given last. */
   #way: CommandLine['way'] = 'sourced'
+  #isBuiltinKnown = false
+  /** The command that was given last, as it was typed. */
+  #given: Uint8Array | null = null
+  readonly #unread: number
   readonly #router = new ReportRouter(() => this.#giveFallback())
   #number = 0
   #closed = false
 
-  private constructor(services: Services, ward: Ward, marks: Marks, orders: number, report: Pipe, state: Pipe) {
+  private constructor(
+    services: Services,
+    ward: Ward,
+    marks: Marks,
+    orders: { readonly typed: number; readonly unread: number },
+    report: Pipe,
+    state: Pipe,
+  ) {
     this.#services = services
     this.ward = ward
     this.marks = marks
     this.streams = new SessionStreams(services, ward.pid, ward.wardenPid)
-    this.#orders = orders
-    this.#ordersFile = fileName(fstatSync(orders))
+    this.#orders = orders.typed
+    this.#unread = orders.unread
+    this.#ordersFile = fileName(fstatSync(this.#orders))
     this.#reportPipe = report
-    this.dumps = new DumpReader(state, marks.nonce, services.scratch)
+    this.dumps = new DumpReader(state, marks, services.scratch)
     this.files = new SessionFiles(services, marks)
     // The warden adopts what the shell's children leave behind; in a room its init does.
     this.#children = [watchChildren(ward.pid), watchChildren(ward.initPid ?? ward.wardenPid)]
@@ -85,12 +97,14 @@ export class SessionShell {
     const marks: Marks = {
       nonce: randomBytes(12).toString('hex'),
       seal: randomBytes(12).toString('hex'),
+      farewell: randomBytes(12).toString('hex'),
       report: report.writePath,
       state: state.writePath,
       files: services.runFile('s'),
     }
     writeFirstFiles(marks)
-    const ordersFd = orders.writeEnd()
+    // Our own reading end shows what a shell that died had not read.
+    const ends = { typed: orders.writeEnd(), unread: orders.readEnd() }
     let ward: Ward
     try {
       ward = await services.launcher.start({
@@ -102,12 +116,13 @@ export class SessionShell {
         oomScore: 300,
       })
     } catch (error) {
-      closeQuietly(ordersFd)
+      closeQuietly(ends.typed)
+      closeQuietly(ends.unread)
       report.release()
       state.release()
       throw error
     }
-    const shell = new SessionShell(services, ward, marks, ordersFd, report, state)
+    const shell = new SessionShell(services, ward, marks, ends, report, state)
     shell.type(setUpLines(marks, services.shellBuiltin))
     return shell
   }
@@ -118,6 +133,12 @@ export class SessionShell {
 
   get alive(): boolean {
     return this.ward.state.exited === null
+  }
+
+  /** Settles when it is known whether the shell has the builtin. Only the first command of a shell has to wait for it. */
+  get builtinKnown(): Promise<unknown> | null {
+    if (this.#isBuiltinKnown || !this.#services.shellBuiltin) return null
+    return within(this.#router.builtinKnown, SETTLE_LIMIT_MS).then(() => (this.#isBuiltinKnown = true))
   }
 
   /** Whether it has loaded the builtin. */
@@ -147,7 +168,19 @@ export class SessionShell {
     if (file !== null) this.files.writeCommand(file, whole)
     this.#way = way
     this.#router.fallback = fallback
+    this.#given = line
     this.type(line)
+  }
+
+  /** Whether a shell that is gone has read nothing of the command it was given last: nothing of it has happened. */
+  neverRead(): boolean {
+    if (this.alive || this.#closed || !this.#given) return false
+    const left = Buffer.alloc(this.#given.length + 1)
+    try {
+      return readSync(this.#unread, left, 0, left.length, null) === this.#given.length
+    } catch {
+      return false // Empty: bash has read it.
+    }
   }
 
   /** The builtin has done nothing. */
@@ -378,6 +411,7 @@ export class SessionShell {
     this.#closed = true
     this.stall.stop()
     closeQuietly(this.#orders)
+    closeQuietly(this.#unread)
     this.files.close()
     for (const watch of this.#children) watch.close()
   }

@@ -55,7 +55,8 @@ export function parseState(sections: ReadonlyMap<string, string> | null | undefi
     shopts: lines(part('shopts')).flatMap((line) => /^shopt -s (\w+)$/.exec(line)?.[1] ?? []),
     umask: part('umask').trim(),
     traps: parseTraps(part('traps')),
-    disabled: lines(part('disabled')).flatMap((line) => /^enable -n (\S+)$/.exec(line)?.[1] ?? []),
+    // The session's own builtin is no part of what the agent has: each new shell decides by itself whether it has one.
+    disabled: lines(part('disabled')).flatMap((line) => /^enable -n (?!__cerith$)(\S+)$/.exec(line)?.[1] ?? []),
     hashed: lines(part('hashed')).flatMap((line) => hashedWords(line) ?? []),
     completions: part('completions'),
     clock: clock ? { seconds: Number(clock[1]), at: Number(clock[2]) } : null,

@@ -13,8 +13,6 @@ export function chooseWay(call: CallText): Way {
   return isUsual(call) &&
     call.stdin === '/dev/null' &&
     !call.keepStdin &&
-    !call.merged &&
-    call.redirects.length === 0 &&
     call.stages === null &&
     call.lastArgument === null
     ? 'native'
