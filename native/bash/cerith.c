@@ -1,10 +1,12 @@
 /* A builtin that the bash of a session loads (`enable -f`), for what bash itself can only do dearly.
 
-     __cerith = PATH MARK FILES STATE   where reports go, what they are marked with, how the files of this shell begin, where its state goes
+     __cerith = PATH MARK FILES STATE ORDERS   where reports go, what they are marked with, how the files of this shell begin, where its
+                                   state goes, and where its own stdin is found again
      __cerith . STATUS CHANGES     sources the command file with `$?` as given and nothing to read, and reports how it ended;
                                    CHANGES is `+` where the command may change the shell: its state is then written down first;
                                    with `m` behind it stderr goes where stdout goes
-     __cerith !                    takes back what would keep bash from its next line: a restricted shell, a prompt that is read-only
+     __cerith , STDIN STREAMS      only sources the command file; STDIN is a path or `&` and a descriptor, STREAMS is `m` where stderr goes
+                                   where stdout goes. (Bash itself would keep the shell's own streams on descriptors that commands use.)
      __cerith PROGRAM WORDS        runs a program, waits for it, and reports how it ended
 
    Bash starts a program by fork: the kernel copies the page tables of the shell, and each page that either of them touches from then on.
@@ -58,7 +60,7 @@ extern void run_unwind_frame(char *tag);
 
 /* ---- reports: NUL-separated fields between two marks ---- */
 static char report_path[LONGEST_PATH], mark[LONGEST_MARK];
-static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], dump_path[LONGEST_PATH], state_path[LONGEST_PATH];
+static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], dump_path[LONGEST_PATH], state_path[LONGEST_PATH], orders_path[LONGEST_PATH];
 
 typedef struct { char text[LONGEST_REPORT]; size_t length; } Report;
 
@@ -250,6 +252,7 @@ static int run(WordList *list) {
 /* ---- a command: sourced like a file, with nothing to read ---- */
 
 static pid_t shell;
+static int refuse(void);
 /* The shell's own stdin, and what a command reads instead; its stderr while a command has none of its own. */
 static int orders = -1, nothing = -1, errors = -1;
 /* The running command has been reported. */
@@ -262,13 +265,34 @@ static bool is_same(int one, int other) {
   return one >= 0 && look_at(one, &a) == 0 && look_at(other, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
-static bool hide_stdin(void) {
+static struct stat orders_file;
+
+static bool keep_orders(void) {
   if (!is_same(orders, 0)) orders = put_away(0);
+  return orders >= 0 && look_at(orders, &orders_file) == 0;
+}
+
+/* A command may have put another file in its place, or closed it. */
+static void take_orders(void) {
+  struct stat now;
+  if (look_at(orders, &now) == 0 && now.st_ino == orders_file.st_ino && now.st_dev == orders_file.st_dev) {
+    dup2(orders, 0);
+    return;
+  }
+  int fd = open(orders_path, O_RDONLY | O_CLOEXEC);
+  orders = -1;
+  if (fd <= 0) return;
+  dup2(fd, 0);
+  close(fd);
+}
+
+static bool hide_stdin(void) {
+  if (!keep_orders()) return false;
   int fresh = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (fresh < 0) return false;
   if (!is_same(nothing, fresh)) nothing = put_away(fresh);
   close(fresh);
-  return orders >= 0 && nothing >= 0 && dup2(nothing, 0) == 0;
+  return nothing >= 0 && dup2(nothing, 0) == 0;
 }
 
 static bool merge_streams(void) {
@@ -298,13 +322,6 @@ static void unlock_prompts(void) {
     Variable *variable = find_variable(PROMPTS[at]);
     if (variable) variable->attributes &= ~READ_ONLY;
   }
-}
-
-/* For a command that bash has sourced by itself. */
-static int loosen(void) {
-  restricted = 0;
-  unlock_prompts();
-  return unchanged();
 }
 
 static void add_stages(Report *report) {
@@ -340,7 +357,7 @@ static void describe(Report *report, const char *kind, int status) {
 static void leave(void *unused) {
   (void)unused;
   if (getpid() != shell) return;
-  dup2(orders, 0);
+  take_orders();
   part_streams();
   /* A restricted shell could neither be written down nor given its next command. */
   restricted = 0;
@@ -371,7 +388,7 @@ static int evaluate(WordList *words) {
   if (!changes || !hide_stdin()) return decline();
   /* Nothing has happened yet that the session would have to know of. */
   if (strchr(changes->word->word, 'm') && !merge_streams()) {
-    dup2(orders, 0);
+    take_orders();
     part_streams();
     return decline();
   }
@@ -394,6 +411,24 @@ static int evaluate(WordList *words) {
   send(&report);
   last_command_exit_value = status;
   return exit_immediately_on_error ? 0 : status;
+}
+
+/* What a line of the session's does the rest for. */
+static int source_only(WordList *from) {
+  if (!from || !from->next) return refuse();
+  const char *what = from->word->word;
+  int fd = *what == '&' ? fcntl(atoi(what + 1), F_DUPFD_CLOEXEC, KEPT_FROM) : open(what, O_RDONLY | O_CLOEXEC);
+  if (fd < 0 || !keep_orders()) return 1;
+  begin_unwind_frame("cerith");
+  add_unwind_protect(leave, NULL);
+  told = true;
+  dup2(fd, 0);
+  close(fd);
+  if (*from->next->word->word == 'm') merge_streams();
+  int status = source_file(command_path, 0);
+  run_unwind_frame("cerith");
+  if (has_prompts()) unlock_prompts();
+  return status;
 }
 
 /* ---- the builtin ---- */
@@ -432,11 +467,13 @@ static int set_up(WordList *words) {
   WordList *with = where ? where->next : NULL;
   WordList *files = with ? with->next : NULL;
   WordList *state = files ? files->next : NULL;
-  if (!state || !is_known(words) || strlen(state->word->word) >= sizeof state_path || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
+  WordList *again = state ? state->next : NULL;
+  if (!again || strlen(again->word->word) >= sizeof orders_path || !is_known(words) || strlen(state->word->word) >= sizeof state_path || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
   if (strlen(files->word->word) + sizeof ".command" > LONGEST_PATH || !shares_memory()) return 1;
   strcpy(report_path, where->word->word);
   strcpy(mark, with->word->word);
   strcpy(state_path, state->word->word);
+  strcpy(orders_path, again->word->word);
   strcat(strcpy(command_path, files->word->word), ".command");
   strcat(strcpy(settle_path, files->word->word), ".settle");
   strcat(strcpy(dump_path, files->word->word), ".dump");
@@ -463,7 +500,7 @@ static int cerith(WordList *words) {
   if (!is_typed()) return refuse();
   if (!words) return refuse();
   const char *what = words->word->word;
-  if (strcmp(what, "!") == 0) return loosen();
+  if (strcmp(what, ",") == 0) return source_only(words->next);
   return strcmp(what, ".") == 0 ? evaluate(words) : run(words);
 }
 

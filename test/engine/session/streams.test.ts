@@ -87,3 +87,21 @@ test.each(['separate', 'merged'] as const)(
     }
   },
 )
+
+test.each(['separate', 'merged'] as const)(
+  'descriptors from 10 on are those of the agent, as in a plain bash (%s)',
+  async (streams) => {
+    const session = await (await testEngine()).session()
+    const say = async (command: string): Promise<string> => {
+      const { stdout, output, stderr, notes } = await session.run({ command, streams })
+      expect([stderr, notes]).toEqual(['', []])
+      return output ?? stdout
+    }
+    await say('exec 10>ten 11</dev/null')
+    await say('echo written >&10; exec 0<ten')
+    expect(await say('exec 10>&- 11<&-; cat ten')).toBe('written\n')
+    expect(await say('cat; exec 0</dev/null')).toBe('written\n')
+    await say('exec {free}>three')
+    expect(await say('echo $free')).toBe('10\n')
+  },
+)

@@ -135,7 +135,7 @@ function commandLine(text: CallText, shell: SessionShell): CommandLine {
         way,
         line: Buffer.from(nativeLine(text, marks)),
         file: text.script,
-        fallback: () => commandLine({ ...text, loaded: false }, shell),
+        fallback: () => commandLine({ ...text, loaded: false, hasBuiltin: shell.hasBuiltin && text.hasBuiltin }, shell),
       }
     case 'sourced':
       return { way, line: Buffer.from(sourcedLines(text, marks)), file: commandFileText(text, marks), fallback: null }
@@ -346,6 +346,9 @@ export async function followInShell(
   if (!shell.alive) {
     shell.endIsTold = true
     notes.push(...successorNotes(end, stop, shell, memory, site.initialNames()))
+    // A shell that dies while it reads takes the line with it, and nothing tells that from one that had begun.
+    const atOnce = end.kind === 'signal' && end.signal === 'SIGKILL' && performance.now() - startedAt < SOON_MS
+    if (atOnce && !/kill/.test(plan.command)) notes.push(UNKNOWN_BEGIN)
   }
   if (shell.dumps.takeForged()) notes.push(FORGED)
   if (held || !(shell.alive || shell.ward.state.gone)) notes.push(...leftoverNotes(shell, before))
@@ -371,6 +374,7 @@ async function usedBy({ ward }: SessionShell): Promise<Usage | null> {
   return used
 }
 
+const UNKNOWN_BEGIN = 'Its shell was killed as it got the command; whether the command had begun is not known.'
 const FORGED =
   "Something wrote into the pipe on which this session's shell writes down its state. What it wrote was not believed."
 

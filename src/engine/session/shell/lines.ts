@@ -81,9 +81,9 @@ export function setUpCode(marks: Marks): string {
 }
 
 /** The builtin says by itself that it is there; where it could not be loaded, bash says so. */
-export function setUpLines(marks: Marks, builtin: string | null): string {
+export function setUpLines(marks: Marks, builtin: string | null, orders: string): string {
   const load = builtin
-    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)} ${marks.state} || ${report(marks, 'G', 1, '""')}; } 2>/dev/null\n`
+    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)} ${marks.state} ${orders} || ${report(marks, 'G', 1, '""')}; } 2>/dev/null\n`
     : ''
   return `${source(fileOf.setUp(marks))}\n${exitTrapLine(marks, null)}${load}`
 }
@@ -194,7 +194,7 @@ function dumpFirstLine(number: number | null, marks: Marks): string {
 /** The lines that are typed where bash does everything by itself: the command with its stdin, then the report of its end. */
 export function sourcedLines(call: CallText, marks: Marks): string {
   const stdin =
-    call.stdin === null ? `&"$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
+    call.stdin === null ? `"&$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
   const after: string[] = []
   if (call.repairBuiltins) after.push(repairCode(marks))
   if (call.secrets) after.push(call.secrets.epilogue)
@@ -207,13 +207,22 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   if (!isPlain(call)) after.push(dumpNow(marks, AFTER))
   const status = own(marks, 'q')
   // The redirections come first, outside of the file: no mistake in the command can keep them from happening.
-  const command = `${repoint(call, marks)}${status}=;{ ${source(fileOf.command(marks))};} <${stdin}${call.merged ? ' 2>&1' : ''}`
+  const command = `${repoint(call, marks)}${status}=;${sourceCommand(call, stdin, marks)}`
   // Before bash prompts for the next line, and shows it.
   const settle = `{ ${status}=$?; ${source(fileOf.settle(marks))};} 2>/dev/null`
   const end = `${source(fileOf.end(marks))} ${marks.seal}${call.errTrap || call.watchTraps ? UNNOTICED : ''}`
-  // A restricted shell could not even source what settles it.
-  const loosen = call.hasBuiltin ? `\\builtin ${LOADED} !;` : ''
-  return `${dumpFirstLine(call.dumpFirst, marks)}${command};${loosen}${settle}\n{ ${status}=\${${status}:-$?}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
+  return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n{ ${status}=\${${status}:-$?}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
+}
+
+/**
+ * By bash alone, the shell's own stdin and stderr are on descriptors 10 and 11 meanwhile, where a command (`exec 10>file`) may get in their
+ * way. The builtin keeps them elsewhere; a command may have disabled it.
+ */
+function sourceCommand({ hasBuiltin, merged }: CallText, stdin: string, marks: Marks): string {
+  const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
+  const alone = `{ ${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''}`
+  if (!hasBuiltin) return alone
+  return `if { \\builtin enable ${LOADED}; } 2>/dev/null; then \\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'}; else ${alone}; fi`
 }
 
 /** Sourced with the seal as its argument: reports the end of a command, whether that came to the end of its file or not. */

@@ -29,6 +29,7 @@ const COMPANY_GRACE_MS = 1_000
 const SETTLE_LIMIT_MS = 1_000
 /** An idle shell that takes longer than this for a line of ours is broken. */
 const ANSWER_LIMIT_MS = 10_000
+const NEWLINE = 0x0a
 
 export class SessionShell {
   readonly stall = new StallWatch(this)
@@ -123,7 +124,7 @@ export class SessionShell {
       throw error
     }
     const shell = new SessionShell(services, ward, marks, ends, report, state)
-    shell.type(setUpLines(marks, services.shellBuiltin))
+    shell.type(setUpLines(marks, services.shellBuiltin, `/proc/${process.pid}/fd/${ends.unread}`))
     return shell
   }
 
@@ -172,12 +173,12 @@ export class SessionShell {
     this.type(line)
   }
 
-  /** Whether a shell that is gone has read nothing of the command it was given last: nothing of it has happened. */
+  /** Whether a shell that is gone has not read the first line of what it was given last: nothing of it has happened. */
   neverRead(): boolean {
     if (this.alive || this.#closed || !this.#given) return false
     const left = Buffer.alloc(this.#given.length + 1)
     try {
-      return readSync(this.#unread, left, 0, left.length, null) === this.#given.length
+      return readSync(this.#unread, left, 0, left.length, null) >= this.#given.length - this.#given.indexOf(NEWLINE)
     } catch {
       return false // Empty: bash has read it.
     }
