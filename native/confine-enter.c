@@ -51,7 +51,8 @@ static void be_init(const Entry *entry, int told) {
   if (write(told, &ok, 1) != 1 || !ok) _exit(1);
   /* The command is being made meanwhile. Where this fails, everything of the new ids ends with it. */
   dup2(leave, 0);
-  close_from(1);
+  if (entry->lock >= 0) dup2(entry->lock, 1);
+  close_from(entry->lock >= 0 ? 2 : 1);
   if (lock_down_init() != NULL) _exit(1);
   /* The end of the pipe tells that the leader has ended; then only the last one of what it left behind is waited for. */
   char byte;

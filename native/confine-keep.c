@@ -74,7 +74,7 @@ static void look_at_changes(void) {
 bool cover_socket(const char *path, const Policy *policy) {
   for (int at = 0; at < policy->count; at++) {
     const Item *item = &policy->items[at];
-    if (item->kind == WRITE && lies_in(path, item->path)) return true;
+    if ((item->kind == WRITE || item->kind == TRY) && lies_in(path, item->path)) return true;
     /* A socket that the policy shows by name is given on purpose. */
     if (item->kind == SHOW && strcmp(path, item->path) == 0) return true;
   }

@@ -7,6 +7,7 @@
 
 static const struct { const char *key; ItemKind kind; } KINDS[] = {
   {"show=", SHOW}, {"write=", WRITE}, {"hide=", HIDE}, {"view=", VIEW}, {"blank=", BLANK}, {"between=", BETWEEN}, {"protect=", PROTECT},
+  {"try=", TRY}, {"layer=", LAYER},
 };
 
 static bool is_item(Policy *policy, const char *field) {
@@ -25,6 +26,7 @@ const char *read_policy(Policy *policy, char *payload, size_t length) {
   for (char *at = payload; at < payload + length; at += strlen(at) + 1) {
     if (is_item(policy, at)) continue;
     if (strncmp(at, "inner=", 6) == 0) policy->inner = at + 6;
+    else if (strncmp(at, "lock=", 5) == 0) policy->lock = at + 5;
     else if (strcmp(at, "strict=1") == 0) policy->strict = true;
     else if (strcmp(at, "network=all") == 0) policy->all_network = true;
     else if (strcmp(at, "nested=1") == 0) policy->nested = true;
@@ -39,6 +41,7 @@ const char *read_policy(Policy *policy, char *payload, size_t length) {
     const Item *item = &policy->items[at];
     bool absolute = item->path[0] == '/' && item->path[1] != 0;
     if (item->kind == BLANK ? item->path[0] == '/' || item->path[0] == 0 : !absolute) { errno = EINVAL; return "a path"; }
+    if (item->kind == TRY && (at + 1 == policy->count || policy->items[at + 1].kind != LAYER)) { errno = EINVAL; return "a layer"; }
   }
   return NULL;
 }

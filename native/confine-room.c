@@ -33,7 +33,7 @@ static bool put(const char *path, const char *text) {
   return ok;
 }
 
-static bool keep_identity(uid_t uid, gid_t gid) {
+bool keep_identity(uid_t uid, gid_t gid) {
   char text[64];
   if (!put("/proc/self/setgroups", "deny")) return false;
   snprintf(text, sizeof text, "%u %u 1", uid, uid);
@@ -96,7 +96,7 @@ static bool holds_later(const Policy *policy, int at) {
   size_t length = strlen(policy->items[at].path);
   for (int next = at + 1; next < policy->count; next++) {
     const Item *item = &policy->items[next];
-    if (item->kind != BLANK && strncmp(item->path, policy->items[at].path, length) == 0 && item->path[length] == '/') return true;
+    if (item->kind != BLANK && item->kind != LAYER && strncmp(item->path, policy->items[at].path, length) == 0 && item->path[length] == '/') return true;
   }
   return policy->inner && strncmp(policy->inner, policy->items[at].path, length) == 0 && policy->inner[length] == '/';
 }
@@ -171,14 +171,21 @@ static const char *show_view(Policy *policy, int at, unsigned *lacks) {
 
 static const char *apply(Policy *policy, int at, unsigned *lacks) {
   Item *item = &policy->items[at];
-  if (item->kind == BLANK) return NULL;
+  if (item->kind == BLANK || item->kind == LAYER) return NULL;
   if (item->kind == HIDE) return hide(policy, at);
   struct stat facts;
   if (item->fd >= 0 && fstat(item->fd, &facts) != 0) return "stat";
   if (item->kind == VIEW) return make_within(new_root, item->path, true) ? show_view(policy, at, lacks) : "view";
-  if (item->kind == SHOW || item->kind == WRITE) {
+  if (item->kind == SHOW || item->kind == WRITE || item->kind == TRY) {
     if (!make_within(new_root, item->path, S_ISDIR(facts.st_mode))) return "mount point";
     int target = open_within(new_root, item->path);
+    if (target >= 0 && item->kind == TRY) {
+      const char *failed = lay_over(target, item->fd, policy->items[at + 1].fd);
+      int saved = errno;
+      close(target);
+      errno = saved;
+      return failed;
+    }
     unsigned long long flags = A_NOSUID | A_NODEV | (item->kind == SHOW ? A_RDONLY : 0);
     bool ok = target >= 0 && cover_with(item->fd, target, flags, true);
     int saved = errno;
@@ -258,10 +265,10 @@ static const char *make_files(Policy *policy, unsigned *lacks) {
   }
   for (int at = 0; at < policy->count; at++) {
     Item *item = &policy->items[at];
-    bool taken = item->kind == SHOW || item->kind == WRITE || item->kind == VIEW;
+    bool taken = item->kind == SHOW || item->kind == WRITE || item->kind == VIEW || item->kind == TRY || item->kind == LAYER;
     if (taken && (item->fd = open_source(item->path)) < 0) return item->path;
     /* Held as a copy: nothing mounted later changes what was taken. */
-    if (taken && item->kind != VIEW) {
+    if (taken && (item->kind == SHOW || item->kind == WRITE)) {
       int copy = clone_mount(item->fd, true);
       close(item->fd);
       if ((item->fd = copy) < 0) return item->path;
@@ -296,12 +303,17 @@ static const char *make_files(Policy *policy, unsigned *lacks) {
 }
 
 const char *room_build(Policy *policy, RoomParts *parts) {
-  *parts = (RoomParts){-1, -1, -1, 0};
+  *parts = (RoomParts){-1, -1, -1, -1, 0};
   uid_t uid = geteuid();
   gid_t gid = getegid();
   umask(0);
+  if (policy->lock && (parts->lock = lock_layers(policy->lock)) < 0) return "try lock";
+  /* Files of every owner can be copied up only where their owners exist in the room. */
+  pid_t mapper = -1;
+  int go = -1;
+  bool everyone = policy->lock && uid == 0 && map_everyone(&mapper, &go);
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (policy->all_network ? 0 : CLONE_NEWNET)) != 0) return "user namespace";
-  if (!keep_identity(uid, gid)) return "identity";
+  if (everyone ? !mapped(mapper, go) : !keep_identity(uid, gid)) return "identity";
   if (!policy->all_network && !loopback_up()) return "loopback";
   if (policy->listens && (parts->listener = listen_inside()) < 0) return "listener";
   const char *failed = make_files(policy, &parts->lacks);

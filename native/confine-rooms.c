@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ROOMS = 256, PORTS = 256, BUILD_MS = 20000, ANSWER_MS = 5000 };
+enum { FDS = 3, ROOMS = 256, PORTS = 256, BUILD_MS = 20000, ANSWER_MS = 5000 };
 static Room rooms[ROOMS];
 static int room_count;
 static struct { pid_t pid; int room; } ports[PORTS];
@@ -28,7 +28,7 @@ bool any_room(void) { return room_count > 0; }
 typedef struct { int32_t error; uint32_t lacks; char what[120]; } Built;
 
 static bool send_built(int to, const Built *built, const int *fds, int count) {
-  char space[CMSG_SPACE(2 * sizeof(int))] = {0};
+  char space[CMSG_SPACE(FDS * sizeof(int))] = {0};
   struct iovec body = {(void *)built, sizeof *built};
   struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1};
   if (count > 0) {
@@ -44,7 +44,7 @@ static bool send_built(int to, const Built *built, const int *fds, int count) {
 }
 
 static bool receive_built(int from, Built *built, int *fds, int *count) {
-  char space[CMSG_SPACE(2 * sizeof(int))];
+  char space[CMSG_SPACE(FDS * sizeof(int))];
   struct iovec body = {built, sizeof *built};
   struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
   struct pollfd ready = {from, POLLIN, 0};
@@ -60,7 +60,7 @@ static bool receive_built(int from, Built *built, int *fds, int *count) {
 /* In the forked child. Everything of the launcher's is closed first: pipe ends of other commands, the lifeline, the engine's events. */
 static void become_holder(char *payload, size_t length, int orders) {
   static Policy policy;
-  RoomParts parts = {-1, -1, -1, 0};
+  RoomParts parts = {-1, -1, -1, -1, 0};
   int nothing = open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; fd++) dup2(nothing, fd);
   orders = dup2(orders, 3);
@@ -75,7 +75,8 @@ static void become_holder(char *payload, size_t length, int orders) {
   if (!failed) failed = room_build(&policy, &parts);
   Built built = {.error = failed ? errno : 0, .lacks = parts.lacks};
   if (failed) snprintf(built.what, sizeof built.what, "%s", failed);
-  int fds[2], count = 0;
+  int fds[FDS], count = 0;
+  if (parts.lock >= 0) fds[count++] = parts.lock;
   if (parts.wall >= 0) fds[count++] = parts.wall;
   if (parts.listener >= 0) fds[count++] = parts.listener;
   if (!send_built(orders, &built, fds, count) || failed) _exit(1);
@@ -94,7 +95,7 @@ static void build_wall(int id, char *payload, size_t length) {
   const char *failed = read_policy(&policy, payload, length);
   int wall = failed ? -1 : make_only_wall(&policy);
   if (wall < 0) { say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, errno, failed ? failed : "landlock"); return; }
-  rooms[room_count++] = (Room){.id = id, .orders = -1, .wall = wall, .listener = -1, .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
+  rooms[room_count++] = (Room){.id = id, .orders = -1, .wall = wall, .listener = -1, .lock = -1, .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
   say(1, 'R', "room=%d\nholder=0\nlacks=0", id);
 }
 
@@ -121,7 +122,7 @@ void build_room(char *payload, size_t length) {
   int saved = errno;
   close(ends[1]);
   Built built = {.error = holder < 0 ? saved : EIO, .what = "the holder ended"};
-  int fds[2] = {-1, -1}, count = 0;
+  int fds[FDS] = {-1, -1, -1}, count = 0, next = 0;
   bool answered = holder > 0 && receive_built(ends[0], &built, fds, &count);
   if (!answered || built.error != 0 || built.what[0] != 0) {
     close(ends[0]);
@@ -131,7 +132,8 @@ void build_room(char *payload, size_t length) {
   }
   bool walled = !(built.lacks & LACKS_WALL);
   const char *inner = field_text(payload, length, "inner");
-  rooms[room_count++] = (Room){.id = id, .holder = holder, .orders = ends[0], .wall = walled ? fds[0] : -1, .listener = count > walled ? fds[walled] : -1,
+  int lock = field_text(payload, length, "lock") ? fds[next++] : -1, wall = walled ? fds[next++] : -1;
+  rooms[room_count++] = (Room){.id = id, .holder = holder, .orders = ends[0], .lock = lock, .wall = wall, .listener = next < count ? fds[next] : -1,
     .spaces = {-1, -1, -1, -1, -1},
     .all_network = wants_network(payload, length),
     .nested = field_number(payload, length, "nested", 0) != 0, .inner = inner ? strdup(inner) : NULL};
@@ -172,7 +174,7 @@ void close_room(int id) {
   Room *room = find_room(id);
   if (!room) return;
   for (int at = port_count - 1; at >= 0; at--) if (ports[at].room == id) { kill(ports[at].pid, SIGKILL); ports[at] = ports[--port_count]; }
-  int open_ones[] = {room->orders, room->wall, room->listener};
+  int open_ones[] = {room->orders, room->wall, room->listener, room->lock};
   for (size_t at = 0; at < sizeof open_ones / sizeof open_ones[0]; at++) if (open_ones[at] >= 0) close(open_ones[at]);
   for (int at = 0; at < SPACES; at++) if (room->spaces[at] >= 0) close(room->spaces[at]);
   free(room->inner);

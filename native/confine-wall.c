@@ -53,7 +53,7 @@ int make_wall(const Policy *policy, bool scoped) {
   if (ruleset < 0) return -1;
   bool ok = allow(ruleset, "/", REFER) && allow(ruleset, "/tmp", WRITE_FILE) && allow(ruleset, "/dev", WRITE_FILE);
   for (int at = 0; ok && at < policy->count; at++)
-    if (policy->items[at].kind == WRITE) ok = allow(ruleset, policy->items[at].path, WRITE_FILE);
+    if (policy->items[at].kind == WRITE || policy->items[at].kind == TRY) ok = allow(ruleset, policy->items[at].path, WRITE_FILE);
   /* The folder of a session is mounted on a file system of the command's own: the nearest directory that stays is two above. */
   if (ok && policy->inner) {
     char parent[PATH_MAX];

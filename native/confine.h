@@ -17,6 +17,8 @@ typedef enum {
   BLANK = 'b',     /* a name (relative to the view) that is not there, now or later */
   BETWEEN = 'n',   /* stays as it is but cannot be moved or removed */
   PROTECT = 'p',   /* stays as it is, read-only, although it lies in a WRITE */
+  TRY = 't',       /* writable, but what is written lands in the LAYER that follows: the original stays as it is */
+  LAYER = 'l',     /* a directory with `upper` and `work` */
 } ItemKind;
 
 typedef struct { ItemKind kind; const char *path; int fd; } Item;
@@ -32,9 +34,10 @@ typedef struct {
   bool listens;         /* a listener on 127.0.0.1:3128 inside, accepted outside */
   long long shm_bytes, tmp_bytes;   /* tmp_bytes > 0: /tmp lives in memory and holds no more than that */
   const char *inner;    /* directory of session files: each command sees only its own folder of it */
+  const char *lock;     /* held as long as anything lives in the room: nothing else uses its layers meanwhile */
 } Policy;
 
-typedef struct { int network, wall, listener; unsigned lacks; } RoomParts;   /* descriptors, -1 = none */
+typedef struct { int network, wall, listener, lock; unsigned lacks; } RoomParts;   /* descriptors, -1 = none */
 enum { LACKS_VIEW = 1, LACKS_WALL = 2 };
 
 /* Two empty things that covers are made of, on a mount that can only be read. */
@@ -46,6 +49,7 @@ const char *read_policy(Policy *policy, char *payload, size_t length);
 
 /* confine-room.c: in a process of its own, which becomes the holder. NULL, or what failed with errno set. */
 const char *room_build(Policy *policy, RoomParts *parts);
+bool keep_identity(uid_t uid, gid_t gid);                /* in a user namespace that was just made */
 
 /* confine-keep.c */
 void hold_room(const Policy *policy, int orders) __attribute__((noreturn));
@@ -70,6 +74,7 @@ typedef struct {
   const char *inner, *folder;   /* `folder` of `inner` is the only one that the command sees; NULL = none */
   int *held;                    /* gets a descriptor of the command's own mounts */
   int *ready;                   /* gets a gate that opens when the init has mounted what the command may see */
+  int lock;                     /* of the room, -1 = none: the init holds it as long as it lives */
   int leave;                    /* read end of a pipe: at its end the init goes when its last child went */
 } Entry;
 const char *room_enter(const Entry *entry, pid_t *init);
@@ -87,7 +92,7 @@ void shield_switches(void);                              /* on the tier without 
 long landlock_version(void);
 
 /* confine-rooms.c: the launcher's rooms */
-typedef struct { int id; pid_t holder; int orders, wall, listener, spaces[SPACES]; bool all_network, nested, only_wall; char *inner; unsigned long told; } Room;
+typedef struct { int id; pid_t holder; int orders, wall, listener, lock, spaces[SPACES]; bool all_network, nested, only_wall; char *inner; unsigned long told; } Room;
 void build_room(char *payload, size_t length);            /* says 'R' or 'F' */
 Room *find_room(int id);
 const char *refresh_room(Room *room);                     /* before a command enters: sockets that came into being are covered; NULL or what failed */
@@ -97,6 +102,12 @@ bool is_room_process(pid_t pid);
 void room_process_ended(pid_t pid);
 void publish_port(char *payload, size_t length);          /* says 'P' */
 void close_room(int id);
+
+/* confine-try.c */
+const char *lay_over(int target, int lower, int layer);
+int lock_layers(const char *path);                       /* the lock, or -1 with errno */
+bool map_everyone(pid_t *mapper, int *go);               /* root: every id of this namespace is itself in the one that is made next */
+bool mapped(pid_t mapper, int go);
 
 /* confine-sockets.c: listening sockets of the machine by path, NUL after each; the number changes with the list */
 unsigned long machine_sockets(const char **list, size_t *length);

@@ -114,7 +114,7 @@ typedef struct {
   int in_read, out_write, err_write;    /* the command's ends, -1 = /dev/null or none */
   int out_read, err_read;               /* reading ends kept for a later move to the background, -1 = none */
   int extra_in, extra_out, extra2_in;
-  int room_orders, wall, listener, spaces[SPACES];   /* of the room, -1 = none */
+  int room_orders, wall, listener, lock, spaces[SPACES];   /* of the room, -1 = none */
   int gate;                             /* opens when the launcher has covered what came into being on the machine, -1 = none */
   pid_t holder;                         /* 0 = outside any room */
   const char *inner;

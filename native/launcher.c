@@ -69,7 +69,7 @@ static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS && slo
    the limit of descriptors is too low. */
 static bool settle_descriptors(WardenLink *link) {
   int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in,
-    &link->room_orders, &link->wall, &link->listener, &link->spaces[0], &link->spaces[1], &link->spaces[2], &link->spaces[3], &link->spaces[4], &link->gate};
+    &link->room_orders, &link->wall, &link->listener, &link->lock, &link->spaces[0], &link->spaces[1], &link->spaces[2], &link->spaces[3], &link->spaces[4], &link->gate};
   enum { KEPT = sizeof kept / sizeof kept[0], FIRST = 3 };
   int lifted[KEPT];
   for (int at = 0; at < KEPT; at++) {
@@ -138,7 +138,7 @@ static void start(char *payload, size_t length) {
     .in_read = slot_end(request.in_slot, 0), .out_write = slot_end(request.out_slot, 1), .err_write = slot_end(request.err_slot, 1),
     .out_read = slot_end(request.out_slot, 0), .err_read = slot_end(request.err_slot, 0),
     .extra_in = slot_end(request.extra_in_slot, 0), .extra_out = slot_end(request.extra_out_slot, 1), .extra2_in = slot_end(request.extra2_in_slot, 0),
-    .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .listener = listened ? listened->listener : -1, .holder = room ? room->holder : 0,
+    .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .listener = listened ? listened->listener : -1, .lock = room ? room->lock : -1, .holder = room ? room->holder : 0,
     .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room && room->nested, .only_wall = room && room->only_wall};
   link.gate = gate[0];
   for (int at = 0; at < SPACES; at++) link.spaces[at] = room ? room->spaces[at] : -1;

@@ -206,7 +206,7 @@ static int porter_error;
 static int carry_in(void *context) {
   Request *request = context;
   Entry entry = {.spaces = link_.spaces, .detached = request->detached, .own_terminals = request->pty, .inner = link_.inner,
-    .folder = request->folder, .held = &own_mounts, .ready = &init_ready, .leave = leave_pipe[0]};
+    .folder = request->folder, .lock = link_.lock, .held = &own_mounts, .ready = &init_ready, .leave = leave_pipe[0]};
   set_oom_score(request->oom);
   porter_failed = enter_groups(request) ? room_enter(&entry, &init) : "limits";
   if (!porter_failed && request->pty && !terminal_open(&terminal, request->cols, request->rows)) porter_failed = "terminal";

@@ -13,6 +13,18 @@ export {
   type Refusal,
   type PlanSummary,
 } from './contract/outcome.js'
+export type {
+  Accepted,
+  AcceptOptions,
+  Change,
+  ChangedFile,
+  ChangedType,
+  ChangeKind,
+  Changes,
+  ChangesOptions,
+  Discarded,
+  TryInfo,
+} from './contract/changes.js'
 export type { Engine, RunHandle, Session, SessionInfo } from './contract/engine.js'
 export type {
   Attachment,

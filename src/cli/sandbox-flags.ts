@@ -12,6 +12,12 @@ export const SANDBOX_OPTIONS: readonly OptionRow[] = [
   },
   { flags: '--network <MODE>', about: 'of a sandbox: none (default), allow-list, all', choices: SANDBOX_NETWORKS },
   { flags: '--allow-domain <NAME>', about: 'a host that the sandbox may reach (repeatable)', many: true },
+  {
+    flags: '--try [HOW]',
+    about: 'what it writes counts when you `cerith accept` it; new: begin another try',
+    choices: ['on', 'new'],
+    otherwise: 'on',
+  },
   { flags: '--write <DIR>', about: 'a further writable directory of the sandbox (repeatable)', many: true },
 ]
 
@@ -20,17 +26,19 @@ export interface SandboxFlags {
   readonly network?: string
   readonly allowDomain?: readonly string[]
   readonly write?: readonly string[]
+  readonly try?: string
   readonly set?: readonly string[]
 }
 
 /** `--set` as given, after what the flags mean: the more exact word wins. */
 export function settingsOf(flags: SandboxFlags, cwd: string): string[] {
-  const { sandbox, network, allowDomain, write, set = [] } = flags
+  const { sandbox, network, allowDomain, write, try: tried, set = [] } = flags
   const settings: string[] = []
   if (sandbox !== undefined) settings.push(`sandbox.profile=${sandbox}`)
   if (network !== undefined) settings.push(`sandbox.network=${network}`)
   else if (allowDomain) settings.push('sandbox.network=allow-list')
   if (allowDomain) settings.push(`sandbox.domains=${JSON.stringify(allowDomain)}`)
   if (write) settings.push(`sandbox.write=${JSON.stringify(write.map((path) => resolve(cwd, path)))}`)
+  if (tried !== undefined) settings.push(`sandbox.try=${tried}`)
   return [...settings, ...set]
 }

@@ -23,6 +23,9 @@ export const VERBS: readonly VerbRow[] = [
   },
   { name: 'check', about: 'what the guard says about a command, and why', load: () => import('./verbs/check.js') },
   { name: 'approve', about: 'allow a command that is waiting for a person', load: () => import('./verbs/approve.js') },
+  { name: 'diff', about: 'what commands of a try changed', load: () => import('./verbs/diff.js') },
+  { name: 'accept', about: 'let what was tried count', load: () => import('./verbs/accept.js') },
+  { name: 'discard', about: 'throw away what was tried', load: () => import('./verbs/discard.js') },
   {
     name: 'secret',
     about: 'keep values that commands may use and nobody sees',

@@ -107,6 +107,32 @@ export const SANDBOX_ROWS: readonly Setting[] = [
     choices: ['ask', 'never'],
   },
   {
+    key: 'sandbox.try',
+    type: 'string',
+    default: 'off',
+    about:
+      'What commands write in the roots counts when it is accepted: `on` goes on with the try of the same roots, `new` begins one, an id goes on with that one. Without a profile it means `workspace`.',
+    project: 'tightens',
+    variable: 'CERITH_SANDBOX_TRY',
+  },
+  {
+    key: 'sandbox.accept',
+    type: 'string',
+    default: 'ask',
+    about:
+      'Who accepts what an agent tried: `ask` a person each time, `always` (protected names and conflicts are still asked about), `never` (only `cerith accept`).',
+    project: 'tightens',
+    choices: ['ask', 'always', 'never'],
+  },
+  {
+    key: 'sandbox.tryKeepDays',
+    type: 'number',
+    default: 30,
+    about: 'A try that was not used for so many days is removed, with what was not accepted.',
+    project: 'never',
+    min: 1,
+  },
+  {
     key: 'sandbox.tier',
     type: 'string',
     default: 'auto',
@@ -120,11 +146,12 @@ const LIMIT_NAMES = ['memoryBytes', 'processes', 'cpus', 'tmpBytes'] as const
 
 /** The sandbox that the settings describe; null where there is none. */
 export function sandboxOf(values: Readonly<Record<string, unknown>>): SandboxOptions | null {
-  if (values['sandbox.profile'] === 'off') return null
+  const tried = values['sandbox.try'] as string
+  if (values['sandbox.profile'] === 'off' && tried === 'off') return null
   const of = <T>(key: string): T => values[`sandbox.${key}`] as T
   const limits = limitsOf(of<Record<string, unknown>>('limits'))
   return {
-    profile: of('profile'),
+    profile: values['sandbox.profile'] === 'off' ? 'workspace' : of('profile'),
     network: of('network'),
     domains: of('domains'),
     write: of('write'),
@@ -138,6 +165,9 @@ export function sandboxOf(values: Readonly<Record<string, unknown>>): SandboxOpt
     unavailable: of('unavailable'),
     outside: of('outside'),
     tier: of('tier'),
+    ...(tried === 'off' ? {} : { try: tried === 'on' ? true : tried }),
+    accept: of('accept'),
+    tryKeepDays: of('tryKeepDays'),
   }
 }
 
@@ -162,6 +192,10 @@ export function tightenedSetting(key: string, current: unknown, given: unknown):
       return indexOf(SANDBOX_NETWORKS, given) > indexOf(SANDBOX_NETWORKS, current) ? given : current
     case 'sandbox.outside':
       return given === 'never' ? given : current
+    case 'sandbox.try':
+      return current === 'off' && given !== 'off' ? 'on' : current
+    case 'sandbox.accept':
+      return indexOf(['always', 'ask', 'never'], given) > indexOf(['always', 'ask', 'never'], current) ? given : current
     case 'sandbox.limits': {
       const merged: Record<string, number> = { ...(current as Record<string, number>) }
       for (const [name, value] of Object.entries(given as Record<string, number>))

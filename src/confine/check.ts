@@ -7,13 +7,16 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   network: SANDBOX_NETWORKS,
   unavailable: ['fail', 'weaker'],
   outside: ['ask', 'never'],
+  accept: ['ask', 'always', 'never'],
   tier: ['auto', 'rooms', 'landlock'],
 }
 const LIMITS = ['memoryBytes', 'processes', 'cpus', 'tmpBytes']
-const KEYS = [...LISTS, ...Object.keys(CHOICES), 'ports', 'nested', 'limits']
+const KEYS = [...LISTS, ...Object.keys(CHOICES), 'ports', 'nested', 'limits', 'try', 'tryKeepDays']
 /** `example.com`, `.example.com`, an address; each with `:PORT`, and `=ADDRESS` where a person vouches for where it leads. */
 const DOMAIN =
   /^(?:\.?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:=[0-9a-f:.]+)?$/i
+
+const TRY = /^(?:new|try_[0-9a-f]{10})$/
 
 export function sandboxMistake(asked: unknown): string | null {
   if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return 'sandbox must be an object'
@@ -36,7 +39,11 @@ export function sandboxMistake(asked: unknown): string | null {
     return `sandbox.domains: ${JSON.stringify(domain)} is no host; write example.com, or .example.com for all below it`
   if (given['nested'] !== undefined && typeof given['nested'] !== 'boolean')
     return 'sandbox.nested must be true or false'
-  const { ports, limits } = given
+  const { ports, limits, try: tried, tryKeepDays: days } = given
+  if (tried !== undefined && typeof tried !== 'boolean' && !(typeof tried === 'string' && TRY.test(tried)))
+    return 'sandbox.try must be true, false, "new" or the id of a try'
+  if (days !== undefined && !(typeof days === 'number' && days > 0))
+    return 'sandbox.tryKeepDays must be a positive number'
   if (
     ports !== undefined &&
     !(Array.isArray(ports) && ports.every((port) => Number.isInteger(port) && port > 0 && port < 65_536))

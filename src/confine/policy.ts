@@ -12,12 +12,14 @@ import type { Machine } from './machine.js'
 import { depthOf, isBelow, isInside, join, nameOf, parentOf } from './paths.js'
 import { protectionOf, type Protection } from './protected.js'
 
-export type ItemKind = 'view' | 'blank' | 'show' | 'hide' | 'write' | 'between' | 'protect'
+export type ItemKind = 'view' | 'blank' | 'show' | 'hide' | 'write' | 'try' | 'between' | 'protect'
 
 export interface Item {
   readonly kind: ItemKind
   /** Absolute and canonical; for `blank` relative to the view before it. */
   readonly path: string
+  /** Of a `try`: the directory that holds what is written. */
+  readonly layer?: string
 }
 
 /** The places that a policy is about. All of them canonical. */
@@ -44,23 +46,32 @@ export interface RoomPolicy {
   /** Shown because it was asked for, although the profile would not. */
   readonly shown: readonly string[]
   readonly protection: Protection
+  /** In a try: directories whose changes land in a layer, and the names in them that are not accepted without a word about it. */
+  readonly tried: { readonly roots: readonly string[]; readonly protect: readonly string[] } | null
 }
 
 /** A setting that cannot be meant: said before anything is built. */
 export class PolicyMistake extends Error {}
 
 const NEVER_WRITABLE = ['/', '/proc', '/sys', '/dev', '/run']
-const SAME_DEPTH: readonly ItemKind[] = ['view', 'blank', 'show', 'hide', 'write', 'between', 'protect']
+const SAME_DEPTH: readonly ItemKind[] = ['view', 'blank', 'show', 'hide', 'write', 'try', 'between', 'protect']
 
 export function roomPolicy(options: SandboxOptions, places: Places, machine: Machine): RoomPolicy {
   const { profile } = options
   if (profile === 'off') throw new PolicyMistake('the profile off needs no room')
+  if (options.try && profile === 'read-only')
+    throw new PolicyMistake('the profile read-only writes nothing that could be tried; use workspace or strict')
   const real = (path: string): string => machine.real(path) ?? path
   const roots = profile === 'read-only' ? [] : unique([...places.roots, ...(options.write ?? [])].map(real))
   const given = places.given.filter((path) => !roots.some((root) => isInside(path, root)))
   const shown = unique([...(options.show ?? []), ...(options.sockets ?? []), ...given].map(real))
   const hidden = hiddenPaths(options, places, machine).filter((path) => !shown.includes(path))
   checkRoots(roots, hidden, places)
+  const holder = options.try ? roots.find((root) => isInside(places.stateDir, root)) : undefined
+  if (holder !== undefined)
+    throw new PolicyMistake(
+      `${holder} cannot be tried: it holds the state directory ${places.stateDir}, in which the try would be kept; choose another with CERITH_HOME`,
+    )
   const protection = protectionOf(roots, options.protect ?? [], machine)
   const writable = unique([...roots, ...protection.worktrees])
   const caches = profile === 'read-only' ? [] : [places.cacheDir]
@@ -93,13 +104,26 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
   for (const path of hidden)
     if (!blank.includes(path) || live.some((one) => isBelow(path, one) && one !== places.home))
       items.push({ kind: 'hide', path })
-  for (const path of [...writable, ...caches]) items.push({ kind: 'write', path })
-  const kept = protection.present.filter((path) => writable.some((root) => isBelow(path, root)))
+  // One layer over another would hide what the outer one holds.
+  const tried = options.try ? outermost(writable) : []
+  for (const path of tried) items.push({ kind: 'try', path })
+  for (const path of options.try ? caches : [...writable, ...caches]) items.push({ kind: 'write', path })
+  // What is only tried needs no cover: it is looked at before it counts.
+  const kept = options.try ? [] : protection.present.filter((path) => writable.some((root) => isBelow(path, root)))
   for (const path of kept) {
     items.push({ kind: 'protect', path })
     for (const between of directoriesBetween(path, writable)) items.push({ kind: 'between', path: between })
   }
-  return { profile, network: options.network ?? 'none', items: inOrder(items), writable, hidden, shown, protection }
+  return {
+    profile,
+    network: options.network ?? 'none',
+    items: inOrder(items),
+    writable,
+    hidden,
+    shown,
+    protection: options.try ? { ...protection, present: [], absent: [] } : protection,
+    tried: options.try ? { roots: tried, protect: [...protection.present, ...protection.absent] } : null,
+  }
 }
 
 /** Every hidden path, with the targets of those that are links. */

@@ -30,6 +30,9 @@ export function looserThan(base: SandboxOptions, asked: Partial<SandboxOptions>)
   if (asked.nested && !base.nested) found.push('nested')
   if (asked.unavailable === 'weaker' && base.unavailable !== 'weaker') found.push('unavailable')
   if (asked.outside === 'ask' && base.outside === 'never') found.push('outside')
+  if (asked.try === false && base.try) found.push('try')
+  if (asked.accept !== undefined && base.try && ACCEPTS.indexOf(asked.accept) < ACCEPTS.indexOf(base.accept ?? 'ask'))
+    found.push('accept')
   if (asked.tier !== undefined && asked.tier !== (base.tier ?? 'auto')) found.push('tier')
   for (const key of LIMITS)
     if (asked.limits?.[key] !== undefined && (asked.limits[key] ?? 0) > (base.limits?.[key] ?? Infinity))
@@ -54,6 +57,8 @@ export function tightened(base: SandboxOptions, asked: Partial<SandboxOptions>):
   }
 }
 
+/** From the loosest to the strictest. */
+const ACCEPTS = ['always', 'ask', 'never'] as const
 const LIMITS = ['memoryBytes', 'processes', 'cpus', 'tmpBytes'] as const
 
 /** `read-only` and `strict` each hold what `workspace` does; neither holds the other. */

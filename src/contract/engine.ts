@@ -1,4 +1,5 @@
 /** The face of the engine that every door and dialect speaks to. */
+import type { Accepted, AcceptOptions, Changes, ChangesOptions, Discarded, TryInfo } from './changes.js'
 import type { Job, JobEvent, JobInfo } from './job.js'
 import type { Outcome, PlanSummary } from './outcome.js'
 import type { LinkEvent, PlaceInfo } from './place.js'
@@ -87,6 +88,14 @@ export interface Engine {
     /** Masks every known value in a text that is about to leave through a door. */
     mask(text: string): string
   }
+  /** Tries of the state directory, the one that was used last first. */
+  tries(): Promise<readonly TryInfo[]>
+  /** What commands changed in a try; throws TRY_NOT_FOUND where nothing was tried. */
+  changes(options?: ChangesOptions): Promise<Changes>
+  /** Makes changes of a try count. Asks a person, unless `sandbox.accept` says otherwise. Idle sessions leave its room and keep their state. */
+  accept(options?: AcceptOptions): Promise<Accepted>
+  /** Removes a try with everything in it. */
+  discard(options?: { readonly id?: string }): Promise<Discarded>
   /** Events of all jobs. Returns the unsubscribe function. */
   onJobEvent(listener: (event: JobEvent) => void): () => void
   setAsk(ask: AskFunction | null): void

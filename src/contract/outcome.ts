@@ -142,6 +142,7 @@ export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
       network: outcome.sandbox.network,
       tier: outcome.sandbox.tier,
       room: outcome.sandbox.room,
+      ...(outcome.sandbox.try === null ? {} : { try: outcome.sandbox.try }),
       blocked: outcome.sandbox.blocked,
     }
   if (outcome.approvalId) json['approval_id'] = outcome.approvalId

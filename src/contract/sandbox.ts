@@ -44,6 +44,15 @@ export interface SandboxOptions {
   readonly unavailable?: 'fail' | 'weaker'
   /** Whether one command may be run outside after a person was asked. Default `ask`. */
   readonly outside?: 'ask' | 'never'
+  /**
+   * Writes in the roots land in a layer, and count when they are accepted. `true` goes on with the try of the same roots that is not
+   * in use, or begins one; `'new'` begins one; an id goes on with that one.
+   */
+  readonly try?: boolean | string
+  /** Whether `accept` asks a person (default), needs nobody but for protected names, or is left to `cerith accept`. */
+  readonly accept?: 'ask' | 'always' | 'never'
+  /** A try that was not used for so many days is removed. Default 30. */
+  readonly tryKeepDays?: number
   /** Which kind of wall to use; `landlock` is the weaker one, for tests and for machines without user namespaces. */
   readonly tier?: 'auto' | 'rooms' | 'landlock'
 }
@@ -69,6 +78,8 @@ export interface SandboxPlace {
   readonly tier: 'rooms' | 'landlock'
   /** Commands with the same room share loopback and `/tmp`. */
   readonly room: string
+  /** The try that holds what the command wrote; null where it wrote for good. */
+  readonly try: string | null
 }
 
 /** What was in force for a command. */

@@ -40,8 +40,10 @@ import { runOutside } from './run/outside.js'
 import { insideFor } from './services/inside.js'
 import { createJudge } from './services/judge.js'
 import { Sandbox } from './services/sandbox.js'
+import { Tries } from './services/tries.js'
 import { SecretStore } from './services/secret-store.js'
 import type { Services } from './services/services.js'
+import { createChanges } from './changes.js'
 import { createSessions } from './session/sessions.js'
 import { CHECK_ROWS, checkFields, ENGINE_ROWS } from './plan/fields.js'
 import { wrongValue } from './plan/wrong-value.js'
@@ -101,6 +103,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     stopRecording?.()
     await jobs.close()
     await services.closeSandboxes()
+    await services.tries.close((id) => services.sandboxFor().livesIn(id).length > 0)
     await services.launcher.close()
     release()
     await services.audit?.close?.()
@@ -130,7 +133,10 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
       const { home } = where ?? {}
       if (home !== undefined)
         return services.judge(text, { ...around, cwd: resolve(around.cwd, where?.cwd ?? '.'), home: resolve(home) })
-      return services.judge(text, { ...around, cwd: checkDirectory(where?.cwd, around.cwd, services.roots) })
+      return services.judge(text, {
+        ...around,
+        cwd: checkDirectory(where?.cwd, around.cwd, services.roots, services.seen),
+      })
     },
     sandboxPolicy: async () => services.sandbox?.summary() ?? null,
     async plan(wanted) {
@@ -139,6 +145,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
       const around = session !== undefined ? await sessions.surroundings(session) : { session: null, cwd: services.cwd }
       return (await planRun(request, around, services)).summary
     },
+    ...createChanges(services, sessions),
     secrets: {
       set: (name, value) => services.secrets.set({ kind: 'secret', name: secretName(name) }, bytesOf(value)),
       setDecrypted: (name, value) => services.secrets.set({ kind: 'decrypt', name: secretName(name) }, bytesOf(value)),
@@ -198,6 +205,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
     ? await answerPrompts(options.askpass, programDir(options, stateDir, runDir), secrets)
     : null
   const shellBuiltin = launcher.tier === 'native' ? findShellBuiltin(bash.version) : null
+  const tries = new Tries(stateDir)
   const makeSandbox = (wanted: SandboxOptions): Sandbox =>
     new Sandbox({
       options: wanted,
@@ -209,6 +217,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
       roots: roots ?? [cwd],
       given: askpass?.paths ?? [],
       needed: [bash.path, ...(shellBuiltin === null ? [] : [shellBuiltin])],
+      tries,
     })
   const sandbox = options.sandbox && options.sandbox.profile !== 'off' ? makeSandbox(options.sandbox) : null
   let forCalls: Sandbox | null = null
@@ -242,11 +251,13 @@ async function createServices(options: EngineOptions): Promise<Services> {
     secrets,
     sandbox,
     // An engine without a sandbox of its own makes one for the first call that asks for it.
+    seen: (path) => sandbox?.seen(path) ?? path,
     closeSandboxes: async () => {
       await sandbox?.close()
       await forCalls?.close()
     },
     sandboxFor: () => sandbox ?? (forCalls ??= makeSandbox({ ...options.sandbox, profile: 'off' })),
+    tries,
     stay: null,
     audit: options.audit ?? null,
     door: options.door ?? 'library',

@@ -109,6 +109,11 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     sandboxPolicy: () => engine.sandboxPolicy(),
     plan: (request) =>
       engine.plan(request.session === undefined ? request : { ...request, session: inside(request.session) }),
+    // One room, one layer: what was tried belongs to all clients of the engine.
+    tries: () => engine.tries(),
+    changes: (which) => engine.changes(which),
+    accept: (which) => engine.accept(which),
+    discard: (which) => engine.discard(which),
     secrets: engine.secrets,
     onJobEvent: (listener) => engine.onJobEvent((event) => void passOn(event)(listener)),
     setAsk: (ask) => engine.setAsk(ask),

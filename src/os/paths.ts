@@ -3,8 +3,17 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 
+/** Where a path of a command is looked at: in its room, where that shows other files than this machine. */
+export type Seen = (path: string) => string
+const HERE: Seen = (path) => path
+
 /** The absolute directory to run in, symbolic links resolved for the check against `roots` only. */
-export function checkDirectory(wanted: string | undefined, base: string, roots: readonly string[] | null): string {
+export function checkDirectory(
+  wanted: string | undefined,
+  base: string,
+  roots: readonly string[] | null,
+  seen: Seen = HERE,
+): string {
   if (wanted !== undefined && (typeof wanted !== 'string' || wanted === ''))
     throw new ShellError(
       'BAD_REQUEST',
@@ -16,7 +25,7 @@ export function checkDirectory(wanted: string | undefined, base: string, roots: 
   const cwd = resolve(base, wanted ?? '.')
   let stat
   try {
-    stat = statSync(cwd)
+    stat = statSync(seen(cwd))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EACCES') throw notAccessible(cwd)
     throw new ShellError('CWD_NOT_FOUND', `Working directory not found: ${cwd}`, 'Create it, or pass an existing cwd.')
@@ -24,17 +33,26 @@ export function checkDirectory(wanted: string | undefined, base: string, roots: 
   if (!stat.isDirectory())
     throw new ShellError('CWD_NOT_DIRECTORY', `Not a directory: ${cwd}`, 'Pass a directory as cwd, not a file.')
   try {
-    accessSync(cwd, constants.X_OK)
+    accessSync(seen(cwd), constants.X_OK)
   } catch {
     throw notAccessible(cwd)
   }
-  if (roots && !isWithin(realpathSync(cwd), roots))
+  if (roots && !isWithin(realOr(cwd), roots))
     throw new ShellError(
       'CWD_OUTSIDE_ROOT',
       `Working directory outside the allowed roots: ${cwd}`,
       `Use a directory within: ${roots.join(', ')}`,
     )
   return cwd
+}
+
+/** A directory that only a try holds is in its room, which keeps it within the roots. */
+function realOr(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }
 
 /** True when `path` (already real) is one of the roots or below one. */
@@ -57,9 +75,9 @@ export function isDirectory(path: string | Buffer): boolean {
 }
 
 /** The directory itself, or its nearest ancestor that still exists. */
-export function nearestExisting(path: string): string {
+export function nearestExisting(path: string, seen: Seen = HERE): string {
   for (let at = path; ; at = dirname(at)) {
-    if (isDirectory(at) || at === dirname(at)) return at
+    if (isDirectory(seen(at)) || at === dirname(at)) return at
   }
 }
 
@@ -81,9 +99,9 @@ export interface DirectoryIdentity {
 }
 
 /** Null where there is none. */
-export function directoryIdentity(path: string): DirectoryIdentity | null {
+export function directoryIdentity(path: string, seen: Seen = HERE): DirectoryIdentity | null {
   try {
-    const { dev, ino, birthtimeMs } = statSync(path)
+    const { dev, ino, birthtimeMs } = statSync(seen(path))
     return { path, dev, ino, birthtimeMs }
   } catch {
     return null

@@ -10,6 +10,7 @@ const POLICY: RoomPolicy = {
   shown: [],
   hidden: ['/home/u/.ssh'],
   protection: { present: ['/srv/app/.git/config'], absent: [], worktrees: [] },
+  tried: null,
 }
 const told = (stderr: string): string[] => explain(stderr, POLICY, '/srv/app').map(({ what }) => what)
 

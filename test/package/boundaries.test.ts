@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   confine: WORDS,
   os: WORDS,
   'os/helper': [...WORDS, 'confine', 'os'],
-  'os/confine': [...WORDS, 'confine', 'os', 'os/helper'],
+  'os/confine': [...WORDS, 'output', 'confine', 'os', 'os/helper'],
   'os/job': [...WORDS, 'os'],
   audit: [...WORDS, 'os'],
   vault: [...WORDS, 'os'],

@@ -8,6 +8,7 @@ import { verifyAudit } from '../../audit/chain.js'
 import { findBash } from '../../os/bash.js'
 import { kernelFindings } from './kernel.js'
 import { sandboxFindings } from './sandbox.js'
+import { tryFindings } from './tries.js'
 import { findHelper, findShellBuiltin } from '../../os/helper/file.js'
 import { bootId, isAlive, processesMarked } from '../../os/proc.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
@@ -36,6 +37,7 @@ export async function examine(patient: Patient): Promise<Finding[]> {
     await auditFinding(patient),
     ...kernelFindings(),
     ...(await sandboxFindings()),
+    ...(await tryFindings(patient)),
   ]
 }
 

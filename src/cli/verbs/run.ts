@@ -19,6 +19,7 @@ import {
   SET_OPTION,
 } from '../option-rows.js'
 import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
+import { countWords } from '../tries.js'
 import type { Verb } from '../verb.js'
 import { visible } from '../../output/visible.js'
 
@@ -150,7 +151,9 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     }
     const where: Engine | Session = options.session === undefined ? engine : await engine.session(options.session)
     const shape = { asJson: options.json === true, plain: options.ansi === 'strip' }
-    return follow((extra) => where.stream({ ...placed, ...extra }), shape, io)
+    const code = await follow((extra) => where.stream({ ...placed, ...extra }), shape, io)
+    if (!options.json && (options.try !== undefined || io.err.isTTY)) await tellTry(engine, io)
+    return code
   })
 }
 
@@ -163,6 +166,16 @@ function limitsOf({ memory, cpu, processes }: RunOptions): Pick<RunRequest, 'lim
       ...(processes === undefined ? {} : { processes }),
     },
   }
+}
+
+/** What it wrote does not count yet. */
+async function tellTry(engine: Engine, io: Io): Promise<void> {
+  const found = engine.place === null ? await engine.changes().catch(() => null) : null
+  if (found)
+    io.err.write(
+      `cerith: ${found.id}: ${countWords(found.changes)}, and nothing of it counts yet; cerith diff, cerith accept, cerith discard
+`,
+    )
 }
 
 /** The output has been shown as it came: of the Outcome's own text only bash's words about a syntax error are needed. */

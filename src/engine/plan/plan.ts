@@ -48,10 +48,11 @@ export async function planRun(
   const { limits } = services
   if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
   const command = checkRequest(request, limits)
+  if (request.cwd !== undefined && services.sandbox?.options.try) await services.sandbox.prepared()
   const cwd =
     around.entered && request.cwd === undefined && !services.roots
       ? around.cwd
-      : checkDirectory(request.cwd, around.cwd, services.roots)
+      : checkDirectory(request.cwd, around.cwd, services.roots, services.seen)
   const environment = environmentOf(request, services)
   const verdict = await services.judge(
     command,

@@ -19,6 +19,8 @@ export type AuditKind =
   | 'send'
   | 'attach'
   | 'hook'
+  | 'accept'
+  | 'discard'
 
 /** One decision and what came of it. Command text has its tokens unresolved; every text is masked before it gets here. */
 export interface AuditEntry {

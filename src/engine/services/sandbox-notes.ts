@@ -4,10 +4,17 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { SandboxFacts, SandboxOptions } from '../../contract/sandbox.js'
 import type { Refused } from '../../os/confine/proxy.js'
 import type { Found } from '../../os/confine/quarantine.js'
-import type { BuiltRoom } from './sandbox.js'
+import type { TryFolder } from '../../os/confine/try-store.js'
+import type { BuiltRoom } from './room-builder.js'
 
-/** `known`: causes that were told before. */
-export function adorned(outcome: Outcome, built: BuiltRoom, options: SandboxOptions, known: Set<string>): Outcome {
+/** `known`: causes that were told before; `news`: what is told whatever came of the command. */
+export function adorned(
+  outcome: Outcome,
+  built: BuiltRoom,
+  options: SandboxOptions,
+  known: Set<string>,
+  news: readonly string[],
+): Outcome {
   const { policy, quarantine, proxy, limits, place } = built
   const set = quarantine.look()
   // Never from the words of a command that did what it should.
@@ -16,7 +23,8 @@ export function adorned(outcome: Outcome, built: BuiltRoom, options: SandboxOpti
   const unreached = (proxy?.refused() ?? []).map(unreachedNote)
   const hit = failed ? (limits?.hit() ?? []).map((limit) => limitNote(limit, options)) : []
   const lacking = (limits?.missing ?? []).map(missingNote)
-  const told = failed ? [...blocked, ...unreached, ...hit, ...lacking] : lacking
+  const tried = built.tried ? [tryNote(built.tried)] : []
+  const told = [...tried, ...(failed ? [...blocked, ...unreached, ...hit, ...lacking] : lacking)]
   const notes = [...told, ...set.map(foundNote)]
     .filter(({ cause }) => !known.has(cause))
     .map(({ cause, text }) => {
@@ -27,7 +35,17 @@ export function adorned(outcome: Outcome, built: BuiltRoom, options: SandboxOpti
     ...place,
     blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(set.map(({ path }) => path)),
   }
-  return { ...outcome, sandbox: facts, notes: notes.length > 0 ? [...outcome.notes, ...notes] : outcome.notes }
+  const all = [...notes, ...news]
+  return { ...outcome, sandbox: facts, notes: all.length > 0 ? [...outcome.notes, ...all] : outcome.notes }
+}
+
+function tryNote({ record }: TryFolder): Blocked {
+  const roots = record.roots.map(({ path }) => path).join(', ')
+  return {
+    cause: `try ${record.id}`,
+    what: record.id,
+    text: `This is a try (${record.id}): what is written in ${roots} is kept apart, and counts when it is accepted.`,
+  }
 }
 
 function limitNote(limit: string, { limits }: SandboxOptions): Blocked {

@@ -11,6 +11,8 @@ import type { LiveCalls } from './live-calls.js'
 import type { SpillFile } from '../../os/spill.js'
 import type { PlannedEnvironment } from '../../env/filter.js'
 import type { Sandbox, Stay } from './sandbox.js'
+import type { Seen } from '../../os/paths.js'
+import type { Tries } from './tries.js'
 import type { SecretStore } from './secret-store.js'
 import type { EngineLimits, EngineOptions } from './options.js'
 
@@ -34,6 +36,10 @@ export interface Services {
   /** The same, or one for the calls that ask for it. */
   sandboxFor(): Sandbox
   closeSandboxes(): Promise<void>
+  /** Where a directory of a command is looked at: in the room of a try, else as it is. */
+  readonly seen: Seen
+  /** What commands wrote without it counting yet. */
+  readonly tries: Tries
   /** Where one command or session stays in the sandbox; null for the engine as a whole. */
   readonly stay: Stay | null
   readonly audit: AuditSink | null

@@ -90,7 +90,7 @@ export class LiveSession implements Session {
   #adopted = false
   /** To be said by the next call. */
   readonly #news: string[] = []
-  readonly #directory = new SessionDirectory()
+  readonly #directory: SessionDirectory
   #busy = false
   #closed = false
   #idle: NodeJS.Timeout | null = null
@@ -110,6 +110,7 @@ export class LiveSession implements Session {
       }).env,
       ...services.ownEnv,
     }
+    this.#directory = new SessionDirectory(services.seen)
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseSnapshot(parts.saved) : null)
     if (parts.saved && !this.#memory.state)
       this.#news.push('The saved state of this session could not be read; it starts without it.')
@@ -180,6 +181,20 @@ export class LiveSession implements Session {
       this.#former.clear()
       this.#shell = null
       this.#memory.forget(this.#services.cwd)
+    })
+  }
+
+  /** Its room is about to end: the shell goes, and its state stays for the next one. */
+  leaveRoom(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#stay) return
+      await this.stateInTurn()
+      this.#stopIdle()
+      await Promise.all([...(this.#shell ? [this.#shell] : []), ...this.#former].map((shell) => shell.end(0, false)))
+      this.#former.clear()
+      this.#shell = null
+      this.#stay.leave()
+      this.#stay = null
     })
   }
 
@@ -326,9 +341,15 @@ export class LiveSession implements Session {
     const memory = this.#memory
     if (request.sandbox !== undefined) throw fixedSandbox()
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
+    // A directory that only the try holds is found in its room.
+    if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
     const notes = [...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
     const judged = (): Promise<Plan> =>
-      planRun(request, { ...this.surroundings(), entered: this.#shell?.alive || isThere(memory) }, this.#services)
+      planRun(
+        request,
+        { ...this.surroundings(), entered: this.#shell?.alive || isThere(memory, this.#services.seen) },
+        this.#services,
+      )
     let plan = await judged()
     // Refused for what the shell was thought to hold: ask the shell, and judge what it really holds.
     if (plan.verdict.decision !== 'allow' && this.#shell?.alive && (memory.dirty || memory.unread)) {
@@ -406,7 +427,7 @@ export class LiveSession implements Session {
       this.#restarts += 1
     }
     const { state } = memory
-    const cwd = nearestExisting(memory.cwd)
+    const cwd = nearestExisting(memory.cwd, this.#services.seen)
     if (this.#services.sandbox && !this.#stay?.room.alive) {
       this.#stay?.leave()
       this.#stay = await this.#services.sandbox.enter(undefined, true)
@@ -416,7 +437,7 @@ export class LiveSession implements Session {
     memory.forNewShell()
     memory.holdings.begin()
     if (!state) return shell
-    const wanted = { ...state, cwd: isThere(memory) ? state.cwd : bytesOf(cwd) }
+    const wanted = { ...state, cwd: isThere(memory, this.#services.seen) ? state.cwd : bytesOf(cwd) }
     const found = await shell.restore(wanted, { variables: this.initialNames })
     memory.noteDump(shell, AFTER)
     const missing = found ? notRestored(wanted, found) : ['its state']

@@ -18,6 +18,8 @@ export interface Sessions {
   surroundings(name: string): Promise<Surroundings>
   /** What gives a fresh shell the state of this session. */
   restore(name: string): Promise<Restore>
+  /** Idle ones end their shells; the next command of each has a new one with the same state. */
+  leaveRooms(): Promise<void>
   close(): Promise<void>
 }
 
@@ -70,6 +72,7 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
       return session.surroundings()
     },
     restore: async (name) => restoreOf(await get(name).currentState(), get(name).initialNames),
+    leaveRooms: async () => void (await Promise.all([...live.values()].map((session) => session.leaveRoom()))),
     async close() {
       await Promise.all(
         [...live.entries()].map(async ([name, session]) => {

@@ -19,7 +19,22 @@ export interface AutomationRule {
 /** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
 export const OWN_AUTOMATION: AutomationRule = {
   program: 'cerith',
-  subcommands: ['approve', 'attach', 'clean', 'hook', 'kill', 'mcp', 'run', 'secret', 'send', 'serve', 'top', 'ui'],
+  subcommands: [
+    'accept',
+    'approve',
+    'attach',
+    'clean',
+    'discard',
+    'hook',
+    'kill',
+    'mcp',
+    'run',
+    'secret',
+    'send',
+    'serve',
+    'top',
+    'ui',
+  ],
   tools: 'the shell tools you already have',
   feature: 'cerith',
   enabled: true,

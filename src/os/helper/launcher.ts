@@ -57,6 +57,8 @@ export interface RoomOrder {
   /** A listener inside, for a proxy outside. */
   readonly listens: boolean
   readonly tmpBytes?: number
+  /** Held as long as anything lives in the room; a room whose lock is held is not built. */
+  readonly lock?: string
   /** The directory that holds the folders of session files; a command sees only its own folder. */
   readonly inner: string
 }

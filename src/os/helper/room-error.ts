@@ -12,12 +12,18 @@ export function roomError(errno: string, what: string): ShellError {
 
 function roomHint(what: string): string {
   if (what === 'user namespace' || what === 'identity' || what === 'private') return namespaceHint()
+  if (what === 'try lock')
+    return 'Commands live in the room of this try, or it is being accepted: wait, or begin another (`--try new`).'
+  if (what.startsWith('try')) return TRY_HINT
   if (what === 'landlock') return 'The kernel needs Landlock (5.19 or later, `lsm=` with `landlock`).'
   if (what === 'root' || what === 'init')
     return 'In a container /proc is often covered in part: start it with less of that, or use the weaker sandbox.'
   if (what.startsWith('/')) return `Check that ${what} exists and is no link.`
   return 'See `cerith doctor`.'
 }
+
+const TRY_HINT =
+  'A try needs a state directory ($CERITH_HOME) on a file system with extended attributes that can be the upper layer of an overlay: ext4, xfs, btrfs, tmpfs; not NFS, FUSE or another overlay.'
 
 /** Which switch of this machine forbids user namespaces. */
 export function namespaceHint(): string {

@@ -49,7 +49,11 @@ export function describeRoom(id: number, order: RoomOrder): (readonly [string, s
   if (order.weaker) fields.push(['weaker', 1])
   if (order.listens) fields.push(['listens', 1])
   if (order.tmpBytes) fields.push(['tmp', order.tmpBytes])
-  for (const { kind, path } of order.items) fields.push([kind, path])
+  if (order.lock !== undefined) fields.push(['lock', order.lock])
+  for (const { kind, path, layer } of order.items) {
+    fields.push([kind, path])
+    if (layer !== undefined) fields.push(['layer', layer])
+  }
   return fields
 }
 

@@ -73,6 +73,10 @@ export const FAR_VERBS = {
   'engine.check': (engine, args) => engine.check(args.command as string, args.options),
   'engine.sandboxPolicy': (engine) => engine.sandboxPolicy(),
   'engine.plan': (engine, args) => engine.plan(args.request as RunRequest),
+  'engine.tries': (engine) => engine.tries(),
+  'engine.changes': (engine, args) => engine.changes(args.options),
+  'engine.accept': (engine, args, call) => engine.accept({ ...args.options, ask: call.ask, signal: call.signal }),
+  'engine.discard': (engine, args) => engine.discard(args.options),
   'session.run': async (engine, args, call) => {
     const session = await sessionOf(engine, args)
     return run(session, args, call)

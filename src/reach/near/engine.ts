@@ -3,6 +3,7 @@
  * `open` arrives there and gives a link.
  */
 import { randomBytes } from 'node:crypto'
+import type { Accepted, Changes, Discarded, TryInfo } from '../../contract/changes.js'
 import type { Engine, RunHandle, Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
@@ -384,6 +385,15 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       checkRequest(request, limits)
       return (await call('engine.plan', requestArgs(request))) as PlanSummary
     },
+    tries: async () => (await call('engine.tries')) as readonly TryInfo[],
+    changes: async (which) => (await call('engine.changes', which ? { options: which } : {})) as Changes,
+    async accept({ ask: own, signal, ...options } = {}) {
+      const pending = begin('engine.accept', { options })
+      rememberAsk(pending, own)
+      signal?.addEventListener('abort', () => calls.order(pending, { how: 'abort' }), { once: true })
+      return (await answer(pending)) as Accepted
+    },
+    discard: async (which) => (await call('engine.discard', which ? { options: which } : {})) as Discarded,
     secrets: {
       set: (name, value) => secrets.set({ kind: 'secret', name }, bytesOf(value)),
       setDecrypted: (name, value) => secrets.set({ kind: 'decrypt', name }, bytesOf(value)),

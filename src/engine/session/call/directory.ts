@@ -5,6 +5,7 @@ import {
   isSameDirectory,
   nearestExisting,
   type DirectoryIdentity,
+  type Seen,
 } from '../../../os/paths.js'
 import { linkOf } from '../../../os/proc.js'
 import { quoteWord } from '../../plan/quote.js'
@@ -15,30 +16,36 @@ import { utf8 } from '../shell/state.js'
 export class SessionDirectory {
   /** As it was found to exist last. */
   #seen: DirectoryIdentity | null = null
+  readonly #look: Seen
+
+  constructor(look: Seen) {
+    this.#look = look
+  }
 
   /** Nothing has happened to it since it was looked at. */
   isUnchanged(path: string): boolean {
-    return isSameDirectory(directoryIdentity(path), this.#seen)
+    return isSameDirectory(directoryIdentity(path, this.#look), this.#seen)
   }
 
   /** Moves the session where it is necessary, and says so. */
   check(memory: SessionMemory, shell: SessionShell | null): string[] {
     // The same directory under the same name as a moment ago: asking for it costs a third of the kernel's full answer.
-    const seen = shell ? directoryIdentity(memory.cwd) : null
+    const seen = shell ? directoryIdentity(memory.cwd, this.#look) : null
     if (isSameDirectory(seen, this.#seen)) return []
     this.#seen = seen
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
     const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
-    const lost = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at) !== at && !isThere(memory)
+    const isGone = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at, this.#look) !== at
+    const lost = isGone && !isThere(memory, this.#look)
     if (!lost) return []
     const gone = memory.cwd.replace(/ \(deleted\)$/, '')
-    memory.cwd = nearestExisting(gone)
+    memory.cwd = nearestExisting(gone, this.#look)
     shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
     return memory.cwd === gone ? [] : [`The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`]
   }
 }
 
 /** A name that is no UTF-8 is known to the state only. */
-export function isThere({ cwd, state }: SessionMemory): boolean {
-  return state !== null && utf8(state.cwd) === cwd && isDirectory(Buffer.from(state.cwd, 'latin1'))
+export function isThere({ cwd, state }: SessionMemory, look: Seen): boolean {
+  return state !== null && utf8(state.cwd) === cwd && isDirectory(Buffer.from(look(state.cwd), 'latin1'))
 }
