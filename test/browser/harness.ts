@@ -48,10 +48,7 @@ export class World {
     })
     this.#uis.push(child)
     child.stderr?.on('data', (chunk: Buffer) => (this.said += String(chunk)))
-    const link = await new Promise<string>((resolve, reject) => {
-      child.stdout?.once('data', (chunk: Buffer) => resolve(String(chunk).trim()))
-      child.once('exit', (code) => reject(new Error(`cerith ui ended with ${code}: ${this.said}`)))
-    })
+    const link = await firstLine(child)
     const { origin, port } = new URL(link)
     // Names under localhost are the browser's: the resolver of this machine may not know them.
     return { link, child, origin, near: `http://127.0.0.1:${port}` }
@@ -88,10 +85,19 @@ export class World {
   }
 }
 
+/** Of what a process prints; fails when it ends before. */
+export function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.once('data', (chunk: Buffer) => resolve(String(chunk).trim()))
+    child.once('exit', (code) => reject(new Error(`it ended with ${code}`)))
+    child.once('error', reject)
+  })
+}
+
 /** Violations of the rules for accessible pages, as `rule (count)`. */
 export async function violations(page: Page): Promise<string[]> {
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-  await page.evaluate(readFileSync(axe, 'utf8'))
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(readFileSync(axe, 'utf8'))
   return page.evaluate(async () => {
     const run = (
       globalThis as unknown as {

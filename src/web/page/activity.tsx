@@ -19,7 +19,8 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
     if (message.t === 'samples') setSamples((all) => ({ ...all, [message['id']]: message['samples'] }))
   }, [])
   const running = [...world.jobs].filter(([, job]) => job.running).slice(0, 6)
-  const busy = [...running.map(([id]) => id), ...[...world.calls.keys()].slice(0, 4)]
+  const calls = [...world.calls].filter(([, { ask }]) => ask === null).slice(0, 4)
+  const busy = [...running, ...calls].map(([id]) => id)
   useEffect(() => {
     const look = (): void => {
       say({ do: 'audit', ask: 'plots', query: '', limit: 2_000 })
@@ -191,41 +192,51 @@ function Lines({
   )
 }
 
-/** CPU and memory of what runs, one over the other. */
+/** CPU and memory of what runs, each as a line with its figure of now and its highest. */
 function Uses({ title, samples, dark }: { title: string; samples: readonly Sample[]; dark: boolean }) {
-  const last = samples.at(-1)!
-  const over =
-    (of: (sample: Sample) => number, value: (n: number) => string): Draw =>
-    (place, plot) =>
-      plot(
-        place,
-        samples.map(({ at }) => at / 1000),
-        [samples.map(of)],
-        { kind: 'line', value, height: 70 },
-      )
   return (
     <div class="card">
-      <h3>{title}</h3>
-      <div class="pair">
-        <span class="hint">CPU</span>
-        <strong>{last.cpu} %</strong>
-      </div>
-      <Drawing
-        title={`CPU of ${title}`}
-        dark={dark}
-        on={samples}
-        draw={over(
-          ({ cpu }) => cpu,
-          (n) => `${n} %`,
-        )}
-        small
-      />
-      <div class="pair">
-        <span class="hint">Memory</span>
-        <strong>{size(last.memory)}</strong>
-      </div>
-      <Drawing title={`Memory of ${title}`} dark={dark} on={samples} draw={over(({ memory }) => memory, size)} small />
+      <h2>{title}</h2>
+      <Use name="CPU" title={title} samples={samples} dark={dark} of={({ cpu }) => cpu} value={(n) => `${n} %`} />
+      <Use name="Memory" title={title} samples={samples} dark={dark} of={({ memory }) => memory} value={size} />
+      <p class="hint">the last {took(samples.at(-1)!.at - samples[0]!.at)}</p>
     </div>
+  )
+}
+
+function Use({
+  name,
+  title,
+  samples,
+  dark,
+  of,
+  value,
+}: {
+  name: string
+  title: string
+  samples: readonly Sample[]
+  dark: boolean
+  of: (sample: Sample) => number
+  value: (n: number) => string
+}) {
+  const values = samples.map(of)
+  const draw: Draw = (place, plot) =>
+    plot(
+      place,
+      samples.map(({ at }) => at / 1000),
+      [values],
+      { kind: 'line', value, height: 48, bare: true },
+    )
+  return (
+    <>
+      <div class="pair">
+        <span class="hint">{name}</span>
+        <span>
+          <strong>{value(values.at(-1)!)}</strong> <span class="hint">of at most {value(Math.max(...values))}</span>
+        </span>
+      </div>
+      <Drawing title={`${name} of ${title}`} dark={dark} on={samples} draw={draw} small />
+    </>
   )
 }
 
@@ -246,7 +257,7 @@ function Plot({
 }) {
   return (
     <div class="card">
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <Drawing title={note ? `${title}: ${note}` : title} draw={draw} on={on} dark={dark} />
       {note && <p class="hint">{note}</p>}
     </div>

@@ -2,6 +2,7 @@
 import { render } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Activity } from './activity'
+import { Dialog } from './dialog'
 import { List, itemsOf } from './list'
 import { SessionView } from './session'
 import { Share } from './share'
@@ -27,11 +28,7 @@ function App() {
   const [selected, setSelected] = useState<string | null>(null)
   const [help, setHelp] = useState(false)
   const [share, setShare] = useState(false)
-  const [dark, setDark] = useState(() => {
-    const wanted =
-      localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
-    return wanted === 'dark'
-  })
+  const [dark, setDark] = useDark()
   const go = (to: Place): void => {
     if (to !== place) history.pushState({ place: to }, '')
     setPlace(to)
@@ -53,10 +50,11 @@ function App() {
       const target = event.target as HTMLElement
       const isTyping = target.closest('input, textarea, select, .xterm') !== null
       if (event.key === 'Escape' && !target.closest('.xterm')) {
-        if (help || share) return (setHelp(false), setShare(false))
+        if (help || share) return
         if (target.closest('input')) return target.blur()
         if (place !== 'live') return history.back()
       }
+      if (help || share) return
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return
       const rows = itemsOf('').filter(({ of }) => of !== null)
       const at = rows.findIndex(({ of }) => of === selected)
@@ -68,7 +66,7 @@ function App() {
       if (event.key === 'j') move(1)
       else if (event.key === 'k') move(at < 0 ? 1 : -1)
       else if (event.key === 'Enter' && selected && target === document.body) go(selected)
-      else if (event.key === '/') focus('main input[type=search], input[type=search]')
+      else if (event.key === '/') focus('.view input[type=search], input[type=search]')
       else if (event.key === 'a') focus('.ask pre')
       else if (event.key === 't')
         [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Take over')?.click()
@@ -82,12 +80,13 @@ function App() {
   // A link to one job shows that job and nothing around it.
   const open = only !== null ? `job/${only}` : place.includes('/') ? place : null
   const close = (): void => (history.state?.place ? history.back() : setPlace('live'))
+  const isQuiet = hasState && world.calls.size + world.jobs.size + world.engines.size === 0
   const isOut = link === 'no key' || link === 'ended' || link === 'used'
   return (
     <div class="shell" data-open={open !== null || place === 'activity' || isOut} data-lost={link === 'lost'}>
       <header>
         <h1>cerith</h1>
-        {only === null && (
+        {only === null && !isOut && (
           <nav aria-label="Views">
             <button class="plain" aria-current={place === 'activity' ? undefined : 'page'} onClick={() => go('live')}>
               Live
@@ -124,57 +123,54 @@ function App() {
         <button class="plain" onClick={() => setHelp(!help)} aria-label="Keys and help">
           ?
         </button>
-        <button
-          class="plain"
-          onClick={() => (setDark(!dark), localStorage.setItem('theme', dark ? 'light' : 'dark'))}
-          aria-label={dark ? 'Light colours' : 'Dark colours'}
-        >
+        <button class="plain" onClick={() => setDark(!dark)} aria-label={dark ? 'Light colours' : 'Dark colours'}>
           {dark ? '☀' : '☾'}
         </button>
       </header>
-      {place !== 'activity' && !isOut && only === null && (
-        <aside aria-label="Commands, sessions and jobs">
-          <List open={open} pick={go} selected={selected} />
-        </aside>
+      {link === 'lost' && (
+        <div class="band warn" role="alert">
+          <span>
+            The connection is lost. What you see may be old; trying again. If <code>cerith ui</code> has ended, start it
+            again and open its link.
+          </span>
+          <button class="plain underline" onClick={retryNow}>
+            Try now
+          </button>
+        </div>
+      )}
+      {disk?.isFull && !isOut && (
+        <div class="band warn" role="alert">
+          The disk that holds the state of cerith is full ({size(disk.free)} free): jobs cannot store what they print.
+        </div>
       )}
       <main class={place === 'activity' || isOut || only !== null ? 'all' : ''}>
-        {link === 'lost' && (
-          <div class="band warn" role="alert">
-            <span>
-              The connection is lost. What you see may be old; trying again. If <code>cerith ui</code> has ended, start
-              it again and open its link.
-            </span>
-            <button class="plain underline" onClick={retryNow}>
-              Try now
-            </button>
-          </div>
+        {place !== 'activity' && !isOut && only === null && (
+          <section class="side" aria-label="Commands, sessions and jobs">
+            <List open={open} pick={go} selected={selected} />
+          </section>
         )}
-        {disk?.isFull && !isOut && (
-          <div class="band warn" role="alert">
-            The disk that holds the state of cerith is full ({size(disk.free)} free): jobs cannot store what they print.
-          </div>
-        )}
-        {isOut ? (
-          <Out link={link} />
-        ) : place === 'activity' && only === null ? (
-          <Activity dark={dark} go={go} />
-        ) : open?.startsWith('session/') ? (
-          <SessionView key={open} of={open} close={close} go={go} dark={dark} />
-        ) : open ? (
-          <View key={open} of={open} close={close} dark={dark} go={go} />
-        ) : (
-          <Empty
-            title={
-              hasState && world.calls.size + world.jobs.size + world.engines.size === 0
-                ? 'All quiet'
-                : 'Choose a command or a job'
-            }
-          >
-            {hasState && world.calls.size + world.jobs.size + world.engines.size === 0
-              ? 'No agent is at work. Leave this page open: what they start shows up by itself.'
-              : 'Its output appears here as it comes. Looking changes nothing.'}
-          </Empty>
-        )}
+        <div class="view">
+          {isOut ? (
+            <Out link={link} />
+          ) : place === 'activity' && only === null ? (
+            <Activity dark={dark} go={go} />
+          ) : open?.startsWith('session/') ? (
+            <SessionView key={open} of={open} close={close} go={go} dark={dark} />
+          ) : open ? (
+            <View key={open} of={open} close={close} dark={dark} go={go} />
+          ) : (
+            <Empty title={isQuiet ? 'All quiet' : 'Choose a command or a job'}>
+              {isQuiet ? (
+                <>
+                  No agent is at work. Leave this page open: what they start shows up by itself. To see something now,
+                  run <code>cerith run 'sleep 30'</code> in a terminal.
+                </>
+              ) : (
+                'Its output appears here as it comes. Looking changes nothing.'
+              )}
+            </Empty>
+          )}
+        </div>
       </main>
       {toast && (
         <div class="toast" role="alert">
@@ -185,6 +181,28 @@ function App() {
       {share && <Share close={() => setShare(false)} job={open?.startsWith('job/') ? open.slice(4) : null} />}
     </div>
   )
+}
+
+/** As the system has it, until the person chooses. */
+function useDark(): [boolean, (dark: boolean) => void] {
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  const [dark, setDark] = useState(
+    () => (localStorage.getItem('theme') ?? (system.matches ? 'dark' : 'light')) === 'dark',
+  )
+  useEffect(() => {
+    const follow = (): void => {
+      if (localStorage.getItem('theme') === null) setDark(system.matches)
+    }
+    system.addEventListener('change', follow)
+    return () => system.removeEventListener('change', follow)
+  }, [])
+  return [
+    dark,
+    (wanted) => {
+      localStorage.setItem('theme', wanted ? 'dark' : 'light')
+      setDark(wanted)
+    },
+  ]
 }
 
 function Out({ link }: { link: string }) {
@@ -222,24 +240,24 @@ const HELP: readonly (readonly [string, string])[] = [
 
 function Help({ close }: { close: () => void }) {
   return (
-    <div class="veil" onClick={close}>
-      <div class="dialog" role="dialog" aria-label="Keys" onClick={(event) => event.stopPropagation()}>
-        <h2>Keys</h2>
-        <dl class="keylist">
-          {HELP.map(([key, text]) => (
-            <>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{text}</dd>
-            </>
-          ))}
-        </dl>
-        <button onClick={close}>Close</button>
-      </div>
-    </div>
+    <Dialog title="Keys" close={close}>
+      <dl class="keylist">
+        {HELP.map(([key, text]) => (
+          <div key={key}>
+            <dt>
+              {key.split(' ').map((each) => (
+                <kbd>{each}</kbd>
+              ))}
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
   )
 }
 
-render(<App />, document.getElementById('app')!)
+const place = document.getElementById('app')!
+place.replaceChildren()
+render(<App />, place)
 start()

@@ -8,14 +8,14 @@ import type { AskRow } from '../words'
 const ARM_MS = 500
 
 export function Asks() {
-  const { asks, role } = useWorld()
+  const { asks, role, link } = useWorld()
   const all = [...asks.values()].sort((a, b) => a.askedAt - b.askedAt)
   if (all.length === 0) return null
   return (
     <section aria-label="Waiting for you" class="asks">
       <h2>Waiting for you</h2>
       {all.map((ask) => (
-        <Card key={ask.id} ask={ask} canAnswer={role === 'person'} place={all.indexOf(ask)} />
+        <Card key={ask.id} ask={ask} canAnswer={role === 'person' && link === 'live'} place={all.indexOf(ask)} />
       ))}
     </section>
   )

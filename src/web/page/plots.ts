@@ -6,8 +6,16 @@ export interface PlotOptions {
   readonly value: (value: number) => string
   readonly log?: boolean
   readonly height?: number
+  /** A line without axes; its figures stand beside it. */
+  readonly bare?: boolean
   /** Colours by the name of a variable of the style sheet, one per series. */
   readonly colors?: readonly string[]
+}
+
+/** Room beside the first and the last, so that both are drawn whole. */
+function spaced(_plot: unknown, low: number, high: number): [number, number] {
+  const room = Math.max(2, (high - low) * 0.03)
+  return [low - room, high + room]
 }
 
 export function plot(
@@ -33,9 +41,10 @@ export function plot(
       width: place.clientWidth,
       height: options.height ?? 140,
       legend: { show: false },
-      cursor: { y: false },
+      cursor: options.bare ? { show: false } : { y: false },
+      ...(options.bare ? { padding: [2, 0, 2, 0] as [number, number, number, number] } : {}),
       scales: {
-        x: { time: true },
+        x: { time: true, ...(options.bare ? {} : { range: spaced }) },
         y: options.log
           ? { distr: 3 }
           : { range: (_u: unknown, _low: number, high: number) => [0, Math.max(1, high * 1.1)] as [number, number] },
@@ -43,6 +52,8 @@ export function plot(
       axes: [
         {
           ...axis,
+          show: !options.bare,
+          size: 30,
           values: [
             [60, '{HH}:{mm}', null, null, null, null, null, null, 1],
             [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 1],
@@ -50,6 +61,7 @@ export function plot(
         },
         {
           ...axis,
+          show: !options.bare,
           size: 58,
           values: values as uPlot.Axis.Values,
           ...(options.log
@@ -72,8 +84,8 @@ export function plot(
               paths: uPlot.paths.bars!({ size: [0.8, 24] }),
               points: { show: false },
             }
-          if (options.kind === 'line') return { stroke, width: 1.5, points: { show: false } }
-          return { stroke, paths: () => null, points: { show: true, size: 4, fill: stroke, width: 0 } }
+          if (options.kind === 'line') return { stroke, fill: `${stroke}22`, width: 1.5, points: { show: false } }
+          return { stroke, paths: () => null, points: { show: true, size: 6, fill: stroke, width: 0 } }
         }),
       ],
     } as uPlot.Options,

@@ -16,7 +16,7 @@ export function Replay({ tape, from, dark }: { tape: Tape; from: number; dark: b
   const next = useRef(0)
   const [at, setAt] = useState(from)
   const [isPlaying, setPlaying] = useState(true)
-  const [speed, setSpeed] = useState(2)
+  const [speed, setSpeed] = useState(1)
   const play = (to: number): void => {
     let text = ''
     while (next.current < tape.events.length && tape.events[next.current]!.atMs <= to)

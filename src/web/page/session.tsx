@@ -82,7 +82,7 @@ export function SessionView({
     <>
       <div class="head">
         <div class="title">
-          <button class="back plain" onClick={close} aria-label="Back to the list">
+          <button class="back plain" onClick={close}>
             ‹ All
           </button>
           <h2 class="name">Session {visible(name)}</h2>

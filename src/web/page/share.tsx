@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ago, visible } from './format'
 import type { LookLink } from '../words'
 import { say, useMessages, world } from './store'
+import { Dialog } from './dialog'
 import { copy } from './view'
 
 const LIVES: readonly (readonly [string, number])[] = [
@@ -23,73 +24,69 @@ export function Share({ close, job }: { close: () => void; job: string | null })
     if (message.t === 'shared') setMade(message['link'])
   }, [])
   return (
-    <div class="veil" onClick={close}>
-      <div class="dialog" role="dialog" aria-label="Share" onClick={(event) => event.stopPropagation()}>
-        <h2>Let someone look</h2>
-        <p class="hint">
-          A link shows {only === null ? 'everything that you see' : 'this one job'} and can do nothing. It opens once,
-          on this machine or through a tunnel to it, and ends by itself.
-        </p>
-        <div class="tools">
-          <label class="hide" for="whom">
-            For whom
-          </label>
-          <input
-            id="whom"
-            placeholder="For whom"
-            value={label}
-            onInput={(event) => setLabel((event.target as HTMLInputElement).value)}
-          />
-          {job !== null && (
-            <select
-              aria-label="What"
-              value={only ?? ''}
-              onChange={(event) => setOnly((event.target as HTMLSelectElement).value || null)}
-            >
-              <option value={job}>This job only</option>
-              <option value="">Everything</option>
-            </select>
-          )}
+    <Dialog title="Let someone look" close={close}>
+      <p class="hint">
+        A link shows {only === null ? 'everything that you see' : 'this one job'} and can do nothing. It opens once, on
+        this machine or through a tunnel to it, and ends by itself.
+      </p>
+      <div class="tools">
+        <label class="hide" for="whom">
+          For whom
+        </label>
+        <input
+          id="whom"
+          placeholder="For whom"
+          value={label}
+          onInput={(event) => setLabel((event.target as HTMLInputElement).value)}
+        />
+        {job !== null && (
           <select
-            aria-label="How long"
-            value={lives}
-            onChange={(event) => setLives(Number((event.target as HTMLSelectElement).value))}
+            aria-label="What"
+            value={only ?? ''}
+            onChange={(event) => setOnly((event.target as HTMLSelectElement).value || null)}
           >
-            {LIVES.map(([name, ms]) => (
-              <option value={ms}>{name}</option>
-            ))}
+            <option value={job}>This job only</option>
+            <option value="">Everything</option>
           </select>
-          <button class="main" onClick={() => say({ do: 'share', label, livesMs: lives, only })}>
-            Make a link
-          </button>
-        </div>
-        {made && (
-          <div class="made">
-            <code>{made}</code>
-            <button onClick={() => void copy(made)}>Copy</button>
-          </div>
         )}
-        {links.length > 0 && (
-          <ul class="shared">
-            {links.map(({ id, label: name, until, pages, only: one }) => (
-              <li key={id}>
-                <span>
-                  {name}{' '}
-                  <span class="hint">
-                    {one === null ? 'everything' : nameOf(one)}, {pages > 0 ? 'open now' : 'not open'},{' '}
-                    {until === null ? 'until this ends' : `ends in ${ago(until - Date.now())}`}
-                  </span>
-                </span>
-                <button class="bad" onClick={() => say({ do: 'revoke', id })}>
-                  Revoke
-                </button>
-              </li>
-            ))}
-          </ul>
-        )}
-        <button onClick={close}>Close</button>
+        <select
+          aria-label="How long"
+          value={lives}
+          onChange={(event) => setLives(Number((event.target as HTMLSelectElement).value))}
+        >
+          {LIVES.map(([name, ms]) => (
+            <option value={ms}>{name}</option>
+          ))}
+        </select>
+        <button class="main" onClick={() => say({ do: 'share', label, livesMs: lives, only })}>
+          Make a link
+        </button>
       </div>
-    </div>
+      {made && (
+        <div class="made">
+          <code>{made}</code>
+          <button onClick={() => void copy(made)}>Copy</button>
+        </div>
+      )}
+      {links.length > 0 && (
+        <ul class="shared">
+          {links.map(({ id, label: name, until, pages, only: one }) => (
+            <li key={id}>
+              <span>
+                {name}{' '}
+                <span class="hint">
+                  {one === null ? 'everything' : nameOf(one)}, {pages > 0 ? 'open now' : 'not open'},{' '}
+                  {until === null ? 'until this ends' : `ends in ${ago(until - Date.now())}`}
+                </span>
+              </span>
+              <button class="bad" onClick={() => say({ do: 'revoke', id })}>
+                Revoke
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
   )
 }
 

@@ -72,7 +72,6 @@ export function View({
   useEffect(() => {
     if (isWhole || !hasRow) return
     let alive = true
-    setSkipped(0)
     // Loaded by the first look at output: the list needs none of it.
     void import('./terminal').then(({ openTerminal }) => {
       if (!alive || !place.current) return
@@ -84,7 +83,6 @@ export function View({
         onLink: (uri) => followLink(uri),
       })
       for (const message of queue.current.splice(0)) show(message)
-      say({ do: 'open', of })
       setReady(true)
     })
     return () => {
@@ -94,7 +92,17 @@ export function View({
       term.current?.close()
       term.current = null
     }
-  }, [of, isWhole, hasRow, world.link === 'live'])
+  }, [of, isWhole, hasRow])
+  const isLive = world.link === 'live'
+  // A connection that comes back begins anew; until then what was seen stays.
+  useEffect(() => {
+    if (!isReady || !isLive) return
+    setSkipped(0)
+    setTaken(false)
+    term.current?.take(false)
+    term.current?.clear()
+    say({ do: 'open', of })
+  }, [of, isReady, isLive])
   useEffect(() => term.current?.theme(dark), [dark])
   const giveBack = (): void => {
     setTaken(false)
@@ -114,7 +122,7 @@ export function View({
           : 'Its engine has ended, or the command was over before this page could look.'}
       </Empty>
     )
-  const canAct = world.role === 'person'
+  const canAct = world.role === 'person' && isLive
   const row = call ?? last.current
   const command = job?.command ?? row?.command ?? ''
   const session = job
@@ -129,9 +137,11 @@ export function View({
     <>
       <div class="head">
         <div class="title">
-          <button class="back plain" onClick={close} aria-label="Back to the list">
-            ‹ All
-          </button>
+          {world.only === null && (
+            <button class="back plain" onClick={close}>
+              ‹ All
+            </button>
+          )}
           <pre tabIndex={0} aria-label="Command">
             {visible(command)}
           </pre>
@@ -191,8 +201,10 @@ export function View({
       </div>
       {isTaken && (
         <div class="band" role="status">
-          You are typing into this terminal. Keys are counted in the job's notes, not kept. <kbd>Ctrl</kbd> <kbd>]</kbd>{' '}
-          gives it back.
+          <span>
+            You are typing into this terminal. Keys are counted in the job's notes, not kept. <kbd>Ctrl</kbd>{' '}
+            <kbd>]</kbd> gives it back.
+          </span>
         </div>
       )}
       {job && !job.complete && (
@@ -250,8 +262,8 @@ function Facts({
         {job.cpu !== undefined && <span>{job.cpu} % CPU</span>}
         {job.memory !== undefined && <span>{size(job.memory)} of memory</span>}
         {job.ports && job.ports.length > 0 && <span>port {job.ports.join(', ')}</span>}
-        <span class="mono">{visible(job.cwd)}</span>
-        <span class="mono">{id}</span>
+        <span class="mono wide">{visible(job.cwd)}</span>
+        <span class="mono wide">{id}</span>
         {job.notes.map((note) => (
           <span class="note">{visible(note)}</span>
         ))}
