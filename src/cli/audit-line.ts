@@ -2,14 +2,14 @@
 import { isDeed, textOf, whatCame } from '../audit/blocks.js'
 import type { AuditLine } from '../audit/chain.js'
 import type { Paint } from './paint.js'
-import { oneLine } from './table.js'
+import { localTime, oneLine } from './table.js'
 
 export function auditLine(entry: AuditLine, paint: Paint): string {
   const came = whatCame(entry)
   const kind = textOf(entry, 'kind')
   const isBad = kind === 'refused' || kind === 'deny' || kind === 'kill'
   const style = isBad ? 'red' : came === 'exit 0' || kind === 'approve' ? 'green' : kind === 'start' ? 'dim' : 'yellow'
-  const time = new Date(entry.at ?? 0).toISOString().slice(0, 19).replace('T', ' ')
+  const time = localTime(entry.at ?? 0)
   const by = textOf(entry, 'by')
   const waited = textOf(entry, 'waitedMs')
   const who = by ? `  (${oneLine(by)}${waited ? `, after ${waited} ms` : ''})` : ''

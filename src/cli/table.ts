@@ -1,42 +1,81 @@
 /** Aligned columns that fit the terminal, and sizes and times as people say them. */
 import { visible } from '../output/visible.js'
+import { takeColumns, widthOf } from '../output/width.js'
 
-/** The last column gets what is left of the width; everything longer is cut with an ellipsis. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
+export interface TableOptions {
+  /** Columns that are never cut: what is typed again, such as an id. */
+  readonly whole?: readonly string[]
+  /** Columns that are left out where there is no room, first ones first. */
+  readonly spare?: readonly string[]
+}
+
+const NARROW = 12
+const NARROWEST = 6
+
+/** Everything that is too long is cut with an ellipsis, after the columns that can be spared have been left out. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+  { whole = [], spare = [] }: TableOptions = {},
+): string[] {
   const all = [head, ...rows].map((row) => row.map(oneLine))
-  const widths = head.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)))
-  const spread = fit(widths, width)
+  const natural = head.map((_, i) => Math.max(...all.map((row) => widthOf(row[i] ?? ''))))
+  const least = natural.map((each, i) => (whole.includes(head[i] as string) ? each : Math.min(each, NARROW)))
+  const shown = head.map((_, i) => i)
+  const needed = (): number => shown.reduce((sum, i) => sum + (least[i] as number) + 2, -2)
+  const isEmpty = (name: string): boolean => rows.every((row) => (row[head.indexOf(name)] ?? '') === '')
+  for (const name of [...spare.filter(isEmpty), ...spare.filter((each) => !isEmpty(each))])
+    if (needed() > width && shown.includes(head.indexOf(name))) shown.splice(shown.indexOf(head.indexOf(name)), 1)
+  const spread = fit(
+    shown.map((i) => natural[i] as number),
+    shown.map((i) => whole.includes(head[i] as string)),
+    width,
+  )
   return all.map((row) =>
-    row
-      .map((cell, i) =>
-        i === row.length - 1
-          ? cut(cell, spread[i] as number)
-          : cut(cell, spread[i] as number).padEnd(spread[i] as number),
-      )
+    shown
+      .map((i, at) => pad(cut(row[i] ?? '', spread[at] as number), spread[at] as number))
       .join('  ')
       .trimEnd(),
   )
 }
 
 /** Takes from the widest column until everything fits. */
-function fit(widths: readonly number[], width: number): number[] {
+function fit(widths: readonly number[], isWhole: readonly boolean[], width: number): number[] {
   const fitted = [...widths]
   const total = (): number => fitted.reduce((sum, each) => sum + each + 2, -2)
   while (total() > width) {
-    const widest = fitted.indexOf(Math.max(...fitted))
-    if ((fitted[widest] as number) <= 6) break
-    fitted[widest] = (fitted[widest] as number) - 1
+    const widest = Math.max(...fitted.filter((_, i) => !isWhole[i]))
+    if (!(widest > NARROWEST)) break
+    const at = fitted.findIndex((each, i) => each === widest && !isWhole[i])
+    fitted[at] = widest - 1
   }
   return fitted
 }
 
 export function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
+  return widthOf(text) <= width ? text : `${takeColumns(text, Math.max(0, width - 1))}…`
+}
+
+export function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
+}
+
+/** `2026-03-09 14:05:02`, by the clock of the person. */
+export function localTime(at: number): string {
+  const date = new Date(at)
+  const two = (number: number): string => String(number).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${date.toTimeString().slice(0, 8)}`
 }
 
 /** Control, direction and zero-width characters of others must not reach the terminal through a table. */
 export function oneLine(text: string): string {
-  return visible(text.replace(/\s+/g, ' ').trim())
+  return visible(
+    text
+      .replace(/\s+/g, ' ')
+      .replace(/[\u0000-\u001F\u007F-\u009F]/g, '�')
+      .trim(),
+  )
 }
 
 /** `950ms`, `12s`, `5m`, `3h`, `2d`. */

@@ -49,6 +49,6 @@ export const VERBS: readonly VerbRow[] = [
   { name: 'config', about: 'the settings in force and where each comes from', load: () => import('./verbs/config.js') },
   { name: 'audit', about: 'who ran what, what was decided, what came of it', load: () => import('./verbs/audit.js') },
   { name: 'log', about: 'what was done in a session, command by command', load: () => import('./verbs/log.js') },
-  { name: 'replay', about: 'play a recording of a terminal', load: () => import('./verbs/replay.js') },
+  { name: 'replay', about: 'play a recording of a terminal or of a session', load: () => import('./verbs/replay.js') },
   { name: 'completion', about: 'completion for bash or zsh', load: () => import('./verbs/completion.js') },
 ]

@@ -25,6 +25,8 @@ const ACTS = new Set([
 ])
 /** All that a link to one job may ask for, and only about that job. */
 const ABOUT_A_JOB = new Set(['open', 'lines', 'samples'])
+/** What changes the view is done one after the other. */
+const VIEW = new Set(['open', 'close', 'take', 'give-back'])
 const ABOUT_NOTHING = new Set(['ack', 'visible', 'close'])
 const MAX_LINES = 2_000
 const LINES_BYTES = 128 * 1024
@@ -40,7 +42,9 @@ export class Page {
   #flow: Flow | null = null
   #open: string | null = null
   #tail: Tail | null = null
-  #attachment: Attachment | null = null
+  #turn: Promise<void> = Promise.resolve()
+  /** What is typed while it is on its way waits for it. */
+  #attached: Promise<Attachment | null> | null = null
 
   constructor(socket: WebSocket, ui: Desk, session: Session) {
     this.#socket = socket
@@ -69,10 +73,16 @@ export class Page {
     if (!this.#mayAsk(what, message))
       return this.send({ t: 'error', text: 'This link shows one job and nothing else.' })
     try {
-      await this.#obey(what, message)
+      await (VIEW.has(what) ? this.#inTurn(() => this.#obey(what, message)) : this.#obey(what, message))
     } catch (error) {
       this.send({ t: 'error', text: error instanceof Error ? error.message : 'It did not work.' })
     }
+  }
+
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(act)
+    this.#turn = turn.catch(() => {})
+    return turn
   }
 
   async close(): Promise<void> {
@@ -130,9 +140,9 @@ export class Page {
       case 'take':
         return this.#take(message)
       case 'type':
-        return this.#attachment?.type(Buffer.from(textOf(message['text'])))
+        return (await this.#attached)?.type(Buffer.from(textOf(message['text'])))
       case 'size':
-        return this.#attachment?.resize(sizeOf(message))
+        return (await this.#attached)?.resize(sizeOf(message))
       case 'give-back':
         return this.#giveBack()
       case 'answer':
@@ -169,15 +179,15 @@ export class Page {
   }
 
   async #closeView(): Promise<void> {
-    const attachment = this.#attachment
+    const attached = this.#attached
     const of = this.#open
     this.#tail?.stop()
     this.#tail = null
-    this.#attachment = null
+    this.#attached = null
     this.#flow = null
     this.#open = null
     if (of?.startsWith('call/')) this.#ui.follow(of.slice(5), false)
-    await attachment?.leave()
+    await (await attached)?.leave()
   }
 
   async #take(message: Message): Promise<void> {
@@ -188,16 +198,23 @@ export class Page {
     const flow = new Flow((text, skipped) => this.send({ t: 'out', of, text, skipped }))
     this.#flow = flow
     this.send({ t: 'taken', of })
-    const job = await this.#ui.jobs.job(of.slice(4))
-    this.#attachment = await job.attach({
-      by: this.#ui.who,
-      readOnly: false,
-      size: message['cols'] === undefined ? null : sizeOf(message),
-      show: (text) => {
-        if (this.#flow === flow) flow.push(text)
-      },
-    })
-    void this.#attachment.done.then((how) => this.send({ t: 'left', of, how }))
+    const attach = async (): Promise<Attachment> =>
+      (await this.#ui.jobs.job(of.slice(4))).attach({
+        by: this.#ui.who,
+        readOnly: false,
+        size: message['cols'] === undefined ? null : sizeOf(message),
+        show: (text) => {
+          if (this.#flow === flow) flow.push(text)
+        },
+      })
+    const attaching = attach()
+    this.#attached = attaching.catch(() => null)
+    try {
+      void (await attaching).done.then((how) => this.send({ t: 'left', of, how }))
+    } catch (error) {
+      this.send({ t: 'left', of, how: 'failed' })
+      throw error
+    }
   }
 
   async #giveBack(): Promise<void> {

@@ -9,6 +9,8 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { openAuditLog } from '../../src/audit/log.js'
 import { createEngine, type Engine, type EngineOptions } from '../../src/index.js'
 
+/** `npm run test:browser -- --smoke`: what a landing waits for. */
+export const isSmoke = process.env['CERITH_SMOKE'] === '1'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 export const ASKING = {
   rules: [{ name: 'ask-deploy', decision: 'ask', commands: ['npm publish*', 'touch *'] }],
@@ -79,10 +81,17 @@ export class World {
 
   async close(): Promise<void> {
     await this.browser.close()
-    for (const child of this.#uis) child.kill('SIGTERM')
+    await Promise.all(this.#uis.map(ended))
     await Promise.all(this.#engines.map((engine) => engine.close()))
-    rmSync(this.base, { recursive: true, force: true })
+    rmSync(this.base, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await gone
 }
 
 /** Of what a process prints; fails when it ends before. */

@@ -178,7 +178,7 @@ test('a day with three agents', async () => {
   await page.getByText('The connection is lost').waitFor()
   await shoot(page, 'lost')
   expect(problems).toEqual([])
-  expect(page.wrong.filter((text) => !/WebSocket|ERR_CONNECTION/.test(text))).toEqual([])
+  expect(page.wrong.filter((text) => !/WebSocket|net::ERR_/.test(text))).toEqual([])
   await Promise.all([dev.kill(), shell.kill()])
   await claude.close()
   await Promise.allSettled([tests, pending])

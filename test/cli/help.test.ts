@@ -175,4 +175,18 @@ test('tables, sizes and times read well', () => {
   expect([500, 5_000, 300_000, 7_200_000, 200_000_000].map(age)).toEqual(['500ms', '5s', '5m', '2h', '2d'])
   expect([5, 5_000, 50_000_000, 5_000_000_000].map(size)).toEqual(['5 B', '4.9 KB', '48 MB', '4.7 GB'])
   expect(cut('abcdef', 4)).toBe('abc…')
+  expect(cut('日本語日本語', 6)).toBe('日本…')
+  expect(
+    table(
+      ['A', 'B'],
+      [
+        ['日本', 'x'],
+        ['abcd', 'y'],
+      ],
+      80,
+    ),
+  ).toEqual(['A     B', '日本  x', 'abcd  y'])
+  expect(
+    table(['ID', 'C', 'B'], [['shell_12345678', 'x'.repeat(20), '']], 24, { whole: ['ID'], spare: ['B'] }),
+  ).toEqual(['ID              C', 'shell_12345678  xxxxxxx…'])
 })

@@ -162,6 +162,32 @@ test('the recording of a session is there for a page with a key, where sessions 
   expect(blocks).toMatchObject({ isRecorded: true, blocks: [{ command: 'echo on-tape', came: 'exit 0', tone: 'ok' }] })
 })
 
+test('what is typed in the moment in which a terminal is taken over reaches the program', async () => {
+  const job = await engine.start({
+    command: 'read -p "Name? " n; echo "hello $n"; sleep 60',
+    pty: { cols: 80, rows: 24 },
+  })
+  await job.wait({ input: true })
+  const page = await person()
+  await page.ask({ do: 'open', of: `job/${job.id}` }, ({ t }) => t === 'out')
+  page.say({ do: 'take' })
+  for (const text of ['A', 'nn', '\r']) page.say({ do: 'type', text })
+  await page.hear(({ t, text }) => t === 'out' && String(text).includes('hello Ann'))
+  page.say({ do: 'give-back' })
+  await page.hear(({ t }) => t === 'left')
+  await job.kill()
+})
+
+test('a terminal that cannot be taken over any more is said so, and the view is given back', async () => {
+  const job = await engine.start({ command: 'true', pty: { cols: 80, rows: 24 } })
+  await job.wait({ exit: true })
+  const page = await person()
+  page.say({ do: 'open', of: `job/${job.id}` })
+  page.say({ do: 'take' })
+  await page.hear(({ t }) => t === 'left')
+  expect(await page.hear(isError)).toMatchObject({ text: expect.stringContaining('not running') })
+})
+
 test('what a person does through the page is in the record with who did it', async () => {
   const job = await engine.start({ command: 'sleep 60' })
   const page = await person()

@@ -1,5 +1,6 @@
 /** The screen of `cerith top` as lines of text: questions first, then client, session and command as a tree, then the selected output. */
-import { cut, oneLine, age, size } from '../table.js'
+import { age, cut, localTime, oneLine, pad, size } from '../table.js'
+import { wrapColumns } from '../../output/width.js'
 import type { Paint } from '../paint.js'
 import { visible } from '../../output/visible.js'
 import { clientName, type CallRow, type JobRow, type World } from '../../engine/live/world.js'
@@ -22,6 +23,15 @@ export interface TopState {
   readonly now: number
 }
 
+interface Size {
+  readonly columns: number
+  readonly rows: number
+}
+
+const NAME = 'cerith top'
+/** Lines of the list that stay in sight, however long a question is. */
+const LEAST_LIST = 3
+
 /** What can be selected, in the order of the screen. */
 export function itemsOf({ world, asks }: Pick<TopState, 'world' | 'asks'>): Item[] {
   return [
@@ -31,28 +41,42 @@ export function itemsOf({ world, asks }: Pick<TopState, 'world' | 'asks'>): Item
   ]
 }
 
-export function topScreen(
-  state: TopState,
-  { columns, rows }: { columns: number; rows: number },
-  paint: Paint,
-): string[] {
+export function topScreen(state: TopState, size: Size, paint: Paint): string[] {
+  const { columns, rows } = size
   const items = itemsOf(state)
   const chosen = items.find(({ key }) => key === state.selected) ?? items[0]
-  const listRoom = Math.max(3, Math.min(Math.ceil((rows - 4) / 2), treeSize(state) + 1))
-  const list = window(listLines(state, chosen?.key ?? null, columns, paint), listRoom, chosen?.key ?? null)
+  const all = listLines(state, chosen?.key ?? null, columns, paint)
+  const card = chosen?.kind === 'ask' ? cardLines(chosen.ask, columns) : null
+  const listRoom = Math.max(LEAST_LIST, Math.min(all.length, card ? rows - 3 - card.length : Math.ceil((rows - 4) / 2)))
+  const list = window(all, listRoom, chosen?.key ?? null)
   const below = rows - 3 - list.length
-  const view = chosen?.kind === 'ask' ? cardLines(chosen.ask, columns) : state.output.slice(-Math.max(0, below - 1))
+  const view = card ?? state.output.slice(-Math.max(1, below))
   const rule = paint('dim', cut(`── ${chosen ? titleOf(chosen) : 'nothing runs'} ${'─'.repeat(columns)}`, columns))
   const body = [...list, rule, ...view.map((line) => cut(line, columns))].slice(0, rows - 2)
   while (body.length < rows - 2) body.push('')
   return [header(state, columns, paint), ...body, footer(state, chosen, columns, paint)]
 }
 
+/** Nothing is approved of which a part is out of sight. */
+export function isWholeInSight(ask: OpenQuestion, { columns, rows }: Size): boolean {
+  return cardLines(ask, columns).length <= rows - 3 - LEAST_LIST
+}
+
 function header({ world, asks, now }: TopState, columns: number, paint: Paint): string {
   const running = world.jobs.filter(({ info }) => info.isRunning).length
-  const counts = `${world.calls.length} commands · ${world.sessions.length} sessions · ${running} jobs`
-  const waiting = asks.length > 0 ? paint('yellow', ` ${asks.length} waiting for you`) : ''
-  return `${paint('bold', 'cerith top')}  ${cut(`${new Date(now).toISOString().slice(11, 19)}  ${counts}`, columns - 40)}${waiting}`
+  const counts = [
+    counted(world.calls.length, 'command'),
+    counted(world.sessions.length, 'session'),
+    counted(running, 'job'),
+  ].join(' · ')
+  const waiting = asks.length > 0 ? `${asks.length} waiting for you` : ''
+  const room = columns - NAME.length - waiting.length - (waiting ? 4 : 2)
+  const facts = cut(`${localTime(now).slice(11)}  ${counts}`, room)
+  return `${paint('bold', NAME)}  ${facts}${waiting ? `  ${paint('yellow', waiting)}` : ''}`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 interface Line {
@@ -60,16 +84,16 @@ interface Line {
   readonly text: string
 }
 
-function treeSize({ world, asks }: TopState): number {
-  return asks.length + world.calls.length + world.sessions.length + world.jobs.length + 3
-}
-
 function listLines(state: TopState, selected: string | null, columns: number, paint: Paint): Line[] {
   const { world, asks, now, load } = state
   const lines: Line[] = []
-  const row = (key: string, left: string, right: string, style: Parameters<Paint>[0] | null): void => {
-    const room = Math.max(10, columns - right.length - 3)
-    const text = `${key === selected ? '▸ ' : '  '}${cut(oneLine(left), room).padEnd(room)} ${right}`
+  const row = (key: string, left: string, facts: string, style: Parameters<Paint>[0] | null): void => {
+    // In a narrow terminal the age alone is left of them.
+    const right = facts.length * 2 <= columns ? facts : (facts.split('  ').at(-1) ?? '')
+    const room = Math.max(4, columns - right.length - 3)
+    // The left part keeps the blanks that it begins with: they are the tree.
+    const indent = /^ */.exec(left)?.[0] ?? ''
+    const text = `${key === selected ? '▸ ' : '  '}${pad(cut(indent + oneLine(left), room), room)} ${right}`
     lines.push({ key, text: key === selected ? paint('bold', text) : style ? paint(style, text) : text })
   }
   if (asks.length > 0) lines.push({ key: null, text: paint('yellow', 'Waiting for you') })
@@ -77,15 +101,21 @@ function listLines(state: TopState, selected: string | null, columns: number, pa
   for (const [client, calls] of group(world.calls, clientName)) {
     lines.push({ key: null, text: paint('dim', oneLine(client)) })
     for (const [session, mine] of group(calls, (call) => call.session ?? '')) {
+      if (session !== '') lines.push({ key: null, text: paint('dim', `  ${cut(oneLine(session), columns - 2)}`) })
       for (const call of mine) {
         const key = `${call.engine.id}:${call.run}`
-        const place = session === '' ? '' : `${session}: `
-        const use = `${(load.get(key) ?? 0).toFixed(0)}%  ${size(call.uses.memoryBytes)}  ${age(now - call.at)}`
-        row(key, `${place}${call.command}`, use, call.ask ? 'yellow' : 'green')
+        const use = call.ask
+          ? `waits  ${age(now - call.at)}`
+          : `${(load.get(key) ?? 0).toFixed(0)}%  ${size(call.uses.memoryBytes)}  ${age(now - call.at)}`
+        row(key, `${session === '' ? '' : '  '}${call.command}`, use, call.ask ? 'yellow' : 'green')
       }
     }
   }
-  const idle = world.sessions.filter(({ session }) => !session.busy).map(({ session }) => session.name)
+  const isIn = (engine: string, name: string): boolean =>
+    world.calls.some((call) => call.engine.id === engine && call.session === name)
+  const idle = world.sessions
+    .filter(({ engine, session }) => !isIn(engine.id, session.name))
+    .map(({ session }) => session.name)
   if (idle.length > 0) lines.push({ key: null, text: paint('dim', cut(`idle: ${oneLine(idle.join(', '))}`, columns)) })
   if (world.jobs.length > 0) lines.push({ key: null, text: paint('dim', 'jobs') })
   for (const { info, uses } of world.jobs) {
@@ -115,7 +145,7 @@ function window(lines: readonly Line[], room: number, selected: string | null): 
 
 /** Whole: nothing that is approved may be out of sight, so long lines are wrapped. */
 function cardLines(ask: OpenQuestion, columns: number): string[] {
-  const wrap = (text: string): string[] => text.match(new RegExp(`.{1,${Math.max(10, columns - 2)}}`, 'gu')) ?? ['']
+  const wrap = (text: string): string[] => wrapColumns(text, columns)
   const facts = [
     `in ${visible(ask.cwd)}`,
     ...(ask.session ? [`session ${visible(ask.session)}`] : []),

@@ -7,7 +7,7 @@ import { stripAnsi } from '../../output/ansi.js'
 import { giveAnswer, openQuestions, whoIsHere, type OpenQuestion } from '../approvals.js'
 import type { Paint } from '../paint.js'
 import { visible } from '../../output/visible.js'
-import { itemsOf, topScreen, type Item, type TopState } from './top-view.js'
+import { isWholeInSight, itemsOf, topScreen, type Item, type TopState } from './top-view.js'
 import { worldOf, type World } from '../../engine/live/world.js'
 
 const REDRAW_MS = 1_000
@@ -44,6 +44,7 @@ export class Top {
   #asks: OpenQuestion[] = []
   readonly #seenAt = new Map<string, number>()
   #selected: string | null = null
+  #hasMoved = false
   #followed: string | null = null
   #text = ''
   #message: string | null = null
@@ -95,7 +96,8 @@ export class Top {
     this.#asks = openQuestions(this.#watch, stateDir).filter(({ isGone }) => !isGone)
     this.#ringForNew()
     const items = itemsOf({ world: this.#world, asks: this.#asks })
-    if (!items.some(({ key }) => key === this.#selected)) this.#select(items[0] ?? null)
+    // Until the person has moved, what is first is selected: a question, when there is one.
+    if (!this.#hasMoved || !items.some(({ key }) => key === this.#selected)) this.#select(items[0] ?? null)
     const state: TopState = {
       world: this.#world,
       asks: this.#asks,
@@ -122,6 +124,7 @@ export class Top {
     const items = itemsOf({ world: this.#world, asks: this.#asks })
     const at = items.findIndex((item) => item.key === this.#selected)
     const item = items[at]
+    this.#hasMoved = true
     if (key === '\u001B[A') this.#select(items[Math.max(0, at - 1)] ?? null)
     else if (key === '\u001B[B') this.#select(items[Math.min(items.length - 1, at + 1)] ?? null)
     else if (item?.kind === 'job' && key === 'a' && item.job.info.pty && item.job.info.isRunning)
@@ -154,6 +157,10 @@ export class Top {
   #answer(ask: OpenQuestion, key: string): void {
     const as = ({ y: 'once', s: 'session', n: 'deny' } as Record<string, ApprovalAnswer>)[key]
     if (!as || Date.now() - (this.#seenAt.get(ask.id) ?? Date.now()) < ARM_MS) return
+    if (as !== 'deny' && !isWholeInSight(ask, this.#options.terminal.size())) {
+      this.#message = `It does not fit on this screen. Enlarge it, or use: cerith approve ${ask.id}`
+      return
+    }
     const words = { once: 'Allow exactly this, once', session: 'Allow this for the session', deny: 'Deny it' }[as]
     const act = (): Promise<void> => giveAnswer(this.#watch, this.#options.stateDir, ask, as)
     this.#pending = { key, text: `${words}? ${key} again does it, any other key does not.`, act }

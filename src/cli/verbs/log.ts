@@ -7,7 +7,7 @@ import { stateDirectory } from '../../os/state-dir.js'
 import { EXIT, type Io } from '../io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../option-rows.js'
 import { painter } from '../paint.js'
-import { age, oneLine, size } from '../table.js'
+import { age, localTime, oneLine, size } from '../table.js'
 import type { Verb } from '../verb.js'
 import { visible } from '../../output/visible.js'
 
@@ -66,7 +66,7 @@ function blockText({ entry, isOpen, deeds }: Block, io: Io): string {
     ...(entry['job'] ? [`job ${textOf(entry, 'job')}`] : []),
     ...(entry['client'] ? [oneLine(textOf(entry, 'client'))] : []),
   ]
-  const time = new Date(entry.at ?? 0).toISOString().slice(0, 19).replace('T', ' ')
+  const time = localTime(entry.at ?? 0)
   const command = visible(textOf(entry, 'command')).replaceAll('\n', '\n    ')
   const lines = [
     `${paint('dim', time)}  ${oneLine(textOf(entry, 'cwd'))}`,

@@ -12,7 +12,7 @@ import { withJobs } from '../open-engine.js'
 import { JSON_OPTION } from '../option-rows.js'
 import { painter, type Paint } from '../paint.js'
 import { endWords } from '../../tools/texts.js'
-import { age, cut, size, table } from '../table.js'
+import { age, cut, size, table, type TableOptions } from '../table.js'
 import type { Verb } from '../verb.js'
 
 const REDRAW_MS = 1_000
@@ -73,8 +73,7 @@ async function ps(
       each.send({ do: 'look' })
     }
     const text = await view(watched)
-    // Home, the new text with each line's rest cleared, then everything below: no flicker.
-    io.out.write(io.out.isTTY && !json ? `\u001B[H${text.replaceAll('\n', '\u001B[K\n')}\u001B[J` : text)
+    io.out.write(io.out.isTTY && !json ? screenOf(text, process.stdout.rows || 24) : text)
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, REDRAW_MS)
       wake = () => {
@@ -86,6 +85,13 @@ async function ps(
   watched.close()
   for (const each of unlisten) each()
   return EXIT.ok
+}
+
+/** Home, the new text with each line's rest cleared, then everything below: no flicker. What does not fit would scroll the rest away. */
+function screenOf(text: string, rows: number): string {
+  const lines = text.trimEnd().split('\n')
+  const shown = lines.length < rows ? lines : [...lines.slice(0, rows - 2), `and ${lines.length - rows + 2} lines more`]
+  return `\u001B[H${shown.map((line) => `${line}\u001B[K\n`).join('')}\u001B[J`
 }
 
 function asJson({ calls, sessions, jobs }: World, stateDir: string): Record<string, unknown> {
@@ -152,8 +158,9 @@ function asTables(
     head: readonly string[],
     rows: readonly string[][],
     color: (line: string, at: number) => string,
+    fitting: TableOptions,
   ): void => {
-    const [first = '', ...body] = table(head, rows, width)
+    const [first = '', ...body] = table(head, rows, width, fitting)
     lines.push(...(lines.length > 0 ? [''] : []), paint('bold', first), ...body.map(color))
   }
   const waiting = watch.asks().length
@@ -173,6 +180,7 @@ function asTables(
         call.ask ? 'waits for your approval' : call.lastLine,
       ]),
       (line, at) => paint(calls[at]?.ask ? 'yellow' : 'green', line),
+      { spare: ['PORTS', 'CPU', 'MEMORY', 'CLIENT', 'LAST LINE'] },
     )
   if (jobs.length > 0)
     add(
@@ -188,6 +196,7 @@ function asTables(
         lastLine,
       ]),
       (line, at) => colored(line, jobs[at]!.info, paint),
+      { whole: ['ID'], spare: ['OUTPUT', 'DIRECTORY', 'CPU', 'PORTS', 'MEMORY', 'AGE', 'LAST LINE'] },
     )
   else {
     if (lines.length > 0) lines.push('')
@@ -204,7 +213,10 @@ function asTables(
     ]),
     ...saved.map(({ name, savedAt }) => [name, 'saved', `${age(Date.now() - savedAt)} ago`, '', '']),
   ]
-  if (rows.length > 0) add(['SESSION', 'STATE', 'CLIENT', 'COMMANDS', 'DIRECTORY'], rows, (line) => line)
+  if (rows.length > 0)
+    add(['SESSION', 'STATE', 'CLIENT', 'COMMANDS', 'DIRECTORY'], rows, (line) => line, {
+      spare: ['COMMANDS', 'CLIENT'],
+    })
   for (const { pid, why } of watch.engines.values())
     if (why !== null) lines.push('', `The engine of process ${pid} is not shown: ${why}.`)
   return `${lines.join('\n')}\n`

@@ -1,10 +1,12 @@
 /** What happened: plots over time, the record with search, and whether the record is still what was written. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Line, Sample } from '../words'
-import { day, size, toneClass, took, visible } from './format'
+import { ago, day, size, toneClass, took, visible } from './format'
 import { say, useMessages, world, type Fields } from './store'
 
 const SHOWN = 400
+/** Lines that say what came of a command; the others say what was done about it. */
+const ENDS = new Set(['run', 'session', 'job', 'refused'])
 
 export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void }) {
   const [query, setQuery] = useState('')
@@ -40,7 +42,7 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
       clearInterval(again)
     }
   }, [query, world.link === 'live'])
-  const ends = recent.filter(({ kind }) => ['run', 'session', 'job', 'refused'].includes(kind))
+  const ends = recent.filter(({ kind }) => ENDS.has(kind))
   return (
     <div class="scroll activity">
       {ends.length === 0 ? (
@@ -163,9 +165,9 @@ function Lines({
                   <td class="wide nowrap">
                     {line.waitedMs !== null
                       ? `waited ${took(line.waitedMs)}`
-                      : line.kind === 'start'
-                        ? ''
-                        : took(line.ms)}
+                      : ENDS.has(line.kind)
+                        ? took(line.ms)
+                        : ''}
                   </td>
                   <td class="wide">
                     {line.by ? (
@@ -199,7 +201,7 @@ function Uses({ title, samples, dark }: { title: string; samples: readonly Sampl
       <h2>{title}</h2>
       <Use name="CPU" title={title} samples={samples} dark={dark} of={({ cpu }) => cpu} value={(n) => `${n} %`} />
       <Use name="Memory" title={title} samples={samples} dark={dark} of={({ memory }) => memory} value={size} />
-      <p class="hint">the last {took(samples.at(-1)!.at - samples[0]!.at)}</p>
+      <p class="hint">over the last {ago(samples.at(-1)!.at - samples[0]!.at)}</p>
     </div>
   )
 }
@@ -232,7 +234,7 @@ function Use({
       <div class="pair">
         <span class="hint">{name}</span>
         <span>
-          <strong>{value(values.at(-1)!)}</strong> <span class="hint">of at most {value(Math.max(...values))}</span>
+          <strong>{value(values.at(-1)!)}</strong> <span class="hint">highest {value(Math.max(...values))}</span>
         </span>
       </div>
       <Drawing title={`${name} of ${title}`} dark={dark} on={samples} draw={draw} small />

@@ -6,6 +6,7 @@ import { createEngine, type Engine, type EngineOptions } from '../../../src/inde
 import { openAuditLog } from '../../../src/audit/log.js'
 import { openJobsReader } from '../../../src/engine/job/reader.js'
 import { Top } from '../../../src/cli/live/top.js'
+import { widthOf } from '../../../src/output/width.js'
 import { makeWorld } from '../harness.js'
 import { until } from '../../engine/harness.js'
 
@@ -80,6 +81,18 @@ describe('ps', () => {
     expect(out).toContain('waits for your approval')
     await engine.close()
     await run
+  })
+
+  test('an id is never cut, and a narrow terminal gets fewer columns, not broken lines', async () => {
+    const engine = await agent()
+    const job = await engine.start({ command: 'echo a-long-last-line-of-output; sleep 67' })
+    for (const columns of [120, 80, 40, 30]) {
+      const { out } = await world.with({ tty: true, columns })('ps')
+      expect(out).toContain(job.id)
+      for (const line of out.split('\n'))
+        if (line.startsWith('shell_')) expect(widthOf(line)).toBeLessThanOrEqual(columns)
+    }
+    await job.kill()
   })
 
   test('--watch draws again until it is interrupted', async () => {
@@ -183,7 +196,7 @@ test('replay plays a recording without what would act on the terminal', async ()
 })
 
 describe('top', () => {
-  async function screen() {
+  async function screen(size = { columns: 100, rows: 24 }) {
     const seen = { text: '', bells: 0 }
     const top = new Top({
       jobs: openJobsReader({ stateDir: world.home, door: 'cli', audit: null }),
@@ -191,7 +204,7 @@ describe('top', () => {
       env: {},
       paint: (_, text) => text,
       terminal: {
-        size: () => ({ columns: 100, rows: 24 }),
+        size: () => size,
         draw: (lines) => (seen.text = lines.join('\n')),
         bell: () => (seen.bells += 1),
       },
@@ -205,7 +218,7 @@ describe('top', () => {
     const run = session.run({ command: 'echo hello-from-top; sleep 64', client: 'codex' })
     const { top, seen } = await screen()
     await until(() => seen.text.includes('hello-from-top\n'), 'its output')
-    expect(seen.text).toMatch(/codex\n▸ deploy: echo hello-from-top; sleep 64 .*%/)
+    expect(seen.text).toMatch(/codex\n  deploy\n▸   echo hello-from-top; sleep 64 .*%/)
     expect(seen.text.split('\n')).toHaveLength(24)
     await top.press('k')
     expect(seen.text).toContain('k again does it')
@@ -238,5 +251,38 @@ describe('top', () => {
     await top.press('y')
     expect((await run!).status).toBe('completed')
     top.close()
+  })
+
+  test('a question that does not fit on the screen is not answered with yes there', async () => {
+    const engine = await agent({ policy: ASKING })
+    const { top, seen } = await screen({ columns: 40, rows: 12 })
+    const run = engine.run({ command: `touch ${'long-name-'.repeat(60)}`, ask: () => new Promise(() => {}) })
+    await until(() => seen.text.includes('Waiting for you'), 'the question')
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    await top.press('y')
+    expect(seen.text).toContain('It does not fit on this screen')
+    await top.press('n')
+    await top.press('n')
+    expect((await run).refused?.reason).toContain('declined')
+    top.close()
+  })
+
+  test('every screen has exactly its size, also with wide letters and in a small terminal', async () => {
+    const engine = await agent()
+    const run = engine.run({ command: 'echo 日本語日本語日本語日本語日本語日本語日本語; sleep 65', client: '客户端' })
+    await engine.start({ command: 'echo 日本語; sleep 66', description: '開発サーバー' })
+    for (const size of [
+      { columns: 80, rows: 24 },
+      { columns: 40, rows: 12 },
+      { columns: 20, rows: 8 },
+    ]) {
+      const { top, seen } = await screen(size)
+      await until(() => seen.text.includes('日本語') && seen.text.includes('客户端'), 'both')
+      const lines = seen.text.split('\n')
+      expect(lines.length).toBe(size.rows)
+      for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(size.columns)
+      top.close()
+    }
+    void run
   })
 })
