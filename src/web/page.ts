@@ -25,8 +25,8 @@ const ACTS = new Set([
 ])
 /** All that a link to one job may ask for, and only about that job. */
 const ABOUT_A_JOB = new Set(['open', 'lines', 'samples'])
-/** What changes the view is done one after the other. */
-const VIEW = new Set(['open', 'close', 'take', 'give-back'])
+/** What is about the view is done one after the other: what is typed while a terminal is being taken over waits for it. */
+const VIEW = new Set(['open', 'close', 'take', 'type', 'size', 'give-back'])
 const ABOUT_NOTHING = new Set(['ack', 'visible', 'close'])
 const MAX_LINES = 2_000
 const LINES_BYTES = 128 * 1024
@@ -43,8 +43,7 @@ export class Page {
   #open: string | null = null
   #tail: Tail | null = null
   #turn: Promise<void> = Promise.resolve()
-  /** What is typed while it is on its way waits for it. */
-  #attached: Promise<Attachment | null> | null = null
+  #attachment: Attachment | null = null
 
   constructor(socket: WebSocket, ui: Desk, session: Session) {
     this.#socket = socket
@@ -85,8 +84,8 @@ export class Page {
     return turn
   }
 
-  async close(): Promise<void> {
-    await this.#closeView()
+  close(): Promise<void> {
+    return this.#inTurn(() => this.#closeView())
   }
 
   /** What a link to one job shows of the world: that job. */
@@ -140,9 +139,9 @@ export class Page {
       case 'take':
         return this.#take(message)
       case 'type':
-        return (await this.#attached)?.type(Buffer.from(textOf(message['text'])))
+        return this.#attachment?.type(Buffer.from(textOf(message['text'])))
       case 'size':
-        return (await this.#attached)?.resize(sizeOf(message))
+        return this.#attachment?.resize(sizeOf(message))
       case 'give-back':
         return this.#giveBack()
       case 'answer':
@@ -179,15 +178,15 @@ export class Page {
   }
 
   async #closeView(): Promise<void> {
-    const attached = this.#attached
+    const attachment = this.#attachment
     const of = this.#open
     this.#tail?.stop()
     this.#tail = null
-    this.#attached = null
+    this.#attachment = null
     this.#flow = null
     this.#open = null
     if (of?.startsWith('call/')) this.#ui.follow(of.slice(5), false)
-    await (await attached)?.leave()
+    await attachment?.leave()
   }
 
   async #take(message: Message): Promise<void> {
@@ -198,8 +197,9 @@ export class Page {
     const flow = new Flow((text, skipped) => this.send({ t: 'out', of, text, skipped }))
     this.#flow = flow
     this.send({ t: 'taken', of })
-    const attach = async (): Promise<Attachment> =>
-      (await this.#ui.jobs.job(of.slice(4))).attach({
+    try {
+      const job = await this.#ui.jobs.job(of.slice(4))
+      this.#attachment = await job.attach({
         by: this.#ui.who,
         readOnly: false,
         size: message['cols'] === undefined ? null : sizeOf(message),
@@ -207,10 +207,7 @@ export class Page {
           if (this.#flow === flow) flow.push(text)
         },
       })
-    const attaching = attach()
-    this.#attached = attaching.catch(() => null)
-    try {
-      void (await attaching).done.then((how) => this.send({ t: 'left', of, how }))
+      void this.#attachment.done.then((how) => this.send({ t: 'left', of, how }))
     } catch (error) {
       this.send({ t: 'left', of, how: 'failed' })
       throw error
