@@ -795,7 +795,7 @@ function marked(pid, mark) {
 
 function startTime(pid) {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
   } catch {
     return 0

@@ -17,6 +17,7 @@ import { startLauncher } from '../os/helper/tier.js'
 import { loginPath } from '../os/login-path.js'
 import { checkDirectory, realRoots } from '../os/paths.js'
 import { bootId, checkProc, processFacts } from '../os/proc.js'
+import { checkRuntime } from '../os/runtime.js'
 import { SpillFile } from '../os/spill.js'
 import { ensurePrivateDirectory, findStateDirectory } from '../os/state-dir.js'
 import { sweepDeadEngines, type EngineRecord } from '../os/helper/sweep.js'
@@ -165,6 +166,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
 
 async function createServices(options: EngineOptions): Promise<Services> {
   checkFields('createEngine', options, ENGINE_ROWS)
+  checkRuntime()
   checkProc()
   const cwd = checkDirectory(options.cwd, process.cwd(), null)
   const roots = options.roots ? realRoots(options.roots, cwd) : null

@@ -35,10 +35,11 @@ export function checkProc(): void {
   if (process.platform === 'linux' && !hasProc) throw new ShellError('SPAWN_FAILED', NO_PROC.what, NO_PROC.fix)
 }
 
+/** By its first thread, whose file tells the same: emulators (qemu) make up what a process reads in the file of its own. */
 export function processFacts(pid: number): ProcessFacts | null {
   let text: string
   try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1')
   } catch {
     return null
   }

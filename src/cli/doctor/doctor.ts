@@ -9,7 +9,7 @@ import { findBash } from '../../os/bash.js'
 import { kernelFindings } from './kernel.js'
 import { sandboxFindings } from './sandbox.js'
 import { tryFindings } from './tries.js'
-import { findHelper, findShellBuiltin } from '../../os/helper/file.js'
+import { findHelper, findShellBuiltin, whyNoHelper } from '../../os/helper/file.js'
 import { bootId, isAlive, processesMarked } from '../../os/proc.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
 import { startLauncher } from '../../os/helper/tier.js'
@@ -53,9 +53,9 @@ async function bashFinding(): Promise<Finding> {
 /** The helper decides on the tier, and a terminal needs it. */
 async function helperFindings({ env }: Patient): Promise<Finding[]> {
   const file = findHelper(env)
-  const fix = file
-    ? 'Is its file system mounted noexec? Move the package, or set CERITH_HELPER to a copy elsewhere.'
-    : 'Install a C compiler and run `npm run build`, or use the published package, which brings the helper for Linux.'
+  const missing = file
+    ? { what: `${file} cannot be started`, fix: 'Run it by hand with the word `version` and see what it says.' }
+    : whyNoHelper(env)
   try {
     const launcher = await startLauncher('auto')
     const native = launcher.tier === 'native'
@@ -70,13 +70,13 @@ async function helperFindings({ env }: Patient): Promise<Finding[]> {
       {
         name: 'native helper',
         state: 'degraded',
-        detail: file ? `${file} cannot be started; the plain tier is used` : 'not there; the plain tier is used',
-        fix,
+        detail: `${missing.what}; the plain tier is used`,
+        fix: missing.fix,
       },
-      { name: 'terminals', state: 'degraded', detail: 'need the native helper', fix },
+      { name: 'terminals', state: 'degraded', detail: 'need the native helper', fix: missing.fix },
     ]
   } catch (error) {
-    return [{ name: 'native helper', state: 'broken', detail: messageOf(error), fix }]
+    return [{ name: 'native helper', state: 'broken', detail: messageOf(error), fix: missing.fix }]
   }
 }
 

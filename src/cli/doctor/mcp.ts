@@ -8,7 +8,8 @@ import { distFile } from '../../os/package-file.js'
 import type { Finding } from './doctor.js'
 import type { Io } from '../io.js'
 
-const LIMIT_MS = 20_000
+/** Generous: an emulated processor needs half of it. */
+const LIMIT_MS = 60_000
 const WORD = 'cerith-self-test'
 const CALL = { name: 'Bash', arguments: { command: `echo ${WORD}` } }
 const WHO = { name: 'cerith doctor', version: '1' }
@@ -96,7 +97,8 @@ async function converse(
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
     while (message.id !== undefined && last.id !== message.id) {
       const { value, done } = await lines.next()
-      if (done) throw new Error('the server ended before it answered')
+      if (done)
+        throw new Error(child.killed ? `no answer within ${LIMIT_MS / 1_000} s` : 'the server ended before it answered')
       last = JSON.parse(value) as Message
     }
   }

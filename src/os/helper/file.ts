@@ -1,18 +1,42 @@
 /** Finds the native parts that were built with, or shipped in, this package. */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { distFile } from '../package-file.js'
 
 /** The path of an executable helper for this machine, or null (the lower tier is used then). */
 export function findHelper(env: NodeJS.ProcessEnv = process.env): string | null {
+  const path = helperPath(env)
+  return path !== null && mayExecute(path) ? path : null
+}
+
+/** Why `findHelper` found none, and what to do about it. */
+export function whyNoHelper(env: NodeJS.ProcessEnv = process.env): { readonly what: string; readonly fix: string } {
+  const path = helperPath(env)
+  if (path === null) return { what: 'switched off by CERITH_HELPER', fix: 'Unset CERITH_HELPER.' }
+  const file = statSync(path, { throwIfNoEntry: false })
+  if (!file)
+    return {
+      what: 'not there',
+      fix: 'Install a C compiler and run `npm run build`, or use the published package, which brings the helper for Linux.',
+    }
+  if ((file.mode & 0o111) === 0) return { what: `${path} may not be executed`, fix: `Run \`chmod +x ${path}\`.` }
+  return {
+    what: `${path} is on a file system mounted noexec`,
+    fix: 'Install the package on another file system, or set CERITH_HELPER to a copy of the helper there.',
+  }
+}
+
+function helperPath(env: NodeJS.ProcessEnv): string | null {
   if (env['CERITH_HELPER'] === 'none') return null
-  const name = `cerith-helper-${process.platform}-${process.arch}`
-  const path = env['CERITH_HELPER'] || distFile('native', name)
+  return env['CERITH_HELPER'] || distFile('native', `cerith-helper-${process.platform}-${process.arch}`)
+}
+
+function mayExecute(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
-    return path
+    return true
   } catch {
-    return null // Not here, or it lost its x bit (noexec, an archive tool).
+    return false
   }
 }
 

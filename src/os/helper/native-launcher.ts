@@ -251,8 +251,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   }
   send('p', [['count', READY_PIPES]])
   child.unref()
-  // Bun's stdin of a child is no socket, and keeps nothing alive.
-  ;(orders as Partial<Pick<Socket, 'unref'>>).unref?.()
+  orders.unref()
   updateHold()
 
   /** A launcher that does not answer is continued if it was stopped, and given up if that does not help. */

@@ -1,5 +1,5 @@
 /** The doctor finds what is wrong with a machine, and its fix; never throws. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examine, type Finding } from '../../../src/cli/doctor/doctor.js'
 import { findHelper, findShellBuiltin } from '../../../src/os/helper/file.js'
 import { takeLockFile } from '../../../src/os/lock-file.js'
@@ -128,4 +128,34 @@ test('a taker-over that died does not block the next for ever', async () => {
   const lock = await takeLockFile(path, { waitMs: 5_000 })
   expect(lock.held).toBe(true)
   lock.release()
+})
+
+describe('why the helper cannot be used is told', () => {
+  const helper = async (path: string) =>
+    (await examine({ env: { CERITH_HELPER: path }, stateDir: join(base, 'why') })).find(
+      ({ name }) => name === 'native helper',
+    )
+  // What decides is the environment of this process; the doctor only explains.
+  beforeAll(() => void (process.env['CERITH_HELPER'] = 'none'))
+  afterAll(() => void delete process.env['CERITH_HELPER'])
+
+  test('it was switched off, is not there, or lost its x bit', async () => {
+    expect((await helper('none'))?.detail).toMatch(/^switched off/)
+    expect((await helper(join(base, 'nowhere')))?.detail).toMatch(/^not there/)
+    const plain = join(base, 'plain')
+    writeFileSync(plain, '', { mode: 0o600 })
+    expect(await helper(plain)).toMatchObject({ state: 'degraded', fix: `Run \`chmod +x ${plain}\`.` })
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('its file system is mounted noexec', async () => {
+    const mount = join(base, 'noexec')
+    mkdirSync(mount)
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'noexec', 'tmpfs', mount]).status !== 0) return
+    try {
+      writeFileSync(join(mount, 'helper'), '', { mode: 0o755 })
+      expect((await helper(join(mount, 'helper')))?.detail).toContain('mounted noexec')
+    } finally {
+      spawnSync('umount', [mount])
+    }
+  })
 })
