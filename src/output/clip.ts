@@ -1,7 +1,7 @@
 /** Shortens text for a reader that pays by the character: first part, first and last part, or both ends with what matters between them. */
 import { LIMITS } from '../contract/limits.js'
 import { characterEnd, characterStart, decodeUtf8, takeFirst, takeLast, utf8Length } from './utf8.js'
-import { findTroubles } from './troubles.js'
+import { findTroubles, type FoundBetween } from './troubles.js'
 
 /** `omittedBytes` counts in UTF-8. A limit is exceeded by more than it, never by exactly it. */
 export interface Clipped {
@@ -65,6 +65,8 @@ export interface ClipEndsOptions {
   /** Show error-looking lines of the omitted middle. */
   readonly troubles?: boolean
   readonly count?: CountOmitted
+  /** What was found in the bytes of the hole while they passed. */
+  readonly between?: FoundBetween
 }
 
 /** The house clip: beginning and end within `maxChars` all told, with the error-looking lines of what is left out. */
@@ -103,7 +105,12 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
   const omittedBytes =
     options.count?.(head.length, tail.length) ?? middle.reduce((sum, part) => sum + utf8Length(part), hole ?? 0)
   const found = troubles
-    ? findTroubles(middle, { firstLine: countLines(head) + 1, hole: hole !== null, maxChars: troubleChars })
+    ? findTroubles(middle, {
+        firstLine: countLines(head) + 1,
+        hole: hole !== null,
+        maxChars: troubleChars,
+        ...(options.between ? { between: options.between } : {}),
+      })
     : ''
   const lines = hole === null ? `, ${plural(countLines(middle[0]!), 'line')}` : ''
   const where = wholeAt === null ? '' : `; whole output: ${wholeAt}`

@@ -12,6 +12,7 @@ import {
   joinEnds,
   joinMiddle,
 } from './clip.js'
+import type { FoundBetween } from './troubles.js'
 import { createProgressCollapser } from './progress.js'
 import {
   bytesOfUnits,
@@ -29,12 +30,14 @@ export interface ShapeOptions {
   readonly clip?: Clip
   /** Where the whole output is; named where text is left out. */
   readonly wholeAt?: string | null
+  /** What was found in the bytes that are not kept. */
+  readonly between?: FoundBetween | null
 }
 
 /** `omittedBytes` counts raw bytes where the text is shown as it came, and bytes of the shaped text where it was stripped or collapsed. */
 export function shapeText(
   kept: Kept,
-  { ansi = 'keep', progress = 'keep', clip = { kind: 'none' }, wholeAt = null }: ShapeOptions = {},
+  { ansi = 'keep', progress = 'keep', clip = { kind: 'none' }, wholeAt = null, between = null }: ShapeOptions = {},
 ): Clipped {
   if (kept.totalBytes === 0) return { text: '', truncated: false, omittedBytes: 0 }
   const stages = (): TextStage[] => createStages({ ansi, progress })
@@ -42,7 +45,7 @@ export function shapeText(
   if (clip.kind === 'middle' && asItCame) return middleOf(kept, clip)
   return kept.omittedBytes === 0
     ? shapeWhole(kept, stages, asItCame, clip, wholeAt)
-    : shapeEnds(kept, stages, asItCame, clip, wholeAt)
+    : shapeEnds(kept, stages, asItCame, clip, wholeAt, between)
 }
 
 /** The same shaping for output that is shown while it comes: bytes in, text out, nothing split, nothing lost at the end. */
@@ -102,6 +105,7 @@ function shapeEnds(
   asItCame: boolean,
   clip: Clip,
   wholeAt: string | null,
+  between: FoundBetween | null,
 ): Clipped {
   const headBytes = kept.head.subarray(0, characterEnd(kept.head))
   const tailBytes = kept.tail.subarray(cleanStart(kept.tail))
@@ -134,7 +138,7 @@ function shapeEnds(
       })
     }
     case 'ends':
-      return joinEnds(head, tail, { maxChars: clip.maxChars, wholeAt, hole, ...exact })
+      return joinEnds(head, tail, { maxChars: clip.maxChars, wholeAt, hole, ...exact, ...(between ? { between } : {}) })
     default:
       return clip satisfies never
   }

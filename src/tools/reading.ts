@@ -6,6 +6,7 @@ import type { Outcome } from '../contract/outcome.js'
 import type { AnsiMode, BinaryMode, ProgressMode, StreamName } from '../contract/output.js'
 import { describeBinary, looksBinary, showControls } from '../output/binary.js'
 import { clipEnds, joinEnds } from '../output/clip.js'
+import { PassingTroubles, type FoundBetween } from '../output/troubles.js'
 import { cursorOf, type Position } from './cursors.js'
 
 export interface ReadWish {
@@ -62,6 +63,7 @@ interface Piece {
 
 /** How much of each end of a long range is looked at for the lines that say what went wrong. */
 const WINDOW_BYTES = 262_144
+const MOST_LOOKED_AT = 16 * 1024 * 1024
 
 async function readStream(
   job: Job,
@@ -90,8 +92,28 @@ async function readStream(
     since: Math.max(first.cursor, first.totalBytes - WINDOW_BYTES),
     maxBytes: WINDOW_BYTES * 2,
   })
-  const clipped = joinEnds(first.text, last.text, { maxChars, wholeAt, hole: Math.max(0, last.start - first.cursor) })
+  const between = await troublesBetween(job, first.cursor, last.start, shape)
+  const hole = Math.max(0, last.start - first.cursor)
+  const clipped = joinEnds(first.text, last.text, { maxChars, wholeAt, hole, between })
   return { text: clipped.text, cursor: last.cursor, omittedBytes: first.omittedBytes + clipped.omittedBytes }
+}
+
+/** Looks through the middle of a long range, as far as that is still kept and does not take too long. */
+async function troublesBetween(
+  job: Job,
+  from: number,
+  to: number,
+  shape: { readonly stream: StreamName; readonly ansi: AnsiMode; readonly progress: ProgressMode },
+): Promise<FoundBetween> {
+  const passing = new PassingTroubles()
+  const until = Math.min(to, from + MOST_LOOKED_AT)
+  for (let since = from; since < until;) {
+    const piece = await job.read({ ...shape, since, maxBytes: Math.min(WINDOW_BYTES * 4, until - since) })
+    passing.push(Buffer.from(piece.text), since)
+    if (piece.cursor <= since) break
+    since = piece.cursor
+  }
+  return passing.before(to)
 }
 
 /** What binary output is, instead of the bytes; control characters as they can be read. */

@@ -138,6 +138,7 @@ export class Call implements RunHandle, LiveCall {
       onBytes: request.onBytes ? (bytes, offset) => this.#take(request, { stream, bytes, offset }) : null,
       live: () => this.#iterated || request.onOutput !== undefined || this.#isFollowed,
       memoryBytes: services.limits.memoryBytes,
+      clip: plan.clip.kind,
       // A caller that was given every byte needs no file, unless the run may become a job.
       openSpill: request.onBytes && !mayBecomeJob(request) ? null : () => services.openSpill(stream),
       spillAfterBytes: spillAfter(plan, services),

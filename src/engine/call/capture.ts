@@ -4,6 +4,7 @@ import { describeBinary, looksBinary, sampleText, showControls } from '../../out
 import type { Clipped } from '../../output/clip.js'
 import { createTextStream, shapeText } from '../../output/shape.js'
 import { Transcript } from '../../output/transcript.js'
+import { PassingTroubles } from '../../output/troubles.js'
 import { utf8Length } from '../../output/utf8.js'
 import type { Held } from '../../os/pipe-reader.js'
 import type { Masker, MaskStream } from '../../secrets/mask/masker.js'
@@ -20,6 +21,8 @@ export interface CaptureOptions {
   /** Whether anybody follows the output; without a follower nothing is decoded before the end. */
   readonly live: () => boolean
   readonly memoryBytes: number
+  /** How the result will be clipped: only between two ends there is room for what the middle said. */
+  readonly clip: Clip['kind']
   /** Opens the file for the whole output; asked for once, when the output outgrows what the Outcome will show. */
   readonly openSpill: (() => SpillTarget | null) | null
   /** Output longer than this is written to the spill file as well. */
@@ -44,6 +47,8 @@ export class Capture {
   #spillMoved: string | null = null
   #shownAt = 0
   #ended = false
+  /** Looks at what will not be kept; only where a result shows it. */
+  #passing: PassingTroubles | null = null
   lastByteAt = performance.now()
 
   constructor(options: CaptureOptions) {
@@ -116,6 +121,7 @@ export class Capture {
       this.transcript.totalBytes + bytes.length > this.#options.spillAfterBytes
     )
       this.#beginSpill()
+    this.#lookAt(bytes, offset)
     this.transcript.write(bytes)
     this.#spill?.write(bytes)
     if (this.#live ?? this.#options.live())
@@ -123,6 +129,18 @@ export class Capture {
         (this.#live ??= createTextStream({ ansi: this.#options.ansi, progress: this.#options.progress })).push(bytes),
       )
     return this.#options.onBytes?.(bytes, offset)
+  }
+
+  /** Output that fits into memory costs no look before its end. */
+  #lookAt(bytes: Uint8Array, offset: number): void {
+    const { clip, onBytes, memoryBytes } = this.#options
+    if (clip !== 'ends' || onBytes || offset + bytes.length <= memoryBytes) return
+    if (!this.#passing) {
+      this.#passing = new PassingTroubles()
+      const { head, tail } = this.transcript.snapshot()
+      if (tail.length > 0) this.#passing.push(tail, head.length)
+    }
+    this.#passing.push(bytes, offset)
   }
 
   #beginSpill(): SpillTarget | null {
@@ -162,7 +180,8 @@ export class Capture {
       const text = describeBinary(sample, { totalBytes: this.bytes, wholeAt: this.spillPath })
       return { text, truncated: true, omittedBytes: this.bytes }
     }
-    const shaped = shapeText(kept, { ansi, progress, clip, wholeAt: this.spillPath })
+    const between = this.#passing?.before(kept.totalBytes - kept.tail.length) ?? null
+    const shaped = shapeText(kept, { ansi, progress, clip, wholeAt: this.spillPath, between })
     return binary === 'describe' && ansi === 'strip' ? { ...shaped, text: showControls(shaped.text) } : shaped
   }
 }
