@@ -24,6 +24,8 @@ const PROGRAMS = [
   ['sqlite3', 'sqlite3'],
   ['man', 'man-db'],
   ['gpg', 'gnupg'],
+  ['direnv', 'direnv'],
+  ['zsh', 'zsh'],
 ]
 
 /** Never fails: a machine without network or apt still runs everything that does not need these. */

@@ -43,6 +43,8 @@ import { createJudge } from './services/judge.js'
 import { Sandbox } from './services/sandbox.js'
 import { Tries } from './services/tries.js'
 import { SecretStore } from './services/secret-store.js'
+import { withDirectoryEnv } from './plan/directory-env.js'
+import { directoriesOf, openLoginShell, setUpCode } from './services/world.js'
 import type { Services } from './services/services.js'
 import { createChanges } from './changes.js'
 import { createSessions } from './session/sessions.js'
@@ -67,7 +69,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
           (request as Partial<StartRequest>).session,
           'Use (await engine.session(name)).run(request).',
         )
-      const planned = await planRun(request, { session: null, cwd: services.cwd }, services)
+      const { request: placed, notes } = await withDirectoryEnv(request, services)
+      if (notes.length > 0) call.notes.push(...notes)
+      const planned = await planRun(placed, { session: null, cwd: services.cwd }, services)
       if (services.sandbox && request.outside !== undefined) return runOutside(planned, call, services)
       const plan = planned
       const stopped = await passGate(plan, services)
@@ -177,13 +181,15 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const starting = Promise.all([
     findBash(options.bash),
     startLauncher(options.tier ?? 'auto'),
-    options.pathFromLoginShell ? loginPath() : null,
+    options.pathFromLoginShell && !options.loginShell ? loginPath() : null,
+    options.loginShell ? openLoginShell(options, stateDir, options.env) : null,
   ])
   // Read while bash and the helper start, which are other processes; the first command would have to wait for it.
   const guard = import('../guard/inspect.js')
   guard.catch(() => {}) // The first verdict tells.
-  const [bash, launcher, path] = await starting
+  const [bash, launcher, path, login] = await starting
   if (path) baseEnv['PATH'] = path
+  Object.assign(baseEnv, login?.variables)
   const owner: RunDirectoryOwner = { door: options.door ?? 'library', cwd }
   const dead = sweepDeadEngines(stateDir)
   const runDir = makeRunDirectory(options.runDir ?? join(stateDir, 'run'), id, owner)
@@ -248,6 +254,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
     bash,
     launcher,
     shellBuiltin,
+    setUp: login && setUpCode(login),
+    directories: directoriesOf(options, secrets),
     stateDir,
     runDir,
     secrets,

@@ -102,6 +102,7 @@ export async function engineOptions(
     keepEnv: list('env.keep'),
     dropEnv: list('env.drop'),
     pathFromLoginShell: values['env.pathFromLoginShell'] as boolean,
+    ...(here ? worldOf(values) : {}),
     ...(values['bash'] === null || !here ? {} : { bash: values['bash'] as string }),
     ...(policy ? { policy } : {}),
     // No command may change what it is judged by, nor put such a file where none was.
@@ -122,6 +123,30 @@ export async function engineOptions(
     ...(options.ask ? { ask: options.ask } : {}),
     ...(values['audit.enabled'] ? { audit: auditSink(config, stateDir, options) } : {}),
   }
+}
+
+/** The user's own world, as far as it was switched on. */
+function worldOf(values: LoadedConfig['values']): Pick<EngineOptions, 'loginShell' | 'directoryEnv'> {
+  const wanted = {
+    direnv: values['env.direnv'] as boolean,
+    mise: values['env.mise'] as boolean,
+    dotenv: values['env.dotenv'] as readonly string[],
+  }
+  return {
+    ...(values['env.loginShell'] ? { loginShell: true } : {}),
+    ...(wanted.direnv || wanted.mise || wanted.dotenv.length > 0 ? { directoryEnv: wanted } : {}),
+  }
+}
+
+/** What these tools trust is the person's to say: a command that would say it is asked about. */
+function trustRules(values: LoadedConfig['values']): PolicyConfig['rules'] {
+  const commands = [
+    ...(values['env.direnv'] ? ['direnv allow', 'direnv permit', 'direnv grant'] : []),
+    ...(values['env.mise'] ? ['mise trust', 'mise settings'] : []),
+  ]
+  return commands.length === 0
+    ? []
+    : [{ name: 'trust', decision: 'ask', commands, reason: 'it decides what is trusted in this directory' }]
 }
 
 /** The command line's engine elsewhere stays for the next call, under a name that belongs to its settings. */
@@ -150,11 +175,13 @@ function checkUmask(): void {
 
 /** The guard's policy, compiled once here so that a mistake in it is told before anything runs. */
 async function policyOf({ values, isSet }: LoadedConfig): Promise<PolicyConfig | null> {
-  if (!['policy.preset', 'policy.rules', 'policy.protected', 'policy.roots'].some(isSet)) return null
+  const trust = trustRules(values) ?? []
+  if (trust.length === 0 && !['policy.preset', 'policy.rules', 'policy.protected', 'policy.roots'].some(isSet))
+    return null
   const roots = values['policy.roots'] as readonly string[]
   const policy = {
     preset: values['policy.preset'],
-    rules: values['policy.rules'],
+    rules: [...trust, ...(values['policy.rules'] as NonNullable<PolicyConfig['rules']>)],
     ...(values['policy.protected'] === null ? {} : { protected: values['policy.protected'] }),
     ...(roots.length > 0 ? { roots } : {}),
   } as PolicyConfig

@@ -164,6 +164,11 @@ describe('a project', () => {
       { secrets: { keyFile: '/tmp/k' } },
       { audit: { enabled: false } },
       { env: { pathFromLoginShell: true } },
+      { env: { loginShell: true } },
+      { env: { direnv: true } },
+      { env: { mise: true } },
+      { env: { dotenv: ['.'] } },
+      { approval: { waitMs: 1 } },
     ]) {
       proj(value)
       expect(
@@ -171,6 +176,16 @@ describe('a project', () => {
         JSON.stringify(value),
       ).toMatchObject({ code: 'BAD_CONFIG', message: expect.stringContaining('cannot be set by a project') })
     }
+  })
+
+  test('may lower the limits of commands, never raise them', () => {
+    user({ commandLimits: { memoryBytes: 1_000, processes: 50 } })
+    proj({ commandLimits: { memoryBytes: 9_000, processes: 5, cpuSeconds: 60 } })
+    expect(load().values).toMatchObject({
+      'commandLimits.memoryBytes': 1_000,
+      'commandLimits.processes': 5,
+      'commandLimits.cpuSeconds': 60,
+    })
   })
 
   test('makes a preset stricter, never looser, also against variables and flags', () => {

@@ -6,6 +6,7 @@ import { CWD_OPTION, JSON_OPTION, SET_OPTION } from '../option-rows.js'
 import { painter } from '../paint.js'
 import type { Verb } from '../verb.js'
 import { resolve } from 'node:path'
+import { loginOf, loginText, loginToJson } from '../login-shell.js'
 
 export const verb: Verb = {
   name: 'config',
@@ -15,6 +16,7 @@ export const verb: Verb = {
   options: [
     JSON_OPTION,
     CWD_OPTION,
+    { flags: '--refresh', about: 'with env.loginShell: ask the login shell again' },
     { flags: '--schema', about: 'the JSON Schema of cerith.config.json, for editors' },
     SET_OPTION,
   ],
@@ -30,29 +32,32 @@ export const verb: Verb = {
       cwd = '.',
       schema,
       set,
-    } = options as { json?: boolean; cwd?: string; schema?: boolean; set?: string[] }
+      refresh = false,
+    } = options as { json?: boolean; cwd?: string; schema?: boolean; set?: string[]; refresh?: boolean }
     if (schema) {
       io.out.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
       return EXIT.ok
     }
-    const { values, origins, files } = loadConfig({
+    const loaded = loadConfig({
       cwd: resolve(io.cwd, cwd),
       env: io.env,
       ...(set ? { flags: set } : {}),
     })
+    const { values, origins, files } = loaded
     const key = words[0]
     const shown = SETTINGS.filter(
       (setting) => key === undefined || setting.key === key || setting.key.startsWith(`${key}.`),
     )
     if (shown.length === 0)
       throw new UsageError(`there is no setting ${JSON.stringify(key)}`, hintForKey(key as string))
+    const login = values['env.loginShell'] && (refresh || key === undefined) ? await loginOf(loaded, io, refresh) : null
     if (json) {
       io.out.write(
-        `${JSON.stringify({ files: { user: files.user, project: files.project }, settings: Object.fromEntries(shown.map(({ key: each }) => [each, { value: values[each], origin: origins[each] }])) }, null, 2)}\n`,
+        `${JSON.stringify({ ...(login ? { login_shell: loginToJson(login) } : {}), files: { user: files.user, project: files.project }, settings: Object.fromEntries(shown.map(({ key: each }) => [each, { value: values[each], origin: origins[each] }])) }, null, 2)}\n`,
       )
       return EXIT.ok
     }
-    if (shown.length === 1 && key === shown[0]?.key) {
+    if (shown.length === 1 && key === shown[0]?.key && !login) {
       io.out.write(`${plain(values[key as string])}\n`)
       return EXIT.ok
     }
@@ -68,6 +73,7 @@ export const verb: Verb = {
           : `${paint('bold', line)}  ${paint('cyan', `(${from.join(' + ')})`)}\n`,
       )
     }
+    if (login) io.out.write(`\n${loginText(login)}`)
     return EXIT.ok
   },
 }

@@ -78,10 +78,14 @@ export class Call implements RunHandle, LiveCall {
   /** The last word on the outcome: what a sandbox has to say about it. */
   adorn: ((outcome: Outcome) => Outcome) | null = null
 
+  /** To be said with the outcome, whatever it is. */
+  readonly notes: string[] = []
+
   settle(outcome: Outcome): void {
     if (this.#done) return
     this.#done = true
-    const adorned = this.adorn ? this.adorn(outcome) : outcome
+    const told = this.notes.length === 0 ? outcome : { ...outcome, notes: [...this.notes, ...outcome.notes] }
+    const adorned = this.adorn ? this.adorn(told) : told
     const last = this.#dropped === 0 ? adorned : withDrops(adorned, this.#dropped)
     this.#calls.ended(this, last)
     this.#resolve(last)

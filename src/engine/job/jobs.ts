@@ -21,6 +21,7 @@ import { promoteRun } from './promote.js'
 import { insideFor } from '../services/inside.js'
 import { startJob, type Restore, type StartedJob } from './start.js'
 import { abortedOutcome, refusedOutcome, runningOutcome } from '../services/outcomes.js'
+import { withDirectoryEnv } from '../plan/directory-env.js'
 import { planRun, type Surroundings } from '../plan/plan.js'
 import type { Services } from '../services/services.js'
 import { CLEAN_ROWS, checkFields, JOBS_ROWS } from '../plan/fields.js'
@@ -119,7 +120,9 @@ export function createJobs(services: Services): Jobs {
       request.session === undefined
         ? { session: null, cwd: services.cwd }
         : await sessions.surroundings(request.session)
-    const plan = await planRun(request, around, services, true)
+    // A session has the variables of its directory already.
+    const placed = request.session === undefined ? (await withDirectoryEnv(request, services)).request : request
+    const plan = await planRun(placed, around, services, true)
     const stopped = await passGate(plan, services)
     if (stopped) return { outcome: stopped }
     if (request.signal?.aborted) return { outcome: abortedOutcome(plan) }

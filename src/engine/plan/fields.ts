@@ -285,6 +285,8 @@ export const ENGINE_ROWS: Rows<EngineOptions> = {
   keepEnv: texts,
   dropEnv: texts,
   pathFromLoginShell: flag,
+  loginShell: flag,
+  directoryEnv: nested({ direnv: flag, mise: flag, dotenv: texts }),
   bash: is('the path of a bash', 'Pass a path, or leave it out.', (value) => typeof value === 'string' && value !== ''),
   stateDir: is('the path of a directory', 'Pass a path, or leave it out.', (value) => typeof value === 'string' && value !== ''),
   policy: object,

@@ -5,6 +5,7 @@ import type { PolicyConfig } from '../../guard/policy/policy.js'
 import type { SecretSource } from '../../secrets/sources.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
 import type { ReachOptions } from '../../contract/place.js'
+import type { DirectoryEnvOptions } from '../../os/directory-env.js'
 import type { AuditSink } from './audit-sink.js'
 
 export type EngineLimits = {
@@ -34,6 +35,13 @@ export interface EngineOptions {
   readonly dropEnv?: readonly string[]
   /** Take PATH from the user's login shell once (nvm, pyenv). Default false. */
   readonly pathFromLoginShell?: boolean
+  /**
+   * Begin with what the user's login shell sets up: its exported variables for every command, its functions and aliases for sessions. Asked
+   * for once and kept in the state directory, without secrets, until a start-up file changes. Default false.
+   */
+  readonly loginShell?: boolean
+  /** Variables of the directory that a command runs in, by the rules of the user's own tools. Default: none. */
+  readonly directoryEnv?: DirectoryEnvOptions
   /** A particular bash. Default: the first real one on PATH. */
   readonly bash?: string
   /** Default: `$CERITH_HOME`, `$XDG_STATE_HOME/cerith`, `~/.local/state/cerith`. */

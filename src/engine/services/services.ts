@@ -15,6 +15,7 @@ import type { Seen } from '../../os/paths.js'
 import type { Tries } from './tries.js'
 import type { SecretStore } from './secret-store.js'
 import type { EngineLimits, EngineOptions } from './options.js'
+import type { Directories } from './world.js'
 
 export interface Services {
   readonly id: string
@@ -27,6 +28,10 @@ export interface Services {
   readonly launcher: Launcher
   /** What the shells of sessions load to start programs with; null where they do without. */
   readonly shellBuiltin: string | null
+  /** Code (latin1) with the functions and aliases of the user's login shell, for new sessions. */
+  readonly setUp: string | null
+  /** Variables of directories; null where none are wanted. */
+  readonly directories: Directories | null
   /** `$CERITH_HOME` and the folder of this engine in it, which goes away with the engine. */
   readonly stateDir: string
   readonly runDir: string

@@ -22,6 +22,7 @@ import type { Services } from '../services/services.js'
 import { checkRequest } from '../plan/request.js'
 import { NEVER_BEGUN, runInShell, type CallSite } from './call/call.js'
 import { isThere, SessionDirectory } from './call/directory.js'
+import { SessionDirectoryEnv } from './call/directory-env.js'
 import { withoutReturnTrap } from './shell/lines.js'
 import { SessionMemory } from './call/memory.js'
 import { QuickCall } from './call/quick-call.js'
@@ -91,6 +92,7 @@ export class LiveSession implements Session {
   /** To be said by the next call. */
   readonly #news: string[] = []
   readonly #directory: SessionDirectory
+  readonly #directoryEnv = new SessionDirectoryEnv()
   #busy = false
   #closed = false
   #idle: NodeJS.Timeout | null = null
@@ -310,6 +312,7 @@ export class LiveSession implements Session {
       !shell?.alive ||
       shell.hasOtherProcesses ||
       this.#services.roots ||
+      this.#services.directories ||
       this.#news.length > 0
     )
       return null
@@ -344,6 +347,7 @@ export class LiveSession implements Session {
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
     const notes = [...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
+    await this.#enterDirectory(notes)
     const judged = (): Promise<Plan> =>
       planRun(
         request,
@@ -436,13 +440,32 @@ export class LiveSession implements Session {
     this.#shell = shell
     memory.forNewShell()
     memory.holdings.begin()
-    if (!state) return shell
+    if (!state) {
+      const { setUp } = this.#services
+      if (setUp !== null) this.#learn(shell, await shell.take(setUp))
+      return shell
+    }
     const wanted = { ...state, cwd: isThere(memory, this.#services.seen) ? state.cwd : bytesOf(cwd) }
     const found = await shell.restore(wanted, { variables: this.initialNames })
     memory.noteDump(shell, AFTER)
     const missing = found ? notRestored(wanted, found) : ['its state']
     if (missing.length > 0) notes.push(`Not restored in the new shell: ${missing.slice(0, 20).join(', ')}.`)
     return shell
+  }
+
+  #learn(shell: SessionShell, found: ShellState | null): void {
+    this.#memory.noteDump(shell, AFTER)
+    if (found) this.#memory.learn(found)
+  }
+
+  /** Gives the shell the variables of the directory that it is in, and takes those of the one before away. */
+  async #enterDirectory(notes: string[]): Promise<void> {
+    const { directories } = this.#services
+    if (!directories || !this.#directoryEnv.isDue(directories, this.cwd)) return
+    const shell = await this.#ready(notes)
+    const state = await this.stateInTurn()
+    const code = await this.#directoryEnv.enter(directories, this.cwd, state, this.#initialEnv, notes)
+    if (code !== '') this.#learn(shell, await shell.take(code))
   }
 
   #retire(shell: SessionShell): void {

@@ -359,9 +359,14 @@ export class SessionShell {
   }
 
   /** What the shell has then; null when it did not answer. */
-  async restore(state: ShellState, present: Present): Promise<ShellState | null> {
+  restore(state: ShellState, present: Present): Promise<ShellState | null> {
+    return this.take(restoreCode(state, present))
+  }
+
+  /** Runs code of ours (latin1) that changes what the shell holds; gives the state afterwards, or null when it did not answer. */
+  async take(text: string): Promise<ShellState | null> {
     this.files.ensure()
-    const code = Buffer.from(restoreCode(state, present), 'latin1')
+    const code = Buffer.from(text, 'latin1')
     const pipe = await takePipe(this.#services)
     const number = this.nextNumber()
     const done = this.heard('R', number)
