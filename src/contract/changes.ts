@@ -69,6 +69,8 @@ export interface AcceptOptions {
   /** Who is asked. Default: the engine's. */
   readonly ask?: AskFunction
   readonly door?: Door
+  /** How long an answer from elsewhere is waited for, as in a request. */
+  readonly approvalWaitMs?: number
 }
 
 export interface Accepted {

@@ -19,8 +19,10 @@ type EngineChanges = Pick<Engine, 'tries' | 'changes' | 'accept' | 'discard'>
 const SHOWN = 20
 
 export function createChanges(services: Services, sessions: Sessions): EngineChanges {
-  const folderOf = (id: string | undefined): TryFolder => {
+  const folderOf = async (id: string | undefined): Promise<TryFolder> => {
     if (id !== undefined) return foundTry(services.stateDir, id)
+    // Before its first command an engine may go on with what another has tried.
+    if (services.sandbox?.options.try && !services.tries.current) await services.sandbox.prepared()
     const own = services.tries.current
     const folder = own && findTry(services.stateDir, own.record.id)
     if (folder) return folder
@@ -89,9 +91,9 @@ export function createChanges(services: Services, sessions: Sessions): EngineCha
           inUse: !(await isFree(folder)),
         })),
       ),
-    changes: async (options = {}) => changesOf(folderOf(options.id), options, services.cwd),
+    changes: async (options = {}) => changesOf(await folderOf(options.id), options, services.cwd),
     async accept(options = {}) {
-      const folder = folderOf(options.id)
+      const folder = await folderOf(options.id)
       const wanted = services.options.sandbox?.accept ?? 'ask'
       // Of the command line a person makes use.
       const mode = wanted === 'never' && services.door === 'cli' ? 'ask' : wanted
@@ -110,7 +112,7 @@ export function createChanges(services: Services, sessions: Sessions): EngineCha
       return accepted
     },
     async discard(options = {}) {
-      const folder = folderOf(options.id)
+      const folder = await folderOf(options.id)
       await vacate(folder)
       const discarded = await discardTry(folder)
       services.tries.forget(folder.record.id)
@@ -151,6 +153,7 @@ async function agreement(
     ...(options.signal ? { signal: options.signal } : {}),
     ...(options.ask ? { ask: options.ask } : {}),
     ...(options.door ? { door: options.door } : {}),
+    ...(options.approvalWaitMs === undefined ? {} : { approvalWaitMs: options.approvalWaitMs }),
   }
   const environment = environmentOf({ command: '' }, services)
   const about = { command: request.command, cwd: services.cwd, verdict, environment, session: null, background: false }

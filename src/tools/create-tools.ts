@@ -2,7 +2,8 @@
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
-import type { Facts, ToolSpec } from './dialect.js'
+import { changesTool } from './changes.js'
+import type { Dialect, Facts, ToolSpec } from './dialect.js'
 import { DIALECTS, isDialectName, type DialectName } from './dialects/index.js'
 import { formatTool, type Format, type FormattedTool } from './formats.js'
 import { readInput, type InputRules } from './input.js'
@@ -23,7 +24,7 @@ export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet 
     yieldMs: options.yieldMs ?? null,
     sandbox: engine.sandbox,
   }
-  const tools = dialect.tools.map((spec): Tool => {
+  const tools = specsOf(dialect, facts).map((spec): Tool => {
     const definition = define(spec, facts)
     const rules = rulesOf(spec, definition.inputSchema)
     return {
@@ -71,7 +72,7 @@ export function toolDefinitions(
     sandbox?: SandboxOptions | null
   } = {},
 ): readonly ToolDefinition[] {
-  const { policy, tools } = dialectNamed(dialect)
+  const { policy, ...chosen } = dialectNamed(dialect)
   const facts: Facts = {
     cwd: options.cwd ?? '.',
     shell: shellWords(options.shell ?? ''),
@@ -79,7 +80,12 @@ export function toolDefinitions(
     yieldMs: options.yieldMs ?? null,
     sandbox: options.sandbox ?? null,
   }
-  return tools.map((spec) => define(spec, facts, options.secrets))
+  return specsOf(chosen, facts).map((spec) => define(spec, facts, options.secrets))
+}
+
+/** What was tried can be looked at in every dialect. */
+function specsOf({ tools }: Pick<Dialect, 'tools'>, { sandbox }: Facts): readonly ToolSpec[] {
+  return sandbox?.try ? [...tools, changesTool] : tools
 }
 
 function dialectNamed(name: string = 'house') {

@@ -42,7 +42,7 @@ export const BY_PERMISSION: OutsideForm = {
 }
 
 /** What is in force, for the description of a tool that runs commands: the model need not find out by failing. */
-export function sandboxWords({ profile, network = 'none', domains = [], outside }: SandboxOptions): string {
+export function sandboxWords({ profile, network = 'none', domains = [], outside, try: tried }: SandboxOptions): string {
   const files = {
     off: '',
     'read-only': 'only /tmp can be written',
@@ -54,7 +54,7 @@ export function sandboxWords({ profile, network = 'none', domains = [], outside 
     'allow-list': `network: ${domains.slice(0, 5).join(', ') || 'no host'}${domains.length > 5 ? ' ...' : ''}`,
     all: 'network open',
   }[network]
-  return `Sandboxed: ${files}; ${reach}${outside === 'never' ? '; it cannot be left' : ''}.`
+  return `Sandboxed: ${files}; ${reach}${outside === 'never' ? '; it cannot be left' : ''}${tried ? '; what is written there counts only after Changes accept' : ''}.`
 }
 
 /** The schema with the fields that this sandbox makes useful. */

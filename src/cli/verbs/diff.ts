@@ -1,12 +1,11 @@
 /** `cerith diff`: what commands of a try changed, while the originals are as they were. */
-import type { Change } from '../../contract/changes.js'
 import { EXIT, type Io } from '../io.js'
 import { withEngine } from '../open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../option-rows.js'
-import { painter, type Paint } from '../paint.js'
-import { aboutTry, changeLine, countWords, tryNamed } from '../tries.js'
+import { painter } from '../paint.js'
+import { aboutTry, tryNamed } from '../tries.js'
 import type { Verb } from '../verb.js'
-import { visible } from '../../output/visible.js'
+import { changeLine, changeText, countWords } from '../../output/change-lines.js'
 
 interface Options {
   readonly json?: boolean
@@ -57,25 +56,9 @@ function diff(words: readonly string[], options: Options, io: Io): Promise<numbe
     const paint = painter(io.out, io.env)
     for (const change of found.changes) {
       io.out.write(`${changeLine(change, paint)}\n`)
-      if (!options.stat) io.out.write(textOf(change, paint))
+      if (!options.stat) io.out.write(changeText(change, paint))
     }
     io.err.write(`cerith: ${found.id}: ${countWords(found.changes)}; cerith accept, or cerith discard\n`)
     return EXIT.ok
   })
-}
-
-/** Lines of files are shown with what a terminal would act on taken out. */
-function textOf({ diff: text, before, after, parts }: Change, paint: Paint): string {
-  if (text === undefined || text === null)
-    return [before, after].some((side) => side?.type === 'file') && parts.includes('content')
-      ? '  (no text, or too large to show)\n'
-      : ''
-  return text
-    .split('\n')
-    .map((line) => {
-      const shown = visible(line)
-      if (line.startsWith('@@')) return paint('cyan', shown)
-      return line.startsWith('+') ? paint('green', shown) : line.startsWith('-') ? paint('red', shown) : shown
-    })
-    .join('\n')
 }

@@ -19,7 +19,7 @@ import {
   SET_OPTION,
 } from '../option-rows.js'
 import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
-import { countWords } from '../tries.js'
+import { countWords } from '../../output/change-lines.js'
 import type { Verb } from '../verb.js'
 import { visible } from '../../output/visible.js'
 

@@ -1,0 +1,106 @@
+/** The tool of a shell whose writes are only tried: look at them, have them accepted, throw them away. The same in every dialect. */
+import type { Accepted, Changes } from '../contract/changes.js'
+import { ShellError } from '../contract/errors.js'
+import { changeLine, changeText, countWords } from '../output/change-lines.js'
+import { clipEnds } from '../output/clip.js'
+import type { ToolSpec } from './dialect.js'
+import { flag, inputOf, list, oneOf, outputOf, text } from './schema.js'
+import { errorText, lines } from './texts.js'
+import type { CallOptions, ToolResult } from './tool.js'
+import type { Toolbox } from './toolbox.js'
+
+const ACTIONS = ['diff', 'stat', 'accept', 'discard'] as const
+const MAX_CHARS = 30_000
+
+interface ChangesInput {
+  readonly action?: (typeof ACTIONS)[number]
+  readonly paths?: readonly string[]
+  readonly force?: boolean
+  readonly protected?: boolean
+}
+
+export const changesTool: ToolSpec = {
+  name: 'Changes',
+  title: 'What was tried',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  describe: () =>
+    'What your commands changed. Nothing in the workspace counts until accept, which a person confirms; discard throws all away.',
+  inputSchema: () =>
+    inputOf({
+      action: oneOf(ACTIONS, 'Default diff'),
+      paths: list(text(), 'Default all'),
+      force: flag('Overwrite what changed underneath'),
+      protected: flag('Also hooks and configuration'),
+    }),
+  outputSchema: outputOf({ status: text(), text: text() }, ['status']),
+  fail: (error) =>
+    told('error', errorText(error), true, { error: { code: error.code, message: error.message, hint: error.hint } }),
+  call: async (box, input, call) => {
+    const { action = 'diff', paths, force, protected: alsoProtected } = input as ChangesInput
+    const which = paths && paths.length > 0 ? { paths } : {}
+    switch (action) {
+      case 'accept':
+        return renderAccepted(await accept(box, call, { ...which, force, protected: alsoProtected }))
+      case 'discard': {
+        if (which.paths)
+          throw new ShellError(
+            'BAD_REQUEST',
+            'discard takes no paths',
+            'Change these files back, or discard everything.',
+          )
+        const { discarded } = await box.engine.discard()
+        return told('discarded', `[${discarded.length} changes discarded]`, false, { discarded })
+      }
+      default:
+        return renderChanges(
+          await box.engine.changes({ ...which, text: action === 'diff' }),
+          call.maxChars ?? MAX_CHARS,
+        )
+    }
+  },
+}
+
+function accept(
+  box: Toolbox,
+  call: CallOptions,
+  { paths, force, protected: alsoProtected }: Omit<ChangesInput, 'action'>,
+): Promise<Accepted> {
+  const ask = call.ask ?? box.options.ask
+  return box.engine.accept({
+    ...(paths ? { paths } : {}),
+    ...(force ? { force } : {}),
+    ...(alsoProtected ? { protected: true } : {}),
+    ...(call.signal ? { signal: call.signal } : {}),
+    ...(ask ? { ask } : {}),
+    ...(call.approvalWaitMs === undefined ? {} : { approvalWaitMs: call.approvalWaitMs }),
+    door: call.door ?? box.options.door ?? 'tools',
+  })
+}
+
+function renderChanges({ id, digest, changes }: Changes, maxChars: number): ToolResult {
+  const body = changes.map((change) => lines(changeLine(change), changeText(change))).join('\n')
+  const clipped = clipEnds(body, { maxChars, wholeAt: null }).text
+  const head = `[${id}: ${countWords(changes)}; nothing of it counts yet]`
+  return told('tried', lines(head, clipped), false, { id, digest, changes: changes.length })
+}
+
+function renderAccepted({ id, accepted, kept, left, refused, approvalId }: Accepted): ToolResult {
+  const head = refused
+    ? `[not accepted] ${refused.reason} ${refused.guidance}`
+    : `[${accepted.length} accepted${left > 0 ? `; ${left} stay tried` : ''}]`
+  const list = [
+    ...accepted.map((path) => `accepted ${path}`),
+    ...(refused ? [] : kept.map(({ path, reason }) => `kept ${path}: ${reason}`)),
+  ]
+  return told(refused ? 'refused' : 'accepted', lines(head, list.slice(0, 200).join('\n')), refused !== null, {
+    id,
+    accepted,
+    kept,
+    left,
+    ...(approvalId === null ? {} : { approval_id: approvalId }),
+  })
+}
+
+function told(status: string, words: string, isError: boolean, facts: Record<string, unknown>): ToolResult {
+  return { text: words, structured: { status, text: words, ...facts }, isError }
+}
