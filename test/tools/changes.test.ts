@@ -29,7 +29,7 @@ describe.skipIf(!canConfine)('Changes', () => {
     expect(diff.structured).toMatchObject({ status: 'tried', changes: 3, text: diff.text })
     const stat = await tools.execute('Changes', { action: 'stat', paths: ['.vscode'] })
     expect(stat.text).toBe(
-      `[${diff.structured['id']}: 2 added; nothing of it counts yet]\nA ${work}/.vscode  (directory)  PROTECTED\nA ${work}/.vscode/x  PROTECTED`,
+      `[${String(diff.structured['id'])}: 2 added; nothing of it counts yet]\nA ${work}/.vscode  (directory)  PROTECTED\nA ${work}/.vscode/x  PROTECTED`,
     )
     const refused = await tools.execute('Changes', { action: 'accept' })
     expect(refused).toMatchObject({ isError: true, structured: { status: 'refused', approval_id: expect.any(String) } })
@@ -42,7 +42,7 @@ describe.skipIf(!canConfine)('Changes', () => {
     const done = await tools.execute('Changes', { action: 'accept' }, { ask })
     expect(done.text).toContain(`accepted ${work}/a`)
     expect(done.text).toContain(`kept ${work}/.vscode: it is protected`)
-    expect(asked).toEqual([expect.stringContaining(`cerith accept ${diff.structured['id']}: what was tried`)])
+    expect(asked).toEqual([expect.stringContaining(`cerith accept ${String(diff.structured['id'])}: what was tried`)])
     expect(readFileSync(join(work, 'a'), 'utf8')).toBe('one\ntwo\n')
     expect((await tools.execute('Changes', { action: 'discard' })).structured).toMatchObject({ status: 'discarded' })
     expect(existsSync(join(work, '.vscode'))).toBe(false)
