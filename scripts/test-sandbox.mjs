@@ -1,5 +1,7 @@
-// Plays every escape attempt in a sandbox of cerith, for each profile, as this user and (where this is root) as an ordinary one.
-// `node scripts/test-sandbox.mjs [PROFILE...] [--only ID,ID]`
+// The sandbox against attacks, random policies and real work.
+//   npm run test:sandbox                              everything
+//   npm run test:sandbox -- PROFILE... [--only ID,ID] every escape attempt, as this user and (where this is root) as an ordinary one
+//   npm run test:sandbox -- fuzz | work               random policies (CERITH_SEED, CERITH_FUZZ_RUNS), real work in rooms
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, chmodSync, chownSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -10,7 +12,9 @@ ensure()
 const words = process.argv.slice(2)
 const only = words.includes('--only') ? (words[words.indexOf('--only') + 1] ?? '').split(',') : []
 const chosen = words.filter((word, at) => !word.startsWith('--') && words[at - 1] !== '--only')
-const profiles = chosen.length > 0 ? chosen : ['read-only', 'workspace', 'strict', 'landlock']
+const plays = chosen.filter((word) => word === 'fuzz' || word === 'work')
+const named = chosen.filter((word) => !plays.includes(word))
+const profiles = chosen.length > 0 ? named : ['read-only', 'workspace', 'strict', 'landlock']
 const runner = join(root, 'test', 'sandbox', 'runner.sh')
 let failed = 0
 
@@ -59,4 +63,11 @@ for (const profile of profiles) {
     play(profile, user)
   }
 }
+if (chosen.length === 0 || plays.length > 0) {
+  const words = ['vitest', 'run', '--config', 'test/sandbox/vitest.config.ts', ...plays]
+  if (spawnSync('npx', words, { cwd: root, stdio: 'inherit' }).status !== 0) failed += 1
+}
+console.log(
+  `\n${failed === 0 ? 'Everything held' : `${failed} parts failed`}, ${Math.round(performance.now() / 1000)} s.`,
+)
 process.exit(failed > 0 ? 1 : 0)

@@ -79,7 +79,10 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
   const items: Item[] = []
   // HOME may name a directory that does not exist, as in many containers: then nothing in it has to be hidden.
   const hasHome = places.home !== '/' && machine.kind(places.home) === 'directory'
-  const isView = profile !== 'strict' && hasHome && !writable.some((root) => isInside(places.home, root))
+  const isHidden = hidden.some((path) => isInside(places.home, path))
+  // Shown or writable as a whole it is live, and so is everything around it.
+  const isLive = [...writable, ...shown].some((one) => isInside(places.home, one))
+  const isView = profile !== 'strict' && hasHome && !isHidden && !isLive
   // In a view a name is blank for good. A directory that something else is mounted in must stay a directory.
   const mounted = [...writable, ...caches, ...shown, places.stateDir]
   const blank = hidden.filter(
@@ -99,17 +102,16 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
     for (const path of unique([...SYSTEM_SHOWN.filter((path) => machine.kind(path) === 'directory'), ...places.needed]))
       if (machine.kind(path) !== null) items.push({ kind: 'show', path: real(path) })
   for (const path of shown) if (machine.kind(path) !== null) items.push({ kind: 'show', path })
-  // Below a project directory that is shown live, a name cannot be blank: it is covered where it stands.
-  const live = items.filter(({ kind }) => kind === 'show').map(({ path }) => path)
+  // Below a directory that is live a name cannot be blank: it is covered where it stands.
+  const live = [...items.filter(({ kind }) => kind === 'show').map(({ path }) => path), ...writable, ...caches]
   for (const path of hidden)
-    if (!blank.includes(path) || live.some((one) => isBelow(path, one) && one !== places.home))
-      items.push({ kind: 'hide', path })
+    if (!blank.includes(path) || live.some((one) => isBelow(path, one))) items.push({ kind: 'hide', path })
   // One layer over another would hide what the outer one holds.
   const tried = options.try ? outermost(writable) : []
   for (const path of tried) items.push({ kind: 'try', path })
   for (const path of options.try ? caches : [...writable, ...caches]) items.push({ kind: 'write', path })
   // What is only tried needs no cover: it is looked at before it counts.
-  const kept = options.try ? [] : protection.present.filter((path) => writable.some((root) => isBelow(path, root)))
+  const kept = options.try ? [] : protection.present.filter((path) => isThere(path, writable, hidden))
   for (const path of kept) {
     items.push({ kind: 'protect', path })
     for (const between of directoriesBetween(path, writable)) items.push({ kind: 'between', path: between })
@@ -185,6 +187,13 @@ function directoriesBetween(path: string, roots: readonly string[]): string[] {
   for (let at = parentOf(path); roots.some((root) => isBelow(at, root)) && !roots.includes(at); at = parentOf(at))
     found.push(at)
   return found
+}
+
+/** What is hidden deeper than its root is not there: there is nothing to protect, and nothing may be mounted over the cover. */
+function isThere(path: string, writable: readonly string[], hidden: readonly string[]): boolean {
+  const root = writable.filter((one) => isBelow(path, one)).sort((a, b) => b.length - a.length)[0]
+  if (root === undefined) return false
+  return writable.includes(path) || !hidden.some((one) => isBelow(one, root) && isInside(path, one))
 }
 
 /** Shallow first; a view is followed by its blanks; the same thing is done once. */

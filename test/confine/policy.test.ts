@@ -52,6 +52,35 @@ describe('the policy of a room', () => {
     expect(of('between', list)).toEqual(['/home/u/app/.git'])
   })
 
+  test('a home that is hidden shows none of its projects but the root', () => {
+    const list = items({ hide: ['/home/u'] })
+    expect(of('view', list)).toEqual([])
+    expect(of('show', list)).toEqual([])
+    expect(of('hide', list)).toContain('/home/u')
+    expect(of('write', list)).toContain('/home/u/app')
+  })
+
+  test('nothing is mounted over a hidden directory to protect what lies in it', () => {
+    const list = items({ hide: ['/home/u/app/sub'], protect: ['sub/a'] }, {}, ['/home/u/app/sub/a'])
+    expect(of('protect', list)).not.toContain('/home/u/app/sub/a')
+    expect(of('between', list)).not.toContain('/home/u/app/sub')
+  })
+
+  test('what is hidden in a directory that is live in the home is covered there', () => {
+    const more = ['/home/u/.data/secret', '/home/u/x']
+    expect(of('hide', items({ write: ['/home/u/.data'], hide: ['/home/u/.data/secret'] }, {}, more))).toContain(
+      '/home/u/.data/secret',
+    )
+    const shown = items({ show: ['/home/u'], hide: ['/home/u/x'] }, {}, more)
+    expect(of('view', shown)).toEqual([])
+    expect(of('hide', shown)).toEqual(expect.arrayContaining(['/home/u/x', '/home/u/.ssh']))
+  })
+
+  test('a protected name stays so although it is named as writable too', () => {
+    const list = items({ write: ['/home/u/app/src'], protect: ['src'] })
+    expect(of('protect', list)).toContain('/home/u/app/src')
+  })
+
   test('a home that does not exist needs no view, and the room can still be built', () => {
     const list = items({}, { home: '/home/nobody-here' })
     expect(of('view', list)).toEqual([])

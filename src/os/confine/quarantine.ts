@@ -160,11 +160,20 @@ export class Quarantine {
 
 /** Changes with every name that is made in the directory. One cheap call: it is asked after every command of a session. */
 function stamp(directory: string): number {
-  return statSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? 0
+  try {
+    return statSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? 0
+  } catch {
+    return 0
+  }
 }
 
+/** A name below something that is no directory is not there. */
 function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
 }
 
 function names(directory: string): string[] {
