@@ -7,6 +7,7 @@
                                    with `m` behind it stderr goes where stdout goes
      __cerith , STDIN STREAMS      only sources the command file; STDIN is a path or `&` and a descriptor, STREAMS is `m` where stderr goes
                                    where stdout goes. (Bash itself would keep the shell's own streams on descriptors that commands use.)
+     __cerith -                    makes the builtins that lines of the session's begin with reachable again
      __cerith PROGRAM WORDS        runs a program, waits for it, and reports how it ended
 
    Bash starts a program by fork: the kernel copies the page tables of the shell, and each page that either of them touches from then on.
@@ -51,6 +52,8 @@ typedef struct { char *name, *value, *exported; void *dynamic_value, *assign; in
 enum { READ_ONLY = 2 };
 extern Variable *find_variable(const char *name);
 extern int source_file(const char *path, int flags);
+extern int unbind_func(const char *name);
+extern struct builtin *builtin_address_internal(char *name, int also_disabled);
 extern char *which_set_flags(void);
 extern int change_flag(int flag, int on_or_off);
 extern char *expand_string_to_string(char *text, int quoted);
@@ -413,6 +416,17 @@ static int evaluate(WordList *words) {
   return exit_immediately_on_error ? 0 : status;
 }
 
+static int repair(void) {
+  static char names[][8] = {"builtin", ".", ":", "[", "alias", "cd", "declare", "dirs", "enable", "eval", "exec", "exit", "export", "history", "kill",
+                            "printf", "read", "return", "set", "shopt", "source", "trap", "umask", "unset"};
+  unbind_func("builtin");
+  for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
+    struct builtin *found = builtin_address_internal(names[at], 1);
+    if (found) found->flags |= BUILTIN_ENABLED;
+  }
+  return 0;
+}
+
 /* What a line of the session's does the rest for. */
 static int source_only(WordList *from) {
   if (!from || !from->next) return refuse();
@@ -501,6 +515,7 @@ static int cerith(WordList *words) {
   if (!words) return refuse();
   const char *what = words->word->word;
   if (strcmp(what, ",") == 0) return source_only(words->next);
+  if (strcmp(what, "-") == 0) return repair();
   return strcmp(what, ".") == 0 ? evaluate(words) : run(words);
 }
 

@@ -72,7 +72,7 @@ export async function prepareCall(
       inert: care.inert,
       program: care.program && delivered.payload === null,
       loaded: shell.hasBuiltin && care.native && delivered.payload === null,
-      hasBuiltin: shell.hasBuiltin && !memory.repair,
+      hasBuiltin: shell.hasBuiltin,
     },
   }
 }

@@ -134,8 +134,8 @@ export function commandFileText(call: CallText, marks: Marks): string {
   // A line that bash has read already is not shown; `$?` is set behind it.
   if (call.verbose === 'yes') before.push('\\builtin set -v')
   if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
-  if (call.traps?.return) before.push(`\\builtin trap -- ${quoteWord(call.traps.return)} RETURN`)
-  if (call.traps?.debug) before.push(`\\builtin trap -- ${quoteWord(call.traps.debug)} DEBUG`)
+  if (call.traps?.return != null) before.push(setTrap(call.traps.return, 'RETURN'))
+  if (call.traps?.debug != null) before.push(setTrap(call.traps.debug, 'DEBUG'))
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if (call.stages) before.push(leaveStages(call.stages, call.status))
@@ -143,6 +143,12 @@ export function commandFileText(call: CallText, marks: Marks): string {
   // On a line of its own where bash may not be able to parse the command: it drops the whole line.
   const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole && !call.secrets ? '; ' : '\n'}`
   return `${head}${call.script}${call.whole ? trailer(call, marks) : ''}`
+}
+
+/** Bash forgets to ignore a RETURN that was ignored and reset before, unless there was another trap in between. */
+function setTrap(command: string, signal: 'RETURN' | 'DEBUG'): string {
+  const set = `\\builtin trap -- ${quoteWord(command)} ${signal}`
+  return command === '' ? `\\builtin trap : ${signal}; ${set}` : set
 }
 
 /** Pipelines that ended like the last one. With `!` bash turns the status around, but not those of the stages. */
@@ -270,8 +276,8 @@ function noteTraps(marks: Marks): string {
 }
 
 /**
- * In POSIX mode special builtins come before functions, and an assignment is enough to get there: so a function named `builtin` is found and
- * dropped. Going back resets a few options, which are then put back as they were.
+ * The builtin does it where there is one. Without: in POSIX mode special builtins come before functions, and an assignment is enough to get there: so a function named `builtin` is found and
+ * dropped. Going back resets a few options, which are then put back as BASHOPTS says that they were.
  */
 function repairCode(marks: Marks): string {
   const options = own(marks, 'b')
@@ -283,7 +289,8 @@ function repairCode(marks: Marks): string {
   const enable = `\\builtin enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read return set shopt source trap umask unset`
   // Where the builtin `builtin` itself was disabled, only `enable` can help, so that no function may be in its way.
   const last = `POSIXLY_CORRECT=1; \\unset -f enable; \\unset POSIXLY_CORRECT; \\enable builtin; ${enable}; ${back.join('; ')}`
-  return `${options}=$BASHOPTS:$SHELLOPTS; if [[ -o posix ]]; then \\unset -f builtin; else ${drop}; fi; ${enable} || { ${last}; }`
+  const alone = `${options}=$BASHOPTS:$SHELLOPTS; if [[ -o posix ]]; then \\unset -f builtin; else ${drop}; fi; ${enable} || { ${last}; }`
+  return `\\${LOADED} - || { ${alone}; }`
 }
 
 /**
