@@ -12,6 +12,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   unlinkSync,
   writeSync,
@@ -565,6 +566,11 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
 }
 
 /** A head file, then tail segments whose names carry their byte offset; the oldest are removed. */
+/** So much of a disk is left to everything else: output gives way before the next command can no longer start. */
+const RESERVE_BYTES = 16 * 1024 * 1024
+const LOOK_EVERY_BYTES = 1024 * 1024
+const RETRY_MS = 1_000
+
 class Store {
   constructor(dir, name, headMax, tailMax, startAt) {
     Object.assign(this, {
@@ -578,6 +584,8 @@ class Store {
       failed: false,
       held: Buffer.alloc(0),
       lastByte: 10,
+      unlooked: 0,
+      retryAt: 0,
     })
     this.segmentMax = Math.max(65_536, Math.floor(tailMax / 8))
     this.inHead = startAt < headMax
@@ -615,9 +623,36 @@ class Store {
     this.held = Buffer.alloc(0)
   }
 
+  /** How much may be written before the disk is looked at again; a small disk keeps a quarter. */
+  room() {
+    if (this.unlooked > 0) return this.unlooked
+    try {
+      const { bavail, blocks, bsize } = statfsSync(this.dir)
+      const free = bavail * bsize - Math.min(RESERVE_BYTES, (blocks * bsize) / 4)
+      this.unlooked = Math.max(0, Math.min(free, LOOK_EVERY_BYTES))
+    } catch {
+      this.unlooked = LOOK_EVERY_BYTES
+    }
+    return this.unlooked
+  }
+
+  /** A full disk loses bytes, never the job; the gap shows in the names of what comes after. */
+  lose(count) {
+    this.failed = true
+    this.total += count
+    if (this.fd !== null) closeQuietly(this.fd)
+    this.fd = null
+    this.inHead = false
+    this.unlooked = 0
+    this.retryAt = Date.now() + RETRY_MS
+    // An empty segment holds nothing but a place in the list, and a full disk would fill that too.
+    if (this.segments.at(-1)?.size === 0) unlinkQuietly(join(this.dir, `${this.name}.${this.segments.pop().start}`))
+  }
+
   store(bytes) {
     if (bytes.length > 0) this.lastByte = bytes[bytes.length - 1]
     while (bytes.length > 0) {
+      if ((this.fd === null && Date.now() < this.retryAt) || this.room() <= 0) return this.lose(bytes.length)
       let room = this.inHead ? this.headMax - this.total : this.segmentMax - (this.segments.at(-1)?.size ?? 0)
       if (room <= 0 || this.fd === null) {
         if (this.fd !== null) closeQuietly(this.fd)
@@ -627,21 +662,15 @@ class Store {
         this.dropOld()
         room = this.segmentMax
       }
-      const part = bytes.subarray(0, room)
-      let wrote = part.length
+      const part = bytes.subarray(0, Math.min(room, this.unlooked))
+      let wrote
       try {
         if (this.fd === null) throw new Error('no file')
         wrote = writeSync(this.fd, part)
       } catch {
-        // A full disk loses bytes, never the job; the gap shows in the names of what comes after.
-        this.failed = true
-        this.total += part.length
-        bytes = bytes.subarray(part.length)
-        closeQuietly(this.fd)
-        this.fd = null
-        this.inHead = false
-        continue
+        return this.lose(bytes.length)
       }
+      this.unlooked -= wrote
       this.total += wrote
       if (this.inHead) this.headSize += wrote
       else this.segments.at(-1).size += wrote

@@ -20,6 +20,7 @@ import { bootId, checkProc, processFacts } from '../os/proc.js'
 import { checkRuntime } from '../os/runtime.js'
 import { SpillFile } from '../os/spill.js'
 import { ensurePrivateDirectory, findStateDirectory } from '../os/state-dir.js'
+import { noteServerEnd, takeServerEnd } from '../os/helper/server-ends.js'
 import { sweepDeadEngines, type EngineRecord } from '../os/helper/sweep.js'
 import { Questions } from '../audit/questions.js'
 import { auditOutcome } from './call/audit.js'
@@ -104,6 +105,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     liveDoor.close()
     const release = services.launcher.hold()
     await Promise.all([...services.live].map((life) => life.end()))
+    // A server that ran nothing has not told of the one before it either.
+    if (services.door === 'mcp' && (services.succeeds || (await sessions.list()).some(({ pid }) => pid !== null)))
+      noteServerEnd(services.stateDir, services.cwd)
     await sessions.close()
     stopRecording?.()
     await jobs.close()
@@ -293,12 +297,18 @@ async function createServices(options: EngineOptions): Promise<Services> {
     calls: new LiveCalls(),
     questions: new Questions(id),
     live: new Set([judge, ...(askpass ? [{ end: () => askpass.close() }] : [])]),
-    succeedsKilled: owner.door === 'mcp' && dead.some(({ door, cwd: where }) => door === 'mcp' && where === cwd),
+    succeeds: owner.door === 'mcp' ? predecessor(stateDir, cwd, dead) : null,
     state: { closed: false },
   }
   // The names of secrets are told with the tools. A source that fails is told by the first command.
   await secrets.ready.catch(() => {})
   return services
+}
+
+/** The server that this one takes the place of: its host goes on with what a model knows about shells that are gone. */
+function predecessor(stateDir: string, cwd: string, dead: readonly EngineRecord[]): Services['succeeds'] {
+  const ended = takeServerEnd(stateDir, cwd)
+  return dead.some(({ door, cwd: where }) => door === 'mcp' && where === cwd) ? 'killed' : ended ? 'ended' : null
 }
 
 /** A library has no other place to say where the state went. */

@@ -13,8 +13,12 @@ const base = mkdtempSync(join(tmpdir(), 'cerith-restarted-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 /** Starts a server, runs the commands one by one, and ends it. Gives the texts that the model reads. */
-async function serve(commands: readonly string[], end: 'SIGKILL' | 'eof'): Promise<string[]> {
-  const server = spawn(process.execPath, [cli, 'mcp'], {
+async function serve(
+  commands: readonly string[],
+  end: 'SIGKILL' | 'eof',
+  program: readonly string[] = [cli, 'mcp'],
+): Promise<string[]> {
+  const server = spawn(process.execPath, program, {
     cwd: base,
     env: { ...process.env, CERITH_HOME: join(base, 'state') },
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -44,14 +48,29 @@ async function serve(commands: readonly string[], end: 'SIGKILL' | 'eof'): Promi
   return texts
 }
 
-test('the first call says so, once; after an end in good order nothing is said', async () => {
-  const NEW = 'this shell is new'
+const NEW = 'this shell is new'
+
+test('a server after one that was killed says so with the first call, once', async () => {
   const first = await serve(['cd /; x=1', 'echo $x'], 'SIGKILL')
   expect(first.join('\n')).not.toContain(NEW)
-  const second = await serve(['echo "x=$x"', 'echo again'], 'eof')
-  expect(second[0]).toContain(NEW)
+  const second = await serve(['echo "x=$x"', 'echo again'], 'SIGKILL')
+  expect(second[0]).toContain(`was killed and has been started again: ${NEW}`)
   expect(second[0]).toContain('x=')
   expect(second[1]).not.toContain(NEW)
-  const third = await serve(['echo third'], 'eof')
-  expect(third.join('\n')).not.toContain(NEW)
+})
+
+test('so does one whose host closed the input of the one before and goes on', async () => {
+  await serve(['echo killed before'], 'eof')
+  const again = await serve(['echo "x=$x"', 'echo again'], 'eof')
+  expect(again[0]).toContain(`ended by its host and has been started again: ${NEW}`)
+  expect(again[1]).not.toContain(NEW)
+  // A server that runs nothing tells nothing: the next one does.
+  await serve([], 'eof')
+  expect((await serve(['echo x'], 'eof'))[0]).toContain(NEW)
+})
+
+test('a server of another host hears nothing', async () => {
+  await serve(['x=1'], 'eof')
+  const other = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(cli)}, 'mcp'], { stdio: 'inherit' })`
+  expect((await serve(['echo other'], 'eof', ['-e', other])).join('\n')).not.toContain(NEW)
 })

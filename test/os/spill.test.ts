@@ -15,12 +15,13 @@ const HOST = `
 import { createEngine } from ${JSON.stringify(library)}
 import { statfsSync } from 'node:fs'
 const stateDir = process.env.SMALL
-const engine = await createEngine({ stateDir })
+const tier = process.env.TIER
+const engine = await createEngine({ stateDir, tier })
 const flood = 'head -c 30000000 /dev/zero | tr "\\\\0" x'
 const big = await engine.run({ command: flood })
 const job = await engine.start({ command: flood })
 const { info } = await job.wait({ exit: true })
-const after = await createEngine({ stateDir })
+const after = await createEngine({ stateDir, tier })
 const session = await after.session()
 const { bavail, bsize } = statfsSync(stateDir)
 console.log(JSON.stringify({
@@ -37,11 +38,11 @@ await engine.close()
 process.exit(0)
 `
 
-test.skipIf(!mounts)('output gives way first, and says what it lacks', () => {
+test.skipIf(!mounts).each(['auto', 'plain'])('output gives way first, and says what it lacks (tier %s)', (tier) => {
   const { stdout, stderr } = spawnSync(
     'unshare',
     ['-m', 'bash', '-c', 'mount -t tmpfs -o size=8m none "$SMALL" && exec "$NODE" --input-type=module -e "$HOST"'],
-    { env: { ...process.env, SMALL: base, NODE: process.execPath, HOST }, encoding: 'utf8' },
+    { env: { ...process.env, SMALL: base, NODE: process.execPath, HOST, TIER: tier }, encoding: 'utf8' },
   )
   expect(stderr).toBe('')
   expect(JSON.parse(stdout)).toEqual({

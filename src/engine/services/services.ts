@@ -71,7 +71,7 @@ export interface Services {
   readonly questions: Questions
   /** Foreground work that must be ended with the engine. */
   readonly live: Set<{ end(): Promise<void> }>
-  /** A server of the same directory was killed before this one: its host goes on, and must hear that the shells are new. */
-  readonly succeedsKilled: boolean
+  /** How a server of the same directory ended before this one: its host goes on, and must hear that the shells are new. */
+  readonly succeeds: 'killed' | 'ended' | null
   readonly state: { closed: boolean }
 }

@@ -44,8 +44,8 @@ const DEATH_LIMIT_MS = 2_000
 /** So many shells may die one after the other before they have read a command. */
 const MOST_TRIES = 3
 
-const KILLED_BEFORE =
-  'The server was killed and has been started again: this shell is new. Variables, functions, the directory and background commands of the earlier one are gone.'
+const startedAgain = (how: 'killed' | 'ended'): string =>
+  `The server was ${how === 'killed' ? 'killed' : 'ended by its host'} and has been started again: this shell is new. Variables, functions, the directory and background commands of the earlier one are gone.`
 
 export interface SessionParts {
   readonly name: string
@@ -116,7 +116,7 @@ export class LiveSession implements Session {
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseSnapshot(parts.saved) : null)
     if (parts.saved && !this.#memory.state)
       this.#news.push('The saved state of this session could not be read; it starts without it.')
-    if (services.succeedsKilled) this.#news.push(KILLED_BEFORE)
+    if (services.succeeds) this.#news.push(startedAgain(services.succeeds))
     this.#news.push(...missingNotes(this.#memory.state?.missing ?? []))
     // Once for all its quick calls.
     services.live.add(this.#life)

@@ -134,8 +134,8 @@ export function commandFileText(call: CallText, marks: Marks): string {
   // A line that bash has read already is not shown; `$?` is set behind it.
   if (call.verbose === 'yes') before.push('\\builtin set -v')
   if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
-  if (call.traps?.return != null) before.push(setTrap(call.traps.return, 'RETURN'))
-  if (call.traps?.debug != null) before.push(setTrap(call.traps.debug, 'DEBUG'))
+  if (typeof call.traps?.return === 'string') before.push(setTrap(call.traps.return, 'RETURN'))
+  if (typeof call.traps?.debug === 'string') before.push(setTrap(call.traps.debug, 'DEBUG'))
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if (call.stages) before.push(leaveStages(call.stages, call.status))
