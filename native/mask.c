@@ -55,6 +55,34 @@ static void hand_on(MaskSink sink, void *context, const unsigned char *text, siz
   if (to > from) sink(context, (const char *)text + from, to - from);
 }
 
+/* So many bytes are the beginning or the end of a value that a column cut off: what follows, or comes before, belongs to it as
+   far as a longer needle says so. */
+enum { PART = 12 };
+
+static size_t part_right(const Mask *mask, const unsigned char *text, size_t left) {
+  size_t furthest = PART;
+  for (const Needle *needle = mask->by_first[text[0]]; needle; needle = needle->next) {
+    if (needle->length <= PART || memcmp(needle->bytes, text, PART) != 0) continue;
+    size_t same = PART;
+    while (same < needle->length && same < left && needle->bytes[same] == text[same]) same++;
+    if (same > furthest) furthest = same;
+  }
+  return furthest;
+}
+
+static size_t part_left(const Mask *mask, const unsigned char *text, size_t before) {
+  size_t furthest = 0;
+  for (size_t first = 0; first < 256; first++) {
+    for (const Needle *needle = mask->by_first[first]; needle; needle = needle->next) {
+      if (needle->length <= PART || memcmp(needle->bytes + needle->length - PART, text, PART) != 0) continue;
+      size_t same = 0, most = needle->length - PART;
+      while (same < most && same < before && needle->bytes[most - 1 - same] == *(text - 1 - same)) same++;
+      if (same > furthest) furthest = same;
+    }
+  }
+  return furthest;
+}
+
 /* Scans `text`, whose first `shown` bytes were shown already; everything before the returned position has been handed on. `last` =
    nothing more will come. */
 static size_t scan(Mask *mask, const unsigned char *text, size_t length, size_t shown, bool last, MaskSink sink, void *context) {
@@ -80,8 +108,13 @@ static size_t scan(Mask *mask, const unsigned char *text, size_t length, size_t 
         continue;
       }
       if (memcmp(needle->bytes, text + at, needle->length) != 0) continue;
-      if (!cover) { cover = needle; cover_start = at; cover_end = at + needle->length; }
-      else if (at + needle->length > cover_end) cover_end = at + needle->length;
+      size_t end = at + needle->length;
+      if (needle->length == PART) {
+        end = at + part_right(mask, text + at, left);
+        if (!cover) cover_start = at - part_left(mask, text + at, at - (clean > shown ? clean : shown));
+      } else if (!cover) cover_start = at;
+      if (!cover) { cover = needle; cover_end = end; }
+      else if (end > cover_end) cover_end = end;
       break;
     }
   }

@@ -138,3 +138,26 @@ test('REF-05 values of a source are masked from the first command on, also when 
   writeFileSync(join(engine.cwd, 'leak.txt'), 'password=hunter2hunter2\n')
   expect((await engine.run({ command: 'cat leak.txt' })).stdout).toBe('password=[secret:deploy]\n')
 })
+
+test('REF-05 what is left of a value in a cut column, and its rarer encodings, do not reach the file of a job either', async () => {
+  const engine = await testEngine()
+  const token = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'
+  engine.secrets.set('key', token)
+  const job = await engine.start({
+    command: [
+      'v={{secret:key}}',
+      'echo "name  ${v:0:20}...  end"',
+      'echo "...${v:20}  end"',
+      'printf %s "$v" | base32 -w0; echo',
+      'printf %s "$v" | base64 -w0 | base64 -w0; echo',
+      'echo "[${v:0:11}]"',
+    ].join('\n'),
+  })
+  await job.wait({ exit: true, timeoutMs: 20_000 })
+  const { outputFile } = await job.info()
+  const lines = readFileSync(outputFile, 'utf8').split('\n')
+  expect(lines.slice(0, 2)).toEqual(['name  [secret:key]...  end', '...[secret:key]  end'])
+  expect(lines.slice(2, 4).join(' ')).toMatch(/^\[secret:key\]\S{0,2} \[secret:key\]\S{0,10}$/)
+  expect(lines[4]).toBe('[ghp_16C7e42]')
+  expect((await job.read()).text.split('\n').slice(0, 2)).toEqual(lines.slice(0, 2))
+})

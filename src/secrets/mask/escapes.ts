@@ -3,6 +3,7 @@
 /** What an escape stands for: filled by a decoder, read by the loop. */
 export interface Escape {
   width: number
+  /** -1: it stands for nothing. */
   code: number
   isByte: boolean
 }
@@ -15,6 +16,9 @@ export const PERCENT = 0x25
 export const PLUS = 0x2b
 export const BACKSLASH = 0x5c
 export const AMPERSAND = 0x26
+export const BACKSPACE = 0x08
+/** The first bytes of characters that take no room, in UTF-8. */
+export const INVISIBLE = [0xe2, 0xef] as const
 
 /** Past the control sequence that begins here. Strings (titles, links) longer than 4 kB are not believed. */
 export function skipAnsi(raw: Uint8Array, start: number): number {
@@ -149,6 +153,23 @@ export function decodeEntity(raw: Uint8Array, at: number, into: Escape): -1 | 0 
     name += String.fromCharCode(byte)
   }
   return 0
+}
+
+/**
+ * What stands between two characters and is not seen: a backspace (with the character once more, as pagers print bold), the
+ * spaces and marks of no width.
+ */
+export function decodeFiller(raw: Uint8Array, at: number, into: Escape): -1 | 0 | 1 {
+  const first = raw[at]
+  const second = raw[at + 1]
+  if (first === BACKSPACE) return second === undefined ? -1 : codeFound(into, second === raw[at - 1] ? 2 : 1, -1)
+  if (first !== 0xe2 && first !== 0xef) return 0
+  if (second === undefined) return -1
+  if (first === 0xef ? second !== 0xbb : second !== 0x80 && second !== 0x81) return 0
+  const third = raw[at + 2]
+  if (third === undefined) return -1
+  const isFiller = first === 0xef ? third === 0xbf : second === 0x80 ? third >= 0x8b && third <= 0x8f : third === 0xa0
+  return isFiller ? codeFound(into, 3, -1) : 0
 }
 
 function byteFound(into: Escape, width: number, code: number): 1 {

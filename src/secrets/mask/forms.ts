@@ -1,5 +1,7 @@
 /** All the shapes a value takes in output without being decoded first: itself, its lines, base64, hex, quoted for a shell. */
 import { bytesOf, concat, isSpace, latin1 } from './bytes.js'
+import { encodedForms, hexPairs } from './encodings.js'
+import { partsOf } from './partial.js'
 import { stripAnsi } from './projections.js'
 
 /**
@@ -9,6 +11,9 @@ import { stripAnsi } from './projections.js'
 export interface Needle {
   readonly bytes: Uint8Array
   readonly kind: NeedleKind
+  /** The first or the last bytes of `whole` only: what follows, or comes before, belongs to it as far as it agrees. */
+  readonly part?: 'head' | 'tail'
+  readonly whole?: Uint8Array
 }
 
 export type NeedleKind = 'plain' | 'dense' | 'dump'
@@ -41,6 +46,7 @@ export function formsOf(value: Uint8Array): readonly Needle[] {
   }
   for (const unit of unitsOf(whole)) {
     for (const plain of plainForms(unit)) add(collapse(plain), 'plain')
+    for (const part of partsOf(unit)) needles.set(`${part.part} ${latin1(part.whole ?? part.bytes)}`, part)
     for (const encoded of encodedForms(unit)) add(encoded, 'dense')
     if (whole.length <= LONGEST_DUMPED) for (const dump of dumpForms(unit)) add(dump, 'dump')
   }
@@ -89,6 +95,8 @@ function isTelling(line: Uint8Array): boolean {
   return new Set(line).size > 2 && !/^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/.test(latin1(line))
 }
 
+const ENTITY: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
 function plainForms(unit: Uint8Array): Uint8Array[] {
   const forms = [unit]
   const text = latin1(unit)
@@ -98,19 +106,13 @@ function plainForms(unit: Uint8Array): Uint8Array[] {
   if (text.includes("'"))
     for (const quote of [`'\\''`, `'"'"'`, `'''`]) forms.push(bytesOf(text.replaceAll("'", () => quote)))
   if (text.includes('\x1b')) forms.push(stripAnsi(unit))
-  return forms
-}
-
-/** Base64 at the three places a value can have in a group of three bytes, without the characters that its neighbours decide; and hex. */
-function encodedForms(unit: Uint8Array): Uint8Array[] {
-  const forms: Uint8Array[] = []
-  for (let shift = 0; shift < 3; shift++) {
-    const core = base64Core(unit, shift)
-    forms.push(bytesOf(core))
-    if (/[+/]/.test(core)) forms.push(bytesOf(core.replaceAll('+', '-').replaceAll('/', '_')))
-  }
-  const hex = hexPairs(unit).join('')
-  forms.push(bytesOf(hex), bytesOf(hex.toUpperCase()))
+  // Escapes that were escaped once more: one layer is undone in the text, the other is looked for.
+  for (const escaped of [
+    JSON.stringify(text).slice(1, -1),
+    text.replace(/[^A-Za-z0-9_.~-]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`),
+    text.replace(/[&<>"']/g, (char) => ENTITY[char] as string),
+  ])
+    if (escaped !== text && unit.length <= PIECE) forms.push(bytesOf(escaped))
   return forms
 }
 
@@ -121,30 +123,6 @@ function dumpForms(unit: Uint8Array): Uint8Array[] {
     const dump = pairs.join(separator)
     return [bytesOf(dump), bytesOf(dump.toUpperCase())]
   })
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-
-function base64Core(bytes: Uint8Array, shift: number): string {
-  // `shift` unknown bytes come first; the characters that contain any of their bits are dropped, and so is a last one that is not full.
-  let core = ''
-  let bits = 0
-  let count = (shift * 8) % 6 === 0 ? 0 : -(6 - ((shift * 8) % 6))
-  for (let at = 0; at < bytes.length; at++) {
-    bits = ((bits << 8) | (bytes[at] as number)) & 0xffff
-    count += 8
-    while (count >= 6) {
-      count -= 6
-      core += ALPHABET[(bits >> count) & 0x3f]
-    }
-  }
-  return core
-}
-
-const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-
-function hexPairs(bytes: Uint8Array): string[] {
-  return Array.from(bytes, (byte) => PAIRS[byte] as string)
 }
 
 function trim(bytes: Uint8Array): Uint8Array {

@@ -1,6 +1,7 @@
 /** Replaces every known value in output by `[secret:NAME]`, also when it comes in pieces, encoded, wrapped, coloured or re-indented. */
-import { concat, sameBytes } from './bytes.js'
+import { concat, latin1, sameBytes } from './bytes.js'
 import { formsOf, spacedForms } from './forms.js'
+import { isHexDigit, joinLines, type LineView, mayBeDump, readDump } from './lines.js'
 import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
 import { createView, endOf, findEscapes, project, PROJECTIONS, startOf, type Projection } from './projections.js'
 import { findShapes, SHAPE_LABELS } from './shapes.js'
@@ -77,7 +78,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     names.forEach((name, owner) => {
       for (const entry of values.get(name) ?? []) {
         for (const needle of entry.needles) {
-          const key = String.fromCharCode(...needle.bytes.subarray(0, 8192))
+          const key = `${needle.part ?? ''} ${latin1(needle.whole ?? needle.bytes)}`
           if (!needles.has(key)) needles.set(key, { ...needle, owner })
         }
       }
@@ -103,7 +104,35 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     let hold = index.holdFrom(raw, raw.length)
     // A match that only a projection shows contains an escape, so only the surroundings of escapes are projected.
     const reach = index.longest + 256
-    findEscapes(raw, index).forEach((places, number) => {
+    const look = ({ bytes, size, from, to }: LineView, unfinished = Infinity): void =>
+      index.search(bytes, size, (first, last, { owner }) => {
+        const [start, end] = [from[first] as number, to[last - 1] as number]
+        spans.push({ start, end, owner, length: last - first })
+        // The rest of that line has to go with it.
+        if (end > unfinished) hold = Math.min(hold, lineStart(raw, start))
+      })
+    let dumped = 0
+    const readDumpAt = (start: number): void => {
+      if (start < dumped || !mayBeDump(raw, start)) return
+      const dump = readDump(raw, start)
+      dumped = dump.end
+      if (dump.hold >= 0) hold = Math.min(hold, dump.hold)
+      if (dump.view.size === 0) return
+      look(dump.view, dump.hold >= 0 ? dump.hold : Infinity)
+      if (dump.end < raw.length) return
+      const held = index.holdFrom(dump.view.bytes, dump.view.size)
+      if (held < dump.view.size) hold = Math.min(hold, lineStart(raw, dump.view.from[held] as number))
+    }
+    let joined = 0
+    readDumpAt(0)
+    const escapes = findEscapes(raw, index, (newline) => {
+      readDumpAt(newline + 1)
+      if (newline < joined || !index.folds.isFold(raw, newline)) return
+      const around = 2 * index.folds.longest + 64
+      joined = newline + around - 2 * index.folds.longest
+      look(joinLines(raw, newline, around))
+    })
+    escapes.forEach((places, number) => {
       const projection = PROJECTIONS[number] as Projection
       for (let next = 0; next < places.length;) {
         const start = Math.max(0, (places[next] as number) - reach)
@@ -194,7 +223,10 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
       },
       release() {
         if (held.length === 0 || held.length <= Math.max(shown, covered)) return NOTHING
-        if (2 * held.length >= Math.min(compile().index.shortest, shapes ? SHORTEST_SHAPE : Infinity)) return NOTHING
+        const { index } = compile()
+        // A number may be where a dump begins, and is no part of a value by itself.
+        const isNumber = held.every(isHexDigit) && index.holdFrom(held, held.length) === held.length
+        if (!isNumber && 2 * held.length >= Math.min(index.shortest, shapes ? SHORTEST_SHAPE : Infinity)) return NOTHING
         const out = held.slice(Math.max(shown, covered))
         shown = held.length
         return out
@@ -245,6 +277,12 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
       return sameBytes(masked, bytes) ? whole : new TextDecoder('utf-8', { ignoreBOM: true }).decode(masked)
     },
   }
+}
+
+function lineStart(raw: Uint8Array, at: number): number {
+  let start = at
+  while (start > 0 && raw[start - 1] !== 0x0a) start--
+  return start
 }
 
 /** Overlapping spans become one, called after the longest of them. Spans that only touch stay two. */

@@ -2,6 +2,8 @@
 import { collapseSpace, joinLineEnds, type Fold } from './folds.js'
 import { isSpace } from './bytes.js'
 import type { Needle } from './forms.js'
+import { createFoldTable, type FoldTable } from './lines.js'
+import { extend } from './partial.js'
 import { createPrefixes } from './prefixes.js'
 import type { Material } from './projections.js'
 
@@ -15,6 +17,7 @@ export type Found = (start: number, end: number, needle: NamedNeedle) => void
 
 export interface NeedleIndex extends Material {
   readonly longest: number
+  readonly folds: FoldTable
   /** Reports every occurrence, in no particular order; occurrences may overlap. */
   search(text: Uint8Array, length: number, found: Found): void
   /** The earliest position from which the rest of the text may be the beginning of a needle, or `length`. */
@@ -41,12 +44,19 @@ export function createNeedleIndex(needles: readonly NamedNeedle[]): NeedleIndex 
   const searchBrief = brief.length > 0 ? createSearch(brief, SMALLEST_WINDOW) : undefined
   const briefBytes = membersOf(brief)
   const prefixes = createPrefixes(needles)
+  const folds = createFoldTable(needles)
   return {
     longest: prefixes.longest,
+    folds,
+    lineEnds: folds.members,
     shortest: needles.reduce((least, { bytes }) => Math.min(least, bytes.length), Infinity),
     alphabet: alphabetOf(needles),
     body: bodyOf(needles),
-    search(text, length, found) {
+    search(text, length, report) {
+      const found: Found = (start, end, needle) => {
+        if (needle.part === undefined) report(start, end, needle)
+        else report(...extend(text, length, start, end, needle), needle)
+      }
       const inFold =
         ({ from }: Fold): Found =>
         (start, end, needle) =>

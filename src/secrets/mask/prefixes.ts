@@ -1,6 +1,7 @@
 /** Says from where the end of a text may be the beginning of a value: only that much has to be held back. */
 import { isSpace } from './bytes.js'
 import type { Needle } from './forms.js'
+import { endingsOf } from './partial.js'
 
 export interface Prefixes {
   readonly longest: number
@@ -14,7 +15,9 @@ const FURTHEST_BACK = 16_384
 
 export function createPrefixes(needles: readonly Needle[]): Prefixes {
   const all = createBeginnings(needles)
-  const dense = createBeginnings(needles.filter(({ kind }) => kind === 'dense'))
+  // Folded values are found with their line breaks left out, as encodings are.
+  const dense = createBeginnings(needles.filter(({ kind, part }) => kind !== 'dump' && !part))
+  const endings = createBeginnings(endingsOf(needles))
   let bytes = new Uint8Array(0)
   let from = new Int32Array(0)
 
@@ -49,7 +52,11 @@ export function createPrefixes(needles: readonly Needle[]): Prefixes {
   return {
     longest: all.longest,
     holdFrom(text, length) {
-      return Math.min(earliest(all, text, length, true), earliest(dense, text, length, false))
+      return Math.min(
+        earliest(all, text, length, true),
+        earliest(dense, text, length, false),
+        earliest(endings, text, length, true),
+      )
     },
   }
 }

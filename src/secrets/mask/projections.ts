@@ -2,11 +2,14 @@
 import {
   AMPERSAND,
   BACKSLASH,
+  BACKSPACE,
   decodeBackslash,
   decodeEntity,
+  decodeFiller,
   decodeForm,
   decodePercent,
   ESC,
+  INVISIBLE,
   PERCENT,
   PLUS,
   skipAnsi,
@@ -40,6 +43,7 @@ export const PROJECTIONS: readonly Projection[] = [
   { trigger: PLUS, decode: decodeForm, special: tableOf(ESC, PERCENT, PLUS) },
   { trigger: BACKSLASH, decode: decodeBackslash, special: tableOf(ESC, BACKSLASH) },
   { trigger: AMPERSAND, decode: decodeEntity, special: tableOf(ESC, AMPERSAND) },
+  { trigger: BACKSPACE, decode: decodeFiller, special: tableOf(ESC, BACKSPACE, ...INVISIBLE) },
 ]
 
 /** The number of the projection that a byte triggers, counted from 1. */
@@ -47,9 +51,25 @@ const TRIGGERS = new Uint8Array(256)
 PROJECTIONS.forEach(({ trigger }, index) => {
   TRIGGERS[trigger] = index + 1
 })
+// The last bytes of the invisible characters: the first ones begin all punctuation and drawing as well.
+for (const byte of [0x8b, 0x8c, 0x8d, 0x8e, 0x8f, 0xa0, 0xbf]) TRIGGERS[byte] = TRIGGERS[BACKSPACE] as number
+/** The end of a line is looked at as well: lines take values apart. */
+const FILLER = PROJECTIONS.length
+const LINE = FILLER + 1
+TRIGGERS[0x0a] = LINE
+const HEX = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9A-Fa-f]/.test(String.fromCharCode(byte)) ? 1 : 0))
 
 /** A plus sign stands for a blank only, which most values do not have. */
 const TRIGGERS_WITHOUT_PLUS = TRIGGERS.with(PLUS, 0)
+/** The same for two bytes at a time, as a number of 16 bits. */
+const PAIRS = pairsOf(TRIGGERS)
+const PAIRS_WITHOUT_PLUS = pairsOf(TRIGGERS_WITHOUT_PLUS)
+
+function pairsOf(triggers: Uint8Array): Uint8Array {
+  return Uint8Array.from({ length: 65_536 }, (_, pair) =>
+    triggers[pair & 255] === 0 && triggers[pair >> 8] === 0 ? 0 : 1,
+  )
+}
 
 function tableOf(...bytes: readonly number[]): Uint8Array {
   const table = new Uint8Array(256)
@@ -63,6 +83,8 @@ export interface Material {
   readonly alphabet: Uint8Array
   /** 1 for every byte that can stand between the ends of a match. */
   readonly body: Uint8Array
+  /** 1 for every byte of values that a line may have been broken behind. */
+  readonly lineEnds: Uint8Array
   /** No match has fewer bytes. */
   readonly shortest: number
 }
@@ -70,29 +92,62 @@ export interface Material {
 /**
  * Where each projection could uncover something: the escapes that stand for a byte of the alphabet, and the terminal codes between two such bytes,
  * with enough bytes of values around them. Quotes escaped in JSON, blanks in URLs, colours at word boundaries and the backslashes of binary data
- * are the mass of all escapes, and they fall through here.
+ * are the mass of all escapes, and they fall through here. `lineEnd` is told of every line break on the way.
  */
-export function findEscapes(raw: Uint8Array, material: Material): readonly (readonly number[])[] {
+export function findEscapes(
+  raw: Uint8Array,
+  material: Material,
+  lineEnd: (at: number) => void,
+): readonly (readonly number[])[] {
   const places: number[][] = PROJECTIONS.map(() => [])
   const escape: Escape = { width: 0, code: 0, isByte: true }
-  const { alphabet } = material
+  const { alphabet, lineEnds } = material
   const { length } = raw
   const triggers = alphabet[0x20] === 1 ? TRIGGERS : TRIGGERS_WITHOUT_PLUS
+  const pairs = alphabet[0x20] === 1 ? PAIRS : PAIRS_WITHOUT_PLUS
+  // Numbers of two bytes begin at even places only.
+  const isEven = (raw.byteOffset & 1) === 0
+  const words = isEven ? new Uint16Array(raw.buffer, raw.byteOffset, length >> 1) : new Uint16Array(0)
+  const count = words.length
   let consumed = 0
   for (let at = 0; ; at++) {
-    // Four at a time: this loop sees every byte of the output.
-    while (
-      at + 4 <= length &&
-      ((triggers[raw[at] as number] as number) |
-        (triggers[raw[at + 1] as number] as number) |
-        (triggers[raw[at + 2] as number] as number) |
-        (triggers[raw[at + 3] as number] as number)) ===
-        0
-    )
-      at += 4
+    // Eight at a time: this loop sees every byte of the output.
+    if (triggers[raw[at] as number] === 0) {
+      let word = (at + 1) >> 1
+      while (
+        word + 4 <= count &&
+        ((pairs[words[word] as number] as number) |
+          (pairs[words[word + 1] as number] as number) |
+          (pairs[words[word + 2] as number] as number) |
+          (pairs[words[word + 3] as number] as number)) ===
+          0
+      )
+        word += 4
+      while (word < count && pairs[words[word] as number] === 0) word++
+      if (word << 1 > at) at = word << 1
+    }
     while (at < length && triggers[raw[at] as number] === 0) at++
-    if (at >= length) return places
+    if (at >= length) break
     const kind = triggers[raw[at] as number] as number
+    if (kind === LINE) {
+      // Most lines neither end like a value that was folded nor begin like a dump: that must cost next to nothing.
+      if (
+        lineEnds[raw[at - 1] as number] === 1 ||
+        at + 6 >= length ||
+        ((HEX[raw[at + 1] as number] as number) & (HEX[raw[at + 5] as number] as number)) === 1
+      )
+        lineEnd(at)
+      continue
+    }
+    if (kind === FILLER) {
+      const start = raw[at] === BACKSPACE ? at : at - 2
+      if (start !== at && raw[start] !== 0xe2 && raw[start] !== 0xef) continue
+      if (alphabet[raw[start - 1] as number] !== 1 || decodeFiller(raw, start, escape) !== 1) continue
+      const end = start + escape.width
+      if (isAmongValues(raw, start, Math.min(end, length), consumed, material)) places[FILLER - 1]?.push(start)
+      consumed = Math.max(consumed, Math.min(end, length))
+      continue
+    }
     if (kind === 1) {
       const end = skipAnsi(raw, at)
       const next = raw[end]
@@ -105,11 +160,16 @@ export function findEscapes(raw: Uint8Array, material: Material): readonly (read
     const answer = (PROJECTIONS[kind - 1] as Projection).decode(raw, at, escape)
     if (answer === 0) continue
     const end = at + escape.width
-    const isWanted = alphabet[escape.code & 0xff] === 1 || (!escape.isByte && escape.code >= 0x80)
+    const isWanted = escape.code < 0 || alphabet[escape.code & 0xff] === 1 || (!escape.isByte && escape.code >= 0x80)
     if (answer === -1 || (isWanted && isAmongValues(raw, at, end, consumed, material))) places[kind - 1]?.push(at)
     if (answer === 1) consumed = Math.max(consumed, end)
     if (raw[at] === BACKSLASH && raw[at + 1] === BACKSLASH) at++ // the second one escapes nothing
   }
+  // An invisible character may have been cut in two by the end of the text.
+  for (let at = Math.max(0, length - 2); at < length; at++)
+    if (decodeFiller(raw, at, escape) === -1 && (at === 0 || alphabet[raw[at - 1] as number] === 1))
+      places[FILLER - 1]?.push(at)
+  return places
 }
 
 /**
@@ -181,7 +241,9 @@ export function project(
     }
     if (answer === 0) bytes[size++] = raw[at++] as number
     else {
-      if (escape.isByte || escape.code < 0x80) bytes[size++] = escape.code
+      if (escape.code < 0) {
+        // A filler stands for nothing.
+      } else if (escape.isByte || escape.code < 0x80) bytes[size++] = escape.code
       else {
         for (const part of utf8(escape.code)) {
           viewAt[stretches] = size

@@ -13,7 +13,9 @@ function keepNaively(secrets: readonly Buffer[], text: Buffer): Buffer {
     for (let at = 0; at < bytes.length; at++) {
       for (const needle of needles) {
         const end = matchNaively(bytes, at, needle)
-        if (end > at) covered.fill(1, rawStart(at), rawEnd(end - 1))
+        if (end <= at) continue
+        const [first, last] = goOnNaively(bytes, at, end, needle)
+        covered.fill(1, rawStart(first), rawEnd(last - 1))
       }
     }
   }
@@ -44,6 +46,15 @@ function matchNaively(text: Uint8Array, start: number, { bytes, kind }: Needle):
     if (byte === 0x20 ? at === begin : text[at++] !== byte) return -1
   }
   return at
+}
+
+/** A part of a value belongs to it as far as its neighbours do. */
+function goOnNaively(text: Uint8Array, start: number, end: number, { part, whole }: Needle): [number, number] {
+  let [first, last] = [start, end]
+  if (part === 'head') while (last - first < whole!.length && text[last] === whole![last - first]) last++
+  if (part === 'tail')
+    while (first > 0 && last - first < whole!.length && text[first - 1] === whole!.at(first - last - 1)) first--
+  return [first, last]
 }
 
 const hex = (byte: number) => byte.toString(16).padStart(2, '0')

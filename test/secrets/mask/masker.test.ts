@@ -77,7 +77,7 @@ describe('what a stream holds back', () => {
     expect(Buffer.from(stream.push(Buffer.from('Password: '))).toString()).toBe('Password: ')
     expect(Buffer.from(stream.push(Buffer.from('some hunt'))).toString()).toBe('some ')
     expect(stream.pending).toBe(4)
-    expect(Buffer.from(stream.push(Buffer.from('ing season'))).toString()).toBe('hunting season')
+    expect(Buffer.from(stream.push(Buffer.from('ing is fun, no?'))).toString()).toBe('hunting is fun, no?')
     expect(stream.pending).toBe(0)
   })
 
@@ -108,7 +108,7 @@ describe('what a stream holds back', () => {
     stream.push(Buffer.from('hunter2-s3cr3'))
     expect(stream.release().length).toBe(0)
     expect(stream.pending).toBe(13)
-    expect(Buffer.from(stream.flush()).toString()).toBe('hunter2-s3cr3')
+    expect(Buffer.from(stream.flush()).toString()).toBe('[secret:a]')
   })
 
   test('memory stays flat: endless repetition, endless white space inside a value, an endless terminal string', () => {
