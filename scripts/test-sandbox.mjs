@@ -2,6 +2,7 @@
 //   npm run test:sandbox                              everything
 //   npm run test:sandbox -- PROFILE... [--only ID,ID] every escape attempt, as this user and (where this is root) as an ordinary one
 //   npm run test:sandbox -- fuzz | work               random policies (CERITH_SEED, CERITH_FUZZ_RUNS), real work in rooms
+//   npm run test:sandbox -- try                       tries with mounts, owners and groups of their own, and many random ones
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, chmodSync, chownSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -12,7 +13,7 @@ ensure()
 const words = process.argv.slice(2)
 const only = words.includes('--only') ? (words[words.indexOf('--only') + 1] ?? '').split(',') : []
 const chosen = words.filter((word, at) => !word.startsWith('--') && words[at - 1] !== '--only')
-const plays = chosen.filter((word) => word === 'fuzz' || word === 'work')
+const plays = chosen.filter((word) => ['fuzz', 'work', 'try'].includes(word))
 const named = chosen.filter((word) => !plays.includes(word))
 const profiles = chosen.length > 0 ? named : ['read-only', 'workspace', 'strict', 'landlock']
 const runner = join(root, 'test', 'sandbox', 'runner.sh')
@@ -54,6 +55,39 @@ function ordinaryUser() {
   return line ? { name: line[0], uid: Number(line[2]), gid: Number(line[3]), home: line[5] } : null
 }
 
+/** Tries with mounts, owners and groups of their own; and many more random ones than the suite plays. */
+function playTries(user) {
+  const base = mkdtempSync(join(user?.home ?? homedir(), 'cerith-tries-'))
+  if (user) chownSync(base, user.uid, user.gid)
+  try {
+    const played = spawnSync(process.execPath, [join(root, 'test', 'sandbox', 'try.mjs'), base], {
+      stdio: 'inherit',
+      env: { PATH: process.env['PATH'], HOME: user?.home ?? homedir(), LANG: 'C.UTF-8' },
+      ...(user ? { uid: user.uid, gid: user.gid } : {}),
+      cwd: base,
+    })
+    if (played.status !== 0) failed += 1
+  } finally {
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+function playManyTries() {
+  const env = { ...process.env, CERITH_TRY_SEEDS: '40' }
+  const words = ['vitest', 'run', 'test/os/confine/try-accept.test.ts']
+  if (spawnSync('npx', words, { stdio: 'inherit', env, cwd: root }).status !== 0) failed += 1
+}
+
+if (chosen.length === 0 || chosen.includes('try')) {
+  const user = process.getuid() === 0 ? ordinaryUser() : null
+  console.log('\n== tries')
+  playTries(null)
+  if (user) {
+    console.log(`\n== tries, as ${user.name}`)
+    playTries(user)
+  }
+  playManyTries()
+}
 for (const profile of profiles) {
   console.log(`\n== ${profile}, as ${process.getuid() === 0 ? 'root' : 'this user'}`)
   play(profile, null)
@@ -63,8 +97,9 @@ for (const profile of profiles) {
     play(profile, user)
   }
 }
-if (chosen.length === 0 || plays.length > 0) {
-  const words = ['vitest', 'run', '--config', 'test/sandbox/vitest.config.ts', ...plays]
+const parts = plays.filter((one) => one !== 'try')
+if (chosen.length === 0 || parts.length > 0) {
+  const words = ['vitest', 'run', '--config', 'test/sandbox/vitest.config.ts', ...parts]
   if (spawnSync('npx', words, { cwd: root, stdio: 'inherit' }).status !== 0) failed += 1
 }
 console.log(

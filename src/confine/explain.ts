@@ -13,6 +13,8 @@ const REFUSED = /read-only file system|permission denied|operation not permitted
 const MISSING = /no such file or directory|\bENOENT\b/i
 const NO_NETWORK =
   /could not resolve host|temporary failure in name resolution|network is unreachable|\bEAI_AGAIN\b|\bENETUNREACH\b|name or service not known|failed to resolve/i
+/** What an overlay says about a file whose owner or group does not exist in the room. */
+const FOREIGN = /value too large for (?:defined|its) data type|\bEOVERFLOW\b/i
 const MAX_LINES = 200
 
 /** `stderr` of a command that did not end with 0. */
@@ -26,6 +28,12 @@ export function explain(stderr: string, policy: RoomPolicy, cwd: string): Blocke
         const blocked = lookUp(path, policy, refused)
         if (blocked) add(blocked)
       }
+    if (policy.tried && FOREIGN.test(line))
+      add({
+        cause: 'foreign group',
+        what: 'a file of another group',
+        text: 'A try cannot change a file or directory whose owner or group is another than your own main one (id -u, id -g). Ask the person to change its group, or to run this without a try.',
+      })
     if (policy.network === 'none' && NO_NETWORK.test(line))
       add({
         cause: 'network',

@@ -14,6 +14,13 @@ const POLICY: RoomPolicy = {
 }
 const told = (stderr: string): string[] => explain(stderr, POLICY, '/srv/app').map(({ what }) => what)
 
+test('a file of another group is told in a try, and only there', () => {
+  const line = 'bash: line 1: f: Value too large for defined data type'
+  expect(told(line)).toEqual([])
+  const tried = { ...POLICY, tried: { roots: ['/srv/app'], protect: [] } }
+  expect(explain(line, tried, '/srv/app').map(({ what }) => what)).toEqual(['a file of another group'])
+})
+
 test.each([
   ["touch: cannot touch '/etc/hosts': Read-only file system", ['/etc/hosts']],
   ['bash: line 1: /etc/hosts: Read-only file system', ['/etc/hosts']],

@@ -2,7 +2,16 @@
 import { ShellError } from '../../contract/errors.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
 import { isFree, removeTry, scanTry } from '../../os/confine/try-helper.js'
-import { findTry, isOf, keptUntil, listTries, makeTry, saveTry, type TryFolder } from '../../os/confine/try-store.js'
+import {
+  findTry,
+  isOf,
+  isUnfinished,
+  keptUntil,
+  listTries,
+  makeTry,
+  saveTry,
+  type TryFolder,
+} from '../../os/confine/try-store.js'
 
 const KEEP_DAYS = 30
 /** The last process of a room goes a moment after it was told to. */
@@ -35,9 +44,11 @@ export class Tries {
     const found = own && findTry(this.#stateDir, own.record.id)
     if (found) {
       await free(found)
+      if (isUnfinished(found)) await scanTry(found)
       return found
     }
     const folder = (await this.#former(choice, roots)) ?? makeTry(this.#stateDir, roots, { protect, keepDays })
+    if (isUnfinished(folder)) await scanTry(folder)
     folder.record.usedAt = Date.now()
     folder.record.keepDays = keepDays
     saveTry(folder)

@@ -10,6 +10,7 @@ import {
   chownSync,
   rmSync,
   writeFileSync,
+  existsSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { ensurePrivateDirectory } from '../state-dir.js'
@@ -99,6 +100,11 @@ export function isOf({ record }: TryFolder, roots: readonly string[]): boolean {
       return String(facts?.dev) === dev && String(facts?.ino) === ino
     })
   )
+}
+
+/** An accept was killed: the next look finishes or undoes what was on its way. */
+export function isUnfinished({ dir, record }: TryFolder): boolean {
+  return record.roots.some((_, at) => existsSync(join(dir, String(at), 'journal')))
 }
 
 /** Everything was accepted: what is written from now on is a new beginning. The layers hold nothing but empty ways. */

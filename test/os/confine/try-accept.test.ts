@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -65,8 +66,15 @@ async function acceptAll(folder: TryFolder, paths?: readonly string[]) {
 
 function random(seed: number): (below: number) => number {
   let state = seed
-  return (below) => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) % below
+  // The upper bits: the lower ones of such a generator come round again soon.
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
 }
+
+/** Something to begin with under every name. */
+const BEGIN = 'mkdir -p d/e f; for n in a b c d/a d/b d/e/a f/a f/b; do echo $n >$n; done; '
 
 /** Commands that make, change, move and remove things under few names, so that they meet. */
 function randomCommand(next: (below: number) => number, steps: number): string {
@@ -102,9 +110,9 @@ describe.skipIf(!canConfine)('accepting', () => {
         const work = temporaryFolder()
         const stateDir = place()
         if (stateDir === null) return
-        spawnSync('bash', ['-c', randomCommand(next, 25)], { cwd: work })
+        spawnSync('bash', ['-c', `${BEGIN}${randomCommand(next, 6)}`], { cwd: work })
         const before = lookAt(work)
-        const folder = await tried(work, stateDir, randomCommand(next, 25))
+        const folder = await tried(work, stateDir, randomCommand(next, 12))
         expect([seed, lookAt(work)]).toEqual([seed, before])
         if (seed % 2 === 0)
           for (const path of ['d/e', 'a', 'f/a', 'd']) {
@@ -179,6 +187,47 @@ describe.skipIf(!canConfine)('accepting', () => {
     },
     120_000,
   )
+
+  test('that was killed at the worst moment is finished, or undone, by the next look', async () => {
+    const work = temporaryFolder()
+    const stateDir = join(temporaryFolder(), 'state')
+    for (const name of ['x', 'c', 'early', 'd', 'other']) writeFileSync(join(work, name), `old ${name}\n`)
+    const folder = await tried(work, stateDir, 'for n in x c early; do echo new $n >$n; done; rm d other')
+    const upper = (name: string): string => join(folder.dir, '0/upper', name)
+    const fresh = join(work, `.cerith-${folder.record.id}.new`)
+    const aside = join(work, `.cerith-${folder.record.id}.old`)
+    const journal = (way: string, { dev, ino }: { dev: number; ino: number }, path: string): void =>
+      writeFileSync(join(folder.dir, '0/journal'), `${way} ${dev} ${ino} ${path}\0`)
+    const changes = async (): Promise<string[]> => (await scanTry(folder)).map(({ bytes }) => bytes)
+    // Exchanged, and what it took the place of is still in the layer.
+    journal('x', statSync(upper('x')), 'x')
+    renameSync(join(work, 'x'), fresh)
+    renameSync(upper('x'), join(work, 'x'))
+    renameSync(fresh, upper('x'))
+    expect(await changes()).toEqual(['c', 'd', 'early', 'other'])
+    expect([existsSync(upper('x')), readFileSync(join(work, 'x'), 'utf8')]).toEqual([false, 'new x\n'])
+    // Copied and exchanged, with the old one beside it and the copy's source in the layer.
+    renameSync(join(work, 'c'), fresh)
+    writeFileSync(join(work, 'c'), 'new c\n')
+    journal('c', statSync(join(work, 'c')), 'c')
+    expect(await changes()).toEqual(['d', 'early', 'other'])
+    expect([existsSync(fresh), readFileSync(join(work, 'c'), 'utf8')]).toEqual([false, 'new c\n'])
+    // Copied, but not yet in its place.
+    writeFileSync(fresh, 'new ea')
+    journal('c', { dev: 0, ino: 0 }, 'early')
+    expect(await changes()).toEqual(['d', 'early', 'other'])
+    expect([existsSync(fresh), readFileSync(join(work, 'early'), 'utf8')]).toEqual([false, 'old early\n'])
+    // Moved aside to be removed; and another that is not the one that was meant.
+    journal('d', statSync(join(work, 'd')), 'd')
+    renameSync(join(work, 'd'), aside)
+    expect(await changes()).toEqual(['early', 'other'])
+    expect(existsSync(aside)).toBe(false)
+    journal('d', { dev: 1, ino: 1 }, 'other')
+    renameSync(join(work, 'other'), aside)
+    expect(await changes()).toEqual(['early', 'other'])
+    expect([existsSync(aside), readFileSync(join(work, 'other'), 'utf8')]).toEqual([false, 'old other\n'])
+    expect(existsSync(join(folder.dir, '0/journal'))).toBe(false)
+  })
 
   test('by two at once is done by one of them at a time', async () => {
     const work = temporaryFolder()
