@@ -128,7 +128,7 @@ export const SANDBOX_ROWS: readonly Setting[] = [
     key: 'sandbox.tryKeepDays',
     type: 'number',
     default: 30,
-    about: 'A try that was not used for so many days is removed, with what was not accepted.',
+    about: 'A try that was not used for this many days is removed, with what was not accepted.',
     project: 'never',
     min: 1,
   },

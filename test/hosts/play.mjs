@@ -3,7 +3,7 @@
 //   node play.mjs HOST CACHE SERVER...
 // With PLAY_KILL the host is killed (-9) during the first command instead, and nothing may be left of it.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SCENES, YIELD_MS } from './scenes.mjs'
@@ -15,7 +15,9 @@ const home = mkdtempSync(join(tmpdir(), `cerith-play-${host}-`))
 const work = join(home, 'work')
 mkdirSync(work)
 const command = process.env.PLAY_NODE ?? process.execPath
-const args = [...server, 'mcp', '--yield', String(YIELD_MS), '--set', 'policy.preset=careful']
+// A command longer than hosts wait is played with the server as it is by default.
+const { PLAY_LONG: long } = process.env
+const args = [...server, 'mcp', ...(long ? [] : ['--yield', String(YIELD_MS), '--set', 'policy.preset=careful'])]
 // Hosts written in JavaScript find the same node that runs this.
 const env = {
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
@@ -157,6 +159,21 @@ if (sleeping) {
   rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   process.exit(0)
 }
+/** Ends the server as the kernel would when memory runs out, once its command runs. */
+async function killServer() {
+  const file = join(work, 'server-may-go')
+  while (child.exitCode === null && !existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 50))
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const [line, own] = ['cmdline', 'environ'].map((name) => readFileSync(`/proc/${pid}/${name}`, 'latin1'))
+      if (line.includes('\0mcp\0') && own.includes(`CERITH_HOME=${env.CERITH_HOME}\0`))
+        process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It ended while we looked.
+    }
+  }
+}
+if (long) void killServer()
 const timer = setTimeout(
   () => {
     try {
@@ -165,7 +182,7 @@ const timer = setTimeout(
       // It ended by itself.
     }
   },
-  Number(process.env.PLAY_MS ?? 90_000),
+  Number(process.env.PLAY_MS ?? (long ? 150_000 : 90_000)),
 )
 await new Promise((resolve) => child.once('close', resolve))
 clearTimeout(timer)
@@ -189,6 +206,7 @@ console.log(
     problems,
     noTools: model.seen.length === 0 && !hadTools,
     reached: Object.fromEntries(SCENES.map(({ what }, at) => [what, model.seen[at]?.length ?? 0])),
+    ...(long ? { seen: SCENES.map((_, at) => model.seen[at]?.slice(0, 600) ?? null) } : {}),
     ...(problems.length > 0 && model.seen.length === 0 ? { output: output.slice(-600) } : {}),
   }),
 )

@@ -39,12 +39,16 @@ const CHECKS = {
   'hook-claude': () => hook('claude'),
   'hook-codex': () => hook('codex'),
   'hook-gemini': () => hook('gemini'),
+  'long-claude': () => long('claude'),
+  'long-codex': () => long('codex'),
+  'long-gemini': () => long('gemini'),
 }
 
 class Skip extends Error {}
 
 const wanted = process.argv.slice(2)
-const names = wanted.length > 0 ? wanted : Object.keys(CHECKS)
+// What takes minutes is played when it is named.
+const names = wanted.length > 0 ? wanted : Object.keys(CHECKS).filter((name) => !name.startsWith('long-'))
 for (const name of names)
   if (!(name in CHECKS)) fail(`There is no check ${name}. There are ${Object.keys(CHECKS).join(', ')}.`)
 const built = spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--if-stale', '--no-types'], {
@@ -265,6 +269,22 @@ async function play(host) {
   for (let tries = 0; killed.noTools && tries < 3; tries++) killed = lastJson(await kill())
   expect(killed.ok, `killed with -9: ${killed.problems.join('\n')}`)
   return `success, failure, refusal, timeout and yield reached the model; killed with -9 its command was gone after ${killed.afterMs} ms`
+}
+
+/** A command of 50 s with the server as it is by default, a server that is killed under a call, and the call after that. */
+async function long(host) {
+  const node = modernNode()
+  installed(host)
+  const once = () =>
+    run([...networkless(), node, join(here, 'play.mjs'), host, cache, cli], {
+      timeoutMs: 200_000,
+      env: { PLAY_LONG: '1' },
+    })
+  let result = lastJson(await once())
+  for (let tries = 0; result.noTools && tries < 3; tries++) result = lastJson(await once())
+  expect(result.ok, `${result.problems.join('\n')}\n${result.output ?? ''}`)
+  reached[host] = { ...reached[host], ...result.reached }
+  return `after a killed server the model reads ${JSON.stringify(result.seen[1])} and then ${JSON.stringify(result.seen[2])}`
 }
 
 /** Our hook in front of a real host's own shell tool. The denied command would fail harmlessly if it were run. */

@@ -3,9 +3,25 @@
 // A host that is to be killed must find its command still in the foreground.
 export const YIELD_MS = process.env.PLAY_KILL ? 60_000 : 4_000
 
-const { PLAY_KILL: sleeping } = process.env
+const { PLAY_KILL: sleeping, PLAY_LONG: long } = process.env
 
-export const SCENES = [
+/** What takes a minute: a command longer than hosts wait, with the server as it is by default, and a server that is killed under a call. */
+const LONG = [
+  {
+    what: '50 s',
+    args: { command: 'echo begun-it; sleep 50; echo over' },
+    facts: [/begun-it/, /NOT killed/, /shell_[0-9a-f]{8}/, /BashOutput/],
+  },
+  // The player kills the server when this file is there.
+  {
+    what: 'killed server',
+    args: { command: 'X=lost; touch server-may-go; sleep 30', session: 'doomed' },
+    facts: [/./],
+  },
+  { what: 'after that', args: { command: 'echo "[$X] here"', session: 'doomed' }, facts: [/./] },
+]
+
+const USUAL = [
   ...(sleeping ? [{ what: 'kill', args: { command: `setsid sleep ${sleeping} & sleep ${sleeping}` }, facts: [] }] : []),
   {
     what: 'success',
@@ -48,3 +64,5 @@ export const SCENES = [
     facts: [/cerith approve ask_[0-9a-f]+/, /network/],
   },
 ]
+
+export const SCENES = long ? LONG : USUAL

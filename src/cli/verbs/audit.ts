@@ -18,8 +18,8 @@ export const verb: Verb = {
   about: 'who ran what, what was decided, what came of it',
   words: [0, 0],
   options: [
-    { flags: '--since <TIME>', about: 'only the last so long: 1h, 7d', read: readDuration },
-    { flags: '-n, --last <N>', about: 'only the last so many lines', read: readWhole },
+    { flags: '--since <TIME>', about: 'only entries of the last 1h, 7d, ...', read: readDuration },
+    { flags: '-n, --last <N>', about: 'only the last N lines', read: readWhole },
     { flags: '--refused', about: 'only what was refused' },
     { flags: '-f, --follow', about: 'go on with each line as it is written, until Ctrl-C' },
     { flags: '--verify', about: 'check the chain; exit 1 when lines were changed or taken out' },

@@ -13,7 +13,7 @@ export const verb: Verb = {
   words: [1, Infinity],
   options: [
     { flags: '--signal <NAME>', about: 'the first, polite signal (default: TERM)' },
-    { flags: '--grace <MS>', about: 'before SIGKILL', read: readDuration },
+    { flags: '--grace <MS>', about: 'time before SIGKILL (default: 2000 ms)', read: readDuration },
     JSON_OPTION,
   ],
   examples: [

@@ -24,8 +24,8 @@ export const verb: Verb = {
   about: 'what was done in a session, command by command',
   words: [0, 1],
   options: [
-    { flags: '--since <TIME>', about: 'only the last so long: 1h, 7d', read: readDuration },
-    { flags: '-n, --last <N>', about: 'only the last so many commands', read: readWhole },
+    { flags: '--since <TIME>', about: 'only commands of the last 1h, 7d, ...', read: readDuration },
+    { flags: '-n, --last <N>', about: 'only the last N commands', read: readWhole },
     { flags: '--engine <ID>', about: 'only of this engine, where several had a session of that name' },
     JSON_OPTION,
   ],

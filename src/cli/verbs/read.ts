@@ -27,11 +27,11 @@ export const verb: Verb = {
   words: [1, 1],
   options: [
     { flags: '--since <BYTE>', about: 'from this byte on (the cursor of the last read)', read: readWhole },
-    { flags: '--max-bytes <N>', about: 'at most so many bytes', read: readWhole },
+    { flags: '--max-bytes <N>', about: 'at most N bytes', read: readWhole },
     { flags: '--filter <REGEX>', about: 'only lines that match' },
-    { flags: '-B, --before <N>', about: 'and so many lines before each', read: readWhole },
-    { flags: '-A, --after <N>', about: 'and so many lines after each', read: readWhole },
-    { flags: '-n, --tail <N>', about: 'only the last so many lines', read: readWhole },
+    { flags: '-B, --before <N>', about: 'and N lines before each match', read: readWhole },
+    { flags: '-A, --after <N>', about: 'and N lines after each match', read: readWhole },
+    { flags: '-n, --tail <N>', about: 'only the last N lines', read: readWhole },
     { flags: '--stderr', about: 'the error stream, when the two were kept apart' },
     {
       flags: '--ansi <MODE>',

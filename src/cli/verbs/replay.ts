@@ -19,7 +19,7 @@ export const verb: Verb = {
   about: 'play a recording of a terminal or of a session',
   words: [1, 1],
   options: [
-    { flags: '--speed <N>', about: 'so many times as fast (default: 1)', read: readSpeed },
+    { flags: '--speed <N>', about: 'N times as fast (default: 1)', read: readSpeed },
     { flags: '--idle <TIME>', about: 'no pause longer than this (default: 2s)', read: readDuration },
     { flags: '--at <TIME>', about: 'begin there', read: readDuration },
   ],

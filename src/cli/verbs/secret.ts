@@ -14,7 +14,7 @@ const LEAST_MASKED_BYTES = 6
 export const verb: Verb = {
   name: 'secret',
   usage: 'set NAME | list | remove NAME | key',
-  about: 'keep values that commands may use and nobody sees',
+  about: 'keep secrets that commands can use and a model never sees',
   words: [1, Infinity],
   options: [JSON_OPTION],
   examples: [

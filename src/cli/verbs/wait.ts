@@ -28,10 +28,10 @@ export const verb: Verb = {
     { flags: '--exit', about: 'until it has ended (the default)' },
     { flags: '--until <REGEX>', about: 'until a line matches' },
     { flags: '--port <N>', about: 'until something listens on this port', read: readPort },
-    { flags: '--idle <MS>', about: 'until it has printed nothing for so long', read: readDuration },
+    { flags: '--idle <MS>', about: 'until it has printed nothing for this long', read: readDuration },
     { flags: '--file <PATH>', about: 'until this file is there' },
     { flags: '--since <BYTE>', about: 'with --until: look only at output from this byte on', read: readWhole },
-    { flags: '--timeout <MS>', about: 'give up after so long', read: readDuration },
+    { flags: '--timeout <MS>', about: 'give up after this long', read: readDuration },
     JSON_OPTION,
   ],
   examples: [
