@@ -6,7 +6,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { SCENES, YIELD_MS } from './scenes.mjs'
+import { MARK, SCENES, YIELD_MS } from './scenes.mjs'
 import { startModel } from './scripted-model.mjs'
 
 const [host, cache, ...server] = process.argv.slice(2)
@@ -161,19 +161,18 @@ if (sleeping) {
 }
 /** Ends the server as the kernel would when memory runs out, once its command runs. */
 async function killServer() {
-  const file = join(work, 'server-may-go')
-  while (child.exitCode === null && !existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 50))
+  while (child.exitCode === null && !existsSync(MARK)) await new Promise((resolve) => setTimeout(resolve, 50))
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const [line, own] = ['cmdline', 'environ'].map((name) => readFileSync(`/proc/${pid}/${name}`, 'latin1'))
-      if (line.includes('\0mcp\0') && own.includes(`CERITH_HOME=${env.CERITH_HOME}\0`))
+      if (/^cerith\0*$/.test(line) && own.includes(`CERITH_HOME=${env.CERITH_HOME}\0`))
         process.kill(Number(pid), 'SIGKILL')
     } catch {
       // It ended while we looked.
     }
   }
 }
-if (long) void killServer()
+if (long) void killServer().then(() => rmSync(MARK, { force: true }))
 const timer = setTimeout(
   () => {
     try {

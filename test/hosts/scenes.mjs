@@ -1,9 +1,15 @@
 // What a scripted model asks for, and what must reach it each time, whichever channel its host chooses to show.
 // `facts` are looked for in everything that the host gave the model as the result of that call.
 // A host that is to be killed must find its command still in the foreground.
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 export const YIELD_MS = process.env.PLAY_KILL ? 60_000 : 4_000
 
 const { PLAY_KILL: sleeping, PLAY_LONG: long } = process.env
+
+/** The player kills the server when this file is there. */
+export const MARK = join(tmpdir(), `cerith-play-mark-${process.pid}`)
 
 /** What takes a minute: a command longer than hosts wait, with the server as it is by default, and a server that is killed under a call. */
 const LONG = [
@@ -12,10 +18,9 @@ const LONG = [
     args: { command: 'echo begun-it; sleep 50; echo over' },
     facts: [/begun-it/, /NOT killed/, /shell_[0-9a-f]{8}/, /BashOutput/],
   },
-  // The player kills the server when this file is there.
   {
     what: 'killed server',
-    args: { command: 'X=lost; touch server-may-go; sleep 30', session: 'doomed' },
+    args: { command: `X=lost; touch ${MARK}; sleep 30`, session: 'doomed' },
     facts: [/./],
   },
   { what: 'after that', args: { command: 'echo "[$X] here"', session: 'doomed' }, facts: [/./] },
