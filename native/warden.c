@@ -49,6 +49,7 @@ static long long orphans_cpu_ms;          /* of processes that were reaped here 
 static long orphans_peak;
 static char kill_by[128], over_limit[16]; /* who ended it; the limit that it exceeded */
 static long long over_used;
+static Usage at_kill;                     /* what was used when it was told to end: its own parent may not live to add it up */
 static bool limits_end = true;            /* a command over its limit is ended here; of a session's command the engine is told */
 
 static void on_child(int signal_number) {
@@ -92,8 +93,14 @@ static long long cpu_ms_of(const struct rusage *usage) {
 }
 
 /* Of the leader with everything that it waited for, and of what was reaped here until then. */
-static long long ended_cpu_ms(void) { return cpu_ms_of(&leader_usage) + orphans_cpu_ms; }
-static long ended_peak(void) { return leader_usage.ru_maxrss > orphans_peak ? leader_usage.ru_maxrss : orphans_peak; }
+static long long ended_cpu_ms(void) {
+  long long waited = cpu_ms_of(&leader_usage) + orphans_cpu_ms;
+  return waited > at_kill.cpu_ms ? waited : at_kill.cpu_ms;
+}
+static long ended_peak(void) {
+  long peak = leader_usage.ru_maxrss > orphans_peak ? leader_usage.ru_maxrss : orphans_peak;
+  return peak > at_kill.largest / 1024 ? peak : (long)(at_kill.largest / 1024);
+}
 
 static void fail_child(int report, const char *what) {
   char text[64];
@@ -380,6 +387,7 @@ static void reserve_status(void) {
 
 static void begin_kill(int number, long long grace, const char *why) {
   if (!leader_gone && !kill_why[0]) snprintf(kill_why, sizeof kill_why, "%s", why);
+  if (!leader_gone && !killing) usage_below(getpid(), &at_kill);
   if (number == SIGKILL || grace <= 0) {
     forced = true;
     signal_descendants(getpid(), SIGKILL);

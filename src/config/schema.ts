@@ -183,7 +183,12 @@ export const SETTINGS: readonly Setting[] = [
   limit('timeoutMs', 'How long a foreground command may run unless the call says otherwise.', 1, 7 * DAY_MS),
   limit('maxTimeoutMs', 'The longest time limit a call may ask for.', 1, 7 * DAY_MS),
   limit('graceMs', 'Time between SIGTERM and SIGKILL.', 0, 600_000),
-  limit('yieldMs', 'A command of an MCP client that runs longer than this becomes a job (clients give up after 60 s).', 100, DAY_MS),
+  limit(
+    'yieldMs',
+    'A command of an MCP client that runs longer than this becomes a job (clients give up after 60 s).',
+    100,
+    DAY_MS,
+  ),
   limit('clipChars', 'Characters of output that a result shows.', 200, 10_000_000),
   limit('memoryBytes', 'Bytes of a foreground stream kept in memory.', 4_096, 1 << 30),
   limit('storedBytes', 'Bytes of output kept on disk per run or job (head + tail).', 4_096, 2 ** 40),

@@ -77,7 +77,8 @@ function cgroups(): Finding {
     return {
       name: 'cgroups',
       state: 'ok',
-      detail: 'no unified hierarchy; memory and process limits of a job use rlimits',
+      detail:
+        'no unified hierarchy; limits of a command are kept by its watcher, those of a sandbox by control groups of version 1 where there are any',
       fix: null,
     }
   let writable = true

@@ -1,5 +1,4 @@
 /** `cerith kill`: ends a job and everything it started, and says what came of it. */
-import { whoIsHere } from '../approvals.js'
 import { EXIT } from '../io.js'
 import { jobToJson } from '../json.js'
 import { withEngine } from '../open-engine.js'
@@ -29,7 +28,7 @@ export const verb: Verb = {
         ).kill({
           ...(signal === undefined ? {} : { signal }),
           ...(grace === undefined ? {} : { graceMs: grace }),
-          by: whoIsHere(io.env),
+          by: `${io.env['USER'] ?? io.env['LOGNAME'] ?? 'a person'} with cerith kill (process ${process.pid})`,
         })
         if (json)
           io.out.write(

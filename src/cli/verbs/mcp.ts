@@ -16,7 +16,11 @@ import { resolve } from 'node:path'
 export const MCP_OPTIONS: readonly OptionRow[] = [
   { flags: '--dialect <NAME>', about: 'tool names and texts (default: house)', choices: Object.keys(DIALECTS) },
   CWD_OPTION,
-  { flags: '--yield <MS>', about: 'a command that runs longer than this becomes a job (default: 45s)', read: readDuration },
+  {
+    flags: '--yield <MS>',
+    about: 'a command that runs longer than this becomes a job (default: 45s)',
+    read: readDuration,
+  },
   {
     flags: '--approval-wait <MS>',
     about: 'how long a call waits for `cerith approve` (at most as long as --yield)',

@@ -106,6 +106,19 @@ describe.skipIf(!findHelper())('usage', () => {
     expect(later?.peakBytes).toBeLessThan(60 * MIB)
   })
 
+  test('what was ended says what it had used until then', async () => {
+    for (const where of [engine, await engine.session('s')]) {
+      const { status, usage } = await where.run({
+        command: `${WORK}; node -e 'setInterval(() => {}, 1000)'`,
+        timeoutMs: 4_000,
+      })
+      expect(status).toBe('timeout')
+      expect(usage?.cpuMs).toBeGreaterThan(30)
+    }
+    const over = await engine.run({ command: `${HOG.replace('exec ', '')}; true`, limits: { memoryBytes: 150 * MIB } })
+    expect(over.usage?.peakBytes).toBeGreaterThan(150 * MIB)
+  })
+
   test('a call may ask for less than the engine allows, never for more', async () => {
     const outcome = await engine.run({ command: MANY, limits: { processes: 100 } })
     expect(outcome).toMatchObject({ status: 'killed', end: { over: { limit: 'processes' } } })
