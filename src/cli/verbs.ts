@@ -28,7 +28,7 @@ export const VERBS: readonly VerbRow[] = [
   { name: 'discard', about: 'throw away what was tried', load: () => import('./verbs/discard.js') },
   {
     name: 'secret',
-    about: 'keep values that commands may use and nobody sees',
+    about: 'keep secrets that commands can use and a model never sees',
     load: () => import('./verbs/secret.js'),
   },
   { name: 'schema', about: 'tool definitions for a model', load: () => import('./verbs/schema.js') },
