@@ -8,6 +8,7 @@ import { verifyAudit } from '../../audit/chain.js'
 import { findBash } from '../../os/bash.js'
 import { kernelFindings } from './kernel.js'
 import { sandboxFindings } from './sandbox.js'
+import { limitFindings } from './sandbox-settings.js'
 import { tryFindings } from './tries.js'
 import { findHelper, findShellBuiltin, whyNoHelper } from '../../os/helper/file.js'
 import { bootId, isAlive, processesMarked } from '../../os/proc.js'
@@ -37,6 +38,7 @@ export async function examine(patient: Patient): Promise<Finding[]> {
     await auditFinding(patient),
     ...kernelFindings(),
     ...(await sandboxFindings()),
+    ...limitFindings(),
     ...(await tryFindings(patient)),
   ]
 }

@@ -27,7 +27,7 @@ export async function sandboxFindings(): Promise<Finding[]> {
         name,
         state: 'degraded',
         detail: `not supported on ${process.platform}`,
-        fix: 'Sandboxes need Linux; everything else works.',
+        fix: 'Sandboxes need Linux (a container or virtual machine will do); everything else works.',
       },
     ]
   const folder = mkdtempSync(join(tmpdir(), 'cerith-doctor-'))

@@ -33,6 +33,7 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
   const { stateDirectory } = await import('../../os/state-dir.js')
   const { ownVersion } = await import('../../os/package-file.js')
   const { configFinding, umaskFinding } = await import('../doctor/config.js')
+  const { exposureFindings } = await import('../doctor/sandbox-settings.js')
   const { hookFindings } = await import('../doctor/hooks.js')
   const { placeOf } = await import('../open-engine.js')
   const isElsewhere = namesPlace(io, placeOf)
@@ -40,6 +41,7 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
     ? [...(await (await import('../doctor/place.js')).placeFindings(io)), configFinding(io)]
     : [
         ...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })),
+        ...exposureFindings(io),
         configFinding(io),
         umaskFinding(),
         ...hookFindings(io),

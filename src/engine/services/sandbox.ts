@@ -41,6 +41,7 @@ export class Sandbox {
   readonly #builder: RoomBuilder
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
   #prepared: Promise<Prepared> | null = null
+  readonly #published = new Map<number, Room>()
   readonly #told = new Set<string>()
   readonly #wards = new Map<Ward, BuiltRoom>()
   /** Settles when nothing stands still any more. */

@@ -1,0 +1,115 @@
+/** After `engine.close()`, and after the host was killed, no process, mount, namespace, control group or file of a room is left. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder, until } from '../harness.js'
+import { canConfine, ground } from './harness.js'
+
+/** Namespaces of the processes below this one. */
+function spacesBelow(pid: number): Set<string> {
+  const found = new Set<string>()
+  const look = (one: number): void => {
+    for (const kind of ['mnt', 'net', 'pid_for_children', 'ipc'])
+      try {
+        found.add(readlinkSync(`/proc/${one}/ns/${kind}`))
+      } catch {
+        // Gone meanwhile.
+      }
+    for (const child of childrenOf(one)) look(child)
+  }
+  for (const child of childrenOf(pid)) look(child)
+  return found
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/** Namespaces in which any process of the machine is. */
+function spacesInUse(): Set<string> {
+  const found = new Set<string>()
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+    for (const kind of ['mnt', 'net', 'pid', 'ipc'])
+      try {
+        found.add(readlinkSync(`/proc/${pid}/ns/${kind}`))
+      } catch {
+        // Gone, or another user's.
+      }
+  return found
+}
+
+const own = (): Set<string> =>
+  new Set(['mnt', 'net', 'pid', 'ipc'].map((kind) => readlinkSync(`/proc/self/ns/${kind}`)))
+const without = (all: Set<string>, these: Set<string>): string[] => [...all].filter((one) => !these.has(one))
+const mounts = (): string => readFileSync('/proc/self/mountinfo', 'utf8').replace(/^\d+ \d+ /gm, '')
+
+describe.skipIf(!canConfine)('nothing is left', () => {
+  test('after close: sessions, jobs, a proxy, a port, a stricter call, limits', async () => {
+    const before = mounts()
+    const port = 31_000 + (process.pid % 900)
+    const { engine, home, work } = await ground({
+      network: 'allow-list',
+      domains: ['a.test'],
+      ports: [port],
+      limits: { processes: 500, tmpBytes: 1 << 24 },
+    })
+    await (await engine.session()).run({ command: '(sleep 1000 &) ; echo a >/tmp/a' })
+    await engine.start({ command: 'sleep 1000' })
+    await engine.run({ command: 'true', sandbox: { profile: 'read-only' } })
+    const made = without(spacesBelow(process.pid), own())
+    expect(made.length).toBeGreaterThan(3)
+    await engine.close()
+    await until(() => made.every((space) => !spacesInUse().has(space)), 'the end of the namespaces')
+    expect(mounts()).toBe(before)
+    expect(readdirSync(work)).toEqual(['src'])
+    expect(readdirSync(home)).toEqual(['work'])
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    expect(groups(engine.id)).toEqual([])
+  })
+
+  test('after the host was killed', async () => {
+    const folder = temporaryFolder()
+    const script = join(folder, 'host.mjs')
+    const library = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
+    writeFileSync(
+      script,
+      `import { createEngine } from ${JSON.stringify(library)}
+      const engine = await createEngine({ cwd: ${JSON.stringify(folder)}, stateDir: ${JSON.stringify(join(folder, 'state'))}, sandbox: { profile: 'workspace', network: 'allow-list', domains: ['a.test'] } })
+      await (await engine.session()).run({ command: '(setsid sleep 1000 &)' })
+      await engine.start({ command: 'sleep 1000' })
+      console.log('up ' + engine.id)
+      setInterval(() => {}, 1000)`,
+    )
+    const host = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = (await once(host.stdout, 'data')) as [Buffer]
+    expect(line.toString()).toContain('up ')
+    const made = without(spacesBelow(host.pid ?? 0), own())
+    expect(made.length).toBeGreaterThan(2)
+    host.kill('SIGKILL')
+    await once(host, 'exit')
+    await until(() => made.every((space) => !spacesInUse().has(space)), 'the end of the namespaces')
+    expect(readdirSync(folder).sort()).toEqual(['host.mjs', 'state'])
+  })
+})
+
+/** Control groups with the name of an engine. */
+function groups(engine: string): string[] {
+  const found: string[] = []
+  const look = (path: string, levels: number): void => {
+    if (!existsSync(path)) return
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      if (!entry.isDirectory()) continue
+      if (entry.name.includes(engine)) found.push(join(path, entry.name))
+      else if (levels > 0) look(join(path, entry.name), levels - 1)
+    }
+  }
+  look('/sys/fs/cgroup', 2)
+  return found
+}
