@@ -3,7 +3,7 @@
 //   npm run test:sandbox -- PROFILE... [--only ID,ID] every escape attempt, as this user and (where this is root) as an ordinary one
 //   npm run test:sandbox -- fuzz | work               random policies (CERITH_SEED, CERITH_FUZZ_RUNS), real work in rooms
 //   npm run test:sandbox -- try                       tries with mounts, owners and groups of their own, and many random ones
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, chmodSync, chownSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -19,28 +19,34 @@ const profiles = chosen.length > 0 ? named : ['read-only', 'workspace', 'strict'
 const runner = join(root, 'test', 'sandbox', 'runner.sh')
 let failed = 0
 
+/** Plays one profile as one user; its words come in one piece, so that two can be played at once. */
 function play(profile, user) {
   // Not in /tmp: that is private in a room, and what lies there would be held for the wrong reason.
   const base = mkdtempSync(join(user?.home ?? homedir(), 'cerith-escapes-'))
   if (user) chownSync(base, user.uid, user.gid)
   chmodSync(base, 0o755)
-  try {
-    const played = spawnSync('bash', [join(root, 'test', 'sandbox', 'run.sh'), runner, profile, ...only], {
-      stdio: 'inherit',
-      env: {
-        PATH: process.env['PATH'],
-        HOME: base,
-        ESC_BASE: base,
-        ESC_CERITH: join(root, 'dist', 'cli.js'),
-        LANG: 'C.UTF-8',
-      },
-      ...(user ? { uid: user.uid, gid: user.gid } : {}),
-      cwd: base,
+  const child = spawn('bash', [join(root, 'test', 'sandbox', 'run.sh'), runner, profile, ...only], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      HOME: base,
+      ESC_BASE: base,
+      ESC_CERITH: join(root, 'dist', 'cli.js'),
+      LANG: 'C.UTF-8',
+    },
+    ...(user ? { uid: user.uid, gid: user.gid } : {}),
+    cwd: base,
+  })
+  let said = `\n== ${profile}, as ${user?.name ?? (process.getuid() === 0 ? 'root' : 'this user')}\n`
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+  return new Promise((resolve) => {
+    child.on('close', (status) => {
+      rmSync(base, { recursive: true, force: true })
+      process.stdout.write(said)
+      if (status !== 0) failed += 1
+      resolve()
     })
-    if (played.status !== 0) failed += 1
-  } finally {
-    rmSync(base, { recursive: true, force: true })
-  }
+  })
 }
 
 /** An ordinary user of this machine whose rights root can take. */
@@ -78,8 +84,8 @@ function playManyTries() {
   if (spawnSync('npx', words, { stdio: 'inherit', env, cwd: root }).status !== 0) failed += 1
 }
 
+const user = process.getuid() === 0 ? ordinaryUser() : null
 if (chosen.length === 0 || chosen.includes('try')) {
-  const user = process.getuid() === 0 ? ordinaryUser() : null
   console.log('\n== tries')
   playTries(null)
   if (user) {
@@ -88,18 +94,9 @@ if (chosen.length === 0 || chosen.includes('try')) {
   }
   playManyTries()
 }
-for (const profile of profiles) {
-  console.log(`\n== ${profile}, as ${process.getuid() === 0 ? 'root' : 'this user'}`)
-  play(profile, null)
-  const user = process.getuid() === 0 ? ordinaryUser() : null
-  if (user) {
-    console.log(`\n== ${profile}, as ${user.name}`)
-    play(profile, user)
-  }
-}
-const parts = plays.filter((one) => one !== 'try')
-if (chosen.length === 0 || parts.length > 0) {
-  const words = ['vitest', 'run', '--config', 'test/sandbox/vitest.config.ts', ...parts]
+for (const profile of profiles) await Promise.all([play(profile, null), ...(user ? [play(profile, user)] : [])])
+if (chosen.length === 0 || plays.length > 0) {
+  const words = ['vitest', 'run', '--config', 'test/sandbox/vitest.config.ts', ...plays]
   if (spawnSync('npx', words, { cwd: root, stdio: 'inherit' }).status !== 0) failed += 1
 }
 console.log(

@@ -10,7 +10,7 @@ export interface Blocked {
 }
 
 const REFUSED = /read-only file system|permission denied|operation not permitted|\bEROFS\b|\bEACCES\b|\bEPERM\b/i
-const MISSING = /no such file or directory|\bENOENT\b/i
+const MISSING = /no such file or directory|\bENOENT\b|cannot connect to|failed to connect to/i
 const NO_NETWORK =
   /could not resolve host|temporary failure in name resolution|network is unreachable|\bEAI_AGAIN\b|\bENETUNREACH\b|name or service not known|failed to resolve/i
 /** What an overlay says about a file whose owner or group does not exist in the room. */
@@ -76,6 +76,8 @@ function lookUp(path: string, policy: RoomPolicy, refused: boolean): Blocked | n
 /** Words of a message that can be paths: in quotes, or between colons. Relative ones count from the working directory. */
 function pathsIn(line: string, cwd: string): string[] {
   const words = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]/g)].map(([, word]) => word as string)
+  // The address of a socket, as clients of container engines tell it.
+  words.push(...[...line.matchAll(/unix:\/\/(\/[^\s'",]+?)\.?(?=[\s'",]|$)/g)].map(([, path]) => path as string))
   words.push(...line.split(/:\s|:$/).map((part) => part.trim()))
   return words
     .filter(

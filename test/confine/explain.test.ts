@@ -28,6 +28,7 @@ test.each([
   ['bash: ../other/file: Read-only file system', ['/srv/other/file']],
   ['bash: .git/config: Read-only file system', ['/srv/app/.git/config']],
   ['cat: /home/u/.ssh/id: No such file or directory', ['/home/u/.ssh']],
+  ['Cannot connect to the daemon at unix:///home/u/.ssh/agent.sock. Is it running?', ['/home/u/.ssh']],
   ['curl: (6) Could not resolve host: example.com', ['network']],
 ])('%s', (stderr, expected) => {
   expect(told(stderr)).toEqual(expected)

@@ -59,7 +59,7 @@ detect() { grep -qs evil "$ESC_WS/.vscode/tasks.json"; };                       
 none
 attempt() { echo "rm -rf .git; mkdir -p .git/hooks; echo evil >.git/hooks/post-checkout"; }; detect() { [[ -e $ESC_WS/.git/hooks/post-checkout ]]; };  try Z03 chhhc "remove .git and make another"
 attempt() { echo "exec 9>.vscode 2>/dev/null; ln -s /etc .idea; echo evil >.mcp.json; mkdir .claude; echo evil >.claude/settings.json"; }
-detect() { [[ -e $ESC_WS/.mcp.json || -e $ESC_WS/.claude/settings.json || -L $ESC_WS/.idea ]]; };  try Z04 chhhc "configuration of agents and editors that was not there"
+detect() { [[ -e $ESC_WS/.mcp.json || -e $ESC_WS/.claude/settings.json || -L $ESC_WS/.idea ]]; };  try Z04 chhhh "configuration of agents and editors that was not there"
 prepare() { outside; }
 detect() { [[ $(ps -o stat= -p "$OUT_PID") == T* ]]; }
 attempt() { echo "kill -STOP $OUT_PID"; };                                                   try Z05 chhhh "stop a process outside"

@@ -1,9 +1,8 @@
 /** The doctor's look at sandbox settings: which limits this machine can keep, and what the configured sandbox gives away. */
-import { exposures } from '../../confine/exposure.js'
 import { loadConfig } from '../../config/load.js'
 import { sandboxOf } from '../../config/sandbox-rows.js'
 import { limitRoom } from '../../os/confine/limits.js'
-import { thisMachine } from '../../os/confine/machine.js'
+import { exposedHere } from '../../os/confine/machine.js'
 import type { Io } from '../io.js'
 import type { Finding } from './doctor.js'
 
@@ -35,7 +34,7 @@ export function exposureFindings(io: Io): Finding[] {
     const sandbox = sandboxOf(values)
     if (!sandbox) return []
     const roots = values['roots'] as readonly string[]
-    const found = exposures(sandbox, roots.length > 0 ? roots : [io.cwd], thisMachine)
+    const found = exposedHere(sandbox, roots.length > 0 ? roots : [io.cwd])
     const name = 'sandbox settings'
     if (found.length === 0)
       return [{ name, state: 'ok', detail: `${sandbox.profile}, network ${sandbox.network}`, fix: null }]

@@ -49,6 +49,7 @@ export interface BuiltRoom {
 export class RoomBuilder {
   readonly #parts: SandboxParts
   readonly #inner: string
+  readonly #published = new Map<number, Room>()
 
   /** `inner`: the directory of session files. */
   constructor(parts: SandboxParts, inner: string) {
@@ -60,6 +61,7 @@ export class RoomBuilder {
     return roomEnvironment(options.profile, options.network ?? 'none', this.#cacheDir(options))
   }
 
+  /** The one place where a kind of wall is chosen: another system's (macOS `sandbox-exec`) would be a further way from a policy to a BuiltRoom. */
   async build(options: SandboxOptions): Promise<BuiltRoom> {
     if (options.try && options.tier === 'landlock') throw noTryHere()
     if (options.tier === 'landlock') return this.#buildWalls(options)
@@ -90,7 +92,7 @@ export class RoomBuilder {
       ...(tried ? { lock: join(tried.dir, 'lock') } : {}),
     })
     try {
-      for (const port of options.ports ?? []) await launcher.publish(room, port)
+      await this.#publish(room, options.ports ?? [])
       const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
       // What appears in an original that is only tried was made by others.
       const quarantine = new Quarantine(stateDir, policy.protection.absent, tried ? [] : policy.writable)
@@ -100,6 +102,15 @@ export class RoomBuilder {
     } catch (error) {
       launcher.closeRoom(room)
       throw error
+    }
+  }
+
+  /** A port leads to one room: a stricter call beside it gets none. */
+  async #publish(room: Room, ports: readonly number[]): Promise<void> {
+    for (const port of ports) {
+      if (this.#published.get(port)?.alive) continue
+      await this.#parts.launcher.publish(room, port)
+      this.#published.set(port, room)
     }
   }
 

@@ -1,12 +1,11 @@
 /** The rooms of an engine: one per policy, built by the first command that needs it, entered by every command of that policy. */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { exposures } from '../../confine/exposure.js'
 import { looserThan, tightened } from '../../confine/stricter.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { SandboxOptions, SandboxSummary } from '../../contract/sandbox.js'
-import { thisMachine } from '../../os/confine/machine.js'
+import { exposedHere, thisMachine } from '../../os/confine/machine.js'
 import { ROOM_GONE, type Launcher, type Pipe, type Ward } from '../../os/helper/launcher.js'
 import { processesOf } from '../../os/helper/processes.js'
 import { signalProcess } from '../../os/proc.js'
@@ -41,7 +40,6 @@ export class Sandbox {
   readonly #builder: RoomBuilder
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
   #prepared: Promise<Prepared> | null = null
-  readonly #published = new Map<number, Room>()
   readonly #told = new Set<string>()
   readonly #wards = new Map<Ward, BuiltRoom>()
   /** Settles when nothing stands still any more. */
@@ -93,7 +91,7 @@ export class Sandbox {
       hidden: hidden.filter((path) => thisMachine.kind(path) !== null),
       protected: protection.present,
       ports: this.options.ports ?? [],
-      warnings: exposures(this.options, this.#parts.roots, thisMachine),
+      warnings: exposedHere(this.options, this.#parts.roots),
     }
   }
 

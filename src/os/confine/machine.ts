@@ -1,6 +1,8 @@
 /** The real machine, as the policy of a room asks about it. */
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { exposures } from '../../confine/exposure.js'
 import type { FileKind, Machine } from '../../confine/machine.js'
+import type { SandboxOptions } from '../../contract/sandbox.js'
 
 const MAX_TEXT = 1 << 20
 
@@ -38,4 +40,9 @@ export const thisMachine: Machine = {
       return null
     }
   },
+}
+
+/** What a sandbox gives away on this machine. */
+export function exposedHere(options: SandboxOptions, roots: readonly string[]): string[] {
+  return exposures(options, roots, thisMachine)
 }
