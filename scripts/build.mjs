@@ -35,8 +35,8 @@ const ENTRIES = {
   guard: 'src/engine/services/guard-worker.ts',
 }
 
-/** Blanks and comments are left out, which every start would have to read; names stay, for stack traces. */
-const SPACES = { compress: false, mangle: false }
+/** Blanks, comments and long names of variables are left out, which every start would have to read; functions keep theirs, for stack traces. */
+const SMALL = { compress: false, mangle: { keepNames: { function: true, class: true } } }
 
 /** Found at run time where they are installed, and done without where they are not. */
 const OPTIONAL = ['@opentelemetry/api', '@xterm/headless', '@napi-rs/keyring']
@@ -119,7 +119,7 @@ async function bundlePage() {
 
 /** The command line: one script whose name holds its digest, and the small file that loads it with V8's cache. */
 async function bundleProgram(outDir) {
-  const script = { dir: outDir, format: 'cjs', codeSplitting: false, minify: SPACES }
+  const script = { dir: outDir, format: 'cjs', codeSplitting: false, minify: SMALL }
   const program = await write({ cli: 'src/cli/main.ts' }, { ...script, entryFileNames: 'chunks/[name]-[hash].cjs' })
   const defines = { define: { __CERITH_PROGRAM__: JSON.stringify(program[0].fileName) } }
   await write(
