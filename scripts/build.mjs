@@ -77,12 +77,29 @@ async function bundle(outDir) {
   const output = await write(input, {
     dir: outDir,
     format: 'esm',
+    minify: SMALL,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
   })
+  checkLibrary(output)
   const program = await bundleProgram(outDir)
   const moduleIds = [...output, ...program].flatMap(({ moduleIds: ids = [] }) => ids)
   writeFileSync(join(outDir, 'THIRD_PARTY.md'), licencesOf(moduleIds))
+}
+
+/** `import 'cerith'` loads modules of Node and of this package, and of no other. */
+function checkLibrary(output) {
+  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]))
+  const seen = new Set(['index.js'])
+  for (const name of seen) {
+    const { imports, moduleIds } = chunks.get(name)
+    const others = moduleIds.filter((id) => id.includes('/node_modules/'))
+    const unknown = imports.filter((each) => !chunks.has(each) && !each.startsWith('node:'))
+    if (others.length + unknown.length > 0)
+      throw new Error(`the library would load ${[...others, ...unknown].join(', ')} with ${name}.`)
+    for (const each of imports) if (chunks.has(each)) seen.add(each)
+  }
+  if (seen.size < 2) throw new Error('the library has no chunks: it was not looked at.')
 }
 
 /** The page of `cerith ui`: its own bundle for browsers, with the styles of what it uses. */
