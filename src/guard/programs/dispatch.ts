@@ -6,6 +6,7 @@ import { BUILTINS, judgeVariable } from './builtins.js'
 import { basename, type Call, type Program } from './call.js'
 import { DEVELOPER_PROGRAMS } from './developer.js'
 import { FILE_PROGRAMS } from './files.js'
+import { IN_PLACE_PROGRAMS } from './in-place.js'
 import { INTERPRETER_PROGRAMS, interpret, interpreterName } from './interpreters.js'
 import { MACHINE_PROGRAMS } from './machine.js'
 import { PRINTING } from './printing.js'
@@ -18,6 +19,7 @@ const TABLES: readonly Readonly<Record<string, Program>>[] = [
   SHELL_PROGRAMS,
   WRAPPING,
   FILE_PROGRAMS,
+  IN_PLACE_PROGRAMS,
   MACHINE_PROGRAMS,
   INTERPRETER_PROGRAMS,
   DEVELOPER_PROGRAMS,

@@ -74,6 +74,8 @@ export const gdb: Program = (call) => {
     const shell = /^(?:shell|!|make)\s*(.*)$/s.exec(line)
     const code = /^(?:python|py|pi)\s+(.*)$/s.exec(line)
     if (shell) call.walker.script(shell[1] ?? '', call.shell.fork())
+    const called = /\b(?:system|popen)\s*\(\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
+    if (called) call.walker.tryScript(called, call.shell)
     if (code) judgeCode(code[1] ?? '', 'python', call)
   }
   return at >= 0 ? call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin) : undefined

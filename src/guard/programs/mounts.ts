@@ -5,7 +5,7 @@ import { type Call, options, type Program } from './call.js'
 
 /** Directories whose contents a running system needs at every moment. Mounting a disk at /home, /boot or /mnt is ordinary. */
 const FLOOR =
-  /^\/(?:usr(?:\/(?:bin|sbin|lib\w*|share|local))?|etc(?:\/(?:ssh|pam\.d|ssl|systemd))?|bin|sbin|lib\w*|var(?:\/lib)?|root|dev)?$/
+  /^\/(?:usr(?:\/(?:bin|sbin|lib\w*|share|local))?|etc(?:\/(?:ssh|pam\.d|ssl|systemd))?|bin|sbin|lib\w*|var(?:\/lib)?|root|dev|etc\/(?:passwd|shadow|group|sudoers|fstab)|bin\/(?:ba)?sh)?$/
 
 function isFloor(word: string, { shell }: Call): boolean {
   return shell.cwd.some((cwd) => FLOOR.test(plain(resolvePath(word, cwd)).replace(/(.)\/+$/, '$1')))

@@ -14,6 +14,14 @@ const power: Program = (call, name) => {
   return undefined
 }
 
+/** `rtcwake -m off`: down now, up again later. */
+const rtcwake: Program = (call) => {
+  const mode = options(call.argv.slice(1), { short: 'mstdA', long: ['mode'] }).get('m', 'mode')
+  if (mode !== undefined && /^(?:off|mem|disk|freeze|standby)$/.test(plain(mode)))
+    call.walker.report('host-down', ['rtcwake', '-m', mode])
+  return undefined
+}
+
 export const init: Program = (call, name) => {
   if (/^[0156sS]$/.test(plain(call.argv[1] ?? '')))
     call.walker.report(
@@ -98,7 +106,8 @@ const sysctl: Program = (call) => {
 }
 
 export const POWER_PROGRAMS: Readonly<Record<string, Program>> = {
-  ...table('shutdown reboot halt poweroff'.split(' '), power),
+  ...table('shutdown reboot halt poweroff openrc-shutdown'.split(' '), power),
+  rtcwake,
   ...table('init telinit'.split(' '), init),
   systemctl,
   service,

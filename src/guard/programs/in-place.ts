@@ -1,0 +1,61 @@
+/** Programs that put something else in the place of the files they are given: compressors, renamers; and those whose option names an output. */
+import { plain, TREE } from '../words/text.js'
+import { options, type Program, table } from './call.js'
+
+/** `gzip FILE` leaves FILE.gz and takes FILE away; to standard output, or with -k, it does not. */
+const compress: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'bSTM', long: ['suffix', 'threads', 'memlimit'] })
+  const keeps = name === 'zstd' ? !given.has('rm') : given.has('c', 'k', 'stdout', 'to-stdout', 'keep')
+  if (keeps || given.has('l', 'list', 't', 'test', 'h', 'help', 'V', 'version')) return undefined
+  for (const word of given.operands)
+    call.walker.effect(given.has('r', 'recursive') ? 'delete-tree' : 'move', word, call.shell, call.argv)
+  return undefined
+}
+
+/** Perl's and util-linux's rename: one or two words say how, the others are the files. */
+const rename: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'e', long: ['expr'] })
+  if (given.has('n', 'no-act', 'nono', 'just-print', 'dry-run', 'h', 'help')) return undefined
+  const byExpression = given.get('e', 'expr') !== undefined || /^[sy]\W|^tr\W/.test(plain(given.operands[0] ?? ''))
+  for (const word of given.operands.slice(given.get('e', 'expr') !== undefined ? 0 : byExpression ? 1 : 2))
+    call.walker.effect('move', word, call.shell, call.argv)
+  return undefined
+}
+
+const writesAfter =
+  (...names: readonly string[]): Program =>
+  (call) => {
+    call.argv.forEach((word, at) => {
+      const target = names.includes(word) ? call.argv[at + 1] : undefined
+      if (target !== undefined && target !== '-') call.walker.effect('overwrite', target, call.shell, call.argv)
+    })
+    return undefined
+  }
+
+/** `stat -c %n FILE...` prints the names that it was given. */
+const stat: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'cf', long: ['format', 'printf'] })
+  return given.get('c', 'format') === '%n' ? [`${given.operands.join('\n')}\n`] : undefined
+}
+
+/** `grep -rl '' DIR` prints the name of every file below it. */
+const grep: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'efABCmdD', long: ['regexp', 'file', 'include', 'exclude'] })
+  const lists = given.has('l', 'files-with-matches') && given.has('r', 'R', 'recursive')
+  const pattern = given.get('e', 'regexp') ?? given.operands[0]
+  if (!lists || given.has('include') || !/^(?:|\.|\^|\$|\.\*)$/.test(plain(pattern ?? 'x'))) return undefined
+  const places = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
+  return [`${places.map((place) => `${place.replace(/\/$/, '')}/${TREE}`).join('\n')}\n`]
+}
+
+export const IN_PLACE_PROGRAMS: Readonly<Record<string, Program>> = {
+  ...table(
+    'gzip gunzip pigz bzip2 bunzip2 pbzip2 lbzip2 xz unxz lzma unlzma lzop zstd compress uncompress'.split(' '),
+    compress,
+  ),
+  ...table(['rename', 'prename', 'file-rename', 'perl-rename'], rename),
+  openssl: writesAfter('-out', '-keyout'),
+  ...table(['gpg', 'gpg2', 'age'], writesAfter('-o', '--output')),
+  stat,
+  ...table(['grep', 'egrep', 'fgrep'], grep),
+}
