@@ -87,5 +87,6 @@ bool accept_all(Try *tried) {
     /* No room, or no disk any more: the rest is kept, and can be accepted later. */
     if (failed && (error == ENOSPC || error == EDQUOT || error == EIO || error == EROFS)) break;
   }
+  close_journals(tried);
   return true;
 }

@@ -27,16 +27,23 @@ bool is_brother(const struct stat *above, const char *mark) {
   return false;
 }
 
-static bool note(const Try *tried, int index, const char *way, const struct stat *thing, const char *path) {
+static bool note(Try *tried, int index, const char *way, const struct stat *thing, const char *path) {
   char text[TRY_PATH + 128];
   int length = snprintf(text, sizeof text, "%s %llu %llu %s", way, thing ? (unsigned long long)thing->st_dev : 0, thing ? (unsigned long long)thing->st_ino : 0, path);
-  int fd = openat(tried->roots[index].layer, "journal", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool ok = fd >= 0 && length < (int)sizeof text && write(fd, text, (size_t)length + 1) == length + 1;
-  if (fd >= 0) close(fd);
-  return ok;
+  /* One file for the whole call, written over: making and removing one for each name would cost more than the rest. */
+  TryRoot *root = &tried->roots[index];
+  if (root->journal <= 0) root->journal = openat(root->layer, "journal", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  return root->journal > 0 && length < (int)sizeof text && pwrite(root->journal, text, (size_t)length + 1, 0) == length + 1;
 }
 
-static void settle(const Try *tried, int index) { unlinkat(tried->roots[index].layer, "journal", 0); }
+static void settle(const Try *tried, int index) {
+  /* Where even this cannot be written, the next look finds that everything stands as it should. */
+  if (tried->roots[index].journal > 0 && pwrite(tried->roots[index].journal, "-", 1, 0) != 1) return;
+}
+
+void close_journals(const Try *tried) {
+  for (int index = 0; index < tried->count; index++) unlinkat(tried->roots[index].layer, "journal", 0);
+}
 
 /* What stands there now, and its directory, are no change underneath. */
 static void remember(const Try *tried, int index, int parent, const char *path, const char *name) {
@@ -241,7 +248,7 @@ static bool recover_one(Try *tried, int index) {
   char way;
   unsigned long long dev, ino;
   int at = 0;
-  if (sscanf(text, "%c %llu %llu%n", &way, &dev, &ino, &at) != 3 || text[at] != ' ') { settle(tried, index); return true; }
+  if (sscanf(text, "%c %llu %llu%n", &way, &dev, &ino, &at) != 3 || text[at] != ' ') { unlinkat(root->layer, "journal", 0); return true; }
   const char *path = text + at + 1, *name;
   int upper = open_parent(root->upper, path, &name), lower = open_parent(root->lower, path, &name);
   struct stat there, above;
@@ -260,7 +267,7 @@ static bool recover_one(Try *tried, int index) {
     ok = there.st_ino == ino && there.st_dev == dev ? remove_tree(lower, tried->old) : rename_how(lower, tried->old, lower, name, NOREPLACE) == 0;
   if (upper >= 0) close(upper);
   if (lower >= 0) close(lower);
-  if (ok) settle(tried, index);
+  if (ok) unlinkat(root->layer, "journal", 0);
   return ok;
 }
 

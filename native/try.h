@@ -11,7 +11,7 @@
 enum { TRY_ROOTS = 256, TRY_PATH = 4096, TRY_MARK = 192, TRY_DEPTH = 400 };
 
 /* One root: the original, and the layer over it. */
-typedef struct { int lower, upper, layer; } TryRoot;
+typedef struct { int lower, upper, layer, journal; } TryRoot;
 
 typedef struct {
   TryRoot roots[TRY_ROOTS];
@@ -52,6 +52,7 @@ const char *install(Try *tried, int index, const char *path, const struct stat *
 bool is_brother(const struct stat *above, const char *mark);        /* another name of a file that came over in this call */
 const char *remove_below(Try *tried, int index, const char *path, const struct stat *below, bool forced);
 bool is_unfinished(const Try *tried);
+void close_journals(const Try *tried);
 bool recover(Try *tried);                                           /* finishes or undoes what a killed accept left */
 
 /* try.c */

@@ -367,15 +367,25 @@ python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('sock')" 2>/dev/nu
   })
 
   test('gives nobody set-user-id bits or attributes of the layer', async () => {
-    const { engine, work } = await ground({ try: true })
+    const stateDir = join(temporaryFolder(), 'state')
+    const { engine, work } = await ground({ try: true }, { stateDir })
     writeFileSync(join(work, 'tool'), '#!/bin/sh\n')
-    await engine.run({ command: 'echo x >>tool' })
-    await engine.accept({ ask: yes })
+    const refused = await engine.run({ command: 'echo x >>tool; chmod u+s tool' })
+    expect(refused.exitCode).not.toBe(0)
+    const { id } = await engine.changes()
+    await engine.close()
+    // As if it had got there all the same.
+    chmodSync(join(stateDir, 'tries', id, '0/upper/tool'), 0o6755)
+    const { createEngine } = await import('../../../src/index.js')
+    const next = await createEngine({ cwd: work, stateDir })
+    expect((await next.changes({ id })).changes[0]?.notes).toEqual(['set-user-id and set-group-id are taken off'])
+    expect((await next.accept({ id, ask: yes })).accepted).toEqual([join(work, 'tool')])
+    await next.close()
+    expect((lstatSync(join(work, 'tool')).mode & 0o7777).toString(8)).toBe('755')
+    expect(readFileSync(join(work, 'tool'), 'utf8')).toBe('#!/bin/sh\nx\n')
+    const list = `import os; print(os.listxattr(${JSON.stringify(join(work, 'tool'))}))`
     const { spawnSync } = await import('node:child_process')
-    const seen = spawnSync('python3', ['-c', `import os; print(os.listxattr(${JSON.stringify(join(work, 'tool'))}))`], {
-      encoding: 'utf8',
-    })
+    const seen = spawnSync('python3', ['-c', list], { encoding: 'utf8' })
     if (seen.status === 0) expect(seen.stdout.trim()).toBe('[]')
-    expect(lstatSync(join(work, 'tool')).mode & 0o7000).toBe(0)
   })
 })
