@@ -14,7 +14,7 @@ export const VERBS: readonly VerbRow[] = [
   { name: 'wait', about: 'wait for a job: its end, a line, a port, silence', load: () => import('./verbs/wait.js') },
   { name: 'send', about: 'type into a running job', load: () => import('./verbs/send.js') },
   { name: 'kill', about: 'end a job and everything it started', load: () => import('./verbs/kill.js') },
-  { name: 'attach', about: 'your terminal on the terminal of a job', load: () => import('./verbs/attach.js') },
+  { name: 'attach', about: 'connect your terminal to the terminal of a job', load: () => import('./verbs/attach.js') },
   { name: 'clean', about: 'forget finished jobs', load: () => import('./verbs/clean.js') },
   {
     name: 'sessions',
@@ -24,8 +24,8 @@ export const VERBS: readonly VerbRow[] = [
   { name: 'check', about: 'what the guard says about a command, and why', load: () => import('./verbs/check.js') },
   { name: 'approve', about: 'allow a command that is waiting for a person', load: () => import('./verbs/approve.js') },
   { name: 'diff', about: 'what commands of a try changed', load: () => import('./verbs/diff.js') },
-  { name: 'accept', about: 'let what was tried count', load: () => import('./verbs/accept.js') },
-  { name: 'discard', about: 'throw away what was tried', load: () => import('./verbs/discard.js') },
+  { name: 'accept', about: 'apply the changes of a try', load: () => import('./verbs/accept.js') },
+  { name: 'discard', about: 'throw away the changes of a try', load: () => import('./verbs/discard.js') },
   {
     name: 'secret',
     about: 'keep secrets that commands can use and a model never sees',
@@ -45,7 +45,7 @@ export const VERBS: readonly VerbRow[] = [
     about: 'what works on this machine, and how to fix the rest',
     load: () => import('./verbs/doctor.js'),
   },
-  { name: 'bench', about: 'cerith against plain spawn, here and now', load: () => import('./verbs/bench.js') },
+  { name: 'bench', about: 'measure cerith against plain spawn on this machine', load: () => import('./verbs/bench.js') },
   { name: 'config', about: 'the settings in force and where each comes from', load: () => import('./verbs/config.js') },
   { name: 'audit', about: 'who ran what, what was decided, what came of it', load: () => import('./verbs/audit.js') },
   { name: 'log', about: 'what was done in a session, command by command', load: () => import('./verbs/log.js') },

@@ -21,12 +21,12 @@ interface Options {
 export const verb: Verb = {
   name: 'accept',
   usage: '[ID] [PATH...]',
-  about: 'let what was tried count',
+  about: 'apply the changes of a try',
   words: [0, Infinity],
   options: [
     { flags: '-y, --yes', about: 'do not ask again on a terminal' },
     { flags: '--force', about: 'also where the original changed since the try began' },
-    { flags: '--protected', about: 'also names that other programs of yours would run or believe' },
+    { flags: '--protected', about: 'also files that other programs of yours run or trust' },
     { flags: '--digest <HEX>', about: 'only if it is still what `cerith diff --json` showed' },
     JSON_OPTION,
     SET_OPTION,

@@ -7,7 +7,7 @@ import type { Verb } from '../verb.js'
 export const verb: Verb = {
   name: 'attach',
   usage: 'ID',
-  about: 'your terminal on the terminal of a job',
+  about: 'connect your terminal to the terminal of a job',
   words: [1, 1],
   options: [{ flags: '--read-only', about: 'watch, do not type' }],
   examples: [

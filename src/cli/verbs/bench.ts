@@ -6,7 +6,7 @@ import type { Verb } from '../verb.js'
 export const verb: Verb = {
   name: 'bench',
   usage: '',
-  about: 'cerith against plain spawn, here and now',
+  about: 'measure cerith against plain spawn on this machine',
   words: [0, 0],
   options: [JSON_OPTION, { flags: '--quick', about: 'fewer rounds' }],
   examples: [

@@ -15,7 +15,7 @@ interface Options {
 export const verb: Verb = {
   name: 'discard',
   usage: '[ID]',
-  about: 'throw away what was tried',
+  about: 'throw away the changes of a try',
   words: [0, 1],
   options: [{ flags: '-y, --yes', about: 'do not ask again on a terminal' }, JSON_OPTION, SET_OPTION],
   examples: [

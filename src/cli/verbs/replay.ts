@@ -21,7 +21,7 @@ export const verb: Verb = {
   options: [
     { flags: '--speed <N>', about: 'N times as fast (default: 1)', read: readSpeed },
     { flags: '--idle <TIME>', about: 'no pause longer than this (default: 2s)', read: readDuration },
-    { flags: '--at <TIME>', about: 'begin there', read: readDuration },
+    { flags: '--at <TIME>', about: 'begin at this time of the recording', read: readDuration },
   ],
   examples: [
     ["cerith run --pty --record demo.cast 'npm test'", 'makes a recording'],

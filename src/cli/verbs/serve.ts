@@ -11,7 +11,7 @@ export const verb: Verb = {
   about: 'MCP server over HTTP on this machine',
   words: [0, 0],
   options: [
-    { flags: '--port <N>', about: 'listen there; 0 takes any free port (default: 7737)', read: readPort },
+    { flags: '--port <N>', about: 'listen on this port; 0 takes any free port (default: 7737)', read: readPort },
     { flags: '--host <ADDRESS>', about: 'listen on this address (default: 127.0.0.1)' },
     { flags: '--allow-remote', about: 'needed for an address that other machines can reach' },
     { flags: '--client <NAME>', about: 'a client with a token and shells of its own (repeatable)', many: true },

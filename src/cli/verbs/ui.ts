@@ -15,11 +15,11 @@ export const verb: Verb = {
   about: 'everything that agents do, in your browser',
   words: [0, 0],
   options: [
-    { flags: '--port <N>', about: 'listen there (default: any free port)', read: readPort },
+    { flags: '--port <N>', about: 'listen on this port (default: any free port)', read: readPort },
     { flags: '--host <ADDRESS>', about: 'listen on this address (default: 127.0.0.1)' },
     { flags: '--allow-remote', about: 'needed for an address that other machines can reach' },
     { flags: '--no-open', about: 'print the link, do not open a browser' },
-    { flags: '--read-only', about: 'a link that may look and nothing else' },
+    { flags: '--read-only', about: 'a link that can look but not act' },
   ],
   examples: [
     ['cerith ui', 'prints a link that is good once, and opens it'],
