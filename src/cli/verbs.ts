@@ -45,7 +45,11 @@ export const VERBS: readonly VerbRow[] = [
     about: 'what works on this machine, and how to fix the rest',
     load: () => import('./verbs/doctor.js'),
   },
-  { name: 'bench', about: 'measure cerith against plain spawn on this machine', load: () => import('./verbs/bench.js') },
+  {
+    name: 'bench',
+    about: 'measure cerith against plain spawn on this machine',
+    load: () => import('./verbs/bench.js'),
+  },
   { name: 'config', about: 'the settings in force and where each comes from', load: () => import('./verbs/config.js') },
   { name: 'audit', about: 'who ran what, what was decided, what came of it', load: () => import('./verbs/audit.js') },
   { name: 'log', about: 'what was done in a session, command by command', load: () => import('./verbs/log.js') },
