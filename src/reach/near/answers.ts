@@ -1,6 +1,7 @@
 /** Answers what the far side asks: secrets for calls that name them, approvals about our own copy of a call. */
+import type { AcceptOptions } from '../../contract/changes.js'
 import { ShellError } from '../../contract/errors.js'
-import type { AskFunction, RunRequest } from '../../contract/request.js'
+import type { ApprovalAnswer, AskFunction, RunRequest } from '../../contract/request.js'
 import type { TokenKind } from '../../contract/secret.js'
 import type { Verdict } from '../../contract/verdict.js'
 import type { EngineOptions } from '../../engine/services/options.js'
@@ -112,10 +113,23 @@ export class Answers {
     return inspect(command, { cwd, home: '/nonexistent', tmp: '/tmp', ...policy })
   }
 
+  /** The place says what was tried there; which try, and which paths of it, is our own copy. */
+  async #acceptance(
+    call: PendingCall,
+    { cwd, reason }: Question & { ask: 'approval' },
+  ): Promise<ApprovalAnswer | null> {
+    const { id, paths = [] } = (call.message.args['options'] ?? {}) as AcceptOptions
+    const command = ['cerith accept', ...(id === undefined ? [] : [id]), ...paths].join(' ')
+    const verdict = askVerdict(await this.#judge('true', cwd), 'accept', `${this.#settings.url} says: ${reason ?? ''}`)
+    const ask = askOf(call) ?? this.#settings.ask()
+    return ask ? ask({ id: call.name, command, cwd, session: null, verdict }) : null
+  }
+
   async #approval(question: Question & { ask: 'approval' }): Promise<'once' | 'session' | 'deny' | null> {
     const { url } = this.#settings
     const call = this.#settings.call(question.call)
     const request = call?.message.args['request'] as RunRequest | undefined
+    if (call?.message.verb === 'engine.accept') return this.#acceptance(call, question)
     if (!call || !request) {
       this.#settings.onRefused(`${url} asked for an approval of a call that is not open`)
       return 'deny'
