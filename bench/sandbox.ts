@@ -1,4 +1,4 @@
-/** What a sandbox costs: a fresh command, a session's command and a session's start, inside and outside, and bubblewrap beside it. */
+/** What a sandbox costs: a fresh command, a session's command and a session's start, inside and outside, bubblewrap and Anthropic's runtime beside it. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,12 +24,38 @@ function bubblewrap(): Promise<unknown> {
   })
 }
 
+// Anthropic's sandbox runtime, where CERITH_SRT names its package directory: set up once, each command wrapped and started.
+const runtime = await (async () => {
+  const path = process.env['CERITH_SRT']
+  if (!path) return null
+  const { SandboxManager } = (await import(join(path, 'dist', 'index.js'))) as Runtime
+  await SandboxManager.initialize({
+    network: { allowedDomains: [], deniedDomains: [] },
+    filesystem: { denyRead: [], allowWrite: [folder], denyWrite: [] },
+  })
+  return SandboxManager
+})()
+interface Runtime {
+  readonly SandboxManager: {
+    initialize(config: unknown): Promise<void>
+    wrapWithSandbox(command: string): Promise<string>
+    reset(): Promise<void>
+  }
+}
+async function wrapped(): Promise<unknown> {
+  const command = await runtime?.wrapWithSandbox('/bin/true')
+  return new Promise((resolve) => {
+    spawn('bash', ['-c', command ?? 'false'], { stdio: 'ignore', cwd: folder }).on('close', resolve)
+  })
+}
+
 const rounds = 100
 await compare(
   'a fresh command, `/bin/true`',
   [
     ['without', () => outside.run({ command: '/bin/true' })],
     ['sandbox', () => inside.run({ command: '/bin/true' })],
+    ...(runtime ? [['sandbox-runtime', wrapped] as [string, () => Promise<unknown>]] : []),
     ...(hasBubblewrap ? [['bubblewrap', bubblewrap] as [string, () => Promise<unknown>]] : []),
   ],
   rounds,
@@ -60,6 +86,7 @@ await compare(
   40,
 )
 
+await runtime?.reset()
 await outside.close()
 await inside.close()
 rmSync(folder, { recursive: true, force: true })

@@ -19,6 +19,11 @@ export function adorned(
   const set = quarantine.look()
   // Never from the words of a command that did what it should.
   const failed = outcome.status === 'failed' || outcome.status === 'timeout'
+  // The usual end of a command: nothing to say but where it was. Copying the outcome would cost more than all the rest of it.
+  if (!failed && set.length === 0 && news.length === 0 && !proxy && !limits && !built.tried) {
+    ;(outcome as { sandbox: SandboxFacts }).sandbox = quietFacts(built)
+    return outcome
+  }
   const blocked = failed ? explain(outcome.output ?? outcome.stderr, policy, outcome.cwd) : []
   const unreached = (proxy?.refused() ?? []).map(unreachedNote)
   const hit = failed ? (limits?.hit() ?? []).map((limit) => limitNote(limit, options)) : []
@@ -37,6 +42,17 @@ export function adorned(
   }
   const all = [...notes, ...news]
   return { ...outcome, sandbox: facts, notes: all.length > 0 ? [...outcome.notes, ...all] : outcome.notes }
+}
+
+const quiet = new WeakMap<BuiltRoom, SandboxFacts>()
+
+/** One object for all outcomes of a room that had nothing to tell. */
+function quietFacts(built: BuiltRoom): SandboxFacts {
+  const known = quiet.get(built)
+  if (known) return known
+  const facts: SandboxFacts = Object.freeze({ ...built.place, blocked: Object.freeze([]) })
+  quiet.set(built, facts)
+  return facts
 }
 
 function tryNote({ record }: TryFolder): Blocked {
