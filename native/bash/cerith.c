@@ -48,6 +48,8 @@ extern char *get_string_value(const char *variable);
 extern void termsig_handler(int signal_number);
 extern int signal_is_ignored(int signal_number);   /* by the agent: `trap '' TERM` */
 extern int remember_on_history, restricted;
+extern int expand_aliases;
+extern int expaliases_flag __attribute__((weak));   /* since bash 5.2: what the agent has chosen, while bash itself turns aliases off and on */
 typedef struct { char *name, *value, *exported; void *dynamic_value, *assign; int attributes, context; } Variable;
 enum { READ_ONLY = 2 };
 extern Variable *find_variable(const char *name);
@@ -356,12 +358,18 @@ static void describe(Report *report, const char *kind, int status) {
   if (*kind == 'T') add_stages(report);
 }
 
+/* Lines of the session's are read without aliases: one of a reserved word (`{`) would be reached by them. */
+static void use_aliases(bool on) {
+  if (&expaliases_flag) expand_aliases = on ? expaliases_flag : 0;
+}
+
 /* Behind a command, also where bash has left it by an interrupt: that one cannot report its end itself. */
 static void leave(void *unused) {
   (void)unused;
   if (getpid() != shell) return;
   take_orders();
   part_streams();
+  use_aliases(false);
   /* A restricted shell could neither be written down nor given its next command. */
   restricted = 0;
   if (told) return;
@@ -399,6 +407,7 @@ static int evaluate(WordList *words) {
   add_unwind_protect(leave, NULL);
   told = false;
   last_command_exit_value = atoi(status_word->word->word);
+  use_aliases(true);
   int status = source_file(command_path, 0);
   Report report;
   describe(&report, "T", status);
@@ -439,6 +448,7 @@ static int source_only(WordList *from) {
   dup2(fd, 0);
   close(fd);
   if (*from->next->word->word == 'm') merge_streams();
+  use_aliases(true);
   int status = source_file(command_path, 0);
   run_unwind_frame("cerith");
   if (has_prompts()) unlock_prompts();
@@ -492,6 +502,7 @@ static int set_up(WordList *words) {
   strcat(strcpy(settle_path, files->word->word), ".settle");
   strcat(strcpy(dump_path, files->word->word), ".dump");
   shell = getpid();
+  use_aliases(false);
   Report report;
   begin(&report, "G");
   send(&report);

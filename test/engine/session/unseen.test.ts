@@ -179,3 +179,24 @@ describe('the first call of a session', () => {
       expect(await session.run({ command: next })).toMatchObject({ stdout, stderr: '', pid, notes: [] })
   })
 })
+
+test.each(['if', 'then', 'else', 'fi', '[[', '!', '}', 'enable', 'printf'])(
+  'an alias of the name %s is not reached by a line of the session',
+  async (name) => {
+    const session = await (await testEngine()).session()
+    const say = async (command: string, more: object = {}): Promise<string> => {
+      const { stdout, stderr, output } = await session.run({ command, ...more })
+      return `${output ?? stdout}${stderr}`
+    }
+    await say('x=1')
+    expect(await say(`alias '${name}'='echo reached'`)).toBe('')
+    expect(await say('echo $A', { env: { A: 'b' } })).toBe('b\n')
+    expect(await say('cat', { input: 'in\n' })).toBe('in\n')
+    expect(await say('y=2; exec 5>/dev/null')).toBe('')
+    expect(await say('echo $x $y', { streams: 'merged' })).toBe('1 2\n')
+    // The agent's own commands reach it.
+    expect(await say(`alias say='echo said'`)).toBe('')
+    expect(await say('say so')).toBe('said so\n')
+    expect(await say('shopt -p expand_aliases')).toBe('shopt -s expand_aliases\n')
+  },
+)

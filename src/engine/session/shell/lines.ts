@@ -215,20 +215,24 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   // The redirections come first, outside of the file: no mistake in the command can keep them from happening.
   const command = `${repoint(call, marks)}${status}=;${sourceCommand(call, stdin, marks)}`
   // Before bash prompts for the next line, and shows it.
-  const settle = `{ ${status}=$?; ${source(fileOf.settle(marks))};} 2>/dev/null`
+  const settle = `{ ${source(fileOf.settle(marks))};} 2>/dev/null`
   const end = `${source(fileOf.end(marks))} ${marks.seal}${call.errTrap || call.watchTraps ? UNNOTICED : ''}`
   return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n{ ${status}=\${${status}:-$?}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
 }
 
 /**
  * By bash alone, the shell's own stdin and stderr are on descriptors 10 and 11 meanwhile, where a command (`exec 10>file`) may get in their
- * way. The builtin keeps them elsewhere; a command may have disabled it.
+ * way. The builtin keeps them elsewhere; a command may have disabled it. No `if`: the agent may have an alias of that name.
  */
 function sourceCommand({ hasBuiltin, merged }: CallText, stdin: string, marks: Marks): string {
+  const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
-  const alone = `{ ${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''}`
+  const alone = `{ ${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${status}=$?`
   if (!hasBuiltin) return alone
-  return `if { \\builtin enable ${LOADED}; } 2>/dev/null; then \\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'}; else ${alone}; fi`
+  const missing = own(marks, 'm')
+  const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
+  const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'};${status}=$?`
+  return `${find};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};};\\builtin unset -v ${missing}`
 }
 
 /** Sourced with the seal as its argument: reports the end of a command, whether that came to the end of its file or not. */
