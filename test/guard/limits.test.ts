@@ -65,6 +65,27 @@ describe('hostile sizes are answered in bounded time', () => {
     expect(inspect([...lines, 'rm -rf /'].join('\n'), context).rule).toBe('wipe-root')
   })
 
+  test('scripts whose ways multiply are ordinary scripts', () => {
+    const nestedCalls =
+      'a() { b "$1" "$2"; b "$2" "$1"; b x "$1"; }; b() { c "$1"; c "$2"; c "$1$2"; }; c() { [ -n "$1" ] && echo "$1" || d "$1"; }; d() { case $1 in a) e=1 ;; b) e=2 ;; *) e=$1 ;; esac; echo "$e"; }; for i in 1 2 3; do a "$i" "$e"; a "$X" "$Y"; done'
+    const entrypoint = `#!/usr/bin/env bash
+set -Eeuo pipefail
+from_file() { local var="$1" file="\${1}_FILE" def="\${2:-}"; local val="$def"
+  if [ "\${!var:-}" ] && [ "\${!file:-}" ]; then echo >&2 "both $var and $file are set"; exit 1; fi
+  if [ "\${!var:-}" ]; then val="\${!var}"; elif [ "\${!file:-}" ]; then val="$(< "\${!file}")"; fi
+  export "$var"="$val"; unset "$file"; }
+for name in DB_HOST DB_USER DB_PASSWORD DB_NAME CACHE_URL MAIL_URL; do from_file "$name" "\${DEFAULT:-}"; done
+if [ "\${1:0:1}" = '-' ]; then set -- server "$@"; fi
+if [ "$1" = server ] && [ "$(id -u)" = 0 ]; then find . \\! -user app -exec chown app '{}' +; exec gosu app "$0" "$@"; fi
+for f in /docker-entrypoint-init.d/*; do
+  case "$f" in *.sh) if [ -x "$f" ]; then "$f"; else . "$f"; fi ;; *.sql) psql -f "$f" ;; *.gz) gunzip -c "$f" | psql ;; *) echo "ignoring $f" ;; esac
+done
+exec "$@"`
+    const many = `for i in {1..33}; do eval "fn$i() { echo $i; }"; done; ${Array.from({ length: 33 }, (_, i) => `fn${i + 1}`).join('; ')}`
+    for (const script of [nestedCalls, entrypoint, many, `${entrypoint}\n${nestedCalls}\n`.repeat(6)])
+      expect(inspect(script, context)).toMatchObject({ decision: 'allow', rule: null })
+  })
+
   test('a large file written by a quoted here-document is only text', () => {
     expect(inspect(`cat > data.txt <<'END'\n${'rm -rf / # $(rm -rf /)\n'.repeat(40_000)}END\n`, context).decision).toBe(
       'allow',
