@@ -250,9 +250,43 @@ describe('keeping out', () => {
 
   test('hostile output changes nothing but its own terminal, and no answer of the terminal goes anywhere', async () => {
     const engine = await world.agent()
-    const evil = String.raw`\e]0;PWNED\a\e]2;PWNED\a\e]7;file:///x\a\e]9;note\a\e]52;c;aGFja2Vk\a\e]133;A\a\e]777;notify;a;b\a\e]1337;File=:AA\a\e]8;;javascript:alert(1)\aclick\e]8;;\a <img src=x onerror=alert(1)><script>alert(2)</script>\e[c\e[>c\e[5n\e[6n\e[?6n\eP$qm\e\\ \u202eevil end-of-evil`
+    const titles = [0, 1, 2].map((code) => `\\e]${code};PWNED\\a`).join('')
+    const acts = [
+      '7;file:///x',
+      '9;note',
+      '52;c;aGFja2Vk',
+      '52;c;?',
+      '133;A',
+      '777;notify;a;b',
+      '1337;File=:AA',
+      '4;1;?',
+      '10;?',
+      '11;?',
+      '12;?',
+    ]
+    const asks = [
+      '[c',
+      '[>c',
+      '[=c',
+      '[5n',
+      '[6n',
+      '[?6n',
+      '[?1$p',
+      '[4$p',
+      '[>q',
+      '[?u',
+      '[14t',
+      '[18t',
+      '[21t',
+      '[x',
+      'Z',
+      'P$qm\\e\\\\',
+      'P+q544e\\e\\\\',
+    ]
+    const evil = String.raw`${titles}${acts.map((act) => `\\e]${act}\\a`).join('')}\e]8;;javascript:alert(1)\aclick\e]8;;\a <img src=x onerror=alert(1)><script>alert(2)</script>${asks.map((ask) => `\\e${ask}`).join('')} \u202eevil\r\nend-of-evil`
     const job = await engine.start({
-      command: `stty raw -echo; printf '${evil}'; timeout 3 cat -v > answers; sleep 66`,
+      // What the terminal answers would stand in the file before what is typed after it.
+      command: `stty raw -echo; printf ready; dd bs=1 count=1 of=/dev/null 2>/dev/null; printf '${evil}'; cat -vu > answers`,
       pty: { cols: 80, rows: 24 },
       description: 'hostile',
     })
@@ -262,11 +296,16 @@ describe('keeping out', () => {
     page.on('dialog', (dialog) => (dialogs.push(dialog.message()), void dialog.dismiss()))
     await watchClipboard(page)
     await page.getByRole('button', { name: /hostile/ }).click()
-    await until(async () => (await rows(page)).includes('end-of-evil'), 'the output')
+    await until(async () => (await rows(page)).includes('ready'), 'the output')
     await page.getByRole('button', { name: 'Take over' }).click()
     await page.getByText('You are typing').waitFor()
-    await page.waitForTimeout(4_000)
-    expect(readFileSync(join(world.dir, 'answers'), 'utf8')).toBe('')
+    await until(async () => (await rows(page)).includes('ready'), 'the screen')
+    await page.keyboard.press('g')
+    await until(async () => (await rows(page)).includes('end-of-evil'), 'the attack')
+    await page.keyboard.press('Z')
+    const answers = (): string => readFileSync(join(world.dir, 'answers'), 'utf8')
+    await until(() => answers().includes('Z'), 'what was typed')
+    expect(answers()).toBe('Z')
     expect(await page.title()).toBe('cerith')
     expect(await copied(page)).toEqual([])
     expect(await page.locator('.xterm-rows img, .xterm-rows script, .xterm-rows a').count()).toBe(0)

@@ -24,8 +24,22 @@ const DARK: ITheme = {
 } // prettier-ignore
 
 const FONT = 12.5
-/** Titles, directories, notices, the clipboard, prompts, images: none of it is the page's. */
-const SWALLOWED = [0, 1, 2, 7, 9, 52, 133, 777, 1337]
+/** Titles, colours (also asked for), directories, notices, the clipboard, prompts, images: none of it is the page's. */
+const SWALLOWED = [0, 1, 2, 4, 7, 9, 10, 11, 12, 50, 52, 104, 110, 111, 112, 133, 777, 1337]
+/** What are you, where is the cursor, which mode is set, how large is the window. */
+const QUESTIONS = [
+  { final: 'c' },
+  { prefix: '>', final: 'c' },
+  { prefix: '=', final: 'c' },
+  { final: 'n' },
+  { prefix: '?', final: 'n' },
+  { intermediates: '$', final: 'p' },
+  { prefix: '?', intermediates: '$', final: 'p' },
+  { prefix: '>', final: 'q' },
+  { prefix: '?', final: 'u' },
+  { final: 't' },
+  { final: 'x' },
+]
 
 export interface TerminalOptions {
   readonly dark: boolean
@@ -51,16 +65,9 @@ export function openTerminal(place: HTMLElement, options: TerminalOptions) {
     linkHandler: { activate: (_event, uri) => options.onLink(uri), allowNonHttpProtocols: false },
   })
   for (const code of SWALLOWED) term.parser.registerOscHandler(code, () => true)
-  // Questions (what are you, where is the cursor, which setting) get no answer: it would be typed into the program.
-  for (const id of [
-    { final: 'c' },
-    { prefix: '>', final: 'c' },
-    { prefix: '=', final: 'c' },
-    { final: 'n' },
-    { prefix: '?', final: 'n' },
-  ])
-    term.parser.registerCsiHandler(id, () => true)
-  term.parser.registerDcsHandler({ intermediates: '$', final: 'q' }, () => true)
+  // They get no answer: it would be typed into the program.
+  for (const id of QUESTIONS) term.parser.registerCsiHandler(id, () => true)
+  for (const intermediates of ['$', '+']) term.parser.registerDcsHandler({ intermediates, final: 'q' }, () => true)
   const fit = new FitAddon()
   const search = new SearchAddon()
   term.loadAddon(fit)
