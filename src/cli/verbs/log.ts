@@ -61,7 +61,8 @@ function blockText({ entry, isOpen, deeds }: Block, io: Io): string {
   const bytes = Number(entry['bytes'] ?? 0)
   const facts = [
     came,
-    ...(isOpen ? [] : [age(Number(entry['durationMs'] ?? 0))]),
+    // A job goes on after the line that tells of its start.
+    ...(isOpen || entry['status'] === 'running' ? [] : [age(Number(entry['durationMs'] ?? 0))]),
     ...(bytes > 0 ? [`${size(bytes)} of output`] : []),
     ...(entry['job'] ? [`job ${textOf(entry, 'job')}`] : []),
     ...(entry['client'] ? [oneLine(textOf(entry, 'client'))] : []),

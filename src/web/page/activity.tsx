@@ -165,7 +165,7 @@ function Lines({
                   <td class="wide nowrap">
                     {line.waitedMs !== null
                       ? `waited ${took(line.waitedMs)}`
-                      : ENDS.has(line.kind)
+                      : ENDS.has(line.kind) && line.came !== 'running'
                         ? took(line.ms)
                         : ''}
                   </td>

@@ -190,7 +190,7 @@ function Block({
       </pre>
       <div class="facts">
         <span class={toneClass(block.tone)}>{block.came}</span>
-        {!block.isOpen && <span>{took(block.ms)}</span>}
+        {block.came !== 'running' && <span>{took(block.ms)}</span>}
         {block.bytes > 0 && <span>{size(block.bytes)}</span>}
         <span class="mono">{visible(block.cwd)}</span>
         <span class="links">
