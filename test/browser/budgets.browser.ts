@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { isSmoke, root, until, World } from './harness.js'
 
 const world = new World()
 beforeAll(() => world.open())
+afterEach(() => world.rest())
 afterAll(() => world.close())
 
 /** Beside load a frame waits for the processor: a time that is far over its budget is a fault all the same. */

@@ -1,6 +1,6 @@
 /** A browser, `cerith ui` as a process of its own, and engines of "agents" beside them: the person's side as it is in life. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,14 +19,18 @@ export const ASKING = {
 export class World {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-ui-')))
   readonly home = join(this.base, 'state')
-  readonly dir = join(this.base, 'app')
+  readonly dir: string
   readonly #engines: Engine[] = []
   readonly #uis: ChildProcess[] = []
   browser!: Browser
   said = ''
 
+  /** `name`: of the directory that the agents work in, as pictures show it. */
+  constructor(name = 'cerith-app') {
+    this.dir = realpathSync(mkdtempSync(`/tmp/${name}-`))
+  }
+
   async open(): Promise<void> {
-    mkdirSync(this.dir)
     this.browser = await chromium.launch({
       executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
       args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
@@ -79,11 +83,17 @@ export class World {
     return page
   }
 
+  /** After each test: the pages and servers of earlier tests would take the time of later ones. */
+  async rest(): Promise<void> {
+    await Promise.all(this.browser.contexts().map((context) => context.close()))
+    await Promise.all(this.#uis.splice(0).map(ended))
+  }
+
   async close(): Promise<void> {
+    await this.rest()
     await this.browser.close()
-    await Promise.all(this.#uis.map(ended))
     await Promise.all(this.#engines.map((engine) => engine.close()))
-    rmSync(this.base, { recursive: true, force: true, maxRetries: 5 })
+    for (const each of [this.base, this.dir]) rmSync(each, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
@@ -127,3 +137,20 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
 }
 
 export const rows = (page: Page): Promise<string> => page.locator('.xterm-rows').innerText()
+
+/** A picture in a format that is small, made by the browser itself. */
+export async function asWebp(browser: Browser, png: Buffer): Promise<Buffer> {
+  const page = await browser.newPage()
+  const data = await page.evaluate(async (base64) => {
+    const image = new Image()
+    image.src = `data:image/png;base64,${base64}`
+    await image.decode()
+    const canvas = document.createElement('canvas')
+    canvas.width = image.width
+    canvas.height = image.height
+    canvas.getContext('2d')!.drawImage(image, 0, 0)
+    return canvas.toDataURL('image/webp', 0.86)
+  }, png.toString('base64'))
+  await page.close()
+  return Buffer.from(data.slice(data.indexOf(',') + 1), 'base64')
+}

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ASKING, isSmoke, root, rows, until, World } from './harness.js'
@@ -20,6 +20,7 @@ const copied = (page: Page): Promise<string[]> =>
   page.evaluate(() => (globalThis as unknown as { wrote: string[] }).wrote)
 
 beforeAll(() => world.open())
+afterEach(() => world.rest())
 afterAll(() => world.close())
 
 describe('acting', () => {

@@ -1,10 +1,10 @@
 /** Every view as a picture, on a desk and on a phone, light and dark, empty and broken; and each of them without violations. */
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
-import { ASKING, firstLine, root, rows, until, violations, World } from './harness.js'
+import { ASKING, asWebp, firstLine, root, rows, until, violations, World } from './harness.js'
 
 const shots = join(root, 'test/browser/shots')
 const DESK = { width: 1280, height: 800 }
@@ -16,15 +16,36 @@ const VARIANTS = [
   { name: '-phone', size: PHONE, dark: false },
 ]
 
-const world = new World()
+/** Those that docs/ui.md shows. */
+const SHOWN = [
+  'live',
+  'session',
+  'replay',
+  'activity',
+  'job-dark',
+  'whole-output',
+  'list-phone',
+  'take-over-phone-dark',
+]
+
+const world = new World('shop')
 /** All of them are told at the end of a test. */
 let problems: string[] = []
 beforeAll(async () => {
   mkdirSync(shots, { recursive: true })
   await world.open()
 })
-afterAll(() => world.close())
+afterAll(async () => {
+  if (process.env['CERITH_DOCS'] === '1')
+    for (const name of SHOWN) {
+      const picture = await asWebp(world.browser, readFileSync(join(shots, `${name}.png`)))
+      expect(picture.length, name).toBeLessThan(60_000)
+      writeFileSync(join(root, 'docs/ui', `${name}.webp`), picture)
+    }
+  await world.close()
+})
 beforeEach(() => void (problems = []))
+afterEach(() => world.rest())
 
 /** Leaves the page as it was: wide and light. */
 async function shoot(page: Page, name: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** What a page may ask for and do, by its role: checked on the server, whatever the page shows. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { Engine, Job } from '../../src/index.js'
 import type { Ui } from '../../src/web/ui.js'
@@ -144,6 +145,39 @@ describe('the output of a job', () => {
     expect(body.length).toBe(588_895)
     expect((await get(ui, '/output/shell_nothere', { host, authorization })).status).toBe(404)
   })
+})
+
+test('a call waits for a person whose page is in sight; a page that may only look, or is out of sight, makes nothing wait', async () => {
+  const rules = [{ name: 'ask-touch', decision: 'ask', commands: ['touch *'] }] as const
+  const asking = await world.agent({ policy: { rules } })
+  const page = await looker()
+  const isAsked = ({ t, set }: Said): boolean =>
+    t === 'delta' &&
+    (set as [string, string, { isWaiting: boolean }][]).some(([c, , ask]) => c === 'asks' && ask.isWaiting)
+  expect((await asking.run({ command: 'touch one' })).status).toBe('refused')
+  const away = await person()
+  away.say({ do: 'visible', on: false })
+  await away.ask({ do: 'chain' }, ({ t }) => t === 'chain')
+  expect((await asking.run({ command: 'touch two' })).status).toBe('refused')
+  expect([...page.said, ...away.said].some(isAsked)).toBe(false)
+  away.say({ do: 'visible', on: true })
+  await away.ask({ do: 'chain' }, ({ t }) => t === 'chain')
+  // The engine is told over its socket; a call that comes before that is still refused.
+  for (let n = 0; ; n++) {
+    const called = asking.run({ command: `touch three-${n}` })
+    const first = await Promise.race([called, away.hear(isAsked)])
+    if ('status' in first) continue
+    const asked = first['set'] as [string, string, Record<string, unknown>][]
+    const [, id, ask] = asked.find(([c, , row]) => c === 'asks' && row['isWaiting'])!
+    const { command, cwd, session, env, envMode, pty, reason, rule } = ask
+    const shown = JSON.stringify([command, cwd, session, env, envMode, pty, reason, rule])
+    const digest = createHash('sha256').update(shown).digest('hex')
+    away.say({ do: 'answer', id, as: 'once', digest: digest.replace(/^./, (c) => (c === '0' ? '1' : '0')) })
+    expect(await away.hear(({ t }) => t === 'said')).toMatchObject({ ok: false, result: 'differs' })
+    away.say({ do: 'answer', id, as: 'once', digest })
+    expect((await called).status).toBe('completed')
+    return
+  }
 })
 
 test('the recording of a session is there for a page with a key, where sessions are recorded', async () => {

@@ -50,11 +50,11 @@ function App() {
       const target = event.target as HTMLElement
       const isTyping = target.closest('input, textarea, select, .xterm') !== null
       if (event.key === 'Escape' && !target.closest('.xterm')) {
-        if (help || share) return
+        if (document.querySelector('dialog[open]')) return
         if (target.closest('input')) return target.blur()
         if (place !== 'live') return history.back()
       }
-      if (help || share) return
+      if (document.querySelector('dialog[open]')) return
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return
       const rows = itemsOf('').filter(({ of }) => of !== null)
       const at = rows.findIndex(({ of }) => of === selected)

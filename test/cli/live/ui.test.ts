@@ -1,6 +1,6 @@
 /** `cerith ui` as a process of its own: what it prints, what it refuses, what it does not start. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
@@ -35,7 +35,13 @@ test('prints one link under a fresh name with its key in the fragment, starts no
   expect(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).toBe('')
   const run = join(world.home, 'run')
   expect(existsSync(run) ? readdirSync(run) : []).toEqual([])
-  expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).not.toContain(link.hash.slice(3))
+  const key = link.hash.slice('#k='.length)
+  expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).not.toContain(key)
+  // Keys are in memory and nowhere else.
+  for (const name of readdirSync(world.home, { recursive: true, encoding: 'utf8' })) {
+    const path = join(world.home, name)
+    if (statSync(path).isFile()) expect([name, readFileSync(path, 'utf8').includes(key)]).toEqual([name, false])
+  }
 })
 
 test('ends by a signal with everything closed', async () => {
