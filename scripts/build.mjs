@@ -136,7 +136,8 @@ async function bundlePage() {
 
 /** The command line: one script whose name holds its digest, and the small file that loads it with V8's cache. */
 async function bundleProgram(outDir) {
-  const script = { dir: outDir, format: 'cjs', codeSplitting: false, minify: SMALL }
+  // Compiled code that comes from the cache cannot import: what is loaded later is required.
+  const script = { dir: outDir, format: 'cjs', codeSplitting: false, minify: SMALL, dynamicImportInCjs: false }
   const program = await write({ cli: 'src/cli/main.ts' }, { ...script, entryFileNames: 'chunks/[name]-[hash].cjs' })
   const defines = { define: { __CERITH_PROGRAM__: JSON.stringify(program[0].fileName) } }
   await write(

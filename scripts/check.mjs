@@ -8,6 +8,8 @@ const STEPS = [
   ['format', bin('oxfmt'), ['--check']],
   ['lint', bin('oxlint'), ['--type-aware']],
   ['types', bin('tsc'), ['-p', 'tsconfig.json', '--noEmit']],
+  ['types of the page', bin('tsc'), ['-p', 'src/web/page', '--noEmit']],
+  ['types of its tests', bin('tsc'), ['-p', 'test/browser', '--noEmit']],
   ['pure rooms', bin('tsc'), ['-p', 'tsconfig.pure.json', '--noEmit']],
   ['build', process.execPath, ['scripts/build.mjs']],
   ['docs', process.execPath, ['scripts/docs.mjs', '--check']],

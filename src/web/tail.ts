@@ -23,7 +23,9 @@ export async function tailJob(
 ): Promise<Tail> {
   const job = await jobs.job(id)
   const info = await job.info()
-  const size = info.pty && info.isRunning ? (await job.screen()).size : null
+  // Drawn without it where the emulator that knows the size is not installed.
+  const screen = info.pty && info.isRunning ? await job.screen().catch(() => null) : null
+  const size = screen?.size ?? null
   if (size && isWanted()) onSize(size)
   const streams = info.streams === 'separate' ? (['stdout', 'stderr'] as const) : (['output'] as const)
   const cursors = new Map<string, number>()

@@ -16,6 +16,8 @@ export const ASKING = {
   rules: [{ name: 'ask-deploy', decision: 'ask', commands: ['npm publish*', 'touch *'] }],
 } as const
 
+const worlds = new Set<World>()
+
 export class World {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-ui-')))
   readonly home = join(this.base, 'state')
@@ -28,6 +30,7 @@ export class World {
   /** `name`: of the directory that the agents work in, as pictures show it. */
   constructor(name = 'cerith-app') {
     this.dir = realpathSync(mkdtempSync(`/tmp/${name}-`))
+    worlds.add(this)
   }
 
   async open(): Promise<void> {
@@ -72,8 +75,16 @@ export class World {
     })
     // Only what hangs for ever runs into this.
     context.setDefaultTimeout(80_000)
-    const page = (await context.newPage()) as Page & { wrong: string[] }
+    const page = (await context.newPage()) as Page & { wrong: string[]; heard: string[] }
     page.wrong = []
+    // What went over its connection, for who looks into a failure.
+    page.heard = []
+    const note = (arrow: string, data: string | Buffer): number =>
+      page.heard.push(`${arrow} ${String(data).slice(0, 200)}`)
+    page.on('websocket', (socket) => {
+      socket.on('framesent', ({ payload }) => note('>', payload))
+      socket.on('framereceived', ({ payload }) => note('<', payload))
+    })
     page.on('pageerror', (error) => page.wrong.push(String(error)))
     page.on('console', (message) => {
       if (message.type() === 'error' || /Content Security Policy|Trusted/.test(message.text()))
@@ -131,9 +142,22 @@ export async function violations(page: Page): Promise<string[]> {
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const began = performance.now()
   while (!(await condition())) {
-    if (performance.now() - began > 40_000) throw new Error(`${what} did not come true within 40 s`)
+    if (performance.now() - began > 40_000)
+      throw new Error(`${what} did not come true within 40 s${await leavePictures()}`)
     await new Promise((resolve) => setTimeout(resolve, 30))
   }
+}
+
+/** Of every page that is open, when a wait was in vain. */
+async function leavePictures(): Promise<string> {
+  const pages = [...worlds].flatMap((world) => world.browser.contexts().flatMap((context) => context.pages()))
+  const taken = pages.map(async (page, at) => {
+    const path = join(root, `test/browser/shots/failed-${at}.png`)
+    await page.screenshot({ path, timeout: 10_000 })
+    const log = (page as Page & { heard?: string[] }).heard?.slice(-12).join('\n  ') ?? ''
+    return `\n${path}\n  ${log}`
+  })
+  return (await Promise.all(taken)).join('')
 }
 
 export const rows = (page: Page): Promise<string> => page.locator('.xterm-rows').innerText()
@@ -149,7 +173,8 @@ export async function asWebp(browser: Browser, png: Buffer): Promise<Buffer> {
     canvas.width = image.width
     canvas.height = image.height
     canvas.getContext('2d')!.drawImage(image, 0, 0)
-    return canvas.toDataURL('image/webp', 0.86)
+    const made = [0.86, 0.75, 0.6, 0.4].map((quality) => canvas.toDataURL('image/webp', quality))
+    return made.find(({ length }) => length * 0.75 < 58_000) ?? made.at(-1)!
   }, png.toString('base64'))
   await page.close()
   return Buffer.from(data.slice(data.indexOf(',') + 1), 'base64')

@@ -62,3 +62,22 @@ test('CERITH_CODE_CACHE=0 keeps and takes nothing', () => {
   run({ CERITH_CODE_CACHE: '0' })
   expect(kept()).toEqual([])
 })
+
+test('what is loaded later is found also by code that comes from the cache, and no warning is printed', () => {
+  const cerith = (...words: string[]): { stdout: string; stderr: string } =>
+    spawnSync(process.execPath, [program, ...words], {
+      env: { ...process.env, CERITH_HOME: home },
+      cwd: home,
+      encoding: 'utf8',
+    })
+  const id = cerith('run', '--pty', '--background', 'printf on-the-screen; sleep 60').stdout.trim()
+  try {
+    cerith('wait', id, '--idle', '300ms')
+    for (let n = 0; n < 3; n++) {
+      const { stdout, stderr } = cerith('read', id, '--screen')
+      expect({ stdout: stdout.trim(), stderr }).toEqual({ stdout: 'on-the-screen', stderr: '' })
+    }
+  } finally {
+    cerith('kill', id)
+  }
+})
