@@ -125,7 +125,7 @@ describe('audit and log', () => {
     const run = engine.run({ command: 'sleep 62' })
     await until(() => /started.*sleep 62/.test(out), 'the start')
     await world.cli('kill', job.id)
-    await until(() => /killed.*sleep 61.*\(\S+: cerith \d+\)/.test(out), 'the kill')
+    await until(() => /killed.*sleep 61.*\(.+ with cerith kill \(process \d+\)\)/.test(out), 'the kill')
     await engine.close()
     await run
     await until(() => /(?:SIG\w+|killed).*sleep 62/.test(out), 'the end')
