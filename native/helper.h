@@ -2,6 +2,7 @@
 #ifndef CERITH_HELPER_H
 #define CERITH_HELPER_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -98,6 +99,13 @@ typedef struct { char *held; size_t held_length, held_room, shown; } MaskState;
 void mask_push(Mask *mask, MaskState *state, const char *data, size_t length, MaskSink sink, void *context);
 void mask_flush(Mask *mask, MaskState *state, MaskSink sink, void *context);
 void mask_release(Mask *mask, MaskState *state, MaskSink sink, void *context);
+
+/* ---- pass.c: what is printed goes straight into a pipe ---- */
+bool begin_passing(const char *path);
+bool is_passing(void);
+struct pollfd passing_wait(int from);
+const char *pass_some(int from);        /* why it cannot go on, or NULL */
+long long end_passing(void);            /* how many bytes went that way */
 
 /* ---- terminal.c: the command's terminal ---- */
 typedef struct { int master, held; char path[64]; } Terminal;

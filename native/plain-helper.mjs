@@ -103,6 +103,7 @@ function obey(kind, fields) {
   if (kind === 'M') for (const [name, value] of fields) if (name === 'mask') ward.masks.push(needle(value))
   if (kind === 'U') ward.closeOutput(get('err', '0') === '0' ? 'out' : 'err')
   if (kind === 'L') ward.watchCall(get)
+  if (kind === 'T' && get('path', '') !== '') say('t', { id: get('id', -1), bytes: 0, why: 'refused' })
   if (kind === 'D') ward.detached = get('detached', '0') !== '0'
 }
 

@@ -508,6 +508,7 @@ static void move_to_background(const char *payload, size_t length) {
 
 /* The engine does not read this stream any more: with the last reading end the command's next write to it fails. */
 static void close_output(const char *payload, size_t length) {
+  if (!field_number(payload, length, "err", 0) && is_passing()) end_passing();
   if (dir_fd < 0) close_end(field_number(payload, length, "err", 0) ? &link_.err_read : &link_.out_read);
 }
 
@@ -515,6 +516,18 @@ static void close_output(const char *payload, size_t length) {
 static void widen(void) {
   if (link_.out_read >= 0) fcntl(link_.out_read, F_SETPIPE_SZ, 1 << 20);
   if (link_.err_read >= 0) fcntl(link_.err_read, F_SETPIPE_SZ, 1 << 20);
+}
+
+/* The engine goes on reading from here. */
+static void stop_passing(const char *why) {
+  if (is_passing()) say(link_.events, 't', "id=%ld\nbytes=%lld\nwhy=%s", link_.request->id, end_passing(), why);
+}
+
+static void pass_on(const char *payload, size_t length) {
+  const char *path = field_text(payload, length, "path");
+  if (!path) { stop_passing("asked"); return; }
+  if (is_passing()) return;
+  if (dir_fd >= 0 || leader_gone || link_.out_read < 0 || !begin_passing(path)) say(link_.events, 't', "id=%ld\nbytes=0\nwhy=refused", link_.request->id);
 }
 
 static void watch_call(const char *payload, size_t length);
@@ -528,6 +541,7 @@ static void obey(char kind, const char *payload, size_t length) {
   else if (kind == 'M') add_needles(payload, length);
   else if (kind == 'U') close_output(payload, length);
   else if (kind == 'W') widen();
+  else if (kind == 'T') pass_on(payload, length);
   else if (kind == 'H') held_back = field_number(payload, length, "held", 0) != 0;
   else if (kind == 'L') watch_call(payload, length);
   else if (kind == 'D') link_.request->detached = field_number(payload, length, "detached", 0) != 0;
@@ -652,6 +666,7 @@ static void reap(void) {
     leader_gone_at = now_ms();
     terminal_let_go(&terminal);
     note_limits(status);
+    stop_passing("exit");
     say(link_.events, 'x', "id=%ld\nstatus=%d\nwhy=%s\nforced=%d\nmaxrss=%ld\ncpu=%lld\nlimit=%s\nused=%lld", link_.request->id, status, kill_why, forced,
         ended_peak(), ended_cpu_ms(), over_limit, over_used);
   }
@@ -671,8 +686,8 @@ static int wait_time(void) {
 
 static void watch(void) {
   for (;;) {
-    struct pollfd set[9];
-    int count = 0, at_child, at_life = -1, at_control = -1, at_job = -1, at_source[2] = {-1, -1}, at_stdin = -1, at_master_out = -1;
+    struct pollfd set[10];
+    int count = 0, at_pass = -1, at_child, at_life = -1, at_control = -1, at_job = -1, at_source[2] = {-1, -1}, at_stdin = -1, at_master_out = -1;
     set[at_child = count++] = (struct pollfd){child_pipe[0], POLLIN, 0};
     if (link_.lifeline >= 0) set[at_life = count++] = (struct pollfd){link_.lifeline, POLLIN, 0};
     if (link_.control >= 0) set[at_control = count++] = (struct pollfd){link_.control, POLLIN, 0};
@@ -680,6 +695,7 @@ static void watch(void) {
     for (int at = 0; at < source_count && !(held_back && link_.lifeline >= 0 && !leader_gone); at++) if (sources[at].fd >= 0) set[at_source[at] = count++] = (struct pollfd){sources[at].fd, POLLIN, 0};
     if (terminal.master >= 0 && job_stdin >= 0 && pending_length == 0) set[at_stdin = count++] = (struct pollfd){job_stdin, POLLIN, 0};
     if (terminal.master >= 0 && pending_length > 0) set[at_master_out = count++] = (struct pollfd){terminal.master, POLLOUT, 0};
+    if (is_passing()) set[at_pass = count++] = passing_wait(link_.out_read);
     if (!flush_said(link_.events)) set[count++] = (struct pollfd){link_.events, POLLOUT, 0};
     poll(set, (nfds_t)count, wait_time());
 
@@ -687,7 +703,12 @@ static void watch(void) {
     if (at_life >= 0 && set[at_life].revents) {
       /* The engine is gone, however it went. What was not asked to outlive it ends now. */
       close_end(&link_.lifeline);
+      stop_passing("asked");
       if (!link_.request->detached) begin_kill(SIGTERM, ORPHANED_GRACE_MS, "close");
+    }
+    if (at_pass >= 0 && is_passing() && set[at_pass].revents) {
+      const char *why = pass_some(link_.out_read);
+      if (why) stop_passing(why);
     }
     if (at_control >= 0 && set[at_control].revents) read_orders();
     if (at_job >= 0 && set[at_job].revents) read_job_control();

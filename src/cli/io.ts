@@ -9,6 +9,8 @@ export interface Sink {
   taken(): Taken | Promise<Taken>
   readonly isTTY: boolean
   readonly columns: number
+  /** Where another process can open this pipe; null when it is none. */
+  readonly pipePath: string | null
 }
 
 /** A person at a terminal, if there is one. */

@@ -68,12 +68,21 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    pipePath: isPipe(fd) ? `/proc/${process.pid}/fd/${fd}` : null,
     get isTTY() {
       return stream.isTTY === true
     },
     get columns() {
       return stream.columns || 80 // A terminal that does not know its size says 0.
     },
+  }
+}
+
+function isPipe(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFIFO()
+  } catch {
+    return false
   }
 }
 

@@ -19,8 +19,11 @@ export interface ByteChunk {
   readonly offset: number
 }
 
-/** What a reader of bytes answers: nothing, or `closed` when it takes no more of this stream. */
-export type Taken = void | 'closed'
+/**
+ * What a reader of bytes answers: nothing, `closed` when it takes no more of this stream, or a pipe (`/proc/PID/fd/N`) into which the rest of
+ * stdout may go without passing through here. Where something has to be masked or is looked at, it comes through here all the same.
+ */
+export type Taken = void | 'closed' | { readonly into: string }
 
 /** How the text of an Outcome is shortened. Every limit is "more than", never "at least". */
 export type Clip =

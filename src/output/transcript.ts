@@ -46,6 +46,13 @@ export class Transcript {
     this.#tail.append(chunk.subarray(room))
   }
 
+  /** Bytes that went another way: counted, not kept. False while the beginning is not full: it would have a hole. */
+  skip(count: number): boolean {
+    if (this.#head.length < this.#headBytes) return false
+    this.#tail.skip(count)
+    return true
+  }
+
   end(): void {
     this.#ended = true
   }
@@ -140,6 +147,12 @@ class Ring {
     if (straight < chunk.length) this.#bytes.set(chunk.subarray(straight), 0)
     this.#next = (this.#next + chunk.length) % limit
     this.length = Math.min(limit, this.length + chunk.length)
+  }
+
+  skip(count: number): void {
+    if (count === 0) return
+    this.written += count
+    this.length = this.#next = 0
   }
 
   /** `offset` counts from the first byte ever appended and must still be kept. */

@@ -72,6 +72,7 @@ function makeIo(
     taken: () => {},
     isTTY: changes.tty ?? false,
     columns: changes.columns ?? 80,
+    pipePath: null,
   })
   const typed = [...(changes.types ?? [])]
   return {

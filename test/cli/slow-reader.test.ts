@@ -81,6 +81,34 @@ cerith read --max-bytes 70000 $id > $BASE/read; cerith read --ansi keep --max-by
   expect(readFileSync(join(base, 'read')).includes('\uFFFD')).toBe(false)
 })
 
+describe.concurrent('a flood, which goes into the pipe of the reader without passing through us', () => {
+  const lines = 'seq 1 6000000' // 46,888,896 bytes
+  test.each([
+    ['whole and in order', `cerith run '${lines}; exit 3' | sha256sum`, [3, 0]],
+    ['with what a process that is left behind prints', `cerith run '${lines} & wait; exit 3' | sha256sum`, [3, 0]],
+    ['merged', `cerith run --merge '${lines}; exit 3' | sha256sum`, [3, 0]],
+    [
+      'to a reader that stops now and then',
+      `cerith run '${lines}; exit 3' | (sleep 1; head -c 30000000; sleep 1; cat) | sha256sum`,
+      [3, 0, 0],
+    ],
+  ])('%s', async (_, line, codes) => {
+    const plain = spawnSync('bash', ['-c', `${lines} | sha256sum`], { encoding: 'utf8' }).stdout
+    expect(await shell(line)).toMatchObject({ out: plain, codes })
+  })
+
+  test('ends with its reader, however late that leaves', async () => {
+    const { out, codes } = await shell(`cerith run 'yes; exit 7' | (head -c 20000000 | wc -c)`)
+    expect({ out: out.trim(), codes }).toEqual({ out: '20000000', codes: [7, 0] })
+  })
+
+  test('ends at its time limit', async () => {
+    const { codes, err } = await shell(`cerith run --timeout 1500 yes | tail -c 2`)
+    expect(codes).toEqual([124, 0])
+    expect(err).toContain('timed out after 1500 ms')
+  })
+})
+
 describe.concurrent('a reader that waits', () => {
   test.each([
     ['fresh', []],

@@ -190,18 +190,24 @@ interface Shown {
   readonly closed: boolean
 }
 
+const FLOOD_BYTES = 2 * 1024 * 1024
+
 function follower(io: Io, plain: boolean): Shown {
   const shapes = plain ? { out: createTextStream({ ansi: 'strip' }), err: createTextStream({ ansi: 'strip' }) } : null
   let anything = false
   let closed = false
+  let flood = 0
   return {
     take({ stream, bytes }) {
       anything = true
+      flood += bytes.length
       const side = stream === 'stderr' ? 'err' : 'out'
       io[side].write(shapes ? shapes[side].push(bytes) : bytes)
       const heard = (answer: Taken): Taken => {
         closed ||= answer === 'closed'
-        return answer
+        // Only a flood is worth the change of hands; before it, whoever looks sees everything.
+        const into = side === 'out' && shapes === null && flood > FLOOD_BYTES ? io.out.pipePath : null
+        return answer ?? (into === null ? undefined : { into })
       }
       const taken = io[side].taken()
       return taken instanceof Promise ? taken.then(heard) : heard(taken)

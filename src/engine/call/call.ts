@@ -20,6 +20,9 @@ export interface CallControl {
   toBackground(): Promise<Outcome>
   /** The reader of this stream is gone: the command's next write to it fails. Where that cannot be, the command is killed. */
   closeOutput?(stream: StreamName): void
+  /** The rest of stdout may go into this pipe by itself; `takeBack` ends that. */
+  passOn?(path: string): void
+  takeBack?(): void
 }
 
 const NO_CAPTURES: readonly Capture[] = []
@@ -63,6 +66,7 @@ export class Call implements RunHandle, LiveCall {
   }
 
   get followers(): Set<(chunk: OutputChunk) => void> {
+    this.control?.takeBack?.()
     return (this.#followers ??= new Set())
   }
 
@@ -158,9 +162,8 @@ export class Call implements RunHandle, LiveCall {
   #take({ onBytes }: RunRequest, chunk: ByteChunk): Held {
     if (!onBytes || this.#unwanted.has(chunk.stream)) return
     const heard = (answer: Taken): void => {
-      if (answer !== 'closed' || this.#unwanted.has(chunk.stream)) return
-      this.#unwanted.add(chunk.stream)
-      if (this.control) this.#closeOutput(chunk.stream, this.control)
+      if (answer === 'closed') this.readerLeft(chunk.stream)
+      else if (answer && chunk.stream !== 'stderr') this.control?.passOn?.(answer.into)
     }
     try {
       const answer = onBytes(chunk)
@@ -169,6 +172,13 @@ export class Call implements RunHandle, LiveCall {
     } catch {
       // A listener's mistake must not end the command it listens to.
     }
+  }
+
+  /** Nothing more of this stream is wanted. */
+  readerLeft(stream: StreamName): void {
+    if (this.#unwanted.has(stream)) return
+    this.#unwanted.add(stream)
+    if (this.control) this.#closeOutput(stream, this.control)
   }
 
   #show(chunk: OutputChunk, listener: ((chunk: OutputChunk) => void) | undefined): void {
@@ -204,6 +214,7 @@ export class Call implements RunHandle, LiveCall {
 
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
     this.#iterated = true
+    this.control?.takeBack?.()
     return {
       next: async () => {
         for (;;) {

@@ -65,6 +65,16 @@ export class Capture {
     return this.transcript.totalBytes
   }
 
+  /** Whether the rest may go another way: nothing has to be masked, shown or written down. */
+  get maySkip(): boolean {
+    return !this.#mask && !this.#spill && !this.#options.openSpill && !this.#options.live() && this.transcript.skip(0)
+  }
+
+  skip(bytes: number): void {
+    this.transcript.skip(bytes)
+    this.lastByteAt = performance.now()
+  }
+
   /** Said when the file for the whole output does not hold the whole of it. */
   get spillNote(): string | null {
     return this.#spill && this.#spill.lost > 0

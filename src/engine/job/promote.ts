@@ -93,7 +93,8 @@ function storeSoFar(capture: Capture, file: string, maxBytes: number): number {
   } else if (kept.omittedBytes === 0) writeNew(file, [kept.head, kept.tail])
   else {
     writeNew(file, [kept.head])
-    writeNew(`${file}.${total - kept.tail.length}`, [kept.tail])
+    // An empty one would have the name of the keeper's first.
+    if (kept.tail.length > 0) writeNew(`${file}.${total - kept.tail.length}`, [kept.tail])
   }
   return total
 }

@@ -136,7 +136,27 @@ async function supervise(
     stop = { why }
     ward.kill({ graceMs: plan.graceMs, why })
   }
+  /** While stdout goes into the reader's own pipe by itself. */
+  let passing: Promise<void> | null = null
+  let mayPass = true
+  const passOn = (path: string): void => {
+    const [reader] = readers
+    if (!reader || !mayPass || passing || promoted || stop || unread || ward.state.exited || !out.maySkip) return
+    reader.pause()
+    passing = ward.passOn(path).then(({ bytes, why }) => {
+      passing = null
+      out.skip(bytes)
+      // What the reader is shown of a stream that somebody follows now, or that cannot go that way, comes through here.
+      mayPass = why === 'asked' && mayPass
+      if (why === 'closed') call.readerLeft(out.stream)
+      else reader.resume()
+    })
+  }
   const moveOut = (reason: string): Promise<Outcome> => {
+    if (passing) {
+      ward.takeBack()
+      return passing.then(() => moveOut(reason))
+    }
     // A stream that was closed cannot be kept from there on.
     if (promoted || stop || unread || ward.state.exited || !promote) return call.outcome
     promoted = true
@@ -172,6 +192,10 @@ async function supervise(
   }
   call.takeControl({
     closeOutput,
+    passOn,
+    takeBack: () => {
+      if (passing) ward.takeBack()
+    },
     interrupt: () => {
       if (stop) return
       stop = { why: 'interrupt' }
@@ -182,6 +206,8 @@ async function supervise(
   })
 
   const exit = await ward.exited
+  // (The types do not see that it is set elsewhere.)
+  await (passing as Promise<void> | null)
   if (file) removeQuietly(file.path)
   if (promoted) {
     services.live.delete(life)

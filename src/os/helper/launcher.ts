@@ -129,6 +129,12 @@ export const LOST_EXIT: LeaderExit = {
   byLimit: false,
 }
 
+/** What the watcher moved into a pipe, and why it stopped: the command ended, its output did, the reader is gone, it cannot, or was told to. */
+export interface Passed {
+  readonly bytes: number
+  readonly why: 'exit' | 'end' | 'closed' | 'refused' | 'asked'
+}
+
 /** A started command with its watcher. */
 export interface Ward {
   readonly pid: number
@@ -156,6 +162,12 @@ export interface Ward {
   closeOutput(which: 'out' | 'err'): void
   /** Lets the pipes of a foreground command hold more, where the kernel allows it. */
   widen(): void
+  /**
+   * The watcher moves what comes to stdout into the pipe at this path by itself, until the command ends or `takeBack`. The reading end here
+   * must not be read meanwhile.
+   */
+  passOn(path: string): Promise<Passed>
+  takeBack(): void
   /** While it is held back the watcher of a kept command reads nothing of what it prints. */
   holdBack(held: boolean): void
   /** From now on looks at what it uses, for one call of a session; `onOver` is called when that is more than its limits. */

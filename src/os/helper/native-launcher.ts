@@ -19,6 +19,7 @@ import {
   type Launcher,
   type LaunchSpec,
   type LeaderExit,
+  type Passed,
   type Pipe,
   type Ward,
 } from './launcher.js'
@@ -43,6 +44,7 @@ interface LiveWard extends Ward {
   settleGone(): void
   settleRecorded(): void
   settleMoved(error: ShellError | null): void
+  settlePassed(passed: Passed): void
   settleUsage(usage: Usage | null, over: OverLimit | null): void
 }
 
@@ -186,6 +188,9 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       }
       case 'u':
         wardOf(event)?.settleUsage(usageOf(fields), overOf(fields))
+        break
+      case 't':
+        wardOf(event)?.settlePassed({ bytes: Number(fields['bytes']), why: fields['why'] as Passed['why'] })
         break
       case 'o':
         wardOf(event)?.onOutput?.(Number(fields['out']), Number(fields['err']))
@@ -373,6 +378,7 @@ function createWard(
   let settleRecorded!: () => void
   let settleMoved: (error: ShellError | null) => void = () => {}
   let settleUsage: (usage: Usage | null) => void = () => {}
+  let settlePassed: (passed: Passed) => void = () => {}
   let onOver: (over: OverLimit) => void = () => {}
   const state: Ward['state'] = { exited: null, gone: false, wasStopped: false }
   const exited = new Promise<LeaderExit>((resolve) => (settleExit = resolve))
@@ -394,6 +400,7 @@ function createWard(
     settleExit(exit) {
       state.exited ??= exit
       settleUsage(null)
+      settlePassed({ bytes: 0, why: 'exit' })
       settleExit(exit)
     },
     settleGone() {
@@ -402,6 +409,7 @@ function createWard(
     },
     settleRecorded: () => settleRecorded(),
     settleMoved: (error) => settleMoved(error),
+    settlePassed: (passed) => settlePassed(passed),
     settleUsage(usage, over) {
       if (over) onOver(over)
       else settleUsage(usage)
@@ -442,6 +450,17 @@ function createWard(
         ['err', which === 'err' ? 1 : 0],
       ]),
     widen: () => send('W', [['id', id]]),
+    passOn(path) {
+      if (state.exited) return Promise.resolve({ bytes: 0, why: 'exit' })
+      return new Promise((resolve) => {
+        settlePassed = resolve
+        send('T', [
+          ['id', id],
+          ['path', path],
+        ])
+      })
+    },
+    takeBack: () => send('T', [['id', id]]),
     holdBack: (held) =>
       send('H', [
         ['id', id],
