@@ -161,7 +161,7 @@ attempt() { echo "echo a >a && mkdir -p d/e && mv a d/e && cat d/e/a"; }; detect
 attempt() { echo "rm -rf r; mkdir r && cd r && git init -q . && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m first && git log --oneline"; }; detect() { said first; };  try W02 wbwww "git init and commit"
 attempt() { echo "t=\$(mktemp) && echo tmp-ok >\$t && cat \$t"; }; detect() { said tmp-ok; };  try W03 wwwww "temporary files"
 prepare() { python_needed; }
-attempt() { echo "python3 -m http.server 8123 --bind 127.0.0.1 >/dev/null 2>&1 & sleep 0.8; exec 5<>/dev/tcp/127.0.0.1/8123 && echo loop-ok; kill %1"; }; detect() { said loop-ok; };  try W04 wwwwb "a server of one's own on loopback"
+attempt() { echo "python3 -m http.server 8123 --bind 127.0.0.1 >/dev/null 2>&1 & for i in {1..60}; do sleep 0.1; (exec 5<>/dev/tcp/127.0.0.1/8123) 2>/dev/null && echo loop-ok && break; done; kill %1"; }; detect() { said loop-ok; };  try W04 wwwwb "a server of one's own on loopback"
 attempt() { echo "python3 -c \"import socket,os; s=socket.socket(1); s.bind('/tmp/s.%d'%os.getpid()); s.listen(); c=socket.socket(1); c.connect(s.getsockname()); print('unix-ok')\""; }; detect() { said unix-ok; };  try W05 wwwwb "a unix socket of one's own"
 attempt() { echo "python3 -c \"import multiprocessing as m; print(sum(m.Pool(2).map(abs,[1,-2])))\""; }; detect() { said '^3$'; };  try W06 wwww? "shared semaphores (/dev/shm)"
 prepare() { command -v strace >/dev/null || ESC_NEED=strace; }
