@@ -112,7 +112,8 @@ export function beginAgain({ dir, record }: TryFolder): void {
   const file = join(dir, 'again')
   writeFileSync(file, '')
   const since = String(statSync(file, { bigint: true }).ctimeNs)
-  for (const name of ['again', 'known']) rmSync(join(dir, name), { force: true })
+  // The marks of what was accepted stay: it may bear the very tick of the clock that this file does.
+  rmSync(file)
   saveTry({ dir, record: { ...record, since } })
 }
 

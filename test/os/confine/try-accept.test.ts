@@ -20,7 +20,7 @@ import { createEngine } from '../../../src/index.js'
 import { acceptFrom, changesOf, discardTry, intentOf } from '../../../src/os/confine/try-changes.js'
 import { acceptEntries, scanTry } from '../../../src/os/confine/try-helper.js'
 import { findHelper } from '../../../src/os/helper/file.js'
-import { listTries, type TryFolder } from '../../../src/os/confine/try-store.js'
+import { listTries, saveTry, type TryFolder } from '../../../src/os/confine/try-store.js'
 import { canConfine } from '../../engine/sandbox/harness.js'
 import { temporaryFolder } from '../../engine/harness.js'
 
@@ -227,6 +227,17 @@ describe.skipIf(!canConfine)('accepting', () => {
     expect(await changes()).toEqual(['early', 'other'])
     expect([existsSync(aside), readFileSync(join(work, 'other'), 'utf8')]).toEqual([false, 'old other\n'])
     expect(existsSync(join(folder.dir, '0/journal'))).toBe(false)
+  })
+
+  test('is no change underneath, also where the clock has not moved on since', async () => {
+    const work = temporaryFolder()
+    const stateDir = join(temporaryFolder(), 'state')
+    const folder = await tried(work, stateDir, 'mkdir d; echo a >d/f')
+    expect((await acceptAll(folder)).left).toBe(0)
+    const [again] = listTries(stateDir)
+    saveTry({ dir: again!.dir, record: { ...again!.record, since: '1' } })
+    const next = await tried(work, stateDir, 'echo b >>d/f')
+    expect((await scanTry(next)).map(({ bytes, change }) => [bytes, change.conflict])).toEqual([['d/f', null]])
   })
 
   test('by two at once is done by one of them at a time', async () => {
