@@ -29,10 +29,10 @@ const PROGRAMS = [
 ]
 
 /** Never fails: a machine without network or apt still runs everything that does not need these. */
-export function installDebianPackages() {
+export function installDebianPackages(programs = PROGRAMS) {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !has('apt-get') || process.env['CERITH_NO_APT'])
     return
-  const missing = PROGRAMS.filter(([program]) => !has(program)).map(([, name]) => name)
+  const missing = programs.filter(([program]) => !has(program)).map(([, name]) => name)
   if (missing.length === 0) return
   console.error(`cerith: installing Debian packages for the tests: ${missing.join(' ')} ...`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }

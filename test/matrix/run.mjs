@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installDebianPackages } from '../../scripts/debian.mjs'
 import { ensure, root } from '../../scripts/ensure.mjs'
 import { CELLS } from './cells.mjs'
 import { must } from './packages.mjs'
@@ -15,6 +16,14 @@ const quick = wanted.includes('--quick')
 const named = wanted.filter((word) => !word.startsWith('--'))
 const cells = CELLS.filter((cell) => (named.length > 0 ? named.includes(cell.name) : !quick || cell.quick))
 
+/** Program, package: to change which C library a bash is started with, and to emulate a processor. */
+const TOOLS = [['patchelf', 'patchelf']]
+const EMULATORS = [
+  ['qemu-system-aarch64', 'qemu-system-arm'],
+  ['qemu-aarch64-static', 'qemu-user-static'],
+  ['cpio', 'cpio'],
+]
+installDebianPackages(quick ? TOOLS : [...TOOLS, ...EMULATORS])
 ensure()
 const work = mkdtempSync(join(tmpdir(), 'cerith-matrix-work-'))
 process.once('exit', () => rmSync(work, { recursive: true, force: true }))
