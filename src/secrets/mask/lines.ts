@@ -2,7 +2,7 @@
 import { isSpace } from './bytes.js'
 import type { Needle } from './forms.js'
 
-/** A text made of others' bytes: where each of them begins and ends in the raw one. */
+/** A text made of others' bytes: where each of them begins and ends in the raw one. Its buffers are reused: it is valid until the next one. */
 export interface LineView {
   readonly bytes: Uint8Array
   readonly from: Int32Array
@@ -66,7 +66,7 @@ export function createFoldTable(needles: readonly Needle[]): FoldTable {
 export function joinLines(raw: Uint8Array, newline: number, reach: number): LineView {
   const start = Math.max(0, newline - reach)
   const end = Math.min(raw.length, newline + reach)
-  const view = viewOf(end - start)
+  const view = viewFor(end - start)
   let size = 0
   for (let at = start; at < end; at++) {
     if (isSpace(raw[at] as number)) continue
@@ -95,7 +95,7 @@ interface DumpLine {
 /** The bytes that the dump from `start` on shows, line by line; `hold` is where an unfinished line begins, or -1. */
 export function readDump(raw: Uint8Array, start: number): { view: LineView; end: number; hold: number } {
   const lines = Math.min(MOST_LINES, Math.ceil((raw.length - start) / 10) + 1)
-  const view = viewOf(lines * BYTES_PER_LINE)
+  const view = viewFor(lines * BYTES_PER_LINE)
   let size = 0
   let at = start
   for (let line = 0; line < lines && at < raw.length; line++) {
@@ -137,8 +137,13 @@ function readLine(raw: Uint8Array, start: number, view: Omit<LineView, 'size'>, 
   return count > 0 ? { end: end + 1, count } : null
 }
 
-function viewOf(room: number): Omit<LineView, 'size'> {
-  return { bytes: new Uint8Array(room), from: new Int32Array(room), to: new Int32Array(room) }
+let reused: Omit<LineView, 'size'> = { bytes: new Uint8Array(0), from: new Int32Array(0), to: new Int32Array(0) }
+
+/** The same buffers each time: every line that begins with a number is tried as a dump. */
+function viewFor(room: number): Omit<LineView, 'size'> {
+  if (reused.bytes.length < room)
+    reused = { bytes: new Uint8Array(room), from: new Int32Array(room), to: new Int32Array(room) }
+  return reused
 }
 
 export function isHexDigit(byte: number): boolean {
