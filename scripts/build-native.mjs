@@ -19,7 +19,8 @@ if (process.platform !== 'linux') {
 const newest = Math.max(...native.allSources.map((file) => statSync(file).mtimeMs))
 // A static musl binary is the smallest (about 120 KB) and runs on every distribution; glibc's static one is next best.
 const helperCompilers = [['musl-gcc', '-static'], ['cc', '-static'], ['gcc', '-static'], ['cc'], ['gcc']]
-const builtinCompilers = ['cc', 'gcc'].map((cc) => [cc, '-shared', '-nostdlib', '-Wl,-z,now', ...native.BUILTIN])
+const links = ['-shared', '-nostdlib', '-Wl,-z,now', '-Wl,-z,nodelete']
+const builtinCompilers = ['cc', 'gcc'].map((cc) => [cc, ...links, ...native.BUILTIN])
 
 if (!compile(native.helperName('linux', process.arch), native.helperSources, helperCompilers))
   console.error(

@@ -17,7 +17,10 @@ export const allSources = [...helperSources, ...filesIn('.h'), builtinSource]
 /** For both: warnings as in an editor, no symbols. Speed counts in the masker, so not `-Os`. */
 export const COMMON = ['-O2', '-Wall', '-Wextra', '-s']
 
-/** Without any library: what the builtin needs is in the bash that loads it, and is looked up at once or not loaded. */
+/**
+ * Without any library: what the builtin needs is in the bash that loads it, and is looked up at once (`-z now`) or not
+ * loaded. It stays when a command says `enable -d` (`-z nodelete`): the command itself may have been started by it.
+ */
 export const BUILTIN = ['-fPIC', '-fno-stack-protector', '-U_FORTIFY_SOURCE']
 
 export const helperName = (platform, arch) => `cerith-helper-${platform}-${arch}`

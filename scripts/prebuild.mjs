@@ -61,7 +61,20 @@ function prebuild(zig) {
       // Two steps: told to link without a library, this compiler also forgets where the headers are.
       const [object, shared] = [join(work, 'builtin.o'), join(work, 'builtin.so')]
       cc('-c', ...native.BUILTIN, '-o', object, 'native/bash/cerith.c')
-      zig(['ld.lld', '-shared', '-z', 'now', '-s', '--hash-style=both', '--build-id=none', '-o', shared, object])
+      zig([
+        'ld.lld',
+        '-shared',
+        '-z',
+        'now',
+        '-z',
+        'nodelete',
+        '-s',
+        '--hash-style=both',
+        '--build-id=none',
+        '-o',
+        shared,
+        object,
+      ])
       keep(shared, native.builtinName('linux', arch))
     }
   } finally {
