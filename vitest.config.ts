@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -9,7 +10,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 240_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than there are processors: most of the time a test waits for others.
+    maxWorkers: Math.max(2, availableParallelism() + 1),
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

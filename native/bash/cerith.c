@@ -109,10 +109,17 @@ static struct stat report_file;
 /* A library before glibc 2.33 has no function of that name. */
 static int look_at(int fd, struct stat *file) { return (int)syscall(SYS_fstat, fd, file); }
 
+/* Where the limit of descriptors is lower, as high as it allows. */
+static int duplicate_high(int fd, int from) {
+  int made = fcntl(fd, F_DUPFD_CLOEXEC, from);
+  for (int at = from / 2; made < 0 && errno == EINVAL && at >= 10; at /= 2) made = fcntl(fd, F_DUPFD_CLOEXEC, at);
+  return made;
+}
+
 static void keep_open(int fd) {
   unsigned spread = 0;
   for (const char *at = mark; *at; at++) spread = spread * 31 + (unsigned char)*at;
-  if (look_at(fd, &report_file) == 0) kept = fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FROM + (int)(spread % KEPT_SPREAD));
+  if (look_at(fd, &report_file) == 0) kept = duplicate_high(fd, KEPT_FROM + (int)(spread % KEPT_SPREAD));
 }
 
 static bool is_kept(void) {
@@ -263,7 +270,7 @@ static int orders = -1, nothing = -1, errors = -1;
 /* The running command has been reported. */
 static bool told = true;
 
-static int put_away(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FROM + KEPT_SPREAD); }
+static int put_away(int fd) { return duplicate_high(fd, KEPT_FROM + KEPT_SPREAD); }
 
 static bool is_same(int one, int other) {
   struct stat a, b;
@@ -440,8 +447,9 @@ static int repair(void) {
 static int source_only(WordList *from) {
   if (!from || !from->next) return refuse();
   const char *what = from->word->word;
-  int fd = *what == '&' ? fcntl(atoi(what + 1), F_DUPFD_CLOEXEC, KEPT_FROM) : open(what, O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || !keep_orders()) return 1;
+  int fd = *what == '&' ? duplicate_high(atoi(what + 1), KEPT_FROM) : open(what, O_RDONLY | O_CLOEXEC);
+  /* Any status would pass for the command's: the shell ends, and the session says so. */
+  if (fd < 0 || !keep_orders()) _exit(125);
   begin_unwind_frame("cerith");
   add_unwind_protect(leave, NULL);
   told = true;
@@ -449,6 +457,7 @@ static int source_only(WordList *from) {
   close(fd);
   if (*from->next->word->word == 'm') merge_streams();
   use_aliases(true);
+  last_command_exit_value = 0;   /* another one is set by the file itself */
   int status = source_file(command_path, 0);
   run_unwind_frame("cerith");
   if (has_prompts()) unlock_prompts();

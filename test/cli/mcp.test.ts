@@ -24,7 +24,8 @@ async function seenWith(
     new StdioClientTransport({
       command: process.execPath,
       args: [program, 'mcp', ...flags],
-      env: { ...world, ...env },
+      // A state of its own: a server that its host ended and started again says so in its first answer.
+      env: { ...world, CERITH_HOME: mkdtempSync(join(base, 'state-')), ...env },
       cwd: base,
       stderr: 'ignore',
     }),

@@ -4,6 +4,7 @@ import type { JobsView } from '../../contract/engine.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Door } from '../../contract/request.js'
 import { findJobDirectory } from '../../os/job/directory.js'
+import { checkProc } from '../../os/proc.js'
 import { ensurePrivateDirectory } from '../../os/state-dir.js'
 import type { AuditSink } from '../services/audit-sink.js'
 import { SecretStore } from '../services/secret-store.js'
@@ -26,6 +27,8 @@ export interface JobsReader extends JobsView {
 
 /** Output was masked before it was stored, so nothing here knows a secret. */
 export function openJobsReader({ stateDir, door, audit }: ReaderOptions): JobsReader {
+  // Without it every job would seem to have ended.
+  checkProc()
   ensurePrivateDirectory(stateDir)
   const services: HandleServices = {
     id: randomBytes(5).toString('hex'),
