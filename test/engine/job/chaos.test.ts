@@ -9,7 +9,7 @@ test('chaos: engines are killed and started again while jobs are started, read, 
   const stateDir = mkdtempSync(join(tmpdir(), 'cerith-chaos-'))
   const seed = Number(process.env['CHAOS_SEED'] ?? 20_261_116)
   console.log(`chaos seed ${seed}`)
-  const report = await runChaos({ seconds: Number(process.env['CHAOS_SECONDS'] ?? 30), seed, stateDir })
+  const report = await runChaos({ seconds: Number(process.env['CHAOS_SECONDS'] ?? 15), seed, stateDir })
   expect(report.jobs).toBeGreaterThan(3)
   expect(report.reads).toBeGreaterThan(10)
   rmSync(stateDir, { recursive: true, force: true })
