@@ -24,6 +24,8 @@ const DARK: ITheme = {
 } // prettier-ignore
 
 const FONT = 12.5
+/** A wide terminal on a narrow page is scrolled sideways rather than drawn smaller. */
+const READABLE = 10
 /** Titles, colours (also asked for), directories, notices, the clipboard, prompts, images: none of it is the page's. */
 const SWALLOWED = [0, 1, 2, 4, 7, 9, 10, 11, 12, 50, 52, 104, 110, 111, 112, 133, 777, 1337]
 /** What are you, where is the cursor, which mode is set, how large is the window. */
@@ -84,7 +86,7 @@ export function openTerminal(place: HTMLElement, options: TerminalOptions) {
       term.options.fontSize = FONT
       return fit.fit()
     }
-    term.options.fontSize = Math.max(6, Math.min(FONT, (place.clientWidth - 24) / fixed.cols / 0.605))
+    term.options.fontSize = Math.max(READABLE, Math.min(FONT, (place.clientWidth - 24) / fixed.cols / 0.605))
     term.resize(fixed.cols, fixed.rows)
   }
   adjust()
