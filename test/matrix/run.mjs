@@ -70,7 +70,7 @@ async function tryCell(cell) {
     const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
     const results = lines.map((line) => JSON.parse(line))
     if (cell.refuses) {
-      const said = `${results[0]?.why ?? ''} ${stderr}`
+      const said = `${results[0]?.why ?? ''} ${stderr}`.replace(/\/\S+ is bash/, 'this is bash')
       const refused = results.length <= 1 && cell.refuses.test(said)
       return {
         cell,
