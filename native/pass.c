@@ -1,4 +1,4 @@
-/* Moves what a command prints into the pipe of the engine's own reader. The pages change hands; no byte is copied, and nobody else is woken. */
+/* Moves what a command prints into the pipe of the engine's own reader. The pages change hands; no byte is copied, and the engine sleeps meanwhile. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <errno.h>
@@ -15,7 +15,7 @@ static long long moved;
 
 bool is_passing(void) { return target >= 0; }
 
-/* An open file description of our own, so that nothing changes for whoever else has this pipe. */
+/* Opened anew: `O_NONBLOCK` on a copy of the descriptor would change the pipe for every process that has it. */
 bool begin_passing(const char *path) {
   struct stat file;
   target = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);

@@ -80,7 +80,7 @@ export interface Accepted {
   readonly kept: readonly { readonly path: string; readonly reason: string }[]
   /** How many changes the try still holds. */
   readonly left: number
-  /** Set when no change was accepted because nobody agreed. */
+  /** Set when no change was accepted because the person said no, or none could be asked. */
   readonly refused: { readonly rule: string; readonly reason: string; readonly guidance: string } | null
   readonly approvalId: string | null
 }

@@ -49,7 +49,7 @@ export interface SandboxOptions {
    * in use, or begins one; `'new'` begins one; an id goes on with that one.
    */
   readonly try?: boolean | string
-  /** Whether `accept` asks a person (default), needs nobody but for protected names, or is left to `cerith accept`. */
+  /** Whether `accept` asks a person (default), asks only about protected names, or is left to `cerith accept`. */
   readonly accept?: 'ask' | 'always' | 'never'
   /** A try that was not used for so many days is removed. Default 30. */
   readonly tryKeepDays?: number

@@ -205,7 +205,7 @@ function follower(io: Io, plain: boolean): Shown {
       io[side].write(shapes ? shapes[side].push(bytes) : bytes)
       const heard = (answer: Taken): Taken => {
         closed ||= answer === 'closed'
-        // Only a flood is worth the change of hands; before it, whoever looks sees everything.
+        // Only a flood is worth the change of hands; the output before it can still be followed in `cerith top` and the page.
         const into = side === 'out' && shapes === null && flood > FLOOD_BYTES ? io.out.pipePath : null
         return answer ?? (into === null ? undefined : { into })
       }
@@ -270,7 +270,7 @@ function tell(outcome: Outcome, io: Io): void {
   // Advice is for people; a script that captures stderr wants the command's and no more.
   const advises = io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed'
   for (const note of outcome.notes) {
-    // A token that named nothing went out as text: a mistake in the command, whoever reads.
+    // A token that named nothing went out as text: a mistake in the command, told to a person and to a pipe.
     if (note.startsWith('There is no secret ') || (advises && !note.includes('NOT killed'))) say(note)
   }
 }

@@ -43,6 +43,15 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
     }
   }, [query, world.link === 'live'])
   const ends = recent.filter(({ kind }) => ENDS.has(kind))
+  const points =
+    (of: (line: Line) => number, value: (n: number) => string): Draw =>
+    (place, plot) =>
+      plot(
+        place,
+        ends.map(({ at }) => at / 1000),
+        [ends.map((line) => Math.max(1, of(line)))],
+        { kind: 'points', log: true, value },
+      )
   return (
     <div class="scroll activity">
       {ends.length === 0 ? (
@@ -64,32 +73,8 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
             on={ends}
             note="red: failed or refused"
           />
-          <Plot
-            title="How long each took"
-            dark={dark}
-            on={ends}
-            draw={(place, plot) =>
-              plot(
-                place,
-                ends.map(({ at }) => at / 1000),
-                [ends.map(({ ms }) => Math.max(1, ms))],
-                { kind: 'points', log: true, value: took },
-              )
-            }
-          />
-          <Plot
-            title="Output of each"
-            dark={dark}
-            on={ends}
-            draw={(place, plot) =>
-              plot(
-                place,
-                ends.map(({ at }) => at / 1000),
-                [ends.map(({ bytes }) => Math.max(1, bytes))],
-                { kind: 'points', log: true, value: size },
-              )
-            }
-          />
+          <Plot title="How long each took" dark={dark} on={ends} draw={points(({ ms }) => ms, took)} />
+          <Plot title="Output of each" dark={dark} on={ends} draw={points(({ bytes }) => bytes, size)} />
           {busy.map((id) => {
             const all = samples[id] ?? []
             const row = world.jobs.get(id) ?? world.calls.get(id)
