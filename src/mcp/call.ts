@@ -22,6 +22,7 @@ import { toProtocol } from './results.js'
 import { PEER_HEADER, SESSION_HEADER } from './peers.js'
 import { KEY_IN_META } from './retries.js'
 import { CONNECTION_LABEL, HOST_LABEL } from '../tools/owners.js'
+import type { CallOptions } from '../tools/tool.js'
 
 /** How long a command with an idempotency key outlives a dropped stream, so that the same request can be sent again. */
 const RETURN_MS = 10_000
@@ -32,6 +33,8 @@ export interface CallSite {
   readonly era: 'legacy' | 'modern'
   /** Null: the only one (stdio), or one that only its requests can tell (2026 over HTTP). */
   readonly connection: string | null
+  /** Absent where a client cannot be told anything by itself. */
+  readonly later?: CallOptions['later']
 }
 
 export function callTool(site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
@@ -79,11 +82,12 @@ async function perform(
   const { client } = site
   const { settings } = client
   const host = hostOf(clientInfo(site, context))
+  const connection = connectionOf(site, context)
   const state = stateOf(site, context)
   const approvals = client.desk.open((question, call) => reply(site, params, context, state, question, call))
   const progress = progressOf(client, context, signal)
   try {
-    const result = await client.tools.execute(params.name, params.arguments ?? {}, {
+    const result = await client.toolsFor(connection).execute(params.name, params.arguments ?? {}, {
       // It may also fire after the request was answered; by then the engine has let go of it.
       signal,
       ask: approvals.ask,
@@ -91,10 +95,11 @@ async function perform(
       door: 'mcp',
       client: callerOf(site, context),
       onProgress: progress?.push,
-      labels: labelsOf(connectionOf(site, context), clientInfo(site, context)),
-      session: sessionOf(site, context),
+      labels: labelsOf(connection, clientInfo(site, context)),
+      session: sessionOf(client, connection, context),
       maxChars: host.maxChars,
       maxFailedChars: host.maxFailedChars,
+      later: site.later,
     })
     const shown = host.structured ? settings : { ...settings, structured: false }
     return askLater(site, params, context, approvals) ?? toProtocol(result, shown)
@@ -135,9 +140,9 @@ function connectionOf(site: CallSite, context: ServerContext): string | null {
 }
 
 /** The one that the address of the server names, or the connection's own. */
-function sessionOf(site: CallSite, context: ServerContext): string | undefined {
+function sessionOf(client: Client, connection: string | null, context: ServerContext): string | undefined {
   const named = context.http?.req?.headers.get(SESSION_HEADER)
-  return named ? named : site.client.sessionFor(connectionOf(site, context))
+  return named ? named : client.sessionFor(connection)
 }
 
 /** The client as it calls itself, and its token's name where there are several. */

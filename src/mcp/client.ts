@@ -16,6 +16,8 @@ export interface Client {
   readonly name: string
   readonly engine: Engine
   readonly tools: ToolSet
+  /** The same tools with the memory of one connection: what it has read, which screens it saw, whose job it was warned about. */
+  toolsFor(connection: string | null): ToolSet
   /** The tools as `tools/list` gives them; without the second half's schema for hosts that get no second half. */
   listed(host: Host): readonly Tool[]
   /** The session of calls that name none: `main` for the first connection, `main.2` for the second. */
@@ -37,13 +39,14 @@ export function createClient(
 ): Client {
   const desk = new ApprovalDesk()
   const owned = engineOf(name, engine, desk, { alone })
-  const tools = createTools(owned, { ...settings.tools, yieldMs: settings.yieldMs, door: 'mcp' })
+  const makeTools = (): ToolSet => createTools(owned, { ...settings.tools, yieldMs: settings.yieldMs, door: 'mcp' })
+  const tools = makeTools()
   return {
     name,
     engine: owned,
     tools,
     listed: listOnce(tools, settings),
-    ...sessionsOf(owned, settings.tools.session ?? 'main'),
+    ...connectionsOf(owned, tools, makeTools, settings.tools.session ?? 'main'),
     instructions: instructionsFor(shellFacts(engine, settings), settings),
     desk,
     states: new ApprovalStates(name, settings.approvalMs),
@@ -63,9 +66,15 @@ function listOnce(tools: ToolSet, settings: Settings): Client['listed'] {
   }
 }
 
-/** A connection keeps its name to its end. Null: there is only one connection. */
-function sessionsOf(engine: Engine, usual: string): Pick<Client, 'sessionFor' | 'connections' | 'forget'> {
+/** A connection keeps its session's name and its tools to its end. Null: there is only one connection. */
+function connectionsOf(
+  engine: Engine,
+  tools: ToolSet,
+  makeTools: () => ToolSet,
+  usual: string,
+): Pick<Client, 'sessionFor' | 'toolsFor' | 'connections' | 'forget'> {
   const names = new Map<string, string>()
+  const toolsOf = new Map<string, ToolSet>()
   const freeName = (): string => {
     const taken = new Set(names.values())
     for (let number = 1; ; number += 1) {
@@ -81,7 +90,14 @@ function sessionsOf(engine: Engine, usual: string): Pick<Client, 'sessionFor' | 
       names.set(connection, name)
       return name
     },
+    toolsFor(connection) {
+      if (connection === null) return tools
+      const own = toolsOf.get(connection) ?? makeTools()
+      toolsOf.set(connection, own)
+      return own
+    },
     async forget(connection) {
+      toolsOf.delete(connection)
       const name = names.get(connection)
       if (name === undefined) return
       const isThere = (await engine.sessions()).some((session) => session.name === name)

@@ -1,6 +1,8 @@
 /** The protocol server of one connection (or, over HTTP, of one request): tools, resources, instructions. */
 import type { Server } from '@modelcontextprotocol/server'
 import type { Engine } from '../contract/engine.js'
+import type { JobInfo } from '../contract/job.js'
+import { CONNECTION_LABEL } from '../tools/owners.js'
 import { callTool, clientInfo, type CallSite } from './call.js'
 import { createClient, type Client } from './client.js'
 import { CAPABILITIES } from './identity.js'
@@ -10,7 +12,7 @@ import { endOrphansLater } from './orphans.js'
 import { parse, serveResources } from './resources.js'
 import { ToolServer } from './tool-server.js'
 import { followUpdates } from './updates.js'
-import { wakeFor } from './wake.js'
+import { wakeFor, type Waker } from './wake.js'
 
 export interface Connection {
   readonly era: 'legacy' | 'modern'
@@ -35,7 +37,9 @@ export function serverFor(client: Client, connection: Connection): Server {
       getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
     },
   })
-  const site: CallSite = { client, server, era, connection: connection.id ?? null }
+  // 2026 has no messages that a client did not ask for; there a resource that it listens to changes.
+  const waker = lasting && era === 'legacy' ? wakeUp(server, client, connection.id) : null
+  const site: CallSite = { client, server, era, connection: connection.id ?? null, later: waker?.later }
   server.setRequestHandler('tools/list', (_, context) => ({
     tools: [...client.listed(hostOf(clientInfo(site, context)))],
   }))
@@ -45,8 +49,6 @@ export function serverFor(client: Client, connection: Connection): Server {
   const subscribed = new Set<string>()
   if (era === 'legacy') serveSubscriptions(server, subscribed)
   if (lasting) tellUpdates(server, client, (uri) => era === 'modern' || subscribed.has(uri))
-  // 2026 has no messages that a client did not ask for; there a resource that it listens to changes.
-  if (lasting && era === 'legacy') wakeUp(server, client)
   const { id } = connection
   if (id !== undefined) onClose(server, () => leaveOf(client, id))
   server.onerror = (error) => client.settings.log(`cerith: ${error.message}`)
@@ -74,11 +76,13 @@ function serveSubscriptions(server: Server, subscribed: Set<string>): void {
 
 const MAX_SUBSCRIPTIONS = 1_024
 
-function wakeUp(server: Server, client: Client): void {
-  const stop = wakeFor(client.engine, (level, data) => {
+function wakeUp(server: Server, client: Client, connection: string | undefined): Waker {
+  const isMine = ({ labels }: JobInfo): boolean => connection === undefined || labels[CONNECTION_LABEL] === connection
+  const waker = wakeFor(client.engine, isMine, (level, data) => {
     if (server.transport) void server.sendLoggingMessage({ level, logger: 'cerith', data }).catch(() => {})
   })
-  onClose(server, stop)
+  onClose(server, () => waker.stop())
+  return waker
 }
 
 function onClose(server: Server, act: () => void): void {

@@ -38,12 +38,18 @@ async function screenOf(job: Job, since: number | undefined): Promise<Screen | n
   }
 }
 
-function wholeScreen({ text, cursor, size }: Screen): string {
-  return `[screen ${size.cols}x${size.rows}, cursor ${place(cursor)}]\n${text}\n`
+function wholeScreen(screen: Screen): string {
+  const { cursor, size } = screen
+  return `[screen ${size.cols}x${size.rows}, cursor ${place(cursor)}]\n${rowsOf(screen).join('\n')}\n`
+}
+
+/** Programs fill rows with blanks up to the edge, which cost as much as words. */
+function rowsOf({ text }: Screen): string[] {
+  return text.split('\n').map((row) => row.trimEnd())
 }
 
 function changedScreen(screen: Screen): string {
-  const rows = screen.text.split('\n')
+  const rows = rowsOf(screen)
   const { changedRows, cursor } = screen
   if (changedRows.length > rows.length / 2) return wholeScreen(screen)
   if (changedRows.length === 0) return `[screen unchanged, cursor ${place(cursor)}]\n`

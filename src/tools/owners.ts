@@ -9,8 +9,14 @@ export const HOST_LABEL = 'mcp_host'
 /** The connection through which it was started, where a server has several. */
 export const CONNECTION_LABEL = 'mcp_connection'
 
-/** Who else started it; null for jobs of this engine, and for those that no server started. */
-export function otherOwner({ labels }: Pick<JobInfo, 'labels'>, engineId: string): string | null {
+/** Who else started it; null for jobs of this connection of this engine, and for those that no server started. */
+export function otherOwner({ labels }: Pick<JobInfo, 'labels'>, engineId: string, mine: Labels = {}): string | null {
   const server = labels[SERVER_LABEL]
-  return server === undefined || server === engineId ? null : (labels[HOST_LABEL] ?? 'another MCP server')
+  if (server === undefined) return null
+  if (server !== engineId) return labels[HOST_LABEL] ?? 'another MCP server'
+  const theirs = labels[CONNECTION_LABEL]
+  if (theirs === undefined || theirs === mine[CONNECTION_LABEL]) return null
+  return `another connection of ${labels[HOST_LABEL] ?? 'this server'}`
 }
+
+type Labels = JobInfo['labels']

@@ -32,6 +32,16 @@ export interface CallOptions {
   readonly outside?: string
   /** Who calls, for those who watch and for the record. */
   readonly client?: string
+  /** Called when a wait for a line or a port ran out, by callers that can tell when it comes true after all. */
+  readonly later?: (missed: MissedWait) => void
+}
+
+export interface MissedWait {
+  readonly id: string
+  readonly until?: string
+  readonly port?: number
+  /** Output before this byte was looked at. */
+  readonly since: number
 }
 
 /** For a read-only tool the protocol gives the destructive and idempotent hints no meaning, so they are left out there. */

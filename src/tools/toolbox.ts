@@ -93,7 +93,7 @@ export class Toolbox {
       newId: yieldMs === undefined || this.policy.newId === null ? undefined : await this.#newId(),
       outside: this.engine.sandbox ? call.outside : undefined,
     })
-    const session = this.policy.state === 'session' ? await this.session(wish.session ?? call.session) : null
+    const session = this.policy.state === 'session' ? await this.session(call, wish.session) : null
     let cwdBefore = ''
     const { result: outcome, back } = await this.#within(session, wish, () => {
       cwdBefore = session?.cwd ?? ''
@@ -130,7 +130,7 @@ export class Toolbox {
         'A command outside the sandbox cannot go to the background: everything in the sandbox stands still until it has ended.',
         'Run it in the foreground.',
       )
-    const session = this.policy.state === 'session' ? await this.session(wish.session ?? call.session) : null
+    const session = this.policy.state === 'session' ? await this.session(call, wish.session) : null
     const request: StartRequest = {
       ...this.#request(wish, call, {
         streams: this.policy.jobStreams,
@@ -156,8 +156,13 @@ export class Toolbox {
     }
   }
 
-  /** A session of the host's engine, moved to the host's directory the first time these tools use it. */
-  async session(name = this.options.session ?? 'main'): Promise<Session> {
+  /**
+   * A session of the host's engine, moved to the host's directory the first time these tools use it. `main` is what a caller's own session
+   * is called in every text, so a call that names it means its own, also where the first connection has the session of that name.
+   */
+  async session(call: Pick<CallOptions, 'session'>, named?: string): Promise<Session> {
+    const usual = this.options.session ?? 'main'
+    const name = named === undefined || named === usual ? (call.session ?? usual) : named
     const session = await this.engine.session(name)
     const { cwd } = this.options
     if (cwd === undefined) return session
@@ -204,11 +209,11 @@ export class Toolbox {
     return readJob(await this.job(id), {}, { ...this.#shape, ...wish })
   }
 
-  /** A job of another server is ended when asked for twice: the model may not know that it is another's. */
+  /** A job of another server or connection is ended when asked for twice: the model may not know that it is another's. */
   async kill(id: string, call: CallOptions): Promise<KillResult> {
     const job = await this.job(id)
     const info = await job.info()
-    const owner = otherOwner(info, this.engine.id)
+    const owner = otherOwner(info, this.engine.id, call.labels)
     if (owner !== null && info.isRunning && !this.#warned.has(job.id)) {
       this.#warned.add(job.id)
       throw new ShellError(

@@ -53,6 +53,71 @@ describe('two connections with one token', () => {
       const shared = await b.call('Bash', { command: 'echo $SHARED', session: `both-${era}` })
       expect(structuredOf(shared)['stdout']).toBe('yes\n')
     })
+
+  for (const era of ERAS)
+    test(`${era}: each reads a shell for itself; one of the other is named, and ended only when asked for twice`, async () => {
+      const a = keep(await server.connect(era, 'default', {}, `reader-a-${era}`))
+      const b = keep(await server.connect(era, 'default', {}, `reader-b-${era}`))
+      const started = await a.call('Bash', { command: 'echo once; sleep 600', run_in_background: true })
+      const shell_id = String(structuredOf(started)['id'])
+      const own = String(structuredOf(await b.call('Bash', { command: 'sleep 601', run_in_background: true }))['id'])
+      expect(structuredOf(await a.call('BashOutput', { shell_id, until: 'once' }))['text']).toBe('once\n')
+      expect(structuredOf(await b.call('BashOutput', { shell_id }))['text']).toBe('once\n')
+      expect(textOf(await a.call('BashOutput', { shell_id }))).toContain('(no new output)')
+      const listed = textOf(await b.call('ListShells'))
+      expect(listed).toMatch(
+        new RegExp(`${own} [^]*${shell_id} .*\\[of another connection of reader-a-${era}, not yours\\]`),
+      )
+      expect(textOf(await a.call('ListShells'))).toMatch(new RegExp(`${shell_id} (?:.(?!not yours))*\n`))
+      const first = await b.call('KillShell', { shell_id })
+      expect(textOf(first)).toMatch(/started by another connection of reader-a.*repeat the same call/s)
+      expect(structuredOf(await a.call('BashOutput', { shell_id }))['status']).toBe('running')
+      expect(textOf(await b.call('KillShell', { shell_id }))).toContain('terminated')
+      expect(textOf(await a.call('BashOutput', { shell_id }))).toContain(`killed (by reader-b-${era})`)
+      expect(textOf(await b.call('KillShell', { shell_id: own }))).toContain('terminated')
+    })
+
+  test('a connection that names the default session means its own', async () => {
+    const a = keep(await server.connect('legacy', 'default', {}, 'names-main-a'))
+    const b = keep(await server.connect('legacy', 'default', {}, 'names-main-b'))
+    await a.call('Bash', { command: 'WHOSE=a', session: 'main' })
+    expect(structuredOf(await b.call('Bash', { command: 'echo "[$WHOSE]"', session: 'main' }))['stdout']).toBe('[]\n')
+    expect(structuredOf(await a.call('Bash', { command: 'echo "[$WHOSE]"' }))['stdout']).toBe('[a]\n')
+  })
+
+  test('a client is woken up for shells of its own, and when a wait that ran out comes true after all', async () => {
+    const heard = async (name: string) => {
+      const host = keep(await server.connect('legacy', 'default', {}, name))
+      const lines: string[] = []
+      host.client.setNotificationHandler('notifications/message', ({ params }) => void lines.push(String(params.data)))
+      return { ...host, lines }
+    }
+    const [a, b] = [await heard('wakes-a'), await heard('wakes-b')]
+    const command = `while [ ! -e ${place.dir}/ready ]; do sleep 0.02; done; echo ready to serve; sleep 600`
+    const shell_id = String(structuredOf(await a.call('Bash', { command, run_in_background: true }))['id'])
+    expect(textOf(await a.call('BashOutput', { shell_id, until: 'ready', wait_ms: 50 }))).toContain('no line matched')
+    await b.call('Bash', { command: `touch ${place.dir}/ready` })
+    expect(await eventually(() => a.lines.includes(`${shell_id} matched "ready to serve"`))).toBe(true)
+    const theirs = String(structuredOf(await b.call('Bash', { command: 'true', run_in_background: true }))['id'])
+    await a.call('KillShell', { shell_id })
+    expect(await eventually(() => a.lines.some((line) => line.startsWith(`${shell_id} killed (by wakes-a)`)))).toBe(
+      true,
+    )
+    expect(await eventually(() => b.lines.some((line) => line.startsWith(`${theirs} completed`)))).toBe(true)
+    expect(a.lines.filter((line) => line.includes(theirs))).toEqual([])
+    expect(b.lines.filter((line) => line.includes(shell_id))).toEqual([])
+  })
+
+  test('2026: two clients of one name in one process cannot be told apart, unless the address names a session', async () => {
+    const [a, b] = [
+      await server.connect('modern', 'default', {}, 'twin'),
+      await server.connect('modern', 'default', {}, 'twin'),
+    ]
+    await keep(a).call('Bash', { command: 'TWIN=shared' })
+    expect(structuredOf(await keep(b).call('Bash', { command: 'echo $TWIN' }))['stdout']).toBe('shared\n')
+    const apart = keep(await server.connect('modern', 'default', {}, 'twin', '?session=apart'))
+    expect(structuredOf(await apart.call('Bash', { command: 'echo "[$TWIN]"' }))['stdout']).toBe('[]\n')
+  })
 })
 
 describe('two processes of one 2026 client, with one token', () => {
@@ -89,6 +154,17 @@ describe('two processes of one 2026 client, with one token', () => {
     await Promise.all([b.end(), c.end(), d.end()])
     await server.stop()
   })
+})
+
+test('a restart in the dialect of Anthropic restarts the shell of its own connection', async () => {
+  const server = await http(place.dir, { tools: { dialect: 'anthropic' } })
+  const [a, b] = [keep(await server.connect('legacy')), keep(await server.connect('legacy'))]
+  await a.call('bash', { command: 'KEPT=a' })
+  await b.call('bash', { command: 'KEPT=b' })
+  await b.call('bash', { restart: true })
+  expect(textOf(await a.call('bash', { command: 'echo "[$KEPT]"' }))).toBe('[a]\n')
+  expect(textOf(await b.call('bash', { command: 'echo "[$KEPT]"' }))).toBe('[]\n')
+  await server.stop()
 })
 
 test('background shells of a connection that is gone are ended after a while, those of others are not', async () => {

@@ -90,7 +90,8 @@ export interface HttpServerProcess {
   readonly url: string
   readonly tokens: Readonly<Record<string, string>>
   readonly child: ChildProcess
-  connect(era: Era, who?: string, options?: ClientOptions, name?: string): Promise<Connected>
+  /** `query` is added to the address, as a person would write it into the settings of a host. */
+  connect(era: Era, who?: string, options?: ClientOptions, name?: string, query?: string): Promise<Connected>
   stop(): Promise<void>
 }
 
@@ -112,10 +113,10 @@ export async function http(dir: string, options: HttpOptions = {}, fixture = 'ht
     url,
     tokens,
     child,
-    async connect(era, who = 'default', clientOptions = {}, clientName) {
+    async connect(era, who = 'default', clientOptions = {}, clientName, query = '') {
       const client = clientFor(era, clientOptions, clientName)
       await client.connect(
-        new StreamableHTTPClientTransport(new URL(url), {
+        new StreamableHTTPClientTransport(new URL(`${url}${query}`), {
           requestInit: { headers: { authorization: `Bearer ${tokens[who]}` } },
         }),
       )

@@ -41,7 +41,7 @@ const bash: ToolSpec = {
   call: async (box, input, call) => {
     const { command, restart } = input as { command?: string; restart?: boolean }
     if (restart === true) {
-      await (await box.session()).restart()
+      await (await box.session(call)).restart()
       if (command === undefined)
         return said('The shell was restarted.', { output: '', exit_code: null, status: 'restarted' })
     }

@@ -3,6 +3,7 @@ import { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../kinds.js'
 import { BY_REASON } from '../../outside.js'
+import { otherOwner } from '../../owners.js'
 import { flag, inputOf, list, outputOf, text, whole } from '../../schema.js'
 import type { Wish } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -103,6 +104,9 @@ const bashOutput: ToolSpec = {
         wish,
       })),
     )
+    if (first?.waited.reason === 'timeout' && (until !== undefined || port !== undefined))
+      for (const { reading } of told)
+        call.later?.({ id: reading.info.id, until, port, since: reading.position.output ?? 0 })
     return renderReadings(told)
   },
 }
@@ -137,7 +141,10 @@ const listShells: ToolSpec = {
   inputSchema: () => inputOf({}),
   outputSchema: outputOf({ shells: list({ type: 'object' }) }, ['shells']),
   fail: (error) => renderError(error, { shells: [] }),
-  call: async (box) => renderList(await box.engine.jobs({ all: true }), await box.engine.sessions(), box.engine.id),
+  call: async ({ engine }, _, { labels }) =>
+    renderList(await engine.jobs({ all: true }), await engine.sessions(), (info) =>
+      otherOwner(info, engine.id, labels),
+    ),
 }
 
 const sendInput: ToolSpec = {

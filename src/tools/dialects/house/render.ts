@@ -3,7 +3,6 @@ import type { SessionInfo } from '../../../contract/engine.js'
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult, WaitResult } from '../../../contract/job.js'
 import { outcomeToJson } from '../../../contract/outcome.js'
-import { otherOwner } from '../../owners.js'
 import type { Look } from '../../looking.js'
 import type { Reading } from '../../reading.js'
 import {
@@ -213,8 +212,11 @@ export function renderKilled({ info, alreadyStopped, forced, notes }: KillResult
 /** Everything that runs, and the latest of what has ended: a long life must not make a long list. */
 const LISTED_ENDED = 20
 
-export function renderList(every: readonly JobInfo[], sessions: readonly SessionInfo[], engineId: string): ToolResult {
-  const ownerOf = (info: JobInfo): string | null => otherOwner(info, engineId)
+export function renderList(
+  every: readonly JobInfo[],
+  sessions: readonly SessionInfo[],
+  ownerOf: (info: JobInfo) => string | null,
+): ToolResult {
   const all = [...every.filter((info) => ownerOf(info) === null), ...every.filter((info) => ownerOf(info) !== null)]
   const ended = all.filter((info) => !info.isRunning)
   const older = Math.max(0, ended.length - LISTED_ENDED)
