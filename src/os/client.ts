@@ -1,6 +1,6 @@
 /** Starts a client program (ssh, docker, kubectl, srun) whose stdin and stdout are a link, and runs short ones to their end. */
-import { spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { startChild } from './child.js'
 
 /** How a client ended. Its exit code says something about the client, never about a command. */
 export interface ClientEnd {
@@ -25,7 +25,7 @@ const KEPT_STDERR = 4_096
 export function startClient(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Client {
   const [program = '', ...words] = argv
   // In a session of its own: Ctrl-C on our terminal is for the command, not for the link to it.
-  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'], env, detached: true })
+  const child = startChild(program, words, { stdio: ['pipe', 'pipe', 'pipe'], env, detached: true })
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString('utf8')).slice(-KEPT_STDERR)))
   child.stdin.on('error', () => {})
@@ -55,8 +55,8 @@ export interface Finished extends ClientEnd {
   readonly stdout: string
 }
 
-/** Runs a client to its end. Never fails by itself: the end says how it went. */
-export function runClient(
+/** Runs a client to its end, which says how it went. */
+export async function runClient(
   argv: readonly string[],
   { input, timeoutMs = 60_000 }: { readonly input?: string; readonly timeoutMs?: number } = {},
 ): Promise<Finished> {
@@ -65,8 +65,7 @@ export function runClient(
   client.output.on('data', (chunk: Buffer) => chunks.push(chunk))
   client.input.end(input ?? '')
   const timer = setTimeout(() => client.destroy(), timeoutMs)
-  return client.closed.then((end) => {
-    clearTimeout(timer)
-    return { ...end, stdout: Buffer.concat(chunks).toString('utf8') }
-  })
+  const end = await client.closed
+  clearTimeout(timer)
+  return { ...end, stdout: Buffer.concat(chunks).toString('utf8') }
 }

@@ -1,7 +1,7 @@
 /** Values from a password manager: a command of the host's own configuration (`pass show x`, `op read ...`), run outside the agent's reach and never by a shell. */
-import { spawn } from 'node:child_process'
 import { ShellError } from '../contract/errors.js'
 import type { SecretSource, TokenKind } from '../contract/secret.js'
+import { startChild } from '../os/child.js'
 
 /** One command per secret. The argument list is taken as it is; nothing in it is ever expanded. */
 export interface SecretCommandOptions {
@@ -36,7 +36,7 @@ function readSecret(
   return new Promise((resolve, reject) => {
     // Its own group, so that a helper of the password manager cannot outlive the time limit. No terminal and no standard input:
     // a manager that wants to ask its user must fail here instead of waiting for ever. What it writes to stderr stays unseen, it may hold the value.
-    const child = spawn(program, args, {
+    const child = startChild(program, args, {
       cwd,
       env: withoutPassphrase(environment),
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,9 +1,9 @@
 /** The doctor's MCP self-test: starts `cerith mcp` as a client would, in both eras of the protocol, and calls a tool. */
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { startChild, type PipedChild } from '../../os/child.js'
 import { distFile } from '../../os/package-file.js'
 import type { Finding } from './doctor.js'
 import type { Io } from '../io.js'
@@ -56,7 +56,7 @@ async function tryEra(name: string, messages: readonly Message[], cli: string, i
   // A state directory of its own: a self-test must not meet the jobs of the person who runs it.
   const home = mkdtempSync(join(tmpdir(), 'cerith-doctor-'))
   const startedAt = Date.now()
-  const child = spawn(process.execPath, [cli, 'mcp'], {
+  const child = startChild(process.execPath, [cli, 'mcp'], {
     env: { ...io.env, CERITH_HOME: home } as NodeJS.ProcessEnv,
     cwd: io.cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -87,10 +87,7 @@ async function tryEra(name: string, messages: readonly Message[], cli: string, i
   }
 }
 
-async function converse(
-  messages: readonly Message[],
-  child: ReturnType<typeof spawn> & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream },
-): Promise<Message> {
+async function converse(messages: readonly Message[], child: PipedChild): Promise<Message> {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   let last: Message = {}
   for (const message of messages) {

@@ -1,7 +1,7 @@
 /** One look at what a running job does beside printing: where it listens, and whether it waits for somebody to type. */
 import type { Doing } from '../../contract/job.js'
+import { processesUnder } from '../../os/job/control.js'
 import { addressesOf } from '../../os/job/ports.js'
-import { descendantsOf } from '../../os/proc.js'
 import type { JobState } from './info.js'
 import { waitsForInput } from './input-wait.js'
 
@@ -16,7 +16,7 @@ export async function doingOf(
   const { pty, openStdin } = record
   const waiting = await waitsForInput({ dir, started, pty, openStdin, mask }).catch(() => null)
   return {
-    listening: addressesOf(descendantsOf(started.warden)),
+    listening: addressesOf(processesUnder(record.id, started)),
     waitingForInput: waiting && { prompt: waiting.prompt, hidden: waiting.hidden },
   }
 }

@@ -1,10 +1,10 @@
 /** Asks the native helper about a try: what changed, what files hold, and to accept or remove. */
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getSystemErrorName } from 'node:util'
 import { entriesOf, type Entry, type Known } from '../../confine/changes.js'
 import { ShellError } from '../../contract/errors.js'
+import { startChild } from '../child.js'
 import { findHelper } from '../helper/file.js'
 import type { TryFolder } from './try-store.js'
 
@@ -110,7 +110,7 @@ async function ask(folder: TryFolder, verb: string, input: Buffer | null = null)
   const since = BigInt(record.since)
   const roots = record.roots.map(({ path, dev, ino }) => `${dev}:${ino}:${path}`)
   const times = [String(since / 1_000_000_000n), String(since % 1_000_000_000n)]
-  const child = spawn(helper, ['try', verb, dir, ...times, ...roots], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = startChild(helper, ['try', verb, dir, ...times, ...roots], { stdio: ['pipe', 'pipe', 'inherit'] })
   const chunks: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
   // A helper that ends before it has read everything says why by its answer.

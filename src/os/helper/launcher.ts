@@ -140,6 +140,8 @@ export interface Ward {
   readonly pid: number
   readonly pgid: number
   readonly wardenPid: number
+  /** On the lower tier one process watches all commands. */
+  readonly sharesWarden: boolean
   /** The first process of the command's own ids, in a room: no process of the command's. */
   readonly initPid: number | null
   readonly wardenStart: string

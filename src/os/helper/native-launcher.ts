@@ -1,10 +1,10 @@
 /** The launcher on top of a helper process (native, or the plain one of the lower tier): pipes made ahead, a watcher per command. */
-import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
+import { startChild } from '../child.js'
 import { descendantsOf, processFacts, signalProcess } from '../proc.js'
 import { isAlive } from '../proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
@@ -49,7 +49,7 @@ interface LiveWard extends Ward {
 }
 
 export async function startHelper(helper: string, args: readonly string[], tier: Launcher['tier']): Promise<Launcher> {
-  const child = spawn(helper, [...args, 'serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
+  const child = startChild(helper, [...args, 'serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
   const orders = child.stdin as unknown as Socket
   const ready: HelperPipe[] = []
   const pipeWaiters: { resolve(pipe: Pipe): void; reject(error: Error): void }[] = []
@@ -152,7 +152,13 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       case 's': {
         const waiter = waiting.get(id)
         waiting.delete(id)
-        const ward = createWard(id, fields, send, (pid) => [launcherPid, pid].filter(isStopped).filter(wake).length > 0)
+        const ward = createWard(
+          id,
+          fields,
+          tier,
+          send,
+          (pid) => [launcherPid, pid].filter(isStopped).filter(wake).length > 0,
+        )
         wards.set(id, ward)
         // Given up meanwhile: what nobody waits for must not run.
         if (!waiter) ward.kill({ signal: 9, graceMs: 0, why: 'close' })
@@ -370,6 +376,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
 function createWard(
   id: number,
   fields: Readonly<Record<string, string>>,
+  tier: Launcher['tier'],
   send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void,
   wakeIfStopped: (pid: number) => boolean,
 ): LiveWard {
@@ -388,6 +395,7 @@ function createWard(
     pid: Number(fields['pid']),
     pgid: Number(fields['pid']),
     wardenPid: Number(fields['warden']),
+    sharesWarden: tier === 'plain',
     initPid: Number(fields['init'] ?? 0) || null,
     wardenStart: fields['warden_start'] ?? '',
     leaderStart: fields['leader_start'] ?? '',

@@ -42,7 +42,8 @@ export function writeFifo(path: string, bytes: Uint8Array): number | null {
 export function processesUnder(id: string, started: StartRecord): number[] {
   if (!isAlive(started.warden, started.wardenStart)) return []
   if (!keepsOne(started)) return strayProcesses(id, started).map(({ pid }) => pid)
-  return processesOf({ wardenPid: started.warden, initPid: started.init })
+  const { pid, leaderStart, warden, init } = started
+  return processesOf({ pid, leaderStart, wardenPid: warden, initPid: init, sharesWarden: false })
 }
 
 /** Whether something that the job started is still there after its leader. */

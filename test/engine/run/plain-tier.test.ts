@@ -75,6 +75,46 @@ describe('the lower tier, without native code', () => {
     await expect(engine.run({ command: 'tty', pty: true })).rejects.toMatchObject({ code: 'PTY_UNAVAILABLE' })
   })
 
+  test('one process watches all commands: a stop, an end and a note are still about one of them', async () => {
+    const engine = await testEngine({ tier: 'plain' })
+    const [one, two] = [await engine.session('one'), await engine.session('two')]
+    await one.run({ command: ':' })
+    const stopped = one.stream({ command: 'echo up; sleep 60' })
+    for await (const { text } of stopped) if (text.includes('up')) break
+    // All of these begin after the call that is stopped.
+    const gate = makeGate()
+    const wait = (name: string): string => `{ : >${engine.cwd}/${name}; ${gate.wait}; }`
+    const others = [
+      engine.run({ command: `${wait('a')}; echo run` }),
+      two.run({ command: `(${wait('b')}; echo session)` }),
+      (await engine.session('three')).run({ command: `${wait('c')} & wait; echo waited` }),
+    ]
+    const job = await engine.start({ command: `${wait('d')}; echo job` })
+    await until(() => [...'abcd'].every((name) => existsSync(join(engine.cwd, name))), 'all of them are under way')
+    stopped.kill()
+    expect(await stopped.outcome).toMatchObject({ status: 'killed', notes: [] })
+    expect((await engine.run({ command: 'echo hi' })).notes).toEqual([])
+    expect((await one.info()).leftovers).toEqual([])
+    await one.close()
+    gate.open()
+    for (const [at, word] of ['run', 'session', 'waited'].entries())
+      expect(await others[at]).toMatchObject({ status: 'completed', stdout: `${word}\n`, notes: [] })
+    await job.wait({ exit: true, timeoutMs: 20_000 })
+    expect((await job.read()).text).toBe('job\n')
+  })
+
+  test('what a call leaves running is told, and nothing else', async () => {
+    const engine = await testEngine({ tier: 'plain' })
+    const session = await engine.session()
+    const seconds = uniqueSeconds()
+    expect((await session.run({ command: `sleep ${seconds} &` })).notes.join()).toMatch(
+      new RegExp(`^Still running in the background: \\d+ \\(sleep ${seconds}\\)`),
+    )
+    for (let round = 0; round < 20; round++)
+      expect((await session.run({ command: 'x=1; /bin/true' })).notes).toEqual([])
+    expect((await engine.run({ command: `sleep ${seconds} & echo on` })).notes.join()).toContain(`sleep ${seconds}`)
+  })
+
   test('closing leaves nothing', async () => {
     const engine = await testEngine({ tier: 'plain' })
     const seconds = uniqueSeconds()

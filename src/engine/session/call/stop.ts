@@ -1,6 +1,5 @@
 /** Ends the command of a session and leaves the shell alive: the shell is told first, so that nothing of the list comes after. */
-import type { Ward } from '../../../os/helper/launcher.js'
-import { processesOf } from '../../../os/helper/processes.js'
+import { processesOf, type Watched } from '../../../os/helper/processes.js'
 import { descendantsOf, isAlive } from '../../../os/proc.js'
 
 const LOOK_EVERY_MS = 10
@@ -9,7 +8,7 @@ const LATE_GRACE_MS = 500
 
 export interface StopSpec {
   readonly shell: number
-  readonly ward: Pick<Ward, 'wardenPid' | 'initPid'>
+  readonly ward: Watched
   /** Processes of earlier calls. */
   readonly spared: ReadonlySet<number>
   readonly stopSignal: number

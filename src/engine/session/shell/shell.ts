@@ -70,7 +70,7 @@ export class SessionShell {
     this.#services = services
     this.ward = ward
     this.marks = marks
-    this.streams = new SessionStreams(services, ward.pid, ward.wardenPid)
+    this.streams = new SessionStreams(services, ward)
     this.#orders = orders.typed
     this.#unread = orders.unread
     this.#ordersFile = fileName(fstatSync(this.#orders))
@@ -78,7 +78,10 @@ export class SessionShell {
     this.dumps = new DumpReader(state, marks, services.scratch)
     this.files = new SessionFiles(services, marks)
     // The warden adopts what the shell's children leave behind; in a room its init does.
-    this.#children = [watchChildren(ward.pid), watchChildren(ward.initPid ?? ward.wardenPid)]
+    this.#children = [
+      watchChildren(ward.pid),
+      watchChildren(ward.initPid ?? (ward.sharesWarden ? ward.pid : ward.wardenPid)),
+    ]
     this.#reports = readInto(
       report.readEnd(),
       services.scratch,

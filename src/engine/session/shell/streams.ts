@@ -6,7 +6,8 @@
 import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { readPipe, type Held, type PipeReader } from '../../../os/pipe-reader.js'
-import { commandLine, descendantsOf, hasProc } from '../../../os/proc.js'
+import { processesOf, type Watched } from '../../../os/helper/processes.js'
+import { commandLine, hasProc } from '../../../os/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
 
@@ -46,8 +47,7 @@ const MOST_LATE = 256
 
 export class SessionStreams {
   readonly #services: Services
-  readonly #shell: number
-  readonly #warden: number
+  readonly #ward: Watched
   /** Null before the first call: what bash itself says at its start goes nowhere. */
   #out: Channel | null = null
   #err: Channel | null = null
@@ -59,10 +59,9 @@ export class SessionStreams {
   /** Processes in between that an outcome has named. */
   readonly #named = new Set<number>()
 
-  constructor(services: Services, shell: number, warden: number) {
+  constructor(services: Services, ward: Watched) {
     this.#services = services
-    this.#shell = shell
-    this.#warden = warden
+    this.#ward = ward
   }
 
   /** Whether a call has had them before. */
@@ -79,7 +78,7 @@ export class SessionStreams {
       this.give(sinks)
       return NOTHING_TO_DO
     }
-    const open = openFiles(this.#shell)
+    const open = openFiles(this.#ward.pid)
     const between = shared ? this.#findBetween(open) : []
     const redirects = [
       ...(await this.#renew('out', 1, open, shared, sinks)),
@@ -166,8 +165,8 @@ export class SessionStreams {
     )
     const found: number[] = []
     const written = new Set<string>()
-    for (const pid of foreign.size > 0 ? descendantsOf(this.#warden) : []) {
-      if (pid === this.#shell) continue
+    for (const pid of foreign.size > 0 ? processesOf(this.#ward) : []) {
+      if (pid === this.#ward.pid) continue
       const files = [...openFiles(pid).values()]
       if (!files.some(({ file, reads }) => reads && foreign.has(file))) continue
       const targets = files.filter(({ file }) => own.has(file))
