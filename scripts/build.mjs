@@ -1,4 +1,4 @@
-// Bundles the package into dist/: six entries with shared chunks, the command line as one script, the native helper,
+// Bundles the package into dist/: a few scripts that hold all code, a small file for each entry, the native helper,
 // types, the config schema.
 //   node scripts/build.mjs [--if-stale] [--no-types] [--clean] [--into=DIR]
 import { spawnSync } from 'node:child_process'
@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { takeLock } from './lock.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -25,15 +25,29 @@ const into = process.argv.find((word) => word.startsWith('--into='))?.slice('--i
 const dist = into ?? join(root, 'dist')
 const stamp = join(dist, '.built')
 
-/** What `import 'cerith...'` and the command line start from; each one is listed in package.json. */
+/** What `import 'cerith...'` and the command line start from, and the script that holds it; each one is listed in package.json. */
 const ENTRIES = {
-  index: 'src/index.ts',
-  tools: 'src/tools/index.ts',
-  mcp: 'src/mcp/index.ts',
-  testing: 'src/testing.ts',
-  far: 'src/far.ts',
-  guard: 'src/engine/services/guard-worker.ts',
+  index: { file: 'src/index.ts', script: 'library' },
+  tools: { file: 'src/tools/index.ts', script: 'program' },
+  mcp: { file: 'src/mcp/index.ts', script: 'program' },
+  testing: { file: 'src/testing.ts', script: 'program' },
+  far: { file: 'src/far.ts', script: 'library' },
+  guard: { file: 'src/engine/services/guard-worker.ts', script: 'library' },
+  cli: { file: 'src/cli/main.ts', script: 'program' },
 }
+
+/** Entries that are programs: they export nothing. */
+const RUNS = ['far', 'guard', 'cli']
+
+/** Which script code goes to: the engine, a search that few calls need, and the doors. Nothing is in two of them. */
+const SCRIPTS = [
+  { name: 'search', test: /\/node_modules\/re2js\// },
+  {
+    name: 'library',
+    test: /entry:library|\/src\/(?:contract|output|env|secrets|guard|confine|os|audit|vault|engine|reach|setup\/create-engine|index|far)\b/,
+  },
+  { name: 'program', test: /./ },
+]
 
 /** Blanks, comments and long names of variables are left out, which every start would have to read; functions keep theirs, for stack traces. */
 const SMALL = { compress: false, mangle: { keepNames: { function: true, class: true } } }
@@ -73,33 +87,79 @@ async function build() {
 }
 
 async function bundle(outDir) {
-  const input = Object.fromEntries(Object.entries(ENTRIES).filter(([, file]) => existsSync(join(root, file))))
-  const output = await write(input, {
-    dir: outDir,
-    format: 'esm',
-    minify: SMALL,
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name]-[hash].js',
-  })
+  // Compiled code that comes from the cache cannot import: what is loaded later is required.
+  const output = await write(
+    { library: 'entry:library', program: 'entry:program' },
+    {
+      dir: outDir,
+      format: 'cjs',
+      minify: SMALL,
+      dynamicImportInCjs: false,
+      // A module is evaluated when it is needed first, wherever it stands.
+      strictExecutionOrder: true,
+      codeSplitting: { groups: SCRIPTS.map((group, index) => ({ ...group, priority: SCRIPTS.length - index })) },
+      entryFileNames: 'chunks/[name]-entry-[hash].cjs',
+      chunkFileNames: 'chunks/[name]-[hash].cjs',
+      banner: '(function (exports, require, module, __filename, __dirname) {"use strict";',
+      footer: '})',
+    },
+  )
   checkLibrary(output)
-  const program = await bundleProgram(outDir)
-  const moduleIds = [...output, ...program].flatMap(({ moduleIds: ids = [] }) => ids)
-  writeFileSync(join(outDir, 'THIRD_PARTY.md'), licencesOf(moduleIds))
+  const nameOf = (script) => `./${output.find(({ isEntry, name }) => isEntry && name === script).fileName}`
+  const loader = (format, input, entryFileNames, banner = '') =>
+    write(
+      { load: input },
+      { dir: outDir, format, codeSplitting: false, minify: SMALL, entryFileNames, banner },
+      {
+        define: { __CERITH_PROGRAM__: JSON.stringify(nameOf('program')) },
+      },
+    )
+  await loader('esm', 'src/os/script.ts', 'load.js')
+  await loader('cjs', 'src/cli/start.ts', 'cli.cjs', '#!/usr/bin/env node')
+  // For those who name the file in a host's settings: an ES module that does the same, a few milliseconds later.
+  writeFileSync(join(outDir, 'cli.js'), "#!/usr/bin/env node\nimport './cli.cjs'\n")
+  for (const file of filesBelow(join(outDir, 'chunks'))) writeFileSync(file, ascii(readFileSync(file, 'utf8')))
+  const { load } = await import(pathToFileURL(join(outDir, 'load.js')))
+  for (const [name, { script }] of Object.entries(ENTRIES)) {
+    if (name === 'cli') continue
+    const names = RUNS.includes(name) ? [] : Object.keys(load(nameOf(script), name, null))
+    // The engine at another place runs under options of its own, and rarely starts.
+    const call = `load('${nameOf(script)}', '${name}'${name === 'far' ? ', null' : ''})`
+    const body = names.length > 0 ? `export const { ${names.join(', ')} } = ${call}` : call
+    writeFileSync(join(outDir, `${name}.js`), `import { load } from './load.js'\n${body}\n`)
+  }
+  writeFileSync(join(outDir, 'THIRD_PARTY.md'), licencesOf(output.flatMap(({ moduleIds: ids = [] }) => ids)))
 }
 
-/** `import 'cerith'` loads modules of Node and of this package, and of no other. */
-function checkLibrary(output) {
-  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]))
-  const seen = new Set(['index.js'])
-  for (const name of seen) {
-    const { imports, moduleIds } = chunks.get(name)
-    const others = moduleIds.filter((id) => id.includes('/node_modules/'))
-    const unknown = imports.filter((each) => !chunks.has(each) && !each.startsWith('node:'))
-    if (others.length + unknown.length > 0)
-      throw new Error(`the library would load ${[...others, ...unknown].join(', ')} with ${name}.`)
-    for (const each of imports) if (chunks.has(each)) seen.add(each)
+/** Half as large in memory, and read without decoding. Only strings and patterns hold other letters. */
+function ascii(code) {
+  if (/\braw`[^`]*[^\0-\x7f]/.test(code)) throw new Error('a raw template holds a letter that is not ASCII.')
+  return code.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** The two entries of the bundle: functions that evaluate what they are asked for. */
+function entries() {
+  return {
+    name: 'entries',
+    resolveId: (id) => (id.startsWith('entry:') ? `\0${id}` : null),
+    load(id) {
+      if (!id.startsWith('\0entry:')) return null
+      const mine = Object.entries(ENTRIES).filter(([, { script }]) => `\0entry:${script}` === id)
+      return mine
+        .map(([name, { file }]) => `exports.${name} = () => require(${JSON.stringify(join(root, file))})`)
+        .join('\n')
+    },
   }
-  if (seen.size < 2) throw new Error('the library has no chunks: it was not looked at.')
+}
+
+/** `import 'cerith'` loads modules of Node and of this package, and the parser of the guard; a search only when asked. */
+function checkLibrary(output) {
+  const [library] = output.filter(({ name, isEntry }) => name === 'library' && !isEntry)
+  const others = new Set(library.moduleIds.flatMap((id) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []))
+  const scripts = [...library.imports, ...library.dynamicImports].filter((each) => each.endsWith('.cjs'))
+  const far = scripts.filter((each) => !/^chunks\/(?:library|search|rolldown-runtime)-/.test(each))
+  if ([...others].join() !== 'unbash' || far.length > 0)
+    throw new Error(`the library would load ${[...others, ...far].join(', ')}.`)
 }
 
 /** The page of `cerith ui`: its own bundle for browsers, with the styles of what it uses. */
@@ -134,22 +194,6 @@ async function bundlePage() {
   chmodSync(join(dist, 'web'), 0o755)
 }
 
-/** The command line: one script whose name holds its digest, and the small file that loads it with V8's cache. */
-async function bundleProgram(outDir) {
-  // Compiled code that comes from the cache cannot import: what is loaded later is required.
-  const script = { dir: outDir, format: 'cjs', codeSplitting: false, minify: SMALL, dynamicImportInCjs: false }
-  const program = await write({ cli: 'src/cli/main.ts' }, { ...script, entryFileNames: 'chunks/[name]-[hash].cjs' })
-  const defines = { define: { __CERITH_PROGRAM__: JSON.stringify(program[0].fileName) } }
-  await write(
-    { cli: 'src/cli/start.ts' },
-    { ...script, entryFileNames: '[name].cjs', banner: '#!/usr/bin/env node' },
-    defines,
-  )
-  // For those who name the file in a host's settings: an ES module that does the same, a few milliseconds later.
-  writeFileSync(join(outDir, 'cli.js'), "#!/usr/bin/env node\nimport './cli.cjs'\n")
-  return program
-}
-
 async function write(input, output, transform = {}) {
   const { rolldown } = await import('rolldown')
   const build = await rolldown({
@@ -157,13 +201,16 @@ async function write(input, output, transform = {}) {
     input,
     platform: 'node',
     tsconfig: false,
+    plugins: [entries()],
     external: (id) => id.startsWith('node:') || OPTIONAL.some((name) => id === name || id.startsWith(`${name}/`)),
     transform: { target: 'node20', ...transform },
     // The SDK would bring a JSON Schema compiler of 300 KB that nothing here uses.
     resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/sdk-shims.ts') } },
     onLog(level, log, handle) {
-      // Dependencies carry annotations and circles of their own; ours are checked by the tests.
-      if (log.code !== 'CIRCULAR_DEPENDENCY' && log.code !== 'INVALID_ANNOTATION') handle(level, log)
+      // Dependencies carry annotations and circles of their own, ours are checked by the tests; what is imported later
+      // stands in the same script and is evaluated later.
+      if (!['CIRCULAR_DEPENDENCY', 'INVALID_ANNOTATION', 'INEFFECTIVE_DYNAMIC_IMPORT'].includes(log.code))
+        handle(level, log)
     },
   })
   const { output: made } = await build.write(output)
@@ -246,7 +293,7 @@ export function isStale() {
   if (
     !built ||
     !existsSync(join(dist, 'cli.cjs')) ||
-    Object.keys(ENTRIES).some((name) => existsSync(join(root, ENTRIES[name])) && !existsSync(join(dist, `${name}.js`)))
+    Object.keys(ENTRIES).some((name) => !existsSync(join(dist, `${name}.js`)))
   )
     return true
   const sources = [

@@ -5,5 +5,6 @@ import { readKey, serveFar } from './reach/far/serve.js'
 const [runDir = '', baseDir = '', leaseMs = ''] = process.argv.slice(2)
 // The channel that started us may hang up; the lease decides.
 process.on('SIGHUP', () => {})
-await serveFar({ runDir, baseDir, leaseMs: Number(leaseMs), key: readKey(runDir), createEngine })
-process.exit(0)
+void serveFar({ runDir, baseDir, leaseMs: Number(leaseMs), key: readKey(runDir), createEngine }).then(() =>
+  process.exit(0),
+)

@@ -21,7 +21,7 @@ import { checkRuntime } from '../os/runtime.js'
 import { SpillFile } from '../os/spill.js'
 import { ensurePrivateDirectory, findStateDirectory } from '../os/state-dir.js'
 import { noteServerEnd, takeServerEnd } from '../os/helper/server-ends.js'
-import { sweepDeadEngines, type EngineRecord } from '../os/helper/sweep.js'
+import { findDeadEngines, type EngineRecord } from '../os/helper/sweep.js'
 import { Questions } from '../audit/questions.js'
 import { auditOutcome } from './call/audit.js'
 import { openLiveDoor } from './live/door.js'
@@ -51,6 +51,9 @@ import { createChanges } from './changes.js'
 import { createSessions } from './session/sessions.js'
 import { CHECK_ROWS, checkFields, ENGINE_ROWS } from './plan/fields.js'
 import { wrongValue } from './plan/wrong-value.js'
+
+/** The first command does not wait until the leftovers of killed engines are found. */
+const SWEEP_AFTER_MS = 250
 
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
   const services = await createServices(options)
@@ -183,7 +186,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
   const id = randomBytes(5).toString('hex')
   const baseEnv: Record<string, string | undefined> = { ...(options.env ?? process.env) }
   const starting = Promise.all([
-    findBash(options.bash),
+    findBash(options.bash, process.env, stateDir),
     startLauncher(options.tier ?? 'auto'),
     options.pathFromLoginShell && !options.loginShell ? loginPath() : null,
     options.loginShell ? openLoginShell(options, stateDir, options.env) : null,
@@ -195,7 +198,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
   if (path) baseEnv['PATH'] = path
   Object.assign(baseEnv, login?.variables)
   const owner: RunDirectoryOwner = { door: options.door ?? 'library', cwd }
-  const dead = sweepDeadEngines(stateDir)
+  const dead = findDeadEngines(stateDir)
+  setTimeout(dead.sweep, SWEEP_AFTER_MS).unref()
   const runDir = makeRunDirectory(options.runDir ?? join(stateDir, 'run'), id, owner)
   const limits: EngineLimits = { ...LIMITS, ...options.limits }
   let number = 0
@@ -296,8 +300,8 @@ async function createServices(options: EngineOptions): Promise<Services> {
     // Closed with the engine, like everything else that it started.
     calls: new LiveCalls(),
     questions: new Questions(id),
-    live: new Set([judge, ...(askpass ? [{ end: () => askpass.close() }] : [])]),
-    succeeds: owner.door === 'mcp' ? predecessor(stateDir, cwd, dead) : null,
+    live: new Set([judge, { end: async () => dead.sweep() }, ...(askpass ? [{ end: () => askpass.close() }] : [])]),
+    succeeds: owner.door === 'mcp' ? predecessor(stateDir, cwd, dead.records) : null,
     state: { closed: false },
   }
   // The names of secrets are told with the tools. A source that fails is told by the first command.

@@ -1,17 +1,22 @@
 /** Finds a real bash of 4.4 or newer, once. A dash or busybox that answers to the name is never taken, nor the 3.2 of macOS. */
 import { execFile } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ShellError } from '../contract/errors.js'
+import { readPrivateFile, replacePrivateFile } from './private-file.js'
 
 export interface Bash {
   readonly path: string
   readonly version: string
 }
 
-/** Looks at `wanted`, then along PATH, then at the usual places. */
-export async function findBash(wanted?: string, env: NodeJS.ProcessEnv = process.env): Promise<Bash> {
+/** Looks at `wanted`, then along PATH, then at the usual places. What a file answered is remembered in the state directory. */
+export async function findBash(
+  wanted?: string,
+  env: NodeJS.ProcessEnv = process.env,
+  stateDir: string | null = null,
+): Promise<Bash> {
   const candidates = wanted
     ? [wanted]
     : [
@@ -27,7 +32,7 @@ export async function findBash(wanted?: string, env: NodeJS.ProcessEnv = process
   const old: string[] = []
   for (const path of new Set(candidates)) {
     if (!isExecutable(path)) continue
-    const version = await bashVersion(path)
+    const version = stateDir === null ? await bashVersion(path) : await knownVersion(path, join(stateDir, 'bash'))
     if (!version) continue
     if (isRecent(version)) return { path, version }
     old.push(`${path} is bash ${version}`)
@@ -58,6 +63,25 @@ function isExecutable(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The file must be the same to the last change of its inode. */
+async function knownVersion(path: string, memory: string): Promise<string | null> {
+  const { dev, ino, size, mtimeMs, ctimeMs } = statSync(path)
+  const file = [path, dev, ino, size, mtimeMs, ctimeMs].join(' ')
+  try {
+    const [known, version] = readPrivateFile(memory)?.split('\n') ?? []
+    if (known === file && version) return version
+  } catch {
+    // Damaged, or not private: it is asked, and written anew.
+  }
+  const version = await bashVersion(path)
+  try {
+    if (version) replacePrivateFile(memory, `${file}\n${version}\n`)
+  } catch {
+    // A full or read-only disk: it is asked again.
+  }
+  return version
 }
 
 async function bashVersion(path: string): Promise<string | null> {

@@ -23,13 +23,13 @@ export function builtAt(dist: string): number {
   return statSync(join(dist, 'far.js')).mtimeMs
 }
 
-/** As the bundler writes them, static and dynamic. */
-const IMPORTED = /(?:from|import)\s*\(?\s*["'`](\.{1,2}\/[^"'`]+\.js)["'`]/g
+/** How the built files name each other. */
+const NAMED = /["'`](\.\/[\w./-]+\.c?js)["'`]/g
 
 /** The helper and the builtin, named for the machines they are for. */
 const COMPILED = /^cerith-(?:helper|bash)-linux-(\w+)(?:\.so)?$/
 
-/** `far.js` and the thread of its guard, every chunk they can reach, the native parts, and the terminal emulator where it is installed. */
+/** `far.js` and the thread of its guard, every script they can reach, the native parts, and the terminal emulator where it is installed. */
 export function farFiles(dist: string): PackageFile[] {
   const about = JSON.stringify({ name: 'cerith', version: ownVersion(), type: 'module' })
   const files: PackageFile[] = [{ path: 'package.json', mode: 0o600, bytes: Buffer.from(about) }]
@@ -39,7 +39,7 @@ export function farFiles(dist: string): PackageFile[] {
     seen.add(file)
     const bytes = readFileSync(file)
     files.push({ path: `dist/${relative(dist, file)}`, mode: 0o600, bytes })
-    for (const [, target] of bytes.toString('utf8').matchAll(IMPORTED)) {
+    for (const [, target] of bytes.toString('utf8').matchAll(NAMED)) {
       const next = join(dirname(file), target as string)
       if (existsSync(next)) add(next)
     }

@@ -1,12 +1,23 @@
 /** The program starts with the code that V8 compiled before; whatever happens to that file, the program is the same. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const program = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+const library = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
 let home: string
 beforeEach(() => void (home = mkdtempSync(join(tmpdir(), 'cerith-start-'))))
 afterEach(() => rmSync(home, { recursive: true, force: true }))
@@ -24,13 +35,20 @@ function run(env: Record<string, string> = {}): void {
 
 test('the first call keeps its code for this user alone, the second takes it', () => {
   run()
-  const [name] = kept()
-  expect(kept()).toHaveLength(1)
-  const file = join(folder(), name as string)
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  const { ino } = statSync(file)
+  const looks = (): { mode: number; ino: number }[] =>
+    kept().map((name) => {
+      const { mode, ino } = statSync(join(folder(), name))
+      return { mode: mode & 0o777, ino }
+    })
+  // The engine's script and the doors'.
+  expect(kept().map((name) => name.split('-').slice(0, 2))).toEqual([
+    ['run', 'library'],
+    ['run', 'program'],
+  ])
+  const first = looks()
+  expect(first.map(({ mode }) => mode)).toEqual([0o600, 0o600])
   run()
-  expect(statSync(file).ino).toBe(ino)
+  expect(looks()).toEqual(first)
 })
 
 test('a damaged cache is made anew', () => {
@@ -61,6 +79,36 @@ test('code that others may write is not taken', () => {
 test('CERITH_CODE_CACHE=0 keeps and takes nothing', () => {
   run({ CERITH_CODE_CACHE: '0' })
   expect(kept()).toEqual([])
+})
+
+test('the library keeps and takes its code in the same way, also where tools come after it', () => {
+  const use = `import { createEngine, ShellError } from ${JSON.stringify(library)}
+    const { createTools } = await import(${JSON.stringify(library.replace('index.js', 'tools.js'))})
+    const engine = await createEngine()
+    const { stdout } = await engine.run({ command: 'echo hi' })
+    const refused = await engine.run({ command: '' }).catch((error) => error instanceof ShellError && error instanceof Error)
+    console.log(stdout.trim(), refused, createTools(engine).list().length > 0)
+    await engine.close()`
+  const times = Array.from({ length: 2 }, () => {
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', use], {
+      env: { ...process.env, CERITH_HOME: home },
+      encoding: 'utf8',
+    })
+    expect({ stdout, stderr }).toEqual({ stdout: 'hi true true\n', stderr: '' })
+    return kept().map((name) => statSync(join(folder(), name)).ino)
+  })
+  expect(times[0]).toHaveLength(2)
+  expect(times[1]).toEqual(times[0])
+})
+
+test('code of versions that are gone is forgotten', () => {
+  run()
+  const old = join(folder(), 'run-program-of-old')
+  writeFileSync(old, '')
+  utimesSync(old, 0, 0)
+  rmSync(join(folder(), kept()[0] as string))
+  run()
+  expect(existsSync(old)).toBe(false)
 })
 
 test('what is loaded later is found also by code that comes from the cache, and no warning is printed', () => {

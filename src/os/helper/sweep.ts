@@ -14,23 +14,30 @@ export interface EngineRecord {
   readonly cwd?: string
 }
 
-/** Ends what dead engines left running and removes their folders; gives what those engines said about themselves. */
-export function sweepDeadEngines(stateDir: string): EngineRecord[] {
-  const records: EngineRecord[] = []
-  const swept: string[] = []
+export interface DeadEngines {
+  /** What they said about themselves. */
+  readonly records: readonly EngineRecord[]
+  /** Ends what they left running and removes their folders; a second time does nothing. */
+  sweep(): void
+}
+
+/** Looking at every process of the machine takes longer than a command: the caller chooses when. */
+export function findDeadEngines(stateDir: string): DeadEngines {
   const boot = bootId()
-  for (const id of names(join(stateDir, 'run'))) {
-    const dir = join(stateDir, 'run', id)
-    if (!isDead(dir, boot)) continue
-    swept.push(id)
-    const record = recordIn(dir)
-    if (record) records.push(record)
-    rmSync(dir, { recursive: true, force: true })
+  const runs = join(stateDir, 'run')
+  const dead = names(runs).filter((id) => isDead(join(runs, id), boot))
+  let isSwept = false
+  return {
+    records: dead.flatMap((id) => recordIn(join(runs, id)) ?? []),
+    sweep() {
+      if (isSwept) return
+      isSwept = true
+      // A warden notices the death of its engine by itself; the mark finds what a destroyed warden could not end. Detached jobs carry none.
+      if (dead.length > 0 && hasProc) endMarked(dead)
+      for (const id of dead) rmSync(join(runs, id), { recursive: true, force: true })
+      forgetOldOutputs(join(stateDir, 'outputs'))
+    },
   }
-  // A warden notices the death of its engine by itself; the mark finds what a destroyed warden could not end. Detached jobs carry none.
-  if (swept.length > 0 && hasProc) endMarked(swept)
-  forgetOldOutputs(join(stateDir, 'outputs'))
-  return records
 }
 
 function recordIn(dir: string): EngineRecord | null {

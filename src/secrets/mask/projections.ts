@@ -66,9 +66,11 @@ const PAIRS = pairsOf(TRIGGERS)
 const PAIRS_WITHOUT_PLUS = pairsOf(TRIGGERS_WITHOUT_PLUS)
 
 function pairsOf(triggers: Uint8Array): Uint8Array {
-  return Uint8Array.from({ length: 65_536 }, (_, pair) =>
-    triggers[pair & 255] === 0 && triggers[pair >> 8] === 0 ? 0 : 1,
-  )
+  const pairs = new Uint8Array(65_536)
+  for (let high = 0; high < 256; high++)
+    if (triggers[high] === 0) pairs.set(triggers, high << 8)
+    else pairs.fill(1, high << 8, (high + 1) << 8)
+  return pairs
 }
 
 function tableOf(...bytes: readonly number[]): Uint8Array {

@@ -67,7 +67,8 @@ describe.skipIf(!existsSync(BUILT))('a host that dies', () => {
     const before = readdirSync(join(stateDir, 'run'))
     expect(before.length).toBe(1)
     const engine = await testEngine({ stateDir })
-    expect(readdirSync(join(stateDir, 'run'))).toEqual([engine.id])
+    // A moment later: its first command does not wait for that.
+    await expect.poll(() => readdirSync(join(stateDir, 'run')), { timeout: 60_000 }).toEqual([engine.id])
   })
 
   test('an idle engine does not keep its host alive', async () => {

@@ -1,0 +1,142 @@
+/**
+ * The code of the package is a few big scripts. This loads one, together with what V8 compiled of it last time for the
+ * same purpose: compiling was most of a short call, and of a library's first command. A cache that is missing, damaged
+ * or of another Node costs the compilation, nothing else.
+ */
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { constants, Script } from 'node:vm'
+import { stateDirectory } from './state-dir.js'
+
+type Exports = Record<string, () => unknown>
+type Body = (
+  exports: object,
+  require: (id: string) => unknown,
+  module: { exports: object },
+  file: string,
+  folder: string,
+) => void
+
+/** A shorter script is compiled sooner than its cache is read. */
+const WORTH_KEEPING = 50_000
+const FORGET_AFTER_MS = 30 * 24 * 60 * 60_000
+const here = dirname(fileURLToPath(import.meta.url))
+const loaded = new Map<string, { exports: object }>()
+
+/** What an entry of the package gives; `path` is relative to the file that this code became part of. */
+export function load(path: string, entry: string, purpose: string | null = entry): unknown {
+  return (run(join(here, path), purpose) as Exports)[entry]?.()
+}
+
+/** `purpose` null: nothing is taken from a cache, nor kept in one. */
+function run(file: string, purpose: string | null): object {
+  const before = loaded.get(file)
+  if (before) return before.exports
+  // The build writes ASCII, and each script as one function.
+  const source = readFileSync(file, 'latin1')
+  const cacheFile = purpose === null || source.length < WORTH_KEEPING ? null : nameOfCache(file, purpose)
+  const cachedData = cacheFile === null ? undefined : readOwn(cacheFile)
+  const script = new Script(source, {
+    filename: file,
+    ...(cachedData ? { cachedData } : {}),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
+  const compiled = script.runInThisContext() as Body
+  // A test runner may give each file globals of its own: the code must have the same ones as its caller.
+  // oxlint-disable-next-line no-eval -- the same text, by the caller's own globals
+  const body = compiled instanceof Function ? compiled : ((0, eval)(source) as Body)
+  const module = { exports: {} }
+  loaded.set(file, module)
+  const outer = createRequire(file)
+  const require = (id: string): unknown => {
+    if (id.startsWith('./')) return run(join(dirname(file), id), purpose)
+    return LATER.has(id) ? later(() => outer(id) as object) : outer(id)
+  }
+  body(module.exports, require, module, file, dirname(file))
+  if (cacheFile !== null && (!cachedData || script.cachedDataRejected))
+    process.once('exit', () => keep(cacheFile, script))
+  return module.exports
+}
+
+/** The bundler asks for every module of Node at once; these are loaded by the first call that uses them. */
+const LATER = new Set(
+  ['fs/promises', 'http', 'readline', 'timers/promises', 'worker_threads', 'zlib'].map((name) => `node:${name}`),
+)
+
+function later(load: () => object): object {
+  let module: object | null = null
+  return new Proxy({}, { get: (_, name) => Reflect.get((module ??= load()), name) as unknown })
+}
+
+/** Null where there is no state directory, or where `CERITH_CODE_CACHE=0` says so. */
+function nameOfCache(file: string, purpose: string): string | null {
+  if (process.env['CERITH_CODE_CACHE'] === '0') return null
+  try {
+    return join(
+      stateDirectory(),
+      'code',
+      `${purpose}-${basename(file, '.cjs')}-${process.version}-${process.arch}${flags()}`,
+    )
+  } catch {
+    return null
+  }
+}
+
+/** V8 takes no code that was compiled under other options. */
+function flags(): string {
+  if (process.execArgv.length === 0 && !process.env['NODE_OPTIONS']) return ''
+  const { cachedDataVersionTag } = createRequire(import.meta.url)('node:v8') as typeof import('node:v8')
+  return `-${cachedDataVersionTag().toString(16)}`
+}
+
+/** Code is only taken from a file that this user alone can write. */
+function readOwn(path: string): Buffer | undefined {
+  let fd: number | null = null
+  try {
+    fd = openSync(path, 'r')
+    const { uid, mode } = fstatSync(fd)
+    return uid === process.getuid?.() && (mode & 0o022) === 0 ? readFileSync(fd) : undefined
+  } catch {
+    return undefined
+  } finally {
+    if (fd !== null) closeSync(fd)
+  }
+}
+
+/** Written beside and renamed, so that a reader sees a whole file; only into a state directory that exists already. */
+function keep(path: string, script: Script): void {
+  try {
+    const folder = dirname(path)
+    const { uid, mode } = lstatSync(dirname(folder))
+    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const draft = `${path}.${process.pid}`
+    writeFileSync(draft, script.createCachedData(), { mode: 0o600, flag: 'wx' })
+    renameSync(draft, path)
+    forgetOld(folder)
+  } catch {
+    // A full or read-only disk: the next call compiles again.
+  }
+}
+
+/** Of versions that are no longer there. One that is still used is made again. */
+function forgetOld(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name)
+    if (Date.now() - statSync(file).mtimeMs > FORGET_AFTER_MS) unlinkSync(file)
+  }
+}
