@@ -4,6 +4,7 @@ export { createFleet, type Fleet, type FleetMember, type FleetOptions, type Flee
 export { ShellManager, type ShellProcess, type ShellStatus } from './engine/shell-manager.js'
 export type { AskpassRule, EngineOptions } from './engine/services/options.js'
 export { ShellError, type ShellErrorCode } from './contract/errors.js'
+export type { Note, NoteCode } from './contract/note.js'
 export {
   outcomeToJson,
   statusOf,

@@ -1,4 +1,5 @@
 /** `cerith run --background`: starts a job and says its id at once, or why it did not start. */
+import { noteTexts } from '../contract/note.js'
 import type { Engine } from '../contract/engine.js'
 import type { Job, JobInfo, ReadResult } from '../contract/job.js'
 import { LIMITS } from '../contract/limits.js'
@@ -84,6 +85,6 @@ async function startedToJson(job: Job, info: JobInfo, session: string | null): P
     id: info.id,
     session,
     pipe_status: null,
-    notes: info.notes,
+    notes: noteTexts(info.notes),
   }
 }

@@ -1,4 +1,5 @@
 /** What leaves the command line as JSON: snake_case, every field always there. */
+import { noteTexts } from '../contract/note.js'
 import { ShellError } from '../contract/errors.js'
 import type { JobInfo } from '../contract/job.js'
 import { usageToJson } from '../contract/outcome.js'
@@ -40,7 +41,7 @@ export function jobToJson(info: JobInfo): Record<string, unknown> {
     total_bytes: info.bytes.total,
     omitted_bytes: info.bytes.omitted,
     output_complete: info.outputComplete,
-    notes: info.notes,
+    notes: noteTexts(info.notes),
     labels: info.labels,
     engine: info.engine,
     session: info.session,

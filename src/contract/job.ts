@@ -1,4 +1,5 @@
 /** Words for runs that are kept: what a job tells, how it is read, waited for and ended. */
+import type { Note } from './note.js'
 import type { SandboxPlace } from './sandbox.js'
 import type { ProgressMode, StreamName, Taken } from './output.js'
 import type { JobOwner, PtySize } from './request.js'
@@ -33,7 +34,7 @@ export interface JobInfo {
   readonly outputComplete: boolean
   /** Null while it runs. */
   readonly usage: Usage | null
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
   readonly labels: Readonly<Record<string, string>>
   /** The engine that started it, and the session whose state it began with or came from. */
   readonly engine: string
@@ -112,7 +113,7 @@ export interface KillResult {
   readonly alreadyStopped: boolean
   readonly forced: boolean
   /** Processes that could not be ended, and other things worth telling. */
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
 }
 
 export type JobEvent =

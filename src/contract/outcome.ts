@@ -1,4 +1,5 @@
 /** What came of a request: one value for every way a command can end, be refused, or still be running. */
+import { noteTexts, type Note } from './note.js'
 import type { SandboxFacts } from './sandbox.js'
 import type { Verdict } from './verdict.js'
 
@@ -42,6 +43,8 @@ export interface Refusal {
   readonly rule: string
   readonly reason: string
   readonly guidance: string
+  /** The reason itself names the rule and the command; a door that names them too would repeat it. */
+  readonly isWhole?: true
 }
 
 /** What the engine would do, as plain data: printed by a dry run, logged, never holding a resolved secret. */
@@ -83,7 +86,7 @@ export interface Outcome {
   readonly id: string | null
   readonly session: string | null
   readonly pipeStatus: readonly number[] | null
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
   readonly refused: Refusal | null
   readonly plan: PlanSummary | null
   /** Set when the command is waiting for input (a terminal or stdin prompt). */
@@ -115,6 +118,10 @@ export function usageToJson(usage: Usage | null): { cpu_ms: number; peak_bytes: 
   return usage && { cpu_ms: usage.cpuMs, peak_bytes: usage.peakBytes }
 }
 
+export function refusalToJson({ rule, reason, guidance }: Refusal): Refusal {
+  return { rule, reason, guidance }
+}
+
 /** The Outcome as it leaves a door: snake_case, every field always present. */
 export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
   const json: Record<string, unknown> = {
@@ -133,9 +140,9 @@ export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
     id: outcome.id,
     session: outcome.session,
     pipe_status: outcome.pipeStatus,
-    notes: outcome.notes,
+    notes: noteTexts(outcome.notes),
   }
-  if (outcome.refused) json['refused'] = outcome.refused
+  if (outcome.refused) json['refused'] = refusalToJson(outcome.refused)
   if (outcome.sandbox)
     json['sandbox'] = {
       profile: outcome.sandbox.profile,

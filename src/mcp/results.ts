@@ -5,7 +5,7 @@ import type { ToolResult } from '../tools/tool.js'
 import type { Settings } from './options.js'
 
 export function toProtocol(result: ToolResult, settings: Settings): CallToolResult {
-  const isError = result.isError && (settings.failedIsError || !merelyFailed(result.structured))
+  const isError = result.isError && (settings.failedIsError || !result.failedByExit)
   const make = (text: string, structured: Record<string, unknown>): CallToolResult => {
     const made: CallToolResult = { content: [{ type: 'text', text }] }
     if (settings.structured) made.structuredContent = structured
@@ -16,21 +16,6 @@ export function toProtocol(result: ToolResult, settings: Settings): CallToolResu
   const whole = make(text, structured)
   if (surelyFits(text, structured, settings.maxResultBytes) || bytesOf(whole) <= settings.maxResultBytes) return whole
   return shrink({ text, structured, isError }, make, settings.maxResultBytes)
-}
-
-/** It ran to its own end and only its exit code was not 0. */
-function merelyFailed(structured: Record<string, unknown>): boolean {
-  const nested = structured['metadata'] as Record<string, unknown> | undefined
-  const code = structured['exit_code'] ?? structured['exitCode'] ?? nested?.['exit_code']
-  const { status } = structured
-  const stopped =
-    structured['timed_out'] === true ||
-    structured['timedOut'] === true ||
-    status === 'timeout' ||
-    status === 'killed' ||
-    status === 'refused' ||
-    status === 'error'
-  return typeof code === 'number' && code > 0 && !stopped
 }
 
 /** One UTF-16 unit becomes at most six bytes of JSON (\u0000); most results are far below and need no counting. */

@@ -1,4 +1,5 @@
 /** Variables that belong to a directory: from direnv and mise where these trust it, and from `.env` files where the user said so. */
+import type { Note } from '../contract/note.js'
 import { execFile } from 'node:child_process'
 import { readFileSync, statSync, type Stats } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -15,7 +16,7 @@ export interface DirectoryEnvOptions {
 export interface DirectoryEnv {
   readonly set: Readonly<Record<string, string>>
   readonly unset: readonly string[]
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
 }
 
 type Environment = Readonly<Record<string, string>>
@@ -80,7 +81,7 @@ export async function directoryEnv(
 ): Promise<DirectoryEnv> {
   const set: Record<string, string> = {}
   const unset: string[] = []
-  const notes: string[] = []
+  const notes: Note[] = []
   const take = (from: Readonly<Record<string, string | null>>): void => {
     for (const [name, value] of Object.entries(from)) {
       if (/^(?:DIRENV_|__MISE_|MISE_SHELL$)/.test(name) || !/^[A-Za-z_]\w*$/.test(name)) continue
@@ -91,7 +92,7 @@ export async function directoryEnv(
   for (const file of dotenvFiles(cwd, dotenv)) {
     const { values, note } = readDotenv(file, parse)
     take(values)
-    if (note !== null) notes.push(note)
+    if (note !== null) notes.push({ code: 'environment', text: note })
   }
   const tools = [
     ...(mise && upwards(cwd).some((dir) => MISE_FILES.some((name) => isFile(join(dir, name))))
@@ -104,7 +105,7 @@ export async function directoryEnv(
   for (const [program, words] of tools) {
     const { values, note } = await askTool(program, words, cwd, { ...env, ...set })
     take(values)
-    if (note !== null) notes.push(note)
+    if (note !== null) notes.push({ code: 'environment', text: note })
   }
   return { set, unset: unset.filter((name) => set[name] === undefined), notes }
 }

@@ -148,6 +148,7 @@ async function execute(
     text: mask(result.text),
     structured: maskDeep(result.structured, mask) as Record<string, unknown>,
     isError: result.isError,
+    ...(result.failedByExit ? { failedByExit: true } : {}),
   }
 }
 

@@ -1,10 +1,13 @@
 /** Sentences and small formats that every dialect shares, so that a fact reads the same everywhere. */
+import type { Note } from '../contract/note.js'
 import type { ShellError } from '../contract/errors.js'
 import type { JobInfo } from '../contract/job.js'
 import type { End, Outcome } from '../contract/outcome.js'
 import { utf8Length } from '../output/utf8.js'
 import { sizeWords } from '../output/binary.js'
 import type { Part } from './reading.js'
+import type { ToolResult } from './tool.js'
+import type { Ran } from './toolbox.js'
 
 /** 12ms, 3.4s, 2m 5s: what a person would say. */
 export function duration(ms: number): string {
@@ -19,9 +22,9 @@ function trim(seconds: number): string {
 
 /** Says that it was blocked, by which rule, and what to do instead. For what can never be undone the engine's own reason says "dangerous". */
 export function refusalText(outcome: Outcome, command: string): string {
-  const { rule, reason, guidance } = outcome.refused ?? { rule: 'policy', reason: '', guidance: '' }
+  const { rule, reason, guidance, isWhole } = outcome.refused ?? { rule: 'policy', reason: '', guidance: '' }
   const shown = command.length > 200 ? `${command.slice(0, 200)}...` : command
-  const head = /\bblocked\b/.test(reason) ? '' : `Command blocked (rule: ${rule}): ${shown}`
+  const head = isWhole ? '' : `Command blocked (rule: ${rule}): ${shown}`
   return [head, reason, guidance].filter((line) => line !== '').join('\n')
 }
 
@@ -89,8 +92,13 @@ function killWords({ by, who, over }: Extract<End, { kind: 'kill' }>): string {
 
 const LIMIT_WORDS = { memoryBytes: 'memory', processes: 'process', cpuSeconds: 'CPU' } as const
 
-export function noteLines(notes: readonly string[]): string {
-  return notes.map((note) => `[note: ${note}]`).join('\n')
+/** For the results of commands that failed. */
+export function byExit({ outcome }: Ran): Pick<ToolResult, 'failedByExit'> {
+  return outcome.status === 'failed' && outcome.exitCode !== null ? { failedByExit: true } : {}
+}
+
+export function noteLines(notes: readonly Note[]): string {
+  return notes.map(({ text }) => `[note: ${text}]`).join('\n')
 }
 
 /** "running for 3s" or "completed (exit 0) after 3s". */

@@ -9,6 +9,8 @@ export interface ToolResult {
   readonly text: string
   readonly structured: Record<string, unknown>
   readonly isError: boolean
+  /** It is an error only because the command ended by itself with another exit code than 0. */
+  readonly failedByExit?: boolean
 }
 
 export interface CallOptions {

@@ -1,4 +1,5 @@
 /** The engine as a dialect's tools use it: policies filled in, sessions found, one read cursor per job. */
+import type { Note } from '../contract/note.js'
 import type { Engine, Session } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
@@ -44,10 +45,6 @@ export interface Ran {
 export type Started =
   | { readonly kind: 'started'; readonly job: Job; readonly info: JobInfo }
   | { readonly kind: 'not'; readonly ran: Ran }
-
-/** How the engine begins the note that explains such an exit code. */
-const ANSWERS_NO = /^Exit code 1 of \S+ means: /
-const STILL_RUNNING = /^Still running, NOT killed/
 
 export class Toolbox {
   readonly #readers = new Map<string, JobReader>()
@@ -102,15 +99,15 @@ export class Toolbox {
     const screen = outcome.status === 'running' && outcome.id !== null ? await this.#wasShown(outcome) : null
     const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== cwdBefore
     // Every dialect says in its own words that a command goes on, and names its own tools for it.
-    const said = outcome.notes.length === 0 ? outcome.notes : outcome.notes.filter((note) => !STILL_RUNNING.test(note))
-    const news = moved ? [...back, `cwd is now ${outcome.cwd}`] : back
+    const said = outcome.notes.length === 0 ? outcome.notes : outcome.notes.filter(({ code }) => code !== 'goes-on')
+    const news: readonly Note[] = moved ? [...back, { code: 'directory', text: `cwd is now ${outcome.cwd}` }] : back
     const told =
       news.length === 0 && said.length === outcome.notes.length ? outcome : { ...outcome, notes: [...news, ...said] }
     return {
       command: request.command as string,
       outcome: shortened(screen === null ? told : { ...told, output: screen }, call.maxFailedChars),
       moved,
-      answeredNo: outcome.exitCode === 1 && outcome.notes.some((note) => ANSWERS_NO.test(note)),
+      answeredNo: outcome.exitCode === 1 && outcome.notes.some(({ code }) => code === 'answered-no'),
       description: wish.description ?? null,
       timeoutMs: request.timeoutMs ?? null,
     }
@@ -279,14 +276,15 @@ export class Toolbox {
     session: Session | null,
     wish: Wish,
     run: () => Promise<T>,
-  ): Promise<{ readonly result: T; readonly back: readonly string[] }> {
+  ): Promise<{ readonly result: T; readonly back: readonly Note[] }> {
     try {
       return { result: await run(), back: [] }
     } catch (error) {
       if (!session || wish.cwd !== undefined || !ShellError.is(error) || error.code !== 'CWD_OUTSIDE_ROOT') throw error
       const outside = session.cwd
       await session.run({ command: ':', cwd: this.cwd })
-      return { result: await run(), back: [`cwd is back in ${this.cwd}: ${outside} is outside the allowed roots`] }
+      const text = `cwd is back in ${this.cwd}: ${outside} is outside the allowed roots`
+      return { result: await run(), back: [{ code: 'directory', text }] }
     }
   }
 

@@ -1,4 +1,5 @@
 /** What all pages see of the world, as keyed values; pages are told what changed, not everything again. */
+import { noteTexts } from '../contract/note.js'
 import type { JobsView } from '../contract/engine.js'
 import { clientName, worldOf, type CallRow, type JobRow } from '../engine/live/world.js'
 import type { AskRow, CallRow as CallValue, EngineRow, JobRow as JobValue, Sample } from './words.js'
@@ -201,7 +202,7 @@ function jobValue({ info, uses }: JobRow, load: Load) {
     complete: info.outputComplete,
     engine: info.engine,
     session: info.session,
-    notes: info.notes,
+    notes: noteTexts(info.notes),
     ...(uses ? { cpu: load(info.id, uses.cpuMs, uses.memoryBytes), memory: uses.memoryBytes, ports: uses.ports } : {}),
   }
   return ['jobs', info.id, value] as const

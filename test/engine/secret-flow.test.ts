@@ -157,7 +157,9 @@ test('a misspelt secret runs as text and is said, with the name that was meant',
   for (const run of [engine.run, (request: { command: string }) => session.run(request)]) {
     const outcome = await run({ command: 'echo {{secret:api-kye}}' })
     expect(outcome).toMatchObject({ status: 'completed', stdout: '{{secret:api-kye}}\n' })
-    expect(outcome.notes).toEqual([expect.stringContaining('There is no secret api-kye') as string])
-    expect(outcome.notes[0]).toContain('did you mean api-key?')
+    expect(outcome.notes).toEqual([
+      { code: 'unknown-secret', text: expect.stringContaining('There is no secret api-kye') as string },
+    ])
+    expect(outcome.notes[0]?.text).toContain('did you mean api-key?')
   }
 })

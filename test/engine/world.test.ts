@@ -167,7 +167,7 @@ describe('variables of a directory', () => {
       cwd: join(dir, 'app/src'),
     })
     expect(fresh.stdout).toBe(`single $HOME|3000|$(touch ${dir}/ran)|[secret:DB_PASSWORD]|\n`)
-    expect(fresh.notes.join('\n')).toMatch(/not NAME=VALUE in line 8[^]*Not set: LD_PRELOAD/)
+    expect(fresh.notes.map(({ text }) => text).join('\n')).toMatch(/not NAME=VALUE in line 8[^]*Not set: LD_PRELOAD/)
     expect(existsSync(join(dir, 'ran'))).toBe(false)
     const session = await engine.session()
     expect((await session.run({ command: 'echo "[$NAME]"' })).stdout).toBe('[]\n')
@@ -196,7 +196,9 @@ describe('variables of a directory', () => {
         .run({ command: `cd ${dir}` })
         .then(() => session.run({ command: 'echo "[$STAGE]"' }))
       expect(blocked.stdout).toBe('[]\n')
-      expect(blocked.notes.join('\n')).toMatch(/direnv does not trust .* The person can allow it: direnv allow/)
+      expect(blocked.notes.map(({ text }) => text).join('\n')).toMatch(
+        /direnv does not trust .* The person can allow it: direnv allow/,
+      )
       expect((await session.run({ command: 'echo once' })).notes, 'said once').toEqual([])
       expect(spawnSync('direnv', ['allow', dir], { env }).status).toBe(0)
       expect(
@@ -222,7 +224,7 @@ describe('variables of a directory', () => {
     const engine = await testEngine({ env: { PATH: `${bin}:/usr/bin:/bin`, HOME: bin }, directoryEnv: { mise: true } })
     const refused = await engine.run({ command: 'echo "[$TOOL]"', cwd: dir })
     expect(refused.stdout).toBe('[]\n')
-    expect(refused.notes.join('\n')).toMatch(/mise does not trust .*mise trust/)
+    expect(refused.notes.map(({ text }) => text).join('\n')).toMatch(/mise does not trust .*mise trust/)
     writeFileSync(join(dir, 'trusted'), '')
     writeFileSync(join(dir, 'mise.toml'), '[env]\nA = "12"\n')
     expect((await engine.run({ command: 'echo $TOOL ${PATH%%:*}', cwd: dir })).stdout).toBe(`mise ${bin}/node\n`)

@@ -59,7 +59,7 @@ describe.skipIf(!helper || !hasStrace)('when a system call of the helper fails',
   test('a kernel without child subreapers gives the lower tier, which says what it cannot promise', async () => {
     const engine = await faulty('prctl', 2, 'EINVAL') // The first one gives the process its name.
     const outcome = await engine.run({ command: 'sleep 60', timeoutMs: 300 })
-    expect(outcome.notes.join(' ')).toContain('without its native helper')
+    expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('without its native helper')
     await engine.close()
   })
 })

@@ -96,7 +96,9 @@ test.skipIf(!root)(
       const { info } = await job.wait({ timeoutMs: 30_000 })
       expect(info).toMatchObject({ status: 'failed', exitCode: 9, outputComplete: false })
       expect(info.bytes.total).toBe(4_000_000)
-      expect(info.notes).toEqual(['Some output could not be stored (disk full or not writable).'])
+      expect(info.notes).toEqual([
+        { code: 'output-lost', text: 'Some output could not be stored (disk full or not writable).' },
+      ])
       const head = await job.read()
       expect(head.text.startsWith('000000001\n000000002\n')).toBe(true)
       expect(head.text.length).toBeGreaterThan(400_000)

@@ -61,8 +61,11 @@ export async function runChaos({
       must(model.ends && info.exitCode === model.exit, `${model.id} ended with ${info.exitCode}, not ${model.exit}`)
     if (info.status === 'killed') must(model.mayBeKilled, `${model.id} was killed by nobody`)
     if (info.status === 'lost')
-      must(model.interrupted && info.pid === null, `${model.id} is lost: ${info.notes.join(' ')}`)
-    must(info.status !== 'timeout', `${model.id} is ${info.status}: ${info.notes.join(' ')}`)
+      must(
+        model.interrupted && info.pid === null,
+        `${model.id} is lost: ${info.notes.map(({ text }) => text).join(' ')}`,
+      )
+    must(info.status !== 'timeout', `${model.id} is ${info.status}: ${info.notes.map(({ text }) => text).join(' ')}`)
     if (model.last === last) model.last = info
   }
 

@@ -25,7 +25,7 @@ const after = await createEngine({ stateDir, tier })
 const session = await after.session()
 const { bavail, bsize } = statfsSync(stateDir)
 console.log(JSON.stringify({
-  noted: big.notes.some((note) => note.includes('lacks')),
+  noted: big.notes.some(({ text }) => text.includes('lacks')),
   job: [info.status, info.outputComplete],
   run: (await after.run({ command: 'echo hi; exit 3' })).exitCode,
   long: (await after.run({ command: 'echo hi; exit 4 #' + 'x'.repeat(20000) })).exitCode,

@@ -251,7 +251,7 @@ export const CONTRACT = [
     assert.equal((await running).end.kind, 'lost')
     const next = await session.run({ command: 'echo "[$Y]"' })
     assert.equal(next.stdout, '[]\n')
-    assert.match(next.notes.join(), /is gone/)
+    assert.match(next.notes.map(({ text }) => text).join(), /is gone/)
     await engine.close()
   }],
   ['leaves nothing running there after close', async ({ open, run }) => {

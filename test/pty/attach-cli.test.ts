@@ -45,7 +45,7 @@ test.skipIf(!findHelper() || !existsSync(cli))(
       expect((await person.wait({ timeoutMs: 10_000 })).info.exitCode).toBe(0)
       const info = await job.info()
       expect(info.isRunning).toBe(true)
-      expect(info.notes.join(' ')).toContain('Typed into by ann')
+      expect(info.notes.map(({ text }) => text).join(' ')).toContain('Typed into by ann')
       await job.send({ text: 'stty size; exit 6', enter: true })
       expect((await job.wait({ timeoutMs: 10_000 })).info.exitCode).toBe(6)
       expect((await job.read()).text).toContain('20 70')

@@ -81,7 +81,7 @@ describe.skipIf(!findHelper())('needs input', () => {
       status: 'running',
       waitingForInput: { prompt: expect.stringMatching(row.prompt as RegExp) },
     })
-    if (row.hidden) expect(outcome.notes.join(' ')).toContain('{{secret:NAME}}')
+    if (row.hidden) expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('{{secret:NAME}}')
   })
 
   test.for(SILENT)('is not reported: $name', (row, { skip }) => {

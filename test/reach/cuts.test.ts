@@ -58,7 +58,7 @@ describe('a link that is cut', () => {
     await link.cut()
     const outcome = await running
     expect(outcome).toMatchObject({ status: 'failed', end: { kind: 'lost', link: { mayRun: true } } })
-    expect(outcome.notes[0]).toContain('do not run it again')
+    expect(outcome.notes[0]?.text).toContain('do not run it again')
     const call = outcome.end?.kind === 'lost' ? (outcome.end.link?.call as string) : ''
     await expect(session.run({ command: 'echo two >> once' })).rejects.toMatchObject({
       code: 'LINK_DOWN',
@@ -70,7 +70,7 @@ describe('a link that is cut', () => {
     const before = await other.run({ command: 'touch go' })
     expect(await link.engine.recover(call)).toMatchObject({ status: 'completed', stdout: 'made\n' })
     const after = await other.run({ command: 'true' })
-    expect([...before.notes, ...after.notes].join()).toContain(call)
+    expect([...before.notes, ...after.notes].map(({ text }) => text).join()).toContain(call)
     expect(lines(join(folder, 'once'))).toBe(1)
     expect(await link.engine.recover('call_unknown')).toBeNull()
   })
@@ -88,7 +88,7 @@ describe('an engine that is gone', () => {
     expect(await running).toMatchObject({ status: 'failed', end: { kind: 'lost' } })
     const next = await session.run({ command: 'echo "[$X]"' })
     expect(next.stdout).toBe('[]\n')
-    expect(next.notes.join()).toContain('The session main on loop: is gone')
+    expect(next.notes.map(({ text }) => text).join()).toContain('The session main on loop: is gone')
     expect((await session.run({ command: 'true' })).notes).toEqual([])
     expect(lines(join(folder, 'once'))).toBe(1)
   })

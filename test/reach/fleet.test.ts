@@ -53,6 +53,6 @@ test('an agent whose place was lost gets an empty one, and reads so once', async
   await until(() => made.list()[0]?.isGone === true, 'the fleet knows')
   const next = await made.engine('a')
   expect(next).not.toBe(engine)
-  expect((await next.run({ command: 'true' })).notes.join()).toContain('This is an empty one')
+  expect((await next.run({ command: 'true' })).notes.map(({ text }) => text).join()).toContain('This is an empty one')
   expect((await next.run({ command: 'true' })).notes).toEqual([])
 })

@@ -113,7 +113,7 @@ describe('the near side', () => {
     far.say('Q', { n: 2, call: null, ask: 'secret', kind: 'secret', name: 'OTHER' })
     expect(await far.next('q')).toMatchObject({ n: 2, error: { code: 'SECRET_REFUSED' } })
     far.result(id)
-    expect((await running).notes.join()).toContain('asked for the secret OTHER')
+    expect((await running).notes.map(({ text }) => text).join()).toContain('asked for the secret OTHER')
     await far.close()
   })
 

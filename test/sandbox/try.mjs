@@ -110,7 +110,15 @@ const SCENES = {
     chownSync(join(place.work, 'f'), process.getuid(), groups[0])
     const engine = await open(place)
     const outcome = await engine.run({ command: 'echo new >>f' })
-    same(outcome.exitCode !== 0 && outcome.notes.join(' ').includes('group'), true, `told (${outcome.notes.join(' ')})`)
+    same(
+      outcome.exitCode !== 0 &&
+        outcome.notes
+          .map(({ text }) => text)
+          .join(' ')
+          .includes('group'),
+      true,
+      `told (${outcome.notes.map(({ text }) => text).join(' ')})`,
+    )
     await engine.close()
   },
   async 'a root in which something else is mounted is refused by name'() {

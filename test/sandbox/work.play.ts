@@ -23,7 +23,10 @@ afterEach(() => {
 })
 
 function good(outcome: Outcome): Outcome {
-  expect(outcome.exitCode, `${outcome.stdout}\n${outcome.stderr}\n${outcome.notes.join('\n')}`).toBe(0)
+  expect(
+    outcome.exitCode,
+    `${outcome.stdout}\n${outcome.stderr}\n${outcome.notes.map(({ text }) => text).join('\n')}`,
+  ).toBe(0)
   return outcome
 }
 
@@ -190,8 +193,8 @@ describe.skipIf(!canConfine)('real work in a room', () => {
     const command = has('docker') ? 'docker ps' : 'ls /var/run/docker.sock'
     const outcome = await engine.run({ command, timeoutMs: 60_000 })
     expect(outcome.exitCode).not.toBe(0)
-    expect(outcome.notes.join(' ') + outcome.stderr).toMatch(/docker\.sock/)
-    expect(outcome.notes.join(' ')).toContain('The sandbox hides')
+    expect(outcome.notes.map(({ text }) => text).join(' ') + outcome.stderr).toMatch(/docker\.sock/)
+    expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('The sandbox hides')
   })
 
   test('100 sessions in one room, each with its own state, and all of them gone at the end', async () => {

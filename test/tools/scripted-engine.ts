@@ -6,7 +6,7 @@ import type { Outcome } from '../../src/contract/outcome.js'
 import type { RunRequest } from '../../src/contract/request.js'
 import type { SandboxOptions } from '../../src/contract/sandbox.js'
 
-const OUTCOME: Outcome = {
+export const OUTCOME: Outcome = {
   status: 'completed',
   end: { kind: 'exit', code: 0 },
   exitCode: 0,

@@ -1,4 +1,5 @@
 /** `cerith kill`: ends a job and everything it started, and says what came of it. */
+import { noteTexts } from '../../contract/note.js'
 import { EXIT } from '../io.js'
 import { jobToJson } from '../json.js'
 import { withEngine } from '../open-engine.js'
@@ -32,14 +33,14 @@ export const verb: Verb = {
         })
         if (json)
           io.out.write(
-            `${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: [...notes, ...info.notes] })}\n`,
+            `${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: noteTexts([...notes, ...info.notes]) })}\n`,
           )
         else {
           const asked = /^(?:SIG)?KILL$|^9$/i.test(signal ?? '')
           io.out.write(
             `${info.id}: ${alreadyStopped ? `had already ended (${info.status})` : info.isRunning ? 'still running' : !forced ? 'ended' : asked ? 'killed' : 'killed (it ignored the polite signal)'}\n`,
           )
-          for (const note of notes) io.out.write(`  ${note}\n`)
+          for (const { text } of notes) io.out.write(`  ${text}\n`)
         }
       }
       return EXIT.ok

@@ -1,11 +1,12 @@
 /** `cerith run`: the command's output as it comes, its exit code as ours, and nothing left behind. */
 import { resolve } from 'node:path'
 import type { Engine, RunHandle, Session } from '../../contract/engine.js'
-import { outcomeToJson, type Outcome } from '../../contract/outcome.js'
+import { outcomeToJson } from '../../contract/outcome.js'
 import type { ByteChunk, Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
 import { createTextStream } from '../../output/shape.js'
 import { exitCodeOf } from '../exit-code.js'
+import { inOurWords, tell } from '../outcome-lines.js'
 import { UsageError, type Io } from '../io.js'
 import { withEngine } from '../open-engine.js'
 import {
@@ -21,7 +22,6 @@ import {
 import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../sandbox-flags.js'
 import { countWords } from '../../output/change-lines.js'
 import type { Verb } from '../verb.js'
-import { visible } from '../../output/visible.js'
 
 interface RunOptions extends SandboxFlags {
   readonly json?: boolean
@@ -254,48 +254,4 @@ async function follow(
   } finally {
     for (const stop of stopListening) stop()
   }
-}
-
-/** What the streams could not say. */
-function tell(outcome: Outcome, io: Io): void {
-  const say = (line: string): void => io.err.write(`cerith: ${visible(line)}\n`)
-  if (outcome.status === 'dry_run') io.out.write(`${visible(outcome.stdout)}\n${planLines(outcome)}`)
-  if (outcome.status === 'timeout' && outcome.end?.kind === 'timeout')
-    say(`timed out after ${outcome.end.afterMs} ms${outcome.end.forced ? ' (had to be killed)' : ''}`)
-  if (outcome.refused) {
-    say(`refused (${outcome.refused.rule}): ${outcome.refused.reason}`)
-    say(outcome.refused.guidance)
-  }
-  if (outcome.status === 'running') say(`still running as ${outcome.id}; ${howToGoOn(outcome.id)}`)
-  // Advice is for people; a script that captures stderr wants the command's and no more.
-  const advises = io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed'
-  for (const note of outcome.notes) {
-    // A token that named nothing went out as text: a mistake in the command, told to a person and to a pipe.
-    if (note.startsWith('There is no secret ') || (advises && !note.includes('NOT killed'))) say(note)
-  }
-}
-
-/** The engine says what happened; how to go on is said in the words of whoever reads it, here those of the command line. */
-function inOurWords(outcome: Outcome): Outcome {
-  return outcome.status === 'running' ? { ...outcome, notes: [...outcome.notes, howToGoOn(outcome.id)] } : outcome
-}
-
-function howToGoOn(id: string | null): string {
-  return `cerith read ${id} --follow, cerith wait ${id}, cerith kill ${id}`
-}
-
-function planLines({ plan }: Outcome): string {
-  if (!plan) return ''
-  const rows: [string, string][] = [
-    ['directory', plan.cwd],
-    ['session', plan.session ?? 'none (a fresh shell)'],
-    ['timeout', plan.timeoutMs === null ? 'none' : `${plan.timeoutMs} ms`],
-    ['guard', `${plan.verdict.decision}${plan.verdict.rule ? ` (${plan.verdict.rule})` : ''}`],
-    ...plan.verdict.commands
-      .slice(0, 12)
-      .map((argv, i): [string, string] => [i === 0 ? 'sees' : '', visible(argv.join(' '))]),
-    ['env added', plan.addedEnv.join(' ') || 'nothing'],
-    ['env dropped', plan.droppedEnv.join(' ') || 'nothing'],
-  ]
-  return rows.map(([name, value]) => `  ${name.padEnd(12)}${value}\n`).join('')
 }

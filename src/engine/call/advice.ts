@@ -1,4 +1,5 @@
 /** Short sentences worth telling the model about how a command ended: what a code means, what probably went wrong. */
+import type { Note } from '../../contract/note.js'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { End } from '../../contract/outcome.js'
@@ -33,9 +34,9 @@ export function adviceFor(about: {
   plan: AdvisedCommand
   stderr: string
   pipeStatus: readonly number[] | null
-}): string[] {
+}): Note[] {
   const { end, plan } = about
-  const notes: string[] = []
+  const notes: Note[] = []
   if (end.kind === 'timeout') return terminalAdvice(plan.verdict)
   if (end.kind !== 'exit') return notes
   const { finalCommand } = plan.verdict.facts
@@ -46,18 +47,25 @@ export function adviceFor(about: {
     about.stderr.trim() === '' &&
     !MAY_END_EARLIER.test(plan.command)
   )
-    notes.push(`Exit code 1 of ${finalCommand} means: ${SAYS_NO.get(finalCommand)}.`)
+    notes.push({ code: 'answered-no', text: `Exit code 1 of ${finalCommand} means: ${SAYS_NO.get(finalCommand)}.` })
   else if (end.code > 128 && end.code < 193)
-    notes.push(`Exit code ${end.code} means that a process was ended by ${signalName(end.code - 128)}.`)
+    notes.push({
+      code: 'exit-code',
+      text: `Exit code ${end.code} means that a process was ended by ${signalName(end.code - 128)}.`,
+    })
   if (end.code === 0 && about.pipeStatus?.some((code) => code !== 0 && code !== 141))
-    notes.push(`Exit code 0 is that of the last stage only; the stages ended with ${about.pipeStatus.join(', ')}.`)
+    notes.push({
+      code: 'exit-code',
+      text: `Exit code 0 is that of the last stage only; the stages ended with ${about.pipeStatus.join(', ')}.`,
+    })
   if (end.code !== 0 && end.code < 128) {
     notes.push(...failureAdvice(end.code, about.stderr, plan.verdict))
     const path = unquotedPathWithSpaces(plan.command, plan.cwd)
     if (path)
-      notes.push(
-        `The path ${JSON.stringify(path)} exists and has spaces; quote it: '${path.replaceAll("'", String.raw`'\''`)}'.`,
-      )
+      notes.push({
+        code: 'advice',
+        text: `The path ${JSON.stringify(path)} exists and has spaces; quote it: '${path.replaceAll("'", String.raw`'\''`)}'.`,
+      })
   }
   return notes
 }
@@ -82,35 +90,43 @@ const COMPLAINTS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-function failureAdvice(code: number, stderr: string, verdict: AdvisedCommand['verdict']): string[] {
+function failureAdvice(code: number, stderr: string, verdict: AdvisedCommand['verdict']): Note[] {
   const { finalCommand } = verdict.facts
   if (code === 1 && finalCommand === 'read' && stderr.trim() === '')
-    return ['Exit code 1 of read means: stdin is empty. Give it input (read x <<< text), or use pty and type it.']
-  if (code === 126) return [notExecutable(stderr)]
+    return [
+      {
+        code: 'answered-no',
+        text: 'Exit code 1 of read means: stdin is empty. Give it input (read x <<< text), or use pty and type it.',
+      },
+    ]
+  if (code === 126) return [{ code: 'exit-code', text: notExecutable(stderr) }]
   const tail = stderr.slice(-4_096)
   const complaint = COMPLAINTS.find(([words]) => words.test(tail))
-  return complaint ? [complaint[1]] : terminalAdvice(verdict)
+  return complaint ? [advice(complaint[1])] : terminalAdvice(verdict)
 }
 
-function terminalAdvice({ facts: { finalCommand } }: AdvisedCommand['verdict']): string[] {
+function terminalAdvice({ facts: { finalCommand } }: AdvisedCommand['verdict']): Note[] {
   if (!finalCommand || !NEEDS_TERMINAL.test(finalCommand)) return []
-  return [`${finalCommand} needs a terminal: use pty, or a command that needs none (sed -i, cat, ps).`]
+  return [advice(`${finalCommand} needs a terminal: use pty, or a command that needs none (sed -i, cat, ps).`)]
 }
+
+function advice(text: string): Note {
+  return { code: 'advice', text }
+}
+
+/** What bash says about a file that it found and could not start, and what that means. */
+const NOT_EXECUTABLE: readonly (readonly [RegExp, string])[] = [
+  [/Is a directory/, 'it is a directory.'],
+  [
+    /bad interpreter/,
+    'the interpreter in its first line does not exist. Run it with an interpreter that is there, or correct its first line.',
+  ],
+  [/Exec format error/, 'it is made for another machine, or has no #! line.'],
+  [/(?:)/, 'it is not executable. Make it so (chmod +x FILE) or run it with its interpreter (bash FILE).'],
+]
 
 function notExecutable(stderr: string): string {
-  const why = /Is a directory/.test(stderr)
-    ? 'it is a directory'
-    : /bad interpreter/.test(stderr)
-      ? 'the interpreter in its first line does not exist'
-      : /Exec format error/.test(stderr)
-        ? 'it is made for another machine, or has no #! line'
-        : 'it is not executable'
-  const cure = /directory|machine/.test(why)
-    ? ''
-    : why.startsWith('the interpreter')
-      ? ' Run it with an interpreter that is there, or correct its first line.'
-      : ' Make it so (chmod +x FILE) or run it with its interpreter (bash FILE).'
-  return `Exit code 126 means: found, but ${why}.${cure}`
+  return `Exit code 126 means: found, but ${NOT_EXECUTABLE.find(([words]) => words.test(stderr))?.[1]}`
 }
 
 /** An existing path of which the command names the words without quotes (`cat my file.txt`). */

@@ -1,4 +1,5 @@
 /** A foreground call as its caller sees it: the output so far, the promise of an Outcome, and the means to stop it or let it go on alone. */
+import type { Note } from '../../contract/note.js'
 import type { RunHandle } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { ByteChunk, OutputChunk, StreamName, Taken } from '../../contract/output.js'
@@ -83,7 +84,7 @@ export class Call implements RunHandle, LiveCall {
   adorn: ((outcome: Outcome) => Outcome) | null = null
 
   /** To be said with the outcome, whatever it is. */
-  readonly notes: string[] = []
+  readonly notes: Note[] = []
 
   settle(outcome: Outcome): void {
     if (this.#done) return
@@ -241,8 +242,8 @@ export class Call implements RunHandle, LiveCall {
 }
 
 function withDrops(outcome: Outcome, droppedBytes: number): Outcome {
-  const note = `The reader of the stream was too slow: ${droppedBytes} bytes were dropped before it took them${outcome.outputFile === null ? '' : `; the output is in ${outcome.outputFile}`}.`
-  return { ...outcome, droppedBytes, notes: [...outcome.notes, note] }
+  const text = `The reader of the stream was too slow: ${droppedBytes} bytes were dropped before it took them${outcome.outputFile === null ? '' : `; the output is in ${outcome.outputFile}`}.`
+  return { ...outcome, droppedBytes, notes: [...outcome.notes, { code: 'output-lost', text }] }
 }
 
 function mayBecomeJob({ yieldMs, onTimeout }: RunRequest): boolean {

@@ -1,4 +1,5 @@
 /** Takes the bytes of one stream: masks them, keeps them bounded, shows them live, and makes the text of the Outcome. */
+import type { Note } from '../../contract/note.js'
 import type { AnsiMode, BinaryMode, Clip, OutputChunk, ProgressMode, StreamName } from '../../contract/output.js'
 import { describeBinary, looksBinary, sampleText, showControls } from '../../output/binary.js'
 import type { Clipped } from '../../output/clip.js'
@@ -76,9 +77,12 @@ export class Capture {
   }
 
   /** Said when the file for the whole output does not hold the whole of it. */
-  get spillNote(): string | null {
+  get spillNote(): Note | null {
     return this.#spill && this.#spill.lost > 0
-      ? `The file ${this.#spill.path} lacks ${this.#spill.lost} bytes of the output: it reached its limit, or the disk is full.`
+      ? {
+          code: 'output-lost',
+          text: `The file ${this.#spill.path} lacks ${this.#spill.lost} bytes of the output: it reached its limit, or the disk is full.`,
+        }
       : null
   }
 

@@ -1,4 +1,5 @@
 /** What a job is and how it is doing, from its directory alone: any process gets the same answer, days later too. */
+import type { Note } from '../../contract/note.js'
 import type { JobInfo, JobStatus } from '../../contract/job.js'
 import type { End } from '../../contract/outcome.js'
 import { existsSync, statSync } from 'node:fs'
@@ -97,7 +98,7 @@ function damagedRecord(dir: string, id: string): JobRecord {
     timeoutMs: null,
     session: null,
     sandbox: null,
-    notes: ['The record of this job is damaged.'],
+    notes: [{ code: 'record', text: 'The record of this job is damaged.' }],
   }
 }
 
@@ -170,27 +171,29 @@ export function infoOf(dir: string, state: JobState): JobInfo {
   }
 }
 
-function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End | null): string[] {
+function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End | null): Note[] {
   const notes = [...record.notes]
   const typists = record.pty ? whoTyped(dir) : null
-  if (typists) notes.push(typists)
-  if (lost !== null) notes.push(`Lost: ${lost}.`)
+  if (typists) notes.push({ code: 'typed-by-person', text: typists })
+  if (lost !== null) notes.push({ code: 'lost', text: `Lost: ${lost}.` })
   if (ended?.over) notes.push(overNote(ended.over, record.limits ?? null))
-  if (ended?.incomplete) notes.push('Some output could not be stored (disk full or not writable).')
+  if (ended?.incomplete)
+    notes.push({ code: 'output-lost', text: 'Some output could not be stored (disk full or not writable).' })
   // What was told to end is being ended.
   if (ended && busy && ended.why === '')
-    notes.push('Processes that it started are still running; kill the job to end them.')
+    notes.push({ code: 'still-there', text: 'Processes that it started are still running; kill the job to end them.' })
   if (ended && statSync(join(dir, 'late.log'), { throwIfNoEntry: false }))
-    notes.push('Output that came after its end follows the rest of its output.')
+    notes.push({ code: 'output-late', text: 'Output that came after its end follows the rest of its output.' })
   if (ended?.signal && (end?.kind === 'signal' || ended.why === '')) {
-    if (ended.signal === 25) notes.push('It wrote a file larger than its limit (SIGXFSZ).')
+    if (ended.signal === 25)
+      notes.push({ code: 'over-limit', text: 'It wrote a file larger than its limit (SIGXFSZ).' })
   }
   if (end) notes.push(...adviceOf(dir, record, end))
   return notes
 }
 
 /** What a foreground command that ended like this would be told; a job that did what it should costs no look at its output. */
-function adviceOf(dir: string, { command, cwd, streams, pty, finalCommand }: JobRecord, end: End): string[] {
+function adviceOf(dir: string, { command, cwd, streams, pty, finalCommand }: JobRecord, end: End): Note[] {
   if (end.kind !== 'timeout' && (end.kind !== 'exit' || end.code === 0)) return []
   const file = streams === 'separate' && !pty ? 'stderr.log' : 'output.log'
   const stderr = lastBytes(join(dir, file), ADVICE_BYTES).replace(/\n?\[background process [^\n]*\]\n$/, '')

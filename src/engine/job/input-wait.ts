@@ -1,4 +1,5 @@
 /** Tells when a command waits for somebody to type. Silence alone never counts: the kernel must see it wait for its input, or its terminal hide what is typed. */
+import type { Note } from '../../contract/note.js'
 import { readStored, storedSize } from '../../os/job/output.js'
 import type { StartRecord } from '../../os/job/record.js'
 import { askKeeper } from '../../os/job/terminal.js'
@@ -67,7 +68,7 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
 }
 
 /** What to tell the one who started it. */
-export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string): string {
+export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string): Note {
   const what = hidden
     ? 'wants a password or another hidden answer'
     : fullScreen
@@ -78,5 +79,8 @@ export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string
     : fullScreen
       ? `Send keys to job ${id} (q, C-c, ...) `
       : `Send the answer to job ${id}`
-  return `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how}; or stop the job and run the command in a way that does not ask.`
+  return {
+    code: 'waits-for-input',
+    text: `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how}; or stop the job and run the command in a way that does not ask.`,
+  }
 }

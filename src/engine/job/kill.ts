@@ -1,4 +1,5 @@
 /** Ends a job: its group, what left the group, and a look afterwards whether that is true. A job that has ended is left alone. */
+import { stillThere, type Note } from '../../contract/note.js'
 import { ShellError } from '../../contract/errors.js'
 import type { KillOptions, KillResult } from '../../contract/job.js'
 import { endStrays, orderKeeper, processesUnder, strayProcesses } from '../../os/job/control.js'
@@ -44,7 +45,7 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
       info: infoOf(job.dir, state),
       alreadyStopped: false,
       forced: false,
-      notes: ['It could not be ended: it has not started yet. Try again.'],
+      notes: [{ code: 'not-started', text: 'It could not be ended: it has not started yet. Try again.' }],
     }
   const alreadyStopped = state.ended !== null
   if (alreadyStopped && !state.busy) return { info: infoOf(job.dir, state), alreadyStopped, forced: false, notes: [] }
@@ -60,13 +61,14 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   const until = performance.now() + graceMs + PATIENCE_MS
   while (((state = job.state()).busy || (!state.ended && state.lost === null)) && performance.now() < until)
     await job.next(10)
-  const notes: string[] = []
+  const notes: Note[] = []
   if (alreadyStopped)
-    notes.push(
-      `It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had left running ${before.length === 1 ? 'was' : 'were'} ended.`,
-    )
+    notes.push({
+      code: 'ended-with-it',
+      text: `It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had left running ${before.length === 1 ? 'was' : 'were'} ended.`,
+    })
   const left = processesUnder(job.id, started)
-  if (left.length > 0) notes.push(`Could not end every process; still there: ${named(left)}.`)
+  if (left.length > 0) notes.push(stillThere(named(left)))
   notes.push(...(await portsStillUsed(ports, job)))
   return { info: infoOf(job.dir, state), alreadyStopped, forced: state.ended?.forced ?? false, notes }
 }
@@ -87,9 +89,14 @@ async function sendSignal(job: Killable, state: JobState, signal: number, graceM
     info,
     alreadyStopped: false,
     forced: false,
-    notes: info.isRunning
-      ? [`${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`]
-      : [`${signalName(signal)} was sent and it ended.`],
+    notes: [
+      {
+        code: 'signal-sent',
+        text: info.isRunning
+          ? `${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`
+          : `${signalName(signal)} was sent and it ended.`,
+      },
+    ],
   }
 }
 
@@ -100,18 +107,24 @@ async function killLost(job: Killable, state: JobState, graceMs: number): Promis
   const strays = find()
   if (strays.length === 0) return { info: infoOf(job.dir, state), alreadyStopped: true, forced: false, notes: [] }
   const { forced, left } = await endStrays(find, graceMs)
-  const notes = [
-    `Its keeper was gone; ${strays.length} ${strays.length === 1 ? 'process' : 'processes'} of it ${strays.length === 1 ? 'was' : 'were'} found and ended.`,
+  const notes: Note[] = [
+    {
+      code: 'ended-with-it',
+      text: `Its keeper was gone; ${strays.length} ${strays.length === 1 ? 'process' : 'processes'} of it ${strays.length === 1 ? 'was' : 'were'} found and ended.`,
+    },
   ]
-  if (left.length > 0) notes.push(`Could not end every process; still there: ${named(left)}.`)
+  if (left.length > 0) notes.push(stillThere(named(left)))
   return { info: infoOf(job.dir, job.state()), alreadyStopped: false, forced, notes }
 }
 
-async function portsStillUsed(ports: readonly number[], job: Killable): Promise<string[]> {
+async function portsStillUsed(ports: readonly number[], job: Killable): Promise<Note[]> {
   const until = performance.now() + PORT_PATIENCE_MS
   const used = (): number[] => ports.filter((port) => listenersOn(port).length > 0)
   while (used().length > 0 && performance.now() < until) await job.next(25)
-  return used().map((port) => `Port ${port} is still in use by ${named(listenersOn(port))}.`)
+  return used().map((port) => ({
+    code: 'port-in-use',
+    text: `Port ${port} is still in use by ${named(listenersOn(port))}.`,
+  }))
 }
 
 /** One line of the keeper's orders, and short enough for its record. */

@@ -140,7 +140,10 @@ function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: 
     session: plan.session,
     pipeStatus: null,
     notes: [
-      `Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id.`,
+      {
+        code: 'goes-on',
+        text: `Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id.`,
+      },
     ],
   })
 }

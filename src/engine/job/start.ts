@@ -1,4 +1,5 @@
 /** Starts a job: its record first, then its keeper with the command. A crash in between leaves a job that never started, and nothing else. */
+import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +28,7 @@ export interface Restore {
   /** Bash code, as bytes (latin1); empty for a session that has no state yet. */
   readonly code: string
   /** What of the state it does not get. */
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
 }
 
 export interface StartedJob {
@@ -208,11 +209,8 @@ function givenVariables({ request, env }: Plan): string {
 }
 
 /** A command that fails for want of memory or processes says so in its own words; the limits it ran under stand beside them. */
-function limitNotes({ limits }: Plan): string[] {
+function limitNotes({ limits }: Plan): Note[] {
   if (!limits) return []
-  return [
-    `Runs with limits: ${Object.entries(limits)
-      .map(([name, value]) => `${name} ${value}`)
-      .join(', ')}.`,
-  ]
+  const shown = Object.entries(limits).map(([name, value]) => `${name} ${value}`)
+  return [{ code: 'limits', text: `Runs with limits: ${shown.join(', ')}.` }]
 }

@@ -1,4 +1,5 @@
 /** Resolves a command's secret tokens at the last moment: the values go one way, the script another, and nothing of a value is parsed. */
+import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
 import type { Refusal } from '../../contract/outcome.js'
 import { nearest } from '../../config/nearest.js'
@@ -12,7 +13,7 @@ export interface DeliveredCommand {
   readonly epilogue: string
   readonly payload: Uint8Array | null
   /** Tokens that name no secret stay as they are, and the outcome says so. */
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
 }
 
 export async function deliverCommand(
@@ -62,7 +63,7 @@ export async function deliverCommand(
 }
 
 /** A misspelt name would otherwise go out as text, with exit code 0 and without a word. */
-async function unknownNotes(unknown: readonly string[], services: Services): Promise<string[]> {
+async function unknownNotes(unknown: readonly string[], services: Services): Promise<Note[]> {
   const known = await services.secrets.names()
   return unknown.map((name) => {
     const close = nearest(name, known)
@@ -71,7 +72,8 @@ async function unknownNotes(unknown: readonly string[], services: Services): Pro
       : known.length > 0
         ? `; there are ${known.slice(0, 8).join(', ')}`
         : ''
-    return `There is no secret ${name}, so its token stayed in the command as text${meant}`
+    const text = `There is no secret ${name}, so its token stayed in the command as text${meant}`
+    return { code: 'unknown-secret', text }
   })
 }
 

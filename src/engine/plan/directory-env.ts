@@ -1,4 +1,5 @@
 /** A request of a fresh shell with the variables of its directory; what was given for the call itself wins. */
+import type { Note } from '../../contract/note.js'
 import type { RunRequest } from '../../contract/request.js'
 import { checkDirectory } from '../../os/paths.js'
 import type { Services } from '../services/services.js'
@@ -7,7 +8,7 @@ import { environmentOf } from './plan.js'
 export async function withDirectoryEnv<R extends RunRequest>(
   request: R,
   services: Services,
-): Promise<{ readonly request: R; readonly notes: readonly string[] }> {
+): Promise<{ readonly request: R; readonly notes: readonly Note[] }> {
   const { directories } = services
   if (!directories || request?.envMode === 'replace') return { request, notes: [] }
   const cwd = checkDirectory(request.cwd, services.cwd, services.roots)

@@ -48,6 +48,7 @@ export function refusalOf(verdict: Verdict, command: string): Refusal {
     rule: verdict.rule ?? 'policy',
     reason,
     guidance: verdict.guidance ?? 'Find another way to do it, or ask the person in charge.',
+    ...(verdict.dangerous || verdict.reason === null ? { isWhole: true } : {}),
   }
 }
 

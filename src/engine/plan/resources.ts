@@ -1,4 +1,5 @@
 /** Limits of one command: which of the engine's and the call's count, and what is said when one is exceeded. */
+import type { Note } from '../../contract/note.js'
 import type { OverLimit } from '../../contract/outcome.js'
 import type { ResourceLimits } from '../../contract/request.js'
 import { sizeWords } from '../../output/binary.js'
@@ -15,7 +16,11 @@ export function tightest(engine: ResourceLimits | undefined, call: ResourceLimit
   return limits.length === 0 ? null : Object.fromEntries(limits)
 }
 
-export function overNote({ limit, used }: OverLimit, limits: ResourceLimits | null): string {
+export function overNote(over: OverLimit, limits: ResourceLimits | null): Note {
+  return { code: 'over-limit', text: overText(over, limits) }
+}
+
+function overText({ limit, used }: OverLimit, limits: ResourceLimits | null): string {
   const allowed = limits?.[limit]
   const of = (text: (value: number) => string, value: number | undefined): string =>
     value === undefined ? '' : `, ${text(value)} allowed`

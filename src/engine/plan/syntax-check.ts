@@ -25,6 +25,6 @@ export async function syntaxErrorOutcome(plan: Plan, services: Services): Promis
     id: null,
     session: plan.session,
     pipeStatus: null,
-    notes: ['The command has a syntax error; nothing of it was run.'],
+    notes: [{ code: 'not-run', text: 'The command has a syntax error; nothing of it was run.' }],
   })
 }

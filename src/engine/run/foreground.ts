@@ -1,4 +1,5 @@
 /** Runs one command in a shell of its own: start, follow, stop when told, settle exactly once. */
+import { stillThere, type Note } from '../../contract/note.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { StreamName } from '../../contract/output.js'
@@ -227,15 +228,15 @@ async function supervise(
     for (const reader of readers) reader.close()
     throw neverArrivedError(textOf(err ?? out))
   }
-  const notes: string[] = [...delivered.notes]
+  const notes: Note[] = [...delivered.notes]
   const held = readers.some((reader) => !reader.ended)
   const leftovers = ward.state.gone ? [] : processesOf(ward)
   if (exit.lost) notes.push(LOST_NOTE)
   if (exit.over) notes.push(overNote(exit.over, plan.limits))
-  if (ward.state.wasStopped) notes.push(STOPPED_NOTE)
+  if (ward.state.wasStopped) notes.push({ code: 'weak-kill', text: STOPPED_NOTE })
   if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
-  if (stop && !ward.state.gone) notes.push(`Could not end every process; still there: ${leftovers.join(', ')}`)
-  if (stop && launcher.tier === 'plain') notes.push(PLAIN_TIER_CAVEAT)
+  if (stop && !ward.state.gone) notes.push(stillThere(leftovers.join(', ')))
+  if (stop && launcher.tier === 'plain') notes.push({ code: 'weak-kill', text: PLAIN_TIER_CAVEAT })
   const end = endOf(exit, (stop as { why: string } | null)?.why ?? null, plan)
   const pipeStatus = statusFile ? readPipeStatus(statusFile) : null
   if (!held) {
@@ -312,13 +313,16 @@ function readPipeStatus(file: string): number[] | null {
   }
 }
 
-function leftoverNote(pids: readonly number[], held: boolean): string {
+function leftoverNote(pids: readonly number[], held: boolean): Note {
   const shown = pids
     .slice(0, 5)
     .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
     .join(', ')
   const more = pids.length > 5 ? ` and ${pids.length - 5} more` : ''
-  return `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`
+  return {
+    code: 'still-there',
+    text: `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`,
+  }
 }
 
 function removeQuietly(file: string): void {

@@ -1,4 +1,5 @@
 /** Runs a command on a terminal and waits for it: a job from its first moment, so that people can watch it and it can go on alone at any time. */
+import type { Note } from '../../contract/note.js'
 import { join } from 'node:path'
 import type { Outcome } from '../../contract/outcome.js'
 import { writeFifo } from '../../os/job/control.js'
@@ -145,7 +146,7 @@ async function supervise(
     request.signal?.removeEventListener('abort', onAbort)
   }
   /** It goes on as the job that it already is. */
-  const leave = async (note: string, waiting: Waiting | null = null): Promise<Outcome> => {
+  const leave = async (note: Note, waiting: Waiting | null = null): Promise<Outcome> => {
     if (left || stop || ward.state.exited || call.settled) return call.outcome
     left = true
     letGo()
@@ -224,18 +225,23 @@ async function supervise(
   }
   const pipeStatus = extras.stagesFile ? readStages(extras.stagesFile) : null
   const end = endOf(exit, stop, plan)
-  const notes: string[] = exit.over ? [overNote(exit.over, plan.limits)] : []
+  const notes: Note[] = exit.over ? [overNote(exit.over, plan.limits)] : []
   const leftovers = ward.state.gone ? [] : processesOf(ward)
   // With nobody left its keeper leaves in a moment, and the directory with it.
   if (leftovers.length === 0) await within(ward.gone, GONE_LIMIT_MS)
   if (leftovers.length > 0)
-    notes.push(
-      `${stop ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers
+    notes.push({
+      code: 'still-there',
+      text: `${stop ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers
         .slice(0, 5)
         .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
         .join(', ')}. It ends with the engine.`,
-    )
-  if (follower.missed > 0) notes.push(`${follower.missed} bytes of output came faster than they could be kept.`)
+    })
+  if (follower.missed > 0)
+    notes.push({
+      code: 'output-lost',
+      text: `${follower.missed} bytes of output came faster than they could be kept.`,
+    })
   notes.push(...adviceFor({ end, plan, stderr: text.text, pipeStatus }))
   const outcome = endedOutcome({
     end, stdout: '', stderr: '', output: text.text, truncated: text.truncated || follower.missed > 0, omittedBytes: text.omittedBytes + follower.missed, outputFile: out.spillPath, durationMs: Math.round(performance.now() - startedAt),
@@ -263,8 +269,11 @@ async function typeAhead(dir: string, input: Buffer): Promise<void> {
   }
 }
 
-function stillRunning(id: string, why: string): string {
-  return `Still running, NOT killed: ${why}; it goes on as background job ${id}. Read its output, type into it, wait for it or stop it by that id.`
+function stillRunning(id: string, why: string): Note {
+  return {
+    code: 'goes-on',
+    text: `Still running, NOT killed: ${why}; it goes on as background job ${id}. Read its output, type into it, wait for it or stop it by that id.`,
+  }
 }
 
 function pause(ms: number): Promise<void> {

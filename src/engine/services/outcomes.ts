@@ -1,4 +1,5 @@
 /** Makes Outcomes: one place that knows what every field means for every way a request can come out. */
+import type { Note } from '../../contract/note.js'
 import type { End, Outcome, PlanSummary, Refusal } from '../../contract/outcome.js'
 import { statusOf } from '../../contract/outcome.js'
 
@@ -62,7 +63,7 @@ export function abortedOutcome(about: { cwd: string; session: string | null }): 
     end: { kind: 'kill', forced: false, by: 'caller' },
     cwd: about.cwd,
     session: about.session,
-    notes: ['The request was cancelled before it started; nothing was run.'],
+    notes: [{ code: 'not-run', text: 'The request was cancelled before it started; nothing was run.' }],
   }
 }
 
@@ -164,8 +165,10 @@ export function runningOutcome(running: Omit<Ran, 'end'>): Outcome {
   }
 }
 
-export const LOST_NOTE =
-  'The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.'
+export const LOST_NOTE: Note = {
+  code: 'lost',
+  text: 'The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.',
+}
 
 /** A command whose watcher was gone before it could say that it had started. */
 export function lostOutcome(about: { cwd: string; session: string | null }, durationMs: number): Outcome {

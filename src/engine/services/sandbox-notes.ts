@@ -1,4 +1,5 @@
 /** What the sandbox has to say about an outcome: what it kept the command from, told from facts and once per cause. */
+import type { Note } from '../../contract/note.js'
 import { explain, type Blocked } from '../../confine/explain.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { SandboxFacts, SandboxOptions } from '../../contract/sandbox.js'
@@ -30,7 +31,7 @@ export function adorned(
   const lacking = (limits?.missing ?? []).map(missingNote)
   const tried = built.tried ? [tryNote(built.tried)] : []
   const told = [...tried, ...(failed ? [...blocked, ...unreached, ...hit, ...lacking] : lacking)]
-  const notes = [...told, ...set.map(foundNote)]
+  const fresh = [...told, ...set.map(foundNote)]
     .filter(({ cause }) => !known.has(cause))
     .map(({ cause, text }) => {
       known.add(cause)
@@ -40,7 +41,7 @@ export function adorned(
     ...place,
     blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(set.map(({ path }) => path)),
   }
-  const all = [...notes, ...news]
+  const all = [...fresh, ...news].map((text): Note => ({ code: 'sandbox', text }))
   return { ...outcome, sandbox: facts, notes: all.length > 0 ? [...outcome.notes, ...all] : outcome.notes }
 }
 

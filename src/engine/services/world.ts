@@ -1,4 +1,5 @@
 /** The user's own world, where it was asked for: what the login shell sets up, and the variables of directories. */
+import type { Note } from '../../contract/note.js'
 import { isSecretName } from '../../contract/secret.js'
 import { ShellError } from '../../contract/errors.js'
 import { parseDotenv } from '../../env/dotenv.js'
@@ -93,9 +94,9 @@ function allowed({ set, unset, notes }: DirectoryEnv, allowDangerous: boolean, s
     if (value.length >= 8 && isSecretName(name) && (isNamedLikeSecret(name, value) || secretLook(value) !== null))
       secrets.set({ kind: 'secret', name }, new TextEncoder().encode(value))
   const left = Object.keys(set).filter((name) => !kept.some(([one]) => one === name))
-  return {
-    set: Object.fromEntries(kept),
-    unset,
-    notes: left.length === 0 ? notes : [...notes, `Not set: ${left.join(', ')} (loader and start-up hooks stay out).`],
-  }
+  const told: Note[] =
+    left.length === 0
+      ? []
+      : [{ code: 'environment', text: `Not set: ${left.join(', ')} (loader and start-up hooks stay out).` }]
+  return { set: Object.fromEntries(kept), unset, notes: [...notes, ...told] }
 }

@@ -9,6 +9,6 @@ export function restoreOf(state: ShellState | null, initial: readonly string[]):
   const except = exceptHooks(state, initial)
   return {
     code: restoreCode(state, { variables: initial }),
-    notes: except ? [`It begins with the state of the session${except}.`] : [],
+    notes: except ? [{ code: 'state', text: `It begins with the state of the session${except}.` }] : [],
   }
 }

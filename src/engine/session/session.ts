@@ -1,4 +1,5 @@
 /** A shell that remembers. Calls run in order; whatever a command does to the shell, the session goes on with its state. */
+import type { Note } from '../../contract/note.js'
 import { resolve } from 'node:path'
 import type { RunHandle, Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
@@ -90,7 +91,7 @@ export class LiveSession implements Session {
   /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
   #adopted = false
   /** To be said by the next call. */
-  readonly #news: string[] = []
+  readonly #news: Note[] = []
   readonly #directory: SessionDirectory
   readonly #directoryEnv = new SessionDirectoryEnv()
   #busy = false
@@ -115,8 +116,11 @@ export class LiveSession implements Session {
     this.#directory = new SessionDirectory(services.seen)
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseSnapshot(parts.saved) : null)
     if (parts.saved && !this.#memory.state)
-      this.#news.push('The saved state of this session could not be read; it starts without it.')
-    if (services.succeeds) this.#news.push(startedAgain(services.succeeds))
+      this.#news.push({
+        code: 'state',
+        text: 'The saved state of this session could not be read; it starts without it.',
+      })
+    if (services.succeeds) this.#news.push({ code: 'shell-restarted', text: startedAgain(services.succeeds) })
     this.#news.push(...missingNotes(this.#memory.state?.missing ?? []))
     // Once for all its quick calls.
     services.live.add(this.#life)
@@ -396,7 +400,7 @@ export class LiveSession implements Session {
     this.#planDump()
   }
 
-  #site(notes: readonly string[]): CallSite {
+  #site(notes: readonly Note[]): CallSite {
     return {
       name: this.name,
       services: this.#services,
@@ -414,7 +418,7 @@ export class LiveSession implements Session {
   }
 
   /** The live shell, or its successor with the last state. */
-  async #ready(notes: string[]): Promise<SessionShell> {
+  async #ready(notes: Note[]): Promise<SessionShell> {
     if (this.#shell?.alive) {
       if (!isDoomed(this.#shell.pid)) return this.#shell
       // The launcher says so in a moment.
@@ -449,7 +453,8 @@ export class LiveSession implements Session {
     const found = await shell.restore(wanted, { variables: this.initialNames })
     memory.noteDump(shell, AFTER)
     const missing = found ? notRestored(wanted, found) : ['its state']
-    if (missing.length > 0) notes.push(`Not restored in the new shell: ${missing.slice(0, 20).join(', ')}.`)
+    if (missing.length > 0)
+      notes.push({ code: 'state', text: `Not restored in the new shell: ${missing.slice(0, 20).join(', ')}.` })
     return shell
   }
 
@@ -459,7 +464,7 @@ export class LiveSession implements Session {
   }
 
   /** Gives the shell the variables of the directory that it is in, and takes those of the one before away. */
-  async #enterDirectory(notes: string[]): Promise<void> {
+  async #enterDirectory(notes: Note[]): Promise<void> {
     const { directories } = this.#services
     if (!directories || !this.#directoryEnv.isDue(directories, this.cwd)) return
     const shell = await this.#ready(notes)
@@ -523,7 +528,7 @@ function fixedSandbox(): ShellError {
 }
 
 /** What a snapshot could not hold, or must not. */
-function missingNotes(missing: readonly string[]): string[] {
+function missingNotes(missing: readonly string[]): Note[] {
   const of = (kind: string): string =>
     missing
       .filter((line) => line.startsWith(`${kind} `))
@@ -532,5 +537,5 @@ function missingNotes(missing: readonly string[]): string[] {
   return [
     ...(of('secret') ? [`Not kept from one process to the next, because it held a secret: ${of('secret')}.`] : []),
     ...(of('hook') ? [`Not kept: ${of('hook')} (loader and start-up hooks stay out of new shells).`] : []),
-  ]
+  ].map((text) => ({ code: 'state', text }))
 }

@@ -1,4 +1,5 @@
 /** A session's command on a terminal: it runs in a shell of its own with the session's state, and what it changed comes back to the session. */
+import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
 import type { Call } from '../call/call.js'
 import type { Jobs } from '../job/jobs.js'
@@ -13,6 +14,11 @@ import { restoreOf } from './restore.js'
 import type { LiveSession } from './session.js'
 import { dumpBody, dumpEnd, DumpReader, LEAVING } from './shell/dump.js'
 import { parseState } from './shell/state.js'
+
+const STATE_LOST: Note = {
+  code: 'state',
+  text: 'It ended before its shell could say what it changed: the session keeps the state from before.',
+}
 
 export async function runSessionOnTerminal(
   plan: Plan,
@@ -37,8 +43,7 @@ export async function runSessionOnTerminal(
       const state = parseState(dumps.last?.sections)
       if (state) await session.adopt(state)
       else session.noteStatus(outcome.exitCode ?? 130)
-      const lost = 'It ended before its shell could say what it changed: the session keeps the state from before.'
-      return { ...outcome, cwd: session.cwd, notes: [...outcome.notes, ...notes, ...(state ? [] : [lost])] }
+      return { ...outcome, cwd: session.cwd, notes: [...outcome.notes, ...notes, ...(state ? [] : [STATE_LOST])] }
     },
   })
 }

@@ -1,4 +1,5 @@
 /** What is written down about a job: by its engine before the start, by its keeper at the start and at the end. Torn files read as missing. */
+import type { Note } from '../../contract/note.js'
 import type { SandboxPlace } from '../../contract/sandbox.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
 import type { JobOwner, ResourceLimits } from '../../contract/request.js'
@@ -27,7 +28,7 @@ export interface JobRecord {
   readonly limits?: ResourceLimits
   /** What advice about its end depends on: the last command of its line. */
   readonly finalCommand?: string
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
 }
 
 /** `started`, written by the keeper: pid + start time name a process for ever. */
@@ -112,7 +113,7 @@ export function readJobRecord(dir: string, id: string): JobRecord | null {
     sandbox: typeof value.sandbox?.room === 'string' ? value.sandbox : null,
     ...(typeof value.limits === 'object' && value.limits !== null ? { limits: value.limits } : {}),
     ...(typeof value.finalCommand === 'string' ? { finalCommand: value.finalCommand } : {}),
-    notes: Array.isArray(value.notes) ? value.notes.filter((note) => typeof note === 'string') : [],
+    notes: notesIn(value.notes),
   }
 }
 
@@ -190,5 +191,17 @@ function textsOf(value: unknown): Record<string, string> {
   if (typeof value !== 'object' || value === null) return {}
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
+}
+
+/** Versions before this one wrote plain sentences. */
+function notesIn(value: unknown): Note[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((note: string | Partial<Note> | null) =>
+    typeof note === 'string'
+      ? [{ code: 'record', text: note }]
+      : typeof note?.code === 'string' && typeof note.text === 'string'
+        ? [{ code: note.code, text: note.text }]
+        : [],
   )
 }

@@ -2,6 +2,7 @@
  * The engine's face for another place: the same methods, one round trip each. Nothing here knows how the place is reached;
  * `open` arrives there and gives a link.
  */
+import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
 import type { Accepted, Changes, Discarded, TryInfo } from '../../contract/changes.js'
 import type { Engine, RunHandle, Session, SessionInfo } from '../../contract/engine.js'
@@ -69,7 +70,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   let replaced: ShellError | null = null
   const sessions = new Map<string, NearSession>()
   const recoverable = new Map<string, { readonly command: string; readonly outcome: Promise<Outcome | null> }>()
-  const news: string[] = options.reach?.note === undefined ? [] : [options.reach.note]
+  const news: Note[] = options.reach?.note === undefined ? [] : [{ code: 'place', text: options.reach.note }]
 
   const tell = (event: LinkEvent): void => {
     for (const listener of linkListeners) listener(event)
@@ -140,7 +141,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     ask: () => ask,
     call: (number) => calls.get(number),
     openCalls: () => calls.count,
-    onRefused: (what) => news.push(`${what}; it was refused.`),
+    onRefused: (what) => news.push({ code: 'place', text: `${what}; it was refused.` }),
   })
 
   const take = (kind: string, payload: Buffer): void => {
@@ -220,9 +221,10 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       if (session && outcome.status !== 'refused') session.cwd = outcome.cwd
       const notes = [...news.splice(0), ...(session?.takeNews() ?? []), ...outcome.notes]
       if (gap > 0)
-        notes.push(
-          `${gap} bytes of live output were not shown: the link was slower than the command. This result is complete.`,
-        )
+        notes.push({
+          code: 'output-lost',
+          text: `${gap} bytes of live output were not shown: the link was slower than the command. This result is complete.`,
+        })
       return notes.length > outcome.notes.length ? { ...outcome, notes } : outcome
     } catch (error) {
       if (!(error instanceof CallLost)) throw error
@@ -251,7 +253,9 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     const outcome = done.late.then((value) => (value ? shown(value as Outcome) : null))
     recoverable.set(done.name, { command, outcome })
     if (recoverable.size > KEPT_RECOVERED) recoverable.delete(recoverable.keys().next().value as string)
-    void outcome.then((value) => value && news.push(recoveredText(done.name, command, value)))
+    void outcome.then(
+      (value) => value && news.push({ code: 'recovered', text: recoveredText(done.name, command, value) }),
+    )
   }
 
   const stream = (verb: string, session: NearSession | null, request: RunRequest): RunHandle => {
@@ -274,7 +278,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
 
   class NearSession implements Session {
     #generation = generation
-    #news: string[] = []
+    #news: Note[] = []
     #isClosed = false
 
     constructor(
@@ -289,10 +293,10 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       if (this.#generation === generation) return
       this.#generation = generation
       this.cwd = welcome?.cwd ?? this.cwd
-      this.#news.push(sessionGoneText(url, this.name, goneWhy))
+      this.#news.push({ code: 'shell-restarted', text: sessionGoneText(url, this.name, goneWhy) })
     }
 
-    takeNews(): string[] {
+    takeNews(): Note[] {
       // The engine may have been replaced while the call waited for its link.
       if (!this.#isClosed) this.use()
       return this.#news.splice(0)

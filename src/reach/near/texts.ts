@@ -70,7 +70,7 @@ export function lostOutcome(
     id: null,
     session,
     pipeStatus: null,
-    notes: [text],
+    notes: [{ code: 'lost', text }],
     refused: null,
     plan: null,
     waitingForInput: null,

@@ -29,7 +29,7 @@ test.each(['fresh', 'session'])('it is told how much, in the iterator and in the
   expect(outcome.droppedBytes).toBeGreaterThan(0)
   expect(seen + dropped).toBe(BYTES + 1)
   expect(outcome.droppedBytes).toBe(dropped)
-  expect(outcome.notes.join(' ')).toContain(`${dropped} bytes were dropped`)
+  expect(outcome.notes.map(({ text }) => text).join(' ')).toContain(`${dropped} bytes were dropped`)
 })
 
 test('a reader that keeps up loses nothing', async () => {

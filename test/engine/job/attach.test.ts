@@ -116,7 +116,7 @@ describe.skipIf(!findHelper())('attach', () => {
     const { info } = await job.wait({ timeoutMs: 10_000 })
     expect((await job.read()).text).toContain('20 70')
     expect((await job.read()).text).not.toContain('never typed')
-    expect(info.notes.join(' ')).toMatch(/Typed into by ann \(\d+ bytes/)
+    expect(info.notes.map(({ text }) => text).join(' ')).toMatch(/Typed into by ann \(\d+ bytes/)
   })
 
   test('a terminal that was stopped holds the view back, not the job; it sees everything when it goes on', async () => {

@@ -304,7 +304,7 @@ test('F14 a detached job without its keeper is lost, but its processes are found
   expect(isAlive(pid as number)).toBe(true)
   const killed = await job.kill({ graceMs: 200 })
   expect(killed).toMatchObject({ alreadyStopped: false, info: { status: 'lost' } })
-  expect(killed.notes[0]).toContain('were found and ended')
+  expect(killed.notes[0]?.text).toContain('were found and ended')
   expect(isAlive(pid as number)).toBe(false)
 })
 

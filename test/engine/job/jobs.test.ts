@@ -73,7 +73,7 @@ test('a foreground command moves to the background without losing or doubling a 
     yieldMs: 250,
   })
   expect(outcome).toMatchObject({ status: 'running', exitCode: null })
-  expect(outcome.notes[0]).toContain('NOT killed')
+  expect(outcome.notes[0]?.text).toContain('NOT killed')
   gate.open()
   const job = await engine.job(outcome.id as string)
   expect((await job.wait()).info).toMatchObject({ status: 'failed', exitCode: 7 })
@@ -85,7 +85,9 @@ test('a command that ends in & ends at once; what its child prints later can be 
   const job = await engine.start({ command: `(${gate.wait}; echo later; sleep 60) & echo now`, streams: 'merged' })
   const { info } = await job.wait()
   expect(info).toMatchObject({ status: 'completed', exitCode: 0, bytes: { total: 4 } })
-  expect(info.notes).toEqual(['Processes that it started are still running; kill the job to end them.'])
+  expect(info.notes).toEqual([
+    { code: 'still-there', text: 'Processes that it started are still running; kill the job to end them.' },
+  ])
   gate.open()
   let text = ''
   for (let cursor = 0; !text.includes('later'); await new Promise((resolve) => setTimeout(resolve, 10))) {
@@ -97,5 +99,7 @@ test('a command that ends in & ends at once; what its child prints later can be 
   const killed = await job.kill()
   expect(killed.alreadyStopped).toBe(true)
   expect(killed.notes).toHaveLength(1)
-  expect((await job.info()).notes).toEqual(['Output that came after its end follows the rest of its output.'])
+  expect((await job.info()).notes).toEqual([
+    { code: 'output-late', text: 'Output that came after its end follows the rest of its output.' },
+  ])
 })

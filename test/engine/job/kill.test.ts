@@ -54,7 +54,7 @@ test('F12 what is left of the group after its leader ended is ended by a kill of
   expect(isAlive(child as number)).toBe(true)
   const result = await job.kill()
   expect(result).toMatchObject({ alreadyStopped: true, info: { status: 'completed' } })
-  expect(result.notes[0]).toContain('left running')
+  expect(result.notes[0]?.text).toContain('left running')
   expect(isAlive(child as number)).toBe(false)
 })
 
@@ -131,7 +131,7 @@ test('any other signal is only delivered: a program that goes on is still runnin
   )
   const usr = await job.kill({ signal: 'USR1' })
   expect(usr).toMatchObject({ alreadyStopped: false, info: { status: 'running' } })
-  expect(usr.notes[0]).toContain('still running')
+  expect(usr.notes[0]?.text).toContain('still running')
   expect(await job.wait({ until: 'got it', timeoutMs: 20_000 })).toMatchObject({ reason: 'until' })
   expect(await job.kill({ signal: 'SIGINT' })).toMatchObject({ info: { status: 'completed', exitCode: 0 } })
   await expect(job.kill({ signal: 'NOPE' })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
@@ -151,7 +151,7 @@ test('a port that is still in use after the kill is named, with who holds it', a
     started(shared(port as number), 'up'),
   ])
   const { notes } = await inside.kill()
-  expect(notes[0]).toMatch(new RegExp(`^Port ${port} is still in use by ${(await outside.info()).pid} \\(perl`))
+  expect(notes[0]?.text).toMatch(new RegExp(`^Port ${port} is still in use by ${(await outside.info()).pid} \\(perl`))
 })
 
 test('kill from another engine, and two kills at once, end it once', async () => {

@@ -57,15 +57,18 @@ test('a limit of CPU time ends a busy loop, and the notes say why', async () => 
   const { info } = await job.wait({ timeoutMs: 25_000 })
   expect(info).toMatchObject({ status: 'killed', end: { by: 'limit', over: { limit: 'cpuSeconds' } } })
   expect(info.notes).toEqual([
-    'Runs with limits: cpuSeconds 1.',
-    expect.stringMatching(/^Over its CPU limit: 1\.\d s used, 1 s allowed/),
+    { code: 'limits', text: 'Runs with limits: cpuSeconds 1.' },
+    { code: 'over-limit', text: expect.stringMatching(/^Over its CPU limit: 1\.\d s used, 1 s allowed/) as string },
   ])
 })
 
 test('a limit of memory stops a hog; a limit of file size stops a writer', async () => {
   const hog = await place.engine.start({ command: 'tail /dev/zero', limits: { memoryBytes: 64 * 1024 * 1024 } })
   expect((await hog.wait({ timeoutMs: 20_000 })).info).toMatchObject({
-    notes: ['Runs with limits: memoryBytes 67108864.', expect.stringContaining('Over its memory limit: ')],
+    notes: [
+      { code: 'limits', text: 'Runs with limits: memoryBytes 67108864.' },
+      { code: 'over-limit', text: expect.stringContaining('Over its memory limit: ') as string },
+    ],
   })
   const writer = await place.engine.start({
     command: 'exec head -c 100000 /dev/zero > "$OUT"',

@@ -16,7 +16,7 @@ test('a yield names the job, keeps the output so far, and the end comes later wi
   const outcome = await place.engine.run({ command: `echo one; ${gate.wait}; echo two; exit 12`, yieldMs: 1_000 })
   expect(outcome).toMatchObject({ status: 'running', stdout: 'one\n', end: null, exitCode: null })
   expect(outcome.id).toMatch(/^shell_/)
-  expect(outcome.notes[0]).toMatch(
+  expect(outcome.notes[0]?.text).toMatch(
     /^Still running, NOT killed: .* background job shell_\w+\. Read its output, wait for it or stop it by that id\.$/,
   )
   const job = await place.engine.job(outcome.id as string)

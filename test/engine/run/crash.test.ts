@@ -141,7 +141,7 @@ describe('a launcher that is killed from outside', () => {
     process.kill(processFacts(warden)?.parent as number, 'SIGKILL')
     const lost = await running.outcome
     expect(lost.status).toBe('failed')
-    expect(lost.notes.join(' ')).toContain('destroyed from outside')
+    expect(lost.notes.map(({ text }) => text).join(' ')).toContain('destroyed from outside')
     expect((await engine.run({ command: 'echo next' })).stdout).toBe('next\n')
     expect((await session.run({ command: 'echo again' })).stdout).toBe('again\n')
   })

@@ -77,14 +77,14 @@ describe('a fresh run', () => {
     })
     const child = await engine.run({ command: 'sh -c "kill -KILL \\$\\$"; exit $?' })
     expect(child).toMatchObject({ status: 'failed', exitCode: 137 })
-    expect(child.notes.join()).toContain('SIGKILL')
+    expect(child.notes.map(({ text }) => text).join()).toContain('SIGKILL')
   })
 
   test('pipe_status tells the stages of the last pipeline, and that a zero hides a failure', async () => {
     const engine = await testEngine()
     const outcome = await engine.run({ command: 'echo a; false | true' })
     expect(outcome).toMatchObject({ status: 'completed', exitCode: 0, pipeStatus: [1, 0] })
-    expect(outcome.notes.join()).toContain('1, 0')
+    expect(outcome.notes.map(({ text }) => text).join()).toContain('1, 0')
     expect((await engine.run({ command: 'set -o pipefail; exit 5 | cat | true' })).exitCode).toBe(5)
     expect((await engine.run({ command: 'true' })).pipeStatus).toBeNull()
   })
@@ -156,7 +156,9 @@ describe('a fresh run', () => {
   test('EXEC-17 a failing command with an unquoted existing path with spaces gets a hint', async () => {
     const engine = await testEngine()
     writeFileSync(join(engine.cwd, 'my file.txt'), 'x')
-    expect((await engine.run({ command: 'cat my file.txt' })).notes.join()).toContain("'my file.txt'")
+    expect((await engine.run({ command: 'cat my file.txt' })).notes.map(({ text }) => text).join()).toContain(
+      "'my file.txt'",
+    )
   })
 })
 

@@ -36,7 +36,7 @@ describe('the lower tier, without native code', () => {
     const left = processesNamed(seconds)
     if (!OUT_OF_REACH.has(id)) expect(left).toEqual([])
     for (const pid of left) signalProcess(pid, 'SIGKILL')
-    expect(outcome.notes.join(' ')).toContain('may have escaped')
+    expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('may have escaped')
   })
 
   test('a session remembers, survives exit, and keeps leftovers apart', async () => {

@@ -28,7 +28,7 @@ for (const tier of ['auto', 'plain'] as const)
           status: 'killed',
           end: { kind: 'kill', by: 'limit', over: { limit: 'memoryBytes' } },
         })
-        expect(outcome.notes.join('\n')).toMatch(
+        expect(outcome.notes.map(({ text }) => text).join('\n')).toMatch(
           /Over its memory limit: \d[\d.]* MB used, 157 MB allowed \(memoryBytes\)/,
         )
       })
@@ -39,13 +39,15 @@ for (const tier of ['auto', 'plain'] as const)
           status: 'killed',
           end: { kind: 'kill', by: 'limit', over: { limit: 'processes' } },
         })
-        expect(outcome.notes.join('\n')).toMatch(/Over its process limit: \d+ at once, 6 allowed/)
+        expect(outcome.notes.map(({ text }) => text).join('\n')).toMatch(
+          /Over its process limit: \d+ at once, 6 allowed/,
+        )
       })
 
       test(`${way}: CPU time counts over all processes together`, async () => {
         const outcome = await run({ command: `(${BUSY}) & (${BUSY}) & wait`, limits: { cpuSeconds: 1 } })
         expect(outcome).toMatchObject({ status: 'killed', end: { over: { limit: 'cpuSeconds' } } })
-        expect(outcome.notes.join('\n')).toContain('Over its CPU limit: ')
+        expect(outcome.notes.map(({ text }) => text).join('\n')).toContain('Over its CPU limit: ')
       })
 
       test(`${way}: a command within its limits is left alone`, async () => {
@@ -74,7 +76,7 @@ for (const tier of ['auto', 'plain'] as const)
       expect(outcome.status).toBe('running')
       const { info } = await (await engine.job(outcome.id as string)).wait({ timeoutMs: 60_000 })
       expect(info).toMatchObject({ status: 'killed', end: { by: 'limit', over: { limit: 'memoryBytes' } } })
-      expect(info.notes.join('\n')).toContain('Over its memory limit')
+      expect(info.notes.map(({ text }) => text).join('\n')).toContain('Over its memory limit')
     })
   })
 
@@ -122,7 +124,7 @@ describe.skipIf(!findHelper())('usage', () => {
   test('a call may ask for less than the engine allows, never for more', async () => {
     const outcome = await engine.run({ command: MANY, limits: { processes: 100 } })
     expect(outcome).toMatchObject({ status: 'killed', end: { over: { limit: 'processes' } } })
-    expect(outcome.notes.join('\n')).toContain('8 allowed')
+    expect(outcome.notes.map(({ text }) => text).join('\n')).toContain('8 allowed')
   })
 
   test('a killed job says who killed it; one that ended with its engine says that', async () => {

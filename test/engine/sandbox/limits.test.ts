@@ -7,7 +7,7 @@ test.skipIf(!canConfine)('a limit of processes holds and is told, or is told as 
   const probe = limitRoom(`cerith-probe-${process.pid}`, { processes: 12 })
   probe.close()
   const outcome = await engine.run({ command: 'for i in $(seq 40); do sleep 3 & done; wait; false', timeoutMs: 20_000 })
-  const notes = outcome.notes.join(' ')
+  const notes = outcome.notes.map(({ text }) => text).join(' ')
   if (probe.missing.length > 0) expect(notes).toContain('not in force')
   else {
     expect(outcome.stderr).toContain('Resource temporarily unavailable')

@@ -37,7 +37,7 @@ describe.skipIf(!canConfine)('the network of a room', () => {
     const refused = await engine.run({ command: `${ask('http://example.com/', 'example.com')}; false` })
     expect(refused.stdout).toContain('403')
     expect(refused.stdout).toContain('example.com is not on the allow-list')
-    expect(refused.notes.join(' ')).toContain('example.com is not on the allow-list')
+    expect(refused.notes.map(({ text }) => text).join(' ')).toContain('example.com is not on the allow-list')
     expect(refused.sandbox?.blocked).toContain('example.com')
     const other = await engine.run({ command: ask(`http://app.test:${port}/`, 'other.test') })
     expect(other.stdout).toContain('403')

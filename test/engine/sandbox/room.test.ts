@@ -51,8 +51,8 @@ describe.skipIf(!canConfine)('a room', () => {
     const session = await engine.session()
     const seconds = uniqueSeconds()
     const outcome = await session.run({ command: `sleep ${seconds} & disown; (setsid sleep ${seconds} &)` })
-    expect(outcome.notes.join(' ')).toContain(`sleep ${seconds}`)
-    expect(outcome.notes.join(' ')).not.toContain('cerith-helper')
+    expect(outcome.notes.map(({ text }) => text).join(' ')).toContain(`sleep ${seconds}`)
+    expect(outcome.notes.map(({ text }) => text).join(' ')).not.toContain('cerith-helper')
     await session.run({ command: 'sleep 60', timeoutMs: 200 })
     expect(processesNamed(seconds).length).toBe(2)
     await session.close()
@@ -77,7 +77,7 @@ describe.skipIf(!canConfine)('a room', () => {
     renameSync(join(home, '.new'), join(home, '.netrc'))
     const outcome = await session.run({ command: 'cat ~/.netrc ~/.ssh/id' })
     expect(outcome.stdout).toBe('')
-    expect(outcome.notes.join(' ')).toContain('hides')
+    expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('hides')
   })
 
   test('a protected name that appears is set aside and told, and a link is moved itself', async () => {
@@ -89,19 +89,21 @@ describe.skipIf(!canConfine)('a room', () => {
     expect(existsSync(join(work, '.idea'))).toBe(false)
     expect(readFileSync(join(home, '.kube', 'config'), 'utf8')).toBe('keep')
     expect([...(outcome.sandbox?.blocked ?? [])].sort()).toEqual([join(work, '.idea'), join(work, '.vscode')])
-    expect(outcome.notes.filter((note) => note.includes('aside')).length).toBe(2)
+    expect(outcome.notes.filter(({ text }) => text.includes('aside')).length).toBe(2)
   })
 
   test('a repository made below, and one that is entered in the index, are told', async () => {
     const { engine, work } = await ground()
     execFileSync('git', ['init', '-q', work])
     const outcome = await engine.run({ command: 'git init -q sub 2>&1; mkdir -p a/b; git init -q a/b' })
-    expect(outcome.notes.join('\n')).toContain(join(work, 'sub', '.git'))
-    expect(outcome.notes.join('\n')).toContain(join(work, 'a', 'b', '.git'))
+    expect(outcome.notes.map(({ text }) => text).join('\n')).toContain(join(work, 'sub', '.git'))
+    expect(outcome.notes.map(({ text }) => text).join('\n')).toContain(join(work, 'a', 'b', '.git'))
     const command =
       'cd sub; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; cd ..; git add sub 2>/dev/null; sleep 1.1'
     const linked = await engine.run({ command })
-    expect(linked.notes.join('\n')).toContain(`${join(work, 'sub')}: it was entered in the index`)
+    expect(linked.notes.map(({ text }) => text).join('\n')).toContain(
+      `${join(work, 'sub')}: it was entered in the index`,
+    )
   })
 
   test('a protected file that is replaced outside is protected again', async () => {

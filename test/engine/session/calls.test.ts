@@ -259,7 +259,7 @@ test('pipe_status: the stages of the last pipeline', () =>
     expect(await run('false | cat')).toMatchObject({
       exitCode: 0,
       pipeStatus: [1, 0],
-      notes: [expect.stringContaining('1, 0')],
+      notes: [{ code: 'exit-code', text: expect.stringContaining('1, 0') as string }],
     })
     expect(await run('true')).toMatchObject({ pipeStatus: null })
   }))

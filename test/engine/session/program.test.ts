@@ -62,7 +62,7 @@ const short = ({ exitCode, status, stdout, stderr, notes }: Outcome): object => 
   status,
   stdout,
   stderr,
-  notes: notes.filter((note) => !note.startsWith('Still running')),
+  notes: notes.filter(({ code }) => code !== 'still-there'),
 })
 
 describe.skipIf(BUILTIN === null)('with the builtin', () => {
@@ -493,7 +493,7 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
     process.kill(pid as number, 'SIGHUP')
     const hungUp = await handle.outcome
     expect(hungUp).toMatchObject({ status: 'failed', signal: 'SIGHUP' })
-    expect(hungUp.notes.join('\n')).toContain(`${child} (sleep ${seconds})`)
+    expect(hungUp.notes.map(({ text }) => text).join('\n')).toContain(`${child} (sleep ${seconds})`)
     expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'yes\n' })
     expect(isAlive(child)).toBe(true)
     await session.close()

@@ -99,9 +99,9 @@ test('a snapshot that cannot be read is said, and one that cannot be written cos
   writeFileSync(join(stateDir, 'sessions', 'a.state'), 'cerith-state\0torn')
   mkdirSync(join(stateDir, 'sessions', 'b.state'))
   const second = await testEngine({ stateDir, persistSessions: true })
-  expect((await (await second.session('a')).run({ command: 'echo "[$x]"' })).notes.join()).toContain(
-    'could not be read',
-  )
+  expect(
+    (await (await second.session('a')).run({ command: 'echo "[$x]"' })).notes.map(({ text }) => text).join(),
+  ).toContain('could not be read')
   await (await second.session('b')).run({ command: 'x=1' })
   await second.close()
 })

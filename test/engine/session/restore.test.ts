@@ -86,7 +86,9 @@ describe('what the agent exported belongs to its session', () => {
       command: `${LOOK}; echo "\${HOST_TOKEN-none} \${HOST_PASSWORD-none} \${LD_LIBRARY_PATH-none} \${BASH_ENV-none}"`,
       session: 'main',
     })
-    expect((await job.wait({ timeoutMs: 20_000 })).info.notes.join()).toMatch(/except BASH_ENV, LD_LIBRARY_PATH/)
+    expect((await job.wait({ timeoutMs: 20_000 })).info.notes.map(({ text }) => text).join()).toMatch(
+      /except BASH_ENV, LD_LIBRARY_PATH/,
+    )
     expect((await job.read()).text).toBe(`${SEEN}\nnone none none none\n`)
   })
 
@@ -101,7 +103,7 @@ describe('what the agent exported belongs to its session', () => {
     const { run } = await furnished()
     const outcome = await run(`${LOOK}; export ADDED=1; unset PYTHONPATH; export -n API_TOKEN`, { pty: true })
     expect(outcome.output).toBe(`${SEEN}\r\n`)
-    expect(outcome.notes.join()).toMatch(/except BASH_ENV, LD_LIBRARY_PATH/)
+    expect(outcome.notes.map(({ text }) => text).join()).toMatch(/except BASH_ENV, LD_LIBRARY_PATH/)
     // The living shell has what it had, and what the terminal changed.
     const after = await run('echo "$ADDED ${PYTHONPATH-gone} $LD_LIBRARY_PATH"; declare -p API_TOKEN')
     expect(after.stdout).toBe('1 gone /mine\ndeclare -- API_TOKEN="tok"\n')
@@ -109,7 +111,7 @@ describe('what the agent exported belongs to its session', () => {
 
   test('its successors have it', async () => {
     const { run } = await furnished()
-    expect((await run('exit 3')).notes.join()).toMatch(/except BASH_ENV, LD_LIBRARY_PATH/)
+    expect((await run('exit 3')).notes.map(({ text }) => text).join()).toMatch(/except BASH_ENV, LD_LIBRARY_PATH/)
     expect((await run(`${LOOK}; echo "\${HOST_TOKEN-none} \${LD_LIBRARY_PATH-none}"`)).stdout).toBe(
       `${SEEN}\nnone none\n`,
     )
@@ -122,7 +124,7 @@ describe('what the agent exported belongs to its session', () => {
     const { run } = await opened({ stateDir, persistSessions: true })
     const next = await run(LOOK)
     expect(next.stdout).toBe(`${SEEN}\n`)
-    expect(next.notes.join()).toMatch(/BASH_ENV, LD_LIBRARY_PATH/)
+    expect(next.notes.map(({ text }) => text).join()).toMatch(/BASH_ENV, LD_LIBRARY_PATH/)
     expect((await run(LOOK)).notes).toEqual([])
   })
 })

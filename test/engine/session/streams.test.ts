@@ -49,7 +49,7 @@ describe.each(['auto', 'plain'] as const)('tier %s', (tier) => {
     const session = await (await testEngine({ tier })).session()
     await session.run({ command: 'exec > >(sed -u s/^/P:/) 2>&1' })
     const outcome = await session.run({ command: 'echo one' })
-    expect(outcome.notes.join()).toContain('another process')
+    expect(outcome.notes.map(({ text }) => text).join()).toContain('another process')
     let seen = outcome.stdout
     await until(async () => (seen += (await say(session, ':'))[0]).includes('P:one\n'), 'the word')
     for (const word of ['two', 'three']) seen += (await say(session, `echo ${word}; ls nowhere/${word}`))[0]
@@ -67,7 +67,7 @@ describe.each(['auto', 'plain'] as const)('tier %s', (tier) => {
     const session = await (await testEngine({ tier })).session()
     await session.run({ command: 'exec 7> >(sed -u s/^/Q:/)' })
     const outcome = await session.run({ command: 'echo direct; echo one >&7' })
-    expect(outcome.notes.join()).toContain('another process')
+    expect(outcome.notes.map(({ text }) => text).join()).toContain('another process')
     let seen = outcome.stdout
     await until(async () => (seen += (await say(session, ':'))[0]).includes('Q:one\n'), 'the word')
     expect(seen.split('\n').sort()).toEqual(['', 'Q:one', 'direct'])
@@ -83,7 +83,7 @@ test.each(['separate', 'merged'] as const)(
     for (const run of [engine.run({ command, streams }), session.run({ command, streams })]) {
       const { notes, outputFile } = await run
       expect(outputFile).not.toBeNull()
-      expect(notes.join()).toMatch(/lacks \d+ bytes/)
+      expect(notes.map(({ text }) => text).join()).toMatch(/lacks \d+ bytes/)
     }
   },
 )

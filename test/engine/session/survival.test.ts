@@ -206,7 +206,7 @@ test('set -r is the one option nothing can take back; the session works on withi
 test('F43 the successor of a shell that ended through set -e is not in set -e', async () => {
   const session = await furnished()
   const ended = await session.do('set -e; false')
-  expect(ended.notes.join()).toContain('restored')
+  expect(ended.notes.map(({ text }) => text).join()).toContain('restored')
   expect(await session.do('false; echo "goes on $-"')).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(/^goes on [^e]*\n$/),
@@ -242,7 +242,7 @@ test('F52 a deleted directory: the nearest one that exists, with a note', async 
     stdout: `${join(home, session.name, 'sub')}\n`,
     cwd: join(home, session.name, 'sub'),
   })
-  expect(next.notes.join()).toMatch(/no longer exists/)
+  expect(next.notes.map(({ text }) => text).join()).toMatch(/no longer exists/)
   expect((await session.do('pwd')).notes).toEqual([])
   await session.close()
 })
@@ -327,7 +327,7 @@ describe('a successor', () => {
     await session.do('export LD_PRELOAD=/nonexistent.so 2>/dev/null; export MY_API_TOKEN=abc; export ok=fine', {})
     expect(await session.do('echo "${MY_API_TOKEN-none}"')).toMatchObject({ stdout: 'abc\n' })
     const ended = await session.do('exit 1')
-    expect(ended.notes.join()).toMatch(/except LD_PRELOAD \(/)
+    expect(ended.notes.map(({ text }) => text).join()).toMatch(/except LD_PRELOAD \(/)
     expect(await session.do('echo "${LD_PRELOAD-none} ${MY_API_TOKEN-none} $ok"')).toMatchObject({
       stdout: 'none abc fine\n',
     })
@@ -362,7 +362,7 @@ test('F50 a background process of a call survives the call and ends with the ses
   const outcome = await session.do('sleep 60 & echo $!')
   expect(outcome, JSON.stringify(outcome)).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\n$/) })
   const pid = outcome.stdout.trim()
-  expect(outcome.notes.join()).toContain(pid)
+  expect(outcome.notes.map(({ text }) => text).join()).toContain(pid)
   expect((await session.info()).leftovers.map((left) => String(left.pid))).toContain(pid)
   await session.close()
   expect(existsSync(`/proc/${pid}`)).toBe(false)
@@ -381,10 +381,13 @@ test.each(['echo ran >> ran; echo', 'echo'])(
       const { status, stdout, notes, end } = await session.do(command)
       if (status === 'completed') {
         completed += 1
-        expect([stdout, notes.join()]).toEqual(['\n', expect.stringContaining('between two calls')])
+        expect([stdout, notes.map(({ text }) => text).join()]).toEqual([
+          '\n',
+          expect.stringContaining('between two calls'),
+        ])
       } else {
         expect(end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
-        expect(notes.join()).toContain('whether the command had begun is not known')
+        expect(notes.map(({ text }) => text).join()).toContain('whether the command had begun is not known')
       }
     }
     if (command !== 'echo') expect((await session.do('grep -c ran ran')).stdout).toBe(`${completed}\n`)

@@ -38,7 +38,7 @@ test('SESS-01 limits, options and notices of the shell hold for typed commands t
   await session.run({ command: 'set -e' })
   const left = await session.run({ command: 'false' })
   expect(left).toMatchObject({ exitCode: 1 })
-  expect(left.notes.join()).toContain('restored')
+  expect(left.notes.map(({ text }) => text).join()).toContain('restored')
   expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'yes\n' })
 })
 
@@ -183,7 +183,7 @@ describe('F52 the directory is gone', () => {
     rmSync(gone, { recursive: true })
     const outcome = await session.run({ command })
     expect(outcome).toMatchObject({ status: 'completed', cwd: folder, stderr: '' })
-    expect(outcome.notes.join()).toContain('no longer exists')
+    expect(outcome.notes.map(({ text }) => text).join()).toContain('no longer exists')
     expect(await session.run({ command: 'pwd' })).toMatchObject({ stdout: `${folder}\n`, notes: [] })
   })
 
@@ -198,7 +198,7 @@ describe('F52 the directory is gone', () => {
     expect(await session.run({ command: ':' })).toMatchObject({ status: 'completed', stderr: '' })
     const told = await session.run({ command: 'echo here' })
     expect(told).toMatchObject({ status: 'completed', cwd: folder, stdout: 'here\n', stderr: '' })
-    expect(told.notes.join()).toContain('no longer exists')
+    expect(told.notes.map(({ text }) => text).join()).toContain('no longer exists')
   })
 
   test('and another one has its name', async () => {

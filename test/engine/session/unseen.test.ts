@@ -138,7 +138,7 @@ describe.each(ENGINES)('the state of a shell, %s the builtin', (_, make) => {
       echo done`
     const { stdout, notes } = await session.run({ command: forge })
     expect(stdout).toContain('done')
-    expect(notes.join()).toContain('was not believed')
+    expect(notes.map(({ text }) => text).join()).toContain('was not believed')
     // The shell is gone without a farewell: what it last wrote down itself is what its successor gets.
     await session.run({ command: 'kill -9 $$' })
     expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'true\n' })

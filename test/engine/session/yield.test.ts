@@ -12,7 +12,7 @@ describe('a session that yields', () => {
     const command = `for i in 1 2 3 4 5 6 7 8; do echo line $i; echo err $i >&2; [ $i != 4 ] || { ${gate.wait}; }; done; exit 7`
     const outcome = await session.run({ command, yieldMs: 250 })
     expect(outcome.status).toBe('running')
-    expect(outcome.notes.join(' ')).toContain('NOT killed')
+    expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('NOT killed')
     expect((await session.run({ command: 'echo $x $PWD; f' })).stdout).toBe('5 /tmp\nf\n')
     gate.open()
     const job = await engine.job(outcome.id as string)

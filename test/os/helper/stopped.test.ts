@@ -31,7 +31,7 @@ describe.skipIf(!findHelper())('a stopped helper', () => {
     process.kill(parentOf(handle.pid as number), 'SIGSTOP')
     const outcome = await handle.outcome
     expect(outcome.status).toBe('timeout')
-    expect(outcome.notes.join(' ')).toContain('had been stopped (SIGSTOP)')
+    expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('had been stopped (SIGSTOP)')
     expect(processesNamed(seconds)).toEqual([])
   })
 

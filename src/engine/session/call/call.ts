@@ -1,4 +1,5 @@
 /** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
+import { stillThere, type Note } from '../../../contract/note.js'
 import { unlinkSync } from 'node:fs'
 import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
@@ -18,6 +19,7 @@ import {
   existingDescendants,
   leftoverNotes,
   noteTraps,
+  restarted,
   remember,
   successorNotes,
   type Stop,
@@ -44,7 +46,7 @@ export interface CallSite {
   readonly services: Services
   readonly memory: SessionMemory
   readonly promote: Promote | null
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
   /** The names of the environment that every shell of the session starts with. */
   initialNames(): readonly string[]
   /** The same line, and the same file, do the command again as long as nothing about the shell changes. */
@@ -70,7 +72,7 @@ export interface StartedCall {
   /** The agent's traps are noted behind it. */
   readonly notesTraps: boolean
   /** What the outcome says about its streams. */
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
   readonly inputFile: string | null
   readonly secretPipe: Pipe | null
 }
@@ -304,14 +306,13 @@ export async function followInShell(
   }
   const notes = [...begun.notes]
   const stopped = stopping ? await (stopping as Promise<Stopped>) : null
-  if (stopped && stopped.left.length > 0)
-    notes.push(`Could not end every process; still there: ${stopped.left.join(', ')}.`)
+  if (stopped && stopped.left.length > 0) notes.push(stillThere(stopped.left.join(', ')))
   // A command that interrupts its own shell may have done so with our signal.
   const interrupted = stopped !== null || (report?.kind === 'E' && report.fields[0] === '130')
   if (interrupted && shell.alive && !(await recover(shell, memory, stopped))) {
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'timeout' })
     await shell.ward.exited
-    notes.push('The shell did not answer and was restarted with the state it had before this command.')
+    notes.push(restarted('The shell did not answer and was restarted with the state it had before this command.'))
   }
   if (unanswered) {
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
@@ -374,9 +375,14 @@ async function usedBy({ ward }: SessionShell): Promise<Usage | null> {
   return used
 }
 
-const UNKNOWN_BEGIN = 'Its shell was killed as it got the command; whether the command had begun is not known.'
-const FORGED =
-  "Something wrote into the pipe on which this session's shell writes down its state. What it wrote was not believed."
+const UNKNOWN_BEGIN: Note = {
+  code: 'lost',
+  text: 'Its shell was killed as it got the command; whether the command had begun is not known.',
+}
+const FORGED: Note = {
+  code: 'forged',
+  text: "Something wrote into the pipe on which this session's shell writes down its state. What it wrote was not believed.",
+}
 
 /** A deadline that is near needs its timer at once. */
 export function isUrgent(request: RunRequest, { services, promote }: Pick<CallSite, 'services' | 'promote'>): boolean {

@@ -1,4 +1,5 @@
 /** The variables of the directory that a session is in: given when it comes, taken back when it goes. */
+import type { Note } from '../../../contract/note.js'
 import type { Directories } from '../../services/world.js'
 import { quoteWord } from '../../plan/quote.js'
 import { valueOf } from '../shell/declarations.js'
@@ -25,7 +26,7 @@ export class SessionDirectoryEnv {
     cwd: string,
     state: ShellState | null,
     initial: Readonly<Record<string, string>>,
-    notes: string[],
+    notes: Note[],
   ): Promise<string> {
     this.#mark = directories.mark(cwd)
     const now = state ? exportedOf(state) : { ...initial }

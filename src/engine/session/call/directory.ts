@@ -1,4 +1,5 @@
 /** A session's directory may be deleted by its last command or by somebody else: the session then goes on in the nearest one that exists. */
+import type { Note } from '../../../contract/note.js'
 import {
   directoryIdentity,
   isDirectory,
@@ -28,7 +29,7 @@ export class SessionDirectory {
   }
 
   /** Moves the session where it is necessary, and says so. */
-  check(memory: SessionMemory, shell: SessionShell | null): string[] {
+  check(memory: SessionMemory, shell: SessionShell | null): Note[] {
     // The same directory under the same name as a moment ago: asking for it costs a third of the kernel's full answer.
     const seen = shell ? directoryIdentity(memory.cwd, this.#look) : null
     if (isSameDirectory(seen, this.#seen)) return []
@@ -41,7 +42,9 @@ export class SessionDirectory {
     const gone = memory.cwd.replace(/ \(deleted\)$/, '')
     memory.cwd = nearestExisting(gone, this.#look)
     shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
-    return memory.cwd === gone ? [] : [`The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`]
+    if (memory.cwd === gone) return []
+    const text = `The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`
+    return [{ code: 'directory', text }]
   }
 }
 

@@ -1,4 +1,5 @@
 /** How a session's command ended, and what the session has learned from it. */
+import type { Note } from '../../../contract/note.js'
 import { statSync } from 'node:fs'
 import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.js'
 import { processesOf } from '../../../os/helper/processes.js'
@@ -114,31 +115,41 @@ export function successorNotes(
   shell: SessionShell,
   { state, behind, holdings }: SessionMemory,
   initial: readonly string[],
-): string[] {
+): Note[] {
   const mark = shell.dumps.last?.mark
   const except = exceptHooks(state, initial)
   const lost = holdings.lost()
   const how = stop ? ' with the command' : howItEnded(end)
   const setE = state?.options.includes('errexit') ? ' `set -e` is off now.' : ''
   if (!stop && end.kind === 'exit' && mark === LEAVING && !except && !lost)
-    return setE ? [`The shell ended${how}; its state is restored in a new one, but \`set -e\` is off now.`] : []
+    return setE
+      ? [restarted(`The shell ended${how}; its state is restored in a new one, but \`set -e\` is off now.`)]
+      : []
   const which =
     mark === LEAVING
       ? 'its last state is restored'
       : behind
         ? 'the state that it last wrote down is restored, which lacks what the calls since then changed'
         : 'the state from before this command is restored'
-  return [`The shell ended${how}; the session goes on in a new shell, where ${which}${except}.${lost}${setE}`]
+  return [
+    restarted(`The shell ended${how}; the session goes on in a new shell, where ${which}${except}.${lost}${setE}`),
+  ]
+}
+
+export function restarted(text: string): Note {
+  return { code: 'shell-restarted', text }
 }
 
 /** A shell that was found dead. */
-export function deadShellNote(shell: SessionShell, memory: SessionMemory, initial: readonly string[]): string {
+export function deadShellNote(shell: SessionShell, memory: SessionMemory, initial: readonly string[]): Note {
   const { exited } = shell.ward.state
   const end = exited ? endOf(exited, null, { timeoutMs: null }) : null
   const state = memory.dirty
     ? 'with the state that it last wrote down, which may lack what the last call changed'
     : 'with its state restored'
-  return `The session's shell ended${end ? howItEnded(end) : ''} between two calls; this one ran in a new shell ${state}${exceptHooks(memory.state, initial)}.${memory.holdings.lost()}`
+  return restarted(
+    `The session's shell ended${end ? howItEnded(end) : ''} between two calls; this one ran in a new shell ${state}${exceptHooks(memory.state, initial)}.${memory.holdings.lost()}`,
+  )
 }
 
 function howItEnded(end: End): string {
@@ -154,14 +165,15 @@ export function exceptHooks(state: ShellState | null, initial: readonly string[]
     : ''
 }
 
-export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): string[] {
+export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): Note[] {
   const fresh = [...existingDescendants(shell)].filter((pid) => !before.has(pid))
   if (fresh.length === 0) return []
+  const shown = fresh.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
   return [
-    `Still running in the background: ${fresh
-      .slice(0, 5)
-      .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
-      .join(', ')}. It ends with the session; its output is not shown here.`,
+    {
+      code: 'still-there',
+      text: `Still running in the background: ${shown.join(', ')}. It ends with the session; its output is not shown here.`,
+    },
   ]
 }
 
@@ -190,7 +202,7 @@ interface EndedCall {
   readonly output: CallOutput | null
   readonly report: Report | null
   readonly end: End
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
   readonly startedAt: number
   readonly memory: SessionMemory
   readonly session: string

@@ -1,4 +1,5 @@
 /** What one call of a session prints. Captured from its first byte on, for most calls print to one stream only, or to none. */
+import type { Note } from '../../../contract/note.js'
 import type { Clipped } from '../../../output/clip.js'
 import type { Call } from '../../call/call.js'
 import { clippedTexts, type Capture } from '../../call/capture.js'
@@ -63,8 +64,8 @@ export class CallOutput implements Sinks {
   }
 
   /** What the files for the whole output lack. */
-  get spillNotes(): readonly string[] {
-    return [this.#stdout?.spillNote, this.#stderr?.spillNote].filter((note) => typeof note === 'string')
+  get spillNotes(): readonly Note[] {
+    return [this.#stdout?.spillNote, this.#stderr?.spillNote].filter((note) => note !== null && note !== undefined)
   }
 
   texts(): Texts {

@@ -3,6 +3,7 @@
  * descriptor of the shell that leads to the old ones follows. A process between the shell and a pipe (`exec > >(sed ...)`) cannot follow:
  * its pipe is read on, what it prints between two calls is shown with the next one, and a note says so.
  */
+import type { Note } from '../../../contract/note.js'
 import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { readPipe, type Held, type PipeReader } from '../../../os/pipe-reader.js'
@@ -25,7 +26,7 @@ export interface Redirect {
 
 export interface Attached {
   readonly redirects: readonly Redirect[]
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
 }
 
 interface Channel {
@@ -177,19 +178,19 @@ export class SessionStreams {
     return found
   }
 
-  #notesOn(between: readonly number[]): string[] {
+  #notesOn(between: readonly number[]): Note[] {
     const lost = this.#lostLate
     this.#lostLate = 0
     const fresh = between.filter((pid) => !this.#named.has(pid))
     for (const pid of fresh) this.#named.add(pid)
     return [
-      ...fresh
-        .slice(0, 1)
-        .map(
-          (pid) =>
-            `Output of this shell passes through another process, ${pid} (${commandLine(pid).slice(0, 60)}): what that prints late is shown with the next call.`,
-        ),
-      ...(lost > 0 ? [`${lost} bytes that it printed between two calls were dropped.`] : []),
+      ...fresh.slice(0, 1).map((pid): Note => ({
+        code: 'output-late',
+        text: `Output of this shell passes through another process, ${pid} (${commandLine(pid).slice(0, 60)}): what that prints late is shown with the next call.`,
+      })),
+      ...(lost > 0
+        ? [{ code: 'output-lost' as const, text: `${lost} bytes that it printed between two calls were dropped.` }]
+        : []),
     ]
   }
 

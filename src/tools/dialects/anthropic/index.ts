@@ -1,10 +1,12 @@
 /** Anthropic's typed tool `bash_20250124`: one persistent session, `{command}` or `{restart: true}`. */
+import { noteTexts } from '../../../contract/note.js'
 import { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { RUNS } from '../../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
 import {
   bodyOf,
+  byExit,
   clippedWords,
   dryRunText,
   endWords,
@@ -64,7 +66,7 @@ function renderRan(ran: Ran): ToolResult {
     exit_code: outcome.exitCode,
     status: outcome.status,
     ...(outcome.truncated && outcome.outputFile !== null ? { output_file: outcome.outputFile } : {}),
-    ...(outcome.notes.length > 0 ? { notes: outcome.notes } : {}),
+    ...(outcome.notes.length > 0 ? { notes: noteTexts(outcome.notes) } : {}),
   }
   const body = lines(clipped === '' ? '' : `[${clipped}]`, noteLines(outcome.notes), output)
   switch (outcome.status) {
@@ -87,7 +89,7 @@ function renderRan(ran: Ran): ToolResult {
       })
     default: {
       const text = lines(body, `[${endWords(outcome)}]`)
-      return ran.answeredNo ? said(text, structured) : wrong(text, structured, endWords(outcome))
+      return ran.answeredNo ? said(text, structured) : { ...wrong(text, structured, endWords(outcome)), ...byExit(ran) }
     }
   }
 }

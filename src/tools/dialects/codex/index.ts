@@ -1,4 +1,5 @@
 /** Codex's unified exec: `exec_command` yields, `write_stdin` types and polls; what is alive after the yield has a session id. */
+import type { Note } from '../../../contract/note.js'
 import type { ShellError } from '../../../contract/errors.js'
 import type { Job, JobInfo } from '../../../contract/job.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
@@ -179,8 +180,8 @@ async function collect(
 }
 
 /** Here the field is called `tty`. */
-function inItsWords(note: string): string {
-  return note.replaceAll(/\buse pty\b/g, 'use tty')
+function inItsWords({ code, text }: Note): Note {
+  return { code, text: text.replaceAll(/\buse pty\b/g, 'use tty') }
 }
 
 function stateOf(info: JobInfo): string {

@@ -7,7 +7,17 @@ import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
 import { BY_SWITCH } from '../../outside.js'
 import type { Reading } from '../../reading.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
-import { bodyOf, bodyOfParts, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import {
+  byExit,
+  bodyOf,
+  bodyOfParts,
+  dryRunText,
+  endWords,
+  errorText,
+  lines,
+  noteLines,
+  refusalText,
+} from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -111,18 +121,11 @@ function renderRan(ran: Ran): ToolResult {
           is_running: true,
         },
       )
-    default:
-      return no(
-        lines(
-          `Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`,
-          output,
-        ),
-        output,
-        {
-          ...metadata,
-          ...(outcome.signal === null ? {} : { signal: outcome.signal }),
-        },
-      )
+    default: {
+      const how = outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)
+      const more = outcome.signal === null ? metadata : { ...metadata, signal: outcome.signal }
+      return { ...no(lines(`Command failed with ${how}`, output), output, more), ...byExit(ran) }
+    }
   }
 }
 

@@ -63,7 +63,7 @@ function renderRan(ran: Ran): ToolResult {
     outcome.status === 'running'
       ? `Process Group PGID: ${outcome.pgid} (still running, NOT killed; output in ${outcome.outputFile})`
       : '',
-    ...outcome.notes.map((note) => `Note: ${note}`),
+    ...outcome.notes.map(({ text }) => `Note: ${text}`),
     `Output: ${output === '' ? '(empty)' : output}`,
   )
   return {

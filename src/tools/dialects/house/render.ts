@@ -1,4 +1,5 @@
 /** How the house dialect tells what happened: one line of facts in brackets, then the output, nothing else. */
+import { noteTexts } from '../../../contract/note.js'
 import type { SessionInfo } from '../../../contract/engine.js'
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult, WaitResult } from '../../../contract/job.js'
@@ -15,6 +16,7 @@ import {
   errorText,
   jobWords,
   lines,
+  byExit,
   noteLines,
   refusalText,
   withoutFile,
@@ -26,7 +28,7 @@ export function renderRan(ran: Ran, maxMs: number): ToolResult {
   const { outcome } = ran
   // Exit 1 of a grep that found nothing is news, not a failure of the tool.
   const isError = !['completed', 'running', 'dry_run'].includes(outcome.status) && !ran.answeredNo
-  return { text: ranText(ran, maxMs), structured: ranJson(ran, maxMs), isError }
+  return { text: ranText(ran, maxMs), structured: ranJson(ran, maxMs), isError, ...byExit(ran) }
 }
 
 function ranText(ran: Ran, maxMs: number): string {
@@ -74,7 +76,7 @@ function ranJson(ran: Ran, maxMs: number): Record<string, unknown> {
   const json = outcomeToJson(outcome)
   const running = outcome.status === 'running'
   // Some hosts show the model nothing but this half: how to go on with a command that lives on must be here too.
-  const notes = running ? [headline(ran, maxMs).slice(1, -1), ...outcome.notes] : outcome.notes
+  const notes = [...(running ? [headline(ran, maxMs).slice(1, -1)] : []), ...noteTexts(outcome.notes)]
   return saying({
     ...json,
     ...(output === null ? { stdout: stdout || null, stderr: stderr || null } : { output: output || null }),
@@ -201,7 +203,7 @@ export function renderKilled({ info, alreadyStopped, forced, notes }: KillResult
     text: lines(`[${said}]`, noteLines(notes)),
     structured: saying({
       ...jobJson(info),
-      notes: notes.length > 0 ? [...info.notes, ...notes] : (jobJson(info)['notes'] ?? null),
+      notes: notes.length > 0 ? noteTexts([...info.notes, ...notes]) : (jobJson(info)['notes'] ?? null),
       already_stopped: alreadyStopped,
       forced: forced || null,
     }),
@@ -268,7 +270,7 @@ function jobJson(info: JobInfo): Record<string, unknown> {
     pid: info.isRunning ? info.pid : null,
     duration_ms: info.durationMs >= 1_000 ? info.durationMs : null,
     output_file: info.isRunning ? info.outputFile : null,
-    notes: info.notes.length > 0 ? info.notes : null,
+    notes: info.notes.length > 0 ? noteTexts(info.notes) : null,
   })
 }
 

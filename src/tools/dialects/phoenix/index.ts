@@ -1,4 +1,5 @@
 /** Document 001: one tool `bash` with modes; combined output; background jobs that outlive the agent. */
+import { noteTexts } from '../../../contract/note.js'
 import type { JobInfo } from '../../../contract/job.js'
 import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { RUNS, runOrStart } from '../../kinds.js'
@@ -55,7 +56,7 @@ function renderRan(ran: Ran): ToolResult {
     truncated: outcome.truncated,
     ...(outcome.truncated && outcome.outputFile !== null ? { output_file: outcome.outputFile } : {}),
     ...(outcome.signal === null ? {} : { signal: outcome.signal }),
-    ...(outcome.notes.length === 0 ? {} : { notes: outcome.notes }),
+    ...(outcome.notes.length === 0 ? {} : { notes: noteTexts(outcome.notes) }),
   }
   const body = lines(noteLines(outcome.notes), output)
   switch (outcome.status) {

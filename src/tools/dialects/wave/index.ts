@@ -7,7 +7,17 @@ import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
 import { BY_SWITCH } from '../../outside.js'
 import type { Reading } from '../../reading.js'
 import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
-import { bodyOf, bodyOfParts, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
+import {
+  byExit,
+  bodyOf,
+  bodyOfParts,
+  dryRunText,
+  endWords,
+  errorText,
+  lines,
+  noteLines,
+  refusalText,
+} from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
@@ -90,11 +100,10 @@ function renderRan(ran: Ran): ToolResult {
         ),
         { bash_id: outcome.id ?? '' },
       )
-    default:
-      return no(
-        `Command failed with ${outcome.signal === null ? `exit code: ${outcome.exitCode}` : endWords(outcome)}`,
-        content,
-      )
+    default: {
+      const how = outcome.signal === null ? `exit code: ${outcome.exitCode}` : endWords(outcome)
+      return { ...no(`Command failed with ${how}`, content), ...byExit(ran) }
+    }
   }
 }
 
