@@ -107,12 +107,14 @@ describe('the lower tier, without native code', () => {
     const engine = await testEngine({ tier: 'plain' })
     const session = await engine.session()
     const seconds = uniqueSeconds()
-    expect((await session.run({ command: `sleep ${seconds} &` })).notes.join()).toMatch(
+    expect((await session.run({ command: `sleep ${seconds} &` })).notes.map(({ text }) => text).join()).toMatch(
       new RegExp(`^Still running in the background: \\d+ \\(sleep ${seconds}\\)`),
     )
     for (let round = 0; round < 20; round++)
       expect((await session.run({ command: 'x=1; /bin/true' })).notes).toEqual([])
-    expect((await engine.run({ command: `sleep ${seconds} & echo on` })).notes.join()).toContain(`sleep ${seconds}`)
+    expect(
+      (await engine.run({ command: `sleep ${seconds} & echo on` })).notes.map(({ text }) => text).join(),
+    ).toContain(`sleep ${seconds}`)
   })
 
   test('closing leaves nothing', async () => {
