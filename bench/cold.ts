@@ -24,7 +24,7 @@ const message = JSON.stringify({
   cwd: process.cwd(),
 })
 const hook = async (): Promise<void> => {
-  const { status, stderr } = spawnSync(process.execPath, [cli, 'hook', 'claude'], { env, input: message })
+  const { status, stderr } = spawnSync(process.execPath, [cli, 'hook', 'claude-code'], { env, input: message })
   if (status !== 0) throw new Error(String(stderr))
 }
 const module = (text: string) => node('--input-type=module', '-e', text)
@@ -37,7 +37,7 @@ await compare(
     ['node -e 0', node('-e', '0')],
     ["cerith run ':'", node(cli, 'run', ':')],
     ["cerith check 'ls'", node(cli, 'check', 'ls')],
-    ['cerith hook claude', hook],
+    ['cerith hook claude-code', hook],
     ['MCP: initialize + tools/list', () => askTools()],
   ],
   rounds,

@@ -8,7 +8,7 @@ export interface McpEntry {
 }
 
 /** Hosts, by the word after `--print-config`. */
-export const HOSTS = ['claude', 'codex', 'gemini', 'vscode', 'cursor'] as const
+export const HOSTS = ['claude-code', 'codex', 'gemini', 'vscode', 'cursor'] as const
 export type HostName = (typeof HOSTS)[number]
 
 export function entryFor(host: HostName, flags: readonly string[], program = ownProgram()): McpEntry {
@@ -16,7 +16,7 @@ export function entryFor(host: HostName, flags: readonly string[], program = own
   const args = [...first, 'mcp', ...flags]
   const json = (key: string, entry: object): string => `${JSON.stringify({ [key]: { cerith: entry } }, null, 2)}\n`
   switch (host) {
-    case 'claude':
+    case 'claude-code':
       return { file: '.mcp.json of a project', text: json('mcpServers', { type: 'stdio', command, args }) }
     case 'codex':
       return {

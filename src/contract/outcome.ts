@@ -114,8 +114,8 @@ export function statusOf(end: End): Status {
   }
 }
 
-export function usageToJson(usage: Usage | null): { cpu_ms: number; peak_bytes: number } | null {
-  return usage && { cpu_ms: usage.cpuMs, peak_bytes: usage.peakBytes }
+export function usageToJson(usage: Usage | null): { cpu_ms: number; max_rss_bytes: number } | null {
+  return usage && { cpu_ms: usage.cpuMs, max_rss_bytes: usage.peakBytes }
 }
 
 export function refusalToJson({ rule, reason, guidance }: Refusal): Refusal {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
+import { hookHostNamed, type HookHostName } from './hosts/index.js'
 import { appendAt, parseJson, removeAt } from './jsonc.js'
 import type { HookHost } from './protocol.js'
 
@@ -26,7 +27,7 @@ export interface SettingsChange {
 export interface SettingsPlace {
   readonly host: HookHost
   /** `cerith hook HOST`, by which an entry of ours is known, whatever program path and options stand around it. */
-  readonly name: string
+  readonly name: HookHostName
   readonly file: string
 }
 
@@ -113,7 +114,7 @@ export function apply({ file, what, text, backup }: SettingsChange): void {
   if (what === 'removed' && backup !== null) rmSync(backup, { force: true })
 }
 
-function withoutEntries(text: string, host: HookHost, name: string, file: string): string {
+function withoutEntries(text: string, host: HookHost, name: HookHostName, file: string): string {
   if (text.trim() === '') return text
   return edit(file, () =>
     host.settings
@@ -123,7 +124,7 @@ function withoutEntries(text: string, host: HookHost, name: string, file: string
 }
 
 /** An entry that starts `cerith hook HOST`, in whichever form it was written. */
-function isOurs(entry: unknown, name: string): boolean {
+function isOurs(entry: unknown, name: HookHostName): boolean {
   const { command, hooks } = (entry ?? {}) as { command?: unknown; hooks?: unknown }
   if (typeof command === 'string') return isOurCommand(command, name)
   return (
@@ -133,8 +134,9 @@ function isOurs(entry: unknown, name: string): boolean {
   )
 }
 
-function isOurCommand(command: string, name: string): boolean {
-  return /cerith|cli\.c?js/.test(command) && new RegExp(`\\bhook ${name}(?:\\s|$)`).test(command)
+function isOurCommand(command: string, name: HookHostName): boolean {
+  if (!/cerith|cli\.c?js/.test(command)) return false
+  return [...command.matchAll(/\bhook (\S+)/g)].some(([, word = '']) => hookHostNamed(word) === name)
 }
 
 function backupOf(file: string): string {

@@ -52,5 +52,8 @@ test('limits of a command are read with units, and the one that ended it is said
   expect(err).toMatch(/Over its process limit: \d at once, 3 allowed/)
   expect((await world.cli('run', '--memory', 'much', 'true')).err).toContain('is not a size')
   const { out } = await world.cli('run', '--json', '--memory', '1G', '--cpu', '10s', 'true')
-  expect(JSON.parse(out)).toMatchObject({ status: 'completed', usage: { cpu_ms: expect.any(Number) } })
+  expect(JSON.parse(out)).toMatchObject({
+    status: 'completed',
+    usage: { cpu_ms: expect.any(Number), max_rss_bytes: expect.any(Number) },
+  })
 })

@@ -137,7 +137,7 @@ describe('--print-config', () => {
     const entry = { command: process.execPath, args }
     expect(JSON.parse(print('gemini'))).toEqual({ mcpServers: { cerith: entry } })
     expect(JSON.parse(print('cursor'))).toEqual({ mcpServers: { cerith: entry } })
-    expect(JSON.parse(print('claude'))).toEqual({ mcpServers: { cerith: { type: 'stdio', ...entry } } })
+    expect(JSON.parse(print('claude-code'))).toEqual({ mcpServers: { cerith: { type: 'stdio', ...entry } } })
     expect(JSON.parse(print('vscode'))).toEqual({ servers: { cerith: { type: 'stdio', ...entry } } })
     expect(print('codex')).toBe(
       `[mcp_servers.cerith]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(args)}\n`,

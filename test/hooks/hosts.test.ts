@@ -14,7 +14,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }))
 const NAMES = Object.keys(HOOK_HOSTS) as HookHostName[]
 
 const MESSAGES: Record<HookHostName, (command: string) => object> = {
-  claude: (command) => ({
+  'claude-code': (command) => ({
     session_id: 's1',
     transcript_path: '/t',
     cwd: home,
@@ -89,7 +89,7 @@ const question = expect.stringContaining('network') as string
 
 describe('deny', () => {
   test.each<[HookHostName, object]>([
-    ['claude', pre({ permissionDecision: 'deny', permissionDecisionReason: why })],
+    ['claude-code', pre({ permissionDecision: 'deny', permissionDecisionReason: why })],
     ['codex', pre({ permissionDecision: 'deny', permissionDecisionReason: why })],
     ['vscode', pre({ permissionDecision: 'deny', permissionDecisionReason: why })],
     ['gemini', { decision: 'deny', reason: why }],
@@ -101,7 +101,7 @@ describe('deny', () => {
 
 describe('ask', () => {
   test.each<[HookHostName, object]>([
-    ['claude', pre({ permissionDecision: 'ask', permissionDecisionReason: question })],
+    ['claude-code', pre({ permissionDecision: 'ask', permissionDecisionReason: question })],
     ['vscode', pre({ permissionDecision: 'ask', permissionDecisionReason: question })],
     ['cursor', { permission: 'ask', user_message: question, agent_message: question }],
     // Codex has no question for hooks.
@@ -127,7 +127,7 @@ describe('allow', () => {
 
   const auto = { autoAllow: 'readonly' } as const
   const isAllowed = async (command: string): Promise<boolean> =>
-    JSON.stringify((await reply('claude', command, auto)).said).includes('"allow"')
+    JSON.stringify((await reply('claude-code', command, auto)).said).includes('"allow"')
 
   test.each([
     READS,
@@ -176,10 +176,10 @@ describe('allow', () => {
 describe('--wrap', () => {
   const wrap = ['/node', '/cli.cjs', 'run']
   const command = expect.stringMatching(
-    /^\/node \/cli\.cjs run --session [a-z]+-[0-9a-f]{16} -- 'echo '\\''a b'\\'''$/,
+    /^\/node \/cli\.cjs run --session [a-z-]+-[0-9a-f]{16} -- 'echo '\\''a b'\\'''$/,
   ) as string
   test.each<[HookHostName, object]>([
-    ['claude', pre({ updatedInput: { command, description: 'x' } })],
+    ['claude-code', pre({ updatedInput: { command, description: 'x' } })],
     ['vscode', pre({ updatedInput: { command, explanation: 'x', isBackground: false } })],
     ['codex', pre({ permissionDecision: 'allow', updatedInput: { command } })],
     ['gemini', { hookSpecificOutput: { tool_input: { command, description: 'x' } } }],
@@ -191,7 +191,7 @@ describe('--wrap', () => {
 })
 
 describe('what is none of its business, or broken', () => {
-  test.each(['claude', 'codex', 'gemini', 'vscode'] as const)(
+  test.each(['claude-code', 'codex', 'gemini', 'vscode'] as const)(
     '%s: other tools and events pass in silence',
     async (host) => {
       const silent = { said: null, stderr: '', exitCode: 0 }
@@ -215,7 +215,7 @@ describe('what is none of its business, or broken', () => {
   })
 
   test('a broken configuration blocks with its words', async () => {
-    const broken = await reply('claude', 'ls', { flags: ['policy.preset=nonsense'] })
+    const broken = await reply('claude-code', 'ls', { flags: ['policy.preset=nonsense'] })
     expect(broken).toEqual({ said: null, exitCode: 2, stderr: expect.stringContaining('policy.preset') as string })
   })
 
@@ -223,12 +223,14 @@ describe('what is none of its business, or broken', () => {
     "echo '{}' > ~/.claude/settings.json",
     'rm .claude/settings.json',
     'rm -rf ~/.claude',
-    'cerith hook uninstall claude',
-    'npx cerith hook uninstall claude',
+    'cerith hook uninstall claude-code',
+    'npx cerith hook uninstall claude-code',
   ])('`%s` cannot take the hook away', async (command) => {
     mkdirSync(join(home, '.claude'), { recursive: true })
     writeFileSync(join(home, '.claude', 'settings.json'), '{}')
-    expect((await reply('claude', command)).said).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } })
+    expect((await reply('claude-code', command)).said).toMatchObject({
+      hookSpecificOutput: { permissionDecision: 'deny' },
+    })
   })
 })
 

@@ -114,23 +114,34 @@ describe.each(Object.keys(HOOK_HOSTS) as HookHostName[])('%s', (name) => {
 })
 
 test('a link to the settings stays a link, and its file keeps its mode', () => {
-  const place = placeOf('claude')
+  const place = placeOf('claude-code')
   mkdirSync(dirname(place.file), { recursive: true })
   const real = join(home, 'dotfiles.json')
   writeFileSync(real, '{}\n', { mode: 0o640 })
   symlinkSync(real, place.file)
-  apply(install(place, command('claude')))
+  apply(install(place, command('claude-code')))
   expect(readFileSync(real, 'utf8')).toContain('cli.cjs')
   expect(statSync(real).mode & 0o777).toBe(0o640)
-  apply(uninstall(place, command('claude')))
+  apply(uninstall(place, command('claude-code')))
   expect(readFileSync(real, 'utf8')).toBe('{}\n')
+})
+
+test('an entry of an earlier version, which says `claude`, is replaced and removed', () => {
+  const place = placeOf('claude-code')
+  mkdirSync(dirname(place.file), { recursive: true })
+  const old = '/usr/bin/node /opt/cerith/dist/cli.cjs hook claude --wrap'
+  writeFileSync(place.file, JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: old }] }] } }))
+  apply(install(place, command('claude-code')))
+  expect(readFileSync(place.file, 'utf8').match(/cli\.cjs hook [\w-]+/g)).toEqual(['cli.cjs hook claude-code'])
+  apply(uninstall(place, command('claude-code')))
+  expect(readFileSync(place.file, 'utf8')).not.toContain('cerith')
 })
 
 test('the folder that a host names by its variable is used', () => {
   const env = { CLAUDE_CONFIG_DIR: '/c', CODEX_HOME: '/x' }
   const at = (name: HookHostName, scope: 'user' | 'project') =>
     settingsFile(HOOK_HOSTS[name], scope, { home, cwd: '/p', env })
-  expect(at('claude', 'user')).toBe('/c/settings.json')
+  expect(at('claude-code', 'user')).toBe('/c/settings.json')
   expect(at('codex', 'user')).toBe('/x/hooks.json')
   expect(at('codex', 'project')).toBe('/p/.codex/hooks.json')
 })

@@ -43,13 +43,13 @@ export const verb: Verb = {
   ],
   examples: [
     [
-      'cerith hook install claude --auto-allow readonly',
+      'cerith hook install claude-code --auto-allow readonly',
       'Claude Code: dangerous commands denied, harmless ones not asked about',
     ],
     ['cerith hook install codex --project', 'in .codex/hooks.json of this project'],
-    ['cerith hook uninstall claude', 'every other byte of the settings stays as it was'],
+    ['cerith hook uninstall claude-code', 'every other byte of the settings stays as it was'],
   ],
-  details: `Hosts: claude, codex, gemini, cursor, vscode. Without install or uninstall it reads one message of
+  details: `Hosts: claude-code, codex, gemini, cursor, vscode. Without install or uninstall it reads one message of
 the host on stdin and answers on stdout, as the host calls it. Deny and ask are the guard's (see cerith
 check and docs/safety.md); what it allows is left to the host's own permissions unless --auto-allow.`,
   run: ({ words, options }, io) => hook(words, options as HookVerbOptions, io),
@@ -57,11 +57,12 @@ check and docs/safety.md); what it allows is left to the host's own permissions 
 
 async function hook(words: readonly string[], options: HookVerbOptions, io: Io): Promise<number> {
   const [first = '', second] = words
-  const { isHookHost, HOOK_HOSTS } = await import('../../hooks/hosts/index.js')
-  const name = second ?? first
-  if (!isHookHost(name))
+  const { hookHostNamed, HOOK_HOSTS } = await import('../../hooks/hosts/index.js')
+  const word = second ?? first
+  const name = hookHostNamed(word)
+  if (name === null)
     throw new UsageError(
-      `there is no hook for ${JSON.stringify(name)}`,
+      `there is no hook for ${JSON.stringify(word)}`,
       `The hosts are ${Object.keys(HOOK_HOSTS).join(', ')}.`,
     )
   if (options.sandbox !== undefined && !options.wrap)

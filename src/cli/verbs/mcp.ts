@@ -58,7 +58,7 @@ export const verb: Verb = {
   ],
   examples: [
     [
-      'cerith mcp --print-config claude >> .mcp.json',
+      'cerith mcp --print-config claude-code >> .mcp.json',
       'a new project of Claude Code; also codex, gemini, vscode, cursor',
     ],
     ['cerith mcp --dialect codex --cwd /srv/app', 'other tool names, another directory'],

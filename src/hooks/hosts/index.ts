@@ -5,10 +5,15 @@ import { codex } from './codex.js'
 import { cursor } from './cursor.js'
 import { gemini } from './gemini.js'
 
-export const HOOK_HOSTS = { claude, codex, gemini, cursor, vscode } as const satisfies Record<string, HookHost>
+export const HOOK_HOSTS = { 'claude-code': claude, codex, gemini, cursor, vscode } as const satisfies Record<
+  string,
+  HookHost
+>
 
 export type HookHostName = keyof typeof HOOK_HOSTS
 
-export function isHookHost(name: string): name is HookHostName {
-  return Object.hasOwn(HOOK_HOSTS, name)
+/** `claude` is what entries of earlier versions say. */
+export function hookHostNamed(word: string): HookHostName | null {
+  const name = word === 'claude' ? 'claude-code' : word
+  return Object.hasOwn(HOOK_HOSTS, name) ? (name as HookHostName) : null
 }

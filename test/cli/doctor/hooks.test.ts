@@ -15,9 +15,9 @@ test('a hook that answers is ok, one whose program is gone or whose file is brok
   const home = temporaryFolder()
   const io = { env: { ...process.env, HOME: home, CERITH_HOME: join(home, 'state') }, cwd: home } as unknown as Io
   expect(hookFindings(io)).toEqual([])
-  const put = (name: 'claude' | 'cursor', file: string, cli: string): void =>
+  const put = (name: 'claude-code' | 'cursor', file: string, cli: string): void =>
     apply(install({ host: HOOK_HOSTS[name], name, file }, `${process.execPath} ${cli} hook ${name}`))
-  put('claude', join(home, '.claude/settings.json'), program)
+  put('claude-code', join(home, '.claude/settings.json'), program)
   put('cursor', join(home, '.cursor/hooks.json'), join(home, 'gone', 'cli.cjs'))
   mkdirSync(join(home, '.gemini'))
   writeFileSync(join(home, '.gemini/settings.json'), '{ broken')
