@@ -123,7 +123,8 @@ function refusal(error: unknown): Finding {
 /** What the command leaves in its shell, for the guard of the next one. */
 function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
   const variables: Record<string, string | null> = {}
-  for (const [name, { values, items }] of shell.variables) {
+  for (const [name, { values, items, supposed }] of shell.variables) {
+    if (supposed) continue
     const constant = values.find((value) => isConstant(value) && value !== '')
     if (Object.hasOwn(context.held?.arrays ?? {}, name) && items === context.held?.arrays?.[name]) continue
     variables[name] = items ? (items.every(isConstant) ? items.join(' ') : null) : (constant ?? null)

@@ -92,6 +92,27 @@ describe('a verdict says what was seen', () => {
   })
 })
 
+describe('a home is where a person has lived', () => {
+  const disk = new Set(['/home/bob', '/home/bob/.bashrc', '/home/www', '/home/www/html'])
+  const extra = { resolveSymlink: (path: string) => (disk.has(path) ? path : undefined) }
+  test.each([
+    ['rm -rf /home/bob', 'deny'],
+    ['rm -rf /home/bob/*', 'deny'],
+    ['rm -rf /home/www', 'allow'],
+    ['rm -rf /home/www/*', 'allow'],
+    ['rm -rf /home/nobody-there', 'allow'],
+    ['rm -rf /home/u', 'deny'],
+    ['rm -rf /home/*', 'deny'],
+    ['rm -rf /home', 'deny'],
+  ])('%s: %s', (command, decision) => {
+    expect(inspect(command, { ...context, ...extra }).decision).toBe(decision)
+  })
+
+  test('a condition about a variable leaves nothing behind in the shell', () => {
+    expect(inspect('[ -n "$x" ] && ls; [ -z "$y" ] && exit 1; ls', context).mutations.variables).toEqual({})
+  })
+})
+
 describe('what cannot be read is refused', () => {
   test.each([
     ["echo 'abc", 'unreadable'],

@@ -4,7 +4,7 @@ import type { Effect } from '../rules/findings.js'
 import type { GuardContext } from './context.js'
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
-import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE } from '../words/text.js'
+import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE, UNKNOWN } from '../words/text.js'
 import type { Disk } from '../walk/disk.js'
 import type { Observer, Walker } from '../walk/walk.js'
 
@@ -96,7 +96,7 @@ function touches(effect: Effect, path: string, disk: Disk, inside: readonly stri
 
 /** What a name test of find lets through: the pattern of a name, or of a whole path. */
 function isSelected(pattern: string, from: number, path: string): boolean {
-  if (pattern === '') return false
+  if (pattern === '' || pattern === UNKNOWN) return false
   if (pattern.includes('/')) return globMatches(pattern, path)
   return path
     .split('/')

@@ -33,6 +33,29 @@ const usermod: Program = (call, name) => {
     /^(?:0|1|1970-.*)$/.test(given.get('e', 'expiredate') ?? '') ||
     given.get('p', 'password') !== undefined
   if (locks && isVital(user, call)) call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return becomesRoot(call, name)
+}
+
+/** A second name for root, or none: whoever knows it owns the machine. */
+const becomesRoot: Program = (call, name) => {
+  const given = options(call.argv.slice(1), {
+    short: 'abcdefgGkKlpRsuvVwWZ',
+    long: ['uid', 'gid', 'home', 'shell', 'comment', 'password', 'groups', 'base-dir', 'home-dir'],
+  })
+  if (/^0+$/.test(given.get('u', 'uid') ?? '')) call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+const chsh: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 's', long: ['shell'] })
+  if (/\/(?:false|nologin|true)$/.test(given.get('s', 'shell') ?? '') && isVital(given.operands.map(plain)[0], call))
+    call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+const groupdel: Program = (call, name) => {
+  if (call.argv.slice(1).some((word) => /^(?:root|sudo|wheel|admin)$/.test(plain(word))))
+    call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
   return undefined
 }
 
@@ -56,6 +79,9 @@ const auditctl: Program = (call) => {
 
 export const ACCOUNT_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table('userdel deluser'.split(' '), userdel),
+  ...table('useradd adduser'.split(' '), becomesRoot),
+  ...table('groupdel delgroup'.split(' '), groupdel),
+  chsh,
   passwd,
   usermod,
   chage,

@@ -5,6 +5,7 @@ import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKN
 import { resolvePath } from '../words/paths.js'
 import { type Call, fieldsOf, options, type Program } from './call.js'
 import { formatted } from './format.js'
+import { subscripted } from './subscripts.js'
 
 /** Variables whose value some program runs as a command line. */
 const COMMAND_VARIABLES = new Set(
@@ -17,6 +18,8 @@ const COMMAND_VARIABLES = new Set(
 export function judgeVariable(name: string, values: Alternatives, call: Pick<Call, 'walker' | 'shell'>): void {
   if (COMMAND_VARIABLES.has(name))
     for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
+  if (/^npm_config_script_shell$/i.test(name))
+    for (const value of values) if (value.includes('/')) call.walker.external([value], call.shell.fork(), null)
   if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
   if (name === 'BASH_ENV' || name === 'ENV') {
     for (const value of values) {
@@ -142,8 +145,9 @@ const read: Program = ({ argv, shell, stdin, prefix }) => {
   return NOTHING
 }
 
-const mapfile: Program = ({ argv, shell, stdin }) => {
+const mapfile: Program = ({ argv, shell, stdin, walker }) => {
   const given = options(argv.slice(1), { short: 'dnOsuCc' })
+  for (const code of given.all('C')) walker.tryScript(plain(code), shell)
   const name = given.operands[0] ?? 'MAPFILE'
   const text = (stdin ?? ANYTHING)[0] ?? ''
   const delimiter = given.get('d')
@@ -156,6 +160,11 @@ const mapfile: Program = ({ argv, shell, stdin }) => {
 }
 
 const set: Program = ({ argv, shell }) => {
+  for (const [i, word] of argv.entries()) {
+    if (word === '--') break
+    if (/^[-+][a-zA-Z]*u/.test(word) || (/^[-+][a-zA-Z]*o$/.test(word) && argv[i + 1] === 'nounset'))
+      shell.isStrict = word.startsWith('-')
+  }
   const at = argv.indexOf('--')
   if (at >= 0) shell.positional = argv.slice(at + 1)
   else {
@@ -275,8 +284,8 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   typeset: declare,
   local: declare,
   readonly: declare,
-  unset,
-  read,
+  unset: subscripted(unset),
+  read: subscripted(read),
   mapfile,
   readarray: mapfile,
   set,
@@ -291,7 +300,7 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   exit: stop,
   break: stop,
   logout: stop,
-  printf,
+  printf: subscripted(printf),
   hash,
   history,
   complete: readlineHook,
@@ -300,10 +309,10 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   ':': silent,
   true: silent,
   false: silent,
-  test: silent,
-  '[': silent,
+  test: subscripted(silent),
+  '[': subscripted(silent),
   shopt: silent,
-  let: silent,
+  let: subscripted(silent),
   wait: silent,
   disown: silent,
   umask: silent,

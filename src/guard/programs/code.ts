@@ -9,13 +9,13 @@ import { decodedStrings, foldedCode, type Outside, strings } from './code-text.j
 
 /** Calls that hand text to a shell or start a program. */
 const STARTS =
-  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile)\b|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||\bsystem\b/
+  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|command|callCommand|readProcess|run-program|shell|shellout|Process)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||\bsystem\b/
 
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE =
   /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*/g
 const REMOVES_FILE =
-  /\b(?:os\.(?:remove|unlink|truncate)|unlink(?:Sync)?|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
+  /\b(?:os\.(?:remove|unlink|truncate)|delete-file|unlink(?:Sync)?|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
 const WRITES =
   /\b(?:writeFile(?:Sync)?|file_put_contents|createWriteStream|File\.write|IO\.write|write_text|write_bytes|WriteAllText|spew|openSync)\b\s*\(?\s*/g
 const COPIES = /\b(?:copyFileSync|copyFile|copyfile|copy2?|copytree|cp|cp_r|copy_file)\b\s*\(\s*[^,()]*,\s*/g
@@ -115,7 +115,7 @@ function startedCommands(source: string, call: Call): void {
   for (const [i, one] of found.entries()) {
     const previous = found[i - 1]
     const between = previous ? source.slice(previous.end, one.start) : ''
-    if (previous && /^\s*,\s*(?:\[\s*)?$/.test(between)) group.push(one.text)
+    if (previous && (/^\s*,\s*(?:\[\s*)?$/.test(between) || /^\s+$/.test(between))) group.push(one.text)
     else {
       runGroup(group, call)
       group = [one.text]
@@ -145,7 +145,10 @@ function runGroup(group: readonly string[], call: Call): void {
 function fileCalls(source: string, call: Call): void {
   const path = (from: number): string | undefined => argument(source, from)
   const effect = (kind: Parameters<typeof call.walker.effect>[0], word: string | undefined, mode?: string): void => {
-    if (word !== undefined && word !== '') call.walker.effect(kind, word, call.shell, call.argv, mode)
+    if (word === undefined || word === '') return
+    // R, Lisp and vim know the tilde; where it is only a name, nothing is lost by asking.
+    const path = kind === 'delete-tree' ? word.replace(/^~(?=\/|$)/, () => call.shell.home[0] ?? '~') : word
+    call.walker.effect(kind, path, call.shell, call.argv, mode)
   }
   // A loop over a list of names: the names are the arguments.
   if (
@@ -161,7 +164,7 @@ function fileCalls(source: string, call: Call): void {
   for (const match of source.matchAll(COPIES)) effect('overwrite', path(match.index + match[0].length))
   for (const match of source.matchAll(LANDS)) effect('overwrite', path(match.index + match[0].length))
   for (const match of source.matchAll(MOVES)) effect('move', path(match.index + match[0].length))
-  const recursive = /recursive\s*=\s*T(?:RUE)?\b/.test(source)
+  const recursive = /recursive\s*=\s*T(?:RUE)?\b|,\s*["']rf["']/.test(source)
   for (const match of source.matchAll(REMOVES_FILE))
     effect(recursive ? 'delete-tree' : 'delete', path(match.index + match[0].length))
   for (const match of source.matchAll(WRITES)) effect('overwrite', path(match.index + match[0].length))
@@ -192,15 +195,18 @@ function fileCalls(source: string, call: Call): void {
       /0o?([0-7]{3,4})/.exec(source.slice(match.index, match.index + 200))?.[1] ?? '777',
     )
   for (const match of source.matchAll(
-    /(?:\bPath\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch)\b/g,
+    /(?:\bPath\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch|rename)\b/g,
   ))
-    effect(match[2] === 'unlink' ? 'delete' : match[2] === 'rmdir' ? 'create' : 'overwrite', match[1]?.slice(1, -1))
+    effect(
+      match[2] === 'rename' ? 'move' : match[2] === 'unlink' ? 'delete' : match[2] === 'rmdir' ? 'create' : 'overwrite',
+      match[1]?.slice(1, -1),
+    )
 }
 
 /** `for f in os.walk("/"): os.remove(f)`: the directory whose every name is listed and removed; a condition picks some out. */
 function enumerated(source: string): string[] {
   const removes =
-    /\b(?:unlink\w*|remove\w*|rmtree|rm(?:Sync|_rf|_r)?|rmdir\w*|delete)\b\s*\(?\s*(?:os\.path\.join|path\.join|File\.join|[A-Za-z_$"`])|\.(?:unlink|rmdir)\(\)/.test(
+    /\b(?:unlink\w*|remove\w*|rmtree|rm(?:Sync|_rf|_r)?|rmdir\w*|delete)\b\s*\(?\s*(?:os\.path\.join|path\.join|File\.join|[A-Za-z_$"`])|\.(?:unlink|rmdir)\(\)|\{[^}]*\bunlink\b[^}]*\}/.test(
       source,
     )
   if (!removes || /\b(?:if|unless|filter|select|grep|endswith|endsWith|match|reject|skip|continue|next)\b/.test(source))
@@ -210,10 +216,11 @@ function enumerated(source: string): string[] {
   const flat =
     /\b(?:os\.listdir|os\.scandir|readdirSync|readdir|Dir\.(?:children|entries|each_child|foreach)|opendir)\s*\(?\s*["'](\/[^"']*)["']|\bPath\(\s*["'](\/[^"']*)["']\s*\)\.(?:iterdir\(|glob\(\s*["']\*["'])/g
   const globbed = /(?:\bi?glob(?:Sync)?\s*\(?|\bDir\s*\[)\s*["'](\/[^"']*[*?][^"']*)["']/g
+  const found = /\bfind(?:depth)?\s*\(\s*(?:sub\s*)?\{[^}]*\}\s*,\s*["'](\/[^"']*)["']/g
   const paths = (pattern: RegExp): string[] =>
     [...source.matchAll(pattern)].map((match) => (match[1] ?? match[2] ?? '').replace(/(.)\/+$/, '$1'))
   return [
-    ...paths(deep).map((path) => `${path}/${TREE}`),
+    ...[...paths(deep), ...paths(found)].map((path) => `${path}/${TREE}`),
     ...paths(flat).map((path) => `${path}/${STAR}`),
     ...paths(globbed).map(activate),
   ]

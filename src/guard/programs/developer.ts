@@ -1,6 +1,7 @@
 /** Developer tools that run commands given in options: one row each, and the few that need more than a row. */
-import { plain } from '../words/text.js'
+import { hasUnknown, plain } from '../words/text.js'
 import { basename, options, type Program, table } from './call.js'
+import { judgeCode } from './code.js'
 import { docker, remoteExec } from './containers.js'
 import { git } from './git.js'
 import { make } from './make.js'
@@ -12,6 +13,35 @@ const compiler: Program = (call) => {
   if (at > 0) call.walker.argv((call.argv[at + 1] ?? '').split(','), call.shell.fork(), null)
   const given = options(call.argv.slice(1), { short: 'oxILlDUWf' })
   for (const file of given.all('o')) call.walker.effect('overwrite', file, call.shell, call.argv)
+  return compiles(call, 'cc')
+}
+
+/** Text of a language that is compiled: the same command, or the next, runs what comes of it. */
+const compiles: Program = (call) => {
+  for (const word of call.argv.slice(1)) {
+    if (!/^-$|^\/dev\/(?:fd\/|stdin)|\.(?:c|cc|cpp|cxx|go|rs|java|swift|kts?|nim|cr|zig|d|v|hs|ml)$/.test(word))
+      continue
+    const texts = word === '-' ? (call.stdin ?? []) : call.walker.streams.contents(word, call.shell)
+    for (const text of texts) if (!hasUnknown(text)) judgeCode(plain(text), 'c', call)
+  }
+  return undefined
+}
+
+/** `apt -o DPkg::Pre-Invoke::=CMD`. */
+const apt: Program = (call) => {
+  for (const option of options(call.argv.slice(1), { short: 'otc', long: ['option'] }).all('o', 'option')) {
+    const code = /Invoke(?:-Success)?(?:::)?=(.*)$/is.exec(plain(option))?.[1]
+    if (code) call.walker.tryScript(code, call.shell)
+  }
+  return undefined
+}
+
+/** Lines that begin with `!` in what a program of the old kind reads: from its input, a file of commands, an option. */
+const shellEscapes: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'eb' })
+  const batch = given.all('b').flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  for (const text of [...(call.stdin ?? []), ...batch, ...given.all('e')])
+    for (const match of plain(text).matchAll(/^[ \t]*!(.+)$/gm)) call.walker.tryScript(match[1] ?? '', call.shell)
   return undefined
 }
 
@@ -20,6 +50,7 @@ const RUNS_OPTION: Readonly<
   Record<string, { readonly short?: string; readonly long?: readonly string[]; readonly takes?: string }>
 > = {
   rg: { long: ['pre', 'hostname-bin'], takes: 'efgmtTABCMjr' },
+  ag: { long: ['pager'] },
   man: { short: 'PH', long: ['pager', 'html'] },
   tcpdump: { short: 'z', takes: 'ciwrCGWsFBEMTyZ' },
   scp: { short: 'S', takes: 'cFiJloPD' },
@@ -71,6 +102,7 @@ const runsOption: Program = (call, name) => {
       if (file) call.walker.effect('overwrite', file, call.shell, call.argv)
     }
   }
+  if (name === 'sftp' || name === 'lftp') shellEscapes(call, name)
   if (name === 'scp' || name === 'sftp')
     for (const option of given.all('o')) {
       const local = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ](.*)$/is.exec(plain(option))?.[1]
@@ -113,5 +145,8 @@ export const DEVELOPER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['npm', 'pnpm', 'yarn', 'bun'], npmScripts),
   ...table(['docker', 'podman', 'nerdctl', 'docker-compose'], docker),
   ...table(['kubectl', 'oc', 'k3s', 'fly', 'flyctl', 'gcloud', 'lxc', 'multipass'], remoteExec),
-  ...table(['gcc', 'g++', 'cc', 'c++', 'clang', 'clang++'], compiler),
+  ...table(['gcc', 'g++', 'cc', 'c++', 'clang', 'clang++', 'tcc'], compiler),
+  ...table(['go', 'rustc', 'javac', 'java', 'swift', 'swiftc', 'kotlinc', 'nim', 'crystal', 'zig', 'ocaml'], compiles),
+  ...table(['apt', 'apt-get', 'aptitude'], apt),
+  ...table(['ftp', 'telnet', 'gnuplot', 'dc'], shellEscapes),
 }

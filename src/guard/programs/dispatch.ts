@@ -137,15 +137,21 @@ function runProgram(call: Call, name: string): Alternatives {
   if (!known) {
     const real = call.external || !name.includes('/') ? onPath(call, name) : undefined
     if (real !== undefined) return runProgram({ ...call, argv: [real, ...call.argv.slice(1)] }, real)
+    if (!call.external && call.shell.functions.has(NOT_FOUND))
+      call.walker.call(NOT_FOUND, [call.argv], call.shell.fork(), call.stdin)
     unknownWrapper(call, name)
   }
   return out ?? ANYTHING
 }
 
+/** The function that bash calls for a name that it does not find. */
+const NOT_FOUND = 'command_not_found_handle'
+
 /** A name on PATH that is a link to a program of the tables: `tidy -> /bin/rm`. */
 function onPath({ shell, walker }: Call, name: string): string | undefined {
   for (const directory of (shell.get('PATH').values[0] ?? '').split(':').slice(0, 32)) {
-    const real = directory.startsWith('/') ? walker.disk.real(`${directory}/${name}`) : undefined
+    const path = `${directory}/${name}`
+    const real = directory.startsWith('/') ? (walker.namesakes.meaning(path) ?? walker.disk.real(path)) : undefined
     if (real === undefined) continue
     const program = basename(real)
     return program !== name && KNOWN_NAMES.has(program) && !/^(?:busybox|toybox|coreutils)$/.test(program)

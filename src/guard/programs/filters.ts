@@ -198,3 +198,18 @@ export const opaqueFilter: Program = (call) => {
   const texts = inputs(call, given.operands)
   return texts.every((text) => isConstant(text) && text !== '') ? [UNREADABLE] : ANYTHING
 }
+
+/** Stands in front of text that a compressor of the same command has read. */
+const PACKED = '\u001f\u008b'
+
+/** Compressors and their way back: what went in comes out again; packed text from elsewhere nobody has read. */
+export const compressed: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'bSTM' })
+  const unpacks = /^(?:un|gunz|bunz)|cat$/.test(name) || given.has('d', 'decompress', 'uncompress')
+  if (given.operands.length > 0 && !unpacks) return undefined
+  const texts = inputs(call, given.operands)
+  if (!unpacks) return unique(texts.map((text) => (text === UNKNOWN ? text : PACKED + text)))
+  return texts.some((text) => text.startsWith(PACKED))
+    ? unique(texts.map((text) => (text.startsWith(PACKED) ? text.slice(PACKED.length) : UNKNOWN)))
+    : opaqueFilter(call, name)
+}

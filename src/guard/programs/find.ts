@@ -38,7 +38,8 @@ export const find: Program = (call) => {
       const pattern = words[at + 1] ?? ''
       if (!negated && !/^[*?./]+$/.test(plain(pattern))) {
         narrowed = true
-        names.push(activate(/^-i?regex$/.test(word) ? pattern.replaceAll('.*', '*') : pattern))
+        // Nothing has an empty name.
+        if (pattern !== '') names.push(activate(/^-i?regex$/.test(word) ? pattern.replaceAll('.*', '*') : pattern))
       }
       at++
     } else if (isOthers(word, words[at + 1], call) && !negated) {
@@ -126,10 +127,11 @@ export function targets(
 /** Directories and files that matter, where a name test picks them out. */
 function namedBelow(start: string, name: string, shell: Call['shell']): string[] {
   if (name.includes('/')) return []
+  const here = /^\/home\/?$/.test(start) ? [] : [`${start}/${name}`]
+  if (hasUnknown(name)) return here
   const homes = shell.home.filter(
     (home) => home.startsWith('/') && globMatches(name, home.slice(home.lastIndexOf('/') + 1)),
   )
-  const here = /^\/home\/?$/.test(start) ? [] : [`${start}/${name}`]
   return [...here, ...criticalBelow(start, name), ...homes.filter((home) => isWithin(home, start))]
 }
 

@@ -35,6 +35,13 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   erl: { code: '', long: ['eval'] },
   ghc: { code: 'e' },
   raku: { code: 'e' },
+  kotlin: { code: 'e' },
+  clojure: { code: 'e', long: ['eval'] },
+  ocaml: { code: 'e' },
+  sbcl: { code: '', long: ['eval'] },
+  nim: { code: '' },
+  crystal: { code: '' },
+  swift: { code: 'e' },
   pwsh: { code: 'c', long: ['Command', 'EncodedCommand'] },
   swipl: { code: 'gt' },
   emacs: { code: '', long: ['eval', 'execute'] },
@@ -93,7 +100,7 @@ export const interpret: Program = (call, name) => {
     for (const [i, arg] of args.entries())
       if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? ''))
         codes.push(args[i + 1] ?? '')
-  if (language === 'deno' && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
+  if (/^(?:deno|crystal)$/.test(language) && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
   for (const code of codes) {
     call.walker.code(plain(code))
     judgeCode(plain(code), language, call)
@@ -313,6 +320,11 @@ const emacs: Program = (call) => {
     const code = /^--(?:eval|execute)=(.*)$/s.exec(plain(word))?.[1]
     if (code) judgeCode(code, 'lisp', call)
   }
+  const text = call.argv.join('\n')
+  if (/-batch\b/.test(text) && /save-buffer/.test(text))
+    for (const word of call.argv.slice(1))
+      if (word.startsWith('/'))
+        call.walker.effect(/erase-buffer/.test(text) ? 'overwrite' : 'edit', word, call.shell, call.argv)
   return undefined
 }
 

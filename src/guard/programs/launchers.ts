@@ -69,9 +69,9 @@ export const sshpass: Program = (call) => {
 export const gdb: Program = (call) => {
   const at = call.argv.findIndex((arg) => arg === '--args' || arg === '-args')
   for (const [i, arg] of call.argv.entries()) {
-    if (!/^--?(ex|eval-command)$/.test(arg)) continue
+    if (!/^--?(ex|eval-command|o|one-line)$/.test(arg)) continue
     const line = plain(call.argv[i + 1] ?? '')
-    const shell = /^(?:shell|!|make)\s*(.*)$/s.exec(line)
+    const shell = /^(?:(?:platform )?shell|!|make)\s*(.*)$/s.exec(line)
     const code = /^(?:python|py|pi)\s+(.*)$/s.exec(line)
     if (shell) call.walker.script(shell[1] ?? '', call.shell.fork())
     const called = /\b(?:system|popen)\s*\(\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
@@ -104,7 +104,13 @@ export const bwrap: Program = (call) => {
 /** tmux new-session 'cmd', tmux send-keys 'cmd' Enter; screen -X stuff. */
 export const terminal: Program = (call, name) => {
   for (const word of call.argv.slice(1))
-    if (/\s/.test(word)) call.walker.tryScript(plain(word).replace(/^(exec|stuff) /, ''), call.shell)
+    if (/\s/.test(word))
+      call.walker.tryScript(
+        plain(word)
+          .replace(/^(exec|stuff) /, '')
+          .replace(/(?:\\n|\^M)+$/, ''),
+        call.shell,
+      )
   if (name !== 'tmux') return byOption(call, 'screen')
   const verb = call.argv.findIndex((arg) =>
     /^(new|new-session|new-window|neww|split-window|splitw|respawn-pane|run-shell|run|if-shell)$/.test(arg),

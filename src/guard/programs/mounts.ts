@@ -11,6 +11,11 @@ function isFloor(word: string, { shell }: Call): boolean {
   return shell.cwd.some((cwd) => FLOOR.test(plain(resolvePath(word, cwd)).replace(/(.)\/+$/, '$1')))
 }
 
+function isHome(word: string, { shell }: Call): boolean {
+  const homes = ['/home', '/Users', ...shell.home]
+  return shell.cwd.some((cwd) => homes.includes(plain(resolvePath(word, cwd)).replace(/(.)\/+$/, '$1')))
+}
+
 /** `mount --bind / x` gives a directory another name; `mount -t tmpfs none /usr` hides one. */
 export const mount: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'otLU', long: ['options', 'types', 'source', 'target'] })
@@ -27,6 +32,9 @@ export const mount: Program = (call) => {
   const devices = /^(?:devtmpfs|devpts|proc|sysfs)$/.test(given.get('t', 'types') ?? '')
   if (target !== undefined && isFloor(target, call) && !same && !devices && !/\bremount\b/.test(settings))
     call.walker.report('wipe-system', ['mount', plain(target)])
+  // Memory over the homes: they seem empty, and what is written there is gone with the power.
+  if (target !== undefined && /^(?:tmpfs|ramfs)$/.test(given.get('t', 'types') ?? '') && isHome(target, call))
+    call.walker.report('wipe-home', ['mount', plain(target)])
   return undefined
 }
 

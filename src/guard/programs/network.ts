@@ -19,6 +19,8 @@ const iptables: Program = (call, name) => {
     /^(DROP|REJECT)$/.test(words[policy + 2] ?? '')
   )
     call.walker.report('cut-network', [name, ...words])
+  else if (/^(?:-I|--insert) (?:INPUT|OUTPUT)(?: 1)? (?:-j|--jump) (?:DROP|REJECT)$/.test(words.join(' ')))
+    call.walker.report('cut-network', [name, ...words])
   return undefined
 }
 

@@ -23,7 +23,7 @@ const rtcwake: Program = (call) => {
 }
 
 export const init: Program = (call, name) => {
-  if (/^[0156sS]$/.test(plain(call.argv[1] ?? '')))
+  if (/^[016sS]$/.test(plain(call.argv[1] ?? '')))
     call.walker.report(
       'host-down',
       call.argv.slice(0, 2).map((word, i) => (i === 0 ? name : word)),
@@ -70,6 +70,8 @@ const systemctl: Program = (call) => {
     call.walker.report('host-down', ['systemctl', verb, ...units])
   else if (/^(stop|disable|mask|kill)$/.test(verb) && units.some((unit) => VITAL_UNITS.test(unit)))
     call.walker.report('cut-network', ['systemctl', verb, ...units])
+  else if (/^(stop|disable|mask|kill)$/.test(verb) && units.some((unit) => /^auditd(\.service)?$/.test(unit)))
+    call.walker.report('disarm', ['systemctl', verb, ...units])
   return undefined
 }
 

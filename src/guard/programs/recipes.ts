@@ -113,6 +113,9 @@ export const npmScripts: Program = (call) => {
       const line = /^scripts\.[^=]*=(.*)$/s.exec(setting)?.[1]
       if (line !== undefined) call.walker.tryScript(line, call.shell)
     }
+  // Scripts are given to this program instead of to sh.
+  const shell = /^(?:config|set)$/.test(verb) ? /\bscript-shell[= ](\S+)/.exec(rest.join(' '))?.[1] : undefined
+  if (shell !== undefined && shell.includes('/')) call.walker.external([shell], call.shell.fork(), null)
   if (verb === 'set-script') call.walker.tryScript(rest.slice(1).join(' '), call.shell)
   if (!/^(?:run|run-script|rum|test|t|start|stop|restart|install|i|ci|publish|pack|prepare)$/.test(verb))
     return undefined

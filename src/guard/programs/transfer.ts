@@ -113,7 +113,7 @@ function carry(call: Call, source: string, targets: readonly string[]): void {
 
 export const dd: Program = (call) => {
   for (const word of call.argv.slice(1)) {
-    const target = /^of=(.*)$/s.exec(word)?.[1]
+    const target = /^(?:of|hof|wipe)=(.*)$/s.exec(word)?.[1]
     if (target !== undefined) call.walker.effect('overwrite', target, call.shell, call.argv)
   }
   const output = call.argv.find((word) => word.startsWith('of='))

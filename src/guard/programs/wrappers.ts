@@ -26,6 +26,8 @@ const wrap: Program = (call, name) => {
     return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   const program = name === 'start-stop-daemon' ? given.get('x', 'exec', 'a') : undefined
   if (program !== undefined) rest = [program, ...rest]
+  const inside = name === 'coreutils' ? call.argv.findIndex((word) => word.startsWith('--coreutils-prog=')) : -1
+  if (inside > 0) rest = [(call.argv[inside] ?? '').slice('--coreutils-prog='.length), ...call.argv.slice(inside + 1)]
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
   if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   // The namespaces of pid 1 are the machine's own, also from inside a container.

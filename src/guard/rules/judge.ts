@@ -22,16 +22,29 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
   const located = locate(effect.path, homes)
   if (!located) return sensitiveHomePath(effect, homes)
   const kind = spread(effect)
-  // Somebody else's home is one where it exists; a pattern that misses the own home picks something else out.
+  // Somebody else's home is one where a person has lived; a pattern that misses the own home picks something else out.
   const { shown } = located
   if (located.place === 'home' && !homes.some((home) => isWithin(home, shown)) && shown !== '/root')
-    if (/[*?[…]/.test(shown) || !mayExist(shown)) return undefined
+    if (/[*?[…]/.test(shown) || !LIVED_IN.some((name) => mayExist(`${shown}${name}`))) return undefined
   // Where a variable may be empty, a pattern or another owner is no sign of harm that is meant.
   if (guessed && (/^\/[^/]*[*?[]/.test(shown) || (/^(?:mode|owner)/.test(kind) && !isExtreme(effect.mode ?? ''))))
     return undefined
   const rule = ruleFor(kind, located, effect)
   return rule && { rule, shown: located.shown }
 }
+
+/** What a login leaves in a home: without any of it, `/home/www` is a directory like others. */
+const LIVED_IN = [
+  '/.profile',
+  '/.bashrc',
+  '/.bash_history',
+  '/.zshrc',
+  '/.ssh',
+  '/.config',
+  '/.cache',
+  '/.local',
+  '/Library',
+]
 
 /** An effect on each of "everything below" is an effect on the tree. */
 function spread(effect: Effect): EffectKind {
@@ -119,12 +132,14 @@ function modeRule(kind: EffectKind, { place, shown, contents }: Located, mode = 
       ? 'open-permissions'
       : undefined
   if (kind === 'mode-tree') return 'open-permissions'
-  return isExtreme(mode) || (!contents && closesToOthers(mode)) ? 'open-permissions' : undefined
+  // A service keeps its own data from others: `chmod 700 /var/lib/etcd`.
+  const closes = !contents && closesToOthers(mode) && !/^\/var\/lib\/./.test(shown) && shown !== '/root'
+  return isExtreme(mode) || closes ? 'open-permissions' : undefined
 }
 
 export function isExtreme(mode: string): boolean {
   return (
-    /^[0-7]?(777|666|000|0|00|0000|111|222|333|444)$/.test(mode) ||
+    /^(?:[0-7]?(?:777|666|000|111|222|333|444)|0{1,2})$/.test(mode) ||
     /^a?[-=]r?w?x?$/.test(mode) ||
     /^(a|ugo|o|go|)?\+r?wx?$/.test(mode) ||
     /^(a|ugo|u|)?-[rwx]+/.test(mode) ||

@@ -5,16 +5,24 @@ import { hasUnknown, plain } from '../words/text.js'
 import type { Walker } from './walk.js'
 
 const SHELL_CODE =
-  /\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xinitrc|xprofile|envrc)$|^\/etc\/(?:profile|bash\.bashrc|rc\.local|environment|profile\.d\/[^/]+|cron\.(?:daily|hourly|weekly|monthly)\/[^/]+|init\.d\/[^/]+|update-motd\.d\/[^/]+|apt\/apt\.conf\.d\/[^/]+)$|\/\.git\/hooks\/[^/]+$|\/\.husky\/[^/]+$|\/\.githooks\/[^/]+$/
+  /\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xinitrc|xprofile|envrc)$|^\/etc\/(?:profile|bash\.bashrc|rc\.local|environment|profile\.d\/[^/]+|cron\.(?:daily|hourly|weekly|monthly)\/[^/]+|init\.d\/[^/]+|update-motd\.d\/[^/]+|apt\/apt\.conf\.d\/[^/]+)$|\/\.git\/hooks\/[^/]+$|\/\.husky\/[^/]+$|\/\.githooks\/[^/]+$|\/(?:pre|post)-(?:commit|push|checkout|merge|rewrite|receive|applypatch)$|\/(?:commit-msg|prepare-commit-msg|applypatch-msg)$/
 const CRON_TABLE = /^\/etc\/(?:crontab|cron\.d\/[^/]+)$|^\/var\/spool\/cron\//
 const UNIT = /\/systemd\/(?:system|user)\/[^/]+\.(?:service|timer)$|\.desktop$/
 
 export function judgeCodeFile(path: string, texts: readonly string[], shell: ShellState, walker: Walker): void {
   const judge = (text: string): void => walker.tryScript(text, shell)
+  // A line that makes somebody else root.
+  if (
+    /^\/etc\/(?:passwd|shadow)$/.test(path) &&
+    texts.some((text) => /^(?!root:)[^:\n]+:[^:\n]*:0+:/m.test(plain(text)))
+  )
+    walker.report('overwrite-critical', ['>>', path])
   for (const text of texts) {
     if (hasUnknown(text) && text.length < 2) continue
-    if (SHELL_CODE.test(path)) judge(plain(text))
-    else if (CRON_TABLE.test(path)) for (const job of cronJobs(plain(text), path.startsWith('/etc/'))) judge(job)
+    if (SHELL_CODE.test(path)) {
+      judge(plain(text))
+      for (const [, , body] of plain(text).matchAll(/^\s*alias\s+[^=\s]+=(["'])(.*?)\1/gm)) judge(body ?? '')
+    } else if (CRON_TABLE.test(path)) for (const job of cronJobs(plain(text), path.startsWith('/etc/'))) judge(job)
     else if (UNIT.test(path))
       for (const match of plain(text).matchAll(/^Exec(?:Start|StartPre|StartPost|Stop|Reload)?=[-@+!]*(.*)$/gm))
         judge(match[1] ?? '')

@@ -14,6 +14,7 @@ import type {
 import { isConstantlyFalse, isConstantlyTrue, isSpawnOnly } from '../rules/certainty.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, ANYTHING, hasUnknown, NOTHING, UNKNOWN, unique } from '../words/text.js'
+import { suppose } from './suppose.js'
 import type { Input, Walker } from './walk.js'
 import { expandFields, expandSingle, visitArithmetic } from '../words/fold.js'
 
@@ -47,20 +48,37 @@ function walkIf(node: If, shell: ShellState, stdin: Input, walker: Walker): Alte
   walker.list(node.clause, shell, stdin)
   const sure = isConstantlyTrue(node.clause)
   const otherwise = shell.fork()
+  suppose(node.clause, true, shell)
+  suppose(node.clause, false, otherwise)
   let out = walker.recursion.guarded(!sure, () => walker.list(node.then, shell, stdin))
+  const ways = [{ body: node.then as CompoundList | undefined, way: shell.fork() }]
   for (const branch of node.elif) {
     walker.list(branch.clause, otherwise, stdin)
     const way = otherwise.fork()
+    suppose(branch.clause, true, way)
+    suppose(branch.clause, false, otherwise)
     out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(branch.then, way, stdin))])
-    shell.absorb(way)
+    ways.push({ body: branch.then, way })
   }
   if (node.else)
     out = unique([
       ...out,
       ...walker.recursion.guarded(true, () => walker.list(node.else as CompoundList, otherwise, stdin)),
     ])
-  shell.absorb(otherwise)
+  join(shell, [...ways, { body: node.else, way: otherwise }], walker)
   return out
+}
+
+/** What the ways leave behind, but for those that end in `exit` or the like: behind them nothing runs. */
+function join(
+  shell: ShellState,
+  ways: readonly { readonly body: CompoundList | undefined; readonly way: ShellState }[],
+  walker: Walker,
+): void {
+  const going = ways.filter(({ body, way }) => !body || !walker.leaves(body, way))
+  const [first, ...others] = going.length > 0 ? going : ways
+  if (first) shell.become(first.way)
+  for (const { way } of others) shell.absorb(way)
 }
 
 function walkWhile(node: While, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
@@ -68,6 +86,7 @@ function walkWhile(node: While, shell: ShellState, stdin: Input, walker: Walker)
   if (endless && isSpawnOnly(node.body)) walker.report('fork-bomb', ['while', 'true', '&'])
   walker.list(node.clause, shell, stdin)
   const body = shell.fork()
+  suppose(node.clause, node.kind === 'while', body)
   const out = walker.recursion.guarded(!endless, () => rounds(node.body, body, stdin, walker))
   shell.absorb(body)
   return out
@@ -95,13 +114,16 @@ function walkArithmeticFor(node: ArithmeticFor, shell: ShellState, stdin: Input,
 function walkCase(node: Case, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   expandSingle(node.word, shell, walker)
   let out: Alternatives = NOTHING
-  const before = shell.fork()
+  const ways: { body: CompoundList | undefined; way: ShellState }[] = []
   for (const item of node.items) {
     for (const pattern of item.pattern) expandSingle(pattern, shell, walker)
-    const way = before.fork()
+    const way = shell.fork()
     out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(item.body, way, stdin))])
-    shell.absorb(way)
+    ways.push({ body: item.body, way })
   }
+  if (!node.items.some((item) => item.pattern.some(({ text }) => text === '*')))
+    ways.unshift({ body: undefined, way: shell.fork() })
+  join(shell, ways, walker)
   return out
 }
 

@@ -29,6 +29,7 @@ import type { Call } from '../programs/call.js'
 import { dispatch } from '../programs/dispatch.js'
 import { Recursion } from '../rules/recursion.js'
 import { walkSimple } from './simple-command.js'
+import { leaves } from './suppose.js'
 import type { FunctionBody, ShellState } from '../words/state.js'
 import { Streams } from './streams.js'
 import { complete, parseLoosely } from '../words/syntax.js'
@@ -72,6 +73,9 @@ export class Walker implements Runner {
   private readonly calls = new Calls()
   /** Loops around the current command: the outermost goes around twice. */
   loops = 0
+  /** Functions around the current command. */
+  private functions = 0
+  private readonly leaving = new Map<FunctionBody, boolean>()
   /** The current argv supposes that a variable is empty. */
   guesses = false
   /** How many readers wait for what is printed: output is only put together when somebody looks at it. */
@@ -282,6 +286,11 @@ export class Walker implements Runner {
     }
   }
 
+  /** Whether nothing that stands behind the node runs any more. */
+  leaves(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState): boolean {
+    return leaves(node, shell, { loop: this.loops > 0, function: this.functions > 0, known: this.leaving })
+  }
+
   // --- functions and scripts ------------------------------------------------------------------------------------
 
   private define(node: FunctionNode, shell: ShellState): void {
@@ -309,9 +318,11 @@ export class Walker implements Runner {
     const before = { ways: shell.positionalWays, source: this.source }
     shell.positionalWays = ways
     this.source = definition.source
+    this.functions++
     try {
       return this.node(definition.body, shell, stdin)
     } finally {
+      this.functions--
       shell.positionalWays = before.ways
       this.source = before.source
     }

@@ -26,7 +26,7 @@ export function expandParameter(
   folding: Folding,
 ): Alternatives {
   if (part.type === 'SimpleExpansion')
-    return present(lookup(part.text.slice(1), undefined, shell), part.text === '$@', quoted, shell)
+    return present(orEnd(lookup(part.text.slice(1), undefined, shell), shell), part.text === '$@', quoted, shell)
   const index =
     part.index &&
     (part.index.text === '@' || part.index.text === '*'
@@ -45,10 +45,15 @@ export function expandParameter(
     return measure(found, index === '@' || index === '*' || part.parameter === '@' || part.parameter === '*')
   const changed = part.operation
     ? operate(found, part.operation, part.parameter, quoted, shell, runner, folding)
-    : { variable: found, split: true }
+    : { variable: orEnd(found, shell), split: true }
   const all = index === '@' || part.parameter === '@'
   if (!changed.split) return changed.variable.values
   return present(changed.variable, all, quoted, shell)
+}
+
+/** After `set -u` a variable that was never set ends the shell, so that it is never empty. */
+function orEnd(variable: Variable, shell: ShellState): Variable {
+  return shell.isStrict && variable.values === MAYBE_UNSET ? { values: ANYTHING } : variable
 }
 
 /** The value(s) of a parameter, positional and special ones included. */
@@ -192,7 +197,11 @@ function byDefault(
       variable: { values: full.length === 0 ? [''] : mayBeEmpty ? unique([...operand, '']) : operand },
       split: false,
     }
-  if (operator.endsWith('?')) return { variable: { values: kept.length > 0 ? kept : ANYTHING }, split: false }
+  if (operator.endsWith('?')) {
+    // The shell ends here where it is empty.
+    if (operator === ':?' && /^[A-Za-z_]\w*$/.test(name)) shell.supposeNotEmpty(name)
+    return { variable: { values: kept.length > 0 ? kept : ANYTHING }, split: false }
+  }
   if (operator.endsWith('=') && mayBeEmpty)
     shell.set(name, unique([...full, ...operand.map((text) => plain(text).trim())]))
   if (variable.items && full.length > 0) return { variable, split: true }

@@ -31,7 +31,8 @@ function followProc(path: string, cwd: string): string {
     path,
   )
   if (!inside) return path
-  return resolvePath(`${inside[1] === 'root' ? '' : cwd}/${inside[2] ?? ''}`, '/')
+  const root = inside[1] === 'root' || path.startsWith('/proc/1/')
+  return resolvePath(`${root ? '' : cwd}/${inside[2] ?? ''}`, '/')
 }
 
 export type Place = 'root' | 'system' | 'home' | 'critical-file' | 'device' | 'kernel-switch'
@@ -256,7 +257,7 @@ const ESSENTIAL_PROGRAMS = new Set(
 const PROGRAM_DIRECTORY = /^\/(?:bin|sbin|usr\/local\/sbin)\/([^/]+)$/
 
 const SAFE_DEVICE =
-  /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty[^/]*|console|ptmx|fuse|kvm|loop[^/]*|loop-control|log|rtc\d*|vhost[^/]*|hwrng|video\d+|tun|(?:pts|fd|shm|tcp|udp|net|snd|dri|input|bus|char|mqueue|hugepages|vfio|serial|usb)(?:\/.*)?)$/
+  /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty[^/]*|console|ptmx|fuse|kvm|loop[^/]*|loop-control|log|rtc\d*|vhost[^/]*|hwrng|video\d+|tun|pty[^/]*|(?:pts|pty|fd|shm|tcp|udp|net|snd|dri|input|bus|char|mqueue|hugepages|vfio|serial|usb)(?:\/.*)?)$/
 const RAW_DEVICE =
   /^\/dev\/(?:[shv]d[a-z*?\[\uFDD0-\uFDD8][^/]*|xvd[^/]*|nvme[^/]*|mmcblk[^/]*|disk(?:\d[^/]*|\/.*)|rdisk\d[^/]*|mapper\/.*|dm-[^/]*|md\/?[^/]*|bcache[^/]*|nbd[^/]*|zd\d[^/]*|zvol\/.*|ram\d[^/]*|pmem[^/]*|dax[^/]*|mtd[^/]*|ubi[^/]*|sr\d+|sg\d+|st\d+|fd\d+|cciss\/.*|vg[^/]*\/.*|[^/]*vg[^/]*\/.*|ubuntu-vg\/.*|root|mem|kmem|port|nvram|block\/.*|cdrom|dasd[^/]*|drbd[^/]*|rbd[^/]*|sda|watchdog\d*|tpm\d*)$/
 
@@ -270,7 +271,7 @@ export function isRawDevice(path: string): boolean {
 }
 
 const KERNEL_SWITCHES =
-  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/.*|class\/block\/.*\/device\/delete|block\/.*\/device\/delete|bus\/.*\/remove|class\/scsi_host\/.*)$/
+  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?!config\/).*|class\/block\/.*\/device\/delete|block\/.*\/device\/delete|bus\/.*\/remove|class\/scsi_host\/.*)$/
 
 /** `/bin` and `/usr/bin` are one directory on today's systems; names are compared in the short form. */
 function usrMerged(path: string): string {

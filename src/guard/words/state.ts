@@ -11,6 +11,8 @@ export interface Variable {
   readonly items?: readonly string[] | undefined
   /** Taken away by `unset`. */
   readonly unset?: boolean
+  /** Only a condition says what it is: nothing has assigned it. */
+  readonly supposed?: boolean
   /** Every list of elements that there may be, when there are several. */
   readonly ways?: readonly (readonly string[])[] | undefined
 }
@@ -44,6 +46,8 @@ export class ShellState {
   directoryStack: Alternatives[] = []
   private parameters: readonly (readonly string[])[] | null = null
   arg0 = 'bash'
+  /** `set -u`: a variable that was never set ends the shell. */
+  isStrict = false
 
   constructor(
     readonly around: Surroundings,
@@ -110,6 +114,7 @@ export class ShellState {
     copy.directoryStack = this.directoryStack
     copy.parameters = this.parameters
     copy.arg0 = this.arg0
+    copy.isStrict = this.isStrict
     return copy
   }
 
@@ -121,11 +126,15 @@ export class ShellState {
     for (const name of this.variables.namesApartFrom(other.variables)) {
       const theirs = other.variables.get(name)
       const mine = this.variables.get(name)
-      if (!theirs || mine === theirs) continue
+      if (mine === theirs) continue
+      // What only a condition said about one of the two ways holds for neither afterwards.
+      if (mine?.supposed && !theirs) this.variables.delete(name)
+      if (!theirs || (theirs.supposed && !mine)) continue
+      const supposed = mine?.supposed && theirs.supposed
       const values = fewest(unique([...(mine ?? this.unassigned(name)).values, ...theirs.values]), this.alternatives)
       const items =
         mine?.items && theirs.items ? [...new Set([...mine.items, ...theirs.items])] : (mine?.items ?? theirs.items)
-      this.variables.set(name, { values, items })
+      this.variables.set(name, supposed ? { values, items, supposed } : { values, items })
     }
     for (const name of this.functions.namesApartFrom(other.functions)) {
       const body = other.functions.get(name)
@@ -149,6 +158,36 @@ export class ShellState {
     if (known && !known.unset && isSame(values, known.values) && isSame(items ?? [], known.items ?? [])) return
     this.variables.set(target, { values, items })
     this.changes++
+  }
+
+  /** From here on the variable is not empty; the answer takes that back, unless it was assigned meanwhile. */
+  supposeNotEmpty(name: string): () => void {
+    const target = this.meant(name)
+    const before = this.variables.get(target)
+    const { values, items } = before ?? this.unassigned(target)
+    const full = values.filter((text) => text !== '')
+    if (full.length === 0 || full.length === values.length) return () => {}
+    const now: Variable = { values: full, items, supposed: before === undefined || before.supposed === true }
+    this.variables.set(target, now)
+    return () => {
+      if (this.variables.get(target) !== now) return
+      if (before) this.variables.set(target, before)
+      else this.variables.delete(target)
+    }
+  }
+
+  /** Goes on as the other way the command may have gone: this one has ended. */
+  become(other: ShellState): void {
+    this.variables = other.variables
+    this.functions = other.functions
+    this.aliases = other.aliases
+    this.references = other.references
+    this.directory = other.directory
+    this.before = other.before
+    this.directoryStack = other.directoryStack
+    this.parameters = other.parameters
+    this.isStrict = other.isStrict
+    this.changes += other.changes + 1
   }
 
   /** `name[index]=value`. Keys of associative arrays are not told apart: every element may be the one that is read. */
