@@ -124,8 +124,11 @@ static void build(bool nested, bool no_internet) {
   }
   /* A mode in memory cannot be judged: programs fall back to the calls that can. */
   add(437 /* openat2 */, GONE);
+  add(457 /* statmount */, GONE);
+  add(458 /* listmount */, GONE);
   add(SYS_ioctl, TERMINAL);
   add(SYS_socket, SOCKET);
+  add(SYS_socketpair, SOCKET);
   if (!nested) { add(435 /* clone3 */, GONE); add(SYS_clone, CLONE); add(SYS_unshare, CLONE); }
   qsort(rows, (size_t)row_count, sizeof rows[0], by_number);
   emit(LOAD_WORD, MACHINE, 0, 0);
@@ -138,9 +141,10 @@ static void build(bool nested, bool no_internet) {
   int labels[KINDS];
   labels[DENY] = length; emit(RETURN, REFUSE(EPERM), 0, 0);
   labels[GONE] = length; emit(RETURN, REFUSE(ENOSYS), 0, 0);
-  labels[TERMINAL] = length;   /* nothing is typed into a terminal from the side of its programs */
+  labels[TERMINAL] = length;   /* nothing is typed into a terminal from the side of its programs, and none gets another discipline */
   emit(LOAD_WORD, ARGUMENT(1), 0, 0);
-  emit(EQUAL, 0x5412 /* TIOCSTI */, 1, 0);
+  emit(EQUAL, 0x5412 /* TIOCSTI */, 2, 0);
+  emit(EQUAL, 0x5423 /* TIOCSETD */, 1, 0);
   emit(EQUAL, 0x541C /* TIOCLINUX */, 0, 1);
   emit(RETURN, REFUSE(EPERM), 0, 0);
   emit(RETURN, ALLOW, 0, 0);

@@ -40,7 +40,8 @@ static void look_after(const Cover *cover) {
   char parent[PATH_MAX];
   int fd = open_within(root, cover->path), directory = parent_of(cover, parent, sizeof parent) ? open_within(root, parent) : -1;
   struct stat facts;
-  bool bare = fd >= 0 && directory >= 0 && mount_id(fd) == mount_id(directory) && fstat(fd, &facts) == 0 && !S_ISLNK(facts.st_mode);
+  bool bare = fd >= 0 && directory >= 0 && mount_id(fd) == mount_id(directory) && fstat(fd, &facts) == 0;
+  if (bare && cover->kind == HIDE && S_ISLNK(facts.st_mode)) bare = false;   /* what it leads to is hidden by an item of its own */
   if (bare && cover->kind == HIDE) cover_with(S_ISDIR(facts.st_mode) ? no_directory : no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
   else if (bare) cover_with(fd, fd, cover->kind == PROTECT ? A_RDONLY | A_NOSUID | A_NODEV : 0, true);
   if (fd >= 0) close(fd);

@@ -193,10 +193,10 @@ static const char *apply(Policy *policy, int at, unsigned *lacks) {
     errno = saved;
     return ok ? NULL : item->kind == SHOW ? "show" : "write";
   }
-  /* BETWEEN and PROTECT: bound onto itself. What is a mount point can be neither moved nor removed. */
+  /* BETWEEN and PROTECT: bound onto itself. What is a mount point can be neither moved nor removed; a link too, and it still leads on. */
   int target = open_within(new_root, item->path);
   if (target < 0) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? NULL : "protect";
-  bool ok = fstat(target, &facts) == 0 && (S_ISLNK(facts.st_mode) || cover_with(target, target, item->kind == PROTECT ? A_RDONLY | A_NOSUID | A_NODEV : 0, true));
+  bool ok = cover_with(target, target, item->kind == PROTECT ? A_RDONLY | A_NOSUID | A_NODEV : 0, true);
   int saved = errno;
   close(target);
   errno = saved;

@@ -148,6 +148,7 @@ const char *refresh_room(Room *room) {
   const char *list;
   size_t length;
   unsigned long number = machine_sockets(&list, &length);
+  if (number == 0) return "more sockets than can be covered";
   if (number == room->told) return NULL;
   char answer = '0';
   struct pollfd ready = {room->orders, POLLIN, 0};

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,30 @@
 enum { LIST_BYTES = 1 << 17, LISTENS = 0x10000, DATAGRAM = 2 };
 static char list[2][LIST_BYTES];
 static size_t used[2];
+static bool lost[2];   /* more than the list can hold */
 
 static void add(int which, const char *path) {
   size_t length = strlen(path) + 1;
-  if (used[which] + length > LIST_BYTES) return;
+  if (used[which] + length > LIST_BYTES) { lost[which] = true; return; }
   memcpy(list[which] + used[which], path, length);
   used[which] += length;
+}
+
+/* The kernel tells the name that a socket was bound by. Where that name is gone, or is one of several, the others are in the same directory. */
+static void add_names(int which, const char *path) {
+  struct stat facts;
+  add(which, path);
+  if (lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode) && facts.st_nlink == 1) return;
+  char directory[PATH_MAX], other[PATH_MAX];
+  const char *slash = strrchr(path, '/');
+  if (slash == path || (size_t)(slash - path) >= sizeof directory) return;
+  memcpy(directory, path, (size_t)(slash - path));
+  directory[slash - path] = 0;
+  DIR *listing = opendir(directory);
+  if (!listing) return;
+  for (struct dirent *entry; (entry = readdir(listing));)
+    if ((entry->d_type == DT_SOCK || entry->d_type == DT_UNKNOWN) && snprintf(other, sizeof other, "%s/%s", directory, entry->d_name) < (int)sizeof other) add(which, other);
+  closedir(listing);
 }
 
 /* The kernel does not say where a relative name was bound: where a process stands that could have done it. */
@@ -43,6 +62,7 @@ unsigned long machine_sockets(const char **found, size_t *length) {
   static int current;
   int next = !current;
   used[next] = 0;
+  lost[next] = false;
   char *line = NULL;
   size_t room = 0;
   FILE *file = fopen("/proc/net/unix", "re");
@@ -53,7 +73,7 @@ unsigned long machine_sockets(const char **found, size_t *length) {
     char *path = line + at, *end = strchr(path, '\n');
     if (end) *end = 0;
     if (path[0] == 0 || path[0] == '@' || (!(flags & LISTENS) && type != DATAGRAM)) continue;
-    if (path[0] == '/') add(next, path);
+    if (path[0] == '/') add_names(next, path);
     else add_relative(next, path);
   }
   free(line);
@@ -61,5 +81,5 @@ unsigned long machine_sockets(const char **found, size_t *length) {
   if (used[next] != used[current] || memcmp(list[next], list[current], used[next]) != 0) { current = next; number++; }
   *found = list[current];
   *length = used[current];
-  return number;
+  return lost[next] ? 0 : number;
 }

@@ -109,7 +109,8 @@ int lock_layers(const char *path);                       /* the lock, or -1 with
 bool map_everyone(pid_t *mapper, int *go);               /* root: every id of this namespace is itself in the one that is made next */
 bool mapped(pid_t mapper, int go);
 
-/* confine-sockets.c: listening sockets of the machine by path, NUL after each; the number changes with the list */
+/* confine-sockets.c: listening sockets of the machine by path, NUL after each; the number changes with the list,
+   and is 0 when there are more than it can hold */
 unsigned long machine_sockets(const char **list, size_t *length);
 
 /* confine-ports.c */

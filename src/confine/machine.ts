@@ -5,6 +5,8 @@ export type FileKind = 'directory' | 'file' | 'link' | 'socket' | 'other'
 export interface Machine {
   /** The thing itself: a link is a link. Null where nothing is, or nothing can be seen. */
   kind(path: string): FileKind | null
+  /** What a link says; null where there is none. */
+  target(path: string): string | null
   /** Where a path leads in the end; null where it leads nowhere. */
   real(path: string): string | null
   /** Names in a directory; empty where there is none. */

@@ -1,5 +1,6 @@
 /** Names inside a writable directory that stay read-only: what other programs of the person would run or believe later. */
-import { isInside, join, parentOf } from './paths.js'
+import { namedBySettings, readGitConfig } from './git-config.js'
+import { isInside, join, nameOf, parentOf } from './paths.js'
 import type { Machine } from './machine.js'
 
 /** Relative to a root. */
@@ -19,10 +20,11 @@ export const PROTECTED_NAMES: readonly string[] = [
 /** Relative to the directory of a repository: what git runs, or is told to believe. */
 const GIT_NAMES: readonly string[] = ['hooks', 'config', 'config.worktree', 'commondir']
 
-/** Keys of a git configuration whose value is a file or directory that git reads or runs. */
-const GIT_PATH_KEYS = /^\s*(?:hookspath|fsmonitor|path|attributesfile|excludesfile|templatedir)\s*=\s*(.*?)\s*$/i
-
 const MAX_NESTED = 200
+/** Configurations that include each other, modules in modules. */
+const MAX_DEPTH = 5
+/** Names on the way of a path that leads through links. */
+const MAX_STEPS = 500
 
 export interface Protection {
   /** There now: bound onto themselves, read-only. */
@@ -40,11 +42,13 @@ export function protectionOf(roots: readonly string[], further: readonly string[
     for (const name of [...PROTECTED_NAMES, ...further]) wanted.add(name.startsWith('/') ? name : join(root, name))
     for (const repository of repositoriesIn(root, machine)) {
       const dot = join(repository, '.git')
-      if (machine.kind(dot) !== 'file') {
-        addRepository(dot, repository, wanted, machine)
+      const kind = machine.kind(dot)
+      // A link, and a file that leads to the repository, are believed themselves.
+      if (kind === 'file' || kind === 'link') wanted.add(dot)
+      if (kind !== 'file') {
+        addRepository((kind === 'link' ? machine.real(dot) : null) ?? dot, repository, wanted, machine)
         continue
       }
-      wanted.add(dot)
       const directory = worktreeOf(dot, machine)
       if (!directory) continue
       const common = join(directory, machine.text(join(directory, 'commondir'))?.trim() ?? '.')
@@ -54,44 +58,61 @@ export function protectionOf(roots: readonly string[], further: readonly string[
       }
     }
   }
-  const present: string[] = []
-  const absent: string[] = []
+  const present = new Set<string>()
+  const absent = new Set<string>()
   for (const path of wanted) {
-    const kind = machine.kind(path)
-    if (kind === null) absent.push(path)
-    else if (kind !== 'link') present.push(path)
-    else {
-      // A link is never bound by following it: its target is protected where it lies in a root, and nothing is mounted elsewhere.
-      const target = machine.real(path)
-      if (target && roots.some((root) => isInside(target, root))) present.push(target)
-    }
+    // Each link on the way can be neither moved nor removed, nor can what it leads to in the end; nothing is mounted outside the roots.
+    for (const place of placesOf(path, machine)) (machine.kind(place) === null ? absent : present).add(place)
   }
-  return { present: [...new Set(present)].sort(), absent: absent.sort(), worktrees }
+  return { present: [...present].sort(), absent: [...absent].sort(), worktrees }
 }
 
-function addRepository(dot: string, repository: string, wanted: Set<string>, machine: Machine): void {
-  for (const name of GIT_NAMES) wanted.add(join(dot, name))
-  for (const module of machine.names(join(dot, 'modules')).slice(0, MAX_NESTED))
-    for (const name of ['config', 'hooks']) wanted.add(join(dot, `modules/${module}/${name}`))
-  for (const worktree of machine.names(join(dot, 'worktrees')).slice(0, MAX_NESTED))
-    wanted.add(join(dot, `worktrees/${worktree}/config.worktree`))
-  for (const name of ['config', 'config.worktree'])
-    for (const path of namedByGit(machine.text(join(dot, name)) ?? '', dot, repository)) wanted.add(path)
-}
-
-/** Files and directories that a configuration names. Relative ones count from the repository, those of `include` from the file. */
-export function namedByGit(text: string, dot: string, repository: string): string[] {
+/** The links that are followed to reach a path, and the thing itself, each without links on its way. */
+function placesOf(path: string, machine: Machine): string[] {
   const found: string[] = []
-  let including = false
-  for (const line of text.split('\n')) {
-    const section = /^\s*\[\s*([\w-]+)/.exec(line)
-    if (section) including = /^include/i.test(section[1] as string)
-    const value = GIT_PATH_KEYS.exec(line.replace(/^\s*\[[^\]]*\]/, ''))?.[1]?.replace(/^"(.*)"$/, '$1')
-    if (!value || value.startsWith('~') || /^(?:true|false|yes|no|on|off|0|1)$/i.test(value)) continue
-    const base = including ? dot : repository
-    found.push(value.startsWith('/') ? join('/', value) : join(base, value))
+  let at = '/'
+  let rest = path.split('/').filter(Boolean)
+  for (let steps = 0; rest.length > 0 && steps < MAX_STEPS; steps++) {
+    const [name = '', ...after] = rest
+    const next = join(at, name)
+    const target = machine.target(next)
+    rest = target === null ? after : [...target.split('/').filter((part) => part !== '' && part !== '.'), ...after]
+    if (target === null) at = next
+    else found.push(next)
+    if (target?.startsWith('/')) at = '/'
   }
-  return found
+  return at === '/' ? found : [...found, at]
+}
+
+function addRepository(dot: string, repository: string, wanted: Set<string>, machine: Machine, depth = 0): void {
+  for (const name of GIT_NAMES) wanted.add(join(dot, name))
+  for (const module of modulesIn(join(dot, 'modules'), machine, MAX_DEPTH).slice(0, MAX_NESTED))
+    if (depth < MAX_DEPTH) addRepository(module, repository, wanted, machine, depth + 1)
+  for (const worktree of machine.names(join(dot, 'worktrees')).slice(0, MAX_NESTED))
+    for (const name of ['config.worktree', 'commondir']) wanted.add(join(dot, `worktrees/${worktree}/${name}`))
+  for (const name of ['config', 'config.worktree']) addNamed(join(dot, name), repository, wanted, machine, 0)
+}
+
+/** Repositories of submodules: a name with slashes is a directory for each part. */
+function modulesIn(directory: string, machine: Machine, levels: number): string[] {
+  return machine.names(directory).flatMap((name) => {
+    const path = join(directory, name)
+    if (machine.kind(path) !== 'directory') return []
+    if (machine.kind(join(path, 'HEAD')) !== null) return [path]
+    return levels > 1 ? modulesIn(path, machine, levels - 1) : []
+  })
+}
+
+/** What a configuration names inside of what commands can write, and what the files that it includes name. */
+function addNamed(file: string, repository: string, wanted: Set<string>, machine: Machine, depth: number): void {
+  for (const { path, isInclude } of namedBySettings(readGitConfig(machine.text(file) ?? '') ?? [])) {
+    const named = path.startsWith('/') ? join('/', path) : join(isInclude ? parentOf(file) : repository, path)
+    // Hooks that husky makes start those beside their directory.
+    const wantedPath = nameOf(named) === '_' ? parentOf(named) : named
+    if (wantedPath === repository || isInside(repository, wantedPath)) continue
+    wanted.add(wantedPath)
+    if (isInclude && depth < MAX_DEPTH) addNamed(named, repository, wanted, machine, depth + 1)
+  }
 }
 
 /** The directory that a `.git` file names, if that directory names this file: a repository cannot claim somebody else's. */
@@ -104,15 +125,19 @@ function worktreeOf(dot: string, machine: Machine): string | null {
   return back && machine.real(back) === dot ? directory : null
 }
 
-/** The root, and directories of it up to two levels below that are repositories. */
+/** The root, directories of it up to two levels below that are repositories, and its submodules wherever they are. */
 function repositoriesIn(root: string, machine: Machine): string[] {
   const found = [root]
+  for (const { section, key, value } of readGitConfig(machine.text(join(root, '.gitmodules')) ?? '') ?? []) {
+    const path = section === 'submodule' && key === 'path' && value ? join(root, value) : root
+    if (path !== root && isInside(path, root) && !found.includes(path) && machine.real(path) === path) found.push(path)
+  }
   const look = (directory: string, levels: number): void => {
     for (const name of machine.names(directory).slice(0, MAX_NESTED)) {
       if (name === '.git' || name === 'node_modules' || found.length > MAX_NESTED) continue
       const path = join(directory, name)
       if (machine.kind(path) !== 'directory') continue
-      if (machine.kind(join(path, '.git')) !== null) found.push(path)
+      if (machine.kind(join(path, '.git')) !== null && !found.includes(path)) found.push(path)
       if (levels > 1) look(path, levels - 1)
     }
   }

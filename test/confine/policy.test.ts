@@ -125,6 +125,55 @@ describe('the policy of a room', () => {
     const list = items({}, {}, ['/home/u/app/.envrc -> /home/u/.ssh/id', '/home/u/app/.vscode -> src'])
     expect(of('protect', list)).not.toContain('/home/u/.ssh/id')
     expect(of('protect', list)).toContain('/home/u/app/src')
+    // The links themselves stay: another directory in their place would be believed.
+    expect(of('protect', list)).toEqual(expect.arrayContaining(['/home/u/app/.envrc', '/home/u/app/.vscode']))
+  })
+
+  test('every link on the way to a protected name is protected, and what it leads to may not come into being', () => {
+    const list = items({}, {}, [
+      '/home/u/app/.vscode -> one/code',
+      '/home/u/app/one -> two',
+      '/home/u/app/two/code -> ../three',
+      '/home/u/app/three/',
+      '/home/u/app/.claude -> later',
+    ])
+    expect(of('protect', list)).toEqual(
+      expect.arrayContaining([
+        '/home/u/app/.claude',
+        '/home/u/app/.vscode',
+        '/home/u/app/one',
+        '/home/u/app/three',
+        '/home/u/app/two/code',
+      ]),
+    )
+    const { protection } = roomPolicy(
+      { profile: 'workspace' },
+      PLACES,
+      tree([...MACHINE, '/home/u/app/.claude -> later']),
+    )
+    expect(protection.absent).toContain('/home/u/app/later')
+  })
+
+  test('submodules are protected wherever they are, and other worktrees of the repository', () => {
+    const list = items({}, {}, [
+      '/home/u/app/.gitmodules = [submodule "x"]\n\tpath = a/b/c/d\n[submodule "y"]\n\tpath = ../../lib',
+      '/home/u/app/a/b/c/d/.git = gitdir: ../../../../.git/modules/vendor/x',
+      '/home/u/app/.git/modules/vendor/x/HEAD',
+      '/home/u/app/.git/modules/vendor/x/config = [core]\n\thooksPath = a/hooks',
+      '/home/u/app/.git/modules/vendor/x/modules/in/HEAD',
+      '/home/u/app/.git/modules/vendor/x/modules/in/hooks/',
+      '/home/u/app/.git/worktrees/w/commondir = ../..',
+      '/home/u/app/a/hooks/',
+    ])
+    expect(of('protect', list)).toEqual(
+      expect.arrayContaining([
+        '/home/u/app/a/b/c/d/.git',
+        '/home/u/app/a/hooks',
+        '/home/u/app/.git/modules/vendor/x/config',
+        '/home/u/app/.git/modules/vendor/x/modules/in/hooks',
+        '/home/u/app/.git/worktrees/w/commondir',
+      ]),
+    )
   })
 
   test.each(['/', '/proc', '/dev/shm', '/home/u/.local/state/cerith/jobs', '/home/u/.ssh'])(

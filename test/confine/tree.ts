@@ -46,6 +46,7 @@ export function tree(lines: readonly string[]): Machine {
   }
   return {
     kind: (path) => itself(path)?.kind ?? null,
+    target: (path) => (itself(path)?.kind === 'link' ? (itself(path)?.text ?? null) : null),
     real: (path) => real(path),
     names: (directory) => {
       const at = real(directory)

@@ -88,7 +88,7 @@ attempt() { echo "mkdir -p .vscode; echo evil >.vscode/tasks.json; echo evil >.e
 attempt() { echo "echo evil >node_modules/.bin/tsc"; }; detect() { [[ -e $ESC_WS/node_modules/.bin/tsc ]]; };  try P07 chccc "program in node_modules/.bin (documented: what the workspace holds is the command's)"
 attempt() { echo "mkdir -p $ESC_HOME/.config/autostart; echo evil >$ESC_HOME/.config/autostart/x.desktop; echo evil >$ESC_HOME/.gitconfig"; }; detect() { [[ -e $ESC_HOME/.config/autostart/x.desktop || -e $ESC_HOME/.gitconfig ]]; }
 attempt() { echo "echo evil >$ESC_STATE/approvals; mkdir -p $ESC_STATE/jobs/x"; }; detect() { [[ -e $ESC_STATE/approvals || -e $ESC_STATE/jobs/x ]]; };  try P09 chhhh "the engine's own state"
-attempt() { echo "mkdir -p sub/.git/hooks; echo evil >sub/.git/hooks/post-checkout; ln -s sub s2"; }; detect() { [[ -e $ESC_WS/sub/.git/hooks/post-checkout ]]; };  try P10 ch??c "hook of a repository made below the workspace"
+attempt() { echo "mkdir -p sub/.git/hooks; echo evil >sub/.git/hooks/post-checkout; ln -s sub s2"; }; detect() { [[ -e $ESC_WS/sub/.git/hooks/post-checkout ]]; };  try P10 chhhh "hook of a repository made below the workspace"
 
 # ---- K: processes and the kernel ----
 prepare() { outside; }
@@ -222,9 +222,9 @@ detect() { [[ -e $ESC_TMP/locked ]]; };                                         
 none
 prepare() { git_ws; }
 attempt() { echo "mkdir -p ev/refs ev/objects; cp .git/HEAD ev/; printf '$PLANT' >ev/x; chmod +x ev/x; printf '[core]\nrepositoryformatversion=0\nfsmonitor=%s/ev/x\n' \$PWD >ev/config; echo ../ev >.git/commondir"; }
-detect() { person_git; };                                                                   try P11 chhhc ".git/commondir sends git to another configuration"
+detect() { person_git; };                                                                   try P11 chhhh ".git/commondir sends git to another configuration"
 attempt() { echo "mkdir sub && cd sub && git init -q . && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m s && printf '$PLANT' >x && chmod +x x && git config core.fsmonitor \$PWD/x && cd .. && git update-index --add --cacheinfo 160000,\$(git -C sub rev-parse HEAD),sub"; }
-detect() { person_git; };                                                                   try P12 ch??c "a repository below, entered in the index: git status above runs its fsmonitor"
+detect() { person_git; };                                                                   try P12 chhhh "a repository below, entered in the index: git status above runs its fsmonitor"
 prepare() { git_ws; echo '[user]' >"$ESC_WS/.gitconfig"; git -C "$ESC_WS" config include.path ../.gitconfig; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; printf '[core]\nfsmonitor=%s/x\n' \$PWD >.gitconfig"; }
 detect() { person_git; }
@@ -252,7 +252,7 @@ none
 prepare() { python_needed; }
 detect() { said "$CANARY"; }
 sys "467,-100,0,0,0,0";                                                                     try K16 chhhh "open_tree_attr (6.15) reaches the kernel: newer than the list of refused calls (surface, no escape shown)"
-sys "457,0,0,0,0";                                                                          try K17 c???? "statmount (6.8) reaches the kernel (surface only; mountinfo tells the same)"
+sys "457,0,0,0,0";                                                                          try K17 chhhh "statmount (6.8) reaches the kernel (surface only; mountinfo tells the same)"
 none
 attempt() { echo "{ tr '\\0' '\\n' </proc/1/environ; readlink /proc/1/fd/* /proc/1/cwd /proc/1/root; head -c 1 /proc/1/mem; } 2>/dev/null | grep -q . && echo $CANARY"; }
 attempt() { echo "for f in \$(find /proc -maxdepth 3 -path '/proc/[0-9]*' -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune -o -type f -perm -200 ! -perm -002 -print 2>/dev/null); do ( exec 9>>\$f ) 2>/dev/null && echo \"\$f $CANARY\"; done"; }; try K19 ${r}hhhh "switches of the kernel in /proc that root owns (opened, not written)"

@@ -34,6 +34,7 @@ said() { grep -q -- "$1" "$scratch/out"; }
 prepare() { :; }
 . "$here/cases.sh"
 . "$here/more-cases.sh"
+. "$here/attack-cases.sh"
 stop_helpers
 rm -rf "$scratch"
 echo "$profile: $held held, $crossed crossed, $skipped not played, $wrong not as expected"

@@ -95,7 +95,8 @@ export class RoomBuilder {
       await this.#publish(room, options.ports ?? [])
       const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
       // What appears in an original that is only tried was made by others.
-      const quarantine = new Quarantine(stateDir, policy.protection.absent, tried ? [] : policy.writable)
+      const { absent, present } = policy.protection
+      const quarantine = new Quarantine(stateDir, absent, tried ? [] : policy.writable, present)
       const limits = this.#limits(room, options)
       const place = this.#place(room, policy, 'rooms', tried)
       return { room, policy, quarantine, proxy, limits, place, tried, environment: this.environment(options) }

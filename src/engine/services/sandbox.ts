@@ -253,7 +253,7 @@ export class Sandbox {
 
   #end(built: BuiltRoom): void {
     // The last process is gone: what appeared since the last look is set aside now.
-    built.quarantine.look()
+    built.quarantine.look(true)
     built.proxy?.close()
     built.limits?.close()
     if (built.room.alive) this.#parts.launcher.closeRoom(built.room)

@@ -1,10 +1,9 @@
 /** The real machine, as the policy of a room asks about it. */
-import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { exposures } from '../../confine/exposure.js'
 import type { FileKind, Machine } from '../../confine/machine.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
-
-const MAX_TEXT = 1 << 20
+import { readSmall } from './beneath.js'
 
 export const thisMachine: Machine = {
   kind(path): FileKind | null {
@@ -14,6 +13,13 @@ export const thisMachine: Machine = {
       if (facts.isDirectory()) return 'directory'
       if (facts.isFile()) return 'file'
       return facts.isSocket() ? 'socket' : 'other'
+    } catch {
+      return null
+    }
+  },
+  target(path) {
+    try {
+      return readlinkSync(path)
     } catch {
       return null
     }
@@ -32,14 +38,7 @@ export const thisMachine: Machine = {
       return []
     }
   },
-  text(path) {
-    try {
-      const facts = lstatSync(path)
-      return facts.isFile() && facts.size <= MAX_TEXT ? readFileSync(path, 'utf8') : null
-    } catch {
-      return null
-    }
-  },
+  text: readSmall,
 }
 
 /** What a sandbox gives away on this machine. */

@@ -2,21 +2,12 @@
  * Looks after each command for protected names that were not there before. They cannot be covered in advance without leaving ghost files,
  * so they are moved to the state directory when they appear: by descriptor, the thing itself and never what a link leads to.
  */
-import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-} from 'node:fs'
+import { lstatSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ensurePrivateDirectory } from '../state-dir.js'
-import { NestedRepositories } from './repositories.js'
+import { isBelow, isInside } from '../../confine/paths.js'
+import { factsBeneath, setAside } from './beneath.js'
+import { disarm, markOf, repositoriesAt } from './disarm.js'
+import { NestedRepositories, type NewRepository } from './repositories.js'
 
 export interface Found {
   readonly path: string
@@ -25,35 +16,58 @@ export interface Found {
   readonly why: string
 }
 
-/** Keys of a git configuration that make git run something. */
-const RUNS =
-  /^\s*(?:hookspath|fsmonitor|sshcommand|editor|pager|askpass|helper|program|textconv|command|clean|smudge|process|path)\s*=/im
+interface Watched {
+  seen: number
+  readonly names: Set<string>
+}
+
+/** Times of a file system tick coarser than the clock: within that, two changes can look like one. */
+const TICK_MS = 50
 
 export class Quarantine {
   readonly #stateDir: string
+  readonly #roots: readonly string[]
+  /** What commands cannot change: it is the person's. */
+  readonly #kept: readonly string[]
   /** Names by the directory that holds them; a directory that did not change is not looked into. */
-  readonly #watched = new Map<string, { seen: number; readonly names: Set<string> }>()
+  readonly #watched = new Map<string, Watched>()
+  /** Directories that were not there, with the protected paths below them. */
+  readonly #awaited = new Map<string, string[]>()
   /** Roots that were no repositories. */
   readonly #bare: Set<string>
   readonly #nested: NestedRepositories
+  /** Repositories that commands made, with what they looked like when nothing in them would run. */
+  readonly #made = new Map<string, string>()
   #busy = 0
   #busySince = Date.now()
 
-  constructor(stateDir: string, absent: readonly string[], roots: readonly string[]) {
+  constructor(stateDir: string, absent: readonly string[], roots: readonly string[], kept: readonly string[] = []) {
     this.#stateDir = stateDir
-    this.#bare = new Set(roots.filter((root) => !exists(join(root, '.git'))))
+    this.#roots = roots
+    this.#kept = kept
+    this.#bare = new Set(roots.filter((root) => !factsBeneath(root, join(root, '.git'))))
     this.#nested = new NestedRepositories(roots)
-    for (const path of absent) this.#watch(path)
     for (const root of this.#bare)
-      for (const name of ['.git', 'HEAD']) if (!exists(join(root, name))) this.#watch(join(root, name))
+      for (const name of ['.git', 'HEAD']) if (!factsBeneath(root, join(root, name))) this.#watch(join(root, name))
+    for (const path of absent) if (![...this.#bare].some((root) => isBelow(path, join(root, '.git')))) this.#watch(path)
   }
 
-  #watch(path: string): void {
+  #rootOf(path: string): string | undefined {
+    return this.#roots.filter((root) => isBelow(path, root)).sort((a, b) => b.length - a.length)[0]
+  }
+
+  #watch(path: string, seen?: number): void {
+    const root = this.#rootOf(path)
+    if (root === undefined) return
     const directory = dirname(path)
     const at = this.#watched.get(directory)
     if (at) at.names.add(basename(path))
-    else if (exists(directory))
-      this.#watched.set(directory, { seen: stamp(directory), names: new Set([basename(path)]) })
+    else if (directory === root || factsBeneath(root, directory)?.isDirectory())
+      this.#watched.set(directory, { seen: seen ?? stamp(directory), names: new Set([basename(path)]) })
+    else {
+      this.#awaited.set(directory, [...(this.#awaited.get(directory) ?? []), path])
+      this.#watch(directory)
+    }
   }
 
   /** A command enters the room: from now on what appears may be its work. */
@@ -65,7 +79,8 @@ export class Quarantine {
     this.#busy -= 1
   }
 
-  look(): Found[] {
+  /** `isLast`: nothing is left out because it was looked at a moment ago. */
+  look(isLast = false): Found[] {
     const found: Found[] = []
     for (const [directory, at] of this.#watched) {
       const now = stamp(directory)
@@ -76,84 +91,82 @@ export class Quarantine {
         found.push(one)
         if (one.movedTo === null) at.names.delete(name)
       }
-      at.seen = stamp(directory)
+      const after = stamp(directory)
+      at.seen = Date.now() - after < TICK_MS ? Number.NaN : after
     }
-    return [...found, ...this.#nested.look()]
+    for (const repository of this.#nested.look(isLast ? Number.POSITIVE_INFINITY : undefined))
+      found.push(this.#newRepository(repository))
+    for (const [dot, seen] of this.#made) {
+      if (markOf(this.#rootOf(join(dot, 'config')) ?? dot, dot) === seen) continue
+      const gone = this.#disarmed(dot)
+      if (gone.length > 0) found.push({ path: dot, movedTo: null, why: `set aside from it: ${gone.join(', ')}` })
+    }
+    return found
   }
 
   #lookAt(directory: string, name: string): Found | null {
     const path = join(directory, name)
-    let facts
-    try {
-      facts = lstatSync(path)
-    } catch {
-      return null
-    }
-    // A clock of the file system ticks coarser than ours.
-    if (facts.birthtimeMs + 50 < this.#busySince)
+    const root = this.#rootOf(path) as string
+    const facts = factsBeneath(root, path)
+    if (!facts) return null
+    const waiting = this.#awaited.get(path)
+    if (waiting) return this.#nowThere(path, facts, waiting)
+    if (!this.#isNew(facts))
       return { path, movedTo: null, why: 'it came into being while no command ran, so it was left where it is' }
     if (this.#bare.has(directory)) {
-      if (name === '.git' && facts.isDirectory()) return this.#newRepository(path)
-      if (name === 'HEAD')
-        return exists(join(directory, 'objects')) && exists(join(directory, 'refs'))
-          ? {
-              path: directory,
-              movedTo: null,
-              why: 'the directory itself has become a repository: `git` outside believes its config',
-            }
-          : null
+      if (name === '.git' && facts.isDirectory())
+        return this.#newRepository({ dot: path, path, why: 'a repository was made' })
+      if (name === 'HEAD') return this.#bareRepository(directory)
     }
-    return this.#set(directory, name, 'other programs of the person would run or believe it')
+    return this.#set(path, 'other programs of the person would run or believe it')
   }
 
-  /** Repositories may be made; what would run in them outside is set aside. */
-  #newRepository(dot: string): Found {
-    const moved: string[] = []
-    const hooks = join(dot, 'hooks')
-    for (const name of names(hooks))
-      if (!name.endsWith('.sample') && this.#set(hooks, name, '').movedTo !== null) moved.push(`hooks/${name}`)
-    if (RUNS.test(textOf(join(dot, 'config'))) && this.#set(dot, 'config', '').movedTo !== null) moved.push('config')
-    for (const name of ['commondir', 'config.worktree'])
-      if (exists(join(dot, name)) && this.#set(dot, name, '').movedTo !== null) moved.push(name)
-    for (const name of ['hooks', 'config', 'commondir', 'config.worktree'])
-      if (!exists(join(dot, name))) this.#watch(join(dot, name))
-    const why =
-      moved.length > 0 ? `a repository was made; set aside from it: ${moved.join(', ')}` : 'a repository was made'
-    return { path: dot, movedTo: null, why }
+  /** A directory on the way to protected names came into being: they are looked for in it from now on. */
+  #nowThere(path: string, facts: Stats, waiting: readonly string[]): Found | null {
+    if (facts.isDirectory()) {
+      this.#awaited.delete(path)
+      this.#watched.get(dirname(path))?.names.delete(basename(path))
+      for (const one of waiting) this.#watch(one, Number.NaN)
+      return null
+    }
+    const leads = facts.isSymbolicLink() && waiting.some((one) => statSync(one, { throwIfNoEntry: false }))
+    return leads && this.#isNew(facts) ? this.#set(path, 'it leads to a name that other programs would believe') : null
   }
 
-  /** Moves one name. Its directory is opened without following a link, and the name is moved from there. */
-  #set(directory: string, name: string, why: string): Found {
-    const path = join(directory, name)
-    let fd = -1
+  #bareRepository(directory: string): Found | null {
+    for (const name of ['objects', 'refs']) if (!exists(join(directory, name))) return null
+    const why = 'the directory itself has become a repository: `git` outside believes its config'
+    return this.#newRepository({ dot: directory, path: directory, why })
+  }
+
+  /** Repositories may be made; what would run in them outside is set aside, now and after each change. */
+  #newRepository({ dot, path, why }: NewRepository): Found {
+    const root = this.#rootOf(join(dot, 'config'))
+    const gone = root === undefined ? [] : repositoriesAt(root, dot).flatMap((one) => this.#disarmed(one))
+    return { path, movedTo: null, why: gone.length > 0 ? `${why}; set aside from it: ${gone.join(', ')}` : why }
+  }
+
+  #disarmed(dot: string): string[] {
+    const root = this.#rootOf(join(dot, 'config')) ?? dot
+    const gone = disarm(root, dot, (path) => {
+      const facts = this.#kept.some((one) => isInside(path, one)) ? null : factsBeneath(root, path)
+      return facts !== null && this.#isNew(facts) && this.#set(path, '').movedTo !== null
+    })
+    this.#made.set(dot, markOf(root, dot))
+    return gone
+  }
+
+  /** Whether a command can have made or renamed it. A command cannot set this time back. */
+  #isNew({ ctimeMs }: Stats): boolean {
+    return ctimeMs + TICK_MS >= this.#busySince
+  }
+
+  #set(path: string, why: string): Found {
     try {
-      fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-      const held = fstatSync(fd)
-      const named = lstatSync(directory)
-      if (held.ino !== named.ino || held.dev !== named.dev) throw new Error('its directory was exchanged')
-      const to = join(
-        ensurePrivateDirectory(join(this.#stateDir, 'quarantine')),
-        `${Date.now().toString(36)}-${randomBytes(3).toString('hex')}-${name}`,
-      )
-      const from = `/proc/self/fd/${fd}/${name}`
-      try {
-        renameSync(from, to)
-        return { path, movedTo: to, why }
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-        // Another file system: a new name beside it, which no program looks for.
-        const beside = `${name}.quarantined-${randomBytes(3).toString('hex')}`
-        renameSync(from, `/proc/self/fd/${fd}/${beside}`)
-        return { path, movedTo: join(directory, beside), why }
-      }
+      return { path, movedTo: setAside(this.#rootOf(path) as string, path, this.#stateDir), why }
     } catch (error) {
-      return {
-        path,
-        movedTo: null,
-        why: `it could not be set aside (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})`,
-      }
-    } finally {
-      if (fd >= 0) closeSync(fd)
+      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+      return { path, movedTo: null, why: `it could not be set aside (${reason})` }
     }
   }
 }
@@ -173,21 +186,5 @@ function exists(path: string): boolean {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined
   } catch {
     return false
-  }
-}
-
-function names(directory: string): string[] {
-  try {
-    return lstatSync(directory).isDirectory() ? readdirSync(directory) : []
-  } catch {
-    return []
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return lstatSync(path).isFile() ? readFileSync(path, 'utf8') : ''
-  } catch {
-    return ''
   }
 }

@@ -1,16 +1,24 @@
 /**
  * Repositories that come into being inside a workspace, and those that are entered in an index: plain `git status` above runs what their
- * configuration says. They cannot be prevented without forbidding work; they are told.
+ * configuration says. They cannot be prevented without forbidding work; they are told, and disarmed.
  */
-import { lstatSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Found } from './quarantine.js'
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
+import { readSmall } from './beneath.js'
 
 const LEVELS = 2
 const MAX_DIRECTORIES = 200
 const MAX_INDEX_BYTES = 64 << 20
 /** The look costs a call for each directory: not after every one of many quick commands. */
 const LOOK_EVERY_MS = 1_000
+
+export interface NewRepository {
+  /** Its directory of git. */
+  readonly dot: string
+  /** What is told of. */
+  readonly path: string
+  readonly why: string
+}
 
 export class NestedRepositories {
   readonly #roots: readonly string[]
@@ -25,18 +33,15 @@ export class NestedRepositories {
   }
 
   /** What is new since the last look; `now` says when, in milliseconds. */
-  look(now = performance.now()): Found[] {
+  look(now = performance.now()): NewRepository[] {
     if (now - this.#lookedAt < LOOK_EVERY_MS) return []
     this.#lookedAt = now
-    const found: Found[] = []
+    const found: NewRepository[] = []
     this.#find((path) => {
       if (this.#known.has(path)) return
       this.#known.add(path)
-      found.push({
-        path,
-        movedTo: null,
-        why: 'a repository was made inside the workspace; its hooks and configuration are of a command’s making',
-      })
+      const why = 'a repository was made inside the workspace; its hooks and configuration are of a command’s making'
+      found.push({ dot: directoryOf(path), path, why })
     })
     for (const [root, at] of this.#links) {
       const seen = stampOf(indexOf(root))
@@ -45,11 +50,9 @@ export class NestedRepositories {
       for (const path of gitlinksOf(root)) {
         if (at.paths.has(path)) continue
         at.paths.add(path)
-        found.push({
-          path: join(root, path),
-          movedTo: null,
-          why: 'it was entered in the index as a repository of its own: `git status` outside runs what its configuration says',
-        })
+        const why =
+          'it was entered in the index as a repository of its own: `git status` outside runs what its configuration says'
+        found.push({ dot: directoryOf(join(root, path, '.git')), path: join(root, path), why })
       }
     }
     return found
@@ -66,6 +69,17 @@ export class NestedRepositories {
       }
     }
     for (const root of this.#roots) look(root, LEVELS)
+  }
+}
+
+/** Where a `.git` leads: itself, or the directory that a file or link names. */
+function directoryOf(dot: string): string {
+  const named = /^gitdir:\s*(.+?)\s*$/m.exec(readSmall(dot) ?? '')?.[1]
+  const path = named === undefined ? dot : isAbsolute(named) ? named : join(dirname(dot), named)
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return dot
   }
 }
 

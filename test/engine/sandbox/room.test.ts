@@ -106,6 +106,39 @@ describe.skipIf(!canConfine)('a room', () => {
     )
   })
 
+  test('a repository that a command made stays harmless with every later command, and works', async () => {
+    const { engine, work } = await ground()
+    const session = await engine.session()
+    await session.run({ command: 'git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x' })
+    const planted = await session.run({
+      command:
+        'git remote add origin https://example.invalid/x; git config core.fsmonitor ./x; echo evil >.git/hooks/pre-commit',
+    })
+    expect(planted.notes.join(' ')).toContain('set aside from it: hooks/pre-commit, config')
+    expect(readdirSync(join(work, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([])
+    const config = readFileSync(join(work, '.git/config'), 'utf8')
+    expect(config).toContain('https://example.invalid/x')
+    expect(config).not.toContain('fsmonitor')
+    expect((await session.run({ command: 'git log --oneline | wc -l; git remote' })).stdout.trim()).toBe('1\norigin')
+    await session.run({
+      command:
+        'printf "[include]path=../y" >>.git/config; mkdir -p .git/modules/a/b; cp -r .git/HEAD .git/modules/a/b/',
+    })
+    expect(readFileSync(join(work, '.git/config'), 'utf8')).not.toContain('include')
+  })
+
+  test('a pointer to a repository of the person does not make the engine disarm that', async () => {
+    const { engine, home, work } = await ground()
+    for (const path of [work, join(home, 'other')]) {
+      execFileSync('git', ['init', '-q', path])
+      execFileSync('git', ['-C', path, 'config', 'core.fsmonitor', './mine'])
+    }
+    const command = `mkdir a b; echo 'gitdir: ${home}/other/.git' >a/.git; echo 'gitdir: ../.git' >b/.git; ln -s ${home}/other/.git c; mkdir d; ln -s ${home}/other/.git d/.git`
+    await engine.run({ command })
+    for (const path of [work, join(home, 'other')])
+      expect(readFileSync(join(path, '.git/config'), 'utf8')).toContain('./mine')
+  })
+
   test('a protected file that is replaced outside is protected again', async () => {
     const { engine, work } = await ground()
     mkdirSync(join(work, '.git', 'hooks'), { recursive: true })

@@ -1,0 +1,55 @@
+/** Repositories that commands made: what git would start or believe because of them is set aside, the rest stays and works. */
+import { dirname, join } from 'node:path'
+import { harmlessPart } from '../../confine/git-config.js'
+import { factsBeneath, namesBeneath, textBeneath, writeBeneath } from './beneath.js'
+
+const MAX_LEVELS = 5
+const MAX_MODULES = 50
+
+/** The directory of a repository, and those of its submodules in it. */
+export function repositoriesAt(root: string, dot: string): string[] {
+  const found = [dot]
+  const look = (directory: string, levels: number): void => {
+    for (const name of namesBeneath(root, directory)) {
+      if (levels === 0 || found.length > MAX_MODULES) return
+      const path = join(directory, name)
+      if (factsBeneath(root, join(path, 'HEAD'))) {
+        found.push(path)
+        look(join(path, 'modules'), levels - 1)
+      } else look(path, levels - 1)
+    }
+  }
+  look(join(dot, 'modules'), MAX_LEVELS)
+  return found
+}
+
+/** Changes with everything that `disarm` looks at. */
+export function markOf(root: string, dot: string): string {
+  return ['', 'hooks', 'config', 'config.worktree', 'commondir', 'modules']
+    .map((name) => factsBeneath(root, join(dot, name))?.ctimeMs ?? 0)
+    .join(' ')
+}
+
+/** `set` sets a path aside if a command made it, and says whether it did. Returns the names that are gone. */
+export function disarm(root: string, dot: string, set: (path: string) => boolean): string[] {
+  const gone: string[] = []
+  const away = (name: string): boolean => {
+    const isGone = set(join(dot, name))
+    if (isGone) gone.push(name)
+    return isGone
+  }
+  if (factsBeneath(root, join(dot, 'hooks'))?.isDirectory() === false) away('hooks')
+  for (const name of namesBeneath(root, join(dot, 'hooks'))) if (!name.endsWith('.sample')) away(`hooks/${name}`)
+  for (const name of ['config', 'config.worktree']) {
+    if (!factsBeneath(root, join(dot, name))) continue
+    const text = textBeneath(root, join(dot, name))
+    const rest = text === null ? '' : harmlessPart(text)
+    if (rest === null || !away(name) || rest === '') continue
+    writeBeneath(root, join(dot, name), rest)
+  }
+  // A worktree leads to the repository that it lies in, and to no other.
+  const common = textBeneath(root, join(dot, 'commondir'))?.trim()
+  const isWorktree = common !== undefined && join(dot, common) === dirname(dirname(dot))
+  if (factsBeneath(root, join(dot, 'commondir')) && !isWorktree) away('commondir')
+  return gone
+}
