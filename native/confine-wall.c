@@ -120,7 +120,7 @@ int make_only_wall(const Policy *policy) {
 /* The switches of the kernel are files that root owns. Landlock refuses to open them; a mount of this process alone makes them read-only for
    programs that only ask. Where root may not do that (a container), they are read-only already. */
 void shield_switches(void) {
-  static const char *const switches[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"};
+  static const char *const switches[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/sys"};
   if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return;
   for (size_t at = 0; at < sizeof switches / sizeof switches[0]; at++) {
     int fd = open(switches[at], O_PATH | O_CLOEXEC);

@@ -53,6 +53,9 @@ function refuse(host, port, why) {
 /** The address to connect to; throws what is to be said otherwise. */
 async function allowed(wanted, port) {
   const host = bare(wanted)
+  // What a resolver would read otherwise than this list does: it stops at a NUL, so `evil.test\0.listed.test` is `evil.test`.
+  if (!/^[a-z0-9_.-]{1,255}$/.test(host) && isIP(host) !== 6)
+    throw refuse(JSON.stringify(host), port, `${JSON.stringify(host)} is no name of a host`)
   const rule = rules.find(
     ({ name, port: only }) =>
       (host === name || (name.startsWith('.') && host.endsWith(name))) &&

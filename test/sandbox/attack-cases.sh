@@ -32,7 +32,7 @@ attempt() { echo "rm .git/hooks; mkdir .git/hooks; printf '$PLANT' >.git/hooks/p
 detect() { [[ -e $ESC_WS/.git/hooks/pre-commit ]]; };                                        try G09 chhhc "hooks that are a link are replaced by a directory"
 prepare() { mkdir -p "$ESC_HOME/dotfiles/vscode"; ln -s "$ESC_HOME/dotfiles/vscode" "$ESC_WS/.vscode"; }
 attempt() { echo "rm .vscode; mkdir .vscode; echo evil >.vscode/tasks.json"; }
-detect() { [[ -e $ESC_WS/.vscode/tasks.json ]]; };                                           try G10 chhhh "an editor's folder that is a link out of the workspace is replaced"
+detect() { [[ -e $ESC_WS/.vscode/tasks.json ]]; };                                           try G10 chhhc "an editor's folder that is a link out of the workspace is replaced"
 none
 attempt() { echo "mkdir .vscode; echo evil >.vscode/tasks.json; chmod 500 .vscode"; }
 detect() { chmod 700 "$ESC_WS" "$ESC_WS/.vscode" 2>/dev/null; [[ -e $ESC_WS/.vscode/tasks.json ]]; };  try G11 chhhh "an editor's folder that its owner may not move"
@@ -50,7 +50,7 @@ attempt() { echo "printf '$PLANT' >x; chmod +x x; git init -q --separate-git-dir
 prepare() { git_ws; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; mkdir -p sub; git init -q sub; git -C sub config core.fsmonitor \$PWD/x"; }
 detect() { planted "$ESC_WS/sub"; };                                                         try G19 chhhh "a repository below whose configuration starts something"
-attempt() { echo "mkdir -p a/b/c/d; git init -q a/b/c/d; printf '$PLANT' >x; chmod +x x; cd a/b/c/d; git config core.fsmonitor $ESC_WS/x; git -c user.name=x -c user.email=x@y commit -q --allow-empty -m s; cd ../../../..; git update-index --add --cacheinfo 160000,\$(git -C a/b/c/d rev-parse HEAD),a/b/c/d"; }
+attempt() { echo "mkdir -p q/b/c/d && git init -q q/b/c/d && printf '$PLANT' >x && chmod +x x && cd q/b/c/d && git config core.fsmonitor $ESC_WS/x && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m s && cd ../../../.. && git update-index --add --cacheinfo 160000,\$(git -C q/b/c/d rev-parse HEAD),q/b/c/d"; }
 detect() { planted "$ESC_WS"; };                                                             try G20 chhhh "a repository deep below that the index knows"
 prepare() { git_ws; git -C "$ESC_WS" config extensions.worktreeConfig true; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; printf '[core]\nfsmonitor=%s/x\n' \$PWD >.git/config.worktree"; };  try G21 chhhh "a configuration of the worktree that was not there"

@@ -72,6 +72,53 @@ describe.skipIf(!canConfine)('the network of a room', () => {
     expect(outcome.sandbox?.blocked).toContain('app.test')
   })
 
+  test('allow-list: names that a resolver reads otherwise, addresses in odd notations, and hosts within hosts are refused', async () => {
+    const port = await outside()
+    const { engine } = await ground({
+      network: 'allow-list',
+      domains: [`app.test:${port}=127.0.0.1`, `.test:${port}`, 'localhost'],
+    })
+    const script = `
+      const net = require('net')
+      const talk = (bytes) => new Promise((done) => {
+        const socket = net.connect(3128, '127.0.0.1', () => socket.write(bytes))
+        let said = ''
+        socket.on('data', (chunk) => { said += chunk.toString('latin1') })
+        socket.on('close', () => done(said)).on('error', () => done(said + 'error'))
+        setTimeout(() => socket.destroy(), 4000).unref()
+      })
+      const socks = (name, port) => {
+        const host = Buffer.from(name, 'latin1')
+        const end = Buffer.alloc(2)
+        end.writeUInt16BE(port)
+        return Buffer.concat([Buffer.from([5, 1, 0, 5, 1, 0, 3, host.length]), host, end, Buffer.from('GET / HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n')])
+      }
+      const connect = (where) => 'CONNECT ' + where + ' HTTP/1.1\\r\\nhost: x\\r\\n\\r\\nGET / HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n'
+      const tries = [
+        socks('localhost\\0.test', ${port}), socks('127.0.0.1\\0.test', ${port}), socks('localhost\\n.test', ${port}), socks('\\xe9.test\\0', ${port}),
+        socks('127.0.0.1', ${port}), socks('127.1', ${port}), socks('2130706433', ${port}), socks('::ffff:127.0.0.1', ${port}), socks('localhost', ${port}), socks('', ${port}),
+        Buffer.concat([Buffer.from([5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1]), Buffer.from([${port} >> 8, ${port} & 255])]),
+        Buffer.concat([Buffer.from([5, 1, 0, 5, 1, 0, 4]), Buffer.from('00000000000000000000ffff7f000001', 'hex'), Buffer.from([${port} >> 8, ${port} & 255])]),
+        connect('127.0.0.1:${port}'), connect('0x7f.1:${port}'), connect('0177.0.0.1:${port}'), connect('[::1]:${port}'), connect('[::ffff:127.0.0.1]:${port}'),
+        connect('localhost:${port}'), connect('localhost%00.test:${port}'), connect('app.test@localhost:${port}'), connect('0:${port}'), connect('localhost.:${port}'),
+        'GET http://app.test:${port}@127.0.0.1:${port}/ HTTP/1.1\\r\\nhost: app.test:${port}\\r\\n\\r\\n',
+        'GET http://127.0.0.1:${port}/ HTTP/1.1\\r\\nhost: app.test:${port}\\r\\n\\r\\n',
+        'GET / HTTP/1.1\\r\\nhost: 127.0.0.1:${port}\\r\\n\\r\\n',
+      ]
+      Promise.all(tries.map(talk)).then((all) => console.log(all.map((said, at) => said.includes('outside') ? 'CROSSED ' + at : '').join('')))`
+    const outcome = await engine.run({ command: ['node', '-e', script] })
+    expect([outcome.stdout.trim(), outcome.stderr]).toEqual(['', ''])
+    // Refused by its text, before anything is resolved.
+    expect(outcome.sandbox?.blocked).toContain('"localhost\\u0000.test"')
+    // A second request on one connection, and one after an allowed one, are judged like the first.
+    const two = `GET http://app.test:${port}/ HTTP/1.1\\r\\nhost: app.test:${port}\\r\\n\\r\\n`
+    const piped = await engine.run({
+      command: `exec 5<>/dev/tcp/127.0.0.1/3128; printf '${two}GET http://localhost:${port}/ HTTP/1.1\\r\\nhost: localhost:${port}\\r\\n\\r\\n' >&5; timeout 5 cat <&5`,
+    })
+    expect(piped.stdout.match(/outside/g)?.length).toBe(1)
+    expect(piped.stdout).toContain('403')
+  })
+
   test('a port of the room is published on the loopback of the machine, and waits for it look inside', async () => {
     const port = 20_000 + (process.pid % 10_000)
     const { engine } = await ground({ ports: [port] })
