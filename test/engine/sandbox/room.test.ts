@@ -114,7 +114,7 @@ describe.skipIf(!canConfine)('a room', () => {
       command:
         'git remote add origin https://example.invalid/x; git config core.fsmonitor ./x; echo evil >.git/hooks/pre-commit',
     })
-    expect(planted.notes.join(' ')).toContain('set aside from it: hooks/pre-commit, config')
+    expect(planted.notes.map(({ text }) => text).join(' ')).toContain('set aside from it: hooks/pre-commit, config')
     expect(readdirSync(join(work, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([])
     const config = readFileSync(join(work, '.git/config'), 'utf8')
     expect(config).toContain('https://example.invalid/x')
