@@ -54,7 +54,7 @@ describe('run --background', () => {
 
 describe('ps', () => {
   test('shows state, directory, command and last line; --all shows the finished', async () => {
-    const id = await start('echo first; echo the last line; sleep 20')
+    const id = await start(String.raw`echo first; printf '1 of 9\rthe last line'; sleep 20`)
     await cli('wait', id, '--until', 'last')
     const { out } = await cli('ps')
     expect(out).toMatch(/ID +STATE +AGE +CPU +MEMORY +PORTS +OUTPUT +DIRECTORY +COMMAND +LAST LINE/)

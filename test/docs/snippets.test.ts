@@ -21,6 +21,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { compilePolicy, type PolicyConfig } from '../../src/guard/policy/policy.js'
 import { configJsonSchema } from '../../src/config/schema.js'
 import { isInsideEngine } from '../../src/os/inside-engine.js'
+import { expectLike, fencesOf as allFences, runSteps, type Fence } from './fences.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const base = mkdtempSync(join(tmpdir(), 'cerith-docs-'))
@@ -38,14 +39,6 @@ mkdirSync(join(base, 'node_modules'))
 symlinkSync(root, join(base, 'node_modules', 'cerith'))
 writeFileSync(join(base, 'bin', 'cerith'), `#!/bin/sh\nexec ${process.execPath} ${join(root, 'dist/cli.js')} "$@"\n`)
 chmodSync(join(base, 'bin', 'cerith'), 0o755)
-
-interface Fence {
-  readonly kind: string
-  readonly body: string
-  readonly line: number
-  /** The block that follows directly, as the output of a script. */
-  readonly shows: string | null
-}
 
 const pages = ['README.md', 'AGENTS.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter(
   (name) => name.endsWith('.md'),
@@ -65,35 +58,8 @@ function envFor(page: string): NodeJS.ProcessEnv {
   }
 }
 
-function fencesOf(page: string): Fence[] {
-  let text: string
-  try {
-    text = readFileSync(join(root, page), 'utf8')
-  } catch {
-    return []
-  }
-  const found = [...text.matchAll(/^```(\w*)[^\n]*\n([^]*?)^```\n?/gm)].map((match) => ({
-    kind: match[1] as string,
-    body: match[2] as string,
-    from: match.index,
-    to: match.index + match[0].length,
-  }))
-  return found.map(({ kind, body, from, to }, i) => {
-    const next = found[i + 1]
-    const shows = next && next.kind === 'text' && text.slice(to, next.from).trim() === '' ? next.body : null
-    return { kind, body, line: text.slice(0, from).split('\n').length, shows }
-  })
-}
-
-/** Compares as a reader would: `...` is anything, trailing blanks are nothing. */
-function expectLike(actual: string, shown: string, what: string): void {
-  const tidy = (text: string): string => text.replace(/[ \t]+$/gm, '').trim()
-  const pattern = tidy(shown)
-    .split('...')
-    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-    .join('[^]*?')
-  expect(tidy(actual), what).toMatch(new RegExp(`^${pattern}$`))
-}
+/** Those that need a server of their own are run by the test that starts it. */
+const fencesOf = (page: string): Fence[] => allFences(join(root, page)).filter(({ tag }) => tag === '')
 
 // Inside an agent's shell nobody may approve.
 const inside = isInsideEngine(process.env)
@@ -121,24 +87,7 @@ describe.each(pages.filter((page) => fencesOf(page).some(({ kind }) => RUNNABLE.
   test.each(fences.filter(({ kind, body }) => kind === 'console' && !(inside && body.includes('cerith approve'))))(
     'the terminal at line $line shows what it says',
     ({ body, line }) => {
-      for (const step of body.split(/^(?=\$ )/m)) {
-        const [command = '', ...shown] = step.replace(/^\$ /, '').split('\n')
-        const { stdout } = spawnSync(
-          'bash',
-          [
-            '--norc',
-            '-c',
-            `exec 2>&1\n[ ! -f .vars ] || . ./.vars\n${command.replace(/\s+# .*$/, '')}\ndeclare -p id > .vars 2>/dev/null || :`,
-          ],
-          {
-            cwd: work,
-            env: envFor(page),
-            encoding: 'utf8',
-            timeout: 60_000,
-          },
-        )
-        expectLike(stdout, shown.join('\n'), `${page}:${line}: ${command}`)
-      }
+      runSteps(body, { cwd: work, env: envFor(page), what: `${page}:${line}` })
     },
   )
 

@@ -1,4 +1,5 @@
 /** The doctor's look at what the user has set: the configuration readable and valid, no variable that means nothing, a umask to work with. */
+import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { loadConfig } from '../../config/load.js'
 import { nearest } from '../../config/nearest.js'
@@ -37,7 +38,7 @@ export function configFinding(io: Io): Finding {
     return {
       name: 'configuration',
       state: 'ok',
-      detail: files.project ? `project file ${files.project}` : 'defaults, or your own file',
+      detail: [files.user, files.project].filter((file) => file && existsSync(file)).join(' and ') || 'no file; the defaults',
       fix: null,
     }
   } catch (error) {

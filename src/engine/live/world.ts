@@ -70,7 +70,8 @@ function runningOf(pids: readonly number[]): Running {
 async function lastLine(jobs: JobsView, info: JobInfo): Promise<string> {
   try {
     const job = await jobs.job(info.id)
-    const { text } = await job.read({ since: Math.max(0, info.bytes.total - LAST_LINE_BYTES), ansi: 'strip' })
+    const since = Math.max(0, info.bytes.total - LAST_LINE_BYTES)
+    const { text } = await job.read({ since, ansi: 'strip', progress: 'collapse' })
     return text.trimEnd().split('\n').at(-1) ?? ''
   } catch {
     return '' // It was cleaned away meanwhile.
