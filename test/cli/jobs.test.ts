@@ -58,7 +58,7 @@ describe('ps', () => {
     await cli('wait', id, '--until', 'last')
     const { out } = await cli('ps')
     expect(out).toMatch(/ID +STATE +AGE +CPU +MEMORY +PORTS +OUTPUT +DIRECTORY +COMMAND +LAST LINE/)
-    expect(out.split('\n').find((line) => line.startsWith(id))).toMatch(/running .*the last line/)
+    expect(out.split('\n').find((line) => line.startsWith(id))).toMatch(/running .*  the last line$/)
     await cli('kill', id)
     expect((await cli('ps')).out).not.toContain(id)
     expect((await cli('ps', '--all')).out).toMatch(new RegExp(`${id} +killed`))
