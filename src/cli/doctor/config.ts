@@ -38,7 +38,8 @@ export function configFinding(io: Io): Finding {
     return {
       name: 'configuration',
       state: 'ok',
-      detail: [files.user, files.project].filter((file) => file && existsSync(file)).join(' and ') || 'no file; the defaults',
+      detail:
+        [files.user, files.project].filter((file) => file && existsSync(file)).join(' and ') || 'no file; the defaults',
       fix: null,
     }
   } catch (error) {
