@@ -15,6 +15,7 @@ import { isConstant, withoutMarks } from './words/text.js'
 import type { GuardContext } from './policy/context.js'
 import { watchSecrets } from './policy/secrets.js'
 import { watchProtected } from './policy/protect.js'
+import { firstLook } from './walk/first-look.js'
 import { shellFacts, UNKNOWN_SHELL_FACTS } from './walk/shell-facts.js'
 import { type Observer, Walker } from './walk/walk.js'
 
@@ -35,8 +36,69 @@ export function inspectWithin(ms: number, command: string, context: GuardContext
   }
 }
 
+/** The same without a first look: every word is followed. */
+export function inspectFully(command: string, context: GuardContext): Verdict {
+  const text = withoutMarks(command)
+  return walk({ command, text, ...read(text) }, context)
+}
+
+interface Read {
+  readonly script?: ParsedScript
+  /** Why it could not be read. */
+  readonly refused?: Finding
+}
+
+function read(text: string): Read {
+  try {
+    return { script: parseScript(text) }
+  } catch (error) {
+    return { refused: refusal(error) }
+  }
+}
+
 function judge(command: string, context: GuardContext, deadline?: number): Verdict {
   const text = withoutMarks(command)
+  const found = read(text)
+  const passed = found.script ? passAtOnce(command, text, found.script, context) : null
+  return passed ?? walk({ command, text, ...found }, context, deadline)
+}
+
+/** The verdict on what a first look lets pass; what only an explanation needs is found out when it is asked for. */
+function passAtOnce(command: string, text: string, script: ParsedScript, context: GuardContext): Verdict | null {
+  if (text.includes('{{') || (context.secrets?.length ?? 0) > 0) return null
+  const seen = firstLook(script.commands, text, context)
+  if (!seen) return null
+  let walked: Verdict | undefined
+  const explain = (): Verdict => (walked ??= walk({ command, text, script }, context))
+  return {
+    decision: 'allow',
+    rule: null,
+    reason: null,
+    guidance: null,
+    words: NONE,
+    get commands() {
+      return explain().commands
+    },
+    dangerous: false,
+    get tree() {
+      return explain().tree
+    },
+    looked: NONE,
+    secretsAsCode: NONE,
+    mutations: { variables: seen.variables, aliases: {}, functions: {} },
+    shell: shellFacts(script, text),
+    facts: { ...factsOf(script), parsedOk: true },
+  }
+}
+
+const NONE: readonly never[] = []
+
+function walk(
+  { command, text, script, refused: unread }: Read & { readonly command: string; readonly text: string },
+  context: GuardContext,
+  deadline?: number,
+): Verdict {
+  let refused = unread
   const policy = context.policy ?? OPEN_POLICY
   const secrets = watchSecrets(text, context.secrets)
   const walker = new Walker({
@@ -56,20 +118,17 @@ function judge(command: string, context: GuardContext, deadline?: number): Verdi
   for (const [name, body] of Object.entries(context.aliases ?? {})) shell.aliases.set(name, body)
   const { held = {} } = context
   shell.hold(held)
-  let script: ParsedScript | undefined
-  let refused: Finding | undefined
   try {
     for (const [name, body] of Object.entries(context.functions ?? {})) {
       const definition = functionFromText(name, withoutMarks(body))
       if (definition) shell.functions.set(name, definition)
     }
-    script = parseScript(text)
-    walker.script(text, shell, null, script)
+    if (script) walker.script(text, shell, null, script)
   } catch (error) {
     if (error instanceof OutOfPatience) throw error
     refused = refusal(error)
-    walker.add(refused)
   }
+  if (refused) walker.add(refused)
   const { sandbox } = context
   const findings = sandbox
     ? walker.findings.filter((finding) => !isHeld(finding, sandbox)).map(inSandbox)

@@ -26,7 +26,7 @@ const LONG_COMMAND = 24_000
 /** A thread that has nothing to do ends; it holds some megabytes. */
 const IDLE_MS = 20_000
 
-export type Guard = typeof import('../../guard/inspect.js')
+export type Guard = Pick<typeof import('../../guard/inspect.js'), 'inspect' | 'inspectWithin'>
 
 export class GuardThread {
   #worker: Worker | null = null

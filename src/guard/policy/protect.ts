@@ -2,6 +2,7 @@
 import { isExtreme } from '../rules/judge.js'
 import type { Effect } from '../rules/findings.js'
 import type { GuardContext } from './context.js'
+import { LOOKS_AT_NAMES } from '../programs/readers.js'
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE, UNKNOWN } from '../words/text.js'
@@ -45,8 +46,6 @@ function directoryOf(argv: readonly string[]): string {
   return at > 0 ? (argv[at + 1] ?? '') : (joined?.replace(/^(?:-C|--directory=)/, '') ?? '')
 }
 
-/** They show that a file is there, not what is in it. */
-const LOOKS_AT_NAMES = /^(?:ls|stat|file|test|\[|\[\[|du|echo|printf|cd|dirname|basename|realpath|readlink|which|type)$/
 const READS_TREES = /^(?:cp|tar|bsdtar|rsync|zip|7za?|scp|grep|egrep|rg|ag|find|cpio|pax)$/
 const NAMES_A_PATH = /[/.~*?\uFDD1-\uFDD4]|vault|tokens/
 

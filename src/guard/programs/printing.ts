@@ -192,4 +192,6 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   ...table('gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat'.split(' '), compressed),
   uudecode: opaqueFilter,
   gpg: opaqueFilter,
+  // They talk about what they are given, and what they say is not followed.
+  ...table('wc diff cmp comm file df md5sum sha1sum sha256sum date uname'.split(' '), () => undefined),
 }

@@ -125,10 +125,13 @@ export class SessionMemory {
   }
 
   /** The care that a command needs. */
-  prepare({ shell: facts, commands }: Pick<Verdict, 'shell' | 'commands'>): Care {
-    // Also where a function does it.
+  prepare(verdict: Pick<Verdict, 'shell' | 'commands'>): Care {
+    const { shell: facts } = verdict
+    // Also where a function does it. (Which commands there are is asked only where one could be hidden.)
     const listsTraps =
-      facts.listsTraps || commands.some(([name, how = '-p']) => name === 'trap' && how.startsWith('-p'))
+      facts.listsTraps ||
+      (!(facts.clear && this.#namesNothing) &&
+        verdict.commands.some(([name, how = '-p']) => name === 'trap' && how.startsWith('-p')))
     this.#hasTraps ||= facts.setsTraps || facts.mentionsErr || listsTraps
     this.#mayTrap ||= facts.setsTraps
     this.errTrap ||= facts.mentionsErr
@@ -180,6 +183,14 @@ export class SessionMemory {
 
   #meansItself(words: readonly string[]): boolean {
     return words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
+  }
+
+  /** There are no functions and no aliases. */
+  get #namesNothing(): boolean {
+    if (this.#blind) return false
+    for (const _ in this.known.functions) return false
+    for (const _ in this.known.aliases) return false
+    return true
   }
 
   /** Functions and aliases may point streams elsewhere without a word of it in the command. */

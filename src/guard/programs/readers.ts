@@ -1,0 +1,72 @@
+/**
+ * Programs that only read, by name: whatever their words are, or as long as their words say so. A first look lets them pass without
+ * following their words; the rows of the tables say the same about each of them, which a test compares.
+ */
+
+/** Whether a program with these words only reads. Null stands for a word that is not constant. */
+type OnlyReads = (words: readonly (string | null)[]) => boolean
+
+const always: OnlyReads = () => true
+
+const every =
+  (allowed: RegExp): OnlyReads =>
+  (words) =>
+    words.every((word) => word !== null && allowed.test(word))
+
+/** They show that a file is there, not what is in it. */
+export const LOOKS_AT_NAMES =
+  /^(?:ls|stat|file|test|\[|\[\[|du|echo|printf|cd|dirname|basename|realpath|readlink|which|type)$/
+
+/** Verbs of git that look, or change the repository only; none of them runs what its words say. */
+const GIT_VERBS = new Set(
+  'add blame branch cat-file commit describe diff log ls-files ls-tree merge-base reflog rev-list rev-parse shortlog show show-ref status tag'.split(
+    ' ',
+  ),
+)
+
+const git: OnlyReads = ([verb, ...words]) =>
+  typeof verb === 'string' &&
+  GIT_VERBS.has(verb) &&
+  words.every((word) => word !== null && !word.startsWith('--output') && !word.startsWith('--ext'))
+
+/** Lines picked out or replaced: nothing in such a script writes a file or runs a command. */
+const SED_SCRIPT =
+  /^(?:(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq]|s(?:\/[^/\\\n]*\/[^/\\\n]*\/|\|[^|\\\n]*\|[^|\\\n]*\|)[gIi\d]*p?)$/
+
+const sed: OnlyReads = (words) => {
+  const at = words.findIndex((word) => word === null || !/^-[nEr]+$/.test(word))
+  return (
+    at >= 0 &&
+    SED_SCRIPT.test(words[at] ?? '\n') &&
+    words.slice(at + 1).every((word) => word !== null && !word.startsWith('-'))
+  )
+}
+
+const awk: OnlyReads = (words) => {
+  const at = words.findIndex((word) => word === null || !/^-F.$/s.test(word))
+  return (
+    at >= 0 &&
+    /^(?!-)[\w\s{}()$+*=,.;:&!<%"-]*$/.test(words[at] ?? '\n@') &&
+    !/system|getline|close|include|load|exec|rm\b|dd\b/.test(words[at] ?? '') &&
+    words.slice(at + 1).every((word) => word !== null && !word.startsWith('-'))
+  )
+}
+
+const BY_NAME: Readonly<Record<string, OnlyReads>> = {
+  ...Object.fromEntries(
+    ': [ true false echo pwd test cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami dirname basename realpath readlink which uniq wc diff cmp comm file df md5sum sha1sum sha256sum date uname'
+      .split(' ')
+      .map((name) => [name, always]),
+  ),
+  // `-v NAME` assigns.
+  printf: (words) => words[0] !== null && words[0] !== undefined && !words[0].startsWith('-'),
+  sort: every(/^(?!-)|^-[bdfghinrRsuVzk0-9.,]+$/s),
+  find: every(/^(?!-(?:delete|exec|execdir|ok|okdir|fprint|fprint0|fprintf|fls)$)/s),
+  git,
+  sed,
+  awk,
+}
+
+export function onlyReads(name: string, words: readonly (string | null)[]): boolean {
+  return Object.hasOwn(BY_NAME, name) && (BY_NAME[name] as OnlyReads)(words)
+}

@@ -1,0 +1,157 @@
+/** What passes at a first look gets the verdict that following every word would give it. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Verdict } from '../../src/contract/verdict.js'
+import { inspect, inspectFully } from '../../src/guard/inspect.js'
+import type { GuardContext } from '../../src/guard/policy/context.js'
+
+const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
+const lines = (path: string): string[] =>
+  file(path)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.replaceAll('␤', '\n').replaceAll('␍', '\r'))
+const rows = <T>(path: string): T[] => lines(path).map((line) => JSON.parse(line) as T)
+
+const everyday = lines('./variants/allow.txt')
+const corpus = [
+  ...rows<{ cmd: string }>('../corpus/dangerous.jsonl').map(({ cmd }) => cmd),
+  ...rows<{ calls: string[] }>('../corpus/sequences.jsonl').flatMap(({ calls }) => calls),
+  ...everyday,
+  ...lines('./variants/deny.txt'),
+  ...lines('./variants/own-allow.txt'),
+  ...lines('./variants/own-deny.txt'),
+  // Every command of the tests about facts, one a line: also what is no command at all.
+  ...lines('./shell-facts.test.ts'),
+  ...lines('../../bench/stream.ts'),
+]
+
+const plain: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }
+const STATE = '/home/u/.local/state/cerith'
+const engine: GuardContext = {
+  ...plain,
+  variables: { HOME: '/home/u', PATH: '/usr/bin:/bin', OLDPWD: '/home/u', NAME: 'a b', F: `${STATE}/vault` },
+  functions: {},
+  aliases: {},
+  own: { pids: [4242], names: ['cerith'] },
+  protectedPaths: [STATE, '/home/u/.config/cerith'],
+  unreadablePaths: ['vault', 'vault.key', 'http-tokens'].map((name) => `${STATE}/${name}`),
+  automation: [{ program: 'Git', subcommands: ['log'], tools: 'history', feature: 'git', enabled: true }],
+}
+const CONTEXTS: Readonly<Record<string, GuardContext>> = {
+  'a fresh shell': plain,
+  'an engine': engine,
+  'a shell beside the files that must not be read': { ...engine, cwd: STATE },
+  'a home that holds them': { ...engine, cwd: '/home/u' },
+  'links that lead to them': {
+    ...engine,
+    resolveSymlink: (path) => (path.startsWith(STATE) ? `/home/u/proj/state${path.slice(STATE.length)}` : path),
+  },
+  'a shell with functions and aliases': {
+    ...engine,
+    functions: { cat: 'cat () { rm -rf "$HOME"; }', helper: 'helper () { true; }' },
+    aliases: { ls: 'rm -rf', head: 'head -n1' },
+    held: { arrays: { LIST: ['a', 'b'] }, positional: ['x'] },
+  },
+}
+
+/** All that a session, a person or the next verdict would notice; without what only an explanation shows. */
+function told(verdict: Verdict): unknown {
+  const { decision, rule, reason, dangerous, mutations, shell, facts, secretsAsCode } = verdict
+  return { decision, rule, reason, dangerous, mutations, shell, facts, secretsAsCode }
+}
+
+function passesAtOnce(verdict: Verdict): boolean {
+  return Object.getOwnPropertyDescriptor(verdict, 'tree')?.get !== undefined
+}
+
+function disagreements(commands: readonly string[], context: GuardContext): { wrong: unknown[]; passed: number } {
+  const wrong: unknown[] = []
+  let passed = 0
+  for (const command of commands) {
+    const looked = inspect(command, context)
+    if (!passesAtOnce(looked)) continue
+    passed += 1
+    const full = inspectFully(command, context)
+    if (JSON.stringify(told(looked)) !== JSON.stringify(told(full))) wrong.push([command, told(looked), told(full)])
+  }
+  return { wrong, passed }
+}
+
+describe('a first look agrees with the walk', () => {
+  for (const [name, context] of Object.entries(CONTEXTS))
+    test(`on every command of the corpus and the lists, in ${name}`, () => {
+      const { wrong, passed } = disagreements(corpus, context)
+      expect(wrong).toEqual([])
+      expect(passed).toBeGreaterThan(name.startsWith('a fresh') ? 150 : 50)
+    })
+
+  test('on readers with words that would be dangerous elsewhere', () => {
+    const { wrong, passed } = disagreements([...combined(20_000)], engine)
+    expect(wrong).toEqual([])
+    expect(passed).toBeGreaterThan(1_000)
+  })
+
+  test('nothing passes that is denied', () => {
+    const denied = rows<{ cmd: string; expect: string }>('../corpus/dangerous.jsonl').filter(
+      (row) => row.expect === 'deny',
+    )
+    expect(denied.filter(({ cmd }) => passesAtOnce(inspect(cmd, plain)))).toEqual([])
+  })
+
+  test('what is asked of its explanation is what the walk says', () => {
+    const command = 'ls -la src | head -5'
+    const looked = inspect(command, plain)
+    expect(passesAtOnce(looked)).toBe(true)
+    expect(looked.commands).toEqual(inspectFully(command, plain).commands)
+    expect(looked.tree).toEqual(inspectFully(command, plain).tree)
+    expect(structuredClone(looked).commands).toEqual(looked.commands)
+  })
+})
+
+/** Commands put together by chance, always the same ones. */
+function* combined(count: number): Iterable<string> {
+  let seed = 20_261_116
+  const pick = <T>(from: readonly T[]): T => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    return from[Math.floor((seed / 2_147_483_648) * from.length)] as T
+  }
+  const programs =
+    'cat grep ls head sort uniq find sed awk git echo printf test [ wc cut tr diff cd export stat du rm cp tee xargs command'.split(
+      ' ',
+    )
+  const words =
+    `-r -rf -o -n -i -e -exec -delete -fprint -v -f -c -C -O --output --output=x --ext-diff --all status log show branch clean rm config ` +
+    `-rfX / . .. ~ ~/x $HOME "$NAME" "$F" $F \${NAME} \${NAME:-x} \${#NAME} $? $_ $$ $(ls) $(rm\\ -rf\\ /) \`ls\` "$(cat x)" * *.ts src/* {a,b} [ab]* 'a b' "a b" a\\ b ; ` +
+    `x=1 GIT_PAGER=rm A=b /dev/sda /etc/passwd ${STATE}/vault .local/state/cerith/vault ../.local/state/cerith/vault --file=${STATE}/vault -f/etc/passwd @${STATE}/vault ` +
+    `'s/a/b/' 's/a/b/e' 's/a/b/w x' '1,5p' 'w /etc/passwd' '{print $1}' '{system("rm -rf /")}' '{print > "/etc/passwd"}' ] ! ( ) src`
+  const joints = [' | ', ' && ', ' || ', '; ', ' & ', '\n', ' |& ']
+  const tails = [
+    '',
+    '',
+    '',
+    ' 2>&1',
+    ' >/dev/null',
+    ' 2>/dev/null',
+    ' > x',
+    ' >> ~/.bashrc',
+    ' < x',
+    ' &>/dev/null',
+    ' >&2',
+    ' <&0',
+    ' 3>&1',
+    ' {fd}>&1',
+    ' <<< x',
+  ]
+  const all = words.split(' ')
+  for (let at = 0; at < count; at++) {
+    let text = ''
+    for (let parts = pick([1, 1, 1, 2, 2, 3]); parts > 0; parts--) {
+      const given = Array.from({ length: pick([0, 1, 1, 2, 2, 3]) }, () => pick(all))
+      text += `${pick(['', '', '', '', '! ', 'A=1 ', 'time ', 'GIT_DIR=x ', 'if ls; then '])}${[pick(programs), ...given].join(' ')}${pick(tails)}`
+      if (text.includes('; then ') && !text.includes('; fi')) text += '; fi'
+      if (parts > 1) text += pick(joints)
+    }
+    yield text
+  }
+}
