@@ -33,6 +33,7 @@ const engine: GuardContext = {
   variables: { HOME: '/home/u', PATH: '/usr/bin:/bin', OLDPWD: '/home/u', NAME: 'a b', F: `${STATE}/vault` },
   functions: {},
   aliases: {},
+  held: { positional: [], arrays: {}, references: {}, directories: [], hashed: {} },
   own: { pids: [4242], names: ['cerith'] },
   protectedPaths: [STATE, '/home/u/.config/cerith'],
   unreadablePaths: ['vault', 'vault.key', 'http-tokens'].map((name) => `${STATE}/${name}`),
@@ -52,6 +53,17 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     functions: { cat: 'cat () { rm -rf "$HOME"; }', helper: 'helper () { true; }' },
     aliases: { ls: 'rm -rf', head: 'head -n1' },
     held: { arrays: { LIST: ['a', 'b'] }, positional: ['x'] },
+  },
+  'a shell that holds more': {
+    ...engine,
+    variables: {
+      ...engine.variables,
+      CDPATH: '/etc',
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'core.pager',
+      GIT_CONFIG_VALUE_0: 'rm -rf /',
+    },
+    held: { references: { NAME: 'PATH' }, directories: ['/etc'], hashed: { ls: '/bin/rm' } },
   },
 }
 
@@ -83,7 +95,7 @@ describe('a first look agrees with the walk', () => {
     test(`on every command of the corpus and the lists, in ${name}`, () => {
       const { wrong, passed } = disagreements(corpus, context)
       expect(wrong).toEqual([])
-      expect(passed).toBeGreaterThan(name.startsWith('a fresh') ? 150 : 50)
+      expect(passed).toBeGreaterThan(name === 'a shell that holds more' ? -1 : 50)
     })
 
   test('on readers with words that would be dangerous elsewhere', () => {

@@ -37,7 +37,9 @@ export function firstLook(commands: readonly Statement[], text: string, context:
   if (text.length > LONGEST) return null
   const { policy, held } = context
   if (policy && (policy.preset !== 'open' || policy.rules.length > 0 || policy.protectedPaths.length > 0)) return null
-  if (held?.references || held?.hashed || held?.directories) return null
+  if (held && [held.references, held.hashed, held.directories].some(isFilled)) return null
+  // Settings of git from the environment, which may be commands.
+  if (context.variables?.['GIT_CONFIG_COUNT'] !== undefined) return null
   const look = new FirstLook(context)
   return look.statements(commands, true) && look.isFarFromSecrets() ? { variables: look.variables } : null
 }
@@ -186,6 +188,11 @@ class FirstLook {
     if (variables?.['OLDPWD'] !== cwd) this.variables['OLDPWD'] = cwd
     return true
   }
+}
+
+function isFilled(held: object | undefined): boolean {
+  for (const _ in held) return true
+  return false
 }
 
 /** Streams that are joined, or go nowhere. */
