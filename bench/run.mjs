@@ -31,7 +31,7 @@ try {
     await bundle.close()
     console.log(`\n== ${name}`)
     const helper = join(root, 'dist', 'native', `cerith-helper-${process.platform}-${process.arch}`)
-    const { status } = spawnSync(process.execPath, [...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-interval', '100', '--cpu-prof-dir', '/tmp/hp-prof'] : []), '--expose-gc', join(out, name, 'main.js')], {
+    const { status } = spawnSync(process.execPath, ['--expose-gc', join(out, name, 'main.js')], {
       stdio: 'inherit',
       env: { ...process.env, CERITH_HELPER: process.env.CERITH_HELPER ?? helper },
     })

@@ -1,12 +1,14 @@
 /**
  * What an agent does: a stream of different everyday commands, each run once, in a session, in a bare bash over a pipe, and in a bash that is
- * spawned for it. One command at a time in all three, in changing order, so that a busy machine slows all of them alike.
+ * spawned for it. One command at a time in all three, in changing order, so that a busy machine slows all of them alike. There are two
+ * streams: a list, and one that is put together by chance from other words (SEED=...), for which nothing has been tuned.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEngine } from '../src/index.js'
+import { mixed } from './lib/mixed.js'
 
 const VARIANTS = Number(process.env['VARIANTS'] ?? 8)
 
@@ -56,7 +58,7 @@ V=$(grep -c line src/fileN.ts); echo "$V of N"
   .trim()
   .split('\n')
 
-function commands(): string[] {
+function listed(): string[] {
   const all: string[] = []
   for (let variant = 1; variant <= VARIANTS; variant++)
     for (const kind of KINDS) all.push(kind.replaceAll(/(?<![A-Z])N(?![AFR])/g, String(variant)))
@@ -121,61 +123,62 @@ function spawned(command: string, cwd: string): Promise<unknown> {
   })
 }
 
-const root = mkdtempSync(join(tmpdir(), 'cerith-stream-'))
-const engine = await createEngine({ stateDir: join(root, 'state'), cwd: workspace(root, 'session') })
-const session = await engine.session()
-const bare = new BareBash(workspace(root, 'bare'))
-const plainFolder = workspace(root, 'spawn')
-let place = plainFolder
-
-const ways: readonly (readonly [string, (command: string) => Promise<unknown>])[] = [
-  ['spawn for each', (command) => spawned(command, place)],
-  ['bare bash over a pipe', (command) => bare.run(command)],
-  ['session', (command) => session.run({ command })],
-]
-const times = ways.map((): number[] => [])
-const slowest: { readonly command: string; readonly extra: number }[] = []
-for (const command of ['true', 'ls', 'cd .', 'x=1', 'echo a | cat']) for (const [, run] of ways) await run(command)
-for (const [at, command] of commands().entries()) {
-  const took: number[] = []
-  for (let turn = 0; turn < ways.length; turn++) {
-    const which = (at + turn) % ways.length
-    const began = performance.now()
-    await ways[which]?.[1](command)
-    took[which] = performance.now() - began
-    times[which]?.push(took[which] as number)
-  }
-  if (command === 'cd src') place = join(plainFolder, 'src')
-  if (command === 'cd ..') place = plainFolder
-  slowest.push({ command, extra: (took[2] ?? 0) - (took[1] ?? 0) })
-}
-
 /** Without the slowest hundredth, which is the machine's. */
-const sum = (values: readonly number[]): number =>
-  [...values]
-    .sort((a, b) => a - b)
-    .slice(0, Math.ceil(values.length * 0.99))
-    .reduce((all, one) => all + one, 0)
-const base = sum(times[0] as number[])
-const bareSum = sum(times[1] as number[])
-console.log(`\n${times[0]?.length} different commands, one after the other`)
-for (const [index, [name]] of ways.entries()) {
-  const all = times[index] as number[]
-  const total = sum(all)
-  console.log(
-    `  ${name.padEnd(24)} ${(total / all.length).toFixed(3).padStart(8)} ms each   ${(total / base).toFixed(3)}x of spawn   ${(total / bareSum).toFixed(3)}x of bare`,
-  )
+function sum(values: readonly number[]): number {
+  const kept = [...values].sort((a, b) => a - b).slice(0, Math.ceil(values.length * 0.99))
+  return kept.reduce((all, one) => all + one, 0)
 }
-if (process.env['DETAIL']) {
-  const kinds = new Map<string, number[]>()
-  for (const { command, extra } of slowest) {
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+async function measure(title: string, commands: readonly string[]): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'cerith-stream-'))
+  const engine = await createEngine({ stateDir: join(root, 'state'), cwd: workspace(root, 'session') })
+  const session = await engine.session()
+  const bare = new BareBash(workspace(root, 'bare'))
+  const plainFolder = workspace(root, 'spawn')
+  let place = plainFolder
+  const ways: readonly (readonly [string, (command: string) => Promise<unknown>])[] = [
+    ['spawn for each', (command) => spawned(command, place)],
+    ['bare bash over a pipe', (command) => bare.run(command)],
+    ['session', (command) => session.run({ command })],
+  ]
+  const times = ways.map((): number[] => [])
+  const over = new Map<string, number[]>()
+  for (const command of ['true', 'ls', 'cd .', 'x=1', 'echo a | cat']) for (const [, run] of ways) await run(command)
+  for (const [at, command] of commands.entries()) {
+    const took: number[] = []
+    for (let turn = 0; turn < ways.length; turn++) {
+      const which = (at + turn) % ways.length
+      const began = performance.now()
+      await ways[which]?.[1](command)
+      took[which] = performance.now() - began
+      times[which]?.push(took[which] as number)
+    }
+    if (command === 'cd src') place = join(plainFolder, 'src')
+    if (command === 'cd ..') place = plainFolder
     const kind = command.replaceAll(/\d+/g, 'N')
-    kinds.set(kind, [...(kinds.get(kind) ?? []), extra])
+    over.set(kind, [...(over.get(kind) ?? []), (took[2] ?? 0) - (took[1] ?? 0)])
   }
-  const middle = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-  for (const [kind, values] of [...kinds].sort((a, b) => middle(b[1]) - middle(a[1])).slice(0, 60))
-    console.log(`  ${middle(values).toFixed(2).padStart(7)} ms over bare   ${kind}`)
+  const [base = 1, bareSum = 1] = times.map(sum)
+  console.log(`\n${title}: ${commands.length} different commands, one after the other`)
+  for (const [index, [name]] of ways.entries()) {
+    const all = times[index] as number[]
+    const total = sum(all)
+    console.log(
+      `  ${name.padEnd(24)} ${(total / all.length).toFixed(3).padStart(8)} ms each   ${(total / base).toFixed(3)}x of spawn   ${(total / bareSum).toFixed(3)}x of bare`,
+    )
+  }
+  if (process.env['DETAIL'])
+    for (const [kind, values] of [...over].sort((a, b) => median(b[1]) - median(a[1])).slice(0, 60))
+      console.log(`  ${median(values).toFixed(2).padStart(7)} ms over bare   ${kind}`)
+  bare.end()
+  await engine.close()
+  rmSync(root, { recursive: true, force: true })
 }
-bare.end()
-await engine.close()
-rmSync(root, { recursive: true, force: true })
+
+const seed = Number(process.env['SEED'] ?? 1)
+if (process.env['STREAM'] !== 'mixed') await measure('A list', listed())
+if (process.env['STREAM'] !== 'list') await measure(`By chance (seed ${seed})`, mixed(seed, VARIANTS * 40))

@@ -40,6 +40,7 @@ import { checkRequest } from './plan/request.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
 import { runOutside } from './run/outside.js'
 import { insideFor } from './services/inside.js'
+import { namesOf } from './services/disk-looks.js'
 import { createJudge } from './services/judge.js'
 import { Sandbox } from './services/sandbox.js'
 import { Tries } from './services/tries.js'
@@ -247,7 +248,7 @@ async function createServices(options: EngineOptions): Promise<Services> {
       ...(sandbox ? { sandbox: { network: sandbox.options.network ?? 'none' } } : {}),
       own,
       protectedPaths: [stateDir, ...(options.protectedPaths ?? [])],
-      unreadablePaths: ['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name)),
+      unreadablePaths: namesOf(['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name))),
     },
     options.automation ?? [],
     secrets,

@@ -88,33 +88,3 @@ function notAccessible(cwd: string): ShellError {
     'Check its permissions, or pass another cwd.',
   )
 }
-
-/** What tells a directory from every other: the same twice means that nobody deleted or replaced it in between. */
-export interface DirectoryIdentity {
-  readonly path: string
-  readonly dev: number
-  readonly ino: number
-  /** Inodes are used again at once; the time of birth is not. */
-  readonly birthtimeMs: number
-}
-
-/** Null where there is none. */
-export function directoryIdentity(path: string, seen: Seen = HERE): DirectoryIdentity | null {
-  try {
-    const { dev, ino, birthtimeMs } = statSync(seen(path))
-    return { path, dev, ino, birthtimeMs }
-  } catch {
-    return null
-  }
-}
-
-export function isSameDirectory(a: DirectoryIdentity | null, b: DirectoryIdentity | null): boolean {
-  return (
-    a !== null &&
-    b !== null &&
-    a.ino === b.ino &&
-    a.birthtimeMs === b.birthtimeMs &&
-    a.dev === b.dev &&
-    a.path === b.path
-  )
-}

@@ -57,22 +57,6 @@ export function processFacts(pid: number): ProcessFacts | null {
   }
 }
 
-/** Among the flags of the kernel, and among the signals that are pending. */
-const EXITING = 4
-const PENDING_KILL = 1 << 8
-
-/** It has ended, or SIGKILL is on its way to it. */
-export function isDoomed(pid: number): boolean {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const ends = (Number(fields[6]) & EXITING) | (Number(fields[28]) & PENDING_KILL)
-    return ends !== 0 || fields[0] === 'Z' || fields[0] === 'X'
-  } catch {
-    return hasProc
-  }
-}
-
 /** Alive means: it exists, it is the same process, and it is not a zombie. */
 export function isAlive(pid: number, start?: string): boolean {
   if (!hasProc) {

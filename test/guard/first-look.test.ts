@@ -46,6 +46,9 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
   'a home that holds them': { ...engine, cwd: '/home/u' },
   'links that lead to them': {
     ...engine,
+    unreadablePaths: [STATE, '/home/u/proj/state'].flatMap((folder) =>
+      ['vault', 'vault.key', 'http-tokens'].map((name) => `${folder}/${name}`),
+    ),
     resolveSymlink: (path) => (path.startsWith(STATE) ? `/home/u/proj/state${path.slice(STATE.length)}` : path),
   },
   'a shell with functions and aliases': {

@@ -8,7 +8,7 @@ import type { RunRequest } from '../../contract/request.js'
 import { buildEnvironment } from '../../env/filter.js'
 import { nearestExisting } from '../../os/paths.js'
 import { processesOf } from '../../os/helper/processes.js'
-import { commandLine, isAlive, isDoomed } from '../../os/proc.js'
+import { commandLine, isAlive } from '../../os/proc.js'
 import { within } from '../services/within.js'
 import { auditOutcome } from '../call/audit.js'
 import { Call } from '../call/call.js'
@@ -277,6 +277,7 @@ export class LiveSession implements Session {
 
   /** `leave` may be called before the end: when there is nothing left to do but to tell. */
   #inTurn<T>(work: (leave: () => void) => Promise<T>): Promise<T> {
+    const isFree = this.#turns === 0
     this.#turns += 1
     if (this.#quickCall && !this.#pass) this.#queue = new Promise<void>((resolve) => (this.#pass = resolve))
     let left = false
@@ -285,10 +286,10 @@ export class LiveSession implements Session {
       left = true
     }
     const begin = (): Promise<T> => work(leave)
-    // What came of the one before is its caller's.
     // Nothing else keeps the host alive while a restart, a dump or a snapshot is waited for.
     const release = this.#services.launcher.hold()
-    const turn = this.#queue.then(begin, begin).finally(() => {
+    // A turn that finds none before it begins at once. (The error of the one before belongs to its caller.)
+    const turn = (isFree ? begin() : this.#queue.then(begin, begin)).finally(() => {
       release()
       leave()
     })
@@ -321,7 +322,7 @@ export class LiveSession implements Session {
     )
       return null
     const known = this.#quick.find(request, shell, this.#memory)
-    if (!known || (!known.care.placeless && !this.#directory.isUnchanged(known.cwd))) return null
+    if (!known || (!known.care.placeless && !this.#directory.isUnchanged(shell))) return null
     // The command itself has been checked before.
     if (Object.keys(request).length > 1) checkRequest(request, this.#services.limits)
     return known
@@ -350,7 +351,10 @@ export class LiveSession implements Session {
     if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
-    const notes = [...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
+    const moved = this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)
+    // The launcher says so in a moment.
+    if (!moved && this.#shell) await within(this.#shell.ward.exited, DEATH_LIMIT_MS)
+    const notes = [...this.#news.splice(0), ...(moved ?? [])]
     await this.#enterDirectory(notes)
     const judged = (): Promise<Plan> =>
       planRun(
@@ -419,12 +423,7 @@ export class LiveSession implements Session {
 
   /** The live shell, or its successor with the last state. */
   async #ready(notes: Note[]): Promise<SessionShell> {
-    if (this.#shell?.alive) {
-      if (!isDoomed(this.#shell.pid)) return this.#shell
-      // The launcher says so in a moment.
-      await within(this.#shell.ward.exited, DEATH_LIMIT_MS)
-      if (this.#shell.alive) return this.#shell
-    }
+    if (this.#shell?.alive) return this.#shell
     const memory = this.#memory
     if (this.#shell) {
       if (!this.#shell.endIsTold) {

@@ -23,7 +23,7 @@ export interface GuardContext {
   readonly own?: { readonly pids: readonly number[]; readonly names: readonly string[] }
   /** Configuration, state and vault: never a target of writing. */
   readonly protectedPaths?: readonly string[]
-  /** Files that no command may read: the vault, its key, tokens. */
+  /** Files that no command may read, by all their names: the vault, its key, tokens. */
   readonly unreadablePaths?: readonly string[]
   /** Values that earlier calls gave to the shell: none of them may become code. */
   readonly secrets?: readonly KnownSecret[]

@@ -64,11 +64,8 @@ class FirstLook {
 
   /** Words that stay below the current directory cannot name a file that must not be read, unless one lies there. */
   isFarFromSecrets(): boolean {
-    const { unreadablePaths = [], resolveSymlink } = this.#context
-    if (!this.#reads) return true
-    return unreadablePaths.every((path) =>
-      [path, resolveSymlink?.(path) ?? path].every((one) => this.#places.every((place) => !isWithin(one, place))),
-    )
+    const { unreadablePaths = [] } = this.#context
+    return !this.#reads || unreadablePaths.every((path) => this.#places.every((place) => !isWithin(path, place)))
   }
 
   #node(node: CommandNode | Pipeline | AndOr, here: boolean): boolean {

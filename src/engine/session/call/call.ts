@@ -325,7 +325,7 @@ export async function followInShell(
   }
   // A command that cannot have printed anything has nothing left to be read.
   if (!(care.silent && report?.kind === 'F' && report.fields[0] === '0')) await shell.caughtUp()
-  await shell.streams.quiet()
+  if (shell.streams.passThrough) await shell.streams.quiet()
   if (!shell.alive) {
     shell.streams.releasePipes()
     await within(Promise.all(shell.streams.readers.map((reader) => reader.end)), services.limits.drainMs)
@@ -340,7 +340,7 @@ export async function followInShell(
       ? { kind: 'lost', reason: 'the shell finished the command but could not say how' }
       : endOfCall(report, shell, stop, stopped?.forced ?? false, plan, over)
   if (end.kind === 'kill' && end.over) notes.push(overNote(end.over, plan.limits))
-  remember(report, shell, plan, end, memory)
+  remember(report, shell, plan, end, memory, care.inert)
   // Noted before the report of the end, or not at all.
   const traps = begun.notesTraps ? shell.files.takeTraps() : null
   if (traps !== null && shell.alive) noteTraps(traps, shell, memory)

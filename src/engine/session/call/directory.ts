@@ -1,45 +1,38 @@
 /** A session's directory may be deleted by its last command or by somebody else: the session then goes on in the nearest one that exists. */
 import type { Note } from '../../../contract/note.js'
-import {
-  directoryIdentity,
-  isDirectory,
-  isSameDirectory,
-  nearestExisting,
-  type DirectoryIdentity,
-  type Seen,
-} from '../../../os/paths.js'
-import { linkOf } from '../../../os/proc.js'
+import { isDirectory, nearestExisting, type Seen } from '../../../os/paths.js'
+import { hasProc, linkOf } from '../../../os/proc.js'
 import { quoteWord } from '../../plan/quote.js'
 import type { SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
 import { utf8 } from '../shell/state.js'
 
 export class SessionDirectory {
-  /** As it was found to exist last. */
-  #seen: DirectoryIdentity | null = null
+  /** Where the kernel said that the shell is, when that was found to exist. */
+  #seen: string | null = null
   readonly #look: Seen
 
   constructor(look: Seen) {
     this.#look = look
   }
 
-  /** Nothing has happened to it since it was looked at. */
-  isUnchanged(path: string): boolean {
-    return isSameDirectory(directoryIdentity(path, this.#look), this.#seen)
+  /** Nothing has happened to it since it was looked at; the kernel says so in one word, and says nothing of a shell that is dying. */
+  isUnchanged(shell: SessionShell): boolean {
+    return this.#seen !== null && linkOf(shell.pid, 'cwd') === this.#seen
   }
 
-  /** Moves the session where it is necessary, and says so. */
-  check(memory: SessionMemory, shell: SessionShell | null): Note[] {
-    // The same directory under the same name as a moment ago: asking for it costs a third of the kernel's full answer.
-    const seen = shell ? directoryIdentity(memory.cwd, this.#look) : null
-    if (isSameDirectory(seen, this.#seen)) return []
-    this.#seen = seen
+  /** Moves the session where it is necessary, and says so. Null: the shell is dying. */
+  check(memory: SessionMemory, shell: SessionShell | null): Note[] | null {
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
     const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
-    const isGone = at !== null && (!shell || at.endsWith(' (deleted)')) && nearestExisting(at, this.#look) !== at
+    if (at === null) return hasProc ? null : []
+    if (shell && at === this.#seen) return []
+    this.#seen = shell ? at : null
+    const isGone = (!shell || at.endsWith(' (deleted)')) && nearestExisting(at, this.#look) !== at
     const lost = isGone && !isThere(memory, this.#look)
     if (!lost) return []
     const gone = memory.cwd.replace(/ \(deleted\)$/, '')
+    this.#seen = null
     memory.cwd = nearestExisting(gone, this.#look)
     shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
     if (memory.cwd === gone) return []

@@ -82,13 +82,15 @@ export function remember(
   plan: Plan,
   end: End,
   memory: SessionMemory,
+  inert: boolean,
 ): void {
   // After a comment `$?` is still that of the command before.
   if (!plan.verdict.shell.empty) rememberLast(report, end, memory)
   const unchanged = report?.kind === 'F'
   if (unchanged && shell.alive) return
   memory.expect(plan.verdict.mutations)
-  memory.noteDump(shell, AFTER)
+  // What cannot have changed the shell writes nothing down behind it.
+  if (!inert || !shell.alive) memory.noteDump(shell, AFTER)
   if (report && !unchanged) memory.hear(report)
   // A limit may keep the shell from ever writing it down again.
   if (memory.unread && /\bulimit\b/.test(plan.command)) memory.learn(shell.readState())

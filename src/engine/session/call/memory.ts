@@ -218,8 +218,9 @@ export class SessionMemory {
 
   /** Whether the shell has written its state down since the last look, with this mark. */
   noteDump({ dumps }: SessionShell, mark: string): void {
+    if (dumps.count === this.#dumps) dumps.readNow()
     const { count } = dumps
-    if (count !== this.#dumps && dumps.last?.mark === mark) {
+    if (count !== this.#dumps && dumps.mark === mark) {
       this.dirty = this.behind = false
       this.unread = true
     }

@@ -90,8 +90,17 @@ export class DumpReader {
 
   /** How many whole dumps have come. */
   get count(): number {
-    this.#reader.drainNow()
     return this.#count
+  }
+
+  /** Of the last one. */
+  get mark(): string | null {
+    return this.#last?.mark ?? null
+  }
+
+  /** Reads what has been written by now. The event loop does so by itself, and an empty pipe is dear to ask. */
+  readNow(): void {
+    this.#reader.drainNow()
   }
 
   /** The last whole dump. */
@@ -102,7 +111,6 @@ export class DumpReader {
 
   /** Whether something that is not the shell has written here since this was asked last. What it wrote was not believed. */
   takeForged(): boolean {
-    this.#reader.drainNow()
     const forged = this.#forged > 0
     this.#forged = 0
     return forged

@@ -96,6 +96,7 @@ export class SessionStreams {
 
   /** The call takes what it prints from here on: first what a process in between has printed since the last one. */
   giveLate(sinks: Sinks): void {
+    if (!this.passThrough) return
     for (const one of this.#channels) {
       if (!one.late) continue
       one.owner = sinks
@@ -194,9 +195,13 @@ export class SessionStreams {
     ]
   }
 
-  /** Where output passes through another process: resolves when that process has been quiet for a moment. */
+  /** Whether output passes through another process. */
+  get passThrough(): boolean {
+    return !!this.#out?.late || !!this.#err?.late || this.#old.some(({ late }) => late)
+  }
+
+  /** Resolves when the process in between has been quiet for a moment. */
   async quiet(): Promise<void> {
-    if (!this.#channels.some(({ late }) => late)) return
     for (const began = performance.now(); performance.now() - began < QUIET_LIMIT_MS;) {
       const since = performance.now() - Math.max(began, this.#lastByteAt)
       if (since >= QUIET_MS) return
@@ -226,7 +231,7 @@ export class SessionStreams {
 
   /** Whether a slow taker of the output holds the shell back: what the pipes hold is then read by `drain` only. */
   get held(): boolean {
-    return this.#channels.some(({ reader }) => reader.held)
+    return !!this.#out?.reader.held || !!this.#err?.reader.held || this.#old.some(({ reader }) => reader.held)
   }
 
   get readers(): readonly PipeReader[] {
