@@ -15,7 +15,7 @@ import { isConstant, withoutMarks } from './words/text.js'
 import type { GuardContext } from './policy/context.js'
 import { watchSecrets } from './policy/secrets.js'
 import { watchProtected } from './policy/protect.js'
-import { firstLook } from './walk/first-look.js'
+import { firstLook } from './first-look.js'
 import { shellFacts, UNKNOWN_SHELL_FACTS } from './walk/shell-facts.js'
 import { type Observer, Walker } from './walk/walk.js'
 

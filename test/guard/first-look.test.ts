@@ -138,7 +138,7 @@ function* combined(count: number): Iterable<string> {
   const words =
     `-r -rf -o -n -i -e -exec -delete -fprint -v -f -c -C -O --output --output=x --ext-diff --all status log show branch clean rm config ` +
     `-rfX / . .. ~ ~/x $HOME "$NAME" "$F" $F \${NAME} \${NAME:-x} \${#NAME} $? $_ $$ $(ls) $(rm\\ -rf\\ /) \`ls\` "$(cat x)" * *.ts src/* {a,b} [ab]* 'a b' "a b" a\\ b ; ` +
-    `x=1 GIT_PAGER=rm A=b /dev/sda /etc/passwd ${STATE}/vault .local/state/cerith/vault ../.local/state/cerith/vault --file=${STATE}/vault -f/etc/passwd @${STATE}/vault ` +
+    `'a[\$(rm\\ -rf\\ /)]' -a = -eq x=1 GIT_PAGER=rm A=b /dev/sda /etc/passwd ${STATE}/vault .local/state/cerith/vault ../.local/state/cerith/vault --file=${STATE}/vault -f/etc/passwd @${STATE}/vault ` +
     `'s/a/b/' 's/a/b/e' 's/a/b/w x' '1,5p' 'w /etc/passwd' '{print $1}' '{system("rm -rf /")}' '{print > "/etc/passwd"}' ] ! ( ) src`
   const joints = [' | ', ' && ', ' || ', '; ', ' & ', '\n', ' |& ']
   const tails = [

@@ -52,12 +52,26 @@ const awk: OnlyReads = (words) => {
   )
 }
 
+/** `-v NAME[INDEX]` evaluates the index, and an expansion may turn out to be such an option. */
+const tests: OnlyReads = (words) => {
+  const [first, second, ...others] = words
+  if (first === '!') return tests(words.slice(1))
+  if (first === undefined || !(first === null ? /^(?:==?|!=)$/.test(second ?? '') : isNoName(first))) return false
+  return [second, ...others].every((word) => word === null || word === undefined || isNoName(word))
+}
+
+function isNoName(word: string): boolean {
+  return !/^-[vR]|\[|^-[ao]$|^-(?:eq|ne|lt|le|gt|ge)$/.test(word)
+}
+
 const BY_NAME: Readonly<Record<string, OnlyReads>> = {
   ...Object.fromEntries(
-    ': [ true false echo pwd test cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami dirname basename realpath readlink which uniq wc diff cmp comm file df md5sum sha1sum sha256sum date uname'
+    ': true false echo pwd cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami dirname basename realpath readlink which uniq wc diff cmp comm file df md5sum sha1sum sha256sum date uname'
       .split(' ')
       .map((name) => [name, always]),
   ),
+  test: tests,
+  '[': tests,
   // `-v NAME` assigns.
   printf: (words) => words[0] !== null && words[0] !== undefined && !words[0].startsWith('-'),
   sort: every(/^(?!-)|^-[bdfghinrRsuVzk0-9.,]+$/s),

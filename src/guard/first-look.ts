@@ -1,6 +1,6 @@
 /**
  * A first look at the syntax tree of a command. Most commands are programs that only read, joined by pipes and lists: no word makes them do
- * anything else, so their words need not be followed. Everything that is not plainly so is walked (`walk.ts`), and the walk comes to the
+ * anything else, so their words need not be followed. Everything that is not plainly so is walked (`walk/walk.ts`), and the walk comes to the
  * same verdict about all that this lets pass; a test compares the two.
  */
 import type {
@@ -14,10 +14,10 @@ import type {
   Statement,
   Word,
 } from 'unbash'
-import type { GuardContext } from '../policy/context.js'
-import { LOOKS_AT_NAMES, onlyReads } from '../programs/readers.js'
-import { isWithin, resolvePath } from '../words/paths.js'
-import { constantOf } from './shell-reader.js'
+import type { GuardContext } from './policy/context.js'
+import { LOOKS_AT_NAMES, onlyReads } from './programs/readers.js'
+import { isWithin, resolvePath } from './words/paths.js'
+import { constantOf } from './walk/shell-reader.js'
 
 /** What the command leaves in its shell. */
 export interface Seen {
