@@ -1,5 +1,5 @@
 /** How fast output comes through, and what it costs in memory: against Node's own pipes. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,6 +55,23 @@ function collected(command: string): Promise<string> {
     child.on('close', () => resolve(Buffer.concat(chunks).toString().slice(0, 30_000)))
   })
 }
+/** The command line into a pipe, as in `cerith run ... | less`, against the shell itself. */
+const cli = JSON.stringify(join(process.cwd(), 'dist', 'cli.cjs'))
+const piped = (line: string) => async (): Promise<void> => {
+  const { status } = spawnSync('bash', ['-c', `set -o pipefail; ${line} | cat > /dev/null`], {
+    env: { ...process.env, CERITH_HOME: stateDir, NODE: process.execPath },
+  })
+  if (status !== 0) throw new Error(`${line} ended with ${status}`)
+}
+await compare(
+  '1 GiB into a pipe',
+  [
+    ['bash -c', piped(`bash -c '${gigabyte}'`)],
+    ['cerith run', piped(`"$NODE" ${cli} run '${gigabyte}'`)],
+  ],
+  7,
+)
+
 const ten = 'head -c 10M /dev/zero | tr "\\0" x'
 await compare(
   '10 MB into a result of 30,000 characters',

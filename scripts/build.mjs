@@ -72,13 +72,15 @@ async function build() {
   run(process.execPath, ['scripts/build-native.mjs'])
   if (into) cpSync(join(root, 'dist/native'), join(into, 'native'), { recursive: true })
   const staging = mkdtempSync(join(dist, '.staging-'))
+  const modules = []
   try {
-    await bundle(staging)
+    modules.push(...(await bundle(staging)))
     install(staging)
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
-  await bundlePage()
+  modules.push(...(await bundlePage()))
+  writeFileSync(join(dist, 'THIRD_PARTY.md'), licencesOf(modules))
   await publishConfigSchema()
   if (!wants.has('--no-types')) writeTypes()
   writeFileSync(stamp, '')
@@ -100,8 +102,8 @@ async function bundle(outDir) {
       codeSplitting: { groups: SCRIPTS.map((group, index) => ({ ...group, priority: SCRIPTS.length - index })) },
       entryFileNames: 'chunks/[name]-entry-[hash].cjs',
       chunkFileNames: 'chunks/[name]-[hash].cjs',
-      banner: '(function (exports, require, module, __filename, __dirname) {"use strict";',
-      footer: '})',
+      postBanner: '(function (exports, require, module, __filename, __dirname) {"use strict";',
+      postFooter: '})',
     },
   )
   checkLibrary(output)
@@ -128,7 +130,11 @@ async function bundle(outDir) {
     const body = names.length > 0 ? `export const { ${names.join(', ')} } = ${call}` : call
     writeFileSync(join(outDir, `${name}.js`), `import { load } from './load.js'\n${body}\n`)
   }
-  writeFileSync(join(outDir, 'THIRD_PARTY.md'), licencesOf(output.flatMap(({ moduleIds: ids = [] }) => ids)))
+  return modulesIn(output)
+}
+
+function modulesIn(output) {
+  return output.flatMap(({ moduleIds: ids = [] }) => ids)
 }
 
 /** Half as large in memory, and read without decoding. Only strings and patterns hold other letters. */
@@ -173,7 +179,7 @@ async function bundlePage() {
     transform: { target: 'es2022', jsx: { runtime: 'automatic', importSource: 'preact' } },
   })
   const staging = mkdtempSync(join(dist, '.web-'))
-  await build.write({
+  const { output } = await build.write({
     dir: staging,
     format: 'esm',
     minify: true,
@@ -192,6 +198,7 @@ async function bundlePage() {
   rmSync(join(dist, 'web'), { recursive: true, force: true })
   renameSync(staging, join(dist, 'web'))
   chmodSync(join(dist, 'web'), 0o755)
+  return modulesIn(output)
 }
 
 async function write(input, output, transform = {}) {
@@ -277,14 +284,24 @@ function writeTypes() {
       { cwd: root, encoding: 'utf8' },
     )
     if (result.status !== 0) throw new Error(`tsc found mistakes:\n${result.stdout}${result.stderr}`)
-    // Nobody imports the command line.
-    rmSync(join(staging, 'cli'), { recursive: true, force: true })
+    keepReachable(staging)
     rmSync(types, { recursive: true, force: true })
     renameSync(staging, types)
     chmodSync(types, 0o755)
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
+}
+
+/** Of the types, those that an entry of the package can lead to. */
+function keepReachable(folder) {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const entries = Object.values(exports).flatMap(({ types }) => (types ? [join(root, types)] : []))
+  const kept = new Set(entries.map((file) => join(folder, relative(join(root, 'dist/types'), file))))
+  for (const file of kept)
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from|import\(|import) ?["'](\.[^"']+)\.js["']/g))
+      kept.add(join(dirname(file), `${path}.d.ts`))
+  for (const file of filesBelow(folder)) if (!kept.has(file)) rmSync(file)
 }
 
 /** True when any source is newer than the last complete build. */

@@ -117,8 +117,15 @@ console.log(stdout.slice(0, 4), tools, typeof mcp.serveStdio, await withTestEngi
     expect(manifest.scripts).not.toHaveProperty('install')
   })
 
+  test('passes on the licences of what it carries: the scripts, the page, the helper', () => {
+    const text = readFileSync(join(installed, 'dist/THIRD_PARTY.md'), 'utf8')
+    for (const name of ['@modelcontextprotocol/server', 'unbash', '@xterm/xterm', 'preact', 'uplot', 'musl'])
+      expect(text, name).toMatch(new RegExp(`^## ${name} `, 'm'))
+    expect(text).not.toContain('See its repository.')
+  })
+
   test('the tarball stays small', () => {
-    expect(statSync(tarball).size).toBeLessThan(2 * 1024 * 1024)
+    expect(statSync(tarball).size).toBeLessThan(1.4 * 1024 * 1024)
   })
 })
 

@@ -26,6 +26,8 @@ import {
 
 const READY_PIPES = 6
 const START_LIMIT_MS = 10_000
+/** The lower tier is a second Node, which an emulator on a busy machine takes long to start. */
+const HELLO_LIMIT_MS = { native: START_LIMIT_MS, plain: 60_000 }
 const LET_GO_AFTER_MS = 20
 /** A helper that does not answer for so long is looked at: it may have been stopped. */
 const LOOK_AFTER_MS = 1_000
@@ -251,7 +253,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
     updateHold()
   })
-  const timer = setTimeout(() => announce?.(new Error('the helper did not answer')), START_LIMIT_MS)
+  const timer = setTimeout(() => announce?.(new Error('the helper did not answer')), HELLO_LIMIT_MS[tier])
   try {
     await announced
   } catch (error) {
