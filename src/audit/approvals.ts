@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { ensurePrivateDirectory } from '../os/state-dir.js'
 
 /** How long a question can be answered, and how long an answer that came after the call had ended can be used. */
@@ -37,8 +37,9 @@ export function shownDigest({ command, cwd, session, env, envMode, pty, reason, 
     .digest('hex')
 }
 
-/** The same directory, not only the same name. Null when it is gone. */
+/** The same directory, not only the same name. Null when it is gone. One at another place (`ssh://build /srv`) is never looked for here. */
 export function directoryMark(path: string): string | null {
+  if (!isAbsolute(path)) return path
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
   return stat?.isDirectory() ? `${stat.dev}:${stat.ino}` : null
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { ApprovalAnswer } from '../contract/request.js'
-import { directoryMark, QUESTION_LIVES_MS, shownDigest, type Shown, type WaitingApproval } from './approvals.js'
+import { QUESTION_LIVES_MS, shownDigest, type Shown, type WaitingApproval } from './approvals.js'
 
 export interface Answer {
   readonly as: ApprovalAnswer
@@ -57,13 +57,12 @@ export class Questions {
     return () => void this.#watchers.delete(watcher)
   }
 
-  /** The same question keeps its id while it can be answered. */
-  ask(shown: Shown, key: string): WaitingApproval {
+  /** The same question keeps its id while it can be answered. `place` marks the directory itself, not its name. */
+  ask(shown: Shown, key: string, place: string | null): WaitingApproval {
     this.#forgetOld()
     const known = this.#byKey.get(key)
     if (known) return known.waiting
     const waiting = { ...shown, id: `ask_${randomBytes(6).toString('hex')}`, askedAt: Date.now(), engine: this.#engine }
-    const place = directoryMark(shown.cwd)
     const digest = shownDigest(shown)
     this.#byKey.set(key, { waiting, key, digest, place, waiters: new Set(), granted: null, settling: null })
     return waiting
@@ -77,10 +76,10 @@ export class Questions {
   }
 
   /** Uses up an answer that came after the call had been refused; only for the same directory. */
-  take(key: string): Answer | null {
+  take(key: string, place: string | null): Answer | null {
     this.#forgetOld()
     const question = this.#byKey.get(key)
-    if (!question?.granted || question.place !== directoryMark(question.waiting.cwd)) return null
+    if (!question?.granted || question.place !== place) return null
     this.#byKey.delete(key)
     return question.granted
   }

@@ -1,6 +1,6 @@
 /** Puts an engine together: one launcher, many runs, sessions and jobs; after `close` nothing it started is left. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import type { Engine, RunHandle } from '../contract/engine.js'
@@ -16,7 +16,7 @@ import { findShellBuiltin } from '../os/helper/file.js'
 import { startLauncher } from '../os/helper/tier.js'
 import { loginPath } from '../os/login-path.js'
 import { checkDirectory, realRoots } from '../os/paths.js'
-import { bootId, checkProc, processFacts } from '../os/proc.js'
+import { checkProc, processFacts } from '../os/proc.js'
 import { checkRuntime } from '../os/runtime.js'
 import { SpillFile } from '../os/spill.js'
 import { ensurePrivateDirectory, findStateDirectory } from '../os/state-dir.js'
@@ -42,6 +42,8 @@ import { runOutside } from './run/outside.js'
 import { insideFor } from './services/inside.js'
 import { namesOf } from './services/disk-looks.js'
 import { createJudge } from './services/judge.js'
+import { makeRunDirectory, remakeRunDirectory, removeRunDirectory } from './services/run-directory.js'
+import type { RunDirectoryOwner } from './services/run-directory.js'
 import { Sandbox } from './services/sandbox.js'
 import { Tries } from './services/tries.js'
 import { SecretStore } from './services/secret-store.js'
@@ -87,18 +89,6 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     })().catch((error: unknown) => call.fail(notStarted(error)))
     auditOutcome(services, request, 'run', null, call.outcome)
     return call
-  }
-
-  /** On the lower tier a shell that has just been ended may still write its state down: a file that appears meanwhile is removed too. */
-  const removeRunDirectory = async (path: string): Promise<void> => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return rmSync(path, { recursive: true, force: true })
-      } catch (error) {
-        if (attempt === 20) throw error
-        await new Promise((resolve) => setTimeout(resolve, 10 * attempt))
-      }
-    }
   }
 
   services.outside = launch
@@ -323,42 +313,9 @@ function usualStateDirectory(): string {
   return path
 }
 
-type RunDirectoryOwner = Pick<EngineRecord, 'door' | 'cwd'>
-
-/** A folder for this engine's short-lived files. A full or read-only state directory costs jobs, not every command. */
-function makeRunDirectory(dir: string, id: string, about: RunDirectoryOwner): string {
-  try {
-    return furnishRunDirectory(join(ensurePrivateDirectory(dir), id), about)
-  } catch {
-    return mkdtempSync(join(tmpdir(), 'cerith-run-'))
-  }
-}
-
 /** Where programs for commands stand: a run directory on tmpfs often forbids to execute from it. */
 function programDir(options: EngineOptions, stateDir: string, runDir: string): string {
   return options.runDir === undefined ? runDir : ensurePrivateDirectory(join(stateDir, 'programs'))
-}
-
-/** With a word about whose it is: engines that start later sweep the folders of the dead. */
-function furnishRunDirectory(path: string, about: RunDirectoryOwner): string {
-  ensurePrivateDirectory(path)
-  const record: EngineRecord = {
-    pid: process.pid,
-    start: processFacts(process.pid)?.start ?? '',
-    boot: bootId(),
-    ...about,
-  }
-  writeFileSync(join(path, 'engine.json'), JSON.stringify(record), { mode: 0o600 })
-  return path
-}
-
-/** Somebody cleaned up under a living engine. */
-function remakeRunDirectory(path: string, about: RunDirectoryOwner): void {
-  try {
-    furnishRunDirectory(path, about)
-  } catch {
-    // Said by whoever then cannot write a file into it.
-  }
 }
 
 async function answerPrompts(rules: readonly AskpassRule[], dir: string, secrets: SecretStore): Promise<Askpass> {

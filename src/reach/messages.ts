@@ -4,7 +4,7 @@ import { ShellError, type ShellErrorCode } from '../contract/errors.js'
 import { BadFrame } from './frames.js'
 
 /** Both halves come from the same build: the code there is named by its digest. This guards an engine that was joined. */
-export const WIRE_VERSION = 1
+export const WIRE_VERSION = 2
 
 /** `H` and `h`, first step: who calls, and a number that the other side must prove to know the key with. */
 export interface Greeting {
@@ -75,8 +75,9 @@ export type Question =
       readonly n: number
       readonly call: number
       readonly ask: 'approval'
-      readonly id: string
       readonly cwd: string
+      /** Which directory that is: another one under the same name is another question. */
+      readonly mark: string | null
       readonly reason: string | null
       readonly rule: string | null
     }

@@ -6,7 +6,7 @@ import type { EngineOptions } from '../engine/services/options.js'
 import { stateDirectory } from '../os/state-dir.js'
 import { arrive, type Arrival } from './arrive/arrive.js'
 import { batchScript } from './arrive/script.js'
-import { pack } from './messages.js'
+import { pack, WIRE_VERSION } from './messages.js'
 import { createNearEngine, settingsOf } from './near/engine.js'
 import type { OpenLink } from './near/link.js'
 import { placeAt } from './places/places.js'
@@ -54,7 +54,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
     throw new ShellError('BAD_REQUEST', 'at must be the address of a place', 'For example ssh://host.')
   const stateDir = options.stateDir ?? stateDirectory()
   const records = recordsIn(stateDir)
-  const { name, key } = records.engine(reach.keep, pack(settingsOf(options)))
+  const { name, key } = records.engine(reach.keep, [WIRE_VERSION, pack(settingsOf(options))])
   const salt = records.salt()
   const batch = batchScript({ name, salt, uploadDir: reach.uploadDir ?? '' }, BATCH_WAIT_SECONDS)
   const place = placeAt(url, { reach, name, made: records.made(name, madeFor(url, reach)), batch })

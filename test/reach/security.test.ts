@@ -124,9 +124,9 @@ describe('the near side', () => {
     const ids = [(await far.next('C'))['id'] as number, (await far.next('C'))['id'] as number]
     const ask = { ask: 'approval', id: 'x', cwd: '/', reason: 'harmless', rule: 'r', command: 'something else' }
     far.say('Q', { n: 1, call: ids[0], ...ask })
-    expect(await far.next('q')).toMatchObject({ value: 'once' })
+    expect(await far.next('q')).toMatchObject({ value: { as: 'once' } })
     far.say('Q', { n: 2, call: ids[1], ...ask })
-    expect(await far.next('q')).toMatchObject({ value: 'deny' })
+    expect(await far.next('q')).toMatchObject({ value: { as: 'deny' } })
     expect(cards).toEqual(['echo mine'])
     for (const id of ids) far.result(id)
     await Promise.all(running)

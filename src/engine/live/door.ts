@@ -13,10 +13,9 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { ApprovalAnswer } from '../../contract/request.js'
 import { listenLines, type LineHandler, type LinePeer, type LineServer } from '../../os/helper/live-socket.js'
 import type { LiveCall } from '../services/live-calls.js'
-import type { Services } from '../services/services.js'
 import { Follower } from './follower.js'
 import { SOCKET_NAME } from './words.js'
-import { callFacts, lastLineOf } from './facts.js'
+import { callFacts, lastLineOf, type LiveHost } from './facts.js'
 import { auditDeed } from '../services/deeds.js'
 
 /** Engines of a moment (`cerith run true`) are gone before anybody could look. */
@@ -26,7 +25,7 @@ export interface LiveDoor {
   close(): void
 }
 
-export function openLiveDoor(services: Services, sessions: () => Promise<readonly SessionInfo[]>): LiveDoor {
+export function openLiveDoor(services: LiveHost, sessions: () => Promise<readonly SessionInfo[]>): LiveDoor {
   let server: Promise<LineServer | null> | null = null
   let closed = false
   const open = async (): Promise<void> => {
@@ -54,14 +53,14 @@ export function openLiveDoor(services: Services, sessions: () => Promise<readonl
 /** One process that looks. */
 class Looker implements LineHandler {
   readonly #peer: LinePeer
-  readonly #services: Services
+  readonly #services: LiveHost
   readonly #sessions: () => Promise<readonly SessionInfo[]>
   readonly #followed = new Map<LiveCall, Follower>()
   readonly #unwatch: () => void
   /** For the record: `ann: node 812 on pts/3`. */
   readonly #by: string
 
-  constructor(peer: LinePeer, services: Services, sessions: () => Promise<readonly SessionInfo[]>) {
+  constructor(peer: LinePeer, services: LiveHost, sessions: () => Promise<readonly SessionInfo[]>) {
     this.#peer = peer
     this.#services = services
     this.#sessions = sessions

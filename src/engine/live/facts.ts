@@ -6,7 +6,13 @@ import type { Services } from '../services/services.js'
 const LONGEST_COMMAND = 16_000
 const LAST_BYTES = 2_048
 
-export function callFacts(call: LiveCall, services: Services) {
+/** What is looked at: an engine, or the near half of one elsewhere. */
+export type LiveHost = Pick<Services, 'id' | 'door' | 'cwd' | 'runDir' | 'questions' | 'calls' | 'audit'> & {
+  readonly secrets: Pick<Services['secrets'], 'mask'>
+  readonly launcher: Pick<Services['launcher'], 'lost'>
+}
+
+export function callFacts(call: LiveCall, services: Pick<LiveHost, 'calls' | 'door' | 'secrets'>) {
   const { request, session, at, pid, captures } = call
   const asked: unknown = request?.command
   const command = services.secrets.mask(typeof asked === 'string' ? asked : JSON.stringify(asked ?? ''))

@@ -7,6 +7,7 @@ import { isAnyonePresent } from '../../audit/presence.js'
 import type { Answer } from '../../audit/questions.js'
 import type { ApprovalAnswer, ApprovalQuestion, AskFunction } from '../../contract/request.js'
 import { takeHeldGrant } from '../../os/helper/held-grants.js'
+import type { EngineOptions } from '../services/options.js'
 import type { Services } from '../services/services.js'
 import type { Plan } from './plan.js'
 import { shown } from './wrong-value.js'
@@ -19,6 +20,10 @@ const LOOK_EVERY_MS = 20
 
 const ANSWERS: readonly unknown[] = ['once', 'session', 'deny'] satisfies ApprovalAnswer[]
 
+export function isAnswer(as: unknown): as is ApprovalAnswer {
+  return ANSWERS.includes(as)
+}
+
 export interface Decided {
   /** Null: nobody answered. */
   readonly as: ApprovalAnswer | null
@@ -29,65 +34,92 @@ export interface Decided {
   readonly waitedMs?: number
 }
 
+/** What a person is asked about. */
+export type Asked = Pick<Plan, 'request' | 'command' | 'cwd' | 'session' | 'verdict'> & {
+  /** Which directory it is, where only the other place can look. */
+  readonly mark?: string | null
+}
+
+/** What asking needs of an engine: of one that runs the command here, or of the near half of one elsewhere. */
+export type AskDesk = Pick<Services, 'questions' | 'stateDir' | 'door' | 'ask'> & {
+  readonly secrets: Pick<Services['secrets'], 'mask'>
+  readonly options: Pick<EngineOptions, 'approvals' | 'approvalWaitMs'>
+}
+
+/** What an ask function answers that asked another engine, which has the question under an id of its own. */
+export class AskedElsewhere {
+  constructor(readonly decided: Decided) {}
+}
+
 export async function askPerson(plan: Plan, services: Services): Promise<Decided> {
-  const { questions, stateDir } = services
-  const seen = shownOf(plan, services)
+  const { questions } = services
   const key = keyOf(plan)
   const marks = scriptMarks(plan)
-  if (services.options.approvals === 'ask') return askCaller(plan, services, key, marks)
-  if (questions.remembers(key, marks) || questions.take(key) || (await isHeld(seen, plan, stateDir)))
-    return { as: 'once', id: '' }
-  const waiting = questions.ask(seen, key)
+  if (questions.remembers(key, marks)) return { as: 'once', id: '' }
+  const decided = await decide(plan, services)
+  // A command outside the sandbox is allowed once, whatever was answered.
+  if (decided.as === 'session' && plan.verdict.rule !== 'outside') questions.remember(key, marks)
+  return decided
+}
+
+/** Without memory of earlier answers, but for one that came too late for the same question. */
+export async function decide(asked: Asked, desk: AskDesk): Promise<Decided> {
+  // Where the agent's own commands could reach files and sockets of approvals, only the caller's function can answer.
+  return desk.options.approvals === 'ask' ? askCaller(asked, desk) : askEverywhere(asked, desk)
+}
+
+async function askEverywhere(asked: Asked, desk: AskDesk): Promise<Decided> {
+  const { questions, stateDir } = desk
+  const seen = shownOf(asked, desk)
+  const key = keyOf(asked)
+  const { mark = directoryMark(asked.cwd) } = asked
+  if (questions.take(key, mark) || (await isHeld(seen, asked, stateDir))) return { as: 'once', id: '' }
+  const waiting = questions.ask(seen, key, mark)
   notePending(stateDir, waiting)
   await questions.reach()
   const startedAt = performance.now()
-  const answer = await firstAnswer(plan, services, waiting.id)
+  const answer = await firstAnswer(asked, desk, waiting.id)
   if (answer && 'trouble' in answer) return { as: null, id: waiting.id, trouble: answer.trouble }
   if (answer) forgetPending(stateDir, waiting.id)
-  // A command outside the sandbox is allowed once, whatever was answered.
-  if (answer?.as === 'session' && plan.verdict.rule !== 'outside') questions.remember(key, marks)
   return { as: answer?.as ?? null, id: waiting.id, waitedMs: performance.now() - startedAt }
 }
 
-/** Where the agent's own commands could reach files and sockets of approvals, only the caller's function can answer. */
-async function askCaller(plan: Plan, { questions, ask: own }: Services, key: string, marks: string): Promise<Decided> {
-  const { request, command, cwd, session, verdict } = plan
-  if (questions.remembers(key, marks)) return { as: 'once', id: '' }
-  const ask = request.ask ?? own
-  const heard = await answerOf(ask, { id: '', command, cwd, session, verdict })
-  if (heard.as === 'session' && verdict.rule !== 'outside') questions.remember(key, marks)
-  return { ...heard, id: '' }
+function askCaller({ request, command, cwd, session, verdict }: Asked, { ask: own }: AskDesk): Promise<Decided> {
+  return answerOf(request.ask ?? own, { id: '', command, cwd, session, verdict })
 }
 
 /** What the caller's function answers; one that fails, or answers with something else, has not allowed anything. */
-async function answerOf(ask: AskFunction | null, question: ApprovalQuestion): Promise<Omit<Decided, 'id'>> {
+async function answerOf(ask: AskFunction | null, question: ApprovalQuestion): Promise<Decided> {
+  const { id } = question
   try {
     const as: unknown = ask ? await ask(question) : null
-    if (as === null || ANSWERS.includes(as)) return { as: as as ApprovalAnswer | null }
+    if (as instanceof AskedElsewhere) return as.decided
+    if (as === null || isAnswer(as)) return { as, id }
     return {
+      id,
       as: null,
       trouble: `The ask function answered ${shown(as)}, which is none of ${ANSWERS.join(', ')} and null.`,
     }
   } catch (error) {
-    return { as: null, trouble: `The ask function failed: ${error instanceof Error ? error.message : shown(error)}.` }
+    return { id, as: null, trouble: `The ask function failed: ${error instanceof Error ? error.message : shown(error)}.` }
   }
 }
 
-function keyOf({ command, cwd, session, request, verdict }: Plan): string {
+function keyOf({ command, cwd, session, request, verdict }: Asked): string {
   const { env = {}, envMode = 'merge', pty } = request
   const exact = [command, cwd, session, Object.entries(env).sort(), envMode, Boolean(pty), verdict.rule, verdict.reason]
   return createHash('sha256').update(JSON.stringify(exact)).digest('hex')
 }
 
 /** Given for a call of an engine that is gone. A text that had to be masked is not what the person saw. */
-async function isHeld(shown: Shown, { command, cwd }: Plan, stateDir: string): Promise<boolean> {
+async function isHeld(shown: Shown, { command, cwd }: Asked, stateDir: string): Promise<boolean> {
   const place = directoryMark(cwd)
   if (place === null || shown.command !== command) return false
   return takeHeldGrant(stateDir, { digest: shownDigest(shown), place })
 }
 
 /** What the person sees is everything that the approval binds. */
-function shownOf({ command, cwd, session, request, verdict }: Plan, { secrets }: Services): Shown {
+function shownOf({ command, cwd, session, request, verdict }: Asked, { secrets }: AskDesk): Shown {
   return {
     command: secrets.mask(command),
     cwd,
@@ -104,27 +136,27 @@ function shownOf({ command, cwd, session, request, verdict }: Plan, { secrets }:
 
 /** Ends with the first answer, or without one when neither the function nor a watcher can give one any more. */
 async function firstAnswer(
-  plan: Plan,
-  services: Services,
+  asked: Asked,
+  desk: AskDesk,
   id: string,
 ): Promise<Answer | { readonly trouble: string } | null> {
-  const { request, command, cwd, session, verdict } = plan
-  const { questions } = services
+  const { request, command, cwd, session, verdict } = asked
+  const { questions } = desk
   const { answer, stop } = questions.wait(id)
   const over = new AbortController()
   const onAbort = (): void => stop()
   request.signal?.addEventListener('abort', onAbort, { once: true })
   let trouble: string | null = null
   const askHere = async (): Promise<void> => {
-    const ask = request.ask ?? services.ask
+    const ask = request.ask ?? desk.ask
     const heard = await answerOf(ask, { id, command, cwd, session, verdict, signal: over.signal })
     const { as: given } = heard
     if (heard.trouble !== undefined) {
       trouble = heard.trouble
       stop()
-    } else if (given !== null) questions.answerHere(id, { as: given, by: askedAt(request.door ?? services.door) })
+    } else if (given !== null) questions.answerHere(id, { as: given, by: askedAt(request.door ?? desk.door) })
     else {
-      await patience(services, over.signal, waitOf(plan, services))
+      await patience(desk, over.signal, waitOf(asked, desk))
       stop()
     }
   }
@@ -139,12 +171,12 @@ async function firstAnswer(
 }
 
 /** Null: as long as it takes where a person is known to be there. */
-function waitOf({ request }: Plan, { options }: Services): number | null {
+function waitOf({ request }: Asked, { options }: AskDesk): number | null {
   return request.approvalWaitMs ?? options.approvalWaitMs ?? null
 }
 
 /** As long as was asked for; else as long as a person is there to answer elsewhere, and not at all when none is. */
-async function patience({ questions, stateDir }: Services, over: AbortSignal, asked: number | null): Promise<void> {
+async function patience({ questions, stateDir }: AskDesk, over: AbortSignal, asked: number | null): Promise<void> {
   const startedAt = performance.now()
   if (asked === null && questions.approvers.size === 0 && !isAnyonePresent(stateDir)) return
   for (;;) {

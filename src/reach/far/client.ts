@@ -1,10 +1,12 @@
 /** One client of a far engine: its calls begin once, whatever its link does, and their results wait until it has them. */
 import { createHash } from 'node:crypto'
+import { directoryMark } from '../../audit/approvals.js'
 import type { Engine, RunHandle } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Attachment, Job } from '../../contract/job.js'
 import type { OutputChunk, Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
+import { AskedElsewhere, isAnswer, type Decided } from '../../engine/plan/ask.js'
 import { BadFrame } from '../frames.js'
 import {
   errorToWire,
@@ -160,9 +162,11 @@ export class FarClient {
 
   #context(call: FarCall, verb: string, args: object, live: CallMessage['live']): CallContext {
     const { id } = call
-    const ask: CallContext['ask'] = async ({ id: question, cwd, verdict }) => {
+    const ask: CallContext['ask'] = async ({ cwd, verdict }) => {
       const { reason, rule } = verdict
-      return (await this.questions.ask({ ask: 'approval', call: id, id: question, cwd, reason, rule })) as never
+      const mark = directoryMark(cwd)
+      const answer = await this.questions.ask({ ask: 'approval', call: id, cwd, mark, reason, rule })
+      return new AskedElsewhere(decidedOf(answer)) as never
     }
     return {
       signal: call.stop.signal,
@@ -248,5 +252,16 @@ export class FarClient {
     const forget = (): void => void setTimeout(() => this.#keys.delete(key), KEY_MS).unref()
     outcome.then(forget, () => this.#keys.delete(key))
     return outcome
+  }
+}
+
+/** What near says about a question: an answer, or the id under which it waits there. */
+function decidedOf(said: unknown): Decided {
+  const { as, id, trouble, waitedMs } = (said ?? {}) as Partial<Record<keyof Decided, unknown>>
+  return {
+    as: isAnswer(as) ? as : null,
+    id: typeof id === 'string' ? id : '',
+    ...(typeof trouble === 'string' ? { trouble } : {}),
+    ...(typeof waitedMs === 'number' ? { waitedMs } : {}),
   }
 }

@@ -1,9 +1,10 @@
 /** Answers what the far side asks: secrets for calls that name them, approvals about our own copy of a call. */
 import type { AcceptOptions } from '../../contract/changes.js'
 import { ShellError } from '../../contract/errors.js'
-import type { ApprovalAnswer, AskFunction, RunRequest } from '../../contract/request.js'
+import type { RunRequest } from '../../contract/request.js'
 import type { TokenKind } from '../../contract/secret.js'
 import type { Verdict } from '../../contract/verdict.js'
+import { decide, type AskDesk, type Decided } from '../../engine/plan/ask.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import type { SecretStore } from '../../engine/services/secret-store.js'
 import { errorToWire, type Answer, type Question } from '../messages.js'
@@ -13,7 +14,8 @@ export interface AnswerSettings {
   readonly url: string
   readonly options: EngineOptions
   readonly secrets: SecretStore
-  ask(): AskFunction | null
+  /** Where a person is asked. */
+  readonly desk: AskDesk
   call(id: number): PendingCall | undefined
   /** How many calls are open: a password prompt belongs to none in particular. */
   openCalls(): number
@@ -21,10 +23,14 @@ export interface AnswerSettings {
   onRefused(what: string): void
 }
 
+const NO: Decided = { as: 'deny', id: '' }
+
 export class Answers {
   readonly #settings: AnswerSettings
   /** Tokens that were answered, by call: once is enough. */
   readonly #given = new WeakMap<PendingCall, Set<string>>()
+  /** What was answered, by call and number: after a cut a question comes again, and is the same one. */
+  readonly #said = new WeakMap<PendingCall, Map<number, Promise<Answer>>>()
   /** Secrets that a person let go to this place, for as long as this engine lives. */
   readonly #allowed = new Set<string>()
 
@@ -33,6 +39,16 @@ export class Answers {
   }
 
   async answer(question: Question): Promise<Answer> {
+    const call = question.call === null ? undefined : this.#settings.call(question.call)
+    if (!call) return this.#first(question)
+    const said = this.#said.get(call) ?? new Map<number, Promise<Answer>>()
+    this.#said.set(call, said)
+    const answer = said.get(question.n) ?? this.#first(question)
+    said.set(question.n, answer)
+    return answer
+  }
+
+  async #first(question: Question): Promise<Answer> {
     const { n } = question
     try {
       return { n, value: question.ask === 'secret' ? await this.#secret(question) : await this.#approval(question) }
@@ -76,32 +92,40 @@ export class Answers {
     const lookup = await secrets.valuesFor(token)
     const value = lookup?.({ kind, name, text: token, start: 0, end: token.length })
     if (!value) return null
-    if (!isOwn && !(await this.#mayGo(name, call))) {
+    const open = isOwn ? null : await this.#mayNotGo(name, call)
+    if (open !== null)
       throw new ShellError(
         'SECRET_REFUSED',
         `The secret ${name} may not be used on ${url}: it is not bound to that place`,
-        `Allow it there with reach.secrets, e.g. --set reach.secrets=${name}.`,
+        `Allow it there with reach.secrets, e.g. --set reach.secrets=${name}${open === '' ? '' : `, or once with: cerith approve ${open}`}.`,
       )
-    }
     return Buffer.from(value).toString('base64')
   }
 
-  async #mayGo(name: string, call: PendingCall | null): Promise<boolean> {
+  /** Null: it may. Otherwise the id of the question that nobody answered, or nothing after a no. */
+  async #mayNotGo(name: string, call: PendingCall | null): Promise<string | null> {
     const bound = this.#settings.options.reach?.secrets ?? []
-    if (bound.includes('*') || bound.includes(name) || this.#allowed.has(name)) return true
-    const request = call?.message.args['request'] as RunRequest | undefined
-    const ask = (call && askOf(call)) ?? this.#settings.ask()
-    if (!ask || !request) return false
+    if (bound.includes('*') || bound.includes(name) || this.#allowed.has(name)) return null
+    const request = call && requests.get(call)
+    if (!request) return ''
     const reason = `the secret ${name} would be sent to ${this.#settings.url} for the first time`
-    const answer = await ask({
-      id: `secret_${name}`,
-      command: commandOf(request),
-      cwd: request.cwd ?? '',
-      session: sessionOf(call),
-      verdict: askVerdict(await this.#judge(commandOf(request), request.cwd ?? '/'), 'secret-place', reason),
-    })
-    if (answer === 'session') this.#allowed.add(name)
-    return answer === 'once' || answer === 'session'
+    const cwd = request.cwd ?? ''
+    const own = await this.#judge(commandOf(request), request.cwd ?? '/')
+    const { as, id } = await this.#decide(call, request, { cwd, mark: null }, askVerdict(own, 'secret-place', reason))
+    if (as === 'session') this.#allowed.add(name)
+    return as === 'once' || as === 'session' ? null : as === 'deny' ? '' : id
+  }
+
+  /** The card shows our own copy; only the directory is what the place says it is, and carries its place. */
+  #decide(
+    call: PendingCall,
+    request: RunRequest,
+    { cwd, mark }: { readonly cwd: string; readonly mark: string | null },
+    verdict: Verdict,
+  ): Promise<Decided> {
+    const { url, desk } = this.#settings
+    const where = { cwd: `${url} ${cwd}`, mark: typeof mark === 'string' ? mark : null }
+    return decide({ request, command: commandOf(request), ...where, session: sessionOf(call), verdict }, desk)
   }
 
   /** What our own guard says, without the facts of the place: enough to know what is never allowed. */
@@ -116,47 +140,41 @@ export class Answers {
   /** The place says what was tried there; which try, and which paths of it, is our own copy. */
   async #acceptance(
     call: PendingCall,
-    { cwd, reason }: Question & { ask: 'approval' },
-  ): Promise<ApprovalAnswer | null> {
+    question: Question & { ask: 'approval' },
+    request: RunRequest,
+  ): Promise<Decided> {
     const { id, paths = [] } = (call.message.args['options'] ?? {}) as AcceptOptions
     const command = ['cerith accept', ...(id === undefined ? [] : [id]), ...paths].join(' ')
-    const verdict = askVerdict(await this.#judge('true', cwd), 'accept', `${this.#settings.url} says: ${reason ?? ''}`)
-    const ask = askOf(call) ?? this.#settings.ask()
-    return ask ? ask({ id: call.name, command, cwd, session: null, verdict }) : null
+    const reason = `${this.#settings.url} says: ${question.reason ?? ''}`
+    const verdict = askVerdict(await this.#judge('true', question.cwd), 'accept', reason)
+    return this.#decide(call, { ...request, command }, question, verdict)
   }
 
-  async #approval(question: Question & { ask: 'approval' }): Promise<'once' | 'session' | 'deny' | null> {
+  async #approval(question: Question & { ask: 'approval' }): Promise<Decided> {
     const { url } = this.#settings
     const call = this.#settings.call(question.call)
-    const request = call?.message.args['request'] as RunRequest | undefined
-    if (call?.message.verb === 'engine.accept') return this.#acceptance(call, question)
+    const request = call && requests.get(call)
     if (!call || !request) {
       this.#settings.onRefused(`${url} asked for an approval of a call that is not open`)
-      return 'deny'
+      return NO
     }
-    // The card shows our own copy; the directory and the reason are what the place says they are.
-    const command = commandOf(request)
-    const own = await this.#judge(command, question.cwd)
-    if (own.decision === 'deny') return 'deny'
+    if (call.message.verb === 'engine.accept') return this.#acceptance(call, question, request)
+    const own = await this.#judge(commandOf(request), question.cwd)
+    if (own.decision === 'deny') return NO
     const reason =
       own.decision === 'ask' && own.reason
         ? own.reason
         : `${url} says: ${question.reason ?? question.rule ?? 'a rule asks'}`
     const verdict = own.decision === 'ask' ? own : askVerdict(own, question.rule ?? 'ask', reason)
-    const ask = askOf(call) ?? this.#settings.ask()
-    return ask ? ask({ id: call.name, command, cwd: question.cwd, session: sessionOf(call), verdict }) : null
+    return this.#decide(call, request, question, verdict)
   }
 }
 
-/** The functions of a request stay here; they are found again by their call. */
-const asks = new WeakMap<PendingCall, AskFunction>()
+/** Requests with their functions stay here; they are found again by their call. */
+const requests = new WeakMap<PendingCall, RunRequest>()
 
-export function rememberAsk(call: PendingCall, ask: AskFunction | undefined): void {
-  if (ask) asks.set(call, ask)
-}
-
-function askOf(call: PendingCall): AskFunction | undefined {
-  return asks.get(call)
+export function rememberRequest(call: PendingCall, request: RunRequest): void {
+  requests.set(call, request)
 }
 
 function namedIn(call: PendingCall, token: string): boolean {

@@ -11,7 +11,7 @@ import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Outcome, PlanSummary } from '../../contract/outcome.js'
 import type { LinkEvent, PlaceInfo } from '../../contract/place.js'
-import type { AskFunction, RunRequest, StartRequest } from '../../contract/request.js'
+import type { RunRequest, StartRequest } from '../../contract/request.js'
 import type { SandboxSummary } from '../../contract/sandbox.js'
 import type { Verdict } from '../../contract/verdict.js'
 import { checkRequest } from '../../engine/plan/request.js'
@@ -20,8 +20,9 @@ import type { EngineOptions } from '../../engine/services/options.js'
 import { SecretStore } from '../../engine/services/secret-store.js'
 import { BadFrame } from '../frames.js'
 import { pack, parse, type CallMessage, type Question, type Welcome } from '../messages.js'
-import { Answers, rememberAsk } from './answers.js'
+import { Answers, rememberRequest } from './answers.js'
 import { CallLost, Calls, type PendingCall } from './calls.js'
+import { createDesk } from './desk.js'
 import { nearJob, type JobWire } from './job.js'
 import { Link, type OpenLink } from './link.js'
 import { NearRun } from './run.js'
@@ -49,6 +50,8 @@ const FAR_KINDS = ['run', 'session', 'job', 'kill', 'send', 'refused', 'dry_run'
 const KEPT_RECOVERED = 100
 /** An engine there ends its commands within their grace; a link that is cut meanwhile is not mended. */
 const CLOSE_MS = 15_000
+/** An ask function of the caller may never answer. */
+const ANSWERS_MS = 1_000
 
 export async function createNearEngine(settings: NearSettings): Promise<Engine> {
   const { url, options } = settings
@@ -59,7 +62,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   const secrets = new SecretStore(options.secretSources ?? [])
   const linkListeners = new Set<(event: LinkEvent) => void>()
   const jobListeners = new Set<(event: JobEvent) => void>()
-  let ask: AskFunction | null = options.ask ?? null
+  const desk = createDesk(id, url, options, secrets)
   let place: PlaceInfo | null = null
   let welcome: Welcome | null = null
   let isClosed = false
@@ -138,16 +141,20 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     url,
     options,
     secrets,
-    ask: () => ask,
+    desk,
     call: (number) => calls.get(number),
     openCalls: () => calls.count,
     onRefused: (what) => news.push({ code: 'place', text: `${what}; it was refused.` }),
   })
 
+  const answering = new Set<Promise<void>>()
   const take = (kind: string, payload: Buffer): void => {
     if (calls.take(kind, payload)) return
-    if (kind === 'Q')
-      return void answers.answer(parse<Question>(payload)).then((answer) => link.wire?.send('q', answer))
+    if (kind === 'Q') {
+      const said = answers.answer(parse<Question>(payload)).then((each) => link.wire?.send('q', each))
+      answering.add(said)
+      return void said.finally(() => answering.delete(said))
+    }
     if (kind !== 'E') throw new BadFrame(`${kind} is not said by far`)
     const { job, audit } = parse<{ job?: JobEvent; audit?: AuditEntry }>(payload)
     if (job) for (const listener of jobListeners) listener(job)
@@ -262,11 +269,11 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     checkRequest(request, limits)
     const startedAt = performance.now()
     const args = { ...requestArgs(request), ...(session ? { session: session.name } : {}) }
-    return new NearRun(request, {
+    const run = new NearRun(request, session?.name ?? null, {
       begin(listener, live) {
         session?.use()
         const begun = begin(verb, args, listener, live)
-        rememberAsk(begun, request.ask)
+        rememberRequest(begun, request)
         return begun
       },
       order: (each, order) => calls.order(each, order),
@@ -274,6 +281,12 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       mask: (text) => secrets.mask(text),
       maskBytes: (bytes) => secrets.activeMasker?.maskBytes(bytes) ?? bytes,
     })
+    desk.calls.began(run)
+    run.outcome.then(
+      (outcome) => desk.calls.ended(run, outcome),
+      () => desk.calls.ended(run, null),
+    )
+    return run
   }
 
   class NearSession implements Session {
@@ -340,7 +353,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   const begun = async (verb: string, request: StartRequest): Promise<{ job: Job } | { outcome: Outcome }> => {
     checkRequest(request, limits)
     const pending = begin(verb, { ...requestArgs(request), ...(request.newId ? { newId: request.newId() } : {}) })
-    rememberAsk(pending, request.ask)
+    rememberRequest(pending, request)
     const result = (await answer(pending)) as { job?: string; outcome?: Outcome }
     return result.outcome ? { outcome: shown(result.outcome) } : { job: nearJob(result.job as string, jobWire) }
   }
@@ -349,10 +362,16 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   await link.connect()
   // A place that was just found answers; from here on cuts are mended in the background.
   const first = welcome as unknown as Welcome
+  const sessionsThere = async (): Promise<readonly SessionInfo[]> =>
+    (await call('engine.sessions')) as readonly SessionInfo[]
+  desk.open(first.cwd, sessionsThere)
 
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
     isClosed = true
+    // What waits for a person waits no longer; the place hears that before it is closed.
+    await desk.close()
+    await Promise.race([Promise.all(answering), new Promise((next) => setTimeout(next, ANSWERS_MS).unref())])
     link.wire?.send('B', { how: keep === undefined ? 'close' : 'keep' })
     await link.close(CLOSE_MS)
     calls.loseAll(new ShellError('CLOSED', 'the engine was closed', ''))
@@ -367,7 +386,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     run: async (request) => stream('engine.run', null, request).outcome,
     stream: (request) => stream('engine.run', null, request),
     session: openSession,
-    sessions: async () => (await call('engine.sessions')) as readonly SessionInfo[],
+    sessions: sessionsThere,
     async start(request) {
       const result = await begun('engine.start', request)
       return (result as { job: Job }).job
@@ -391,9 +410,10 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     },
     tries: async () => (await call('engine.tries')) as readonly TryInfo[],
     changes: async (which) => (await call('engine.changes', which ? { options: which } : {})) as Changes,
-    async accept({ ask: own, signal, ...options } = {}) {
-      const pending = begin('engine.accept', { options })
-      rememberAsk(pending, own)
+    async accept(wanted = {}) {
+      const { ask: _, signal, ...rest } = wanted
+      const pending = begin('engine.accept', { options: rest })
+      rememberRequest(pending, { ...wanted, command: '' })
       signal?.addEventListener('abort', () => calls.order(pending, { how: 'abort' }), { once: true })
       return (await answer(pending)) as Accepted
     },
@@ -411,7 +431,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       jobListeners.add(listener)
       return () => void jobListeners.delete(listener)
     },
-    setAsk: (given) => void (ask = given),
+    setAsk: (ask) => void (desk.ask = ask),
     sandbox: options.sandbox && options.sandbox.profile !== 'off' ? options.sandbox : null,
     get place() {
       return place

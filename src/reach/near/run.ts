@@ -1,8 +1,8 @@
 /** A foreground call elsewhere as its caller holds it: output as it comes, the outcome, and the means to stop it. */
-import type { RunHandle } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { ByteChunk, OutputChunk } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
+import type { LiveCall } from '../../engine/services/live-calls.js'
 import type { CallMessage, StopMessage } from '../messages.js'
 import type { CallListener, PendingCall } from './calls.js'
 
@@ -16,9 +16,13 @@ export interface RunStart {
   maskBytes(bytes: Uint8Array): Uint8Array
 }
 
-export class NearRun implements RunHandle {
+export class NearRun implements LiveCall {
   readonly pid: number | null = null
   readonly outcome: Promise<Outcome>
+  readonly at = Date.now()
+  /** What was printed before a process looked is at the place; it sees what comes from then on. */
+  readonly captures = []
+  readonly followers: Set<(chunk: OutputChunk) => void> = new Followers(() => this.#look())
   readonly #start: RunStart
   readonly #onOutput: RunRequest['onOutput']
   readonly #onBytes: RunRequest['onBytes']
@@ -32,7 +36,11 @@ export class NearRun implements RunHandle {
   #done = false
   #gap = 0
 
-  constructor(request: RunRequest, start: RunStart) {
+  constructor(
+    readonly request: RunRequest,
+    readonly session: string | null,
+    start: RunStart,
+  ) {
     this.#start = start
     this.#onOutput = request.onOutput
     this.#onBytes = request.onBytes
@@ -43,6 +51,10 @@ export class NearRun implements RunHandle {
       this.#wake?.()
     }
     this.outcome.then(end, end)
+  }
+
+  get age(): number {
+    return Date.now() - this.at
   }
 
   interrupt(): void {
@@ -59,7 +71,7 @@ export class NearRun implements RunHandle {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
-    if (!this.#iterated && this.#call && !this.#onOutput) this.#order({ how: 'live' })
+    this.#look()
     this.#iterated = true
     return {
       next: async () => {
@@ -84,7 +96,7 @@ export class NearRun implements RunHandle {
   async #begin(request: RunRequest): Promise<Outcome> {
     const call = this.#start.begin(
       { onOutput: (chunk, confirm) => this.#show(chunk, confirm), onGap: (bytes) => (this.#gap += bytes) },
-      this.#onBytes ? 'bytes' : this.#iterated || this.#onOutput ? 'text' : undefined,
+      this.#onBytes ? 'bytes' : this.#iterated || this.#onOutput || this.followers.size > 0 ? 'text' : undefined,
     )
     this.#call = call
     for (const order of this.#early.splice(0)) this.#start.order(call, order)
@@ -99,6 +111,12 @@ export class NearRun implements RunHandle {
     }
   }
 
+  /** Output of a call that began without a reader is sent from now on. */
+  #look(): void {
+    const isRead = this.#iterated || this.followers.size > 0 || this.#onOutput || this.#onBytes
+    if (!isRead && this.#call) this.#order({ how: 'live' })
+  }
+
   #order(order: Omit<StopMessage, 'id'>): void {
     if (this.#call) this.#start.order(this.#call, order)
     else this.#early.push(order)
@@ -106,7 +124,7 @@ export class NearRun implements RunHandle {
 
   #show(raw: ByteChunk, confirm: () => void): void {
     if (this.#onBytes) this.#taking = this.#taking.then(() => this.#hand(raw, confirm))
-    if (!this.#onOutput && !this.#iterated) return void (this.#onBytes || confirm())
+    if (!this.#onOutput && !this.#iterated && this.followers.size === 0) return void (this.#onBytes || confirm())
     const text = this.#start.mask(Buffer.from(raw.bytes).toString('utf8'))
     const chunk: OutputChunk = { stream: raw.stream, offset: raw.offset, text }
     if (this.#onOutput) {
@@ -116,6 +134,7 @@ export class NearRun implements RunHandle {
         // A listener's mistake must not end the command it listens to.
       }
     }
+    for (const follow of this.followers) follow(chunk)
     const done = this.#onBytes ? (): void => {} : confirm
     if (!this.#iterated) return done()
     this.#queue.push({ chunk, confirm: done })
@@ -130,5 +149,20 @@ export class NearRun implements RunHandle {
       // As above.
     }
     confirm()
+  }
+}
+
+/** Says when the first reader comes. */
+class Followers extends Set<(chunk: OutputChunk) => void> {
+  readonly #onFirst: () => void
+
+  constructor(onFirst: () => void) {
+    super()
+    this.#onFirst = onFirst
+  }
+
+  override add(follower: (chunk: OutputChunk) => void): this {
+    if (this.size === 0) this.#onFirst()
+    return super.add(follower)
   }
 }

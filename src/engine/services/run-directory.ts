@@ -1,0 +1,52 @@
+/** The folder of one engine below the state directory: its short-lived files, its live socket, and a word about whose it is. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EngineRecord } from '../../os/helper/sweep.js'
+import { bootId, processFacts } from '../../os/proc.js'
+import { ensurePrivateDirectory } from '../../os/state-dir.js'
+
+export type RunDirectoryOwner = Pick<EngineRecord, 'door' | 'cwd'>
+
+/** A folder for this engine's short-lived files. A full or read-only state directory costs jobs, not every command. */
+export function makeRunDirectory(dir: string, id: string, about: RunDirectoryOwner): string {
+  try {
+    return furnishRunDirectory(join(ensurePrivateDirectory(dir), id), about)
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'cerith-run-'))
+  }
+}
+
+/** With a word about whose it is: engines that start later sweep the folders of the dead. */
+function furnishRunDirectory(path: string, about: RunDirectoryOwner): string {
+  ensurePrivateDirectory(path)
+  const record: EngineRecord = {
+    pid: process.pid,
+    start: processFacts(process.pid)?.start ?? '',
+    boot: bootId(),
+    ...about,
+  }
+  writeFileSync(join(path, 'engine.json'), JSON.stringify(record), { mode: 0o600 })
+  return path
+}
+
+/** It was cleaned away under a living engine. */
+export function remakeRunDirectory(path: string, about: RunDirectoryOwner): void {
+  try {
+    furnishRunDirectory(path, about)
+  } catch {
+    // Told when a file cannot be written into it.
+  }
+}
+
+/** On the lower tier a shell that has just been ended may still write its state down: a file that appears meanwhile is removed too. */
+export async function removeRunDirectory(path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return rmSync(path, { recursive: true, force: true })
+    } catch (error) {
+      if (attempt === 20) throw error
+      await new Promise((resolve) => setTimeout(resolve, 10 * attempt))
+    }
+  }
+}
