@@ -4,8 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../engine/harness.js'
+import { clientFor, ERAS, textOf } from '../mcp/harness.js'
 
 const program = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
@@ -74,4 +76,55 @@ test('mcp: the instructions name the place, and a call runs there', async () => 
   expect(await ask(2, 'tools/call', { name: 'Bash', arguments: { command: 'echo $((6*7))' } })).toContain('42')
   server.stdin.end()
   await ended
+})
+
+/** Nothing listens there: curl's own exit code shows that it was run. */
+const ASKS = 'curl -s http://127.0.0.1:9/'
+
+test('run: a question that no terminal can answer is found by `cerith approve`, and its yes counts there once', () => {
+  const folder = temporaryFolder()
+  const run = (): ReturnType<typeof cli> =>
+    cli(folder, ['--at', 'loop:', 'run', '--set', 'policy.preset=careful', '--json', ASKS])
+  const refused = JSON.parse(run().stdout) as { status: string; approval_id: string }
+  expect(refused).toMatchObject({ status: 'refused', approval_id: expect.stringMatching(/^ask_/) })
+  expect(cli(folder, ['approve']).stdout).toMatch(/directory loop: \//)
+  expect(cli(folder, ['approve', '--yes', refused.approval_id])).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('Approved once'),
+  })
+  expect(JSON.parse(run().stdout)).toMatchObject({ status: 'failed', exit_code: 7 })
+  expect(JSON.parse(run().stdout)).toMatchObject({ status: 'refused' })
+})
+
+test.each(ERAS)('mcp: the form of a client of the %s era asks about a command there', async (era) => {
+  const folder = temporaryFolder()
+  const forms: string[] = []
+  const client = clientFor(era, { capabilities: { elicitation: { form: {} } } })
+  const answers = ['allow once', 'deny']
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    forms.push(params.message)
+    return { action: 'accept', content: { decision: answers[forms.length - 1] } }
+  })
+  const words = ['mcp', '--at', 'loop:', '--set', `reach.uploadDir=${folder}/code`, '--set', 'policy.preset=careful']
+  const env = { ...(process.env as Record<string, string>), CERITH_HOME: join(folder, 'home') }
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [program, ...words],
+      cwd: folder,
+      env,
+      stderr: 'inherit',
+    }),
+  )
+  try {
+    const call = async (): Promise<string> =>
+      textOf((await client.callTool({ name: 'Bash', arguments: { command: ASKS } })) as never)
+    expect(await call()).toContain('exit 7')
+    expect(await call()).toContain('declined')
+    // Our own copy of the command, and where it would run.
+    expect(forms).toHaveLength(2)
+    for (const form of forms) expect(form).toMatch(/curl -s http:\/\/127\.0\.0\.1:9\/[^]*Directory: loop: \//)
+  } finally {
+    await client.close()
+  }
 })

@@ -117,6 +117,26 @@ describe('the near side', () => {
     await far.close()
   })
 
+  test('a question that comes again after a cut gets the same answer, and another one about the same secret gets none', async () => {
+    const far = await lyingFar({})
+    far.engine.secrets.set('TOKEN', VALUE)
+    const running = far.engine.run({ command: 'echo {{secret:TOKEN}}' })
+    const id = (await far.next('C'))['id'] as number
+    const ask = { call: id, ask: 'secret', kind: 'secret', name: 'TOKEN' }
+    const given = { value: Buffer.from(VALUE).toString('base64') }
+    for (const [n, answer] of [
+      [1, given],
+      [1, given],
+      [2, { error: { code: 'SECRET_REFUSED' } }],
+    ] as const) {
+      far.say('Q', { n, ...ask })
+      expect(await far.next('q')).toMatchObject({ n, ...answer })
+    }
+    far.result(id)
+    await running
+    await far.close()
+  })
+
   test('shows its own copy of a command on the card, and denies what is never allowed', async () => {
     const cards: string[] = []
     const far = await lyingFar({ ask: async ({ command }) => (cards.push(command), 'once') })

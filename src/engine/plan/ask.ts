@@ -101,7 +101,11 @@ async function answerOf(ask: AskFunction | null, question: ApprovalQuestion): Pr
       trouble: `The ask function answered ${shown(as)}, which is none of ${ANSWERS.join(', ')} and null.`,
     }
   } catch (error) {
-    return { id, as: null, trouble: `The ask function failed: ${error instanceof Error ? error.message : shown(error)}.` }
+    return {
+      id,
+      as: null,
+      trouble: `The ask function failed: ${error instanceof Error ? error.message : shown(error)}.`,
+    }
   }
 }
 
