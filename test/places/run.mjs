@@ -1,4 +1,4 @@
-// `npm run test:engines [ssh docker podman slurm k8s]`: the contract of a place over real servers, started for it and stopped after.
+// `npm run test:engines [ssh network docker chain podman slurm k8s]`: the contract of a place over real servers, started for it and stopped after.
 // A server that is missing is installed where that is possible (root, apt); where it is not, that is a failure and is said.
 // Kubernetes: CERITH_TEST_KUBECONFIG names a cluster whose nodes have the image CERITH_TEST_IMAGE.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensure, root } from '../../scripts/ensure.mjs'
 import { CONTRACT } from './contract.mjs'
+import { CUTS } from './cuts.mjs'
 import { must } from './daemons.mjs'
 import { CONTAINERS, PODS, QUEUE, SSH } from './more.mjs'
+import { makeNetwork } from './netns.mjs'
 import { startDocker, startPodman, startSlurm, startSsh } from './servers.mjs'
 
 ensure()
@@ -19,7 +21,7 @@ const folder = (name) => (mkdirSync(join(work, name), { recursive: true }), join
 let passed = 0
 const failures = []
 
-async function contract(name, url, { reach = {}, more = [], facts = {} } = {}) {
+async function contract(name, url, { reach = {}, base = CONTRACT, more = [], facts = {} } = {}) {
   const open = (options = {}, at = url) =>
     createEngine({ stateDir, ...options, at, reach: { leaseMs: 30_000, ...reach, ...options.reach } })
   const startedAt = Date.now()
@@ -29,7 +31,7 @@ async function contract(name, url, { reach = {}, more = [], facts = {} } = {}) {
     engine = await open()
     const session = await engine.session()
     const run = (command, options = {}) => engine.run({ command, ...options })
-    for (const [title, check] of [...CONTRACT, ...more]) {
+    for (const [title, check] of [...base, ...more]) {
       let timer
       const late = new Promise(
         (_, reject) => (timer = setTimeout(() => reject(new Error('took longer than ten minutes')), 600_000)),
@@ -51,7 +53,7 @@ async function contract(name, url, { reach = {}, more = [], facts = {} } = {}) {
   }
   passed += ok
   console.log(
-    `${name}: ${ok} passed, ${CONTRACT.length + more.length - ok} failed, ${((Date.now() - startedAt) / 1000).toFixed(1)} s`,
+    `${name}: ${ok} passed, ${base.length + more.length - ok} failed, ${((Date.now() - startedAt) / 1000).toFixed(1)} s`,
   )
 }
 
@@ -65,13 +67,46 @@ const KINDS = {
       await ssh.stop()
     }
   },
+  async network() {
+    const network = makeNetwork()
+    if (!network) return 'no network namespace can be made'
+    try {
+      const ssh = await startSsh(folder('network'), { network })
+      if (!ssh) return 'sshd is missing'
+      try {
+        const reach = { clientArgs: ['-F', ssh.config] }
+        await contract('network', 'ssh://far', { reach, base: CUTS, facts: { ssh, network } })
+      } finally {
+        await ssh.stop()
+      }
+    } finally {
+      network.remove()
+    }
+  },
+  async chain() {
+    const docker = await startDocker(folder('chain-docker'))
+    if (!docker) return 'dockerd is missing'
+    try {
+      const words = ['run', '-d', '--init', '--network', 'none', '--name', 'c2', 'box:1', 'sleep', '1000000']
+      must('docker', words, { env: { ...process.env, ...docker.env } })
+      const ssh = await startSsh(folder('chain-ssh'), { env: docker.env })
+      if (!ssh) return 'sshd is missing'
+      try {
+        await contract('chain', 'ssh://far!docker://c2', { reach: { clientArgs: ['-F', ssh.config] } })
+      } finally {
+        await ssh.stop()
+      }
+    } finally {
+      await docker.stop()
+    }
+  },
   async docker() {
     const docker = await startDocker(folder('docker'))
     if (!docker) return 'dockerd is missing'
     Object.assign(process.env, docker.env)
     try {
       must('docker', ['run', '-d', '--init', '--network', 'none', '--name', 'c1', 'box:1', 'sleep', '1000000'])
-      await contract('docker', 'docker://c1', { more: CONTAINERS('docker', 'box:1'), facts: { image: 'box:1' } })
+      await contract('docker', 'docker://c1', { more: CONTAINERS('docker', 'box:1', 'bare:1') })
     } finally {
       await docker.stop()
     }
@@ -82,7 +117,7 @@ const KINDS = {
     Object.assign(process.env, podman.env)
     try {
       must('podman', ['run', '-d', '--name', 'c1', 'localhost/box:1', 'sh', '-c', 'while :; do sleep 1000; done'])
-      await contract('podman', 'podman://c1')
+      await contract('podman', 'podman://c1', { more: CONTAINERS('podman', 'localhost/box:1', 'localhost/bare:1') })
     } finally {
       await podman.stop()
     }

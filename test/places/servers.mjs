@@ -7,27 +7,33 @@ import { daemons, ensurePackages, makeRoot, must, randomPort, succeeds, until } 
 
 const openFiles = () => must('bash', ['-c', 'ulimit -Hn']).trim()
 
-export async function startSsh(dir, env = {}) {
+/** `network` (netns.mjs): sshd stands behind it. */
+export async function startSsh(dir, { env = {}, network = null } = {}) {
   if (!ensurePackages(['sshd', 'ssh'], ['openssh-server', 'openssh-client'])) return null
   const own = daemons(dir)
   mkdirSync(join(dir, 'home'), { recursive: true })
   mkdirSync('/run/sshd', { recursive: true })
   chmodSync(dir, 0o700)
   const port = randomPort()
+  const address = network?.address ?? '127.0.0.1'
   for (const key of ['host', 'user']) must('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(dir, key)])
   const set = Object.entries({ HOME: join(dir, 'home'), ...env }).map(([name, value]) => `${name}=${value}`)
   writeFileSync(join(dir, 'sshd_config'), [
-    `Port ${port}`, 'ListenAddress 127.0.0.1', `HostKey ${dir}/host`, `PidFile ${dir}/pid`, `AuthorizedKeysFile ${dir}/user.pub`, 'StrictModes no', 'UsePAM no',
-    'PasswordAuthentication no', 'PermitRootLogin prohibit-password', 'MaxSessions 1000', 'MaxStartups 200:30:400', `SetEnv ${set.join(' ')}`, '',
+    `Port ${port}`, `ListenAddress ${address}`, `HostKey ${dir}/host`, `PidFile ${dir}/pid`, `AuthorizedKeysFile ${dir}/user.pub`, 'StrictModes no', 'UsePAM no',
+    'PasswordAuthentication no', 'PermitRootLogin prohibit-password', 'MaxSessions 1000', 'MaxStartups 200:30:400', `SetEnv ${set.join(' ')}`,
+    // A client that is gone without a word is given up.
+    ...(network ? ['ClientAliveInterval 1', 'ClientAliveCountMax 2'] : []), '',
   ].join('\n')) // prettier-ignore
   const hostKey = readFileSync(join(dir, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ')
-  writeFileSync(join(dir, 'known'), `[127.0.0.1]:${port} ${hostKey}\n`)
+  writeFileSync(join(dir, 'known'), `[${address}]:${port} ${hostKey}\n`)
   const config = join(dir, 'config')
   const host = (name, more) =>
-    `Host ${name}\n${more}  HostName 127.0.0.1\n  Port ${port}\n  User root\n  IdentityFile ${dir}/user\n  IdentitiesOnly yes\n  UserKnownHostsFile ${dir}/known\n  StrictHostKeyChecking yes\n  LogLevel ERROR\n`
-  const slow = `  ProxyCommand node ${join(import.meta.dirname, 'slow.mjs')} 100 127.0.0.1 ${port}\n`
+    `Host ${name}\n${more}  HostName ${address}\n  Port ${port}\n  User root\n  IdentityFile ${dir}/user\n  IdentitiesOnly yes\n  UserKnownHostsFile ${dir}/known\n  StrictHostKeyChecking yes\n  LogLevel ERROR\n`
+  const slow = `  ProxyCommand node ${join(import.meta.dirname, 'slow.mjs')} 100 ${address} ${port}\n`
   writeFileSync(config, host('far', '') + host('slow', slow) + host('stranger', '  UserKnownHostsFile /dev/null\n'))
-  own.start('sshd', '/usr/sbin/sshd', ['-D', '-e', '-f', join(dir, 'sshd_config')])
+  const sshd = ['/usr/sbin/sshd', '-D', '-e', '-f', join(dir, 'sshd_config')]
+  const words = network ? ['ip', 'netns', 'exec', network.name, ...sshd] : sshd
+  own.start('sshd', words[0], words.slice(1))
   await until('sshd answers', () => succeeds('ssh', ['-F', config, 'far', 'true']))
   return { config, port, stop: () => own.stop() }
 }
@@ -64,7 +70,8 @@ export async function startDocker(dir) {
 }
 
 export async function startPodman(dir) {
-  if (!ensurePackages(['podman', 'runc', 'busybox'], ['podman', 'runc', 'busybox-static'])) return null
+  const programs = ['podman', 'runc', 'busybox', 'bash-static']
+  if (!ensurePackages(programs, ['podman', 'runc', 'busybox-static', 'bash-static'])) return null
   const files = openFiles()
   writeFileSync(
     join(dir, 'containers.conf'),
@@ -77,6 +84,7 @@ export async function startPodman(dir) {
   const env = { CONTAINERS_CONF: join(dir, 'containers.conf'), CONTAINERS_STORAGE_CONF: join(dir, 'storage.conf') }
   const clients = { env: { ...process.env, ...env } }
   must('podman', ['import', '-q', makeRoot(dir), 'localhost/box:1'], clients)
+  must('podman', ['import', '-q', makeRoot(dir, { bare: true }), 'localhost/bare:1'], clients)
   return { env, stop: async () => void spawnSync('podman', ['rm', '-af', '-t', '0'], clients) }
 }
 
