@@ -11,7 +11,7 @@ const session = await engine.session()
 await session.run({ command: 'Y=kept' })
 const running = session.run({ command: `echo x >> ${file}; sleep ${seconds}; echo late $Y` })
 while (!existsSync(file)) await new Promise((next) => setTimeout(next, 20))
-console.log('running')
+console.log(`running ${engine.place.pid}`)
 const first = await running
 const next = await session.run({ command: 'echo "[$Y]"' })
 console.log(JSON.stringify({ first, next }))

@@ -27,6 +27,7 @@ import { nearJob, type JobWire } from './job.js'
 import { Link, type OpenLink } from './link.js'
 import { NearRun } from './run.js'
 import {
+  duration,
   engineGoneText,
   lostOutcome,
   mayRunText,
@@ -468,7 +469,7 @@ export function settingsOf(options: EngineOptions): object {
 }
 
 function leftWhy(downMs: number, leaseMs: number): string {
-  return downMs >= leaseMs ? `no connection for ${Math.round(downMs / 60_000)} min` : 'the engine there was ended'
+  return downMs >= leaseMs ? `no connection for ${duration(downMs)}` : 'the engine there was ended'
 }
 
 function commandText({ command }: RunRequest): string {

@@ -80,7 +80,7 @@ export function lostOutcome(
   }
 }
 
-function duration(ms: number): string {
+export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
 }
