@@ -13,13 +13,13 @@ import { placeAt } from './places/places.js'
 import { isOrphan, recordsIn, type MadeFor, type MadeRecord } from './records.js'
 
 /** What was made and is gone is made again; the face says that everything in it was lost. */
-async function openAt(arrival: Arrival): Promise<OpenLink> {
+async function openAt(arrival: Arrival, lookMs: number): Promise<OpenLink> {
   try {
-    return await arrive(arrival)
+    return await arrive(arrival, lookMs)
   } catch (error) {
     if (!arrival.place.isMade || !ShellError.is(error) || error.code !== 'PLACE_GONE') throw error
     await arrival.place.acquire()
-    return arrive(arrival)
+    return arrive(arrival, lookMs)
   }
 }
 
@@ -64,7 +64,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
       url,
       key,
       options: { ...options, ...(options.cwd === undefined && place.cwd !== null ? { cwd: place.cwd } : {}) },
-      open: () => openAt({ place, reach, name, salt, key, stateDir }),
+      open: (lookMs) => openAt({ place, reach, name, salt, key, stateDir }, lookMs),
       release: async () => void (reach.keep === undefined && (await place.release())),
     })
   } catch (error) {

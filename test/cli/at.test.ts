@@ -103,7 +103,7 @@ test.each(ERAS)('mcp: the form of a client of the %s era asks about a command th
   const answers = ['allow once', 'deny']
   client.setRequestHandler('elicitation/create', ({ params }) => {
     forms.push(params.message)
-    return { action: 'accept', content: { decision: answers[forms.length - 1] } }
+    return { action: 'accept', content: { decision: answers[forms.length - 1] ?? 'deny' } }
   })
   const words = ['mcp', '--at', 'loop:', '--set', `reach.uploadDir=${folder}/code`, '--set', 'policy.preset=careful']
   const env = { ...(process.env as Record<string, string>), CERITH_HOME: join(folder, 'home') }

@@ -50,9 +50,9 @@ export async function linked(options: EngineOptions = {}, same?: Pick<Linked, 'n
     url,
     key,
     options: { cwd: temporaryFolder(), ...options, stateDir, reach },
-    open: async () => {
+    open: async (lookMs) => {
       if (state.blocked) throw new Error('the test holds the link back')
-      return arrive({ place, reach, name, salt: records.salt(), key, stateDir })
+      return arrive({ place, reach, name, salt: records.salt(), key, stateDir }, lookMs)
     },
     release: async () => {},
   })

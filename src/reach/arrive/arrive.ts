@@ -24,26 +24,31 @@ export interface Arrival {
   readonly stateDir: string
 }
 
-/** Long enough for a platform that is slow to start a process; an upload has its own time. */
-const LOOK_MS = 30_000
+/** Long enough for a platform that is slow to start a process, once it has answered; an upload has its own time. */
+const START_MS = 30_000
 const UPLOAD_MS = 10 * 60_000
 /** The oldest Node that can run the engine. */
 const OLDEST_NODE = [20, 19] as const
 
-export async function arrive(arrival: Arrival): Promise<OpenLink> {
+/** `lookMs`: how long the client may take to say its first word. */
+export async function arrive(arrival: Arrival, lookMs: number): Promise<OpenLink> {
   const use = arrival.reach.runtime ?? 'auto'
   const mayUseOurs = use === 'auto' || use === 'send'
   const known = mayUseOurs ? await ownRuntime(arrival.stateDir, { make: use === 'send', tarOf }) : null
-  const link = await attempt(arrival, known)
+  const link = await attempt(arrival, known, lookMs)
   if (link !== 'runtime needed') return link
   // Packing a runtime takes seconds, so it is done for the first place that needs one.
   const made = mayUseOurs ? await ownRuntime(arrival.stateDir, { make: true, tarOf }) : null
-  const second = made ? await attempt(arrival, made) : 'runtime needed'
+  const second = made ? await attempt(arrival, made, lookMs) : 'runtime needed'
   if (second !== 'runtime needed') return second
   throw unfit(arrival.place, 'it has no Node 20.19 or newer, and none can be sent from here')
 }
 
-async function attempt(arrival: Arrival, runtime: RuntimeArchive | null): Promise<OpenLink | 'runtime needed'> {
+async function attempt(
+  arrival: Arrival,
+  runtime: RuntimeArchive | null,
+  lookMs: number,
+): Promise<OpenLink | 'runtime needed'> {
   const { place, reach, name, salt } = arrival
   const code = codeArchive(place.url)
   const use = reach.runtime ?? 'auto'
@@ -64,7 +69,7 @@ async function attempt(arrival: Arrival, runtime: RuntimeArchive | null): Promis
   const next = (ms: number): Promise<readonly string[]> => nextWords(client, lines, marker, place, ms)
   try {
     client.input.write(`${Buffer.byteLength(script)}\n${script}`)
-    const [, system = '', architecture = '', hasCode, isLive, hasRuntime, version = ''] = await next(LOOK_MS)
+    const [, system = '', architecture = '', hasCode, isLive, hasRuntime, version = ''] = await next(lookMs)
     if (system !== 'Linux') throw unfit(place, `it runs ${system}, not Linux`)
     if (!code.platforms.includes(architecture))
       throw unfit(place, `there is no helper for ${architecture} in this build`)
@@ -86,7 +91,7 @@ async function attempt(arrival: Arrival, runtime: RuntimeArchive | null): Promis
     // The key only goes where no engine runs yet: one that runs must prove that it knows it.
     client.input.write(`${upload.length} ${isLive === 'live' ? '-' : arrival.key.toString('hex')} ${uses}\n`)
     if (upload.length > 0) client.input.write(upload)
-    await next(upload.length > 0 ? UPLOAD_MS : LOOK_MS)
+    await next(upload.length > 0 ? UPLOAD_MS : START_MS)
     lines.stop()
     return {
       input: client.output,

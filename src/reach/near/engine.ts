@@ -41,7 +41,7 @@ export interface NearSettings {
   readonly url: string
   readonly key: Buffer
   readonly options: EngineOptions
-  open(): Promise<OpenLink>
+  open(lookMs: number): Promise<OpenLink>
   /** Removes what was made for this engine (a container, a pod). */
   release(): Promise<void>
 }

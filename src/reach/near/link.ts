@@ -23,8 +23,8 @@ export interface LinkSettings {
   readonly key: Buffer
   readonly beatMs: number
   readonly leaseMs: number
-  /** Opens the client, arrives, and gives the link; rejects with a ShellError that says why not. */
-  open(): Promise<OpenLink>
+  /** Opens the client, arrives, and gives the link; rejects with a ShellError that says why not. A client that says nothing for `lookMs` is given up. */
+  open(lookMs: number): Promise<OpenLink>
 }
 
 export interface LinkUser {
@@ -40,6 +40,9 @@ export interface LinkUser {
 const HANDSHAKE_MS = 30_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
+/** A client that started while the network was down may hang long after it is back: the first ones are given up early. */
+const FIRST_LOOK_MS = 5_000
+const LONGEST_LOOK_MS = 30_000
 /** Whoever sends what no engine sends is not called again at once. */
 const BAD_PEER_PAUSE_MS = 30_000
 
@@ -79,7 +82,7 @@ export class Link {
   /** Tries once and says why it failed. */
   async connect(): Promise<void> {
     this.#downSince ||= performance.now()
-    await (this.#trying ??= this.#once().finally(() => (this.#trying = null)))
+    await (this.#trying ??= this.#once(LONGEST_LOOK_MS).finally(() => (this.#trying = null)))
   }
 
   /** Tries in the background until it is up or gone. */
@@ -121,12 +124,12 @@ export class Link {
 
   async #untilUp(): Promise<void> {
     let pause = FIRST_PAUSE_MS
-    for (;;) {
+    for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)) {
       if (this.#closed) return
       try {
         if (this.#bad) await this.#rest(BAD_PEER_PAUSE_MS)
         this.#bad = ''
-        return await this.#once()
+        return await this.#once(lookMs)
       } catch (error) {
         const why = ShellError.is(error) ? error : new ShellError('PLACE_UNREACHABLE', String(error), '')
         const isOver = performance.now() - this.#downSince > this.#settings.leaseMs
@@ -151,8 +154,8 @@ export class Link {
     this.#pause = null
   }
 
-  async #once(): Promise<void> {
-    const open = await this.#settings.open()
+  async #once(lookMs: number): Promise<void> {
+    const open = await this.#settings.open(lookMs)
     if (this.#closed) return open.destroy()
     open.hold(true)
     let isUp = false
