@@ -180,23 +180,68 @@ describe('the first call of a session', () => {
   })
 })
 
-test.each(['if', 'then', 'else', 'fi', '[[', '!', '}', 'enable', 'printf'])(
-  'an alias of the name %s is not reached by a line of the session',
-  async (name) => {
-    const session = await (await testEngine()).session()
+const ALIASED = [
+  'if',
+  'then',
+  'else',
+  'fi',
+  '[[',
+  '!',
+  '{',
+  '}',
+  'while',
+  'do',
+  'case',
+  'function',
+  'time',
+  'enable',
+  'printf',
+]
+
+describe.each(ENGINES)('an alias, %s the builtin', (which, make) => {
+  test.each(ALIASED)('of the name %s is not reached by a line of the session', async (name) => {
+    const engine = await make()
+    await engine.secrets.set('WORD', 'a long value of a secret')
+    const session = await engine.session()
     const say = async (command: string, more: object = {}): Promise<string> => {
-      const { stdout, stderr, output } = await session.run({ command, ...more })
-      return `${output ?? stdout}${stderr}`
+      const { stdout, stderr, output, notes } = await session.run({ command, ...more })
+      return `${output ?? stdout}${stderr}${notes.map(({ text }) => text).join()}`
     }
-    await say('x=1')
+    await say('x=1; export A=own')
     expect(await say(`alias '${name}'='echo reached'`)).toBe('')
-    expect(await say('echo $A', { env: { A: 'b' } })).toBe('b\n')
-    expect(await say('cat', { input: 'in\n' })).toBe('in\n')
-    expect(await say('y=2; exec 5>/dev/null')).toBe('')
-    expect(await say('echo $x $y', { streams: 'merged' })).toBe('1 2\n')
-    // The agent's own commands reach it.
+    const all = async (): Promise<void> => {
+      expect(await say('echo $A', { env: { A: 'b' } })).toBe('b\n')
+      expect(await say('echo $A', { cwd: '/' })).toBe('own\n')
+      expect(await say('cat', { input: 'in\n' })).toBe('in\n')
+      expect(await say('y=2; exec 5>/dev/null')).toBe('')
+      expect(await say('echo $x $y', { streams: 'merged' })).toBe('1 2\n')
+      expect(await say('test {{secret:WORD}} = "a long value of a secret" && echo same')).toBe('same\n')
+      await say('false')
+      expect(await say('echo $?', { env: { A: 'b' } })).toBe('1\n')
+      expect(await say('sleep 60', { timeoutMs: 50 })).toBe('')
+      expect(await say('PS1=prompt')).toBe('')
+      expect(await say('echo $PS1')).toBe('prompt\n')
+    }
+    await all()
+    expect(await say("trap 'echo usr' USR1")).toBe('')
+    expect(await say('kill -USR1 $$; sleep 0')).toBe('usr\n')
+    await all()
+    // The agent's own commands reach it, as long as lines of the session are read without it.
     expect(await say(`alias say='echo said'`)).toBe('')
     expect(await say('say so')).toBe('said so\n')
     expect(await say('shopt -p expand_aliases')).toBe('shopt -s expand_aliases\n')
-  },
-)
+    if (which === 'with') expect(await say(`alias '${name}'`)).toBe(`alias ${name}='echo reached'\n`)
+    expect((await session.info()).restarts).toBe(0)
+  })
+})
+
+test.each(ENGINES)('what a command disables is not missed on its stderr (%s the builtin)', async (_, make) => {
+  const session = await (await make()).session()
+  for (const command of [
+    'enable -n builtin',
+    'enable -n exec return unset set declare',
+    'enable -n . source eval trap',
+  ])
+    expect(await session.run({ command })).toMatchObject({ exitCode: 0, stdout: '', stderr: '', notes: [] })
+  expect(await session.run({ command: 'x=1; echo $x' })).toMatchObject({ stdout: '1\n', stderr: '' })
+})

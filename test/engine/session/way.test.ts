@@ -6,6 +6,7 @@ import { chooseWay, type Way } from '../../../src/engine/session/shell/way.js'
 const USUAL: CallText = {
   script: 'ls',
   whole: true,
+  bare: false,
   stdin: '/dev/null',
   keepStdin: false,
   merged: false,
@@ -34,6 +35,7 @@ test.each<readonly [Partial<CallText>, Way]>([
   [{}, 'native'],
   [{ inert: false }, 'native'],
   [{ whole: false }, 'native'],
+  [{ bare: true }, 'sourced'],
   [{ status: 3 }, 'native'],
   [{ dumpFirst: 4, inert: false }, 'native'],
   [{ program: true }, 'program'],

@@ -396,7 +396,7 @@ export const NOBODY: ReadonlySet<number> = new Set()
 async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stopped | null): Promise<boolean> {
   const number = shell.nextNumber()
   const ready = shell.heard('R', number)
-  const lines = recoverLines(number, shell.marks, memory.traps.exit)
+  const lines = recoverLines(number, shell.marks, memory.traps.exit, shell.hasBuiltin)
   shell.type(lines)
   let ticks = 0
   const again = setInterval(() => {

@@ -181,6 +181,11 @@ export class SessionMemory {
     )
   }
 
+  /** Whether a word that the command file is made of is one of the agent's aliases. */
+  get aliasesReserved(): boolean {
+    return ['{', '}', '[[', '!'].some((word) => this.known.aliases[word] !== undefined)
+  }
+
   #meansItself(words: readonly string[]): boolean {
     return words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
   }

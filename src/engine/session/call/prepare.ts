@@ -11,6 +11,9 @@ import type { Care } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
 import type { Redirect } from '../shell/streams.js'
 
+/** An alias for a reserved word that the command file is made of, about to be defined. */
+const DEFINES_RESERVED = /\balias\b[^]*(?:[{}!]|\[\[)['"]?=/
+
 interface PreparedCall {
   readonly text: CallText
   readonly care: Care
@@ -49,6 +52,7 @@ export async function prepareCall(
         care.verbose === 'no' &&
         !delivered.script.endsWith('\\') &&
         plan.verdict.shell.whole,
+      bare: memory.aliasesReserved || DEFINES_RESERVED.test(delivered.script),
       stdin: inputFile ?? (memory.ownStdin ? null : '/dev/null'),
       keepStdin: care.keepStdin && inputFile === null,
       merged: request.streams === 'merged',

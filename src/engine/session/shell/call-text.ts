@@ -12,6 +12,8 @@ export interface CallText {
   readonly script: string
   /** False when the end of the script may swallow a line behind it (a here-document without its end). */
   readonly whole: boolean
+  /** An alias may stand in the place of words that our lines are made of: none of them is put into the command's file. */
+  readonly bare: boolean
   /** Null: what the shell's stdin was made by an earlier `exec <file`. */
   readonly stdin: string | null
   /** The command may point stdin somewhere else for good. */

@@ -102,6 +102,14 @@ function installStop(marks: Marks): string {
   return `\\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
+/** The same without a reserved word, where an alias stands in the place of one: the handler is read in the middle of the command. */
+function installBareStop(marks: Marks): string {
+  const saved = own(marks, 'e')
+  const hush = `\\builtin declare -F exec >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
+  const stop = `\\builtin [ "\${${saved}-}" ] || \\builtin eval ${quoteWord(hush)}; \\builtin kill -INT $$`
+  return `\\builtin trap -- ${quoteWord(`\\builtin [ -z "\${BASH_SOURCE-}" ] || \\builtin eval ${quoteWord(stop)}`)} ${STOP_NAME}`
+}
+
 /** Writes the state down while the shell still has it. Typed only: no file holds its farewell. */
 function installExit(marks: Marks, userExit: string | null): string {
   const dump = `${dumpBody(marks)}; ${dumpEnd(marks, LEAVING)}`
@@ -113,24 +121,32 @@ function dumpNow(marks: Marks, mark: string): string {
   return `${source(fileOf.dump(marks))}; ${dumpEnd(marks, mark)}`
 }
 
+/** What a call needs, before its command file is sourced: typed, and so read without the aliases of the agent's. */
+function preparation(call: CallText, marks: Marks): string[] {
+  const steps: string[] = []
+  if (call.bare) steps.push(installBareStop(marks))
+  if (call.traps)
+    steps.push(
+      `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`,
+    )
+  if (call.cwd) steps.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
+  const names = Object.keys(call.env)
+  if (names.length > 0) {
+    steps.push(`{ ${names.map((name) => keepVariable(marks, name)).join('; ')}; } 2>/dev/null`)
+    steps.push(`\\builtin export ${names.map((name) => `${name}=${quoteWord(call.env[name] as string)}`).join(' ')}`)
+  }
+  if (call.secrets) steps.push(`{ ${call.secrets.prelude}; } || ${own(marks, 'q')}=125`)
+  if (call.prompts) steps.push(`{ ${unsettle(marks)}; } 2>/dev/null`)
+  return steps
+}
+
 /**
- * The file that the shell sources where bash does everything by itself: what is to be prepared, the command, and a note of its end taken
- * before anything can change it. The preparation shares the command's first line, so that line numbers stay those of the command.
+ * The file that the shell sources where bash does everything by itself: what would go off, or show, before the command; the command; and a
+ * note of its end taken before anything can change it. What comes first shares the command's first line, so that line numbers stay those of
+ * the command.
  */
 export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
-  if (call.traps)
-    before.push(
-      `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`,
-    )
-  if (call.cwd) before.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
-  const names = Object.keys(call.env)
-  if (names.length > 0) {
-    before.push(`{ ${names.map((name) => keepVariable(marks, name)).join('; ')}; } 2>/dev/null`)
-    before.push(`\\builtin export ${names.map((name) => `${name}=${quoteWord(call.env[name] as string)}`).join(' ')}`)
-  }
-  if (call.secrets) before.push(`{ ${call.secrets.prelude}\n} || \\builtin return 125`)
-  if (call.prompts) before.push(`{ ${unsettle(marks)}; } 2>/dev/null`)
   // A line that bash has read already is not shown; `$?` is set behind it.
   if (call.verbose === 'yes') before.push('\\builtin set -v')
   if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
@@ -138,11 +154,14 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (typeof call.traps?.debug === 'string') before.push(setTrap(call.traps.debug, 'DEBUG'))
   if (call.xtrace) before.push('\\builtin set -x')
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
-  if (call.stages) before.push(leaveStages(call.stages, call.status))
-  else if (call.status !== 0) before.push(`{ (\\builtin exit ${call.status}) && \\builtin :; } 2>/dev/null`)
+  if (call.stages && !call.bare) before.push(leaveStages(call.stages, call.status))
+  else if (call.status !== 0) {
+    const leave = `(\\builtin exit ${call.status}) && \\builtin :`
+    before.push(call.bare ? leave : `{ ${leave}; } 2>/dev/null`)
+  }
   // On a line of its own where bash may not be able to parse the command: it drops the whole line.
-  const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole && !call.secrets ? '; ' : '\n'}`
-  return `${head}${call.script}${call.whole ? trailer(call, marks) : ''}`
+  const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
+  return `${head}${call.script}${call.whole && !call.bare ? trailer(call, marks) : ''}`
 }
 
 /** Bash forgets to ignore a RETURN that was ignored and reset before, unless there was another trap in between. */
@@ -163,7 +182,7 @@ function repoint({ redirects }: CallText, marks: Marks): string {
   if (redirects.length === 0) return ''
   const saved = quoteWord(fileOf.aside(marks))
   const move = `\\exec ${redirects.map(({ fd, path }) => `${fd}>${path}`).join(' ')}`
-  return `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec; ${move}; [[ ! -s ${saved} ]] || \\builtin . ${saved}; `
+  return `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec; ${move}; [[ ! -s ${saved} ]] || \\builtin . ${saved}`
 }
 
 /** Behind the command, in its file: what the next line could no longer see. */
@@ -203,6 +222,7 @@ export function sourcedLines(call: CallText, marks: Marks): string {
     call.stdin === null ? `"&$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
   const after: string[] = []
   if (call.repairBuiltins) after.push(repairCode(marks))
+  if (call.hasBuiltin) after.push(`\\builtin unset -v ${own(marks, 'm')}`)
   if (call.secrets) after.push(call.secrets.epilogue)
   for (const name of Object.keys(call.env)) after.push(`\\builtin unset -v ${name}; ${giveBack(marks, name)}`)
   if (reportsTraps(call))
@@ -213,7 +233,9 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   if (!isPlain(call)) after.push(dumpNow(marks, AFTER))
   const status = own(marks, 'q')
   // The redirections come first, outside of the file: no mistake in the command can keep them from happening.
-  const command = `${repoint(call, marks)}${status}=;${sourceCommand(call, stdin, marks)}`
+  const first = [repoint(call, marks), `${status}=`, ...preparation(call, marks)].filter(Boolean).join('; ')
+  const given = sourceCommand(call, stdin, marks)
+  const command = `${first}; ${call.secrets ? `[[ \${${status}-} ]] || { ${given};}` : given}`
   // Before bash prompts for the next line, and shows it.
   const settle = `{ ${source(fileOf.settle(marks))};} 2>/dev/null`
   const end = `${source(fileOf.end(marks))} ${marks.seal}${call.errTrap || call.watchTraps ? UNNOTICED : ''}`
@@ -227,13 +249,16 @@ export function sourcedLines(call: CallText, marks: Marks): string {
 function sourceCommand({ hasBuiltin, merged }: CallText, stdin: string, marks: Marks): string {
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
-  const alone = `{ ${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${status}=$?`
+  const alone = `{ ${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${status}=$?;${dropReserved}`
   if (!hasBuiltin) return alone
   const missing = own(marks, 'm')
   const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
   const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'};${status}=$?`
-  return `${find};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};};\\builtin unset -v ${missing}`
+  return `${find};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};}`
 }
+
+/** Without the builtin all lines are read with the agent's aliases: those of words that our lines are made of end with their call. */
+const dropReserved = `\\builtin unalias ${['{', '}', '[[', '!', 'if', 'then', 'else', 'fi'].map(quoteWord).join(' ')} 2>/dev/null${UNNOTICED} 2>/dev/null`
 
 /** Sourced with the seal as its argument: reports the end of a command, whether that came to the end of its file or not. */
 export function endFileText(marks: Marks): string {
@@ -301,7 +326,7 @@ function repairCode(marks: Marks): string {
  * After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. An interrupt that is still on its
  * way takes the first line with it.
  */
-export function recoverLines(number: number, marks: Marks, userExit: string | null): string {
+export function recoverLines(number: number, marks: Marks, userExit: string | null, hasBuiltin: boolean): string {
   const saved = own(marks, 'e')
   const trap = own(marks, 'a')
   const file = quoteWord(fileOf.interrupt(marks))
@@ -309,7 +334,7 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
   const forget = `\\builtin unset -v ${['k', 'v', 'q'].map((what) => own(marks, what)).join(' ')}`
   const unnoted = `{ [[ ! -o history ]] || { \\builtin history -d -1; ${own(marks, 'h')}=h; \\builtin set +o history; }; } 2>/dev/null`
-  return `${unnoted}\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return `${hasBuiltin ? '' : `${dropReserved}\n`}${unnoted}\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after the dump, once. */

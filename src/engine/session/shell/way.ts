@@ -8,7 +8,7 @@ import { isRepeatable, isUsual, type CallText } from './call-text.js'
 export type Way = 'program' | 'native' | 'sourced'
 
 export function chooseWay(call: CallText): Way {
-  if (!call.loaded) return 'sourced'
+  if (!call.loaded || call.bare) return 'sourced'
   if (call.program && isRepeatable(call)) return 'program'
   return isUsual(call) &&
     call.stdin === '/dev/null' &&
