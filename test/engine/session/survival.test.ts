@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine, type Outcome, type RunRequest, type Session } from '../../../src/index.js'
-import { until } from '../harness.js'
+import { until, testEngine } from '../harness.js'
 
 let engine: Engine
 let home: string
@@ -394,3 +394,18 @@ test.each(['echo ran >> ran; echo', 'echo'])(
     await session.close()
   },
 )
+
+test.each([
+  ['has printed had begun', 'echo up; sleep 30', false],
+  ['has printed nothing may not have begun', 'sleep 30', true],
+])('what %s when its shell is killed', async (_, command, inDoubt) => {
+  const session = await (await testEngine()).session()
+  const { pid } = await session.run({ command: ':' })
+  const handle = session.stream({ command })
+  if (inDoubt) await new Promise((resolve) => setTimeout(resolve, 60))
+  else for await (const { text } of handle) if (text.includes('up')) break
+  process.kill(pid as number, 'SIGKILL')
+  const { end, notes } = await handle.outcome
+  expect(end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
+  expect(notes.some(({ text }) => text.includes('whether the command had begun is not known'))).toBe(inDoubt)
+})

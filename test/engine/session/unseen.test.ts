@@ -201,7 +201,7 @@ const ALIASED = [
 describe.each(ENGINES)('an alias, %s the builtin', (which, make) => {
   test.each(ALIASED)('of the name %s is not reached by a line of the session', async (name) => {
     const engine = await make()
-    await engine.secrets.set('WORD', 'a long value of a secret')
+    engine.secrets.set('WORD', 'a long value of a secret')
     const session = await engine.session()
     const say = async (command: string, more: object = {}): Promise<string> => {
       const { stdout, stderr, output, notes } = await session.run({ command, ...more })

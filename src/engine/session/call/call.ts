@@ -347,9 +347,9 @@ export async function followInShell(
   if (!shell.alive) {
     shell.endIsTold = true
     notes.push(...successorNotes(end, stop, shell, memory, site.initialNames()))
-    // A shell that dies while it reads takes the line with it, and nothing tells that from one that had begun.
-    const atOnce = end.kind === 'signal' && end.signal === 'SIGKILL' && performance.now() - startedAt < SOON_MS
-    if (atOnce && !/kill/.test(plan.command)) notes.push(UNKNOWN_BEGIN)
+    // A shell that dies while it reads takes the line with it, and only what was printed tells that from one that had begun.
+    const killed = end.kind === 'signal' && end.signal === 'SIGKILL' && !/kill/.test(plan.command)
+    if (killed && output.isEmpty && performance.now() - startedAt < DOUBT_MS) notes.push(UNKNOWN_BEGIN)
   }
   if (shell.dumps.takeForged()) notes.push(FORGED)
   if (held || !(shell.alive || shell.ward.state.gone)) notes.push(...leftoverNotes(shell, before))
@@ -375,6 +375,8 @@ async function usedBy({ ward }: SessionShell): Promise<Usage | null> {
   return used
 }
 
+/** A host that is held up hears of the end of a shell so much later. */
+const DOUBT_MS = 2_000
 const UNKNOWN_BEGIN: Note = {
   code: 'lost',
   text: 'Its shell was killed as it got the command; whether the command had begun is not known.',

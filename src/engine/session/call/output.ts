@@ -54,6 +54,10 @@ export class CallOutput implements Sinks {
     return this.merged ? null : (this.#stderr ??= this.#call.capture('stderr', this.#plan, this.#services))
   }
 
+  get isEmpty(): boolean {
+    return this.#stdout === null && this.#stderr === null
+  }
+
   end(): void {
     this.#stdout?.end()
     this.#stderr?.end()
