@@ -174,6 +174,7 @@ const HOP = new Set([
   'te',
   'trailer',
   'upgrade',
+  'http2-settings',
 ])
 
 const web = createServer({ insecureHTTPParser: false }, async (asked, answer) => {
@@ -232,7 +233,7 @@ web.on('connect', async (asked, socket, first) => {
     end(error.refused ? '403 Forbidden' : '502 Bad Gateway', error.message)
   }
 })
-web.on('upgrade', (asked, socket) => socket.end('HTTP/1.1 501 Not Implemented\r\n\r\n'))
+// Without a listener for it, an offer to change the protocol (cargo's h2c, a WebSocket) is a request like any other: the offer is not passed on.
 web.on('clientError', (error, socket) => socket.destroy())
 
 /** SOCKS5 without authentication: CONNECT only, names preferred. */

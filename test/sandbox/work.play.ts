@@ -124,6 +124,22 @@ describe.skipIf(!canConfine)('real work in a room', () => {
     expect(good(outcome).stdout).toContain('cargo works')
   })
 
+  test.skipIf(!has('cargo'))('cargo install through the allow-list from a registry on the machine', async () => {
+    const crate = crateOf()
+    const line = { name: 'tinycrate', vers: '1.0.0', deps: [], features: {}, yanked: false }
+    const { port, asked } = await serve(() => ({
+      '/index/config.json': JSON.stringify({ dl: `http://crates.test:${port}/dl` }),
+      '/index/ti/ny/tinycrate': `${JSON.stringify({ ...line, cksum: createHash('sha256').update(crate).digest('hex') })}\n`,
+      '/dl/tinycrate/1.0.0/download': crate,
+    }))
+    const domains = [`crates.test:${port}=127.0.0.1`]
+    const { engine } = await ground({ network: 'allow-list', domains, show: TOOLS })
+    const command = `cargo install -q --root here --index sparse+http://crates.test:${port}/index/ tinycrate && here/bin/tinycrate`
+    const outcome = await engine.run({ command, timeoutMs: 280_000, env: rustHome() })
+    expect(good(outcome).stdout).toContain('tinycrate works')
+    expect(asked).toContain('/dl/tinycrate/1.0.0/download')
+  })
+
   test('vite in a job is reached by curl of a session, by a wait, and by the machine through a port', async () => {
     const port = 26_000 + (process.pid % 900)
     const { engine, work } = await ground({ ports: [port], show: [MODULES] })
@@ -230,6 +246,17 @@ function packageOf(name: string, version: string): Buffer {
 }
 
 /** A wheel, made by Python itself. */
+function crateOf(): Buffer {
+  const folder = temporaryFolder()
+  const source = join(folder, 'tinycrate-1.0.0')
+  mkdirSync(join(source, 'src'), { recursive: true })
+  const manifest = '[package]\nname = "tinycrate"\nversion = "1.0.0"\nedition = "2021"\n'
+  writeFileSync(join(source, 'Cargo.toml'), manifest)
+  writeFileSync(join(source, 'src', 'main.rs'), 'fn main() { println!("tinycrate works"); }\n')
+  execFileSync('tar', ['-czf', 'crate', 'tinycrate-1.0.0'], { cwd: folder })
+  return readFileSync(join(folder, 'crate'))
+}
+
 function wheelOf(): Buffer {
   const file = join(temporaryFolder(), 'w.whl')
   const script = `import sys, zipfile
