@@ -3,6 +3,7 @@
 //   npm run test:sandbox -- PROFILE... [--only ID,ID] every escape attempt, as this user and (where this is root) as an ordinary one
 //   npm run test:sandbox -- fuzz | work               random policies (CERITH_SEED, CERITH_FUZZ_RUNS), real work in rooms
 //   npm run test:sandbox -- try                       tries with mounts, owners and groups of their own, and many random ones
+//   npm run test:sandbox -- --short                   the profile workspace, fuzz and work; nothing where no room can be built
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, chmodSync, chownSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -12,7 +13,10 @@ import { ensure, root } from './ensure.mjs'
 ensure()
 const words = process.argv.slice(2)
 const only = words.includes('--only') ? (words[words.indexOf('--only') + 1] ?? '').split(',') : []
-const chosen = words.filter((word, at) => !word.startsWith('--') && words[at - 1] !== '--only')
+const isShort = words.includes('--short')
+const chosen = isShort
+  ? ['workspace', 'fuzz', 'work']
+  : words.filter((word, at) => !word.startsWith('--') && words[at - 1] !== '--only')
 const plays = chosen.filter((word) => ['fuzz', 'work', 'try'].includes(word))
 const named = chosen.filter((word) => !plays.includes(word))
 const profiles = chosen.length > 0 ? named : ['read-only', 'workspace', 'strict', 'landlock']
@@ -84,7 +88,32 @@ function playManyTries() {
   if (spawnSync('npx', words, { stdio: 'inherit', env, cwd: root }).status !== 0) failed += 1
 }
 
-const user = process.getuid() === 0 ? ordinaryUser() : null
+/** Why a room cannot be had here as this user or another; null where it can. */
+function lacking(user) {
+  const home = mkdtempSync(join(user?.home ?? homedir(), 'cerith-probe-'))
+  if (user) chownSync(home, user.uid, user.gid)
+  try {
+    const probe = spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), 'run', '--sandbox', '--', 'true'], {
+      env: { PATH: process.env['PATH'], HOME: home, CERITH_HOME: join(home, 'state') },
+      encoding: 'utf8',
+      ...(user ? { uid: user.uid, gid: user.gid } : {}),
+      cwd: home,
+    })
+    return probe.status === 0 ? null : (probe.stderr.split('\n').find(Boolean) ?? `exit ${probe.status}`)
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+const missing = isShort ? lacking(null) : null
+if (missing !== null) {
+  console.log(`Skipped: no room can be built here (${missing}).`)
+  process.exit(0)
+}
+const other = process.getuid() === 0 ? ordinaryUser() : null
+const unusable = other ? lacking(other) : null
+if (unusable !== null) console.log(`Not played as ${other.name}: ${unusable}`)
+const user = unusable === null ? other : null
 if (chosen.length === 0 || chosen.includes('try')) {
   console.log('\n== tries')
   playTries(null)

@@ -13,6 +13,10 @@ export const PROTECTED_NAMES: readonly string[] = [
   '.codex',
   '.cursor',
   '.gemini',
+  '.windsurf',
+  '.kiro',
+  '.zed',
+  '.hg/hgrc',
   '.github/copilot-instructions.md',
   'cerith.config.json',
 ]

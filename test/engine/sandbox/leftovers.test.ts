@@ -1,10 +1,11 @@
 /** After `engine.close()`, and after the host was killed, no process, mount, namespace, control group or file of a room is left. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { createEngine } from '../../../src/index.js'
 import { temporaryFolder, until } from '../harness.js'
 import { canConfine, ground } from './harness.js'
 
@@ -74,14 +75,20 @@ describe.skipIf(!canConfine)('nothing is left', () => {
     expect(groups(engine.id)).toEqual([])
   })
 
-  test('after the host was killed', async () => {
+  test.each([
+    { network: 'allow-list', domains: ['a.test'], ports: [32_000 + (process.pid % 900)], limits: { processes: 500 } },
+    { try: true },
+  ])('after the host was killed, with %j', async (options) => {
+    const before = mounts()
     const folder = temporaryFolder()
     const script = join(folder, 'host.mjs')
+    const work = join(folder, 'work')
+    mkdirSync(work)
     const library = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
     writeFileSync(
       script,
       `import { createEngine } from ${JSON.stringify(library)}
-      const engine = await createEngine({ cwd: ${JSON.stringify(folder)}, stateDir: ${JSON.stringify(join(folder, 'state'))}, sandbox: { profile: 'workspace', network: 'allow-list', domains: ['a.test'] } })
+      const engine = await createEngine({ cwd: ${JSON.stringify(work)}, stateDir: ${JSON.stringify(join(folder, 'state'))}, sandbox: ${JSON.stringify({ profile: 'workspace', ...options })} })
       await (await engine.session()).run({ command: '(setsid sleep 1000 &)' })
       await engine.start({ command: 'sleep 1000' })
       console.log('up ' + engine.id)
@@ -95,7 +102,16 @@ describe.skipIf(!canConfine)('nothing is left', () => {
     host.kill('SIGKILL')
     await once(host, 'exit')
     await until(() => made.every((space) => !spacesInUse().has(space)), 'the end of the namespaces')
-    expect(readdirSync(folder).sort()).toEqual(['host.mjs', 'state'])
+    expect(readdirSync(folder).sort()).toEqual(['host.mjs', 'state', 'work'])
+    expect([mounts(), readdirSync(work)]).toEqual([before, []])
+    for (const port of options.ports ?? []) await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    // The next engine of that state directory removes the control groups of one that was killed.
+    const limits = { processes: 500 }
+    const sandbox = { profile: 'workspace', limits } as const
+    const next = await createEngine({ cwd: work, stateDir: join(folder, 'state'), sandbox })
+    await next.run({ command: 'true' })
+    await next.close()
+    expect(groups(line.toString().trim().slice('up '.length))).toEqual([])
   })
 })
 
