@@ -5,6 +5,7 @@ import type { PipeReader } from '../../os/pipe-reader.js'
 import type { Plan } from '../plan/plan.js'
 import type { Stay } from '../services/sandbox.js'
 import type { Capture } from './capture.js'
+import type { MoveReason } from './supervision.js'
 
 /** How a foreground run becomes a job; the jobs part of the engine provides it. */
 export type Promote = (run: {
@@ -15,5 +16,5 @@ export type Promote = (run: {
   readers: readonly PipeReader[]
   startedAt: number
   stay: Stay | null
-  reason: string
+  reason: MoveReason
 }) => Promise<Outcome>

@@ -20,6 +20,7 @@ import { overNote } from '../plan/resources.js'
 import { endOf } from '../services/ends.js'
 import { within } from '../services/within.js'
 import { type Promote } from '../call/promote.js'
+import { goesOnNote } from '../call/supervision.js'
 import { keptBytes, newShellId, recordOf, type StartedJob } from './start.js'
 import { endedOutcome, runningOutcome } from '../services/outcomes.js'
 import type { Services } from '../services/services.js'
@@ -117,12 +118,6 @@ function moveFile(from: string, to: string): void {
   }
 }
 
-const WHY: Readonly<Record<string, string>> = {
-  timeout: 'its time limit passed',
-  yield: 'it takes longer than a call should block',
-  asked: 'it was moved to the background',
-}
-
 function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: string, outputFile: string): Outcome {
   const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
   return runningOutcome({
@@ -139,12 +134,7 @@ function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: 
     id,
     session: plan.session,
     pipeStatus: null,
-    notes: [
-      {
-        code: 'goes-on',
-        text: `Still running, NOT killed: ${WHY[reason] ?? reason}; it goes on as background job ${id}. Read its output, wait for it or stop it by that id.`,
-      },
-    ],
+    notes: [goesOnNote(reason, id, 'Read its output, wait for it or stop it by that id.')],
   })
 }
 

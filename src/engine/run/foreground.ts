@@ -1,7 +1,6 @@
 /** Runs one command in a shell of its own: start, follow, stop when told, settle exactly once. */
 import { stillThere, type Note } from '../../contract/note.js'
 import { ShellError } from '../../contract/errors.js'
-import type { Outcome } from '../../contract/outcome.js'
 import type { StreamName } from '../../contract/output.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { feedPipe } from '../../os/feed.js'
@@ -11,7 +10,7 @@ import { readPipe, type Held, type PipeReader } from '../../os/pipe-reader.js'
 import { processesOf } from '../../os/helper/processes.js'
 import { commandLine } from '../../os/proc.js'
 import type { Call } from '../call/call.js'
-import { Deadlines } from '../call/deadlines.js'
+import { endWard, Supervision } from '../call/supervision.js'
 import { clippedTexts, type Capture } from '../call/capture.js'
 import { deliverCommand, isRefusal, type DeliveredCommand } from '../plan/delivery.js'
 import { bootstrapFor, commandNeverArrived, neverArrivedError, SCRIPT_FD, scriptHead } from '../plan/bootstrap.js'
@@ -108,7 +107,7 @@ async function supervise(
     end: async () => {
       const started = await starting.catch(() => null)
       if (!started) return
-      killed('close')
+      run.stop('close')
       await started.gone
     },
   }
@@ -129,101 +128,74 @@ async function supervise(
     void feedPipe(input, typeof request.input === 'string' ? Buffer.from(request.input) : request.input)
 
   // ---- from here on it runs ----
-  let stop: { why: 'timeout' | 'caller' | 'close' | 'interrupt' } | null = null
-  let promoted = false
   let unread = false
-  const killed = (why: 'timeout' | 'caller' | 'close'): void => {
-    if (stop && stop.why !== 'interrupt') return
-    stop = { why }
-    ward.kill({ graceMs: plan.graceMs, why })
-  }
   /** While stdout goes into the reader's own pipe by itself. */
   let passing: Promise<void> | null = null
   let mayPass = true
   const passOn = (path: string): void => {
     const [reader] = readers
-    if (!reader || !mayPass || passing || promoted || stop || unread || ward.state.exited || !out.maySkip) return
+    if (!reader || !mayPass || passing || run.moved || run.stopped || unread || ward.state.exited || !out.maySkip)
+      return
     reader.pause()
     passing = ward.passOn(path).then(({ bytes, why }) => {
       passing = null
       out.skip(bytes)
-      // What the reader is shown of a stream that somebody follows now, or that cannot go that way, comes through here.
+      // What the reader is shown of a stream that has a follower now, or that cannot go that way, comes through here.
       mayPass = why === 'asked' && mayPass
       if (why === 'closed') call.readerLeft(out.stream)
       else reader.resume()
     })
   }
-  const moveOut = (reason: string): Promise<Outcome> => {
-    if (passing) {
-      ward.takeBack()
-      return passing.then(() => moveOut(reason))
-    }
+  const run = new Supervision(call, plan, {
+    stop: (why) => endWard(ward, why, plan),
+    busy: () => {
+      if (passing) ward.takeBack()
+      return passing
+    },
     // A stream that was closed cannot be kept from there on.
-    if (promoted || stop || unread || ward.state.exited || !promote) return call.outcome
-    promoted = true
-    stopTimers()
-    void promote({ plan, ward, out, err, readers, startedAt, stay: services.stay, reason }).then(
-      (outcome) => {
-        // A job is ended, or left alone, by whoever keeps the jobs.
+    mayMove: () => !unread && !ward.state.exited,
+    move:
+      promote &&
+      (async (reason) => {
+        const outcome = await promote({ plan, ward, out, err, readers, startedAt, stay: services.stay, reason })
+        // The jobs part of the engine ends a job, or leaves it alone.
         if (outcome.status === 'running') services.live.delete(life)
-        call.settle(outcome)
-      },
-      (error: unknown) => call.fail(error),
-    )
-    return call.outcome
-  }
-  const deadlines = new Deadlines()
-  if (plan.timeoutMs !== null)
-    deadlines.after(plan.timeoutMs, () =>
-      request.onTimeout === 'background' && promote ? void moveOut('timeout') : killed('timeout'),
-    )
-  if (request.yieldMs !== undefined && promote) deadlines.after(request.yieldMs, () => void moveOut('yield'))
-  const onAbort = (): void => killed('caller')
-  request.signal?.addEventListener('abort', onAbort, { once: true })
-  if (request.signal?.aborted) onAbort()
-  const stopTimers = (): void => {
-    deadlines.clear()
-    request.signal?.removeEventListener('abort', onAbort)
-  }
-  const closeOutput = (stream: StreamName): void => {
-    const side = stream === 'stderr' ? 1 : 0
-    readers[side]?.close()
-    ward.closeOutput(side === 1 ? 'err' : 'out')
-    unread = true
-  }
+        return outcome
+      }),
+  })
+  run.begin()
   call.takeControl({
-    closeOutput,
+    ...run.control,
     passOn,
     takeBack: () => {
       if (passing) ward.takeBack()
     },
-    interrupt: () => {
-      if (stop) return
-      stop = { why: 'interrupt' }
-      ward.kill({ signal: 2, graceMs: plan.graceMs, why: 'caller' })
+    closeOutput: (stream: StreamName) => {
+      const side = stream === 'stderr' ? 1 : 0
+      readers[side]?.close()
+      ward.closeOutput(side === 1 ? 'err' : 'out')
+      unread = true
     },
-    kill: (by) => killed(by),
-    toBackground: () => moveOut('asked'),
   })
 
   const exit = await ward.exited
   // (The types do not see that it is set elsewhere.)
   await (passing as Promise<void> | null)
   if (file) removeQuietly(file.path)
-  if (promoted) {
+  if (run.moved) {
     services.live.delete(life)
     return
   }
-  stopTimers()
+  run.release()
   // After a kill nothing may be left: wait until the last process is gone. Otherwise a background child may hold the pipe for ever,
   // so the drain has a window of its own.
-  if (stop) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
+  if (run.stopped) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
   for (const reader of readers) if (reader.held) reader.drainNow()
   await within(Promise.all(readers.map((reader) => reader.end)), limits.drainMs)
   for (const reader of readers) reader.drainNow()
   const durationMs = Math.round(performance.now() - startedAt)
 
-  if (!stop && commandNeverArrived(exit.code, () => textOf(err ?? out), services.id)) {
+  if (!run.stopped && commandNeverArrived(exit.code, () => textOf(err ?? out), services.id)) {
     services.live.delete(life)
     for (const reader of readers) reader.close()
     throw neverArrivedError(textOf(err ?? out))
@@ -235,9 +207,9 @@ async function supervise(
   if (exit.over) notes.push(overNote(exit.over, plan.limits))
   if (ward.state.wasStopped) notes.push({ code: 'weak-kill', text: STOPPED_NOTE })
   if (leftovers.length > 0) notes.push(leftoverNote(leftovers, held))
-  if (stop && !ward.state.gone) notes.push(stillThere(leftovers.join(', ')))
-  if (stop && launcher.tier === 'plain') notes.push({ code: 'weak-kill', text: PLAIN_TIER_CAVEAT })
-  const end = endOf(exit, (stop as { why: string } | null)?.why ?? null, plan)
+  if (run.stopped && !ward.state.gone) notes.push(stillThere(leftovers.join(', ')))
+  if (run.stopped && launcher.tier === 'plain') notes.push({ code: 'weak-kill', text: PLAIN_TIER_CAVEAT })
+  const end = endOf(exit, run.stopped, plan)
   const pipeStatus = statusFile ? readPipeStatus(statusFile) : null
   if (!held) {
     out.end()

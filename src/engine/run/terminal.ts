@@ -10,7 +10,7 @@ import { createRecording, type Recording } from '../../os/job/recording.js'
 import { commandNeverArrived, neverArrivedError } from '../plan/bootstrap.js'
 import { adviceFor } from '../call/advice.js'
 import type { Call } from '../call/call.js'
-import { Deadlines } from '../call/deadlines.js'
+import { endWard, goesOnNote, Supervision } from '../call/supervision.js'
 import { deliverCommand, isRefusal } from '../plan/delivery.js'
 import { endOf } from '../services/ends.js'
 import { within } from '../services/within.js'
@@ -98,8 +98,6 @@ async function supervise(
   const cast = extras.recording ? recordBytes(extras.recording, dir, services.secrets.activeMasker) : null
   const lineEnds = request.ansi === 'strip' ? createLineEnds() : null
   let quiet: NodeJS.Timeout | null = null
-  let stop: 'timeout' | 'caller' | 'close' | 'interrupt' | null = null
-  let left = false
   const follower = new OutputFollower(dir, (bytes) => {
     // A prompt may end like a secret begins: it is shown when nothing follows.
     if (quiet) quiet.refresh()
@@ -107,7 +105,7 @@ async function supervise(
     const held = call.settled ? undefined : out.push(lineEnds ? lineEnds.push(bytes) : bytes)
     cast?.push(bytes)
     // A command that was stopped waits for no reader.
-    return stop || left ? undefined : held
+    return run.stopped || run.moved ? undefined : held
   })
   if (extras.over) void ward.gone.then(extras.over)
   call.pid = ward.pid
@@ -123,108 +121,86 @@ async function supervise(
       ward.holdBack(false)
     })
   }
-  void follower.pull()
   if (request.input !== undefined) void typeAhead(dir, Buffer.from(request.input as Uint8Array))
 
   let hasLeft!: (nothing: null) => void
   const leaving = new Promise<null>((resolve) => (hasLeft = resolve))
-  const deadlines = new Deadlines()
-  const kill = (why: 'timeout' | 'caller' | 'close'): void => {
-    if (stop && stop !== 'interrupt') return
-    stop = why
-    ward.kill({ graceMs: plan.graceMs, why })
-  }
+  let waiting: Waiting | null = null
+  const run = new Supervision(call, plan, {
+    stop: (why) => endWard(ward, why, plan),
+    mayMove: () => !ward.state.exited && !call.settled,
+    /** It goes on as the job that it already is. */
+    async move(reason) {
+      if (quiet) clearTimeout(quiet)
+      await follower.pull()
+      out.release()
+      const text = out.text(plan.clip)
+      jobs.adopt(started)
+      const told = ward.onOutput
+      if (cast)
+        ward.onOutput = (outTotal, errTotal) => {
+          told?.(outTotal, errTotal)
+          void follower.pull()
+        }
+      services.live.delete(life)
+      hasLeft(null)
+      const note = waiting
+        ? waitingNote(waiting, record.id)
+        : goesOnNote(reason, record.id, 'Read its output, type into it, wait for it or stop it by that id.')
+      return runningOutcome({
+        stdout: '', stderr: '', output: text.text, truncated: text.truncated, omittedBytes: text.omittedBytes + follower.missed, outputFile: join(dir, 'output.log'), durationMs: Math.round(performance.now() - startedAt),
+        cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: record.id, session: plan.session, pipeStatus: null, notes: [note], waitingForInput: waiting ? { prompt: waiting.prompt } : null,
+      }) // prettier-ignore
+    },
+  })
   const life = {
     end: async () => {
-      kill('close')
+      run.stop('close')
       await ward.gone
     },
   }
-  const letGo = (): void => {
-    if (quiet) clearTimeout(quiet)
-    deadlines.clear()
-    request.signal?.removeEventListener('abort', onAbort)
-  }
-  /** It goes on as the job that it already is. */
-  const leave = async (note: Note, waiting: Waiting | null = null): Promise<Outcome> => {
-    if (left || stop || ward.state.exited || call.settled) return call.outcome
-    left = true
-    letGo()
-    await follower.pull()
-    out.release()
-    const text = out.text(plan.clip)
-    jobs.adopt(started)
-    const told = ward.onOutput
-    if (cast)
-      ward.onOutput = (outTotal, errTotal) => {
-        told?.(outTotal, errTotal)
-        void follower.pull()
-      }
-    services.live.delete(life)
-    call.settle(
-      runningOutcome({
-        stdout: '', stderr: '', output: text.text, truncated: text.truncated, omittedBytes: text.omittedBytes + follower.missed, outputFile: join(dir, 'output.log'), durationMs: Math.round(performance.now() - startedAt),
-        cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: record.id, session: plan.session, pipeStatus: null, notes: [note], waitingForInput: waiting ? { prompt: waiting.prompt } : null,
-      }),
-    ) // prettier-ignore
-    hasLeft(null)
-    return call.outcome
-  }
-  const goOn = (why: string): void =>
-    void leave(stillRunning(record.id, why)).catch((error: unknown) => call.fail(error))
-  const onAbort = (): void => kill('caller')
   services.live.add(life)
-  if (plan.timeoutMs !== null)
-    deadlines.after(plan.timeoutMs, () =>
-      request.onTimeout === 'background' ? goOn('its time limit passed') : kill('timeout'),
-    )
-  if (request.yieldMs !== undefined)
-    deadlines.after(request.yieldMs, () => goOn('it takes longer than a call should block'))
-  request.signal?.addEventListener('abort', onAbort, { once: true })
-  if (request.signal?.aborted) onAbort()
-  call.takeControl({
-    interrupt: () => {
-      if (stop) return
-      stop = 'interrupt'
-      ward.kill({ signal: 2, graceMs: plan.graceMs, why: 'caller' })
-    },
-    kill: (by) => kill(by),
-    toBackground: () => leave(stillRunning(record.id, 'it was moved to the background')),
-  })
+  void follower.pull()
+  run.begin()
+  call.takeControl(run.control)
   if (request.reportInput)
     void watchInput(
       {
         dir,
         pty: true,
         openStdin: true,
-        isOver: () => left || stop !== null || ward.state.exited !== null || call.settled,
+        isOver: () => run.moved || run.stopped !== null || ward.state.exited !== null || call.settled,
         mask: (text) => services.secrets.mask(text),
       },
-      (waiting) => void leave(waitingNote(waiting, record.id), waiting).catch((error: unknown) => call.fail(error)),
+      (found) => {
+        waiting = found
+        void run.move('input')
+      },
     )
 
-  const exit = await Promise.race([ward.exited.then((end) => (left ? leaving : end)), leaving])
+  const exit = await Promise.race([ward.exited.then((end) => (run.moved ? leaving : end)), leaving])
   if (exit === null) {
     // Nobody waits for it any more, but a recording goes on to its end.
     if (cast) void ward.recorded.then(() => follower.pull()).then(() => cast.end())
     return
   }
   await within(ward.recorded, SETTLE_LIMIT_MS)
-  letGo()
-  if (stop) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
+  if (quiet) clearTimeout(quiet)
+  run.release()
+  if (run.stopped) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
   ward.onOutput = null
   await follower.pull()
   cast?.end()
   if (lineEnds) void out.push(lineEnds.flush())
   out.end()
   const text = out.text(plan.clip)
-  if (!stop && commandNeverArrived(exit.code, () => text.text.replaceAll('\r', ''), services.id)) {
+  if (!run.stopped && commandNeverArrived(exit.code, () => text.text.replaceAll('\r', ''), services.id)) {
     services.live.delete(life)
     removeJobDirectory(dir)
     throw neverArrivedError('')
   }
   const pipeStatus = extras.stagesFile ? readStages(extras.stagesFile) : null
-  const end = endOf(exit, stop, plan)
+  const end = endOf(exit, run.stopped, plan)
   const notes: Note[] = exit.over ? [overNote(exit.over, plan.limits)] : []
   const leftovers = ward.state.gone ? [] : processesOf(ward)
   // With nobody left its keeper leaves in a moment, and the directory with it.
@@ -232,7 +208,7 @@ async function supervise(
   if (leftovers.length > 0)
     notes.push({
       code: 'still-there',
-      text: `${stop ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers
+      text: `${run.stopped ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers
         .slice(0, 5)
         .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
         .join(', ')}. It ends with the engine.`,
@@ -266,13 +242,6 @@ async function typeAhead(dir: string, input: Buffer): Promise<void> {
     if (took === null) return
     at += took
     if (took === 0) await pause(10)
-  }
-}
-
-function stillRunning(id: string, why: string): Note {
-  return {
-    code: 'goes-on',
-    text: `Still running, NOT killed: ${why}; it goes on as background job ${id}. Read its output, type into it, wait for it or stop it by that id.`,
   }
 }
 

@@ -7,6 +7,7 @@ import type { Pipe } from '../../../os/helper/launcher.js'
 import { signalProcess } from '../../../os/proc.js'
 import type { Call } from '../../call/call.js'
 import { Deadlines } from '../../call/deadlines.js'
+import type { MoveReason } from '../../call/supervision.js'
 import type { DeliveredCommand } from '../../plan/delivery.js'
 import { within } from '../../services/within.js'
 import { type Promote } from '../../call/promote.js'
@@ -185,7 +186,7 @@ export async function followInShell(
     })
     answer.give(null)
   }
-  const moveOut = (reason: string): Promise<Outcome> => {
+  const moveOut = (reason: MoveReason): Promise<Outcome> => {
     const { promote } = site
     if (stop || promoted || !promote || !shell.alive || isOver()) return call.outcome
     promoted = true
