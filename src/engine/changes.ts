@@ -8,6 +8,7 @@ import { isFree } from '../os/confine/try-helper.js'
 import { findTry, keptUntil, listTries, type TryFolder } from '../os/confine/try-store.js'
 import { commandLine } from '../os/proc.js'
 import { askPerson } from './plan/ask.js'
+import { ACCEPT_ROWS, CHANGES_ROWS, checkFields, DISCARD_ROWS } from './plan/fields.js'
 import { environmentOf, planOf } from './plan/plan.js'
 import type { Services } from './services/services.js'
 import { foundTry, free, LEAVE_MS } from './services/tries.js'
@@ -91,8 +92,12 @@ export function createChanges(services: Services, sessions: Sessions): EngineCha
           inUse: !(await isFree(folder)),
         })),
       ),
-    changes: async (options = {}) => changesOf(await folderOf(options.id), options, services.cwd),
+    async changes(options = {}) {
+      checkFields('changes', options, CHANGES_ROWS)
+      return changesOf(await folderOf(options.id), options, services.cwd)
+    },
     async accept(options = {}) {
+      checkFields('accept', options, ACCEPT_ROWS)
       const folder = await folderOf(options.id)
       const wanted = services.options.sandbox?.accept ?? 'ask'
       // Of the command line a person makes use.
@@ -112,6 +117,7 @@ export function createChanges(services: Services, sessions: Sessions): EngineCha
       return accepted
     },
     async discard(options = {}) {
+      checkFields('discard', options, DISCARD_ROWS)
       const folder = await folderOf(options.id)
       await vacate(folder)
       const discarded = await discardTry(folder)

@@ -1,5 +1,6 @@
 /** What each field of each request may be: one row per field. A field without a row does not compile, a value that no row allows is refused. */
 import { sandboxMistake } from '../../confine/check.js'
+import type { AcceptOptions, ChangesOptions } from '../../contract/changes.js'
 import type { KillOptions, ReadOptions, SendOptions, WaitOptions } from '../../contract/job.js'
 import type { AutomationRule, ResourceLimits, RunRequest, StartRequest } from '../../contract/request.js'
 import { LIMITS } from '../../contract/limits.js'
@@ -270,6 +271,19 @@ export const JOBS_ROWS = { all: flag }
 export const CLEAN_ROWS = {
   olderThanMs: is('a number, 0 or more', 'Pass milliseconds, or leave it out for all that have ended.', (value) => typeof value === 'number' && value >= 0),
 } // prettier-ignore
+export const DISCARD_ROWS = { id: text }
+export const CHANGES_ROWS: Rows<ChangesOptions> = { ...DISCARD_ROWS, paths: texts, text: flag }
+export const ACCEPT_ROWS: Rows<AcceptOptions> = {
+  ...DISCARD_ROWS,
+  paths: texts,
+  force: flag,
+  protected: flag,
+  digest: text,
+  signal,
+  ask: func,
+  door: oneOf('library', 'cli', 'mcp', 'tools'),
+  approvalWaitMs: milliseconds(0, 86_400_000),
+}
 export const CHECK_ROWS = { session: anything, cwd: directory, home: directory }
 
 const LIMIT_ROWS = Object.fromEntries(

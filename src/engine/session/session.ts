@@ -347,8 +347,9 @@ export class LiveSession implements Session {
     if (this.#closed)
       throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
-    if (request.sandbox !== undefined) throw fixedSandbox()
-    if (request.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
+    // Not an object at all: the plan says so.
+    if (request?.sandbox !== undefined) throw fixedSandbox()
+    if (request?.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
     const moved = this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)

@@ -1,6 +1,7 @@
 /** The size of a terminal, checked. */
 import { ShellError } from '../../contract/errors.js'
 import type { PtySize } from '../../contract/request.js'
+import { shown } from '../plan/wrong-value.js'
 
 const LARGEST = 10_000
 
@@ -10,7 +11,7 @@ export function checkSize(size: unknown): PtySize {
     if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > LARGEST)
       throw new ShellError(
         'BAD_REQUEST',
-        `Bad request: not a terminal size: ${JSON.stringify(size)?.slice(0, 80)}`,
+        `Bad request: not a terminal size: ${shown(size)}`,
         `Pass { cols, rows }, whole numbers from 1 to ${LARGEST}.`,
       )
   }

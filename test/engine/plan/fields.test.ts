@@ -9,7 +9,7 @@ import { ShellError } from '../../../src/contract/errors.js'
 import type { Job } from '../../../src/contract/job.js'
 import { LIMITS } from '../../../src/contract/limits.js'
 import {
-  CHECK_ROWS, CLEAN_ROWS, ENGINE_ROWS, JOBS_ROWS, KILL_ROWS, READ_ROWS, rowsOfRequest, SCREEN_ROWS, SEND_ROWS, WAIT_ROWS,
+  ACCEPT_ROWS, CHANGES_ROWS, CHECK_ROWS, CLEAN_ROWS, DISCARD_ROWS, ENGINE_ROWS, JOBS_ROWS, KILL_ROWS, READ_ROWS, rowsOfRequest, SCREEN_ROWS, SEND_ROWS, WAIT_ROWS,
 } from '../../../src/engine/plan/fields.js' // prettier-ignore
 
 let engine: Engine
@@ -45,6 +45,9 @@ const CALLS: Readonly<Record<string, readonly [rows: object, call: (options: nev
   screen: [SCREEN_ROWS, (options: object) => job.screen(options)],
   jobs: [JOBS_ROWS, (options: object) => engine.jobs(options)],
   clean: [CLEAN_ROWS, (options: object) => engine.clean(options)],
+  changes: [CHANGES_ROWS, (options: object) => engine.changes(options)],
+  accept: [ACCEPT_ROWS, (options: object) => engine.accept(options)],
+  discard: [DISCARD_ROWS, (options: object) => engine.discard(options)],
   check: [CHECK_ROWS, (options: object) => engine.check('ls', options)],
   createEngine: [ENGINE_ROWS, (options: object) => createEngine(options)],
 }
