@@ -252,8 +252,7 @@ export class Sandbox {
   }
 
   #end(built: BuiltRoom): void {
-    // The last process is gone: what appeared since the last look is set aside now.
-    built.quarantine.look(true)
+    built.quarantine.lookLast()
     built.proxy?.close()
     built.limits?.close()
     if (built.room.alive) this.#parts.launcher.closeRoom(built.room)
@@ -307,11 +306,16 @@ export class Sandbox {
   #room(options: SandboxOptions): Promise<BuiltRoom> {
     const key = JSON.stringify(options)
     const known = this.#rooms.get(key)
-    const building = known
-      ? known.then((built) => (built.room.alive ? built : this.#builder.build(options)))
-      : this.#builder.build(options)
+    const building = known ? known.then((built) => this.#current(built, options)) : this.#builder.build(options)
     this.#rooms.set(key, building)
     building.catch(() => this.#rooms.delete(key))
     return building
+  }
+
+  /** A room of its own time: what the person made since it was left is protected in the next one. */
+  async #current(built: BuiltRoom, options: SandboxOptions): Promise<BuiltRoom> {
+    if (built.room.alive && !built.quarantine.isOutdated()) return built
+    if (built.room.alive) this.#end(built)
+    return this.#builder.build(options)
   }
 }

@@ -38,6 +38,8 @@ export class Quarantine {
   readonly #nested: NestedRepositories
   /** Repositories that commands made, with what they looked like when nothing in them would run. */
   readonly #made = new Map<string, string>()
+  /** What the last look after a command found, told with the next one. */
+  readonly #late: Found[] = []
   #busy = 0
   #busySince = Date.now()
 
@@ -76,11 +78,30 @@ export class Quarantine {
   }
 
   leave(): void {
-    this.#busy -= 1
+    if (--this.#busy === 0) this.#late.push(...this.look())
   }
 
-  /** `isLast`: nothing is left out because it was looked at a moment ago. */
-  look(isLast = false): Found[] {
+  /** Whether something protected came into being while no command was in the room: the person's, and the room does not cover it. */
+  isOutdated(): boolean {
+    if (this.#busy > 0) return false
+    for (const [directory, at] of this.#watched)
+      if (stamp(directory) !== at.seen)
+        for (const name of at.names)
+          if ((this.#awaited.get(join(directory, name)) ?? [join(directory, name)]).some(exists)) return true
+    return false
+  }
+
+  look(): Found[] {
+    return [...this.#late.splice(0), ...this.#newNames(), ...this.#newRepositories()]
+  }
+
+  /** The room ends. What came into being since its last command is the person's. */
+  lookLast(): void {
+    if (this.#busy > 0) this.#newNames()
+    if (this.#busy > 0 || this.#nested.isDue) this.#newRepositories(Number.POSITIVE_INFINITY)
+  }
+
+  #newNames(): Found[] {
     const found: Found[] = []
     for (const [directory, at] of this.#watched) {
       const now = stamp(directory)
@@ -94,8 +115,11 @@ export class Quarantine {
       const after = stamp(directory)
       at.seen = Date.now() - after < TICK_MS ? Number.NaN : after
     }
-    for (const repository of this.#nested.look(isLast ? Number.POSITIVE_INFINITY : undefined))
-      found.push(this.#newRepository(repository))
+    return found
+  }
+
+  #newRepositories(now?: number): Found[] {
+    const found = this.#nested.look(now).map((repository) => this.#newRepository(repository))
     for (const [dot, seen] of this.#made) {
       if (markOf(this.#rootOf(join(dot, 'config')) ?? dot, dot) === seen) continue
       const gone = this.#disarmed(dot)

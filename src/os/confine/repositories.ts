@@ -25,6 +25,8 @@ export class NestedRepositories {
   readonly #known = new Set<string>()
   readonly #links = new Map<string, { seen: number; readonly paths: Set<string> }>()
   #lookedAt = Number.NEGATIVE_INFINITY
+  /** The last look was left out because another was a moment before. */
+  isDue = false
 
   constructor(roots: readonly string[]) {
     this.#roots = roots
@@ -34,7 +36,8 @@ export class NestedRepositories {
 
   /** What is new since the last look; `now` says when, in milliseconds. */
   look(now = performance.now()): NewRepository[] {
-    if (now - this.#lookedAt < LOOK_EVERY_MS) return []
+    this.isDue = now - this.#lookedAt < LOOK_EVERY_MS
+    if (this.isDue) return []
     this.#lookedAt = now
     const found: NewRepository[] = []
     this.#find((path) => {

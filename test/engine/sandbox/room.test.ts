@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { processesNamed, uniqueSeconds, until } from '../harness.js'
@@ -137,6 +146,25 @@ describe.skipIf(!canConfine)('a room', () => {
     await engine.run({ command })
     for (const path of [work, join(home, 'other')])
       expect(readFileSync(join(path, '.git/config'), 'utf8')).toContain('./mine')
+  })
+
+  test('what the person makes between commands is protected from the next one on', async () => {
+    const { engine, work } = await ground()
+    const tasks = join(work, '.vscode', 'tasks.json')
+    const config = join(work, '.git', 'config')
+    // The last process of a command is gone a moment after its outcome: what appears before that counts as the command's, so try again.
+    await until(async () => {
+      await engine.run({ command: 'true' })
+      for (const name of ['.vscode', '.git']) rmSync(join(work, name), { recursive: true, force: true })
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      mkdirSync(join(work, '.vscode'))
+      writeFileSync(tasks, 'mine')
+      execFileSync('git', ['init', '-q', work])
+      await engine.run({ command: 'echo evil >.vscode/tasks.json; echo evil >>.git/config' })
+      return (
+        existsSync(tasks) && readFileSync(tasks, 'utf8') === 'mine' && !readFileSync(config, 'utf8').includes('evil')
+      )
+    }, 'the cover')
   })
 
   test('a protected file that is replaced outside is protected again', async () => {

@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Quarantine } from '../../../src/os/confine/quarantine.js'
+import { temporaryFolder } from '../../engine/harness.js'
+
+function ground() {
+  const folder = temporaryFolder()
+  const [root, state] = [join(folder, 'root'), join(folder, 'state')]
+  mkdirSync(root)
+  mkdirSync(state)
+  const absent = ['.vscode', '.github/copilot-instructions.md'].map((name) => join(root, name))
+  return { root, state, quarantine: new Quarantine(state, absent, [root]) }
+}
+
+test('what comes into being while no command is in the room is the person’s, also at the end of the room', () => {
+  const { root, quarantine } = ground()
+  quarantine.enter()
+  quarantine.leave()
+  expect(quarantine.isOutdated()).toBe(false)
+  mkdirSync(join(root, '.github'))
+  expect(quarantine.isOutdated()).toBe(false)
+  mkdirSync(join(root, '.vscode'))
+  expect(quarantine.isOutdated()).toBe(true)
+  quarantine.lookLast()
+  expect(existsSync(join(root, '.vscode'))).toBe(true)
+})
+
+test('what appeared when the last command left is set aside, and told with the next look', () => {
+  const { root, state, quarantine } = ground()
+  quarantine.enter()
+  mkdirSync(join(root, '.github'))
+  writeFileSync(join(root, '.github/copilot-instructions.md'), '')
+  mkdirSync(join(root, '.vscode'))
+  quarantine.leave()
+  expect([
+    readdirSync(root),
+    readdirSync(join(root, '.github')),
+    readdirSync(join(state, 'quarantine')).length,
+  ]).toEqual([['.github'], [], 2])
+  expect(quarantine.look().map(({ path }) => path)).toEqual([
+    join(root, '.vscode'),
+    join(root, '.github/copilot-instructions.md'),
+  ])
+  expect(quarantine.look()).toEqual([])
+})
+
+test('a second change within one tick of the file system’s clock is seen', () => {
+  const { root, quarantine } = ground()
+  quarantine.enter()
+  for (let round = 0; round < 20; round++) {
+    mkdirSync(join(root, '.vscode'))
+    expect(quarantine.look().length).toBe(1)
+  }
+})
