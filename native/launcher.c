@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -254,7 +255,10 @@ int run_launcher(void) {
   for (int number = 1; number <= 64; number++) syscall(SYS_rt_sigaction, number, by_default, NULL, (size_t)8);
   prctl(PR_SET_NAME, "cerith-launch");   /* for people who look at a list of processes; nothing depends on it */
   /* Without it what leaves its command is never found again: the engine then uses the lower tier, which says what it cannot promise. */
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return 1;
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    dprintf(2, "this kernel or emulator knows no subreapers (errno %d)\n", errno);
+    return 1;
+  }
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   signal(SIGINT, SIG_IGN);

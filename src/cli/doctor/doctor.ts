@@ -56,7 +56,7 @@ async function bashFinding(): Promise<Finding> {
 async function helperFindings({ env }: Patient): Promise<Finding[]> {
   const file = findHelper(env)
   const missing = file
-    ? { what: `${file} cannot be started`, fix: 'Run it by hand with the word `version` and see what it says.' }
+    ? { what: `${file} cannot be used`, fix: 'Run it by hand with the word `serve` and see what it says.' }
     : whyNoHelper(env)
   try {
     const launcher = await startLauncher('auto')
@@ -72,7 +72,7 @@ async function helperFindings({ env }: Patient): Promise<Finding[]> {
       {
         name: 'native helper',
         state: 'degraded',
-        detail: `${missing.what}; the plain tier is used`,
+        detail: `${missing.what}${file ? await lastWords(file) : ''}; the plain tier is used`,
         fix: missing.fix,
       },
       { name: 'terminals', state: 'degraded', detail: 'need the native helper', fix: missing.fix },
@@ -80,6 +80,17 @@ async function helperFindings({ env }: Patient): Promise<Finding[]> {
   } catch (error) {
     return [{ name: 'native helper', state: 'broken', detail: messageOf(error), fix: missing.fix }]
   }
+}
+
+/** Why a helper that is there gives up at once. */
+async function lastWords(file: string): Promise<string> {
+  return new Promise((resolve) => {
+    const helper = execFile(file, ['serve'], { timeout: 5_000, env: {} }, (error, _, stderr) => {
+      const said = stderr.trim().split('\n')[0] || (error as NodeJS.ErrnoException | null)?.code
+      resolve(said ? `: ${said}` : '')
+    })
+    helper.stdin?.on('error', () => {}).end()
+  })
 }
 
 /** Whether bash really loads what is to start the programs of sessions. Without it everything works, a little slower. */

@@ -147,6 +147,14 @@ describe('why the helper cannot be used is told', () => {
     expect(await helper(plain)).toMatchObject({ state: 'degraded', fix: `Run \`chmod +x ${plain}\`.` })
   })
 
+  test('it gave up at its start, with its own words', async () => {
+    const emulated = join(base, 'emulated')
+    writeFileSync(emulated, '#!/bin/sh\necho "knows no subreapers" >&2\nexit 1\n', { mode: 0o755 })
+    expect((await helper(emulated))?.detail).toBe(
+      `${emulated} cannot be used: knows no subreapers; the plain tier is used`,
+    )
+  })
+
   test.skipIf(process.getuid?.() !== 0)('its file system is mounted noexec', async () => {
     const mount = join(base, 'noexec')
     mkdirSync(mount)
