@@ -7,6 +7,7 @@ export const subscripted =
   (program: Program): Program =>
   (call, name) => {
     for (const word of call.argv.slice(1)) {
+      if (!word.includes('[')) continue
       const text = plain(word)
       if (/\[.*(?:\$\(|`)/s.test(text) && (!/^(?:test|\[)$/.test(name) || call.argv.includes('-v')))
         call.walker.prompt(text, call.shell)

@@ -51,7 +51,7 @@ function walkIf(node: If, shell: ShellState, stdin: Input, walker: Walker): Alte
   suppose(node.clause, true, shell)
   suppose(node.clause, false, otherwise)
   let out = walker.recursion.guarded(!sure, () => walker.list(node.then, shell, stdin))
-  const ways = [{ body: node.then as CompoundList | undefined, way: shell.fork() }]
+  const ways: Way[] = []
   for (const branch of node.elif) {
     walker.list(branch.clause, otherwise, stdin)
     const way = otherwise.fork()
@@ -65,20 +65,25 @@ function walkIf(node: If, shell: ShellState, stdin: Input, walker: Walker): Alte
       ...out,
       ...walker.recursion.guarded(true, () => walker.list(node.else as CompoundList, otherwise, stdin)),
     ])
-  join(shell, [...ways, { body: node.else, way: otherwise }], walker)
+  ways.push({ body: node.else, way: otherwise })
+  join(shell, !walker.leaves(node.then, shell), ways, walker)
   return out
 }
 
+interface Way {
+  readonly body: CompoundList | undefined
+  readonly way: ShellState
+}
+
 /** What the ways leave behind, but for those that end in `exit` or the like: behind them nothing runs. */
-function join(
-  shell: ShellState,
-  ways: readonly { readonly body: CompoundList | undefined; readonly way: ShellState }[],
-  walker: Walker,
-): void {
-  const going = ways.filter(({ body, way }) => !body || !walker.leaves(body, way))
-  const [first, ...others] = going.length > 0 ? going : ways
-  if (first) shell.become(first.way)
-  for (const { way } of others) shell.absorb(way)
+function join(shell: ShellState, goesOn: boolean, ways: readonly Way[], walker: Walker): void {
+  let joined = goesOn
+  for (const { body, way } of ways) {
+    if (body && walker.leaves(body, way)) continue
+    if (joined) shell.absorb(way)
+    else shell.become(way)
+    joined = true
+  }
 }
 
 function walkWhile(node: While, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
@@ -114,16 +119,15 @@ function walkArithmeticFor(node: ArithmeticFor, shell: ShellState, stdin: Input,
 function walkCase(node: Case, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   expandSingle(node.word, shell, walker)
   let out: Alternatives = NOTHING
-  const ways: { body: CompoundList | undefined; way: ShellState }[] = []
+  const ways: Way[] = []
   for (const item of node.items) {
     for (const pattern of item.pattern) expandSingle(pattern, shell, walker)
     const way = shell.fork()
     out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(item.body, way, stdin))])
     ways.push({ body: item.body, way })
   }
-  if (!node.items.some((item) => item.pattern.some(({ text }) => text === '*')))
-    ways.unshift({ body: undefined, way: shell.fork() })
-  join(shell, ways, walker)
+  const catchesAll = node.items.some((item) => item.pattern.some(({ text }) => text === '*'))
+  join(shell, !catchesAll, ways, walker)
   return out
 }
 

@@ -3,7 +3,7 @@ import type { AndOr, CommandNode, Coproc, Pipeline } from 'unbash'
 import { surelySucceeds } from '../rules/certainty.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, ANYTHING, concat, FAILED, NOTHING, unique } from '../words/text.js'
-import { suppose } from './suppose.js'
+import { mayTell, suppose } from './suppose.js'
 import type { Input, Walker } from './walk.js'
 
 /** `a && b || c`: what follows `||` may or may not run. */
@@ -11,15 +11,18 @@ export function walkAndOr(node: AndOr, shell: ShellState, stdin: Input, walker: 
   walker.budget.affordable(node.commands.length)
   let out: Alternatives = NOTHING
   const undo: (() => void)[] = []
+  /** Only `&&` so far, or only `||`: all before held, or none did. */
+  let alike = true
   for (const [i, command] of node.commands.entries()) {
     const operator = node.operators[i - 1]
     if (i === 0) out = walker.node(command, shell, stdin)
     else {
       const sure = operator === '&&' && node.commands.slice(0, i).every(surelySucceeds)
       const way = operator === '||' ? shell.fork() : shell
-      const held = operator === '&&'
-      if (node.operators.slice(0, i).every((one) => one === operator))
-        for (const before of node.commands.slice(held ? i - 1 : 0, i)) undo.push(suppose(before, held, way))
+      alike &&= i === 1 || operator === node.operators[i - 2]
+      if (alike)
+        for (const before of node.commands.slice(operator === '&&' ? i - 1 : 0, i))
+          if (mayTell(before)) undo.push(suppose(before, operator === '&&', way))
       const printed = walker.recursion.guarded(!sure, () => walker.node(command, way, stdin))
       if (walker.isRead)
         out =
@@ -36,9 +39,10 @@ export function walkAndOr(node: AndOr, shell: ShellState, stdin: Input, walker: 
 
 /** Behind `a || exit` a held, behind `a && exit` it did not. */
 function goOn({ commands, operators }: AndOr, shell: ShellState, walker: Walker): void {
-  const [last, held] = [commands[commands.length - 1], operators[operators.length - 1] === '||']
-  const same = operators.slice(0, -1).every((operator) => operator === (held ? '&&' : '||'))
-  if (last && same && walker.leaves(last, shell))
+  const last = commands[commands.length - 1]
+  if (!last || !walker.leaves(last, shell)) return
+  const held = operators[operators.length - 1] === '||'
+  if (operators.slice(0, -1).every((operator) => operator === (held ? '&&' : '||')))
     for (const before of commands.slice(0, -1)) suppose(before, held, shell)
 }
 

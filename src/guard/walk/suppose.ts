@@ -5,6 +5,13 @@ import type { FunctionBody, ShellState } from '../words/state.js'
 
 type Node = CommandNode | Pipeline | AndOr | CompoundList
 
+/** Whether the node is a condition that could say something about a variable. */
+export function mayTell(node: Node): boolean {
+  return node.type === 'Command' ? TEST.test(node.name?.value ?? '') : node.type !== 'Redirected'
+}
+
+const TEST = /^(?:\[|test)$/
+
 /** Goes on in the state as if the condition held (or did not); the answer takes the supposition back. */
 export function suppose(condition: Node, holds: boolean, shell: ShellState): () => void {
   const undo = namesNotEmpty(condition, holds, shell).map((name) => shell.supposeNotEmpty(name))
@@ -57,7 +64,7 @@ function byExpression(test: TestExpression, holds: boolean): string[] {
 /** `[ ... ]`: without quotes an empty value is no word at all, and `[ -n $x ]` holds. */
 function byTest({ name, args }: Command, holds: boolean, shell: ShellState): string[] {
   const program = name?.value ?? ''
-  if (!/^(?:\[|test)$/.test(program) || shell.functions.has(program) || shell.aliases.has(program)) return []
+  if (!TEST.test(program) || shell.functions.has(program) || shell.aliases.has(program)) return []
   const words = args.flatMap((word) => (word.type === 'Word' ? [word] : []))
   if (program === '[') words.pop()
   const inner = words.map((word) => (word.parts ? '' : word.value))
