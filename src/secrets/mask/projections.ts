@@ -51,8 +51,9 @@ const TRIGGERS = new Uint8Array(256)
 PROJECTIONS.forEach(({ trigger }, index) => {
   TRIGGERS[trigger] = index + 1
 })
-// The last bytes of the invisible characters: the first ones begin all punctuation and drawing as well.
-for (const byte of [0x8b, 0x8c, 0x8d, 0x8e, 0x8f, 0xa0, 0xbf]) TRIGGERS[byte] = TRIGGERS[BACKSPACE] as number
+// The bytes in the middle of the invisible characters: the first ones begin all punctuation and drawing as well.
+const MIDDLE = [0x80, 0x81, 0xbb]
+for (const byte of MIDDLE) TRIGGERS[byte] = TRIGGERS[BACKSPACE] as number
 /** The end of a line is looked at as well: lines take values apart. */
 const FILLER = PROJECTIONS.length
 const LINE = FILLER + 1
@@ -67,9 +68,15 @@ const PAIRS_WITHOUT_PLUS = pairsOf(TRIGGERS_WITHOUT_PLUS)
 
 function pairsOf(triggers: Uint8Array): Uint8Array {
   const pairs = new Uint8Array(65_536)
-  for (let high = 0; high < 256; high++)
-    if (triggers[high] === 0) pairs.set(triggers, high << 8)
+  for (let high = 0; high < 256; high++) {
+    if (triggers[high] === 0 || MIDDLE.includes(high)) pairs.set(triggers, high << 8)
     else pairs.fill(1, high << 8, (high + 1) << 8)
+    // What the neighbour rules out is passed over at once: `% `, `& `, the middle of a character that is none.
+    if (triggers[high] === 0 && HEX[high] === 0) pairs[(high << 8) | PERCENT] = 0
+    if (triggers[high] === 0 && high !== 0x23 && ((high | 0x20) < 0x61 || (high | 0x20) > 0x7a))
+      pairs[(high << 8) | AMPERSAND] = 0
+  }
+  for (const high of MIDDLE) for (const low of INVISIBLE) pairs[(high << 8) | low] = 1
   return pairs
 }
 
@@ -142,7 +149,7 @@ export function findEscapes(
       continue
     }
     if (kind === FILLER) {
-      const start = raw[at] === BACKSPACE ? at : at - 2
+      const start = raw[at] === BACKSPACE ? at : at - 1
       if (start !== at && raw[start] !== 0xe2 && raw[start] !== 0xef) continue
       if (alphabet[raw[start - 1] as number] !== 1 || decodeFiller(raw, start, escape) !== 1) continue
       const end = start + escape.width
