@@ -23,6 +23,24 @@ beforeEach(() => rmSync(join(base, 'ran'), { force: true }))
 let sessions = 0
 const T = '{{secret:m}}'
 const SMUGGLED = [
+  // Arithmetic runs the substitutions in subscripts.
+  `X=${T}; echo $((X))`,
+  `X=${T}; Y=X; echo $((Y))`,
+  `X=${T}; [[ $X -eq 1 ]]`,
+  `X=${T}; [[ X -eq 1 ]]`,
+  `X=${T}; declare -i n="$X"`,
+  `X=${T}; let "a[$X]"`,
+  `X=${T}; test -v "a[$X]"`,
+  `X=${T}; unset "a[$X]"`,
+  `X=${T}; read "a[$X]" <<< 1`,
+  `X=${T}; printf -v "$X" y`,
+  `X=${T}; mapfile -C "$X" -c1 < /dev/null`,
+  `X=${T}; tr a-z b-za <<< "$X" | sh`,
+  `X=${T}; base64 -d <<< "$X" | sh`,
+  `X=${T}; echo "$X" | gzip | gunzip | sh`,
+  `X=${T}; sed "1e $X" /dev/null`,
+  `X=${T}; echo "$X" > a.c; gcc a.c && ./a.out`,
+  `X=${T}; command_not_found_handle() { eval "$X"; }; zzz`,
   `X=${T}; bash <<< "$X"`,
   `X=${T}; bash <<E\n$X\nE`,
   `bash <<E\n${T}\nE`,

@@ -67,6 +67,8 @@ const declare: Program = (call) => {
   for (const assignment of call.declared) {
     assign(assignment, call.shell, call.shell, call.walker)
     judgeVariable(assignment.name, call.shell.get(assignment.name).values, call)
+    if (call.argv.some((word) => /^-\w*i/.test(word)))
+      call.walker.calculated(call.shell.get(assignment.name).values, call.shell)
   }
   // `export "D=/"` and `declare $x` arrive as plain words.
   for (const word of call.argv.slice(1)) {

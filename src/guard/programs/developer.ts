@@ -22,7 +22,11 @@ const compiles: Program = (call) => {
     if (!/^-$|^\/dev\/(?:fd\/|stdin)|\.(?:c|cc|cpp|cxx|go|rs|java|swift|kts?|nim|cr|zig|d|v|hs|ml)$/.test(word))
       continue
     const texts = word === '-' ? (call.stdin ?? []) : call.walker.streams.contents(word, call.shell)
-    for (const text of texts) if (!hasUnknown(text)) judgeCode(plain(text), 'c', call)
+    for (const text of texts) {
+      if (hasUnknown(text)) continue
+      call.walker.code(plain(text))
+      judgeCode(plain(text), 'c', call)
+    }
   }
   return undefined
 }

@@ -56,7 +56,11 @@ export const headTail: Program = (call) => {
 /** A decoder that worked on known text gives known text; on unknown text nobody knows. */
 function decode(texts: Alternatives, work: (text: string) => string | undefined): Alternatives {
   return unique(
-    texts.map((text) => (isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) ? text : UNKNOWN)),
+    texts.map((text) => {
+      // What was a secret before it was changed is one afterwards.
+      if (text.includes('{{') && text.includes('}}')) return text
+      return isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) ? text : UNKNOWN
+    }),
   )
 }
 

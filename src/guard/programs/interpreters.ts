@@ -209,7 +209,8 @@ const sed: Program = (call) => {
 function sedScript(script: string, call: Call): void {
   for (const line of script.split(/\n/)) {
     const command = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*!?\s*\{?\s*e(?:\s+(.+))?$/s.exec(line)
-    if (command?.[1]) call.walker.script(command[1].replace(/\}\s*$/, ''), call.shell.fork())
+    if (command?.[1])
+      call.walker.script(/\{\s*e\s/.test(line) ? command[1].replace(/\}\s*$/, '') : command[1], call.shell.fork())
     else if (command && call.stdin)
       for (const text of call.stdin) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
     for (const found of substitutions(line)) {

@@ -115,6 +115,7 @@ export const npmScripts: Program = (call) => {
     }
   // Scripts are given to this program instead of to sh.
   const shell = /^(?:config|set)$/.test(verb) ? /\bscript-shell[= ](\S+)/.exec(rest.join(' '))?.[1] : undefined
+  if (shell !== undefined) call.walker.code(shell)
   if (shell !== undefined && shell.includes('/')) call.walker.external([shell], call.shell.fork(), null)
   if (verb === 'set-script') call.walker.tryScript(rest.slice(1).join(' '), call.shell)
   if (!/^(?:run|run-script|rum|test|t|start|stop|restart|install|i|ci|publish|pack|prepare)$/.test(verb))

@@ -159,10 +159,12 @@ function test(expression: TestExpression, shell: ShellState, walker: Walker): vo
     case 'TestUnary':
       expandSingle(expression.operand, shell, walker)
       return
-    case 'TestBinary':
-      expandSingle(expression.left, shell, walker)
-      expandSingle(expression.right, shell, walker)
+    case 'TestBinary': {
+      const sides = [expression.left, expression.right].map((word) => expandSingle(word, shell, walker))
+      if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(expression.operator))
+        for (const values of sides) walker.calculated(values, shell)
       return
+    }
     case 'TestLogical':
       for (const operand of expression.operands) test(operand, shell, walker)
       return

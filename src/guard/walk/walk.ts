@@ -36,6 +36,9 @@ import { complete, parseLoosely } from '../words/syntax.js'
 import { type Alternatives, ANYTHING, concat, FAILED, NOTHING, plain, readable, UNKNOWN } from '../words/text.js'
 import { TreeBuilder } from './tree.js'
 
+/** Numbers, names and operators: nothing in it is run. */
+const PLAIN_EXPRESSION = /^[\w\s+*/%<>=!&|^~?:,().-]*$/
+
 /** What policy wants to see of every effective command and every effect. */
 export interface Observer {
   command(argv: readonly string[], shell: ShellState, walker: Walker): void
@@ -414,6 +417,15 @@ export class Walker implements Runner {
           ),
       )
     return path
+  }
+
+  calculated(values: Alternatives, shell: ShellState, hops = 4): void {
+    for (const text of values) {
+      // The name of a variable: its value is read once more.
+      if (/^[A-Za-z_]\w*$/.test(text)) {
+        if (hops > 0) this.calculated(shell.get(text).values, shell, hops - 1)
+      } else if (!PLAIN_EXPRESSION.test(text) && text !== UNKNOWN) this.prompt(text, shell)
+    }
   }
 
   prompt(text: string, shell: ShellState): Alternatives {

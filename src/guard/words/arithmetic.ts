@@ -23,6 +23,7 @@ function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner,
     case 'ArithmeticWord': {
       let values: Alternatives | undefined
       for (const part of node.parts ?? []) values = folding.part(part, shell, runner)
+      runner.calculated(values ?? [node.value], shell)
       return numberOf(
         node.parts && node.parts.length === 1 && values?.length === 1 ? (values[0] ?? '') : node.value,
         shell,

@@ -12,6 +12,8 @@ export interface Runner {
   processPath(part: ProcessSubstitutionPart, shell: ShellState): string
   /** Judges the substitutions of text that bash expands once more (`${x@P}`). */
   prompt(text: string, shell: ShellState): Alternatives
+  /** Judges a value that bash reads as an expression: the subscripts in it run their substitutions. */
+  calculated(values: Alternatives, shell: ShellState): void
 }
 
 /** Folding of words that stand inside an expansion. */
