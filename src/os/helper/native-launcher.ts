@@ -119,6 +119,8 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     }
   }
 
+  /** When the launcher itself last answered an order; wardens speak for themselves. */
+  let answeredAt = 0
   let announce: ((error?: Error) => void) | null = null
   const announced = new Promise<void>((resolve, reject) => {
     announce = (error) => (error ? reject(error) : resolve())
@@ -130,6 +132,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     const { fields } = event
     if (rooms.hear(event)) return updateHold()
     const id = Number(fields['id'])
+    if ('pqsf'.includes(event.kind)) answeredAt = performance.now()
     switch (event.kind) {
       case 'v':
         launcherPid = Number(fields['pid'])
@@ -154,13 +157,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       case 's': {
         const waiter = waiting.get(id)
         waiting.delete(id)
-        const ward = createWard(
-          id,
-          fields,
-          tier,
-          send,
-          (pid) => [launcherPid, pid].filter(isStopped).filter(wake).length > 0,
-        )
+        const ward = createWard(id, fields, tier, send, (pid) => [launcherPid, pid].map(wake).includes(true))
         wards.set(id, ward)
         // Given up meanwhile: what nobody waits for must not run.
         if (!waiter) ward.kill({ signal: 9, graceMs: 0, why: 'close' })
@@ -267,13 +264,26 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   orders.unref()
   updateHold()
 
-  /** A launcher that does not answer is continued if it was stopped, and given up if that does not help. */
+  /**
+   * A launcher that answers nothing is continued if it was stopped, and given up if that does not help. One that
+   * answers others is busy: it takes orders one after the other, and a thousand of them may take longer than the limit.
+   */
   const unlessSilent = (giveUp: (error: Error) => void): (() => void) => {
-    const look = setTimeout(() => isStopped(launcherPid) && wake(launcherPid), LOOK_AFTER_MS).unref()
-    const limit = setTimeout(() => giveUp(silentError()), START_LIMIT_MS).unref()
+    const askedAt = performance.now()
+    const look = setTimeout(() => wake(launcherPid), LOOK_AFTER_MS).unref()
+    const limitIn = (ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(judge), ms).unref()
+    let limit: NodeJS.Timeout | null = limitIn(START_LIMIT_MS)
+    // After the pipe was read: answers may have waited for this process, not for the launcher.
+    const judge = (): void => {
+      if (!limit) return
+      const rest = START_LIMIT_MS - (performance.now() - Math.max(askedAt, answeredAt))
+      if (rest <= 0) giveUp(silentError())
+      else limit = limitIn(rest)
+    }
     return () => {
       clearTimeout(look)
-      clearTimeout(limit)
+      if (limit) clearTimeout(limit)
+      limit = null
     }
   }
 
@@ -364,7 +374,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       orders.end()
       ready.length = 0
       const wardens = [...wards.values()].map(({ wardenPid }) => wardenPid)
-      for (const pid of [launcherPid, ...wardens]) if (isStopped(pid)) wake(pid)
+      for (const pid of [launcherPid, ...wardens]) wake(pid)
       // Stopped again, or kept by a debugger: nothing of it may hold the host, or stay.
       const limit = setTimeout(() => {
         for (const pid of new Set(wardens)) if (pid !== launcherPid) destroy(pid)
@@ -529,13 +539,10 @@ function silentError(): ShellError {
   )
 }
 
-function isStopped(pid: number): boolean {
-  return processFacts(pid)?.state === 'T'
-}
-
-/** True when the signal was sent. */
+/** True when it was seen stopped. The signal is sent in any case: it also takes back a stop that is still on its way. */
 function wake(pid: number): boolean {
-  return signalProcess(pid, 'SIGCONT')
+  const wasStopped = processFacts(pid)?.state === 'T'
+  return signalProcess(pid, 'SIGCONT') && wasStopped
 }
 
 /** With everything below it: its own children would become orphans. */
