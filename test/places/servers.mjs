@@ -85,7 +85,12 @@ export async function startPodman(dir) {
   const clients = { env: { ...process.env, ...env } }
   must('podman', ['import', '-q', makeRoot(dir), 'localhost/box:1'], clients)
   must('podman', ['import', '-q', makeRoot(dir, { bare: true }), 'localhost/bare:1'], clients)
-  return { env, stop: async () => void spawnSync('podman', ['rm', '-af', '-t', '0'], clients) }
+  const stop = async () => {
+    spawnSync('podman', ['rm', '-af', '-t', '0'], clients)
+    // It leaves its store mounted over itself.
+    spawnSync('umount', ['-l', join(dir, 'graph/overlay')])
+  }
+  return { env, stop }
 }
 
 export async function startSlurm(dir) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { EngineOptions } from '../../src/index.js'
-import { createReader, frame, framesOf } from '../../src/reach/frames.js'
+import { createReader, frame, framesOf, outputFrame } from '../../src/reach/frames.js'
 import { proofOf } from '../../src/reach/messages.js'
 import { createNearEngine } from '../../src/reach/near/engine.js'
 import { linked, processesOf, runDirectory, temporaryFolder, until } from './harness.js'
@@ -170,12 +170,43 @@ describe('the near side', () => {
     ['a frame of no kind', frame('Z', 'x')],
     ['news of a call that is not open', frame('R', '{"id":99,"value":1}')],
     ['what is no JSON', frame('R', '{{')],
-  ])('closes the link on %s', async (_, bytes) => {
-    const far = await lyingFar({})
+  ])('closes the link on %s, and does not call such a peer again at once', async (_, bytes) => {
+    const far = await lyingFar({ reach: { linkWaitMs: 1_000 } }, { identities: ['i', 'i', 'i'] })
     const events: string[] = []
     far.engine.onLink(({ kind }) => events.push(kind))
     far.raw(bytes)
     await until(() => events.includes('down'), 'the link is closed')
+    // A link that was only cut is opened again after 0.2 s.
+    await expect(far.engine.run({ command: 'true' })).rejects.toMatchObject({ code: 'LINK_DOWN' })
+    expect(far.opens()).toBe(1)
+    await far.close()
+  })
+
+  test('masks what a place shows of a value, and never sends the key', async () => {
+    const far = await lyingFar({})
+    far.engine.secrets.set('TOKEN', VALUE)
+    const seen: string[] = []
+    const running = far.engine.run({ command: 'x', onOutput: ({ text }) => seen.push(text) })
+    const id = (await far.next('C'))['id'] as number
+    far.raw(outputFrame(id, 'stdout', 0, Buffer.from(`live ${VALUE}`)))
+    far.result(id, { stdout: VALUE, stderr: `also ${VALUE}` })
+    expect(await running).toMatchObject({ stdout: '[secret:TOKEN]', stderr: 'also [secret:TOKEN]' })
+    expect(seen.join('')).toBe('live [secret:TOKEN]')
+    expect(far.heard()).not.toContain(far.key.toString('hex'))
+    expect(far.heard()).not.toContain(far.key.toString('latin1'))
+    await far.close()
+  })
+
+  test('a client that ends with 0 is no result; another machine behind the same address is gone, not joined', async () => {
+    const far = await lyingFar({}, { identities: ['one', 'two'] })
+    const running = far.engine.run({ command: 'true' })
+    await far.next('C')
+    far.end()
+    expect(await running).toMatchObject({ status: 'failed', exitCode: null, end: { kind: 'lost' } })
+    await expect(far.engine.run({ command: 'true' })).rejects.toMatchObject({ code: 'PLACE_GONE' })
+    const next = far.engine.run({ command: 'true' })
+    far.result((await far.next('C'))['id'] as number)
+    expect((await next).status).toBe('completed')
     await far.close()
   })
 
@@ -184,43 +215,52 @@ describe('the near side', () => {
   })
 })
 
-/** An engine in name only: the test says its words. */
-async function lyingFar(options: EngineOptions, { proof = proofOf } = {}) {
+/** An engine in name only: the test says its words. For each of `identities` a link can be opened once. */
+async function lyingFar(options: EngineOptions, { proof = proofOf, identities = ['i'] } = {}) {
   const key = randomBytes(32)
-  const there = new PassThrough()
-  const back = new PassThrough()
-  let end!: () => void
-  const closed = new Promise<{ code: null; signal: null; stderr: string }>((resolve) => {
-    end = () => resolve({ code: null, signal: null, stderr: '' })
-  })
   const inbox: [string, Record<string, unknown>][] = []
-  const raw = (bytes: Buffer): void => void back.write(bytes)
+  let heard = ''
+  let raw!: (bytes: Buffer) => void
+  let end!: () => void
+  let opens = 0
   const say = (kind: string, message: object): void => raw(Buffer.concat(framesOf(kind, JSON.stringify(message))))
-  let step = 0
-  there.on('data', createReader((kind, payload) => {
-    if (kind === 'P') return
-    const message = JSON.parse(payload.toString('utf8')) as Record<string, string>
-    if (kind !== 'H') return void inbox.push([kind, message])
-    if (++step === 1) return say('h', { nonce: 'f', proof: proof(key, 'far', message['client'] as string, message['nonce'] as string, 'f') })
-    say('h', { engine: 'e', pid: 1, identity: 'i', host: 'h', platform: 'linux-x64', shell: { path: '/bin/bash', version: '5' }, cwd: '/', begun: [] })
-  })) // prettier-ignore
-  let opened = 0
+  const open = () => {
+    const identity = identities[opens++]
+    if (identity === undefined) throw new Error('not again')
+    const [there, back] = [new PassThrough(), new PassThrough()]
+    raw = (bytes) => void back.write(bytes)
+    const closed = new Promise<{ code: number; signal: null; stderr: string }>((resolve) => {
+      // As kubectl may after a lost stream.
+      end = () => resolve({ code: 0, signal: null, stderr: '' })
+    })
+    let step = 0
+    there.on('data', (bytes: Buffer) => (heard += bytes.toString('latin1')))
+    there.on('data', createReader((kind, payload) => {
+      if (kind === 'P') return
+      const message = JSON.parse(payload.toString('utf8')) as Record<string, string>
+      if (kind !== 'H') return void inbox.push([kind, message])
+      if (++step === 1) return say('h', { nonce: 'f', proof: proof(key, 'far', message['client'] as string, message['nonce'] as string, 'f') })
+      say('h', { engine: `of ${identity}`, pid: 1, identity, host: 'h', platform: 'linux-x64', shell: { path: '/bin/bash', version: '5' }, cwd: '/', begun: [] })
+    })) // prettier-ignore
+    return { input: back, output: there, closed, destroy: end, hold: () => {} }
+  }
   const engine = await createNearEngine({
     url: 'fake:',
     key,
     options: { stateDir: temporaryFolder(), ...options },
-    open: async () => {
-      if (opened++ > 0) throw new Error('only once')
-      return { input: back, output: there, closed, destroy: end, hold: () => {} }
-    },
+    open: async () => open(),
     release: async () => {},
   })
   const OUTCOME = { status: 'completed', stdout: '', stderr: '', output: null, notes: [], cwd: '/' }
   return {
     engine,
-    raw,
+    key,
     say,
-    result: (id: number) => say('R', { id, value: OUTCOME }),
+    raw: (bytes: Buffer) => raw(bytes),
+    end: () => end(),
+    heard: () => heard,
+    opens: () => opens,
+    result: (id: number, value: object = {}) => say('R', { id, value: { ...OUTCOME, ...value } }),
     async next(kind: string): Promise<Record<string, unknown>> {
       await until(() => inbox.some(([each]) => each === kind), kind)
       return inbox.splice(

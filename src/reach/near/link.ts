@@ -58,7 +58,8 @@ export class Link {
   #bad = ''
   #held = false
   #beats: NodeJS.Timeout | null = null
-  #pause: { timer: NodeJS.Timeout; end(): void } | null = null
+  /** `isFirm`: no call shortens it. */
+  #pause: { timer: NodeJS.Timeout; isFirm: boolean; end(): void } | null = null
   received = 0
 
   constructor(settings: LinkSettings, user: LinkUser) {
@@ -88,7 +89,7 @@ export class Link {
   /** Tries in the background until it is up or gone. */
   wake(): void {
     if (this.#wire || this.#trying || this.#closed) {
-      this.#pause?.end()
+      if (!this.#pause?.isFirm) this.#pause?.end()
       return
     }
     this.#downSince ||= performance.now()
@@ -127,7 +128,7 @@ export class Link {
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)) {
       if (this.#closed) return
       try {
-        if (this.#bad) await this.#rest(BAD_PEER_PAUSE_MS)
+        if (this.#bad) await this.#rest(BAD_PEER_PAUSE_MS, true)
         this.#bad = ''
         return await this.#once(lookMs)
       } catch (error) {
@@ -144,12 +145,12 @@ export class Link {
     }
   }
 
-  async #rest(ms: number): Promise<void> {
+  async #rest(ms: number, isFirm = false): Promise<void> {
     if (this.#closed) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
       if (!this.#held) timer.unref()
-      this.#pause = { timer, end: () => (clearTimeout(timer), resolve()) }
+      this.#pause = { timer, isFirm, end: () => (clearTimeout(timer), resolve()) }
     })
     this.#pause = null
   }

@@ -14,6 +14,9 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
     return value === undefined ? undefined : wordOf(value, name, address)
   }
   for (const name of address.query.keys()) setting(name)
+  const network = setting('network')
+  if (network !== undefined && /^(?:host$|ns:|container:)/.test(network))
+    throw badAddress(`${program}://?network=${network}`, 'a container that is made has a network of its own, or none')
   const image = setting('image')
   if ((image === undefined) === (address.rest === ''))
     throw badAddress(`${program}://${address.rest}`, 'it must name a container, or an image')
