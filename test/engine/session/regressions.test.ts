@@ -160,3 +160,24 @@ test('a closed session leaves no file in the folder of the engine, which has a s
   }
   expect(files()).toEqual(before)
 })
+
+test.each([
+  ['one that changes the shell', 'y=$x; echo ran | tee -a ran'],
+  ['one that does not', 'echo ran | tee -a ran'],
+  ['one program', 'tee -a ran'],
+])('a shell that writes down much does not wait for another line: its command (%s) runs once', async (_, command) => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: 'x=$(printf "%0300000d" 1)' })
+  for (let round = 1; round <= 5; round++) {
+    // The state is more than a pipe holds, and a host that is busy does not read it: the shell sleeps, with its own stdin back.
+    const busy = setInterval(() => {
+      for (const began = performance.now(); performance.now() - began < 40;);
+    }, 1)
+    const input = command === 'tee -a ran' ? { input: 'ran\n' } : {}
+    const outcome = await session
+      .run({ command: `z=${round}; ${command}`, ...input })
+      .finally(() => clearInterval(busy))
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: 'ran\n', notes: [] })
+    expect((await session.run({ command: 'grep -c ran ran' })).stdout).toBe(`${round}\n`)
+  }
+})

@@ -77,6 +77,7 @@ export class DumpReader {
   readonly #marks: DumpMarks
   #chunks: Buffer[] = []
   #length = 0
+  #received = 0
   #last: Dump | null = null
   #count = 0
   #forged = 0
@@ -86,6 +87,13 @@ export class DumpReader {
     this.#marks = marks
     this.#begin = `${STATE_BEGINS} ${marks.nonce}\0`
     this.#reader = readPipe(pipe.readEnd(), scratch, (chunk) => this.#take(chunk))
+  }
+
+  /** Whether a part of one lay in the pipe: what wrote it may have been waiting for room. */
+  grows(): boolean {
+    const before = this.#received
+    this.#reader.drainNow()
+    return this.#received !== before
   }
 
   /** How many whole dumps have come. */
@@ -123,6 +131,7 @@ export class DumpReader {
   }
 
   #take(chunk: Uint8Array): void {
+    this.#received += chunk.length
     this.#chunks.push(Buffer.from(chunk))
     this.#length += chunk.length
     if (this.#length > LONGEST_DUMP) return this.#refuse()

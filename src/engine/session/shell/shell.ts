@@ -280,7 +280,8 @@ export class SessionShell {
 
   /** Whether it has read all of them and waits for more: one that has not been given the processor yet is runnable, not asleep. */
   isIdle(): boolean {
-    return this.isAtPrompt() && processFacts(this.pid)?.state === 'S'
+    // So is one that waits for us to read its state, of which the pipe is full then.
+    return this.isAtPrompt() && processFacts(this.pid)?.state === 'S' && !this.dumps.grows()
   }
 
   /** Whether processes other than the shell were there when the last call ended. */
