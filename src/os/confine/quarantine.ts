@@ -130,8 +130,8 @@ export class Quarantine {
 
   #lookAt(directory: string, name: string): Found | null {
     const path = join(directory, name)
-    const root = this.#rootOf(path) as string
-    const facts = factsBeneath(root, path)
+    // Most often there is none: that costs one call, not the way down by descriptors.
+    const facts = exists(path) ? factsBeneath(this.#rootOf(path) as string, path) : null
     if (!facts) return null
     const waiting = this.#awaited.get(path)
     if (waiting) return this.#nowThere(path, facts, waiting)
