@@ -9,6 +9,10 @@ export interface OpenFile {
 
 /** Bash itself, and the lines of a session, use higher numbers for pipes. */
 const OWN_PIPES_FROM = 10
+/** An interactive bash keeps its input here. */
+const BASH_INPUT = 255
+/** From here on the builtin of a session keeps what it needs, among it /dev/null. */
+const BUILTIN_FROM = 1_000
 
 /** Its descriptors above 2 that a command opened: files, and pipes with a number that commands use. `ours`: the folder of our own. */
 export function openFiles(pid: number, ours: string): OpenFile[] {
@@ -19,7 +23,10 @@ export function openFiles(pid: number, ours: string): OpenFile[] {
       if (fd <= 2) continue
       const name = readlinkSync(`/proc/${pid}/fd/${fd}`)
       const isOwn =
-        name.startsWith('anon_inode') || name.startsWith(ours) || (name.startsWith('pipe:') && fd >= OWN_PIPES_FROM)
+        name.startsWith('anon_inode') ||
+        name.startsWith(ours) ||
+        (name.startsWith('pipe:') && fd >= OWN_PIPES_FROM) ||
+        (name === '/dev/null' && (fd === BASH_INPUT || fd >= BUILTIN_FROM))
       if (!isOwn) found.push({ fd, name })
     }
   } catch {

@@ -45,6 +45,11 @@ export function describeBinary(
   return `[binary output, ${sizeWords(totalBytes)}${kind ? `, ${kind}` : ''}; ${where}]\nbegins: ${head}\n`
 }
 
+/** True for what `describeBinary` made: none of the output itself is in it. */
+export function isDescription(text: string): boolean {
+  return text.startsWith('[binary output, ')
+}
+
 /** Control characters as a reader can see them (`\x07`, `\0`); tabs and line ends stay. */
 export function showControls(text: string): string {
   return CONTROLS.test(text)

@@ -29,6 +29,8 @@ export interface Policy {
   readonly timeouts: Timeouts
   readonly graceMs: number
   readonly owner: JobOwner
+  /** The field that gives a command a terminal; null: it has none. */
+  readonly terminal: 'pty' | 'tty' | null
   /** Makes job ids; one that is taken is asked for again. Null: the engine's own `shell_` + 8 hex. */
   readonly newId: IdMaker | null
   /** Programs of the dialect's own automation, and whether each feature is on. */
@@ -96,6 +98,7 @@ export const USUAL_POLICY: Policy = {
   timeouts: { defaultMs: 120_000, maxMs: 600_000, slowMs: 600_000 },
   graceMs: 2_000,
   owner: 'manager',
+  terminal: null,
   newId: null,
   automation: () => [],
 }

@@ -1,10 +1,11 @@
 /** Sentences and small formats that every dialect shares, so that a fact reads the same everywhere. */
 import type { Note } from '../contract/note.js'
 import type { ShellError } from '../contract/errors.js'
-import type { JobInfo } from '../contract/job.js'
+import type { Doing, JobInfo } from '../contract/job.js'
 import type { End, Outcome } from '../contract/outcome.js'
 import { utf8Length } from '../output/utf8.js'
-import { sizeWords } from '../output/binary.js'
+import { isDescription, sizeWords } from '../output/binary.js'
+import type { Policy } from './dialect.js'
 import type { Part } from './reading.js'
 import type { ToolResult } from './tool.js'
 import type { Ran } from './toolbox.js'
@@ -60,9 +61,12 @@ export function bodyOf(outcome: Outcome, marker = '[stderr]'): string {
 /** `clipped, 23 MB in all, whole in FILE`; '' for what is all there. Hosts cut the middle out of long texts: this belongs to the first line. */
 export function clippedWords(outcome: Outcome): string {
   if (!outcome.truncated) return ''
-  const shown = utf8Length(outcome.output ?? outcome.stdout) + utf8Length(outcome.output === null ? outcome.stderr : '')
-  const where = outcome.outputFile === null ? '' : `, whole in ${outcome.outputFile}`
-  return `clipped, ${sizeWords(outcome.omittedBytes + shown)} in all${where}`
+  const where = outcome.outputFile === null ? '' : `whole in ${outcome.outputFile}`
+  const shown = outcome.output ?? outcome.stdout
+  // The description of binary output says how much it was.
+  if (isDescription(shown)) return where
+  const bytes = outcome.omittedBytes + utf8Length(shown) + utf8Length(outcome.output === null ? outcome.stderr : '')
+  return [`clipped, ${sizeWords(bytes)} in all`, where].filter(Boolean).join(', ')
 }
 
 /** The file is named in the first line: naming it again in the middle costs tokens and says nothing. */
@@ -70,6 +74,25 @@ export function withoutFile(body: string, file: string | null): string {
   return file === null
     ? body
     : body.replaceAll(`; whole output: ${file} ...]`, ' ...]').replaceAll(`; whole in ${file}]`, ']')
+}
+
+/** What the next step with a running job depends on: where it listens, what it asks. */
+export function doingWords(info: JobInfo, { listening, waitingForInput }: Doing): string[] {
+  return [
+    ...(listening.length > 0 ? [`listening on ${listening.slice(0, 5).join(', ')}`] : []),
+    ...(waitingForInput ? [`waiting for input: ${JSON.stringify(waitingForInput.prompt)}`] : []),
+    ...(info.isRunning && info.bytes.total === 0 && listening.length > 0 ? ['nothing printed yet'] : []),
+  ]
+}
+
+/** Advice names the field that gives a command a terminal; where a dialect has no such field, it is left out. */
+export function inWordsOf(field: Policy['terminal'], note: Note): Note {
+  if (field === 'pty' || !note.text.includes('use pty')) return note
+  const text =
+    field === null
+      ? note.text.replaceAll(/, or use pty(?: and type it)?/g, '').replaceAll('use pty, or ', 'use ')
+      : note.text.replaceAll('use pty', `use ${field}`)
+  return { ...note, text }
 }
 
 export function bodyOfParts(parts: readonly Part[], marker = '[stderr]'): string {
@@ -104,5 +127,6 @@ export function noteLines(notes: readonly Note[]): string {
 /** "running for 3s" or "completed (exit 0) after 3s". */
 export function jobWords(info: JobInfo): string {
   if (info.isRunning) return `${info.status} for ${duration(info.durationMs)}`
+  if (info.status === 'timeout') return `timed out after ${duration(info.durationMs)}`
   return `${info.status} (${endWords(info)}) after ${duration(info.durationMs)}`
 }

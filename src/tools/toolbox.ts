@@ -14,6 +14,7 @@ import type { Policy, Timeouts } from './dialect.js'
 import type { ToolOptions } from './options.js'
 import { positionAfter, readJob, type OutputShape, type Reading, type ReadWish } from './reading.js'
 import { quote } from './quote.js'
+import { inWordsOf } from './texts.js'
 import type { CallOptions } from './tool.js'
 
 /** What one call wants; everything else comes from the dialect's policy and the host's options. */
@@ -98,11 +99,16 @@ export class Toolbox {
     })
     const screen = outcome.status === 'running' && outcome.id !== null ? await this.#wasShown(outcome) : null
     const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== cwdBefore
-    // Every dialect says in its own words that a command goes on, and names its own tools for it.
-    const said = outcome.notes.length === 0 ? outcome.notes : outcome.notes.filter(({ code }) => code !== 'goes-on')
+    // Every dialect says in its own words that a command goes on or asks, and names its own tools for it.
+    const said =
+      outcome.notes.length === 0
+        ? outcome.notes
+        : outcome.notes.filter(({ code }) => code !== 'goes-on' && code !== 'waits-for-input').map(this.#inWords)
     const news: readonly Note[] = moved ? [...back, { code: 'directory', text: `cwd is now ${outcome.cwd}` }] : back
     const told =
-      news.length === 0 && said.length === outcome.notes.length ? outcome : { ...outcome, notes: [...news, ...said] }
+      news.length === 0 && said.length === 0 && outcome.notes.length === 0
+        ? outcome
+        : { ...outcome, notes: [...news, ...said] }
     return {
       command: request.command as string,
       outcome: shortened(screen === null ? told : { ...told, output: screen }, call.maxFailedChars),
@@ -188,7 +194,7 @@ export class Toolbox {
       const from = wish.since === undefined ? reader.last : reader.positionOf(wish.since)
       const reading = await readJob(job, from, { ...this.#shape, ...wish })
       reader.note(reading.position)
-      return reading
+      return this.#told(reading)
     })
   }
 
@@ -203,7 +209,14 @@ export class Toolbox {
 
   /** Everything that is kept, whatever was read before. */
   async readAll(id: string, wish: ReadWish = {}): Promise<Reading> {
-    return readJob(await this.job(id), {}, { ...this.#shape, ...wish })
+    return this.#told(await readJob(await this.job(id), {}, { ...this.#shape, ...wish }))
+  }
+
+  readonly #inWords = (note: Note): Note => inWordsOf(this.policy.terminal, note)
+
+  #told(reading: Reading): Reading {
+    const { info } = reading
+    return info.notes.length === 0 ? reading : { ...reading, info: { ...info, notes: info.notes.map(this.#inWords) } }
   }
 
   /** A job of another server or connection is ended when asked for twice: the model may not know that it is another's. */

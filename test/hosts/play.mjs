@@ -17,7 +17,13 @@ mkdirSync(work)
 const command = process.env.PLAY_NODE ?? process.execPath
 // A command longer than hosts wait is played with the server as it is by default.
 const { PLAY_LONG: long } = process.env
-const args = [...server, 'mcp', ...(long ? [] : ['--yield', String(YIELD_MS), '--set', 'policy.preset=careful'])]
+const flags = long ? [] : ['--yield', String(YIELD_MS), '--set', 'policy.preset=careful']
+/** What a person would paste into the settings of the host. */
+const entry = spawnSync(
+  command,
+  [...server, 'mcp', '--print-config', host === 'claude' ? 'claude-code' : host, ...flags],
+  { encoding: 'utf8' },
+).stdout
 // Hosts written in JavaScript find the same node that runs this.
 const env = {
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
@@ -32,10 +38,9 @@ const HOSTS = {
   claude: {
     vendor: 'anthropic',
     prepare() {
-      writeFileSync(
-        join(home, 'mcp.json'),
-        JSON.stringify({ mcpServers: { cerith: { command, args, env: { CERITH_HOME: env.CERITH_HOME } } } }),
-      )
+      const { mcpServers } = JSON.parse(entry)
+      mcpServers.cerith.env = { CERITH_HOME: env.CERITH_HOME }
+      writeFileSync(join(home, 'mcp.json'), JSON.stringify({ mcpServers }))
     },
     run: (url) => ({
       argv: [
@@ -66,7 +71,7 @@ const HOSTS = {
       mkdirSync(join(home, '.codex'))
       writeFileSync(
         join(home, '.codex', 'config.toml'),
-        `model = "fake"\nmodel_provider = "fake"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"\n[model_providers.fake]\nname = "fake"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "FAKE_KEY"\n[mcp_servers.cerith]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\nenv = { CERITH_HOME = ${JSON.stringify(env.CERITH_HOME)} }\n`,
+        `model = "fake"\nmodel_provider = "fake"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"\n[model_providers.fake]\nname = "fake"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "FAKE_KEY"\n${entry}env = { CERITH_HOME = ${JSON.stringify(env.CERITH_HOME)} }\n`,
       )
     },
     run: () => ({ argv: [join(bin, 'codex'), 'exec', '--skip-git-repo-check', 'run it'], env: { FAKE_KEY: 'x' } }),
@@ -82,7 +87,9 @@ const HOSTS = {
           privacy: { usageStatisticsEnabled: false },
           telemetry: { enabled: false },
           general: { disableAutoUpdate: true },
-          mcpServers: { cerith: { command, args, trust: true, env: { CERITH_HOME: env.CERITH_HOME } } },
+          mcpServers: {
+            cerith: { ...JSON.parse(entry).mcpServers.cerith, trust: true, env: { CERITH_HOME: env.CERITH_HOME } },
+          },
         }),
       )
     },

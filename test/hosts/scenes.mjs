@@ -38,7 +38,7 @@ const USUAL = [
   {
     what: 'timeout',
     args: { command: 'echo until-then; sleep 20', timeout: 400 },
-    facts: [/until-then/, /timed out|timeout/],
+    facts: [/until-then/, /timed out|timeout/, /run_in_background/],
   },
   {
     what: 'yield',

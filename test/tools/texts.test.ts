@@ -5,10 +5,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { encode } from 'gpt-tokenizer'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createTools, DIALECTS, type DialectName, type ToolOptions, type ToolResult } from '../../src/tools/index.js'
+import { findHelper } from '../../src/os/helper/file.js'
 import { liveEngine } from './live-engine.js'
 import { COST, type CaseName } from './texts.table.js'
 
 const { engine, cwd } = await liveEngine({ env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' } })
+/** Asks before the network is used, and nobody answers. */
+const careful = await liveEngine({ policy: { preset: 'careful' } })
 const ajv = new Ajv2020({ strict: false })
 const DIALECT_NAMES = Object.keys(DIALECTS) as DialectName[]
 
@@ -20,6 +23,8 @@ interface Case {
   readonly options?: Partial<ToolOptions>
   /** Only of dialects that do not show output as it came. */
   readonly shaped?: boolean
+  /** Dialects in which it does not happen. */
+  readonly not?: readonly DialectName[]
 }
 
 const SHORT = { timeouts: { defaultMs: 2_000 } }
@@ -49,7 +54,26 @@ const RUNS: Record<Exclude<CaseName, JobCase>, Case> = {
   'read without input': { command: 'read -r answer', says: [/stdin is empty/] },
   'vim without a terminal': {
     command: 'vim() { echo "Vim: Warning: Output is not to a terminal" >&2; return 1; }; vim x',
-    says: [/not to a terminal/, /There is no terminal here: use [pt]ty/],
+    says: [/not to a terminal/, /There is no terminal here: use/],
+  },
+  'vim that waits without a terminal': {
+    command: 'vim() { echo "Vim: Warning: Output is not to a terminal" >&2; sleep 30; }; vim x',
+    says: [/not to a terminal/, /There is no terminal here: use/],
+    options: { yieldMs: 2_000 },
+    // It says so when it is over.
+    not: ['codex'],
+  },
+  'apt with its carriage returns': {
+    command: String.raw`printf 'Reading package lists... 0%%\rReading package lists... Done\r\n'`,
+    says: [/Reading package lists\.\.\. Done/],
+    never: [/\r/, /0%/],
+    shaped: true,
+  },
+  'a killed shell': { command: 'kill -9 $$', says: [/137|SIGKILL|signal: 9/], never: [/With it went/] },
+  'a memory limit': {
+    command: String.raw`python3 -c 'import time; x=[bytearray(1<<20) for _ in range(90)]; time.sleep(30)'`,
+    says: [/memory/],
+    options: { limits: { memoryBytes: 60_000_000 } },
   },
   'a pipe that broke inside': { command: 'false | cat', says: [/./] },
   'a progress bar': {
@@ -71,7 +95,18 @@ const RUNS: Record<Exclude<CaseName, JobCase>, Case> = {
   },
 }
 
-type JobCase = 'a job starts' | 'a job is read' | 'a job is killed' | 'an unknown id' | 'a wrong field'
+type JobCase =
+  | 'a screen'
+  | 'a screen that changed'
+  | 'a question'
+  | 'a server'
+  | 'a wait that ran out'
+  | 'an approval nobody gave'
+  | 'a job starts'
+  | 'a job is read'
+  | 'a job is killed'
+  | 'an unknown id'
+  | 'a wrong field'
 
 const RUN_TOOL: Record<DialectName, (command: string) => [tool: string, input: Record<string, unknown>]> = {
   house: (command) => ['Bash', { command }],
@@ -110,6 +145,8 @@ function settle(text: string): string {
     .replaceAll(/\/\S*\/state\/\S+?(?=[\s\];,"\\]|$)/g, '/state/file')
     .replaceAll(cwd, '/work')
     .replaceAll(/shell_[0-9a-f]{8}/g, 'shell_0a1b2c3d')
+    .replaceAll(/ask_[0-9a-f]+/g, 'ask_0a1b2c3d4e5f')
+    .replaceAll(/127\.0\.0\.1:\d{4,5}/g, '127.0.0.1:5173')
     .replaceAll(/bg-\d+/g, 'bg-1000000000000000')
     .replaceAll(/\b(?:pid|PID|PGID|pgid|session ID|kill -9 -|kill -- -)(\W{1,4})?\d+/g, (whole) => whole.replace(/\d+$/, '4321'))
     .replaceAll(/\b\d+(?:\.\d)?m?s\b/g, '12ms')
@@ -140,11 +177,11 @@ beforeAll(async () => {
 
 for (const dialect of DIALECT_NAMES) {
   describe(dialect, () => {
-    for (const [name, { command, says, never = [], options = {}, shaped }] of Object.entries(RUNS) as [
+    for (const [name, { command, says, never = [], options = {}, shaped, not = [] }] of Object.entries(RUNS) as [
       CaseName,
       Case,
     ][]) {
-      if (shaped && AS_IT_CAME.has(dialect)) continue
+      if ((shaped && AS_IT_CAME.has(dialect)) || not.includes(dialect)) continue
       test.concurrent(`what is read after ${name}`, async () => {
         const tools = createTools(engine, {
           dialect,
@@ -159,6 +196,11 @@ for (const dialect of DIALECT_NAMES) {
         const wanted = dialect === 'codex' && name === 'a timeout' ? [/running with session ID/] : says
         for (const words of wanted) expect(result.text).toMatch(words)
         for (const words of never) expect(result.text).not.toMatch(words)
+        // No raw control bytes reach a model, and no dialect names a field that it does not have.
+        if (!AS_IT_CAME.has(dialect)) expect(result.text).not.toMatch(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/)
+        const fields = Object.keys(tools.get(tool)!.inputSchema.properties)
+        for (const field of ['pty', 'tty'].filter((one) => !fields.includes(one)))
+          expect(result.text).not.toMatch(new RegExp(`\\buse ${field}\\b`))
         check(dialect, name, tools, tool, result)
       })
     }
@@ -187,6 +229,14 @@ for (const dialect of DIALECT_NAMES) {
         expect(unknown.isError).toBe(true)
       })
 
+    test.concurrent('what is read when a person had to be asked', async () => {
+      const tools = createTools(careful.engine, { dialect, session: `${dialect}-asks` })
+      const [tool, input] = RUN_TOOL[dialect]('curl -s http://127.0.0.1:9/')
+      const result = await tools.execute(tool, input)
+      expect(result.text).toMatch(/needs approval[^]*cerith approve ask_/)
+      check(dialect, 'an approval nobody gave', tools, tool, result)
+    })
+
     test.concurrent('bad input keeps the shape of the result', async () => {
       const tools = createTools(engine, { dialect })
       for (const { name } of tools.list()) {
@@ -199,6 +249,83 @@ for (const dialect of DIALECT_NAMES) {
     })
   })
 }
+
+/** Dialects that can look into a running command, and how. */
+const LOOKS = {
+  house: {
+    start: (command: string, pty: boolean) => ['Bash', { command, pty, run_in_background: true }],
+    read: (id: string) => ['BashOutput', { shell_id: id }],
+    type: (id: string, typed: string) => ['SendInput', { shell_id: id, text: typed }],
+    idOf: (structured: Record<string, unknown>) => String(structured['id']),
+  },
+  codex: {
+    start: (cmd: string, tty: boolean) => ['exec_command', { cmd, tty, yield_time_ms: 300 }],
+    read: (id: string) => ['write_stdin', { session_id: Number(id), yield_time_ms: 300 }],
+    type: (id: string, typed: string) => ['write_stdin', { session_id: Number(id), chars: typed, yield_time_ms: 600 }],
+    idOf: (structured: Record<string, unknown>) => String(structured['session_id']),
+  },
+} as const
+
+for (const [name, dialect] of Object.entries(LOOKS))
+  describe.skipIf(!findHelper())(`${name}, looking into a running command`, () => {
+    const begin = async (session: string, command: string, pty: boolean) => {
+      const tools = createTools(engine, { dialect: name as DialectName, session: `${name}-${session}` })
+      const step = async (what: CaseName | null, [tool, input]: readonly [string, object]) => {
+        const result = await tools.execute(tool, input)
+        if (what) check(name as DialectName, what, tools, tool, result)
+        return result
+      }
+      const id = dialect.idOf((await step(null, dialect.start(command, pty) as never)).structured)
+      return { id, step, job: await engine.job(id) }
+    }
+
+    test.concurrent('a screen is drawn, and after that only what changed', async () => {
+      const draw = String.raw`stty raw -echo; head -c 1 > /dev/null; printf '\e[?1049h\e[H'; for i in $(seq 30); do printf 'row %d%80s\r\n' $i ' '; done; head -c 1 > /dev/null; printf '\e[2;1Hchanged'; sleep 60`
+      const { id, step, job } = await begin('screen', draw, true)
+      await job.send({ text: 'x' })
+      await job.wait({ until: 'row 30', timeoutMs: 20_000 })
+      const whole = await step('a screen', dialect.read(id))
+      expect(whole.text).toMatch(/\[screen 120x40, cursor 31,1\]\nrow 1\nrow 2\n/)
+      await job.send({ text: 'x' })
+      await job.wait({ until: 'changed', timeoutMs: 20_000 })
+      const changed = await step('a screen that changed', dialect.read(id))
+      expect(changed.text).toMatch(/\[screen, changed rows only, cursor 2,8\]\n2\| changed\n/)
+      await job.kill()
+    })
+
+    test.concurrent('a question is said, and said again by the next look', async () => {
+      const { id, step, job } = await begin('question', `read -p 'Deploy? ' a; read -p 'Sure? ' b`, true)
+      await job.wait({ input: true, timeoutMs: 20_000 })
+      for (const _ of [1, 2]) {
+        const asked = await step('a question', dialect.read(id))
+        expect(asked.text).toContain('waiting for input: "Deploy?"')
+        expect(asked.text).not.toMatch(/__cerith|norc/)
+        expect(JSON.stringify(asked.structured)).toContain('Deploy?')
+      }
+      await step(null, dialect.type(id, 'y\n'))
+      await job.wait({ until: 'Sure', timeoutMs: 20_000 })
+      await job.wait({ input: true, timeoutMs: 20_000 })
+      expect((await step('a question', dialect.read(id))).text).toContain('waiting for input: "Sure?"')
+      await job.kill()
+    })
+
+    test.concurrent('a server that prints nothing is known by its port', async () => {
+      const command = `exec ${process.execPath} -e "require('net').createServer().listen(0, '127.0.0.1')"`
+      const { id, step, job } = await begin('server', command, false)
+      let read = await step(null, dialect.read(id))
+      for (let tries = 0; tries < 200 && !read.text.includes('listening'); tries++)
+        read = await step(null, dialect.read(id))
+      const listening = await step('a server', dialect.read(id))
+      expect(listening.text).toMatch(/listening on 127\.0\.0\.1:\d+, nothing printed yet/)
+      expect(JSON.stringify(listening.structured)).toMatch(/127\.0\.0\.1:\d+/)
+      if (name === 'house') {
+        const [tool] = dialect.read(id)
+        const late = await step('a wait that ran out', [tool, { shell_id: id, until: 'never', wait_ms: 50 }])
+        expect(late.text).toContain('waited 50ms: no line matched "never" yet')
+      }
+      await job.kill()
+    })
+  })
 
 test('the table names every case', () => {
   if (process.env['CERITH_WRITE_COST']) writeFileSync(process.env['CERITH_WRITE_COST'], tableText())

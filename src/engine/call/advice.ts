@@ -37,7 +37,7 @@ export function adviceFor(about: {
 }): Note[] {
   const { end, plan } = about
   const notes: Note[] = []
-  if (end.kind === 'timeout') return terminalAdvice(plan.verdict)
+  if (end.kind === 'timeout') return waitingAdvice(plan.verdict, about.stderr)
   if (end.kind !== 'exit') return notes
   const { finalCommand } = plan.verdict.facts
   if (
@@ -100,6 +100,12 @@ function failureAdvice(code: number, stderr: string, verdict: AdvisedCommand['ve
       },
     ]
   if (code === 126) return [{ code: 'exit-code', text: notExecutable(stderr) }]
+  // What was not found did not miss a terminal.
+  return code === 127 ? [] : waitingAdvice(verdict, stderr)
+}
+
+/** Why a command may wait for nothing, or failed for want of it: no terminal, no input, no editor. */
+export function waitingAdvice(verdict: AdvisedCommand['verdict'], stderr: string): Note[] {
   const tail = stderr.slice(-4_096)
   const complaint = COMPLAINTS.find(([words]) => words.test(tail))
   return complaint ? [advice(complaint[1])] : terminalAdvice(verdict)

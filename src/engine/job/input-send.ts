@@ -121,7 +121,7 @@ async function writeToPipe(
     throw new ShellError(
       'BAD_REQUEST',
       `The job ${target.id} was started without an open stdin`,
-      'Start it with openStdin: true (or pty: true) to send it input.',
+      'Start it with pty (or openStdin) to type into it; C-c works without.',
     )
   if (
     typed.length > 0 &&

@@ -13,6 +13,7 @@ import { alternateScreenAsked, lineEditorAsked } from '../terminal/modes.js'
 export const SILENCE_MS = 400
 export const AGREE_MS = 250
 const TAIL_BYTES = 4_096
+const MOVES_TO_ROWS = /\x1b\[(?:\d*;\d*)?H/
 const PAGER = /\(END\)|^:\s*$|--More--|press h|Manual page/
 
 export interface Watched {
@@ -51,7 +52,8 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
     readStored(dir, 'output.log', Math.max(0, total - TAIL_BYTES), TAIL_BYTES).bytes,
   )
   const hidden = terminal !== null && terminal.canonical && !terminal.echo
-  const fullScreen = terminal !== null && !terminal.canonical && alternateScreenAsked(dir)
+  // `top` draws over the normal screen: it moves the cursor to rows by their number, which nothing that prints lines does.
+  const fullScreen = terminal !== null && !terminal.canonical && (alternateScreenAsked(dir) || MOVES_TO_ROWS.test(tail))
   // Whoever edits lines and hides them wants a password; without the kernel's line editing the program draws itself, or has an editor of its own.
   const certain = wait === 'reads' || hidden || fullScreen
   const raw = terminal !== null && !terminal.canonical
@@ -77,10 +79,11 @@ export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string
   const how = hidden
     ? `Answer job ${id} with a {{secret:NAME}} token, never in clear`
     : fullScreen
-      ? `Send keys to job ${id} (q, C-c, ...) `
+      ? `Send keys to job ${id} (q, C-c, ...)`
       : `Send the answer to job ${id}`
   return {
-    code: 'waits-for-input',
+    // How to give a password is worth saying beside the question itself.
+    code: hidden ? 'advice' : 'waits-for-input',
     text: `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how}; or stop the job and run the command in a way that does not ask.`,
   }
 }

@@ -15,6 +15,7 @@ import type { Outcome } from '../../contract/outcome.js'
 import { LOST_EXIT } from '../../os/helper/launcher.js'
 import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
 import { writeJobRecord } from '../../os/job/record.js'
+import { waitingAdvice } from '../call/advice.js'
 import { clippedTexts, type Capture } from '../call/capture.js'
 import { overNote } from '../plan/resources.js'
 import { endOf } from '../services/ends.js'
@@ -134,7 +135,10 @@ function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: 
     id,
     session: plan.session,
     pipeStatus: null,
-    notes: [goesOnNote(reason, id, 'Read its output, wait for it or stop it by that id.')],
+    notes: [
+      ...waitingAdvice(plan.verdict, stderr?.text ?? stdout.text),
+      goesOnNote(reason, id, 'Read its output, wait for it or stop it by that id.'),
+    ],
   })
 }
 

@@ -26,7 +26,7 @@ export class Holdings {
     this.#files = openFiles(shell.pid, ours)
     const initial = this.#initial ?? new Map<string, string>()
     this.#limits = [...limitsOf(shell.pid)]
-      .filter(([name, value]) => initial.get(name) !== value && !USUAL.has(`${name} ${value}`))
+      .filter(([name, value]) => initial.get(name) !== value && !USUAL.test(`${name} ${value}`))
       .map(([name]) => name.replace(/^Max /, ''))
     const others = shell.hasOtherProcesses ? processesOf(shell.ward) : []
     this.#processes = others
@@ -53,8 +53,8 @@ export class Holdings {
   }
 }
 
-/** A shell of ours dumps no core. */
-const USUAL = new Set(['Max core file size 0                    0                    bytes'])
+/** The shell of a session dumps no core: a limit of 0 or 1 byte. */
+const USUAL = /^Max core file size [01] +[01] /
 
 function named({ pid, command }: Process): string {
   return `${pid} (${command})`

@@ -1,15 +1,16 @@
 /** Codex's unified exec: `exec_command` yields, `write_stdin` types and polls; what is alive after the yield has a session id. */
-import type { Note } from '../../../contract/note.js'
 import type { ShellError } from '../../../contract/errors.js'
+import { noteTexts } from '../../../contract/note.js'
 import type { Job, JobInfo } from '../../../contract/job.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { exitNumber } from '../../exit-number.js'
 import { RUNS, typesIntoJob } from '../../kinds.js'
 import { BY_PERMISSION } from '../../outside.js'
-import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
+import { flag, inputOf, list, outputOf, text, whole } from '../../schema.js'
 import {
   bodyOf,
   bodyOfParts,
+  doingWords,
   dryRunText,
   endWords,
   errorText,
@@ -43,6 +44,8 @@ const OUTPUT = outputOf(
     session_id: whole(),
     wall_time_seconds: { type: 'number' },
     original_token_count: whole(),
+    state: text(),
+    notes: list(text()),
     error: text(),
   },
   ['output'],
@@ -155,33 +158,31 @@ async function collect(
   const begun = performance.now()
   await job.wait({ exit: true, timeoutMs: box.patience(yieldMs), signal: call.signal })
   const tokens = typeof maxTokens === 'number' ? maxTokens : DEFAULT_TOKENS
-  const reading = await box.read(job.id, { maxChars: tokens * CHARS_PER_TOKEN })
+  const { reading, look } = await box.look(job.id, { maxChars: tokens * CHARS_PER_TOKEN })
   const { info } = reading
-  const output = withoutFile(bodyOfParts(reading.parts), info.outputFile)
+  const output = withoutFile(look.screen ?? bodyOfParts(reading.parts), info.outputFile)
+  const doing = doingWords(info, look)
   const seconds = (performance.now() - begun) / 1_000
   const original = reading.omittedBytes > 0 ? Math.ceil((reading.omittedBytes + output.length) / CHARS_PER_TOKEN) : null
   const exitCode = info.isRunning ? null : exitNumber(info)
   return {
     text: lines(
       `Wall time: ${seconds.toFixed(4)} seconds`,
-      stateOf(info),
+      [stateOf(info), ...doing].join(', '),
       original === null ? '' : `Original token count: ${original} (clipped; whole in ${info.outputFile})`,
-      noteLines(info.notes.map(inItsWords)),
+      noteLines(info.notes),
       `Output:\n${output}`,
     ),
     structured: {
       output,
       ...(exitCode === null ? { session_id: Number(info.id) || 0 } : { exit_code: exitCode }),
       wall_time_seconds: seconds,
+      ...(doing.length === 0 ? {} : { state: doing.join(', ') }),
+      ...(info.notes.length === 0 ? {} : { notes: noteTexts(info.notes) }),
       ...(original === null ? {} : { original_token_count: original }),
     },
     isError: false,
   }
-}
-
-/** Here the field is called `tty`. */
-function inItsWords({ code, text }: Note): Note {
-  return { code, text: text.replaceAll(/\buse pty\b/g, 'use tty') }
 }
 
 function stateOf(info: JobInfo): string {
@@ -196,7 +197,8 @@ function yieldOf(wanted: unknown, usualMs: number, mostMs: number): number {
 }
 
 function failed(error: ShellError): ToolResult {
-  return { text: errorText(error), structured: { output: '', error: errorText(error) }, isError: true }
+  const text = errorText(error).replace('with pty (or openStdin)', 'with tty')
+  return { text, structured: { output: '', error: text }, isError: true }
 }
 
 export const codex: Dialect = {
@@ -205,6 +207,7 @@ export const codex: Dialect = {
   policy: {
     ...USUAL_POLICY,
     state: 'fresh',
+    terminal: 'tty',
     streams: 'merged',
     clip: { kind: 'ends', maxChars: DEFAULT_TOKENS * CHARS_PER_TOKEN },
     timeouts: { defaultMs: EXEC_YIELD_MS, maxMs: MAX_POLL_MS, slowMs: MAX_POLL_MS },

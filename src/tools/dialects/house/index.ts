@@ -79,12 +79,12 @@ const bashOutput: ToolSpec = {
   inputSchema: () =>
     inputOf(
       {
-        shell_id: text('Or ids a,b'),
-        filter: text('Regex of lines'),
+        shell_id: text('Id, or ids a,b'),
+        filter: text('Only lines matching this'),
         wait_ms: whole('ms to wait'),
         until: text('Regex to wait for'),
         port: whole('Wait for a port'),
-        since: whole('Cursor'),
+        since: whole('From this cursor'),
       },
       ['shell_id'],
     ),
@@ -178,6 +178,6 @@ export const house: Dialect = {
   name: 'house',
   summary:
     'The default: a session that remembers, jobs, terminals; Bash, BashOutput, KillShell, ListShells, SendInput.',
-  policy: USUAL_POLICY,
+  policy: { ...USUAL_POLICY, terminal: 'pty' },
   tools: [bash, bashOutput, killShell, listShells, sendInput],
 }

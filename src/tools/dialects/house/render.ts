@@ -10,6 +10,7 @@ import {
   bodyOf,
   bodyOfParts,
   clippedWords,
+  doingWords,
   dryRunText,
   duration,
   endWords,
@@ -49,7 +50,7 @@ function headline({ outcome, timeoutMs }: Ran, maxMs: number): string {
     case 'timeout': {
       const afterMs = outcome.end?.kind === 'timeout' ? outcome.end.afterMs : (timeoutMs ?? 0)
       const longer = afterMs < maxMs ? `raise timeout (max ${maxMs}) or ` : ''
-      return `[timed out after ${afterMs}ms and was ended; ${longer}use run_in_background${more}; output until then:]`
+      return `[timed out after ${afterMs}ms and was ended; ${longer}use run_in_background${more}]`
     }
     case 'killed':
       return `[stopped after ${took}${outcome.end?.kind === 'kill' && outcome.end.by === 'limit' ? `, ${endWords(outcome)}` : ''}${more}]`
@@ -75,8 +76,9 @@ function ranJson(ran: Ran, maxMs: number): Record<string, unknown> {
   const { stdout, stderr, output, pipeStatus } = outcome
   const json = outcomeToJson(outcome)
   const running = outcome.status === 'running'
-  // Some hosts show the model nothing but this half: how to go on with a command that lives on must be here too.
-  const notes = [...(running ? [headline(ran, maxMs).slice(1, -1)] : []), ...noteTexts(outcome.notes)]
+  // Some hosts show the model nothing but this half: how to go on with a command that lives on or ran out of time must be here too.
+  const facts = running || outcome.status === 'timeout' ? [headline(ran, maxMs).slice(1, -1)] : []
+  const notes = [...facts, ...noteTexts(outcome.notes)]
   return saying({
     ...json,
     ...(output === null ? { stdout: stdout || null, stderr: stderr || null } : { output: output || null }),
@@ -112,7 +114,7 @@ function saying(json: Record<string, unknown>): Record<string, unknown> {
 }
 
 export function renderStarted(info: JobInfo, timeoutMs: number | null): ToolResult {
-  const limit = timeoutMs === null ? '' : `, ended after ${duration(timeoutMs)}`
+  const limit = timeoutMs === null ? '' : `, will be ended after ${duration(timeoutMs)}`
   const text = `[running in background: ${info.id}, pid ${info.pid ?? 'unknown'}${limit}; read with BashOutput, stop with KillShell]`
   return { text: lines(text, noteLines(info.notes)), structured: jobJson(info), isError: false }
 }
@@ -164,10 +166,8 @@ function newsOf({ reading: { info }, look, waited, wish }: Told): string {
   if (waited?.reason === 'until') news.push(`matched ${JSON.stringify(waited.match ?? '')}`)
   if (waited?.reason === 'port') news.push(`port ${wish?.port} is open`)
   if (waited?.reason === 'timeout' && wish) news.push(`waited ${duration(wish.waitMs)}: ${notYet(wish)}`)
-  if (look.listening.length > 0) news.push(`listening on ${look.listening.slice(0, 5).join(', ')}`)
-  if (look.waitingForInput)
-    news.push(`waiting for input: ${JSON.stringify(look.waitingForInput.prompt)}, answer with SendInput`)
-  if (info.isRunning && info.bytes.total === 0 && look.listening.length > 0) news.push('nothing printed yet')
+  news.push(...doingWords(info, look))
+  if (look.waitingForInput) news.push('answer with SendInput')
   return news.map((one) => `, ${one}`).join('')
 }
 
