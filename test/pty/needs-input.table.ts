@@ -121,7 +121,7 @@ export const WAITS: readonly Row[] = [
   { name: 'vim', command: 'vim -u NONE lines.txt', prompt: /./, needs: ['vim'] },
   { name: 'nano', command: 'nano lines.txt', prompt: /./, needs: ['nano'] },
   { name: 'dialog', command: `dialog --yesno 'Really?' 8 40`, prompt: /./, needs: ['dialog'] },
-  { name: 'top', command: 'top -d 5', prompt: /full-screen program: top/, needs: ['top'] },
+  { name: 'top', command: 'top -d 5', prompt: /./, needs: ['top'] },
   {
     name: 'ssh-keygen',
     command: 'ssh-keygen -t ed25519 -f ./fresh-key',

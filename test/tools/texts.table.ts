@@ -25,7 +25,6 @@ const TABLE = {
   "vim that waits without a terminal": { "house": [76, 99], "lango": [58, 71], "phoenix": [54, 67], "forge": [68, 152], "wave": [60, 76], "anthropic": [55, 57], "gemini": [52, 71], "openai-shell": [62, 73] },
   "apt with its carriage returns": { "house": [15, 19], "anthropic": [6, 19], "codex": [22, 21], "gemini": [8, 17], "openai-shell": [11, 28] },
   "a killed shell": { "house": [43, 47], "lango": [13, 23], "phoenix": [9, 25], "forge": [38, 109], "wave": [38, 48], "anthropic": [36, 49], "codex": [17, 14], "gemini": [11, 26], "openai-shell": [38, 52] },
-  "a memory limit": { "house": [38, 33], "lango": [67, 17], "phoenix": [26, 41], "forge": [26, 114], "wave": [27, 37], "anthropic": [34, 40], "codex": [54, 47], "gemini": [73, 99], "openai-shell": [30, 44] },
   "a pipe that broke inside": { "house": [37, 43], "lango": [25, 16], "phoenix": [25, 45], "forge": [25, 60], "wave": [25, 33], "anthropic": [25, 38], "codex": [16, 14], "gemini": [29, 39], "openai-shell": [33, 47] },
   "a progress bar": { "house": [22, 26], "anthropic": [13, 26], "codex": [29, 28], "gemini": [14, 23], "openai-shell": [18, 35] },
   "binary": { "house": [50, 76], "anthropic": [42, 58], "codex": [68, 60], "gemini": [45, 57], "openai-shell": [52, 66] },

@@ -13,7 +13,6 @@ import { alternateScreenAsked, lineEditorAsked } from '../terminal/modes.js'
 export const SILENCE_MS = 400
 export const AGREE_MS = 250
 const TAIL_BYTES = 4_096
-const MOVES_TO_ROWS = /\x1b\[(?:\d*;\d*)?H/
 const PAGER = /\(END\)|^:\s*$|--More--|press h|Manual page/
 
 export interface Watched {
@@ -52,8 +51,7 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
     readStored(dir, 'output.log', Math.max(0, total - TAIL_BYTES), TAIL_BYTES).bytes,
   )
   const hidden = terminal !== null && terminal.canonical && !terminal.echo
-  // `top` draws over the normal screen: it moves the cursor to rows by their number, which nothing that prints lines does.
-  const fullScreen = terminal !== null && !terminal.canonical && (alternateScreenAsked(dir) || MOVES_TO_ROWS.test(tail))
+  const fullScreen = terminal !== null && !terminal.canonical && alternateScreenAsked(dir)
   // Whoever edits lines and hides them wants a password; without the kernel's line editing the program draws itself, or has an editor of its own.
   const certain = wait === 'reads' || hidden || fullScreen
   const raw = terminal !== null && !terminal.canonical
