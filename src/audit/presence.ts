@@ -1,5 +1,6 @@
 /** Tells engines that a person is there to answer (`approve --watch`, `top`, the page): then a call may wait for an answer. */
-import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { removeQuietly } from '../os/quietly.js'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, processFacts } from '../os/proc.js'
 import { ensurePrivateDirectory } from '../os/state-dir.js'
@@ -28,12 +29,4 @@ export function isAnyonePresent(stateDir: string): boolean {
     removeQuietly(join(dir, name))
     return false
   })
-}
-
-function removeQuietly(file: string): void {
-  try {
-    unlinkSync(file)
-  } catch {
-    // Gone already.
-  }
 }

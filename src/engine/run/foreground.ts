@@ -5,7 +5,7 @@ import type { StreamName } from '../../contract/output.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { feedPipe } from '../../os/feed.js'
 import { LOST_AT_START, PLAIN_TIER_CAVEAT, STOPPED_NOTE, type LaunchSpec, type Ward } from '../../os/helper/launcher.js'
-import { closeQuietly } from '../../os/helper/native-launcher.js'
+import { closeQuietly, removeQuietly } from '../../os/quietly.js'
 import { readPipe, type Held, type PipeReader } from '../../os/pipe-reader.js'
 import { processesOf } from '../../os/helper/processes.js'
 import { commandLine } from '../../os/proc.js'
@@ -294,13 +294,5 @@ function leftoverNote(pids: readonly number[], held: boolean): Note {
   return {
     code: 'still-there',
     text: `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`,
-  }
-}
-
-function removeQuietly(file: string): void {
-  try {
-    unlinkSync(file)
-  } catch {
-    // Gone with its folder.
   }
 }

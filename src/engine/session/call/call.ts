@@ -1,6 +1,6 @@
 /** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
+import { removeQuietly } from '../../../os/quietly.js'
 import { stillThere, type Note } from '../../../contract/note.js'
-import { unlinkSync } from 'node:fs'
 import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import type { Pipe } from '../../../os/helper/launcher.js'
@@ -414,13 +414,5 @@ async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stop
     return (await within(ready, RECOVER_LIMIT_MS)) && shell.alive
   } finally {
     clearInterval(again)
-  }
-}
-
-function removeQuietly(file: string): void {
-  try {
-    unlinkSync(file)
-  } catch {
-    // Gone.
   }
 }

@@ -1,6 +1,6 @@
 /** The files that a session's shell sources: its commands, and lines of ours that are too long to be typed every time. */
 import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
-import { closeQuietly } from '../../../os/helper/native-launcher.js'
+import { closeQuietly } from '../../../os/quietly.js'
 import type { Services } from '../../services/services.js'
 import { dumpFileText, endFileText, fileOf, leaveFileText, settleFileText, setUpCode, type Marks } from './lines.js'
 

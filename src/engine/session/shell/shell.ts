@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { fstatSync, readSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../../../os/helper/launcher.js'
-import { closeQuietly } from '../../../os/helper/native-launcher.js'
+import { closeQuietly } from '../../../os/quietly.js'
 import { readInto, type PipeReader } from '../../../os/pipe-reader.js'
 import { watchChildren, type ChildrenWatch } from '../../../os/children.js'
 import { processesOf } from '../../../os/helper/processes.js'

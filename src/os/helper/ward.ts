@@ -1,0 +1,186 @@
+/** A started command as the engine sees it, fed by the frames of its launcher; and what is said when one of them fails. */
+import { getSystemErrorName } from 'node:util'
+import { ShellError } from '../../contract/errors.js'
+import type { OverLimit, Usage } from '../../contract/outcome.js'
+import { descendantsOf, processFacts, signalProcess } from '../proc.js'
+import { hex, limitFields, maskField } from './start.js'
+import { startHint, type Launcher, type LeaderExit, type Passed, type Ward } from './launcher.js'
+
+export interface LiveWard extends Ward {
+  endAsked: boolean
+  settleExit(exit: LeaderExit): void
+  settleGone(): void
+  settleRecorded(): void
+  settleMoved(error: ShellError | null): void
+  settlePassed(passed: Passed): void
+  settleUsage(usage: Usage | null, over: OverLimit | null): void
+}
+
+export function createWard(
+  id: number,
+  fields: Readonly<Record<string, string>>,
+  tier: Launcher['tier'],
+  send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void,
+  wakeIfStopped: (pid: number) => boolean,
+): LiveWard {
+  let settleExit!: (exit: LeaderExit) => void
+  let settleGone!: () => void
+  let settleRecorded!: () => void
+  let settleMoved: (error: ShellError | null) => void = () => {}
+  let settleUsage: (usage: Usage | null) => void = () => {}
+  let settlePassed: (passed: Passed) => void = () => {}
+  let onOver: (over: OverLimit) => void = () => {}
+  const state: Ward['state'] = { exited: null, gone: false, wasStopped: false }
+  const exited = new Promise<LeaderExit>((resolve) => (settleExit = resolve))
+  const gone = new Promise<void>((resolve) => (settleGone = resolve))
+  const recorded = new Promise<void>((resolve) => (settleRecorded = resolve))
+  return {
+    pid: Number(fields['pid']),
+    pgid: Number(fields['pid']),
+    wardenPid: Number(fields['warden']),
+    sharesWarden: tier === 'plain',
+    initPid: Number(fields['init'] ?? 0) || null,
+    wardenStart: fields['warden_start'] ?? '',
+    leaderStart: fields['leader_start'] ?? '',
+    exited,
+    gone,
+    recorded,
+    state,
+    onOutput: null,
+    endAsked: false,
+    settleExit(exit) {
+      state.exited ??= exit
+      settleUsage(null)
+      settlePassed({ bytes: 0, why: 'exit' })
+      settleExit(exit)
+    },
+    settleGone() {
+      state.gone = true
+      settleGone()
+    },
+    settleRecorded: () => settleRecorded(),
+    settleMoved: (error) => settleMoved(error),
+    settlePassed: (passed) => settlePassed(passed),
+    settleUsage(usage, over) {
+      if (over) onOver(over)
+      else settleUsage(usage)
+    },
+    kill({ signal = 15, graceMs, why }) {
+      this.endAsked = true
+      // An order to a watcher that was stopped would lie in its pipe for ever.
+      if (wakeIfStopped(this.wardenPid)) state.wasStopped = true
+      send('K', [
+        ['id', id],
+        ['sig', signal],
+        ['grace', Math.ceil(graceMs)],
+        ['why', why],
+      ])
+    },
+    moveToBackground(spec) {
+      return new Promise((resolve, reject) => {
+        settleMoved = (error) => (error ? reject(error) : resolve())
+        send('B', [
+          ['id', id],
+          ['dir', spec.dir],
+          ['head', spec.headBytes],
+          ['tail', spec.tailBytes],
+          ['out_at', spec.outAt],
+          ['err_at', spec.errAt],
+          ['detached', spec.detached ? 1 : 0],
+          ...(spec.outPath ? [['out_path', spec.outPath] as const] : []),
+          ...(spec.errPath ? [['err_path', spec.errPath] as const] : []),
+          ['out_held', hex(spec.outHeld)],
+          ['err_held', hex(spec.errHeld)],
+          ...(spec.masks ?? []).map(maskField),
+        ])
+      })
+    },
+    closeOutput: (which) =>
+      send('U', [
+        ['id', id],
+        ['err', which === 'err' ? 1 : 0],
+      ]),
+    widen: () => send('W', [['id', id]]),
+    passOn(path) {
+      if (state.exited) return Promise.resolve({ bytes: 0, why: 'exit' })
+      return new Promise((resolve) => {
+        settlePassed = resolve
+        send('T', [
+          ['id', id],
+          ['path', path],
+        ])
+      })
+    },
+    takeBack: () => send('T', [['id', id]]),
+    holdBack: (held) =>
+      send('H', [
+        ['id', id],
+        ['held', held ? 1 : 0],
+      ]),
+    watch(limits, whenOver) {
+      onOver = whenOver
+      send('L', [['id', id], ...limitFields(limits)])
+    },
+    unwatch() {
+      onOver = () => {}
+      if (state.exited) return Promise.resolve(null)
+      return new Promise((resolve) => {
+        settleUsage = resolve
+        send('L', [
+          ['id', id],
+          ['end', 1],
+        ])
+      })
+    },
+    resize(size) {
+      send('Z', [
+        ['id', id],
+        ['cols', size.cols],
+        ['rows', size.rows],
+      ])
+    },
+  }
+}
+
+export function errnoName(errno: number): string {
+  try {
+    return getSystemErrorName(-errno)
+  } catch {
+    return `error ${errno}`
+  }
+}
+
+export function pipeError(errno: string): ShellError {
+  return new ShellError('SPAWN_FAILED', `No pipe could be made for the command (${errno})`, startHint(errno))
+}
+
+export function moveError(errno: string, what: string): ShellError {
+  return new ShellError(
+    errno === 'ENOSPC' || errno === 'EDQUOT' ? 'STATE_UNWRITABLE' : 'SPAWN_FAILED',
+    `The command could not go on as a job: ${what} failed with ${errno}`,
+    startHint(errno),
+  )
+}
+
+export function silentError(): ShellError {
+  return new ShellError(
+    'SPAWN_FAILED',
+    'The helper that starts commands does not answer',
+    'It may have been stopped, or the machine is overloaded; create a new engine, or try again later.',
+  )
+}
+
+/** True when it was seen stopped. The signal is sent in any case: it also takes back a stop that is still on its way. */
+export function wake(pid: number): boolean {
+  const wasStopped = processFacts(pid)?.state === 'T'
+  return signalProcess(pid, 'SIGCONT') && wasStopped
+}
+
+/** With everything below it: its own children would become orphans. */
+export function destroy(pid: number): void {
+  for (const one of [...descendantsOf(pid), pid]) signalProcess(one, 'SIGKILL')
+}
+
+export function closedError(): ShellError {
+  return new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
+}
