@@ -128,15 +128,21 @@ static bool is_kept(void) {
 }
 
 /* Nobody may be there to read it: the shell goes on, with a command that its engine has left. */
-static bool write_report(int fd, const Report *report) {
+static bool write_all(int fd, const char *text, size_t length) {
   struct sigaction ignore, before;
   memset(&ignore, 0, sizeof ignore);
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, &before);
-  ssize_t written;
-  while ((written = write(fd, report->text, report->length)) < 0 && errno == EINTR) {}
+  ssize_t written = 0;
+  while (length > 0) {
+    written = write(fd, text, length);
+    if (written < 0 && errno != EINTR) break;
+    if (written < 0) continue;
+    text += written;
+    length -= (size_t)written;
+  }
   sigaction(SIGPIPE, &before, NULL);
-  return written > 0;
+  return length == 0;
 }
 
 /* Nothing can be said when it fails, and the session asks. */
@@ -146,13 +152,14 @@ static bool send(Report *report) {
   bool was_kept = is_kept();
   int fd = was_kept ? kept : open(report_path, O_WRONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  bool sent = write_report(fd, report);
+  bool sent = write_all(fd, report->text, report->length);
   if (was_kept) return sent;
   if (kept < 0) keep_open(fd);
   close(fd);
   return sent;
 }
 
+/* F: status argument stages */
 static void send_end(int status, const char *last_argument) {
   Report report;
   begin(&report, "F");
@@ -272,6 +279,12 @@ static bool told = true;
 
 static int put_away(int fd) { return duplicate_high(fd, KEPT_FROM + KEPT_SPREAD); }
 
+static int move_away(int fd) {
+  int made = put_away(fd);
+  if (fd >= 0) close(fd);
+  return made;
+}
+
 static bool is_same(int one, int other) {
   struct stat a, b;
   return one >= 0 && look_at(one, &a) == 0 && look_at(other, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
@@ -349,7 +362,7 @@ static void add_stages(Report *report) {
   free(stages);
 }
 
-/* The fields of an end: status, options, directory, last argument, what bash would act upon at its prompt, stdin, stages. */
+/* T, E: status options directory argument prompts stdin stages */
 static void describe(Report *report, const char *kind, int status) {
   begin(report, kind);
   add_number(report, status);
@@ -387,18 +400,48 @@ static void leave(void *unused) {
   send(&report);
 }
 
-/* What the file writes down becomes a whole dump by its last words, which stand in no file: nothing that reads ours can imitate one. */
-static void write_down(void) {
+/* The shell's own stdout while its state is written down. */
+static int output = -1;
+
+static void give_output_back(void *unused) {
+  (void)unused;
+  if (output < 0) close(1);
+  else {
+    dup2(output, 1);
+    close(output);
+  }
+  output = -1;
+}
+
+static void print_into(int fd) {
+  output = put_away(1);
+  /* Also where an interrupt ends it. */
+  begin_unwind_frame("cerith state");
+  add_unwind_protect(give_output_back, NULL);
+  dup2(fd, 1);
   source_file(dump_path, 0);
+  run_unwind_frame("cerith state");
+}
+
+/* What the file prints becomes a whole dump by its last words, which stand in no file: nothing that reads ours can imitate one. It is put
+   together in memory and sent at once: written piece by piece, it would wake its reader for each of them. */
+static void write_down(void) {
+  static char text[65536];
   Report end;
   end.length = 0;
   add(&end, "\0end ", 5);
   add(&end, mark, strlen(mark));
   add(&end, " after", 7);
-  int fd = open(state_path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  write_report(fd, &end);
-  close(fd);
+  int pipe = move_away(open(state_path, O_WRONLY | O_CLOEXEC));
+  if (pipe < 0) return;
+  int memory = move_away((int)syscall(SYS_memfd_create, "state", 1u /* close-on-exec */));
+  int sheet = memory < 0 ? pipe : memory;
+  print_into(sheet);
+  write_all(sheet, end.text, end.length);
+  ssize_t got;
+  for (off_t at = 0; memory >= 0 && (got = pread(memory, text, sizeof text, at)) > 0; at += got) write_all(pipe, text, (size_t)got);
+  if (memory >= 0) close(memory);
+  close(pipe);
 }
 
 static int evaluate(WordList *words) {

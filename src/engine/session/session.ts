@@ -352,10 +352,7 @@ export class LiveSession implements Session {
     if (request?.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
-    const moved = this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)
-    // The launcher says so in a moment.
-    if (!moved && this.#shell) await within(this.#shell.ward.exited, DEATH_LIMIT_MS)
-    const notes = [...this.#news.splice(0), ...(moved ?? [])]
+    const notes = [...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
     await this.#enterDirectory(notes)
     const judged = (): Promise<Plan> =>
       planRun(
@@ -424,7 +421,12 @@ export class LiveSession implements Session {
 
   /** The live shell, or its successor with the last state. */
   async #ready(notes: Note[]): Promise<SessionShell> {
-    if (this.#shell?.alive) return this.#shell
+    if (this.#shell?.alive) {
+      if (!this.#shell.isDoomed) return this.#shell
+      // The launcher says so in a moment.
+      await within(this.#shell.ward.exited, DEATH_LIMIT_MS)
+      if (this.#shell.alive) return this.#shell
+    }
     const memory = this.#memory
     if (this.#shell) {
       if (!this.#shell.endIsTold) {

@@ -120,11 +120,13 @@ describe.each(ENGINES)('the state of a shell, %s the builtin', (_, make) => {
   test('a dump that a command imitates with all it can find is not believed, and that is said', async () => {
     const session = await (await make()).session()
     await session.run({ command: 'kept=true; export kept' })
-    // Everything that stands in a file of the session, written in the form of a whole dump into every pipe that can be opened.
+    // Everything that stands in a file of the session, written in the form of a whole dump into every pipe that is named there, and into
+    // those that were made right behind one of them: no file names the pipe of the state itself.
     const forge = String.raw`
       d=$(dirname "$BASH_SOURCE")
       marks=$(grep -aoh '[0-9a-f]\{24\}' "$d"/* 2>/dev/null | sort -u)
-      for pipe in $(grep -aoh '/proc/[0-9]*/fd/[0-9]*' "$d"/* 2>/dev/null | sort -u); do
+      named=$(grep -aoh '/proc/[0-9]*/fd/[0-9]*' "$d"/* 2>/dev/null | sort -u)
+      for pipe in $named $(for one in $named; do for k in 1 2; do echo "${'$'}{one%/*}/$((${'$'}{one##*/} + k))"; done; done); do
         for mark in $marks; do for proof in $marks; do for word in after leaving; do
           [ -p "$pipe" ] && [ -w "$pipe" ] && {
             printf 'cerith-state %s' $mark

@@ -309,7 +309,7 @@ export async function followInShell(
   const stopped = stopping ? await (stopping as Promise<Stopped>) : null
   if (stopped && stopped.left.length > 0) notes.push(stillThere(stopped.left.join(', ')))
   // A command that interrupts its own shell may have done so with our signal.
-  const interrupted = stopped !== null || (report?.kind === 'E' && report.fields[0] === '130')
+  const interrupted = stopped !== null || (report?.kind === 'E' && report.status === 130)
   if (interrupted && shell.alive && !(await recover(shell, memory, stopped))) {
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'timeout' })
     await shell.ward.exited
@@ -325,7 +325,7 @@ export async function followInShell(
     memory.unread = true
   }
   // A command that cannot have printed anything has nothing left to be read.
-  if (!(care.silent && report?.kind === 'F' && report.fields[0] === '0')) await shell.caughtUp()
+  if (!(care.silent && report?.kind === 'F' && report.status === 0)) await shell.caughtUp()
   if (shell.streams.passThrough) await shell.streams.quiet()
   if (!shell.alive) {
     shell.streams.releasePipes()

@@ -1,7 +1,7 @@
 /** A session's directory may be deleted by its last command or by somebody else: the session then goes on in the nearest one that exists. */
 import type { Note } from '../../../contract/note.js'
 import { isDirectory, nearestExisting, type Seen } from '../../../os/paths.js'
-import { hasProc, linkOf } from '../../../os/proc.js'
+import { linkOf } from '../../../os/proc.js'
 import { quoteWord } from '../../plan/quote.js'
 import type { SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
@@ -16,17 +16,16 @@ export class SessionDirectory {
     this.#look = look
   }
 
-  /** Nothing has happened to it since it was looked at; the kernel says so in one word, and says nothing of a shell that is dying. */
+  /** Nothing has happened to it since it was looked at; the kernel says so in one word. */
   isUnchanged(shell: SessionShell): boolean {
     return this.#seen !== null && linkOf(shell.pid, 'cwd') === this.#seen
   }
 
-  /** Moves the session where it is necessary, and says so. Null: the shell is dying. */
-  check(memory: SessionMemory, shell: SessionShell | null): Note[] | null {
+  /** Moves the session where it is necessary, and says so. */
+  check(memory: SessionMemory, shell: SessionShell | null): Note[] {
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
     const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
-    if (at === null) return hasProc ? null : []
-    if (shell && at === this.#seen) return []
+    if (at === null || (shell && at === this.#seen)) return []
     this.#seen = shell ? at : null
     const isGone = (!shell || at.endsWith(' (deleted)')) && nearestExisting(at, this.#look) !== at
     const lost = isGone && !isThere(memory, this.#look)

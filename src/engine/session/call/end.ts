@@ -9,9 +9,9 @@ import { endOf } from '../../services/ends.js'
 import { endedOutcome } from '../../services/outcomes.js'
 import type { Plan } from '../../plan/plan.js'
 import { exitTrapLine } from '../shell/lines.js'
-import type { LastCommand, SessionMemory } from './memory.js'
+import type { SessionMemory } from './memory.js'
 import { SILENCE, type CallOutput } from './output.js'
-import type { Report } from '../shell/report.js'
+import type { EndReport } from '../shell/report.js'
 import type { SessionShell } from '../shell/shell.js'
 import { AFTER, LEAVING } from '../shell/dump.js'
 import { hooksLeftOut, utf8, type ShellState } from '../shell/state.js'
@@ -20,7 +20,7 @@ import { hooksLeftOut, utf8, type ShellState } from '../shell/state.js'
 export type Stop = 'timeout' | 'caller' | 'close' | 'interrupt' | 'limit'
 
 export function endOfCall(
-  report: Report | null,
+  report: EndReport | null,
   shell: SessionShell,
   stop: Stop | null,
   forced: boolean,
@@ -39,45 +39,23 @@ export function endOfCall(
       return { kind: 'signal', signal: 'SIGINT' }
     case null:
   }
-  if (report) return { kind: 'exit', code: Number(report.fields[0]) }
+  if (report) return { kind: 'exit', code: report.status }
   const { exited } = shell.ward.state
   return exited ? endOf(exited, null, plan) : { kind: 'lost', reason: 'the shell did not answer' }
 }
 
-/** `PIPESTATUS` as the report has it. */
-function stagesOf(report: Report): number[] {
-  const stages = report.fields.slice(report.kind === 'F' ? 2 : 6)
-  return (stages.length > 0 ? stages : report.fields.slice(0, 1)).map(Number)
-}
-
-/** The last one of each report is made once: a shell that says the same again gives the same report. */
-const lasts = new WeakMap<Report, LastCommand>()
-
-/** What the next command may ask about one that left the shell as it was. */
-export function lastOf(report: Report): LastCommand {
-  const known = lasts.get(report)
-  if (known) return known
-  const last = { status: Number(report.fields[0]), argument: argumentOf(report), stages: stagesOf(report) }
-  lasts.set(report, last)
-  return last
-}
-
-function argumentOf({ kind, fields }: Report): string {
-  return fields[kind === 'F' ? 1 : 3] ?? ''
-}
-
 /** What the next command may ask about this one. */
-function rememberLast(report: Report | null, end: End, memory: SessionMemory): void {
+function rememberLast(report: EndReport | null, end: End, memory: SessionMemory): void {
   const status = end.kind === 'exit' ? end.code : 130
   memory.last = {
     status,
-    argument: report ? argumentOf(report) : '',
-    stages: report && report.kind !== 'E' && end.kind === 'exit' ? stagesOf(report) : [status],
+    argument: report?.argument ?? '',
+    stages: report && end.kind === 'exit' ? report.stages : [status],
   }
 }
 
 export function remember(
-  report: Report | null,
+  report: EndReport | null,
   shell: SessionShell,
   plan: Plan,
   end: End,
@@ -86,17 +64,17 @@ export function remember(
 ): void {
   // After a comment `$?` is still that of the command before.
   if (!plan.verdict.shell.empty) rememberLast(report, end, memory)
-  const unchanged = report?.kind === 'F'
-  if (unchanged && shell.alive) return
+  if (report?.kind === 'F' && shell.alive) return
   memory.expect(plan.verdict.mutations)
   // What cannot have changed the shell writes nothing down behind it.
   if (!inert || !shell.alive) memory.noteDump(shell, AFTER)
-  if (report && !unchanged) memory.hear(report)
+  const told = report?.kind === 'F' ? null : report
+  if (told) memory.hear(told)
   // A limit may keep the shell from ever writing it down again.
   if (memory.unread && /\bulimit\b/.test(plan.command)) memory.learn(shell.readState())
   if (shell.alive) {
     // `$PWD` unchanged: nobody moved. (Who assigns PWD changes it.)
-    if (report?.fields[2] !== memory.cwd) memory.cwd = directoryOf(shell.pid, report?.fields[2]) ?? memory.cwd
+    if (told?.directory !== memory.cwd) memory.cwd = directoryOf(shell.pid, told?.directory) ?? memory.cwd
     return
   }
   memory.learn(shell.readState())
@@ -202,7 +180,7 @@ interface EndedCall {
   readonly command: Pick<Plan, 'command' | 'cwd' | 'verdict'>
   /** Null: it printed nothing. */
   readonly output: CallOutput | null
-  readonly report: Report | null
+  readonly report: EndReport | null
   readonly end: End
   readonly notes: readonly Note[]
   readonly startedAt: number
@@ -226,7 +204,7 @@ export function endedCall({
 }: EndedCall): Outcome {
   const merged = output?.merged ?? false
   const texts = output?.texts() ?? SILENCE
-  const stages = report && report.kind !== 'E' && command.verdict.facts.lastPipelineStages > 1 ? stagesOf(report) : []
+  const stages = report && command.verdict.facts.lastPipelineStages > 1 ? report.stages : []
   const pipeStatus = stages.length > 1 ? stages : null
   const advice = adviceFor({ end, plan: command, stderr: merged ? texts.out.text : texts.err.text, pipeStatus })
   return endedOutcome({

@@ -3,7 +3,7 @@ import type { ShellFacts, Verdict } from '../../../contract/verdict.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
 import { Holdings } from './holdings.js'
 import type { UserTraps } from '../shell/call-text.js'
-import type { Report } from '../shell/report.js'
+import type { ShellReport } from '../shell/report.js'
 import type { SessionShell } from '../shell/shell.js'
 import { LOADED } from '../shell/lines.js'
 
@@ -206,12 +206,11 @@ export class SessionMemory {
   }
 
   /** The report of a command's end. */
-  hear(report: Report): void {
-    const options = report.fields[1] ?? ''
+  hear({ options, prompts, ownStdin }: ShellReport): void {
     this.#xtrace = options.includes('x')
     this.#verbose = options.includes('v')
-    this.#prompts = (report.fields[4] ?? '') !== ''
-    this.ownStdin = (report.fields[5] ?? '') !== ''
+    this.#prompts = prompts
+    this.ownStdin = ownStdin
   }
 
   hearTraps(text: string): void {

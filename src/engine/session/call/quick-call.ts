@@ -11,10 +11,10 @@ import { quietOutcome } from '../../services/outcomes.js'
 import { environmentOf, planOf, type Plan } from '../../plan/plan.js'
 import type { Answer, ReportReceiver } from '../shell/answer.js'
 import { followInShell, isUrgent, NEVER_BEGUN, NOBODY, type CallSite } from './call.js'
-import { endedCall, lastOf, leftoverNotes } from './end.js'
+import { endedCall, leftoverNotes } from './end.js'
 import { CallOutput } from './output.js'
 import type { QuickCommand } from './quick.js'
-import type { Report } from '../shell/report.js'
+import type { EndReport } from '../shell/report.js'
 import type { Waiting } from '../shell/stall.js'
 import type { Sinks } from '../shell/streams.js'
 
@@ -27,7 +27,7 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
   readonly #over: () => void
   #plan: Plan | null = null
   #output: CallOutput | null = null
-  #given: Report | null | undefined = undefined
+  #given: EndReport | null | undefined = undefined
   #followed = false
   /** Of the call that it has become. */
   #answer: Answer | null = null
@@ -76,18 +76,18 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
 
   // ---- the short way ----
 
-  give(report: Report | null): void {
+  give(report: EndReport | null): void {
     if (this.#given !== undefined || this.#followed) return
     this.#given = report
     const { shell, care } = this.#known
     if (!report || report.kind === 'E' || !shell.alive) this.slow()
     // A command that cannot have printed anything has nothing left to be read.
-    else if (care.silent && report.fields[0] === '0') this.#settle(report)
+    else if (care.silent && report.status === 0) this.#settle(report)
     else setImmediate(goOn, this, report)
   }
 
   /** See `SessionShell.caughtUp`. */
-  caughtUp(report: Report): void {
+  caughtUp(report: EndReport): void {
     if (this.#followed) return
     const { shell } = this.#known
     if (!shell.alive) return this.slow()
@@ -95,27 +95,27 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
     this.#settle(report)
   }
 
-  #settle(report: Report): void {
+  #settle(report: EndReport): void {
     // Whoever wants to stop it from here on comes too late.
     this.#followed = true
     const { shell, care } = this.#known
     const { memory, name: session } = this.#site
     shell.stall.end(this)
     const { held } = shell.detach(care)
-    memory.last = lastOf(report)
+    memory.last = report
     const outcome =
-      this.#output === null && !held && report.fields[0] === '0' && memory.last.stages.length <= 1
+      this.#output === null && !held && report.status === 0 && memory.last.stages.length <= 1
         ? quietOutcome({ durationMs: this.#call.age, cwd: memory.cwd, pid: shell.pid, pgid: shell.ward.pgid, session })
         : this.#fullOutcome(report, held)
     this.#over()
     this.#call.settle(outcome)
   }
 
-  #fullOutcome(report: Report, held: boolean): Outcome {
+  #fullOutcome(report: EndReport, held: boolean): Outcome {
     const { shell } = this.#known
     const { memory, name: session } = this.#site
     this.#output?.end()
-    const end = { kind: 'exit', code: Number(report.fields[0]) } as const
+    const end = { kind: 'exit', code: report.status } as const
     return endedCall({
       shell,
       command: this.#known,
@@ -200,4 +200,4 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
   }
 }
 
-const goOn = (call: QuickCall, report: Report): void => call.caughtUp(report)
+const goOn = (call: QuickCall, report: EndReport): void => call.caughtUp(report)

@@ -60,18 +60,29 @@ export class QuickCommands {
   }
 }
 
+/** Fields that change nothing about how the shell is given the command. Whatever is not named here is looked at in full. */
+const ANY_VALUE: ReadonlySet<string> = new Set<keyof RunRequest>([
+  'command',
+  'timeoutMs',
+  'graceMs',
+  'ansi',
+  'progress',
+  'binary',
+  'clip',
+  'onOutput',
+  'yieldMs',
+  'onTimeout',
+  'owner',
+  'limits',
+  'description',
+  'labels',
+  'newId',
+  'door',
+  'client',
+])
+
 function asksForNothingSpecial(request: RunRequest): boolean {
-  const { cwd, env, envMode, input, streams, pty, dryRun, automation, signal, onBytes } = request
-  return (
-    cwd === undefined &&
-    env === undefined &&
-    envMode === undefined &&
-    input === undefined &&
-    automation === undefined &&
-    onBytes === undefined &&
-    !pty &&
-    !dryRun &&
-    streams !== 'merged' &&
-    (signal === undefined || !signal.aborted)
-  )
+  for (const [name, value] of Object.entries(request))
+    if (value !== undefined && !ANY_VALUE.has(name) && !(name === 'signal' && !request.signal?.aborted)) return false
+  return true
 }

@@ -47,12 +47,17 @@ const SECTIONS: readonly (readonly [name: string, code: string])[] = [
   ['cwd', 'pwd'],
 ]
 
-/** Everything a successor needs, NUL-separated, by builtins only: no fork. Each part is there even if the builtin before it failed. */
-export function dumpBody(marks: DumpMarks, more: typeof SECTIONS = []): string {
+/** Prints everything a successor needs, NUL-separated, by builtins only: no fork. Each part is there even if the builtin before it failed. */
+export function dumpText(marks: DumpMarks, more: typeof SECTIONS = []): string {
   const body = [...more, ...SECTIONS].map(
     ([name, code]) => `\\builtin printf '\\0${name}\\n'; \\builtin ${code} || \\builtin :`,
   )
-  return `{ \\builtin printf '${STATE_BEGINS} ${marks.nonce}'; ${body.join('; ')}; } 2>/dev/null >${marks.state} || \\builtin :`
+  return `{ \\builtin printf '${STATE_BEGINS} ${marks.nonce}'; ${body.join('; ')}; } 2>/dev/null`
+}
+
+/** The same, into the pipe. */
+export function dumpBody(marks: DumpMarks, more: typeof SECTIONS = []): string {
+  return `${dumpText(marks, more)} >${marks.state} || \\builtin :`
 }
 
 /** Makes what was written a whole dump. Never part of a file: who could read the seal could write a dump that is believed. */
@@ -119,6 +124,7 @@ export class DumpReader {
 
   /** Whether something that is not the shell has written here since this was asked last. What it wrote was not believed. */
   takeForged(): boolean {
+    this.#reader.drainNow()
     const forged = this.#forged > 0
     this.#forged = 0
     return forged

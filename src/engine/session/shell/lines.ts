@@ -10,7 +10,7 @@
 import { quoteWord } from '../../plan/quote.js'
 import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
-import { AFTER, before as beforeCommand, dumpBody, dumpEnd, LEAVING, type DumpMarks } from './dump.js'
+import { AFTER, before as beforeCommand, dumpBody, dumpEnd, dumpText, LEAVING, type DumpMarks } from './dump.js'
 
 /** What `native/bash` is loaded as. */
 export const LOADED = '__cerith'
@@ -118,7 +118,7 @@ function installExit(marks: Marks, userExit: string | null): string {
 
 /** A whole dump, in a line that is typed. */
 function dumpNow(marks: Marks, mark: string): string {
-  return `${source(fileOf.dump(marks))}; ${dumpEnd(marks, mark)}`
+  return `{ ${source(fileOf.dump(marks))}; } >${marks.state}${UNNOTICED}; ${dumpEnd(marks, mark)}`
 }
 
 /** What a call needs, before its command file is sourced: typed, and so read without the aliases of the agent's. */
@@ -345,9 +345,9 @@ export function exitTrapLine(marks: Marks, userExit: string | null): string {
 /** A RETURN trap that a file of the agent's has set: every command gets it, the session's own lines do not. */
 export const withoutReturnTrap = '{ \\builtin trap - RETURN; } >/dev/null 2>&1\n'
 
-/** Sourced without arguments, so that `$@` is the shell's own. */
+/** Sourced without arguments, so that `$@` is the shell's own. Where it goes is up to what sources it. */
 export function dumpFileText(marks: Marks): string {
-  return `{ ${dumpBody(marks)}; } 2>/dev/null\n`
+  return `${dumpText(marks)}\n`
 }
 
 export function dumpLine(marks: Marks): string {

@@ -1,10 +1,86 @@
 /** Reads what a session's shell reports: NUL-separated fields between two marks that only we know. */
 
-export interface Report {
-  /** T: the command ended. F: it was a program, and ended. E: bash left the command before its end. R: ready again. D: state written. G: the builtin is there (number 0), or is not. N: it declines this command. */
-  readonly kind: 'T' | 'F' | 'E' | 'R' | 'D' | 'G' | 'N'
-  readonly number: number
-  readonly fields: readonly string[]
+/**
+ * The fields of each kind, behind the kind and a number. `stages` are as many as the last pipeline had. The builtin, and the lines that bash
+ * reports by itself with, write them in this order (a test compares all three).
+ */
+export const FIELDS = {
+  /** The command ended. */
+  T: ['status', 'options', 'directory', 'argument', 'prompts', 'stdin', 'stages'],
+  /** Bash left the command before its end. */
+  E: ['status', 'options', 'directory', 'argument', 'prompts', 'stdin', 'stages'],
+  /** It was a program, and ended. */
+  F: ['status', 'argument', 'stages'],
+  /** Ready again. */
+  R: ['options', 'directory'],
+  /** The state is written. */
+  D: [],
+  /** The builtin is there (number 0), or is not. */
+  G: [],
+  /** The builtin declines this command. */
+  N: [],
+} as const
+
+/** How a program ended. */
+export interface ProgramReport {
+  readonly kind: 'F'
+  readonly status: number
+  /** `$_` */
+  readonly argument: string
+  /** `PIPESTATUS` */
+  readonly stages: readonly number[]
+}
+
+/** How a command ended that may have changed its shell. */
+export interface ShellReport extends Omit<ProgramReport, 'kind'> {
+  readonly kind: 'T' | 'E'
+  /** `$-` */
+  readonly options: string
+  /** `$PWD` */
+  readonly directory: string
+  /** Something is set that bash acts upon, or shows, at its prompt. */
+  readonly prompts: boolean
+  /** The shell's stdin was pointed elsewhere for good. */
+  readonly ownStdin: boolean
+}
+
+export type EndReport = ProgramReport | ShellReport
+
+export type Report = EndReport | { readonly kind: 'R' | 'D' | 'G' | 'N'; readonly number: number }
+
+/** Null: no report of ours looks like this. */
+function reportOf([kind, number, ...fields]: readonly string[]): Report | null {
+  switch (kind) {
+    case 'F': {
+      const [status = '', argument = '', ...stages] = fields
+      return { kind, status: Number(status), argument, stages: numbers(stages, status) }
+    }
+    case 'T':
+    case 'E': {
+      const [status = '', options = '', directory = '', argument = '', prompts, stdin, ...stages] = fields
+      return {
+        kind,
+        status: Number(status),
+        options,
+        directory,
+        argument,
+        prompts: !!prompts,
+        ownStdin: !!stdin,
+        stages: numbers(kind === 'T' ? stages : [], status),
+      }
+    }
+    case 'R':
+    case 'D':
+    case 'G':
+    case 'N':
+      return { kind, number: Number(number) }
+    default:
+      return null
+  }
+}
+
+function numbers(stages: readonly string[], status: string): number[] {
+  return stages.length > 0 ? stages.map(Number) : [Number(status)]
 }
 
 /** Reads the first bytes of `memory`. */
@@ -19,11 +95,7 @@ export function createReportReader(
   let kept = NOTHING
   /** The last one that came alone. Most commands end like the same one before. */
   let known: { readonly bytes: Uint8Array; readonly report: Report } | null = null
-  const read = (text: string): Report | null => {
-    const parts = text.split('\0')
-    const kind = parts[0] as Report['kind']
-    return KINDS.includes(kind) ? { kind, number: Number(parts[1]), fields: parts.slice(2, -1) } : null
-  }
+  const read = (text: string): Report | null => reportOf(text.split('\0').slice(0, -1))
   const isKnown = (length: number): boolean => {
     if (known?.bytes.length !== length) return false
     const { bytes } = known
@@ -70,4 +142,3 @@ export function createReportReader(
 
 const NOTHING: Buffer = Buffer.alloc(0)
 const SHORT = 1_024
-const KINDS = ['T', 'F', 'E', 'R', 'D', 'G', 'N']

@@ -4,7 +4,7 @@ import { fstatSync, readSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../../../os/helper/launcher.js'
 import { closeQuietly } from '../../../os/quietly.js'
 import { readInto, type PipeReader } from '../../../os/pipe-reader.js'
-import { watchChildren, type ChildrenWatch } from '../../../os/children.js'
+import { watchChildren, watchDoom, type ChildrenWatch, type DoomWatch } from '../../../os/children.js'
 import { processesOf } from '../../../os/helper/processes.js'
 import { commandLine, descendantsOf, processFacts, signalProcess } from '../../../os/proc.js'
 import { takePipe } from '../../services/pipes.js'
@@ -45,6 +45,7 @@ export class SessionShell {
   readonly dumps: DumpReader
   readonly files: SessionFiles
   readonly #children: readonly ChildrenWatch[]
+  readonly #doom: DoomWatch
   /** A call has said that it ended. */
   endIsTold = false
   /** Whether something that was started by an earlier call may still be there. */
@@ -82,6 +83,7 @@ export class SessionShell {
       watchChildren(ward.pid),
       watchChildren(ward.initPid ?? (ward.sharesWarden ? ward.pid : ward.wardenPid)),
     ]
+    this.#doom = watchDoom(ward.pid)
     this.#reports = readInto(
       report.readEnd(),
       services.scratch,
@@ -137,6 +139,11 @@ export class SessionShell {
 
   get alive(): boolean {
     return this.ward.state.exited === null
+  }
+
+  /** It is about to end, and the launcher will say so in a moment. */
+  get isDoomed(): boolean {
+    return this.#doom.isDoomed()
   }
 
   /** Settles when it is known whether the shell has the builtin. Only the first command of a shell has to wait for it. */
@@ -423,7 +430,7 @@ export class SessionShell {
     closeQuietly(this.#orders)
     closeQuietly(this.#unread)
     this.files.close()
-    for (const watch of this.#children) watch.close()
+    for (const watch of [...this.#children, this.#doom]) watch.close()
   }
 
   #closeReports(): void {
