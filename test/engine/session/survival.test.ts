@@ -408,6 +408,8 @@ test.each([
   const { end, notes } = await handle.outcome
   expect(end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
   expect(notes.some(({ text }) => text.includes('whether the command had begun is not known'))).toBe(inDoubt)
+})
+
 test('a repeated command with a field that the short way does not know is looked at in full', async () => {
   const session = await engine.session(`s${++count}`)
   for (let round = 0; round < 3; round++) await session.run({ command: ':' })
