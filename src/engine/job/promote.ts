@@ -63,7 +63,15 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
       masks: services.secrets.masker.needles(),
       detached: owner === 'detached',
     })
-    if (!(await Promise.race([moved.then(() => true), ward.gone.then(() => false)]))) {
+    // The keeper cannot record a leader that has ended meanwhile: that is an ordinary end, and no failure.
+    const taken = moved.then(
+      () => true,
+      (error: unknown) => {
+        if (ward.state.exited) return false
+        throw error
+      },
+    )
+    if (!(await Promise.race([taken, ward.gone.then(() => false)]))) {
       removeJobDirectory(dir)
       return await settleEnded(run, held)
     }
