@@ -1,6 +1,6 @@
 /**
  * What a person is asked about, and its digest. A question lives in the memory of the engine that asks; the file under `approvals/` only
- * leads there. Whoever answers sends back the digest of what was shown: an answer is worth nothing for any other text.
+ * leads there. An answer carries the digest of what was shown: it is worth nothing for any other text.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'

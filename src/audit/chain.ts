@@ -42,7 +42,7 @@ export interface AuditProblem {
 export interface AuditCheck {
   readonly lines: number
   readonly files: readonly string[]
-  /** Note it somewhere else: whoever can write the file can also write a new chain. */
+  /** Note it somewhere else: a process that can write the file can also write a new chain. */
   readonly head: string | null
   readonly problems: readonly AuditProblem[]
   /** False when lines were changed or taken out. Torn lines and lines lost to a full disk are told, and are no forgery. */

@@ -9,7 +9,7 @@ import { EXIT, type Io } from './io.js'
 import { exitCodeOf } from './exit-code.js'
 import { visible } from '../output/visible.js'
 
-/** A command that fails at once should be told as failed, not as running; longer than this nobody waits for that. */
+/** A command that fails at once should be told as failed, not as running: so long is waited for that. */
 const FIRST_LOOK_MS = 40
 
 interface BackgroundOptions {

@@ -1,4 +1,4 @@
-/** The directory that a verb works in, checked for the one mistake that is nobody's typing. */
+/** The directory that a verb works in, checked for the one mistake that is not a typing error: it was deleted. */
 import { existsSync } from 'node:fs'
 import { ShellError } from '../contract/errors.js'
 import type { Io } from './io.js'

@@ -26,7 +26,7 @@ export interface Io {
   readonly cwd: string
   /** Null when input or output is not a terminal. */
   readonly person: Person | null
-  /** True when an agent's engine started us: nobody here may answer for a person. */
+  /** True when an engine started this process for an agent: answers given here are not a person's. */
   readonly insideEngine: boolean
   /** Everything on standard input, to its end. */
   readStdin(): Promise<Uint8Array>
@@ -34,7 +34,7 @@ export interface Io {
   stdinLines(): AsyncIterable<string>
   /** Calls back for SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void): () => void
-  /** Calls back when whoever reads our output has gone away. */
+  /** Calls back when the reader of the output has closed its end. */
   onOutputClosed(listener: () => void): () => void
 }
 

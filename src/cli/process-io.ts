@@ -60,7 +60,7 @@ function currentDirectory(): string {
   }
 }
 
-/** The kernel remembers it. Never a directory that exists: nothing may run in a place that nobody chose. */
+/** The kernel remembers it. Never a directory that exists: nothing may run in a directory that the person did not choose. */
 function nameOfDeleted(): string {
   try {
     return readlinkSync('/proc/self/cwd').replace(/ \(deleted\)$/, '')

@@ -71,7 +71,7 @@ function isFile(path: string): boolean {
     return statSync(path).isFile()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // ENOTDIR: somebody named a file as the directory, which whoever runs there will say.
+    // ENOTDIR: the given directory is a file, which the verb that runs there reports.
     if (code === 'ENOENT' || code === 'ENOTDIR') return false
     throw new ShellError(
       'BAD_CONFIG',
@@ -145,7 +145,7 @@ function unknownKey(key: string, where: string): ShellError {
   return new ShellError('BAD_CONFIG', `${where}: unknown key ${JSON.stringify(key)}`, hintForKey(key))
 }
 
-/** What somebody who wrote this key probably meant. */
+/** The key that was probably meant by this misspelt one. */
 export function hintForKey(key: string): string {
   const keys = SETTINGS.map((setting) => setting.key)
   const leaf = key.split('.').at(-1) as string

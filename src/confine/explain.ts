@@ -60,7 +60,7 @@ function lookUp(path: string, policy: RoomPolicy, refused: boolean): Blocked | n
       what: kept,
       text: `The sandbox protects ${kept}: other programs of the person would run or believe it. Leave it as it is, or ask the person to change it.`,
     }
-  // What may be written was refused by somebody else.
+  // The sandbox allows writing here: file permissions or the disk refused it.
   if (policy.writable.some((one) => isInside(path, one)) || isInside(path, '/tmp') || isInside(path, '/dev'))
     return null
   if (isBelow(path, '/proc') || isBelow(path, '/sys'))

@@ -119,7 +119,7 @@ function addNamed(file: string, repository: string, wanted: Set<string>, machine
   }
 }
 
-/** The directory that a `.git` file names, if that directory names this file: a repository cannot claim somebody else's. */
+/** The directory that a `.git` file names, if that directory names this file: a repository cannot claim another one's. */
 function worktreeOf(dot: string, machine: Machine): string | null {
   const named = /^gitdir:\s*(.+?)\s*$/m.exec(machine.text(dot) ?? '')?.[1]
   if (!named) return null

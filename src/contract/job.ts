@@ -81,7 +81,7 @@ export interface WaitOptions {
   readonly until?: RegExp | string
   readonly port?: number
   readonly idleMs?: number
-  /** Wait until it waits for somebody to type (a terminal, or an open stdin); `match` is then its prompt. */
+  /** Wait until it waits for typed input (a terminal, or an open stdin); `match` is then its prompt. */
   readonly input?: boolean
   readonly file?: string
   readonly since?: number
@@ -147,7 +147,7 @@ export interface SendOptions {
 export interface Doing {
   /** Addresses that its processes listen on: `127.0.0.1:5173`. */
   readonly listening: readonly string[]
-  /** Set while it waits for somebody to type. */
+  /** Set while it waits for typed input. */
   readonly waitingForInput: { readonly prompt: string; readonly hidden: boolean } | null
 }
 

@@ -11,7 +11,7 @@ export interface PtySize {
   readonly rows: number
 }
 
-/** Asks whoever can answer; `null` means that nobody could be asked. */
+/** Asks a person; `null` means that none could be asked. */
 export type AskFunction = (question: ApprovalQuestion) => Promise<ApprovalAnswer | null>
 
 export interface ApprovalQuestion {

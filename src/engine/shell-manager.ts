@@ -88,7 +88,7 @@ export class ShellManager {
 
   async #open(): Promise<Engine> {
     const engine = await createEngine(this.#options)
-    // The end is told by the job's keeper: nobody has to poll for a status.
+    // The end is told by the job's keeper: no poll for a status is needed.
     engine.onJobEvent((event) => {
       if (event.kind === 'ended') setImmediate(() => this.#shells.get(event.info.id)?.update(event.info))
     })
@@ -96,7 +96,7 @@ export class ShellManager {
   }
 }
 
-/** One background shell, with the reading positions of whoever holds it. */
+/** One background shell, with reading positions of its own. */
 export class ShellProcess {
   readonly id: string
   readonly command: string

@@ -1,4 +1,4 @@
-/** Settings that keep programs from asking, paging and colouring, because nobody sits at the other end. */
+/** Settings that keep programs from asking, paging and colouring, because no person sits at the other end. */
 type Variables = Readonly<Record<string, string | undefined>>
 
 /**

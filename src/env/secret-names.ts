@@ -33,7 +33,7 @@ function wordsOf(name: string): string[] {
   return words
 }
 
-/** Nobody reads a longer name; a hostile one must not cost time. */
+/** A longer name is not looked at: a hostile one must not cost time. */
 const MAX_NAME = 256
 
 /** The last word decides for the short and common words. */
@@ -60,7 +60,7 @@ function endsAsSecret(words: readonly string[], value: string): boolean {
 /** `TOKEN_TTL=60`, `PASSWORD_MIN_LENGTH=8`, `SECRET_ROTATION_ENABLED=true`: settings about secrets. */
 function isSetting(words: readonly string[], value: string): boolean {
   const last = words.at(-1) ?? ''
-  // An address where credentials are handed out to whoever asks is as good as they are.
+  // An address that hands out credentials to every caller is as secret as they are.
   const address = last === 'URL' || last === 'URI'
   if (words.length > 1 && (address ? !words.some((word) => word.startsWith('CREDENTIAL')) : SETTING.has(last)))
     return true

@@ -26,7 +26,7 @@ export interface Seen {
 
 /** A longer text may be more than the walk wants to follow. */
 const LONGEST = 1_000
-/** Variables whose value somebody runs, or that decide what words mean. */
+/** Variables whose value a shell or a program runs, or that decide what words mean. */
 const MATTERS =
   /^(?:BASH|LD_|PS\d|GIT_|_|PATH$|HOME$|IFS$|ENV$|PWD$|OLDPWD$|CDPATH$|USER$|EDITOR$|VISUAL$|PAGER$|MAN|PROMPT|LESS|SUDO_|BROWSER$|SSH_|RSYNC_|CVS_|FZF_|MAKE|GLOB|HIST|MAIL|TMOUT$)/
 /** A word that names something outside of the current directory, or in it by another name. */

@@ -26,7 +26,7 @@ export interface SettingsChange {
 
 export interface SettingsPlace {
   readonly host: HookHost
-  /** `cerith hook HOST`, by which an entry of ours is known, whatever program path and options stand around it. */
+  /** `cerith hook HOST`, by which an entry of cerith is known, whatever program path and options stand around it. */
   readonly name: HookHostName
   readonly file: string
 }

@@ -152,7 +152,7 @@ function callerOf(site: CallSite, context: ServerContext): string {
   return site.client.name === FIRST_CLIENT ? name : `${site.client.name} (${name})`
 }
 
-/** Null: nobody asked for it. */
+/** Null: the client did not ask for progress. */
 function progressOf({ engine, settings }: Client, context: ServerContext, signal: AbortSignal): Progress | null {
   const token = context.mcpReq._meta?.progressToken
   if (token === undefined) return null

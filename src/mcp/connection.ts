@@ -7,7 +7,7 @@ import type { Settings } from './options.js'
 import { serverFor } from './server.js'
 
 export interface OpenConnection {
-  /** Resolves when the transport has closed, whoever closed it. */
+  /** Resolves when the transport has closed, from either side. */
   readonly closed: Promise<void>
   close(): Promise<void>
 }

@@ -47,7 +47,7 @@ export async function within(ms: number | null, work: Promise<unknown>): Promise
 }
 
 /**
- * Something does not heed the polite signal, and only our own end makes the wardens use force at once. Whoever waits for the
+ * Something does not heed the polite signal, and only our own end makes the wardens use force at once. A parent that waits for the
  * server's end still hears of it first.
  */
 export function leave(exitCode: number): void {

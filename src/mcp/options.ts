@@ -1,4 +1,4 @@
-/** What whoever starts an MCP server may choose. The client sees none of it except through what the tools say. */
+/** What the program that starts an MCP server may choose. The client sees none of it except through what the tools say. */
 import type { EngineOptions } from '../engine/services/options.js'
 import type { ToolOptions } from '../tools/options.js'
 
@@ -15,7 +15,7 @@ export interface McpOptions {
   readonly maxResultBytes?: number
   /**
    * How long a call waits for `cerith approve`, the page or a watching terminal when the client has no form to ask with; never longer than
-   * `yieldMs`. Default: 40 s while somebody watches, else not at all.
+   * `yieldMs`. Default: 40 s while a page or `cerith approve --watch` is open, else not at all.
    */
   readonly approvalWaitMs?: number
   /** How long a person may think about a form of the client. Default 5 minutes. */

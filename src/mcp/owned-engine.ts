@@ -1,4 +1,4 @@
-/** The engine as one client may see it: its own jobs and sessions, nobody else's. A handle is a name, not a permission. */
+/** The engine as one client may see it: its own jobs and sessions, and no others. A handle is a name, not a permission. */
 import type { Engine, Session, SessionInfo } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../contract/job.js'
@@ -6,7 +6,7 @@ import type { Outcome } from '../contract/outcome.js'
 import type { RunRequest, StartRequest } from '../contract/request.js'
 import { SERVER_LABEL } from '../tools/owners.js'
 
-/** The client that sees what nobody else owns: the only one on stdio, the first token's over HTTP. */
+/** The client that sees what no other client owns: the only one on stdio, the first token's over HTTP. */
 export const FIRST_CLIENT = 'default'
 
 const LABEL = 'mcp_client'
@@ -120,7 +120,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     place: engine.place,
     onLink: (listener) => engine.onLink(listener),
     recover: (call) => engine.recover(call),
-    // The engine is shared: whoever made it closes it.
+    // The engine is shared: the server that made it closes it.
     close: async () => {},
   }
 

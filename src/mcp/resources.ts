@@ -89,7 +89,7 @@ function metaOf(info: JobInfo, found: ReadResult): Record<string, unknown> {
   }
 }
 
-/** Throws "not found" for what cannot be one of ours, and names the parameter that is wrong. */
+/** Throws "not found" for what cannot be a resource of cerith, and names the parameter that is wrong. */
 export function parse(uri: string): { id: string; options: ReadOptions } {
   const match = /^shell:\/\/([^/?#]+)\/output(?:\?([^#]*))?$/.exec(uri)
   if (!match) throw new ResourceNotFoundError(uri)

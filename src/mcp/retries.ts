@@ -23,7 +23,7 @@ interface Entry<T> {
 export interface RetryOptions<T> {
   /** The caller's cancellation. */
   readonly signal: AbortSignal
-  /** After the last caller left, how long the command waits for somebody to come back. 0: it ends at once. */
+  /** After the last caller left, how long the command waits for one to come back. 0: it ends at once. */
   readonly returnMs: number
   /** Answers that are only a step on the way are not remembered. */
   readonly isFinal: (answer: T) => boolean

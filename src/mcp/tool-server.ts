@@ -26,7 +26,7 @@ export class ToolServer extends Server {
   serveCalls(call: CallHandler, { direct }: { direct: boolean }): void {
     this.#call = direct ? call : null
     this.setRequestHandler('tools/call', (request, context) => call(request.params, context))
-    // Whoever embeds the server may put a handler of their own in its place.
+    // A program that embeds the server may put a handler of its own in its place.
     this.#call = null
   }
 

@@ -18,7 +18,7 @@ export async function toRequest(
   const headers = new Headers()
   for (let at = 0; at < incoming.rawHeaders.length; at += 2)
     headers.append(incoming.rawHeaders[at]!, incoming.rawHeaders[at + 1]!)
-  // What the door itself knows about the request; nobody else may say so.
+  // What the door itself knows about the request, in place of headers of that name that the request carries.
   for (const [name, value] of Object.entries(own)) headers.set(name, value)
   // Host and Origin were checked before; the address only has to be one that parses.
   return new Request(new URL(incoming.url ?? '/', 'http://localhost'), {

@@ -1,8 +1,8 @@
-/** Writes bytes into a pipe of ours without ever blocking the event loop, and closes it. */
+/** Writes bytes into a pipe without ever blocking the event loop, and closes it. */
 import { closeSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 
-/** Null when all of it is in the pipe already; otherwise settled when it is, or nobody reads it. */
+/** Null when all of it is in the pipe already; otherwise settled when it is, or when the reader has closed its end. */
 export function feedPipe(fd: number, bytes: Uint8Array): Promise<void> | null {
   let at = 0
   try {

@@ -1,4 +1,4 @@
-/** Tells whether this process was started by an engine: then whoever sits at its terminal is an agent, not a person. */
+/** Tells whether this process was started by an engine: then an agent types at its terminal, not a person. */
 import { readFileSync } from 'node:fs'
 import { hasProc, processFacts } from './proc.js'
 

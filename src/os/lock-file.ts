@@ -6,7 +6,7 @@ import { isAlive, processFacts } from './proc.js'
 export interface LockOptions {
   /** Give up after so long. Default: never. */
   readonly waitMs?: number
-  /** Nobody honest holds it longer than this. Default: for as long as the owner lives. */
+  /** A lock that is older than this is taken for abandoned. Default: only when its owner is gone. */
   readonly heldAtMostMs?: number
   /** Told once when it has to wait, with the process that holds it. */
   readonly onWait?: (owner: number) => void
@@ -20,7 +20,7 @@ export interface LockFile {
 }
 
 export async function takeLockFile(path: string, options: LockOptions = {}): Promise<LockFile> {
-  // Linking a complete file into place is atomic: nobody ever sees a lock without its owner.
+  // Linking a complete file into place is atomic: no process ever sees a lock without its owner.
   const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   writeFileSync(mine, `${process.pid} ${processFacts(process.pid)?.start ?? ''}`, { mode: 0o600 })
   let told = false
@@ -47,8 +47,8 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
 }
 
 /**
- * Between reading a dead owner's name and removing its lock, the lock may have become somebody else's. So only one process at a time
- * may remove, and it looks again first: a dead owner's lock can then go away by nobody else's hand.
+ * Between reading a dead owner's name and removing its lock, another process may have taken it. So only one process at a time
+ * may remove, and it looks again first: no other process can remove a dead owner's lock in between.
  */
 function removeAbandoned(path: string, options: LockOptions): boolean {
   const guard = `${path}.removing`
@@ -56,7 +56,7 @@ function removeAbandoned(path: string, options: LockOptions): boolean {
     mkdirSync(guard)
   } catch {
     const made = statSync(guard, { throwIfNoEntry: false })
-    if (made && Date.now() - made.mtimeMs > 5_000) removeQuietly(guard) // Whoever was removing died too.
+    if (made && Date.now() - made.mtimeMs > 5_000) removeQuietly(guard) // The process that was removing died too.
     return false
   }
   try {
@@ -93,7 +93,7 @@ function removeQuietly(dir: string): void {
   try {
     rmdirSync(dir)
   } catch {
-    // Somebody else did.
+    // Another process removed it first.
   }
 }
 
@@ -101,6 +101,6 @@ function unlinkQuietly(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // Somebody else did.
+    // Another process removed it first.
   }
 }

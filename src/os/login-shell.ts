@@ -54,7 +54,7 @@ export async function loginShell(
   return taken
 }
 
-/** What is kept, if anything; asks nobody. */
+/** What is kept, if anything; starts no shell. */
 export function readLoginShell(stateDir: string): LoginShell | null {
   try {
     const value = JSON.parse(readPrivateFile(fileIn(stateDir)) ?? 'null') as (LoginShell & { format: number }) | null
@@ -269,7 +269,7 @@ function parse(
     /^alias (?:-- )?'?([^=\s']+)=((?:'(?:[^']|'\\'')*'|[^\s'])*)'?$/gm,
   )) {
     const value = quoted.replaceAll(/^'|'$/g, '').replaceAll(String.raw`'\''`, "'")
-    // `rm -i` asks, and nobody answers.
+    // `rm -i` asks, and no person answers.
     if (keep.code(`${name}=${value}`) && !/^(?:rm|cp|mv|ln)\s+(?:-\w*i|--interactive)/.test(value))
       aliases[name] = value
     else left.push(`alias ${name}`)

@@ -1,4 +1,4 @@
-/** Reads a pipe of ours as it fills, through one shared buffer, so that any amount of output costs no memory. */
+/** Reads a pipe as it fills, through one shared buffer, so that any amount of output costs no memory. */
 import { readSync } from 'node:fs'
 import { Socket } from 'node:net'
 

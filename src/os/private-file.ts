@@ -45,7 +45,7 @@ export function readPrivateFile(file: string): string | null {
   }
 }
 
-/** False when somebody else has made it meanwhile; theirs stays. */
+/** False when another process has made it meanwhile; that one stays. */
 export function createPrivateFile(file: string, text: string): boolean {
   const temporary = writeBeside(file, text)
   try {

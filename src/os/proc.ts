@@ -153,7 +153,7 @@ export function bootId(): string {
 
 let boot: string | undefined
 
-/** Sends a signal to exactly this process, or to nobody. */
+/** Sends a signal to exactly this process, or to none. */
 export function signalProcess(pid: number, signal: NodeJS.Signals | number, start?: string): boolean {
   if (start !== undefined && hasProc && processFacts(pid)?.start !== start) return false
   try {

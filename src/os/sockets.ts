@@ -14,7 +14,7 @@ export function socketsOf(pid: number): string[] {
       }
     }
   } catch {
-    // Gone, or somebody else's.
+    // The process is gone, or another user's.
   }
   return found
 }

@@ -1,4 +1,4 @@
-/** The directory that remembers: private to its user, never a link, and refused when it belongs to somebody else. */
+/** The state directory: private to its user, never a link, and refused when it belongs to another user. */
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'

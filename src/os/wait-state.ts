@@ -1,9 +1,9 @@
-/** Whether a process waits for somebody to type, as the kernel sees it: which system call it sleeps in, and on which descriptor. */
+/** Whether a process waits for typed input, as the kernel sees it: which system call it sleeps in, and on which descriptor. */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { childrenOf, processFacts } from './proc.js'
 
 /**
- * `reads`: a main thread sleeps in a read of the input, so nothing happens before somebody types.
+ * `reads`: a main thread sleeps in a read of the input, so nothing happens before input comes.
  * `listens`: the input is among the things that it waits for (an event loop, an editor, a connection); whether it asks is for the screen to say.
  * `hidden`: the kernel does not let us look (another user's process, e.g. sudo).
  */
@@ -37,7 +37,7 @@ export function inputWaitBelow(root: number, input: InputOf): { wait: InputWait;
 function inputWaitOf(pid: number, { terminal, foreground = 0 }: InputOf, fifo: string | null): InputWait {
   const facts = processFacts(pid)
   if (!facts || facts.state !== 'S') return 'none'
-  // Whoever reads in the background is stopped by the kernel, not fed.
+  // The kernel stops a background process that reads the terminal; it gives it no input.
   if (terminal !== null && foreground > 0 && facts.group !== foreground) return 'none'
   const isInput = (fd: number): boolean => {
     const target = link(`/proc/${pid}/fd/${fd}`)

@@ -1,4 +1,4 @@
-/** Output of a program for somebody else's terminal: colours and cursor stay, what acts on the terminal or asks it something goes. */
+/** Output of a program for another terminal than its own: colours and cursor stay, what acts on the terminal or asks it something goes. */
 
 /** Of OSC sequences only the title and links are about looks; a title is taken out, because it names a window that is not the program's. */
 const ACTING =

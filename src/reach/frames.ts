@@ -1,6 +1,6 @@
 /** The bytes between the two halves of an engine: u32 length (of what follows), one kind letter, payload. */
 
-/** A longer frame is no frame of ours: the link is closed. `native/link.c` has the same limit. */
+/** A longer frame comes from no engine: the link is closed. `native/link.c` has the same limit. */
 export const MAX_FRAME_BYTES = 2 * 1024 * 1024
 /** A longer message is cut into pieces of this size, so that no call holds up the others for long. */
 const PIECE_BYTES = 256 * 1024

@@ -1,4 +1,4 @@
-/** What is remembered here about places: the key of an engine that is kept, the part of names that nobody guesses, what was made. */
+/** What is remembered here about places: the key of an engine that is kept, the random part of names, what was made. */
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

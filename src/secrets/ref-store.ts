@@ -1,4 +1,4 @@
-/** Values held in memory for as long as the engine lives: what goes in and what comes out are copies, so nobody can change a value behind its back. */
+/** Values held in memory for as long as the engine lives: what goes in and what comes out are copies, so a caller cannot change a kept value. */
 import type { SecretSource, TokenKind } from '../contract/secret.js'
 import { findTokens } from './deliver/tokens.js'
 

@@ -213,7 +213,7 @@ function automationOf(rows: readonly Partial<AutomationRule>[]): AutomationRule[
 
 const PROGRAMS = ['sudo', 'ssh', 'git'] as const
 
-/** A rule that cannot fit would leave a command at a prompt that nobody answers, so each is checked before anything runs. */
+/** A rule that cannot fit would leave a command at a prompt without an answer, so each is checked before anything runs. */
 function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
   return rows.map((row, i) => {
     const wrong = (what: string): ShellError =>

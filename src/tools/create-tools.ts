@@ -52,7 +52,7 @@ export function createTools(engine: Engine, options: ToolOptions = {}): ToolSet 
   }
 }
 
-/** The definitions alone, for `cerith schema` and for whoever executes elsewhere. Needs no engine. */
+/** The definitions alone, for `cerith schema` and for hosts that execute the tools elsewhere. Needs no engine. */
 export function toolSchemas<F extends Format>(
   dialect: DialectName,
   format: F,

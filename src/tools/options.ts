@@ -1,4 +1,4 @@
-/** What whoever hosts the tools may choose; the model sees none of it. */
+/** What the host of the tools may choose; the model sees none of it. */
 import type { AnsiMode, BinaryMode, ProgressMode } from '../contract/output.js'
 import type { AskFunction, AutomationRule, Door, ResourceLimits } from '../contract/request.js'
 import type { Timeouts } from './dialect.js'

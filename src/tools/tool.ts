@@ -1,4 +1,4 @@
-/** What a tool is to whoever calls it: a name, a description, two schemas, and one function that never throws. */
+/** A tool as its caller sees it: a name, a description, two schemas, and one function that never throws. */
 import type { AskFunction, Door } from '../contract/request.js'
 import type { Format, FormattedTool } from './formats.js'
 import type { DialectName } from './dialects/index.js'

@@ -15,7 +15,7 @@ export async function withVaultLock<T>(file: string, waitMs: number, work: () =>
   await writePrivate(draft, mine)
   try {
     const deadline = performance.now() + waitMs
-    // link() either makes the name with its content complete or fails: nobody ever reads a half-written lock.
+    // link() either makes the name with its content complete or fails: a half-written lock is never read.
     while (
       !(await link(draft, lock).then(
         () => true,

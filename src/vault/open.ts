@@ -38,7 +38,7 @@ export async function openVaultWith(keys: VaultKeys): Promise<Vault> {
 /** Knows nothing while there is no vault. One that is there and cannot be opened is an error: a token must not reach a program as text. */
 export async function vaultSource(keys: VaultKeys): Promise<SecretSource> {
   let vault: Vault | null = null
-  /** Nobody is asked for a pass phrase here: a vault that needs one stays closed until a token names it. */
+  /** No pass phrase is asked for here: a vault that needs one stays closed until a token names it. */
   const opened = async (): Promise<Vault | null> => {
     if (!vault && !existsSync(vaultFile(keys.stateDir))) return null
     try {

@@ -78,7 +78,7 @@ function readSecret(
   })
 }
 
-/** The vault's passphrase is nobody else's business, not even that of another password manager. */
+/** No program gets the vault's passphrase, not even another password manager. */
 function withoutPassphrase(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {

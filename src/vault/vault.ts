@@ -154,7 +154,7 @@ async function readVaultText(file: string): Promise<string | undefined> {
   return (await readPrivate(file, 'vault'))?.toString('utf8')
 }
 
-/** Reads a regular file that belongs to us and that nobody else can read; undefined when there is none. */
+/** Reads a regular file that belongs to this user and that no other user can read; undefined when there is none. */
 async function readPrivate(path: string, what: string): Promise<Buffer | undefined> {
   let handle
   try {

@@ -33,7 +33,7 @@ export interface LinkOptions {
 export type Entry =
   | { readonly kind: 'in'; readonly session: Session; readonly key: string }
   | { readonly kind: 'no' }
-  /** A link that was used already: somebody else has seen it. All keys have been ended. */
+  /** A link that was used already: it may have leaked. All keys have been ended. */
   | { readonly kind: 'used' }
   | { readonly kind: 'slow down' }
 

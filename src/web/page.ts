@@ -37,7 +37,7 @@ export class Page {
   readonly #socket: WebSocket
   readonly #ui: Desk
   readonly session: Session
-  /** A page in a tab that nobody looks at does not make calls wait for it. */
+  /** A page in a hidden tab does not make calls wait for it. */
   visible = true
   #flow: Flow | null = null
   #open: string | null = null

@@ -20,7 +20,7 @@ const SAYS_NO = new Map([
   ['pgrep', 'no process matched'],
 ])
 
-/** With one of these the last command may never have run, and the 1 is somebody else's. */
+/** With one of these the last command may never have run: the 1 may be the status of an earlier one. */
 const MAY_END_EARLIER = /&&|\b(?:exit|return|exec|errexit|set -\w*e)\b/
 
 export interface AdvisedCommand {

@@ -14,7 +14,7 @@ import type { Services } from '../services/services.js'
 /** A reader of the iterator that falls this far behind loses the middle, not the memory of the host. */
 const MAX_QUEUED_CHARS = 4 * 1024 * 1024
 
-/** What the call asks of whoever runs it. */
+/** How a call steers the run behind it. */
 export interface CallControl {
   interrupt(): void
   kill(by: 'caller' | 'close'): void
@@ -101,7 +101,7 @@ export class Call implements RunHandle, LiveCall {
     if (this.#done) return
     this.#done = true
     this.#calls.ended(this, null)
-    // Whoever only follows the chunks must not be punished for not looking at the outcome.
+    // A caller may read the chunks alone: a rejected outcome that is never awaited must not end its process.
     this.outcome.catch(() => {})
     this.#reject(error)
     this.#wake?.()
@@ -122,7 +122,7 @@ export class Call implements RunHandle, LiveCall {
     return this.#done || !this.control ? this.outcome : this.control.toBackground()
   }
 
-  /** The run has started: from here on it can be stopped, and is if somebody asked too early. */
+  /** The run has started: from here on it can be stopped, and it is stopped now when that was asked before the start. */
   takeControl(control: CallControl): void {
     this.control = control
     if (this.#pendingStop === 'kill') control.kill('caller')

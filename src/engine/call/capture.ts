@@ -90,12 +90,12 @@ export class Capture {
     return this.#spillMoved ?? this.#spill?.path ?? null
   }
 
-  /** The bytes that the mask holds back, raw, for whoever keeps this stream from here on; `push` gives them back. */
+  /** The bytes that the mask holds back, raw: the job that takes this stream over masks them. `push` puts them back. */
   takeHeld(): Uint8Array {
     return this.#mask?.take() ?? new Uint8Array(0)
   }
 
-  /** The file of the whole output is somewhere else now, and somebody else's. */
+  /** The run became a job: the whole output is in the job's file now, and this capture writes no file any more. */
   movedTo(path: string): void {
     this.#spill?.finish(new Uint8Array(0))
     this.#spill = null

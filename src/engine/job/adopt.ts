@@ -1,4 +1,4 @@
-/** Looks after what earlier engines left: ends their `manager` jobs, follows the detached ones for whoever listens. Nothing is written, so two engines cannot fight over a job. */
+/** Looks after what earlier engines left: ends their `manager` jobs, reports the end of the detached ones to listeners. Nothing is written, so two engines cannot fight over a job. */
 import type { JobInfo } from '../../contract/job.js'
 import { endStrays, orderKeeper, strayProcesses } from '../../os/job/control.js'
 import { findJobDirectory, jobIds } from '../../os/job/directory.js'
@@ -27,7 +27,7 @@ export async function endLeftovers(stateDir: string): Promise<string[]> {
   return ended
 }
 
-/** Tells the end of detached jobs that an engine before us started. Runs while somebody listens, and keeps no process alive. */
+/** Tells the end of detached jobs that an earlier engine started. Runs while there is a listener, and keeps no process alive. */
 export function followAdopted(stateDir: string, isOwn: (id: string) => boolean, news: JobNews): () => void {
   const watched = new Map<string, string>()
   for (const { id, dir, state } of states(stateDir))

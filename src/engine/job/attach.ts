@@ -1,4 +1,4 @@
-/** Puts somebody's terminal on the terminal of a job: shows what comes, types what is typed, through the job's own files. The job does not notice. */
+/** Connects a person's terminal to the terminal of a job: shows what comes, types what is typed, through the job's own files. The job does not notice. */
 import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
@@ -10,7 +10,7 @@ import { readStartRecord } from '../../os/job/record.js'
 import { askKeeper, noteInput } from '../../os/job/terminal.js'
 import { alternateScreenAsked } from '../terminal/modes.js'
 
-/** So much of the past is shown again to whoever comes later. */
+/** So much of the earlier output is shown first when a terminal is attached. */
 const REPLAY_BYTES = 256 * 1024
 const LOOK_EVERY_MS = 100
 const NOTE_EVERY_MS = 1_000
@@ -75,7 +75,7 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
         if (!isRunning) finish('ended')
       }
     } catch {
-      finish('ended') // Its directory was removed: it ended and nobody kept it.
+      finish('ended') // Its directory was removed: it ended and was cleaned up.
     } finally {
       busy = false
     }

@@ -1,4 +1,4 @@
-/** One look at what a running job does beside printing: where it listens, and whether it waits for somebody to type. */
+/** One look at what a running job does beside printing: where it listens, and whether it waits for typed input. */
 import type { Doing } from '../../contract/job.js'
 import { processesUnder } from '../../os/job/control.js'
 import { addressesOf } from '../../os/job/ports.js'

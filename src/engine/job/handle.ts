@@ -1,4 +1,4 @@
-/** A job as its caller holds it: the same methods whether this engine started it, another one did, or nobody is left who did. */
+/** A job as its caller holds it: the same methods whether this engine started it, another one did, or an engine that is gone. */
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import type {
@@ -172,7 +172,7 @@ export class JobHandle implements Job {
     }
   }
 
-  /** Somebody may clean up a job while it is looked at. */
+  /** Another process may remove the job's directory during a look: that is told as "cleaned up", not as ENOENT. */
   async #there<T>(look: () => Promise<T>): Promise<T> {
     try {
       return await look()

@@ -205,7 +205,7 @@ function adviceOf(dir: string, { command, cwd, streams, pty, finalCommand }: Job
   })
 }
 
-/** Nobody saw the end: the last change of its output is the last that is known. */
+/** The end was not recorded: the last change of its output stands for it. */
 function lastSign(dir: string, startedAt: number): number {
   return Math.max(
     startedAt,

@@ -1,7 +1,7 @@
-/** Who typed into a job's terminal, in one sentence for whoever reads the job: an agent should know that a person had a hand in it. */
+/** Who typed into a job's terminal, in one sentence of the job's notes: an agent should know that a person typed, too. */
 import { readInputNotes } from '../../os/job/terminal.js'
 
-/** Null when nobody but the agent typed. */
+/** Null when only the agent typed. */
 export function whoTyped(dir: string): string | null {
   const others = new Map<string, { times: number; bytes: number; last: number }>()
   for (const { by, bytes = 0, text, size, at } of readInputNotes(dir)) {

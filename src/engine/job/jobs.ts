@@ -109,7 +109,7 @@ export function createJobs(services: Services): Jobs {
     // Its fields are asked for before the plan checks them.
     if (typeof request !== 'object' || request === null)
       throw wrongValue('a request must be an object with a command', request, 'Pass { command: "..." }.')
-    // A job may outlive whoever would write the recording.
+    // A job may outlive its engine, which writes recordings.
     if ('record' in request && request.record !== undefined)
       throw new ShellError(
         'BAD_REQUEST',

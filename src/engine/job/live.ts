@@ -79,7 +79,7 @@ export class JobNews {
   }
 }
 
-/** Follows a job of ours until its end is recorded. */
+/** Follows a job that this engine started until its end is recorded. */
 export function followJob(
   job: Omit<LiveJob, 'ended' | 'printed'>,
   news: JobNews,
@@ -101,7 +101,7 @@ export function followJob(
   ward.onOutput = grown
   const ended = ward.recorded.then(() => {
     ward.onOutput = null
-    // Nobody listens: the record on disk is the news.
+    // Without a listener the record on disk is enough: it is not read here.
     const info = news.heard ? readInfo() : null
     if (info && !info.isRunning) news.tell({ kind: 'ended', info })
     else news.wake(id)

@@ -31,7 +31,7 @@ type Running = Parameters<Promote>[0]
 export async function promoteRun(run: Running, services: Services, adopt: (job: StartedJob) => void): Promise<Outcome> {
   const { plan, ward, out, err, readers } = run
   const owner = plan.request.owner ?? 'manager'
-  // Nobody reads from here on; the pipes hold what comes, and the keeper has their other reading ends.
+  // This process stops reading; output waits in the pipes until the job's keeper reads it from its own copies of their ends.
   for (const reader of readers) reader.pause()
   const { id, dir } = makeJobDirectory(services.stateDir, plan.request.newId ?? newShellId)
   const held = { out: out.takeHeld(), err: err?.takeHeld() ?? new Uint8Array(0) }
@@ -79,7 +79,7 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
     adopt({ record, dir, ward })
     return stillRunning(run, id, join(dir, 'output.log'))
   } catch (error) {
-    // It stays what it was: a foreground command that somebody else must now wait for.
+    // It did not become a job, and its call has ended with this error: the command is ended too.
     removeJobDirectory(dir)
     ward.kill({ graceMs: plan.graceMs, why: 'close' })
     throw error

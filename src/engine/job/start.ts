@@ -20,7 +20,7 @@ import { noteTerminal, terminalSize, withTerminal } from '../terminal/start.js'
 import { quoteWord } from '../plan/quote.js'
 import type { Services } from '../services/services.js'
 
-/** What a pipe takes at once; more input is read from a file, because nobody may be there to feed it. */
+/** What a pipe takes at once; more input is read from a file, because the engine that would feed it may end first. */
 const MAX_PIPED_INPUT = 60_000
 
 /** Gives a shell the state of a session. */
@@ -156,7 +156,7 @@ async function launch(
     ...(plan.limits ? { limits: plan.limits } : {}),
   }
   const ward = await services.launcher.start(spec)
-  // Whoever started it may go away now, and with it what feeds the pipe.
+  // All input must be in the pipe before the caller hears of the start: its process may then end.
   await feeding
   return ward
 }

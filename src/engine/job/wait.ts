@@ -9,7 +9,7 @@ import { readJob, type Readable } from './read.js'
 import type { Masker } from '../../secrets/mask/masker.js'
 import { checkFields, WAIT_ROWS } from '../plan/fields.js'
 
-/** How often the world is looked at when nobody tells us: other engines' jobs, ports, files. */
+/** How often to look where no event tells of a change: other engines' jobs, ports, files. */
 const LOOK_EVERY_MS = 25
 /** A line longer than this is matched in pieces, so that a waiting engine's memory does not depend on it. */
 const MAX_LINE = 1_048_576
@@ -104,7 +104,7 @@ async function createLineSearch(
   }
 }
 
-/** A terminal's line may begin anew with a carriage return: each beginning is a line that somebody saw. */
+/** A terminal's line may begin anew with a carriage return: each beginning was a line on the screen for a while. */
 function withRewrites(line: string): string[] {
   return line.includes('\r') ? [line, ...line.split('\r').filter(Boolean)] : [line]
 }
@@ -130,7 +130,7 @@ function createSilence({ dir, apart }: Readable, idleMs: number): () => number {
     const now = size()
     if (now !== seen) {
       seen = now
-      // The last change may be a while ago when nobody told us.
+      // Found by looking, not by an event: the last change may be a while ago.
       const changed = Math.max(
         ...names.map((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0),
       )

@@ -25,7 +25,7 @@ export function isAnswer(as: unknown): as is ApprovalAnswer {
 }
 
 export interface Decided {
-  /** Null: nobody answered. */
+  /** Null: no answer came. */
   readonly as: ApprovalAnswer | null
   readonly id: string
   /** What was wrong with the caller's function, if it failed or answered with something else than an answer. */

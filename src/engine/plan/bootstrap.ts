@@ -1,4 +1,4 @@
-/** The one line that a fresh shell begins with: it takes the command from a descriptor or a file, or ends as an error of ours. */
+/** The one line that a fresh shell begins with: it takes the command from a descriptor or a file, or ends with a status that the engine reports as its own error. */
 import { ShellError } from '../../contract/errors.js'
 import type { DeliveredCommand } from './delivery.js'
 import { quoteWord } from './quote.js'

@@ -267,7 +267,7 @@ function markedEnvironment(env: Plan['env'], engine: string): Plan['env'] {
 function freshScript(delivered: DeliveredCommand, statusFile: string | null, engine: string): string {
   const head = scriptHead(delivered, engine)
   if (!statusFile) return `${head}${delivered.script}`
-  // The stages' statuses go to a file of ours, then the shell leaves with the status it had.
+  // The stages' statuses go to a file of the engine, then the shell leaves with the status it had.
   return `${head}${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); \\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(statusFile)}; } 2>/dev/null; \\builtin exit "\${__cerith_p[0]}"`
 }
 

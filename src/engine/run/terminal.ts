@@ -39,7 +39,7 @@ export interface TerminalExtras {
   readonly restore?: Restore
   /** Bash code that is run in the command's shell when the command has come to its end. */
   readonly after?: string
-  /** Its shell and all that it started are gone, also if nobody waits for it any more. */
+  /** Its shell and all that it started are gone, also when no call waits for it any more. */
   readonly over?: () => void
   /** What the ended run changes in its Outcome. */
   readonly finish?: (outcome: Outcome) => Promise<Outcome>
@@ -180,7 +180,7 @@ async function supervise(
 
   const exit = await Promise.race([ward.exited.then((end) => (run.moved ? leaving : end)), leaving])
   if (exit === null) {
-    // Nobody waits for it any more, but a recording goes on to its end.
+    // The call has ended before the command did; a recording goes on to the command's end.
     if (cast) void ward.recorded.then(() => follower.pull()).then(() => cast.end())
     return
   }
@@ -203,7 +203,7 @@ async function supervise(
   const end = endOf(exit, run.stopped, plan)
   const notes: Note[] = exit.over ? [overNote(exit.over, plan.limits)] : []
   const leftovers = ward.state.gone ? [] : processesOf(ward)
-  // With nobody left its keeper leaves in a moment, and the directory with it.
+  // When no process is left its keeper ends in a moment and removes the directory.
   if (leftovers.length === 0) await within(ward.gone, GONE_LIMIT_MS)
   if (leftovers.length > 0)
     notes.push({

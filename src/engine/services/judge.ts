@@ -45,7 +45,7 @@ export function createJudge(
         ...(context.variables && secrets.delivered.size > 0 ? { secrets: [...secrets.delivered] } : {}),
         automation: [...more, ...automation, OWN_AUTOMATION],
       }
-      // Another home is another machine's, or nobody's: this disk says nothing about it.
+      // A home that the caller names may be on another machine: this disk says nothing about it.
       const verdict = await thread.judge(await guard, command, whole, context.home === undefined)
       if (key !== null) {
         if (verdicts.size >= KEPT_VERDICTS) verdicts.clear()

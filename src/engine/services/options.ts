@@ -54,7 +54,7 @@ export interface EngineOptions {
   readonly secretSources?: readonly SecretSource[]
   /** Password prompts of `sudo -A`, ssh and git that are answered with a secret; the model neither sees nor types it. */
   readonly askpass?: readonly AskpassRule[]
-  /** Who answers `ask` verdicts. Default: nobody, so they are refused. */
+  /** Answers `ask` verdicts. Without it they are refused. */
   readonly ask?: AskFunction
   /** How long a call waits for a person's approval. Default: 40 s while a terminal or page is open that can answer, otherwise not at all. */
   readonly approvalWaitMs?: number

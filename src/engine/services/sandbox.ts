@@ -210,7 +210,7 @@ export class Sandbox {
         built.quarantine.leave()
         for (const pipe of ready.splice(0)) pipe.release()
         const path = folder === null ? null : join(this.#inner, folder)
-        // Whoever closes a session need not wait for it; the whole directory goes with the engine.
+        // Closing a session does not wait for the removal; what is left goes with the engine's directory.
         if (path !== null) setImmediate(() => rmSync(path, { recursive: true, force: true }))
       },
     }

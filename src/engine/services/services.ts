@@ -63,7 +63,7 @@ export interface Services {
   usualEnvironment: PlannedEnvironment | null
   /** Variables of the engine's own that every command gets, e.g. where password prompts are answered. */
   readonly ownEnv: Readonly<Record<string, string>>
-  /** A name for a short-lived file in the engine's folder, which is made again when somebody cleaned it away. */
+  /** A name for a short-lived file in the engine's folder, which is made again when it was removed. */
   runFile(kind: string): string
   openSpill(label: string): SpillFile | null
   /** Calls under way, and questions to a person: what other processes of the user may look at and answer. */

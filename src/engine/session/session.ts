@@ -88,7 +88,7 @@ export class LiveSession implements Session {
   #stay: Stay | null = null
   #calls = 0
   #restarts = 0
-  /** Brought back by a command that ran on a terminal, while there is no shell of ours to hold it. */
+  /** The state was brought back by a command that ran on a terminal, and no shell of the session holds it yet. */
   #adopted = false
   /** To be said by the next call. */
   readonly #news: Note[] = []
@@ -244,7 +244,7 @@ export class LiveSession implements Session {
     return Promise.race([now, before])
   }
 
-  /** The same for whoever already has the turn (a command on a terminal). */
+  /** The same for a caller that already has the session's turn (a command on a terminal). */
   async stateInTurn(): Promise<ShellState | null> {
     if (this.#shell?.alive) await this.#writeDown(this.#shell)
     return this.#memory.state

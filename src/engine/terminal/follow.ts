@@ -27,7 +27,7 @@ export class OutputFollower {
   /** Resolves when everything that is stored now has been handed on. */
   pull(): Promise<void> {
     this.#again = true
-    // Whoever removed the directory took the rest of the output with it; what was handed on stays.
+    // When the directory is removed, the rest of the output is lost with it; what was handed on stays.
     return (this.#running ??= this.#run()
       .catch(() => {})
       .finally(() => (this.#running = null)))

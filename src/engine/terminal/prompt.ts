@@ -23,7 +23,7 @@ export function promptText(tail: string): string {
   return (lines.at(-1) ?? '').slice(-LONGEST_PROMPT)
 }
 
-/** Whether the last line looks like a question to whoever sits at the terminal. */
+/** Whether the last line looks like a question to the person at the terminal. */
 export function looksLikePrompt(tail: string): boolean {
   const line = openLine(tail).trimEnd()
   if (line === '') return ASKING_LINES.some((shape) => shape.test(promptText(tail)))

@@ -1,4 +1,4 @@
-/** What the preset `careful` asks about: network, package installs, privileges, programs nobody knows. */
+/** What the preset `careful` asks about: network, package installs, privileges, unknown programs. */
 import { interpreterName } from '../programs/interpreters.js'
 import { SHELLS } from '../programs/shells.js'
 import { isReader } from './readonly.js'

@@ -1,9 +1,9 @@
-/** What a sandbox makes harmless, so that nobody need be asked. What is denied stays denied: a clear refusal beats a read-only file system. */
+/** What a sandbox makes harmless, so that no question is needed. What is denied stays denied: a clear refusal beats a read-only file system. */
 import type { Finding } from '../rules/findings.js'
 
 /** Questions of the preset `careful`; rules of a person's own policy begin with `policy:` and are always asked. */
 const HARMLESS = new Set(['write-outside', 'unknown-program', 'unknown-code', 'package-install', 'network'])
-/** With the machine's network, code that nobody has seen can still carry away what it reads. */
+/** With the machine's network, code that the guard has not read can still send away what it reads. */
 const HARMLESS_WITH_NETWORK = new Set(['write-outside'])
 
 export function isHeld({ decision, rule }: Finding, sandbox: { readonly network: string }): boolean {

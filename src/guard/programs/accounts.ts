@@ -36,7 +36,7 @@ const usermod: Program = (call, name) => {
   return becomesRoot(call, name)
 }
 
-/** A second name for root, or none: whoever knows it owns the machine. */
+/** The account gets the id 0: it is root under another name. */
 const becomesRoot: Program = (call, name) => {
   const given = options(call.argv.slice(1), {
     short: 'abcdefgGkKlpRsuvVwWZ',

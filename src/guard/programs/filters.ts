@@ -53,7 +53,7 @@ export const headTail: Program = (call) => {
   )
 }
 
-/** A decoder that worked on known text gives known text; on unknown text nobody knows. */
+/** A decoder gives known text for known text, and unknown text for unknown. */
 function decode(texts: Alternatives, work: (text: string) => string | undefined): Alternatives {
   return unique(
     texts.map((text) => {
@@ -196,7 +196,7 @@ function matchingLines(text: string, pattern: string, inverted: boolean, fixed: 
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`
 }
 
-/** Filters whose effect on text is not computed: known input becomes text that nobody has read. */
+/** Filters whose effect on text is not computed: known input becomes unknown text. */
 export const opaqueFilter: Program = (call) => {
   const given = options(call.argv.slice(1))
   const texts = inputs(call, given.operands)
@@ -206,7 +206,7 @@ export const opaqueFilter: Program = (call) => {
 /** Stands in front of text that a compressor of the same command has read. */
 const PACKED = '\u001f\u008b'
 
-/** Compressors and their way back: what went in comes out again; packed text from elsewhere nobody has read. */
+/** Compressors and their way back: what went in comes out again; packed text from elsewhere is unknown. */
 export const compressed: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 'bSTM' })
   const unpacks = /^(?:un|gunz|bunz)|cat$/.test(name) || given.has('d', 'decompress', 'uncompress')

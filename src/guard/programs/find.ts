@@ -79,7 +79,7 @@ export const find: Program = (call) => {
   return words.includes('-print0') ? printed.map((text) => text.replaceAll('\n', '\0')) : printed
 }
 
-/** Files of a user who is neither root nor the one that works here, or of nobody. */
+/** Files of a user that is neither root nor the one that works here, or of no user. */
 function isOthers(test: string, who: string | undefined, { shell }: Call): boolean {
   if (/^-no(?:user|group)$/.test(test)) return true
   if (!/^-(?:user|group|uid|gid)$/.test(test) || who === undefined || hasUnknown(who)) return false

@@ -1,4 +1,4 @@
-/** Programs that stop or restart the machine, or a service nobody gets in without. */
+/** Programs that stop or restart the machine, or a service that logins need. */
 import { ANYTHING, plain } from '../words/text.js'
 import { basename, options, type Program, table } from './call.js'
 

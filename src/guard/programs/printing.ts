@@ -109,7 +109,7 @@ const lists =
     return foundPaths(operands.length > 0 ? operands : ['.'], false)
   }
 
-/** Names in a directory that nobody looked at. */
+/** Names in a directory that was not looked at. */
 const ls: Program = ({ argv }) => {
   const given = options(argv.slice(1), { short: 'ITw' })
   if (given.operands.some((path) => /^\/proc\/?$/.test(path))) return [`${TREE}\n`]

@@ -22,7 +22,7 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
   const located = locate(effect.path, homes)
   if (!located) return sensitiveHomePath(effect, homes)
   const kind = spread(effect)
-  // Somebody else's home is one where a person has lived; a pattern that misses the own home picks something else out.
+  // Another user's home is one where a person has lived; a pattern that misses the own home picks something else out.
   const { shown } = located
   if (located.place === 'home' && !homes.some((home) => isWithin(home, shown)) && shown !== '/root')
     if (/[*?[…]/.test(shown) || !LIVED_IN.some((name) => mayExist(`${shown}${name}`))) return undefined
@@ -109,7 +109,7 @@ function wipe(place: Located['place']): RuleName {
   return place === 'critical-file' ? 'overwrite-critical' : 'wipe-system'
 }
 
-/** Places that belong to whoever installed them; giving them away is ordinary. */
+/** Places that belong to the user who installed them; changing their owner is ordinary. */
 const HANDED_OUT =
   /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/log|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|dev\/shm|Applications|Volumes)$/
 

@@ -1,4 +1,4 @@
-/** Files whose text somebody runs later: shell start-up files, cron tables, hooks of git, service units. Written with known text, it is judged now. */
+/** Files whose text is run later: shell start-up files, cron tables, hooks of git, service units. Written with known text, it is judged now. */
 import { cronJobs } from '../programs/cron.js'
 import type { ShellState } from '../words/state.js'
 import { hasUnknown, plain } from '../words/text.js'
@@ -11,7 +11,7 @@ const UNIT = /\/systemd\/(?:system|user)\/[^/]+\.(?:service|timer)$|\.desktop$/
 
 export function judgeCodeFile(path: string, texts: readonly string[], shell: ShellState, walker: Walker): void {
   const judge = (text: string): void => walker.tryScript(text, shell)
-  // A line that makes somebody else root.
+  // A line that makes another account root.
   if (
     /^\/etc\/(?:passwd|shadow)$/.test(path) &&
     texts.some((text) => /^(?!root:)[^:\n]+:[^:\n]*:0+:/m.test(plain(text)))

@@ -14,7 +14,7 @@ export class Streams {
 
   constructor(private readonly walker: Walker) {}
 
-  /** A descriptor that nobody has named yet. */
+  /** A descriptor that no redirection has named yet. */
   fresh(): number {
     return this.unnamed++
   }

@@ -50,7 +50,7 @@ export interface Observer {
    * program is.
    */
   code?(text: string, certain: boolean): void
-  /** Code was run that nobody can see here: a downloaded script, an unknown variable as a command. */
+  /** Code was run that cannot be read here: a downloaded script, an unknown variable as a command. */
   opaque(what: string, walker: Walker, words: readonly string[]): void
 }
 
@@ -81,7 +81,7 @@ export class Walker implements Runner {
   private readonly leaving = new Map<FunctionBody, boolean>()
   /** The current argv supposes that a variable is empty. */
   guesses = false
-  /** How many readers wait for what is printed: output is only put together when somebody looks at it. */
+  /** How many readers wait for what is printed: output is only put together when one does. */
   private readers = 0
   /** The text is the command's own, not made by it: what cannot be read in it is refused. */
   private isStrict = true
@@ -226,7 +226,7 @@ export class Walker implements Runner {
       const printed = statement.background
         ? this.recursion.inProcess(() => this.node(statement.command, shell.fork(), stdin))
         : this.node(statement.command, shell, stdin)
-      // What nobody knows ends in a newline, or the next line would seem to be part of it.
+      // Unknown output is taken to end in a newline, or the next line would seem to be part of it.
       if (this.isRead)
         out = concat(out, list.length > 1 ? printed.map((text) => (text === UNKNOWN ? `${UNKNOWN}\n` : text)) : printed)
     }
@@ -279,7 +279,7 @@ export class Walker implements Runner {
     return this.readers > 0
   }
 
-  /** Somebody looks at what the work prints. */
+  /** Does the work while what it prints is read. */
   read<T>(work: () => T): T {
     this.readers++
     try {

@@ -3,7 +3,7 @@ import type { ParsedScript, ProcessSubstitutionPart, Word, WordPart } from 'unba
 import type { ShellState } from './state.js'
 import { type Alternatives, activate, BREAK, UNKNOWN, unique } from './text.js'
 
-/** What folding needs from whoever walks the tree: the output of substitutions, and a budget. */
+/** What folding needs from the walker of the tree: the output of substitutions, and a budget. */
 export interface Runner {
   step(): void
   /** Judges a command substitution and says what it would print. */

@@ -35,7 +35,7 @@ export type Alternatives = readonly string[]
 
 export const NOTHING: Alternatives = ['']
 export const ANYTHING: Alternatives = [UNKNOWN]
-/** A variable nobody assigned: most likely unset, perhaps something else. */
+/** A variable that the script does not assign: most likely unset, perhaps something else. */
 export const MAYBE_UNSET: Alternatives = [UNKNOWN, '']
 
 const MAX_ALTERNATIVES = 64

@@ -57,7 +57,7 @@ export async function removeTry(folder: TryFolder): Promise<void> {
   await ask(folder, 'remove')
 }
 
-/** Whether nothing lives in its room and nobody accepts it. */
+/** Whether no process lives in its room and no accept is under way. */
 export async function isFree(folder: TryFolder): Promise<boolean> {
   try {
     await ask(folder, 'free')

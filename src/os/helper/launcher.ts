@@ -10,7 +10,7 @@ export interface Pipe {
   /** Our end, opened when asked for the first time. */
   readEnd(): number
   writeEnd(): number
-  /** How a shell of ours can open the writing end while the launcher still holds it. */
+  /** How a session's shell can open the writing end while the launcher still holds it. */
   readonly writePath: string
   /** The same for the reading end. */
   readonly readPath: string
@@ -37,7 +37,7 @@ export interface LaunchSpec {
   readonly inside?: Entrance
   /** Gets the listener of this room as descriptor 3, outside it: a proxy. */
   readonly listenerOf?: Room
-  /** Keep output in this directory instead of pipes of ours. */
+  /** Keep output in this directory instead of sending it through pipes to the engine. */
   readonly keep?: KeepSpec
   readonly detached?: boolean
   readonly oomScore?: number
@@ -203,7 +203,7 @@ export interface Launcher {
   close(): Promise<void>
 }
 
-/** The system error of a failed start as an error of ours: never mistaken for a command that failed. */
+/** The system error of a failed start as a ShellError: never mistaken for a command that failed. */
 export function startError(errno: string, what: string, spec: LaunchSpec): ShellError {
   if (what === 'cwd')
     return new ShellError(

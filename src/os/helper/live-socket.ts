@@ -25,7 +25,7 @@ export interface LineServer {
   close(): void
 }
 
-/** Null when the path is too long or cannot be listened on: then nobody can look, and commands run as before. */
+/** Null when the path is too long or cannot be listened on: then no page or terminal can look, and commands run as before. */
 export function listenLines(path: string, open: (peer: LinePeer) => LineHandler): Promise<LineServer | null> {
   if (Buffer.byteLength(path) > LONGEST_PATH) return Promise.resolve(null)
   const sockets = new Set<Socket>()
@@ -81,7 +81,7 @@ export interface LineClient {
   close(): void
 }
 
-/** `closed` is told once, also when nobody listens there. */
+/** `closed` is called once, also when no engine listens there. */
 export function connectLines(
   path: string,
   { message, closed, ref = true }: { message(value: Record<string, unknown>): void; closed(): void; ref?: boolean },

@@ -107,7 +107,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       return this.#write
     }
     release(): void {
-      // A second time would free what is somebody else's pipe by now.
+      // A second time would free a slot that another shell's pipe has by now.
       if (this.#released) return
       this.#released = true
       send('r', [['slot', this.slot]])
@@ -155,7 +155,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         waiting.delete(id)
         const ward = createWard(id, fields, tier, send, (pid) => [launcherPid, pid].map(wake).includes(true))
         wards.set(id, ward)
-        // Given up meanwhile: what nobody waits for must not run.
+        // The call was given up meanwhile: its command must not run.
         if (!waiter) ward.kill({ signal: 9, graceMs: 0, why: 'close' })
         waiter?.resolve(ward)
         break
@@ -170,7 +170,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         const status = Number(fields['status'])
         const signal = status & 0x7f
         const ward = wardOf(event)
-        // An end that nobody here asked for: its watcher saw that the launcher is gone, perhaps before we do.
+        // An end that this engine did not ask for: its watcher saw that the launcher is gone, perhaps before we do.
         const lost = fields['why'] === 'close' && ward?.endAsked === false
         if (lost) {
           closed = true
@@ -205,7 +205,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         )
         break
       case 'l':
-        // The warden was destroyed: PDEATHSIG ended the leader, nobody can say how.
+        // The warden was destroyed: PDEATHSIG ended the leader, and its status is lost.
         lose(id)
         break
       case 'g':

@@ -1,4 +1,4 @@
-/** Judges who connected to a socket of ours: a process of the person, or one that an engine started. A process never vouches for itself. */
+/** Judges which process connected to an engine's socket: one of the person, or one that an engine started. A process never vouches for itself. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
@@ -70,7 +70,7 @@ export function engineAbove(from: number, start: string | null, chain: string[])
       return `process ${pid} above it cannot be looked at`
     chain.push(`${facts.name} ${pid}`)
     if (HELPERS.test(facts.name) || carriesMark(pid)) return 'an engine started it: it is the agent’s, not the person’s'
-    // 0: it came in from outside of this container, where no engine of ours could have started it.
+    // 0: it came in from outside of this container, where no engine of this container could have started it.
     if (facts.parent <= 1) return null
     pid = facts.parent
   }

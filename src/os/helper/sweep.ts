@@ -79,7 +79,7 @@ function forgetOldOutputs(dir: string): void {
     try {
       if (Date.now() - statSync(join(dir, name)).mtimeMs > KEEP_OUTPUTS_MS) unlinkSync(join(dir, name))
     } catch {
-      // Somebody else did.
+      // Another engine removed it first.
     }
   }
 }

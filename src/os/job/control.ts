@@ -19,7 +19,7 @@ export function orderKeeper(dir: string, started: StartRecord, line: string): bo
   return writeFifo(join(dir, 'control'), Buffer.from(`${line}\n`)) !== null
 }
 
-/** How many of the bytes a FIFO took at once; null when nobody reads it. */
+/** How many of the bytes a FIFO took at once; null when it has no reader. */
 export function writeFifo(path: string, bytes: Uint8Array): number | null {
   let fd: number
   try {

@@ -1,4 +1,4 @@
-/** One directory per job, named by its id: made so that nobody else can have it, listed without trusting what is in there, removed at once. */
+/** One directory per job, named by its id: made so that no other job can have it, listed without trusting what is in there, removed at once. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -148,7 +148,7 @@ function removeQuietly(dir: string): void {
   try {
     rmSync(dir, { recursive: true, force: true })
   } catch {
-    // Somebody else is at it, or the disk does not let us.
+    // Another engine removes it at the same time, or the disk refuses.
   }
 }
 

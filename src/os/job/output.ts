@@ -101,7 +101,7 @@ function growingLayout(dir: string, name: OutputName): Layout {
   for (const start of [null, ...segments]) {
     const file = join(dir, start === null ? name : `${name}.${start}`)
     const stat = statSync(file, { throwIfNoEntry: false })
-    // The oldest go first: one that is gone by now is a hole, as it would be a moment later. Without the newest nobody knows the end.
+    // The oldest go first: one that is gone by now is a hole, as it would be a moment later. Without the newest the end would be unknown.
     if (!stat && start !== null && start === segments.at(-1))
       throw Object.assign(new Error('the newest segment is gone'), { code: 'ENOENT' })
     if (stat && stat.size > 0) pieces.push({ start: start ?? 0, size: stat.size, places: [{ file, at: 0 }] })

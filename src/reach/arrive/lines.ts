@@ -1,7 +1,7 @@
 /** Lines of a stream, one at a time, until the stream is handed on. */
 import type { Readable } from 'node:stream'
 
-/** Whatever talks more than this before it speaks our words is no shell of ours. */
+/** More text than this before the expected words: it is not the arrival script that answers. */
 const MAX_NOISE = 1024 * 1024
 
 export interface Lines {

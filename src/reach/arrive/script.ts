@@ -13,7 +13,7 @@ export interface ScriptSettings {
   /** Digests that name the code and the runtime there; the code also by its kind of machine (a home may be shared by several). */
   readonly code: string
   readonly runtime: string
-  /** Of the run directory; kept by near, guessed by nobody. */
+  /** Of the run directory: random, and known to the near side only. */
   readonly name: string
   /** Part of the names in directories that others can write to. */
   readonly salt: string
@@ -102,7 +102,7 @@ done
 /** The key goes from a shell variable over a pipe: it is in no argument, variable of the environment or file. */
 const START_HERE = `printf '%s\\n' "$k" | "$H" start "$R/log" "$R/pid" "$@" || fail start "$R"`
 
-/** The batch job has no stdin of ours: it reads the words and the key from files in $R, and the engine removes the key at once. */
+/** The batch job's stdin is not the link: it reads the words and the key from files in $R, and the engine removes the key at once. */
 const START_BATCH = `printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done >"$R/start.new" && mv "$R/start.new" "$R/start"`
 
 /** What the batch job runs: it waits for the words that the first link writes, then becomes the engine. */

@@ -91,7 +91,7 @@ export class FarClient {
     this.#unlisten ??= this.#engine.onJobEvent((event) => this.#wire?.send('E', { job: event }))
   }
 
-  /** The client will not come back: nobody waits for its foreground calls any more. */
+  /** The client will not come back: its foreground calls are not waited for any more. */
   end(): void {
     this.#unlisten?.()
     this.questions.end()
@@ -225,7 +225,7 @@ export class FarClient {
     }
   }
 
-  /** Somebody began to look at a call that had begun without. */
+  /** The near side began to follow a call that had begun without live output. */
   async #iterate(call: FarCall): Promise<void> {
     if (call.live || !call.handle) return
     this.#show(call)

@@ -6,7 +6,7 @@ import { errorFromWire, type Answer, type Question } from '../messages.js'
 
 type Asked = Question extends infer Q ? (Q extends Question ? Omit<Q, 'n'> : never) : never
 
-/** Whoever can be asked: the link of a client, up or down. */
+/** Where a question is sent: the link of a client, up or down. */
 export interface Asker {
   say(question: Question): void
 }
@@ -50,7 +50,7 @@ export class Questions {
   }
 }
 
-/** Values are asked for when a command needs them, and are kept by nobody but the command's own masker. */
+/** Values are asked for when a command needs them, and only the command's own masker keeps them. */
 export function nearSecrets(forPrompts: () => Questions | null): SecretSource {
   return {
     async lookup(kind, name) {

@@ -3,7 +3,7 @@
  * or until no client had a link for the length of the lease.
  *
  * 1. The key comes on stdin: it is in no argument, variable or file.
- * 2. Whoever connects is challenged, and proves the key before anything else is read; we prove it first.
+ * 2. A client that connects is challenged, and proves the key before anything else is read; the engine proves it first.
  * 3. The first client's options make the engine; later ones must bring the same.
  */
 import { createHash, randomBytes } from 'node:crypto'
@@ -34,7 +34,7 @@ export interface FarSettings {
   readonly createEngine: (options: EngineOptions) => Promise<Engine>
 }
 
-/** Without a client that proves the key for so long, nobody wanted this engine. */
+/** When no client proves the key for so long, the engine ends. */
 const FIRST_CLIENT_MS = 60_000
 const HANDSHAKE_MS = 10_000
 const MAX_STRANGERS = 16

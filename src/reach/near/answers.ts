@@ -19,7 +19,7 @@ export interface AnswerSettings {
   call(id: number): PendingCall | undefined
   /** How many calls are open: a password prompt belongs to none in particular. */
   openCalls(): number
-  /** Told of a question that was refused because no call of ours explains it. */
+  /** Told of a question that was refused because no call of this side explains it. */
   onRefused(what: string): void
 }
 
@@ -102,7 +102,7 @@ export class Answers {
     return Buffer.from(value).toString('base64')
   }
 
-  /** Null: it may. Otherwise the id of the question that nobody answered, or nothing after a no. */
+  /** Null: it may. Otherwise the id of the question that is not answered, or nothing after a no. */
   async #mayNotGo(name: string, call: PendingCall | null): Promise<string | null> {
     const bound = this.#settings.options.reach?.secrets ?? []
     if (bound.includes('*') || bound.includes(name) || this.#allowed.has(name)) return null

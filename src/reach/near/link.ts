@@ -43,7 +43,7 @@ const LONGEST_PAUSE_MS = 5_000
 /** A client that started while the network was down may hang long after it is back: the first ones are given up early. */
 const FIRST_LOOK_MS = 5_000
 const LONGEST_LOOK_MS = 30_000
-/** Whoever sends what no engine sends is not called again at once. */
+/** A peer that sends what no engine sends is not called again at once. */
 const BAD_PEER_PAUSE_MS = 30_000
 
 export class Link {

@@ -21,7 +21,7 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
   if ((image === undefined) === (address.rest === ''))
     throw badAddress(`${program}://${address.rest}`, 'it must name a container, or an image')
   const user = setting('user')
-  // The id of what we made; a name could be somebody else's by now.
+  // The id of what was made here; the name could be another container's by now.
   let target = image === undefined ? wordOf(address.rest, 'the container', address, /^[\w][\w.-]*$/) : ''
 
   const create = async ({ run, made, name, labels, clientArgs }: StepContext): Promise<void> => {

@@ -97,7 +97,7 @@ export abstract class WordScanner extends Cursor {
       if (this.char() === ')') break
       if (this.char() === '[') {
         this.at++
-        this.arithmetic(']') // `[subscript]=value`: evaluated, unless the array is associative, which nobody can know here
+        this.arithmetic(']') // `[subscript]=value`: evaluated, unless the array is associative, which cannot be known here
         continue
       }
       const before = this.at

@@ -3,7 +3,7 @@ import { bytesOf } from './bytes.js'
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-/** Nobody encodes a longer value twice, or in base32. */
+/** Longer values are not looked for in base32 or encoded twice: that is rare, and each form costs time. */
 const LONGEST_TWICE = 512
 
 export function encodedForms(unit: Uint8Array): Uint8Array[] {

@@ -27,7 +27,7 @@ const PIECE = 512
 const OVERLAP = 32
 /** Of a value with more lines, the rest is only found in pieces. */
 const MOST_LINES = 2048
-/** Nobody reads a longer value byte by byte. */
+/** Longer values are not looked for byte by byte. */
 const LONGEST_DUMPED = 16_384
 
 /** Whether output can be searched for this value at all; `secret set` warns when not. */

@@ -34,7 +34,7 @@ export interface MaskStream {
   release(): Uint8Array
   /** Bytes held back and not shown. */
   readonly pending: number
-  /** Gives them up, raw, to whoever goes on with this stream. */
+  /** Gives them up, raw, to the next masker of this stream. */
   take(): Uint8Array
 }
 
@@ -54,7 +54,7 @@ const SHORTEST_SHAPE = 20
 const NOTHING = new Uint8Array(0)
 
 export interface MaskerOptions {
-  /** Also mask what looks like a well-known token or a private key, though nobody named it. */
+  /** Also mask what looks like a well-known token or a private key, though it is not a secret of the engine. */
   readonly shapes?: boolean
 }
 

@@ -4,7 +4,7 @@ import type { Needle } from './forms.js'
 
 /** A shorter part says too little to be the value's. */
 export const SHORTEST_PART = 12
-/** Nobody prints the beginning of a longer value in a column. */
+/** The beginning of a longer value is not looked for in columns. */
 const LONGEST_WHOLE = 256
 
 /** The first and the last bytes of a value, where they look like nothing else than that value. */

@@ -1,4 +1,4 @@
-/** Recognises secrets that nobody told us about by their well-known form. A best effort: only plain text is looked at, no encodings, no colours. */
+/** Recognises secrets that the engine was not told about by their well-known form. A best effort: only plain text is looked at, no encodings, no colours. */
 
 /** A place in the text that looks like a secret. */
 export interface ShapeFound {
@@ -59,7 +59,7 @@ const LONGEST_TOKEN = 12_000
 const LONGEST_BLOCK = 16_500
 const ANY_PREFIX = new RegExp(SHAPES.flatMap(({ prefixes }) => prefixes).join('|'))
 
-/** What a found shape is shown as; it is not a secret of ours, and says so. */
+/** What a found shape is shown as; it is not a secret of the engine, and says so. */
 export const SHAPE_LABELS: readonly string[] = SHAPES.map(({ name }) => `[masked:${name}]`)
 
 /** All shapes in the text, and from where it has to be held back because a shape may go on. */

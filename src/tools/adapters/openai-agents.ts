@@ -73,7 +73,7 @@ export function agentsSandbox(
   const tools = createTools(engine, { ...options, dialect: 'codex' })
   return {
     execCommand: async ({ cmd, workdir, tty, yieldTimeMs, maxOutputTokens, runAs }) => {
-      // Whoever asks for another user means to take rights away; running with our own instead would be the opposite.
+      // A call for another user means to take rights away; running it with this user's instead would be the opposite.
       if (runAs !== undefined)
         throw new TypeError(
           `Commands cannot run as ${runAs}: the engine has one user. Start the host as that user, or leave runAs out.`,

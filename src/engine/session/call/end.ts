@@ -73,7 +73,7 @@ export function remember(
   // A limit may keep the shell from ever writing it down again.
   if (memory.unread && /\bulimit\b/.test(plan.command)) memory.learn(shell.readState())
   if (shell.alive) {
-    // `$PWD` unchanged: nobody moved. (Who assigns PWD changes it.)
+    // `$PWD` unchanged: the shell has not moved. (A command that assigns PWD changes it.)
     if (told?.directory !== memory.cwd) memory.cwd = directoryOf(shell.pid, told?.directory) ?? memory.cwd
     return
   }

@@ -62,7 +62,7 @@ export class SessionMemory {
   dirty = false
   /** Also before the running command, which may end it. */
   behind = false
-  /** The shell has written its state down, and nobody has looked at it yet. */
+  /** The shell has sent its state, and it has not been read yet. */
   unread = false
   last: LastCommand = NO_COMMAND
   traps: UserTraps = NO_TRAPS
@@ -72,7 +72,7 @@ export class SessionMemory {
   ownStdin = false
   /** The last command may have pointed stdout or stderr elsewhere, or closed them. */
   movedStreams = false
-  /** A command of this shell may have pointed them where somebody else reads: what prints there may have to wait. */
+  /** A command of this shell may have pointed them at a pipe with another reader: what prints there may have to wait. */
   printsElsewhere = false
   readonly holdings = new Holdings()
   /** How many dumps of the shell are known. */
@@ -86,7 +86,7 @@ export class SessionMemory {
   #prompts = false
   #xtrace = false
   #verbose = false
-  /** A command that nobody could see through may have made functions or aliases that are not in `known` yet. */
+  /** A command that the engine could not read may have made functions or aliases that are not in `known` yet. */
   #blind = false
 
   constructor(cwd: string, state: ShellState | null) {

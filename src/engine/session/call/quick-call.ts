@@ -96,7 +96,7 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
   }
 
   #settle(report: EndReport): void {
-    // Whoever wants to stop it from here on comes too late.
+    // The command has ended: a stop from here on comes too late.
     this.#followed = true
     const { shell, care } = this.#known
     const { memory, name: session } = this.#site

@@ -36,7 +36,7 @@ export interface CallText {
   readonly errTrap: boolean
   readonly prompts: boolean
   readonly xtrace: boolean
-  /** With it on, bash shows every line that it reads, also those of ours. */
+  /** With it on, bash shows every line that it reads, also the session's own. */
   readonly verbose: 'no' | 'begins' | 'yes'
   /** Write the state down first, with this mark; null where it is known. */
   readonly dumpFirst: number | null

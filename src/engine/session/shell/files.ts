@@ -1,4 +1,4 @@
-/** The files that a session's shell sources: its commands, and lines of ours that are too long to be typed every time. */
+/** The files that a session's shell sources: its commands, and those of the session's own lines that are too long to be typed every time. */
 import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { closeQuietly } from '../../../os/quietly.js'
 import type { Services } from '../../services/services.js'
@@ -7,7 +7,7 @@ import { dumpFileText, endFileText, fileOf, leaveFileText, settleFileText, setUp
 /** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
 const SMALL_FILE = 4_096
 
-/** Files that nobody reads but the shell itself. */
+/** Files that only the shell itself reads. */
 const SOURCED = ['command', 'setUp', 'settle', 'end', 'dump', 'leave', 'traps', 'interrupt', 'aside'] as const
 
 export class SessionFiles {
@@ -54,7 +54,7 @@ export class SessionFiles {
     }
   }
 
-  /** Somebody may have cleaned up under a living shell, which would look for its files in vain. */
+  /** The files of a living shell may have been removed: they are written again, or it would look for them in vain. */
   ensure(): void {
     if (fstatSync(this.#commands).nlink > 0) return
     // Asking for a name makes the folder again.

@@ -15,7 +15,7 @@ import { AFTER, before as beforeCommand, dumpBody, dumpEnd, dumpText, LEAVING, t
 /** What `native/bash` is loaded as. */
 export const LOADED = '__cerith'
 
-/** SIGRTMIN+9: nobody else uses it, and the kernel queues it. */
+/** SIGRTMIN+9: no common program uses it, and the kernel queues it. */
 export const STOP_SIGNAL = 43
 const STOP_NAME = 'RTMIN+9'
 /** Not /dev/null, so that the stderr of the stop handler can be told from one that a command has pointed there. */

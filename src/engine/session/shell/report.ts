@@ -48,7 +48,7 @@ export type EndReport = ProgramReport | ShellReport
 
 export type Report = EndReport | { readonly kind: 'R' | 'D' | 'G' | 'N'; readonly number: number }
 
-/** Null: no report of ours looks like this. */
+/** Null: this is no report of a session's shell. */
 function reportOf([kind, number, ...fields]: readonly string[]): Report | null {
   switch (kind) {
     case 'F': {

@@ -27,7 +27,7 @@ import { parseState, type ShellState } from './state.js'
 /** What is still running when the session closes gets this long to end by itself. */
 const COMPANY_GRACE_MS = 1_000
 const SETTLE_LIMIT_MS = 1_000
-/** An idle shell that takes longer than this for a line of ours is broken. */
+/** An idle shell that takes longer than this for a line of the session's own is broken. */
 const ANSWER_LIMIT_MS = 10_000
 const NEWLINE = 0x0a
 
@@ -163,7 +163,7 @@ export class SessionShell {
 
   /** Lines are short (commands travel by file), so a pipe always takes them at once. */
   type(text: string | Uint8Array): void {
-    // Once it is closed the number may be somebody else's.
+    // Once it is closed, its number may belong to another open file.
     if (!this.alive || this.#closed) return
     try {
       // Two calls, each of one kind: the types have one for each.
@@ -374,7 +374,7 @@ export class SessionShell {
     return this.take(restoreCode(state, present))
   }
 
-  /** Runs code of ours (latin1) that changes what the shell holds; gives the state afterwards, or null when it did not answer. */
+  /** Runs the engine's own code (latin1) that changes what the shell holds; gives the state afterwards, or null when it did not answer. */
   async take(text: string): Promise<ShellState | null> {
     this.files.ensure()
     const code = Buffer.from(text, 'latin1')
@@ -414,7 +414,7 @@ export class SessionShell {
     this.dispose()
   }
 
-  /** Lets go of everything of ours once the shell is gone. */
+  /** Closes and removes everything that was opened for the shell, once it is gone. */
   dispose(): void {
     this.#closeOwn()
     this.#closeReports()
@@ -422,7 +422,7 @@ export class SessionShell {
     this.files.remove()
   }
 
-  /** Once: a moment later the same numbers may be somebody else's descriptors. */
+  /** Once: a moment later the same numbers may be other files' descriptors. */
   #closeOwn(): void {
     if (this.#closed) return
     this.#closed = true
