@@ -1,4 +1,5 @@
-// Compiles the native helper for this machine when a C compiler is there; without one cerith still works, on its lower tier.
+// Compiles the native helper for this machine when a C compiler is there; without one cerith
+// still works, on its lower tier.
 // `scripts/prebuild.mjs` compiles it for all machines, for the published package.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
@@ -8,7 +9,8 @@ import * as native from './native-targets.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 mkdirSync(native.destination, { recursive: true })
-// Both are plain JavaScript and go along everywhere: the lower tier's helper, and the way out of a sandbox with an allow-list.
+// Both are plain JavaScript and go along everywhere: the lower tier's helper, and the way out
+// of a sandbox with an allow-list.
 for (const name of ['plain-helper.mjs', 'sandbox-proxy.mjs'])
   copyFileSync(join(root, 'native', name), join(native.destination, name))
 

@@ -25,7 +25,10 @@ const into = process.argv.find((word) => word.startsWith('--into='))?.slice('--i
 const dist = into ?? join(root, 'dist')
 const stamp = join(dist, '.built')
 
-/** What `import 'cerith...'` and the command line start from, and the script that holds it; each one is listed in package.json. */
+/**
+ * What `import 'cerith...'` and the command line start from, and the script that holds it; each
+ * one is listed in package.json.
+ */
 const ENTRIES = {
   index: { file: 'src/index.ts', script: 'library' },
   tools: { file: 'src/tools/index.ts', script: 'program' },
@@ -49,7 +52,10 @@ const SCRIPTS = [
   { name: 'program', test: /./ },
 ]
 
-/** Blanks, comments and long names of variables are left out, which every start would have to read; functions keep theirs, for stack traces. */
+/**
+ * Blanks, comments and long names of variables are left out, which every start would have to
+ * read; functions keep theirs, for stack traces.
+ */
 const SMALL = { compress: false, mangle: { keepNames: { function: true, class: true } } }
 
 /** Found at run time where they are installed, and done without where they are not. */
@@ -158,7 +164,9 @@ function entries() {
   }
 }
 
-/** `import 'cerith'` loads modules of Node and of this package, and the parser of the guard; a search only when asked. */
+/**
+ * `import 'cerith'` loads modules of Node and of this package, and the parser of the guard; a search only when asked.
+ */
 function checkLibrary(output) {
   const [library] = output.filter(({ name, isEntry }) => name === 'library' && !isEntry)
   const others = new Set(library.moduleIds.flatMap((id) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []))

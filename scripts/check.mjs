@@ -1,4 +1,5 @@
-// `npm run check`: everything a change must pass, each step with its time; goes on after a failure and says all of them.
+// `npm run check`: everything a change must pass, each step with its time; goes on after a
+// failure and says all of them.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensure, root } from './ensure.mjs'

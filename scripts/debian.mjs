@@ -1,4 +1,5 @@
-// Real programs that some tests talk to. Installed where that is possible (root, apt); elsewhere those tests say why they skip.
+// Real programs that some tests talk to. Installed where that is possible (root, apt);
+// elsewhere those tests say why they skip.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'

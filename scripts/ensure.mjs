@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** `npm ci` when an installed package is missing or of another version, then a build when a source is newer than dist/. */
+/**
+ * `npm ci` when an installed package is missing or of another version, then a build when a source is newer than dist/.
+ */
 export function ensure({ types = false } = {}) {
   checkNode()
   if (!isInstalled()) {

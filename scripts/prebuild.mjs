@@ -1,4 +1,5 @@
-// The helper and the builtin for every kind of machine that the package names, by one compiler, the same bytes each time.
+// The helper and the builtin for every kind of machine that the package names, by one compiler,
+// the same bytes each time.
 //   node scripts/prebuild.mjs            compiles into dist/native/ and compares with native/prebuilt.json
 //   node scripts/prebuild.mjs --record   writes native/prebuilt.json: after a change in native/
 //   node scripts/prebuild.mjs --check    only compares; where the compiler cannot be had it says so and is content
@@ -21,7 +22,10 @@ const ZIG = '0.12.0-dev.1286'
 const SMALL = ['-Os', '-fno-asynchronous-unwind-tables', '-fno-unwind-tables', '-ffunction-sections', '-fdata-sections']
 const QUICK = 'mask.c'
 
-/** What Node calls the machine, what zig calls it. On 32-bit ARM the libraries disagree on times, and sessions do without the builtin. */
+/**
+ * What Node calls the machine, what zig calls it. On 32-bit ARM the libraries disagree on
+ * times, and sessions do without the builtin.
+ */
 const MACHINES = [
   { arch: 'x64', target: 'x86_64-linux-musl', builtin: true },
   { arch: 'arm64', target: 'aarch64-linux-musl', builtin: true },

@@ -1,4 +1,5 @@
-# The scene of docs/agent-at-work.svg: on one side an agent that works, on the other the person who looks over its shoulder.
+# The scene of docs/agent-at-work.svg: on one side an agent that works, on the other the person
+# who looks over its shoulder.
 mkdir -p bin && printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$NODE" "$CERITH_CLI" > bin/cerith && chmod +x bin/cerith
 mkdir app && cd app && git init -q . 2>/dev/null
 

@@ -1,4 +1,5 @@
-// `node scripts/recording.mjs`: plays the scene of docs/agent-at-work.svg with the real command line, keeps it as an asciicast and draws it.
+// `node scripts/recording.mjs`: plays the scene of docs/agent-at-work.svg with the real command
+// line, keeps it as an asciicast and draws it.
 // Needs `script` of util-linux; the scene runs in a state directory of its own.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// `npm start [-- VERB ...]`: the command line from a clone, with nothing done before it. Without a verb: `cerith serve`.
+// `npm start [-- VERB ...]`: the command line from a clone, with nothing done before it.
+// Without a verb: `cerith serve`.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensure, root } from './ensure.mjs'

@@ -1,7 +1,8 @@
-// The page in a real browser: Debian's chromium, installed here where that is possible; skipped with a word where it is not.
+// The page in a real browser: Debian's chromium, installed here where that is possible; skipped
+// with a word where it is not.
 //   npm run test:browser [-- --smoke] [-- words for vitest]
-// --smoke: what a landing waits for, in under 90 seconds. Pictures of every view are left in test/browser/shots; with --docs those of
-// docs/ui.md are made anew.
+// --smoke: what a landing waits for, in under 90 seconds. Pictures of every view are left in
+// test/browser/shots; with --docs those of docs/ui.md are made anew.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** The program that arrives at another place and is the engine there: `far.js RUN_DIR BASE_DIR LEASE_MS`, the key on stdin. */
+/**
+ * The program that arrives at another place and is the engine there:
+ * `far.js RUN_DIR BASE_DIR LEASE_MS`, the key on stdin.
+ */
 import { createEngine } from './engine/engine.js'
 import { readKey, serveFar } from './reach/far/serve.js'
 

@@ -1,4 +1,7 @@
-/** `cerith/testing`: an engine for the tests of programs that use cerith; it touches no user's state and leaves nothing behind. */
+/**
+ * `cerith/testing`: an engine for the tests of programs that use cerith; it touches no user's
+ * state and leaves nothing behind.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

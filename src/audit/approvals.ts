@@ -1,6 +1,7 @@
 /**
- * What a person is asked about, and its digest. A question lives in the memory of the engine that asks; the file under `approvals/` only
- * leads there. An answer carries the digest of what was shown: it is worth nothing for any other text.
+ * What a person is asked about, and its digest. A question lives in the memory of the engine
+ * that asks; the file under `approvals/` only leads there. An answer carries the digest of what
+ * was shown: it is worth nothing for any other text.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -37,14 +38,20 @@ export function shownDigest({ command, cwd, session, env, envMode, pty, reason, 
     .digest('hex')
 }
 
-/** The same directory, not only the same name. Null when it is gone. One at another place (`ssh://build /srv`) is never looked for here. */
+/**
+ * The same directory, not only the same name. Null when it is gone. One at another place
+ * (`ssh://build /srv`) is never looked for here.
+ */
 export function directoryMark(path: string): string | null {
   if (!isAbsolute(path)) return path
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
   return stat?.isDirectory() ? `${stat.dev}:${stat.ino}` : null
 }
 
-/** Says where the question can be answered. The engine does not trust what it repeats of the question: an approval counts for that text only. */
+/**
+ * Says where the question can be answered. The engine does not trust what it repeats of the
+ * question: an approval counts for that text only.
+ */
 export function notePending(stateDir: string, waiting: WaitingApproval): void {
   try {
     const dir = ensurePrivateDirectory(join(stateDir, 'approvals'))

@@ -1,4 +1,7 @@
-/** The audit log as people read it: commands with what came of them and what people did about them, in the order in which they began. */
+/**
+ * The audit log as people read it: commands with what came of them and what people did about
+ * them, in the order in which they began.
+ */
 import type { AuditLine } from './chain.js'
 
 /** What was done to a command, as opposed to what came of it. */

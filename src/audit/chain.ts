@@ -45,7 +45,9 @@ export interface AuditCheck {
   /** Note it somewhere else: a process that can write the file can also write a new chain. */
   readonly head: string | null
   readonly problems: readonly AuditProblem[]
-  /** False when lines were changed or taken out. Torn lines and lines lost to a full disk are told, and are no forgery. */
+  /**
+   * False when lines were changed or taken out. Torn lines and lines lost to a full disk are told, and are no forgery.
+   */
   readonly intact: boolean
 }
 

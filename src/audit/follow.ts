@@ -13,7 +13,8 @@ export function followAudit(file: string, told: (entry: AuditLine) => void): () 
   let rest = ''
   const size = (): number => {
     const stat = statSync(file, { throwIfNoEntry: false })
-    // Rotated: the new file begins where the old one ended. What was written to the old one in between was read already.
+    // Rotated: the new file begins where the old one ended. What was written to the old one in
+    // between was read already.
     if (stat && stat.ino !== inode) {
       const isFirst = inode === 0
       inode = stat.ino

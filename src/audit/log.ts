@@ -1,4 +1,7 @@
-/** The audit log: one masked JSON line per decision, appended, hash-chained and rotated; a full disk costs lines, never commands. */
+/**
+ * The audit log: one masked JSON line per decision, appended, hash-chained and rotated; a full
+ * disk costs lines, never commands.
+ */
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -19,7 +22,10 @@ export interface AuditLogOptions {
 
 export interface AuditLog {
   write(entry: object): void
-  /** Written unless the returned function is called before the next lines are: what has begun and ended between two writes needs one line. */
+  /**
+   * Written unless the returned function is called before the next lines are: what has begun
+   * and ended between two writes needs one line.
+   */
   started(entry: object): () => void
   /** Resolves when everything written so far is in the file, or known to be lost. */
   flush(): Promise<void>
@@ -44,7 +50,8 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
   const who = { user: userName(), pid: process.pid }
 
   const pour = async (): Promise<void> => {
-    // A little later, off the path of the answer that the entry is about, and so that a burst of entries shares one lock.
+    // A little later, off the path of the answer that the entry is about, and so that a burst
+    // of entries shares one lock.
     if (!hurried) await new Promise<void>((resolve) => (hurry = resolve) && setTimeout(resolve, GATHER_MS))
     ensurePrivateDirectory(dirname(file))
     const lock = await takeLockFile(`${file}.lock`, { waitMs: 1_000, heldAtMostMs: 10_000 })
@@ -84,7 +91,8 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
             },
             heads.at(-1) ?? head,
           )
-          // A line that another process did not finish is closed first; it stays as it is and is reported by `audit --verify`.
+          // A line that another process did not finish is closed first; it stays as it is and
+          // is reported by `audit --verify`.
           lines.push(torn ? `\n${next.line}` : next.line)
           heads.push(next.head)
           torn = false
@@ -151,7 +159,10 @@ function chained(entry: object, { hash: prev, lines, first }: AuditHead): { line
   return { line: `${body.slice(0, -1)},"hash":"${hash}"}\n`, head: { lines: lines + 1, hash, first } }
 }
 
-/** One write for whole lines only, so that those of two processes never mix even without the lock. Returns how many lines are in the file. */
+/**
+ * One write for whole lines only, so that those of two processes never mix even without the
+ * lock. Returns how many lines are in the file.
+ */
 function append(fd: number, lines: readonly string[]): number {
   const bytes = Buffer.from(lines.join(''))
   let left = writeSync(fd, bytes)
@@ -168,8 +179,8 @@ function furthest(one: AuditHead | null, other: AuditHead | null): AuditHead | n
 const AHEAD_BYTES = 1024 * 1024
 
 /**
- * Where the chain goes on, and whether something unfinished stands at the end of the file. A recorded end that is not in the file means that
- * lines were taken out: the chain goes on from it all the same, so that the gap stays visible.
+ * Where the chain goes on, and whether something unfinished stands at the end of the file. A recorded end that is not
+ * in the file means that lines were taken out: the chain goes on from it all the same, so that the gap stays visible.
  */
 function endOf(fd: number, recorded: AuditHead | null): { head: AuditHead; torn: boolean } {
   const found = lastLineOf(fd)

@@ -1,11 +1,17 @@
-/** Tells engines that a person is there to answer (`approve --watch`, `top`, the page): then a call may wait for an answer. */
+/**
+ * Tells engines that a person is there to answer (`approve --watch`, `top`, the page): then a
+ * call may wait for an answer.
+ */
 import { removeQuietly } from '../os/quietly.js'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, processFacts } from '../os/proc.js'
 import { ensurePrivateDirectory } from '../os/state-dir.js'
 
-/** Until the returned function is called, or this process ends. A wrong note costs a call a short wait, and nothing else. */
+/**
+ * Until the returned function is called, or this process ends. A wrong note costs a call a
+ * short wait, and nothing else.
+ */
 export function announcePresence(stateDir: string): () => void {
   const file = join(ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'watching')), String(process.pid))
   writeFileSync(file, processFacts(process.pid)?.start ?? '', { mode: 0o600 })

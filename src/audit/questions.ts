@@ -1,6 +1,7 @@
 /**
- * The questions of one engine and their answers, in its memory only. Every way to answer (the caller's function, a terminal, the page) races
- * for a waiting question: the first answer wins, a no beats a yes of the same moment, and all others are told.
+ * The questions of one engine and their answers, in its memory only. Every way to answer (the
+ * caller's function, a terminal, the page) races for a waiting question: the first answer wins,
+ * a no beats a yes of the same moment, and all others are told.
  */
 import { randomBytes } from 'node:crypto'
 import type { ApprovalAnswer } from '../contract/request.js'

@@ -1,4 +1,7 @@
-/** OpenTelemetry spans beside the audit log, when the host traces; nothing is loaded and nothing is done when it does not. */
+/**
+ * OpenTelemetry spans beside the audit log, when the host traces; nothing is loaded and nothing
+ * is done when it does not.
+ */
 import type { AuditLog } from './log.js'
 
 /** The few calls that are used of `@opentelemetry/api`. */

@@ -1,4 +1,7 @@
-/** Questions of agents as a person sees them on a terminal: found, shown whole, answered with the digest of what was shown. */
+/**
+ * Questions of agents as a person sees them on a terminal: found, shown whole, answered with
+ * the digest of what was shown.
+ */
 import { userInfo } from 'node:os'
 import { directoryMark, forgetPending, pendingNotes, QUESTION_LIVES_MS, shownDigest } from '../audit/approvals.js'
 import { ShellError } from '../contract/errors.js'

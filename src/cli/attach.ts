@@ -35,7 +35,10 @@ export interface AttachSettings {
 
 /** C-], as telnet has it: no shell, editor or pager needs it. */
 const LEAVE_KEY = 0x1d
-/** Leaves no trace of a full-screen program: normal screen, cursor, colours, keypad, mouse and pasting as a shell expects them. */
+/**
+ * Leaves no trace of a full-screen program: normal screen, cursor, colours, keypad, mouse and
+ * pasting as a shell expects them.
+ */
 const RESTORE =
   '\x1b[?1049l\x1b[?1l\x1b>\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[0m\x1b[r'
 

@@ -8,7 +8,8 @@ const PATIENCE_MS = 1_000
 const SIGPIPE = 13
 
 const argv = process.argv.slice(2)
-// Nothing of the command stays in the list of processes: `pkill -f word` in it means the agent's processes, not this one.
+// Nothing of the command stays in the list of processes: `pkill -f word` in it means the
+// agent's processes, not this one.
 process.title = 'cerith'
 // An engine lets its host go when nothing runs; this program stays until its verb is done.
 const stay = setInterval(() => {}, 2 ** 30)

@@ -1,4 +1,7 @@
-/** The entry of this server in a host's settings: the program by its absolute path, because `npx` takes half a second more. */
+/**
+ * The entry of this server in a host's settings: the program by its absolute path, because
+ * `npx` takes half a second more.
+ */
 import { ownProgram } from './own-program.js'
 
 export interface McpEntry {

@@ -16,7 +16,10 @@ export interface EngineUse {
   readonly flags?: readonly string[] | undefined
   /** The session that will be used: its saved state is ours alone from before it is read until it is written back. */
   readonly session?: string | undefined
-  /** The directory that the command is to run in, absolute. Verbs that run nothing leave it out, and work from a deleted directory too. */
+  /**
+   * The directory that the command is to run in, absolute. Verbs that run nothing leave it out,
+   * and work from a deleted directory too.
+   */
   readonly runsIn?: string | undefined
 }
 

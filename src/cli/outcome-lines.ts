@@ -1,4 +1,7 @@
-/** What `cerith run` says about an outcome beside the command's own output: on stderr for people, in `notes` for programs. */
+/**
+ * What `cerith run` says about an outcome beside the command's own output: on stderr for
+ * people, in `notes` for programs.
+ */
 import type { Outcome } from '../contract/outcome.js'
 import { visible } from '../output/visible.js'
 import type { Io } from './io.js'

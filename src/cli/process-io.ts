@@ -49,7 +49,9 @@ export function processIo(): ProcessIo {
   }
 }
 
-/** A directory that was removed under us still has a name, which the message should say; Node itself cannot go on in it. */
+/**
+ * A directory that was removed under us still has a name, which the message should say; Node itself cannot go on in it.
+ */
 function currentDirectory(): string {
   try {
     return process.cwd()
@@ -60,7 +62,10 @@ function currentDirectory(): string {
   }
 }
 
-/** The kernel remembers it. Never a directory that exists: nothing may run in a directory that the person did not choose. */
+/**
+ * The kernel remembers it. Never a directory that exists: nothing may run in a directory that
+ * the person did not choose.
+ */
 function nameOfDeleted(): string {
   try {
     return readlinkSync('/proc/self/cwd').replace(/ \(deleted\)$/, '')

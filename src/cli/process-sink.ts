@@ -1,4 +1,7 @@
-/** Standard output or error of this process: every byte arrives, a slow reader is waited for, and one that went away is noticed. */
+/**
+ * Standard output or error of this process: every byte arrives, a slow reader is waited for,
+ * and one that went away is noticed.
+ */
 import { fstatSync, writeSync } from 'node:fs'
 import type { Taken } from '../contract/output.js'
 import type { Sink } from './io.js'
@@ -25,8 +28,8 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
   }
   // Without a listener a reader that leaves early (`| head`) would end us with a stack trace.
   stream.on('error', fail)
-  // Node lets a terminal that was stopped (C-s) stop the whole process, its timers and signals too. Its handle is a description of our own,
-  // so this changes nothing for other programs on the terminal.
+  // Node lets a terminal that was stopped (C-s) stop the whole process, its timers and signals too. Its
+  // handle is a description of our own, so this changes nothing for other programs on the terminal.
   if (stream.isTTY)
     (stream as unknown as { _handle?: { setBlocking?(on: boolean): void } })._handle?.setBlocking?.(false)
   const direct = takesAtOnce(stream, fd)

@@ -1,4 +1,6 @@
-/** Finds the verb, reads its options, runs it, and turns whatever goes wrong into one clear message and an exit code. */
+/**
+ * Finds the verb, reads its options, runs it, and turns whatever goes wrong into one clear message and an exit code.
+ */
 import { Command, CommanderError, Option } from 'commander'
 import { ShellError } from '../contract/errors.js'
 import { errorToJson } from './json.js'

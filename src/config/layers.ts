@@ -1,4 +1,7 @@
-/** Lays the layers of the configuration over each other. The project's file may tighten what the user set, never loosen it. */
+/**
+ * Lays the layers of the configuration over each other. The project's file may tighten what the
+ * user set, never loosen it.
+ */
 import { realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { ShellError } from '../contract/errors.js'
@@ -43,7 +46,10 @@ export function combine(layers: readonly Layer[], projectFile: string | null): C
   return { values, origins }
 }
 
-/** What only tightens is laid over everything the user said, flags and environment included; the rest goes in the usual order. */
+/**
+ * What only tightens is laid over everything the user said, flags and environment included; the
+ * rest goes in the usual order.
+ */
 function inOrder(layers: readonly Layer[], setting: Setting): readonly Layer[] {
   if (setting.project === 'override' || setting.project === 'never') return layers
   return [...layers.filter(({ name }) => name !== 'project'), ...layers.filter(({ name }) => name === 'project')]
@@ -75,7 +81,8 @@ function fromProject(
       added: true,
     }
   if (setting.project === 'within') {
-    // Without roots of the user's own, `careful` means the working directory: a project may not widen that beyond itself.
+    // Without roots of the user's own, `careful` means the working directory: a project may not
+    // widen that beyond itself.
     if (setting.key === 'policy.roots' && !isUsers && userHasPolicy && file)
       return within(setting, [dirname(file)], given as string[], true, file)
     return within(setting, current as string[], given as string[], isUsers, file)

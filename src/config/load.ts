@@ -1,4 +1,7 @@
-/** The settings in force and where each came from: defaults, then the user's file, the project's, the environment, the flags. */
+/**
+ * The settings in force and where each came from: defaults, then the user's file, the
+ * project's, the environment, the flags.
+ */
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ShellError } from '../contract/errors.js'

@@ -19,8 +19,8 @@ export type SettingType =
 
 /**
  * What happens when the project's file, which may come with a cloned repository, sets it too:
- * `override` replaces the user's value, `add` extends the list, `within` must lie inside the user's, `never` is an error,
- * `tightens` counts only as far as it allows less.
+ * `override` replaces the user's value, `add` extends the list, `within` must lie inside the
+ * user's, `never` is an error, `tightens` counts only as far as it allows less.
  */
 export type ProjectRule = 'override' | 'add' | 'within' | 'never' | 'stricter' | 'tightens'
 

@@ -1,4 +1,6 @@
-/** Reads one value of a setting, from JSON or from the text of an environment variable, and says what is wrong with it. */
+/**
+ * Reads one value of a setting, from JSON or from the text of an environment variable, and says what is wrong with it.
+ */
 import { resolve } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import type { Setting } from './schema.js'

@@ -1,4 +1,7 @@
-/** Records of a try's helper as changes, and which of them an accept may take. Pure; paths are bytes, one character each. */
+/**
+ * Records of a try's helper as changes, and which of them an accept may take. Pure; paths are
+ * bytes, one character each.
+ */
 import type { Change, ChangedFile, ChangedType, ChangeKind } from '../contract/changes.js'
 import { isBelow, isInside, join, nameOf, parentOf } from './paths.js'
 import { PROTECTED_NAMES } from './protected.js'

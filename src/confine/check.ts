@@ -12,7 +12,10 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 }
 const LIMITS = ['memoryBytes', 'processes', 'cpus', 'tmpBytes']
 const KEYS = [...LISTS, ...Object.keys(CHOICES), 'ports', 'nested', 'limits', 'try', 'tryKeepDays']
-/** `example.com`, `.example.com`, an address; each with `:PORT`, and `=ADDRESS` where a person vouches for where it leads. */
+/**
+ * `example.com`, `.example.com`, an address; each with `:PORT`, and `=ADDRESS` where a person
+ * vouches for where it leads.
+ */
 const DOMAIN =
   /^(?:\.?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:=[0-9a-f:.]+)?$/i
 

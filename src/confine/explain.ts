@@ -1,4 +1,7 @@
-/** What the sandbox kept a command from, told from facts: a path in an error message is looked up in the policy, and only then told. */
+/**
+ * What the sandbox kept a command from, told from facts: a path in an error message is looked
+ * up in the policy, and only then told.
+ */
 import type { RoomPolicy } from './policy.js'
 import { isBelow, isInside, join } from './paths.js'
 
@@ -73,7 +76,9 @@ function lookUp(path: string, policy: RoomPolicy, refused: boolean): Blocked | n
   }
 }
 
-/** Words of a message that can be paths: in quotes, or between colons. Relative ones count from the working directory. */
+/**
+ * Words of a message that can be paths: in quotes, or between colons. Relative ones count from the working directory.
+ */
 function pathsIn(line: string, cwd: string): string[] {
   const words = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]/g)].map(([, word]) => word as string)
   // The address of a socket, as clients of container engines tell it.

@@ -1,4 +1,6 @@
-/** What a sandbox gives away because its settings say so: told by `cerith check`, `cerith config` and `cerith doctor`. */
+/**
+ * What a sandbox gives away because its settings say so: told by `cerith check`, `cerith config` and `cerith doctor`.
+ */
 import type { SandboxOptions } from '../contract/sandbox.js'
 import { join } from './paths.js'
 import type { Machine } from './machine.js'

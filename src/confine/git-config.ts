@@ -114,7 +114,10 @@ const LFS = new Set([
   'required=true',
 ])
 
-/** Whether git starts no program because of it, and reads no other configuration. What is not known to be harmless is not. */
+/**
+ * Whether git starts no program because of it, and reads no other configuration. What is not
+ * known to be harmless is not.
+ */
 export function isHarmless({ section, subsection, key, value }: GitSetting): boolean {
   if (section === 'core') return CORE.has(key) || (key === 'fsmonitor' && BOOLEAN.test(value ?? ''))
   if (section === 'remote') return REMOTE.test(key) && !/^-|::/.test(value ?? '')
@@ -148,7 +151,10 @@ export interface Named {
   readonly isInclude: boolean
 }
 
-/** Files and directories that a configuration names, and programs and scripts that git starts by a path without being told to. */
+/**
+ * Files and directories that a configuration names, and programs and scripts that git starts by
+ * a path without being told to.
+ */
 export function namedBySettings(settings: readonly GitSetting[]): Named[] {
   return settings.flatMap(({ section, key, value }): Named[] => {
     if (!value || BOOLEAN.test(value) || value.startsWith('~')) return []

@@ -1,4 +1,7 @@
-/** What a profile means for this machine: one list of paths and what becomes of each, shallow first, so that the deeper rule wins. */
+/**
+ * What a profile means for this machine: one list of paths and what becomes of each, shallow
+ * first, so that the deeper rule wins.
+ */
 import type { SandboxNetwork, SandboxOptions } from '../contract/sandbox.js'
 import {
   HOME_CREDENTIAL_PATTERN,
@@ -32,7 +35,9 @@ export interface Places {
   readonly cacheDir: string
   /** What the engine itself needs to be seen: its bash and the builtin of its sessions. */
   readonly needed: readonly string[]
-  /** What the engine gives its commands wherever it lies: the programs that answer password prompts, and their socket. */
+  /**
+   * What the engine gives its commands wherever it lies: the programs that answer password prompts, and their socket.
+   */
   readonly given: readonly string[]
   readonly isRoot: boolean
 }
@@ -46,7 +51,10 @@ export interface RoomPolicy {
   /** Shown because it was asked for, although the profile would not. */
   readonly shown: readonly string[]
   readonly protection: Protection
-  /** In a try: directories whose changes land in a layer, and the names in them that are not accepted without a word about it. */
+  /**
+   * In a try: directories whose changes land in a layer, and the names in them that are not
+   * accepted without a word about it.
+   */
   readonly tried: { readonly roots: readonly string[]; readonly protect: readonly string[] } | null
 }
 
@@ -140,7 +148,8 @@ function hiddenPaths(options: SandboxOptions, places: Places, machine: Machine):
   }
   return unique(
     wanted.flatMap((path) => {
-      // Its directory may be reached through links; the name itself is hidden as it stands there, and so is what it leads to.
+      // Its directory may be reached through links; the name itself is hidden as it stands
+      // there, and so is what it leads to.
       const directory = machine.real(parentOf(path))
       const place = directory === null ? path : join(directory, nameOf(path))
       const target = machine.kind(place) === 'link' ? machine.real(place) : null
@@ -181,7 +190,9 @@ function checkRoots(roots: readonly string[], hidden: readonly string[], { state
   }
 }
 
-/** What lies between a root and a protected path: bound onto itself, or moving it away would go around the protection. */
+/**
+ * What lies between a root and a protected path: bound onto itself, or moving it away would go around the protection.
+ */
 function directoriesBetween(path: string, roots: readonly string[]): string[] {
   const found: string[] = []
   for (let at = parentOf(path); roots.some((root) => isBelow(at, root)) && !roots.includes(at); at = parentOf(at))
@@ -189,7 +200,10 @@ function directoriesBetween(path: string, roots: readonly string[]): string[] {
   return found
 }
 
-/** What is hidden deeper than its root is not there: there is nothing to protect, and nothing may be mounted over the cover. */
+/**
+ * What is hidden deeper than its root is not there: there is nothing to protect, and nothing
+ * may be mounted over the cover.
+ */
 function isThere(path: string, writable: readonly string[], hidden: readonly string[]): boolean {
   const root = writable.filter((one) => isBelow(path, one)).sort((a, b) => b.length - a.length)[0]
   if (root === undefined) return false

@@ -1,4 +1,6 @@
-/** Names inside a writable directory that stay read-only: what other programs of the person would run or believe later. */
+/**
+ * Names inside a writable directory that stay read-only: what other programs of the person would run or believe later.
+ */
 import { namedBySettings, readGitConfig } from './git-config.js'
 import { isInside, join, nameOf, parentOf } from './paths.js'
 import type { Machine } from './machine.js'
@@ -35,7 +37,10 @@ export interface Protection {
   readonly present: readonly string[]
   /** Not there: looked for after each command. */
   readonly absent: readonly string[]
-  /** Directories outside the roots that belong to a worktree of a root, proven by the pointer back: writable but for their own protected names. */
+  /**
+   * Directories outside the roots that belong to a worktree of a root, proven by the pointer
+   * back: writable but for their own protected names.
+   */
   readonly worktrees: readonly string[]
 }
 
@@ -65,7 +70,8 @@ export function protectionOf(roots: readonly string[], further: readonly string[
   const present = new Set<string>()
   const absent = new Set<string>()
   for (const path of wanted) {
-    // Each link on the way can be neither moved nor removed, nor can what it leads to in the end; nothing is mounted outside the roots.
+    // Each link on the way can be neither moved nor removed, nor can what it leads to in the
+    // end; nothing is mounted outside the roots.
     for (const place of placesOf(path, machine)) (machine.kind(place) === null ? absent : present).add(place)
   }
   return { present: [...present].sort(), absent: [...absent].sort(), worktrees }
@@ -119,7 +125,9 @@ function addNamed(file: string, repository: string, wanted: Set<string>, machine
   }
 }
 
-/** The directory that a `.git` file names, if that directory names this file: a repository cannot claim another one's. */
+/**
+ * The directory that a `.git` file names, if that directory names this file: a repository cannot claim another one's.
+ */
 function worktreeOf(dot: string, machine: Machine): string | null {
   const named = /^gitdir:\s*(.+?)\s*$/m.exec(machine.text(dot) ?? '')?.[1]
   if (!named) return null

@@ -92,7 +92,10 @@ export interface Engine {
   tries(): Promise<readonly TryInfo[]>
   /** What commands changed in a try; throws TRY_NOT_FOUND where nothing was tried. */
   changes(options?: ChangesOptions): Promise<Changes>
-  /** Makes changes of a try count. Asks a person, unless `sandbox.accept` says otherwise. Idle sessions leave its room and keep their state. */
+  /**
+   * Makes changes of a try count. Asks a person, unless `sandbox.accept` says otherwise. Idle
+   * sessions leave its room and keep their state.
+   */
   accept(options?: AcceptOptions): Promise<Accepted>
   /** Removes a try with everything in it. */
   discard(options?: { readonly id?: string }): Promise<Discarded>

@@ -1,4 +1,7 @@
-/** The one error class of cerith: thrown only when something could not start or does not exist. A failed command is never an error. */
+/**
+ * The one error class of cerith: thrown only when something could not start or does not exist.
+ * A failed command is never an error.
+ */
 
 export type ShellErrorCode =
   | 'CWD_NOT_FOUND'
@@ -33,7 +36,9 @@ export type ShellErrorCode =
 
 const BRAND = Symbol.for('cerith.ShellError')
 
-/** Says what happened (with the value) and, in `hint`, what to try next; the reader is often a model with one try left. */
+/**
+ * Says what happened (with the value) and, in `hint`, what to try next; the reader is often a model with one try left.
+ */
 export class ShellError extends Error {
   readonly code: ShellErrorCode
   readonly hint: string

@@ -58,7 +58,10 @@ export interface ReadOptions {
   readonly ansi?: 'keep' | 'strip'
   /** `collapse` shows redrawn lines as a terminal would show them at the end of this range. Default `keep`. */
   readonly progress?: ProgressMode
-  /** `latin1` gives every byte as one character of `text`, so that none is lost; it does not go with a filter or `collapse`. Default `utf8`. */
+  /**
+   * `latin1` gives every byte as one character of `text`, so that none is lost; it does not go
+   * with a filter or `collapse`. Default `utf8`.
+   */
   readonly encoding?: 'utf8' | 'latin1'
 }
 
@@ -85,7 +88,9 @@ export interface WaitOptions {
   readonly input?: boolean
   readonly file?: string
   readonly since?: number
-  /** Where lines of stderr count from when the streams are apart. Default: 0, or with `since` what comes from now on. */
+  /**
+   * Where lines of stderr count from when the streams are apart. Default: 0, or with `since` what comes from now on.
+   */
   readonly sinceStderr?: number
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
@@ -164,7 +169,10 @@ export interface Attachment {
 export interface AttachOptions {
   /** The name of the person who types, for the notes of the job. */
   readonly by: string
-  /** Gets what the terminal shows. Its promise holds further output back (the job goes on); `closed` ends the attachment. */
+  /**
+   * Gets what the terminal shows. Its promise holds further output back (the job goes on);
+   * `closed` ends the attachment.
+   */
   readonly show: (text: string) => Taken | Promise<Taken>
   /** The size of the terminal that shows it; the job takes it over. Null: there is no terminal. */
   readonly size: PtySize | null

@@ -20,8 +20,9 @@ export interface ByteChunk {
 }
 
 /**
- * What a reader of bytes answers: nothing, `closed` when it takes no more of this stream, or a pipe (`/proc/PID/fd/N`) into which the rest of
- * stdout may go without passing through here. Where something has to be masked or is looked at, it comes through here all the same.
+ * What a reader of bytes answers: nothing, `closed` when it takes no more of this stream, or a
+ * pipe (`/proc/PID/fd/N`) into which the rest of stdout may go without passing through here.
+ * Where something has to be masked or is looked at, it comes through here all the same.
  */
 export type Taken = void | 'closed' | { readonly into: string }
 
@@ -34,6 +35,9 @@ export type Clip =
 
 export type AnsiMode = 'keep' | 'strip'
 export type ProgressMode = 'keep' | 'collapse'
-/** `describe` says in one line what binary output is, shows control characters as `\x07`, and keeps the bytes in the file. */
+/**
+ * `describe` says in one line what binary output is, shows control characters as `\x07`, and
+ * keeps the bytes in the file.
+ */
 export type BinaryMode = 'keep' | 'describe'
 export type StreamsMode = 'separate' | 'merged'

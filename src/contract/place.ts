@@ -39,7 +39,9 @@ export interface ReachOptions {
   readonly clientArgs?: readonly string[]
   /** Secrets that may be used there without asking; `*` for all. Values given to `engine.secrets` always may. */
   readonly secrets?: readonly string[]
-  /** Joins the far engine of this name, and leaves it running at `close`: its lease decides. Default: one of its own. */
+  /**
+   * Joins the far engine of this name, and leaves it running at `close`: its lease decides. Default: one of its own.
+   */
   readonly keep?: string
   /** Said with the outcome of the first command. */
   readonly note?: string

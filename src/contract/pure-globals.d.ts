@@ -1,4 +1,7 @@
-/** The few web globals that the pure rooms may use; declared here because they compile without Node's or the DOM's types. */
+/**
+ * The few web globals that the pure rooms may use; declared here because they compile without
+ * Node's or the DOM's types.
+ */
 declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
   decode(input?: Uint8Array, options?: { stream?: boolean }): string

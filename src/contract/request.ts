@@ -1,4 +1,6 @@
-/** What a caller may ask for. One flat object per verb; every field optional but `command`; defaults live in limits.ts. */
+/**
+ * What a caller may ask for. One flat object per verb; every field optional but `command`; defaults live in limits.ts.
+ */
 import type { AnsiMode, BinaryMode, ByteChunk, Clip, OutputChunk, ProgressMode, StreamsMode, Taken } from './output.js'
 import type { SandboxOptions } from './sandbox.js'
 import type { Verdict } from './verdict.js'
@@ -56,16 +58,20 @@ export interface RunRequest {
   /** Called with each piece of (masked, decoded) output as it comes. */
   readonly onOutput?: (chunk: OutputChunk) => void
   /**
-   * Called with each piece of masked bytes as it comes, neither decoded nor shaped. A promise holds the command back until it settles, as a
-   * slow reader of a pipe does. `closed` closes the stream: the command's next write to it fails (SIGPIPE); in a session and on a terminal
-   * the command is killed instead. What was given away like this is not written to an output file.
+   * Called with each piece of masked bytes as it comes, neither decoded nor shaped. A promise
+   * holds the command back until it settles, as a slow reader of a pipe does. `closed` closes the
+   * stream: the command's next write to it fails (SIGPIPE); in a session and on a terminal the
+   * command is killed instead. What was given away like this is not written to an output file.
    */
   readonly onBytes?: (chunk: ByteChunk) => Taken | Promise<Taken>
   /** After so long a command still running becomes a job and the Outcome says `running`. Default: never. */
   readonly yieldMs?: number
   /** What a timeout does. Default `kill`. */
   readonly onTimeout?: 'kill' | 'background'
-  /** Whose the job is that it becomes by `yieldMs` or `onTimeout`: it ends with the engine (`manager`, the default) or lives on (`detached`). */
+  /**
+   * Whose the job is that it becomes by `yieldMs` or `onTimeout`: it ends with the engine
+   * (`manager`, the default) or lives on (`detached`).
+   */
   readonly owner?: JobOwner
   /** What it may use, with everything that it starts; never more than the engine allows. */
   readonly limits?: ResourceLimits
@@ -113,7 +119,9 @@ export interface StartRequest extends Omit<
   readonly session?: string
 }
 
-/** Limits of one command and everything that it starts; the outcome says which of them ended it. Time is `timeoutMs`. */
+/**
+ * Limits of one command and everything that it starts; the outcome says which of them ended it. Time is `timeoutMs`.
+ */
 export interface ResourceLimits {
   /** CPU time of all its processes together. */
   readonly cpuSeconds?: number

@@ -1,4 +1,6 @@
-/** What a command in a sandbox may see, write and reach. The words of the settings `sandbox.*`, the same in every door. */
+/**
+ * What a command in a sandbox may see, write and reach. The words of the settings `sandbox.*`, the same in every door.
+ */
 
 /** From the loosest to the strictest. */
 export const SANDBOX_PROFILES = ['off', 'workspace', 'read-only', 'strict'] as const
@@ -31,7 +33,10 @@ export interface SandboxOptions {
   readonly hide?: readonly string[]
   /** Further names inside writable directories that stay read-only. */
   readonly protect?: readonly string[]
-  /** Read-only paths that are shown as they are, live: in `strict` what exists besides the system, elsewhere what would be hidden. */
+  /**
+   * Read-only paths that are shown as they are, live: in `strict` what exists besides the
+   * system, elsewhere what would be hidden.
+   */
   readonly show?: readonly string[]
   /** Unix sockets that commands may connect to. A socket of a container engine gives the machine away. */
   readonly sockets?: readonly string[]
@@ -45,8 +50,8 @@ export interface SandboxOptions {
   /** Whether one command may be run outside after a person was asked. Default `ask`. */
   readonly outside?: 'ask' | 'never'
   /**
-   * Writes in the roots land in a layer, and count when they are accepted. `true` goes on with the try of the same roots that is not
-   * in use, or begins one; `'new'` begins one; an id goes on with that one.
+   * Writes in the roots land in a layer, and count when they are accepted. `true` goes on with the try of
+   * the same roots that is not in use, or begins one; `'new'` begins one; an id goes on with that one.
    */
   readonly try?: boolean | string
   /** Whether `accept` asks a person (default), asks only about protected names, or is left to `cerith accept`. */

@@ -6,7 +6,10 @@ export type TokenKind = 'secret' | 'decrypt'
 export interface SecretSource {
   lookup(kind: TokenKind, name: string): Promise<Uint8Array | undefined>
   names?(): Promise<readonly string[]>
-  /** Every value that can be had without asking anybody or running anything: masked from the first command on, named by a token or not. */
+  /**
+   * Every value that can be had without asking anybody or running anything: masked from the
+   * first command on, named by a token or not.
+   */
   known?(): Promise<readonly { readonly name: string; readonly value: Uint8Array }[]>
 }
 
@@ -16,7 +19,8 @@ export async function namesOf(sources: readonly SecretSource[]): Promise<readonl
   return [...new Set(lists.flat())].sort()
 }
 
-// Every character of a name means nothing to a shell, quoted or not: an unknown token can stay where it is and nothing moves.
+// Every character of a name means nothing to a shell, quoted or not: an unknown token can stay
+// where it is and nothing moves.
 export const SECRET_NAME = '[A-Za-z0-9_][A-Za-z0-9_.:/@+=-]{0,254}'
 /** A reference to a secret in a command; make a RegExp of it with the flags that are needed. */
 export const SECRET_TOKEN = `\\{\\{(secret|decrypt):(${SECRET_NAME})\\}\\}`

@@ -128,7 +128,10 @@ export function createChanges(services: Services, sessions: Sessions): EngineCha
   }
 }
 
-/** Null: go on. What only the settings allow is never what other programs would run or believe, nor what changed underneath. */
+/**
+ * Null: go on. What only the settings allow is never what other programs would run or believe,
+ * nor what changed underneath.
+ */
 async function agreement(
   intent: Intent,
   { record }: TryFolder,

@@ -1,4 +1,6 @@
-/** The singleton face that two of the requirement documents ask for: background shells by id, over one memoised engine. */
+/**
+ * The singleton face that two of the requirement documents ask for: background shells by id, over one memoised engine.
+ */
 import { dirname } from 'node:path'
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'

@@ -2,8 +2,9 @@
 type Variables = Readonly<Record<string, string | undefined>>
 
 /**
- * What to add to an environment. `inherited` is what the user exported, `given` what the caller asked for; nothing given is ever changed.
- * Programs that wait for a person are replaced even when exported; the rest gives way to the user's own setting.
+ * What to add to an environment. `inherited` is what the user exported, `given` what the caller
+ * asked for; nothing given is ever changed. Programs that wait for a person are replaced even
+ * when exported; the rest gives way to the user's own setting.
  */
 export function nonInteractiveDefaults(inherited: Variables, given: Variables): Record<string, string> {
   const added: Record<string, string> = {}
@@ -16,7 +17,10 @@ export function nonInteractiveDefaults(inherited: Variables, given: Variables): 
   return added
 }
 
-/** A pager or an editor would wait for a key for ever. `false` makes an interactive rebase fail aloud instead of running its list unread. */
+/**
+ * A pager or an editor would wait for a key for ever. `false` makes an interactive rebase fail
+ * aloud instead of running its list unread.
+ */
 const ALWAYS: Readonly<Record<string, string>> = {
   PAGER: 'cat',
   GIT_PAGER: 'cat',

@@ -1,4 +1,6 @@
-/** Builds the environment of a command: no loader hooks, no secrets it was not given, nothing that waits for a person. */
+/**
+ * Builds the environment of a command: no loader hooks, no secrets it was not given, nothing that waits for a person.
+ */
 import { LIMITS } from '../contract/limits.js'
 import { nonInteractiveDefaults } from './defaults.js'
 import { hookOf, isFunctionDefinition } from './hooks.js'
@@ -143,7 +145,10 @@ function findInvalid(given: Readonly<Record<string, string>>): EnvironmentProble
   return null
 }
 
-/** The kernel refuses a single string beyond 128 KiB (name, "=", value and NUL) and too much of them together, with an E2BIG that names nothing. */
+/**
+ * The kernel refuses a single string beyond 128 KiB (name, "=", value and NUL) and too much of
+ * them together, with an E2BIG that names nothing.
+ */
 function findTooLarge(env: ReadonlyMap<string, string>): EnvironmentProblem | null {
   let total = 0
   let largest = { name: '', bytes: 0 }

@@ -1,24 +1,37 @@
-/** The variables through which another program's code runs, or another file is read, before or instead of what was asked for. */
+/**
+ * The variables through which another program's code runs, or another file is read, before or
+ * instead of what was asked for.
+ */
 
 /**
  * `hook`: a loader, shell, interpreter or tool runs what it names. Never handed on, not even when given for one call.
- * `redirect`: it moves where a tool looks (modules, repositories, caches, names). Dropped when inherited; who gives it for one call means it.
+ * `redirect`: it moves where a tool looks (modules, repositories, caches, names). Dropped when
+ * inherited; who gives it for one call means it.
  */
 export type HookKind = 'hook' | 'redirect'
 
-/** What a variable's name can do to the programs started with it, or null. Names are exact: lower-case spellings have no effect on Linux. */
+/**
+ * What a variable's name can do to the programs started with it, or null. Names are exact:
+ * lower-case spellings have no effect on Linux.
+ */
 export function hookOf(name: string): HookKind | null {
   if (isStartHook(name) || HOOKS.has(name) || HOOK_PATTERNS.test(name) || NPM_HOOKS.test(name)) return 'hook'
   if (REDIRECTS.has(name) || REDIRECT_PATTERNS.test(name)) return 'redirect'
   return null
 }
 
-/** The dynamic loader or a shell runs what it names when a program or a shell starts: the start of a new shell must not depend on it. */
+/**
+ * The dynamic loader or a shell runs what it names when a program or a shell starts: the start
+ * of a new shell must not depend on it.
+ */
 export function isStartHook(name: string): boolean {
   return START_HOOKS.has(name) || START_PATTERNS.test(name)
 }
 
-/** An exported function in the old spelling, where any name would do. Bash no longer takes it; other shells and old ones may. */
+/**
+ * An exported function in the old spelling, where any name would do. Bash no longer takes it;
+ * other shells and old ones may.
+ */
 export function isFunctionDefinition(value: string): boolean {
   return /^\s*\(\)\s*\{/.test(value)
 }

@@ -1,4 +1,7 @@
-/** Says whether a variable's name says that it holds a secret. Looks at words, not at letters: KEYMAP, COMPASS_HOME and TOKENIZERS_PARALLELISM are no secrets. */
+/**
+ * Says whether a variable's name says that it holds a secret. Looks at words, not at letters:
+ * KEYMAP, COMPASS_HOME and TOKENIZERS_PARALLELISM are no secrets.
+ */
 
 /** True when the name alone is reason enough. `value` only ever acquits (a number, a path, a yes or no). */
 export function isSecretName(name: string, value = ''): boolean {
@@ -14,7 +17,10 @@ export function isSecretName(name: string, value = ''): boolean {
   return ANYWHERE.test(`_${words.join('_')}_`) || endsAsSecret(words, value)
 }
 
-/** Upper-case words of a name in any spelling: `npm_config__authToken` is NPM CONFIG AUTH TOKEN. Trailing numbers (`API_KEY_2`, `PASSWORD1`) do not count. */
+/**
+ * Upper-case words of a name in any spelling: `npm_config__authToken` is NPM CONFIG AUTH TOKEN.
+ * Trailing numbers (`API_KEY_2`, `PASSWORD1`) do not count.
+ */
 function wordsOf(name: string): string[] {
   const words = name
     .slice(-MAX_NAME)

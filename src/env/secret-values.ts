@@ -1,4 +1,7 @@
-/** Says whether a value looks like a secret, whatever its variable is called. Every pattern is linear and begins with something rare. */
+/**
+ * Says whether a value looks like a secret, whatever its variable is called. Every pattern is
+ * linear and begins with something rare.
+ */
 
 /** What the value looks like, for the report, or null. */
 export function secretLook(value: string): string | null {

@@ -1,7 +1,7 @@
 /**
- * A first look at the syntax tree of a command. Most commands are programs that only read, joined by pipes and lists: no word makes them do
- * anything else, so their words need not be followed. Everything that is not plainly so is walked (`walk/walk.ts`), and the walk comes to the
- * same verdict about all that this lets pass; a test compares the two.
+ * A first look at the syntax tree of a command. Most commands are programs that only read, joined by pipes and lists:
+ * no word makes them do anything else, so their words need not be followed. Everything that is not plainly so is walked
+ * (`walk/walk.ts`), and the walk comes to the same verdict about all that this lets pass; a test compares the two.
  */
 import type {
   AndOr,

@@ -20,7 +20,10 @@ export function parseJson(text: string): JsonNode {
   return node
 }
 
-/** The text with `entry` as the last element of the list at `path`; objects and the list are made where they are missing. */
+/**
+ * The text with `entry` as the last element of the list at `path`; objects and the list are
+ * made where they are missing.
+ */
 export function appendAt(text: string, path: readonly string[], entry: unknown): string {
   let node = parseJson(text)
   for (const [depth, name] of path.entries()) {

@@ -13,8 +13,8 @@ export interface HookCall {
 }
 
 /**
- * `none` leaves the decision to the host. `allow` skips the host's question. `ask` makes the host put its question, with
- * this reason. `run` lets another command run in its place.
+ * `none` leaves the decision to the host. `allow` skips the host's question. `ask` makes the
+ * host put its question, with this reason. `run` lets another command run in its place.
  */
 export type HookDecision =
   | { readonly kind: 'none' }

@@ -1,4 +1,7 @@
-/** Asks the person behind the client about a doubtful command, in both eras, and believes only answers that belong to exactly that question. */
+/**
+ * Asks the person behind the client about a doubtful command, in both eras, and believes only
+ * answers that belong to exactly that question.
+ */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import type { Outcome } from '../contract/outcome.js'
@@ -14,7 +17,10 @@ const CHOICES: Readonly<Record<string, ApprovalAnswer>> = {
   deny: 'deny',
 }
 
-/** What a client made of the question. Many decline without showing it to anybody, so that is not yet a no. Null: it was not asked. */
+/**
+ * What a client made of the question. Many decline without showing it to anybody, so that is
+ * not yet a no. Null: it was not asked.
+ */
 export type Reply = ApprovalAnswer | 'declined or cannot ask' | null
 
 export function formFor(question: ApprovalQuestion, mask: (text: string) => string): ElicitRequestFormParams {
@@ -103,7 +109,10 @@ export class ApprovalDesk implements RunWatcher {
   }
 }
 
-/** The state that travels through the client between question and answer: signed, for one question, used once, soon worthless. */
+/**
+ * The state that travels through the client between question and answer: signed, for one
+ * question, used once, soon worthless.
+ */
 export class ApprovalStates {
   readonly #key = randomBytes(32)
   readonly #used = new Map<string, number>()
@@ -148,7 +157,10 @@ export class ApprovalStates {
     }
   }
 
-  /** The question's id stands for the exact command, directory and environment: the engine gives the same id to the same three. */
+  /**
+   * The question's id stands for the exact command, directory and environment: the engine gives
+   * the same id to the same three.
+   */
   #about(question: ApprovalQuestion, call: unknown): string {
     return createHash('sha256')
       .update(JSON.stringify([this.client, question.id, question.command, question.cwd, question.session, call]))

@@ -108,7 +108,10 @@ async function perform(
   }
 }
 
-/** A 2026 client is given the question as the answer of this call, so the call does not wait; no other waits longer than its host does. */
+/**
+ * A 2026 client is given the question as the answer of this call, so the call does not wait; no
+ * other waits longer than its host does.
+ */
 function approvalWait(site: CallSite, context: ServerContext, state: OpenedState | null): number | undefined {
   const { approvalWaitMs, yieldMs } = site.client.settings
   if (site.era === 'modern' && state === null && canAsk(site, context)) return 0
@@ -132,7 +135,10 @@ function labelsOf(
   }
 }
 
-/** 2026 requests over HTTP belong to no connection: clients of one token are told apart by their process and by what they call themselves. */
+/**
+ * 2026 requests over HTTP belong to no connection: clients of one token are told apart by their
+ * process and by what they call themselves.
+ */
 function connectionOf(site: CallSite, context: ServerContext): string | null {
   if (site.connection !== null || !context.http) return site.connection
   const { name, version } = (clientInfo(site, context) ?? {}) as { name?: unknown; version?: unknown }

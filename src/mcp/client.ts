@@ -1,4 +1,7 @@
-/** Everything that belongs to one client: its view of the engine, its tools with their cursors, its retries and open questions. */
+/**
+ * Everything that belongs to one client: its view of the engine, its tools with their cursors,
+ * its retries and open questions.
+ */
 import type { CallToolResult, InputRequiredResult, Tool } from '@modelcontextprotocol/server'
 import type { Engine } from '../contract/engine.js'
 import { createTools } from '../tools/create-tools.js'
@@ -16,7 +19,10 @@ export interface Client {
   readonly name: string
   readonly engine: Engine
   readonly tools: ToolSet
-  /** The same tools with the memory of one connection: what it has read, which screens it saw, whose job it was warned about. */
+  /**
+   * The same tools with the memory of one connection: what it has read, which screens it saw,
+   * whose job it was warned about.
+   */
   toolsFor(connection: string | null): ToolSet
   /** The tools as `tools/list` gives them; without the second half's schema for hosts that get no second half. */
   listed(host: Host): readonly Tool[]

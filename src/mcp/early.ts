@@ -1,9 +1,9 @@
 /**
- * Answers `initialize`, `ping` and `tools/list` while the engine and the SDK are still being loaded. Hosts wait about a
- * second for a server and then show the model no tools in its first turn.
+ * Answers `initialize`, `ping` and `tools/list` while the engine and the SDK are still being loaded.
+ * Hosts wait about a second for a server and then show the model no tools in its first turn.
  *
- * The answers are data: the same that the SDK's server gives later, which a test compares. `initialize` is handed to the
- * SDK as well, so that it knows its client, and its second answer is dropped. Everything else waits for the SDK.
+ * The answers are data: the same that the SDK's server gives later, which a test compares. `initialize` is handed to
+ * the SDK as well, so that it knows its client, and its second answer is dropped. Everything else waits for the SDK.
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import { isId, type LineTransport } from './line-transport.js'

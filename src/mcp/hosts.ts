@@ -1,4 +1,7 @@
-/** What known hosts do with a result before the model sees it, so that what they would cut out of the middle is never there. */
+/**
+ * What known hosts do with a result before the model sees it, so that what they would cut out
+ * of the middle is never there.
+ */
 
 export interface Host {
   /** Characters of a result that reach the model; null: all of them. */

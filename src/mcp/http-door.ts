@@ -1,4 +1,7 @@
-/** The door in front of the protocol over HTTP: who may knock (Host, Origin), who may come in (token), how much they may carry. */
+/**
+ * The door in front of the protocol over HTTP: who may knock (Host, Origin), who may come in
+ * (token), how much they may carry.
+ */
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
 import {
   createMcpHandler,

@@ -4,7 +4,8 @@ import type { Engine } from '../contract/engine.js'
 import type { HttpOptions, ServedHttp } from './http.js'
 import type { McpOptions } from './options.js'
 
-// The protocol's modules are loaded by the first call that needs them: a host that starts us waits for every one of them.
+// The protocol's modules are loaded by the first call that needs them: a host that starts us
+// waits for every one of them.
 export { serveStdio, type ServedStdio, type StdioOptions } from './stdio.js'
 
 /** For embedding: a server over an engine of your own, to be connected to any transport of the SDK. */

@@ -5,7 +5,10 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 export type EndReason = 'eof' | (typeof SIGNALS)[number] | 'parent gone' | 'asked'
 
 export interface LifeOptions {
-  /** End when the process that started us is gone. Its end of our stdin may be held open by a sibling, so EOF alone is no proof of life. */
+  /**
+   * End when the process that started us is gone. Its end of our stdin may be held open by a
+   * sibling, so EOF alone is no proof of life.
+   */
   readonly watchParent: boolean
 }
 
@@ -47,15 +50,15 @@ export async function within(ms: number | null, work: Promise<unknown>): Promise
 }
 
 /**
- * Something does not heed the polite signal, and only our own end makes the wardens use force at once. A parent that waits for the
- * server's end still hears of it first.
+ * Something does not heed the polite signal, and only our own end makes the wardens use force
+ * at once. A parent that waits for the server's end still hears of it first.
  */
 export function leave(exitCode: number): void {
   setImmediate(() => process.exit(exitCode))
 }
 
 /**
- * How long an orderly close may take. Commands that heed SIGTERM are gone in a few milliseconds; for the others the wardens
- * need a second after our own end, and everything is to be gone within two.
+ * How long an orderly close may take. Commands that heed SIGTERM are gone in a few milliseconds; for
+ * the others the wardens need a second after our own end, and everything is to be gone within two.
  */
 export const CLOSE_MS = 700

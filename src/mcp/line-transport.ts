@@ -1,4 +1,7 @@
-/** One JSON message per line, read leniently: what some clients write a little wrong is put right, and what cannot be answered gets an error. */
+/**
+ * One JSON message per line, read leniently: what some clients write a little wrong is put
+ * right, and what cannot be answered gets an error.
+ */
 import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 

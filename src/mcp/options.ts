@@ -1,11 +1,15 @@
-/** What the program that starts an MCP server may choose. The client sees none of it except through what the tools say. */
+/**
+ * What the program that starts an MCP server may choose. The client sees none of it except through what the tools say.
+ */
 import type { EngineOptions } from '../engine/services/options.js'
 import type { ToolOptions } from '../tools/options.js'
 
 export interface McpOptions {
   /** How the tools are called and speak, where commands run, dry runs, environment. Default: the house dialect. */
   readonly tools?: Omit<ToolOptions, 'yieldMs' | 'ask' | 'door'>
-  /** A foreground command still running after so long goes on as a job. Default 45 s, because clients give up after 60. */
+  /**
+   * A foreground command still running after so long goes on as a job. Default 45 s, because clients give up after 60.
+   */
   readonly yieldMs?: number
   /** False: results carry text only, for hosts that would show the model everything twice. Default true. */
   readonly structured?: boolean
@@ -14,8 +18,8 @@ export interface McpOptions {
   /** Upper bound of one serialized result. Default 1 MiB; readers of the SDK close the connection at 10 MiB. */
   readonly maxResultBytes?: number
   /**
-   * How long a call waits for `cerith approve`, the page or a watching terminal when the client has no form to ask with; never longer than
-   * `yieldMs`. Default: 40 s while a page or `cerith approve --watch` is open, else not at all.
+   * How long a call waits for `cerith approve`, the page or a watching terminal when the client has no form to ask
+   * with; never longer than `yieldMs`. Default: 40 s while a page or `cerith approve --watch` is open, else not at all.
    */
   readonly approvalWaitMs?: number
   /** How long a person may think about a form of the client. Default 5 minutes. */

@@ -1,4 +1,6 @@
-/** Background shells whose connection is gone: no client will read them, so they end after a while, and the log says so. */
+/**
+ * Background shells whose connection is gone: no client will read them, so they end after a while, and the log says so.
+ */
 import type { Engine } from '../contract/engine.js'
 import { CONNECTION_LABEL } from '../tools/owners.js'
 import type { Settings } from './options.js'

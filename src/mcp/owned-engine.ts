@@ -1,4 +1,6 @@
-/** The engine as one client may see it: its own jobs and sessions, and no others. A handle is a name, not a permission. */
+/**
+ * The engine as one client may see it: its own jobs and sessions, and no others. A handle is a name, not a permission.
+ */
 import type { Engine, Session, SessionInfo } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../contract/job.js'

@@ -1,6 +1,6 @@
 /**
- * Who is behind a request that belongs to no connection (2026 over HTTP): the process at the other end of its socket. Two windows of the
- * same host are two processes, whatever they call themselves.
+ * Who is behind a request that belongs to no connection (2026 over HTTP): the process at the other
+ * end of its socket. Two windows of the same host are two processes, whatever they call themselves.
  */
 import type { IncomingMessage } from 'node:http'
 import { processBehind } from '../os/peer-process.js'

@@ -1,4 +1,6 @@
-/** Tells a waiting client that the command lives: its last line, not too often, and a sign of life when it is silent. */
+/**
+ * Tells a waiting client that the command lives: its last line, not too often, and a sign of life when it is silent.
+ */
 import { stripAnsi } from '../output/ansi.js'
 
 export interface ProgressPace {

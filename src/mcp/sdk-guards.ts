@@ -1,4 +1,7 @@
-/** The SDK asks four times per message what kind it is, each time with a full schema. What is plain to see is answered at sight; every doubt still goes to the schema. */
+/**
+ * The SDK asks four times per message what kind it is, each time with a full schema. What is
+ * plain to see is answered at sight; every doubt still goes to the schema.
+ */
 import { RELATED_TASK_META_KEY, specTypeSchemas } from '@modelcontextprotocol/server'
 import { isId } from './line-transport.js'
 

@@ -1,4 +1,7 @@
-/** Takes the place of the SDK's own platform module when the package is bundled: the same, without a JSON Schema compiler of 300 KB that nothing here uses. */
+/**
+ * Takes the place of the SDK's own platform module when the package is bundled: the same,
+ * without a JSON Schema compiler of 300 KB that nothing here uses.
+ */
 import process from 'node:process'
 
 /** Ours are checked where they are used; see `serverFor`. */

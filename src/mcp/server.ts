@@ -18,7 +18,10 @@ export interface Connection {
   readonly era: 'legacy' | 'modern'
   /** True when the server outlives a request, so that it can tell about changes by itself. */
   readonly lasting: boolean
-  /** Tells connections of one client apart; each has a session of its own. Absent: there is only one, or the request itself must tell. */
+  /**
+   * Tells connections of one client apart; each has a session of its own. Absent: there is only
+   * one, or the request itself must tell.
+   */
   readonly id?: string
 }
 
@@ -32,7 +35,8 @@ export function serverFor(client: Client, connection: Connection): Server {
   const server = new ToolServer({
     capabilities: CAPABILITIES,
     instructions: client.instructions,
-    // Answers to our one form are checked where they are used; the SDK's validator costs more than all the rest of a request.
+    // Answers to our one form are checked where they are used; the SDK's validator costs more
+    // than all the rest of a request.
     jsonSchemaValidator: {
       getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
     },

@@ -57,7 +57,8 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
       if (!closed) leave(exitCode)
     })())
   const unwatch = watchLife((reason) => void end(reason), { watchParent: options.watchParent ?? true })
-  // The transport closes at the end of input, when the client has closed the end it reads from, and after a message that is too long to be true.
+  // The transport closes at the end of input, when the client has closed the end it reads from,
+  // and after a message that is too long to be true.
   connection.then(
     ({ closed }) => closed.then(() => end('eof')),
     (error: unknown) => {

@@ -1,4 +1,7 @@
-/** The SDK's server, without its three more readings of a `tools/call` whose request is plainly right and whose result is our own. */
+/**
+ * The SDK's server, without its three more readings of a `tools/call` whose request is plainly
+ * right and whose result is our own.
+ */
 import {
   Server,
   type CallToolRequestParams,
@@ -22,7 +25,10 @@ export class ToolServer extends Server {
     super(IDENTITY, options)
   }
 
-  /** `direct`: nothing but a finished result can come of a call, so nothing of it needs the SDK's eye. Requests with anything unusual go its way all the same, and get its errors. */
+  /**
+   * `direct`: nothing but a finished result can come of a call, so nothing of it needs the
+   * SDK's eye. Requests with anything unusual go its way all the same, and get its errors.
+   */
   serveCalls(call: CallHandler, { direct }: { direct: boolean }): void {
     this.#call = direct ? call : null
     this.setRequestHandler('tools/call', (request, context) => call(request.params, context))

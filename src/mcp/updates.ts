@@ -1,4 +1,7 @@
-/** Says that a shell's output grew or that the list of shells changed, at most once per interval each, and never forgets the last change. */
+/**
+ * Says that a shell's output grew or that the list of shells changed, at most once per interval
+ * each, and never forgets the last change.
+ */
 import type { Engine } from '../contract/engine.js'
 import { outputUri } from './resources.js'
 

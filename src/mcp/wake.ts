@@ -1,4 +1,7 @@
-/** Wakes a client up: a line when one of its jobs has ended, waits for input, or did later what a call had waited for in vain. */
+/**
+ * Wakes a client up: a line when one of its jobs has ended, waits for input, or did later what
+ * a call had waited for in vain.
+ */
 import type { Engine } from '../contract/engine.js'
 import type { JobInfo } from '../contract/job.js'
 import type { MissedWait } from '../tools/tool.js'

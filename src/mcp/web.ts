@@ -1,7 +1,10 @@
 /** Between Node's HTTP and the web's Request and Response, which the protocol handlers speak. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Null when the body is larger than allowed. The request's signal fires when the client hangs up before it was answered. */
+/**
+ * Null when the body is larger than allowed. The request's signal fires when the client hangs
+ * up before it was answered.
+ */
 export async function toRequest(
   incoming: IncomingMessage,
   outgoing: ServerResponse,

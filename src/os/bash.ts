@@ -1,4 +1,7 @@
-/** Finds a real bash of 4.4 or newer, once. A dash or busybox that answers to the name is never taken, nor the 3.2 of macOS. */
+/**
+ * Finds a real bash of 4.4 or newer, once. A dash or busybox that answers to the name is never
+ * taken, nor the 3.2 of macOS.
+ */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -11,7 +14,10 @@ export interface Bash {
   readonly version: string
 }
 
-/** Looks at `wanted`, then along PATH, then at the usual places. What a file answered is remembered in the state directory. */
+/**
+ * Looks at `wanted`, then along PATH, then at the usual places. What a file answered is
+ * remembered in the state directory.
+ */
 export async function findBash(
   wanted?: string,
   env: NodeJS.ProcessEnv = process.env,

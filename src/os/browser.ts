@@ -1,4 +1,7 @@
-/** Opens a link in the person's browser without showing it to other processes: its key would be in the arguments of the browser. */
+/**
+ * Opens a link in the person's browser without showing it to other processes: its key would be
+ * in the arguments of the browser.
+ */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -11,8 +11,8 @@ export interface PipedChild extends ChildProcess {
 }
 
 /**
- * Where this process has no descriptor left, Node answers with a child that has no streams at all and tells why in the next tick: reaching
- * for its stdout until then would crash the host.
+ * Where this process has no descriptor left, Node answers with a child that has no streams at
+ * all and tells why in the next tick: reaching for its stdout until then would crash the host.
  */
 export function startChild(program: string, words: readonly string[], options: SpawnOptions): PipedChild {
   const child = spawn(program, words, options)

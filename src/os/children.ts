@@ -3,7 +3,10 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { childrenOf, hasProc } from './proc.js'
 
 export interface ChildrenWatch {
-  /** How many children the (single-threaded) process has right now, counted up to a handful; zombies count until they are reaped. */
+  /**
+   * How many children the (single-threaded) process has right now, counted up to a handful;
+   * zombies count until they are reaped.
+   */
   count(): number
   close(): void
 }
@@ -46,7 +49,9 @@ export interface DoomWatch {
 const EXITING = 4
 const PENDING_KILL = 1 << 8
 
-/** Asks the kernel again and again whether a process is about to end, at the same price. Without /proc nothing is known. */
+/**
+ * Asks the kernel again and again whether a process is about to end, at the same price. Without /proc nothing is known.
+ */
 export function watchDoom(pid: number): DoomWatch {
   const text = Buffer.alloc(1024)
   let fd: number

@@ -1,4 +1,7 @@
-/** Starts a client program (ssh, docker, kubectl, srun) whose stdin and stdout are a link, and runs short ones to their end. */
+/**
+ * Starts a client program (ssh, docker, kubectl, srun) whose stdin and stdout are a link, and
+ * runs short ones to their end.
+ */
 import type { Readable, Writable } from 'node:stream'
 import { startChild } from './child.js'
 

@@ -14,7 +14,10 @@ const BASH_INPUT = 255
 /** From here on the builtin of a session keeps what it needs, among it /dev/null. */
 const BUILTIN_FROM = 1_000
 
-/** Its descriptors above 2 that a command opened: files, and pipes with a number that commands use. `ours`: the folder of our own. */
+/**
+ * Its descriptors above 2 that a command opened: files, and pipes with a number that commands
+ * use. `ours`: the folder of our own.
+ */
 export function openFiles(pid: number, ours: string): OpenFile[] {
   const found: OpenFile[] = []
   try {

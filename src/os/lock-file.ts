@@ -47,8 +47,8 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
 }
 
 /**
- * Between reading a dead owner's name and removing its lock, another process may have taken it. So only one process at a time
- * may remove, and it looks again first: no other process can remove a dead owner's lock in between.
+ * Between reading a dead owner's name and removing its lock, another process may have taken it. So only one process
+ * at a time may remove, and it looks again first: no other process can remove a dead owner's lock in between.
  */
 function removeAbandoned(path: string, options: LockOptions): boolean {
   const guard = `${path}.removing`

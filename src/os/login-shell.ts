@@ -1,4 +1,7 @@
-/** What the user's login shell sets up (variables, functions, aliases): asked for once, with a limit, and kept in a file. */
+/**
+ * What the user's login shell sets up (variables, functions, aliases): asked for once, with a
+ * limit, and kept in a file.
+ */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'

@@ -29,7 +29,10 @@ const NAMED = /["'`](\.\/[\w./-]+\.c?js)["'`]/g
 /** The helper and the builtin, named for the machines they are for. */
 const COMPILED = /^cerith-(?:helper|bash)-linux-(\w+)(?:\.so)?$/
 
-/** `far.js` and the thread of its guard, every script they can reach, the native parts, and the terminal emulator where it is installed. */
+/**
+ * `far.js` and the thread of its guard, every script they can reach, the native parts, and the
+ * terminal emulator where it is installed.
+ */
 export function farFiles(dist: string): PackageFile[] {
   const about = JSON.stringify({ name: 'cerith', version: ownVersion(), type: 'module' })
   const files: PackageFile[] = [{ path: 'package.json', mode: 0o600, bytes: Buffer.from(about) }]

@@ -2,7 +2,9 @@
 import { readSync } from 'node:fs'
 import { Socket } from 'node:net'
 
-/** What takes the bytes may answer with a promise: nothing more is read, and the writer is held back, until it settles. */
+/**
+ * What takes the bytes may answer with a promise: nothing more is read, and the writer is held back, until it settles.
+ */
 export type Held = Promise<unknown> | void
 
 export interface PipeReader {

@@ -1,4 +1,6 @@
-/** Files that only their user may read: written whole or not at all, and not believed when others could have read them. */
+/**
+ * Files that only their user may read: written whole or not at all, and not believed when others could have read them.
+ */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,

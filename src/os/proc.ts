@@ -35,7 +35,9 @@ export function checkProc(): void {
   if (process.platform === 'linux' && !hasProc) throw new ShellError('SPAWN_FAILED', NO_PROC.what, NO_PROC.fix)
 }
 
-/** By its first thread, whose file tells the same: emulators (qemu) make up what a process reads in the file of its own. */
+/**
+ * By its first thread, whose file tells the same: emulators (qemu) make up what a process reads in the file of its own.
+ */
 export function processFacts(pid: number): ProcessFacts | null {
   let text: string
   try {
@@ -110,7 +112,10 @@ export function allProcesses(): ProcessFacts[] {
   return found
 }
 
-/** Processes whose environment holds `NAME=value`, e.g. a run's mark; finds daemons that left group, session and parent behind. */
+/**
+ * Processes whose environment holds `NAME=value`, e.g. a run's mark; finds daemons that left
+ * group, session and parent behind.
+ */
 export function processesMarked(mark: string): ProcessFacts[] {
   return allProcesses().filter(({ pid, state }) => {
     if (state === 'Z' || state === 'X' || pid === process.pid) return false

@@ -1,4 +1,7 @@
-/** This machine's own Node, with its loader and libraries: it runs on any Linux of the same architecture, with any libc or none. */
+/**
+ * This machine's own Node, with its loader and libraries: it runs on any Linux of the same
+ * architecture, with any libc or none.
+ */
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -24,7 +27,9 @@ export interface RuntimeArchive {
   bytes(): Promise<Buffer>
 }
 
-/** Whether this machine's Node can be sent: not from elsewhere than Linux, nor one that was itself started by a loader. */
+/**
+ * Whether this machine's Node can be sent: not from elsewhere than Linux, nor one that was itself started by a loader.
+ */
 export function canSendRuntime(): boolean {
   return process.platform === 'linux' && !basename(process.execPath).startsWith('ld-')
 }

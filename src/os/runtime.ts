@@ -11,7 +11,10 @@ export function runtimeArgv(): readonly [string, ...string[]] {
   return option < 0 ? [process.execPath] : (words.slice(0, option + 3) as [string, ...string[]])
 }
 
-/** Runtimes that pretend to be Node and were tried: an output stops after its first 64 KiB (Bun), a pipe cannot be read (Deno). */
+/**
+ * Runtimes that pretend to be Node and were tried: an output stops after its first 64 KiB
+ * (Bun), a pipe cannot be read (Deno).
+ */
 const OTHERS = { bun: 'Bun', deno: 'Deno' } as const
 
 /** Refuses a runtime in which commands would seem to hang or to say less than they did. */

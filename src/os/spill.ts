@@ -1,4 +1,7 @@
-/** The whole of a long output in a file: bounded, private, never through a link. A full disk costs the file, not the run. */
+/**
+ * The whole of a long output in a file: bounded, private, never through a link. A full disk
+ * costs the file, not the run.
+ */
 import { closeSync, constants, openSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 

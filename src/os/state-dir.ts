@@ -6,7 +6,10 @@ import { ShellError } from '../contract/errors.js'
 import { knownHome } from './home.js'
 import { nearestExisting } from './paths.js'
 
-/** `$CERITH_HOME`, else `$XDG_STATE_HOME/cerith`, else `~/.local/state/cerith`; a private temporary one where none of these can be written. */
+/**
+ * `$CERITH_HOME`, else `$XDG_STATE_HOME/cerith`, else `~/.local/state/cerith`; a private
+ * temporary one where none of these can be written.
+ */
 export function stateDirectory(env: NodeJS.ProcessEnv = process.env): string {
   return findStateDirectory(env).path
 }
@@ -67,7 +70,10 @@ export function ensurePrivateDirectory(path: string): string {
   return path
 }
 
-/** Not mkdir's own `recursive`: in a file system that answers ENOENT for every new name, as /proc does, Node tries for ever. */
+/**
+ * Not mkdir's own `recursive`: in a file system that answers ENOENT for every new name, as
+ * /proc does, Node tries for ever.
+ */
 function makeDirectories(path: string): void {
   if (makeOne(path)) return
   if (!existsSync(dirname(path))) makeDirectories(dirname(path))

@@ -1,10 +1,14 @@
-/** Whether a process waits for typed input, as the kernel sees it: which system call it sleeps in, and on which descriptor. */
+/**
+ * Whether a process waits for typed input, as the kernel sees it: which system call it sleeps
+ * in, and on which descriptor.
+ */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { childrenOf, processFacts } from './proc.js'
 
 /**
  * `reads`: a main thread sleeps in a read of the input, so nothing happens before input comes.
- * `listens`: the input is among the things that it waits for (an event loop, an editor, a connection); whether it asks is for the screen to say.
+ * `listens`: the input is among the things that it waits for (an event loop, an editor, a
+ * connection); whether it asks is for the screen to say.
  * `hidden`: the kernel does not let us look (another user's process, e.g. sudo).
  */
 export type InputWait = 'reads' | 'listens' | 'hidden' | 'none'
@@ -85,7 +89,10 @@ const KINDS = TABLES[process.arch] ?? {}
 const READABLE = 0x001
 const MOST_WATCHED = 1_024
 
-/** The descriptors whose reading end a sleeping call waits for. They stand in the process's own memory, or in its epoll's description. */
+/**
+ * The descriptors whose reading end a sleeping call waits for. They stand in the process's own
+ * memory, or in its epoll's description.
+ */
 function watchedBy(pid: number, kind: Kind, args: readonly number[]): number[] {
   if (kind === 'epoll') {
     try {

@@ -1,9 +1,13 @@
-/** Removes terminal control sequences from text as it streams by; a split at any offset gives the same result as the whole. */
+/**
+ * Removes terminal control sequences from text as it streams by; a split at any offset gives
+ * the same result as the whole.
+ */
 import type { TextStage } from './chunks.js'
 
 /**
- * The state machine of a VT500 parser, reduced to what is printed: CSI (also private), OSC, DCS with sixel, APC, PM, SOS,
- * charset selection, shifts, single escapes, and the C1 characters U+0080..U+009F. What is unfinished at the end is dropped.
+ * The state machine of a VT500 parser, reduced to what is printed: CSI (also private), OSC, DCS
+ * with sixel, APC, PM, SOS, charset selection, shifts, single escapes, and the C1 characters
+ * U+0080..U+009F. What is unfinished at the end is dropped.
  */
 export function createAnsiStripper(): TextStage {
   let state: State = 'text'
@@ -63,7 +67,8 @@ export function createAnsiStripper(): TextStage {
       case 'osc':
       case 'string':
         if (unit === ST || (unit === BEL && state === 'osc')) return close()
-        // No title, link or clipboard holds a line break: an unfinished string costs its line, never the rest of the output.
+        // No title, link or clipboard holds a line break: an unfinished string costs its line,
+        // never the rest of the output.
         if (unit === LF) return leave(char)
         if (held !== null) held = held.length < MAX_HELD ? held + char : null
         return ''
@@ -83,7 +88,10 @@ export function createAnsiStripper(): TextStage {
     return ''
   }
 
-  /** What may end an escape or a CSI. Most controls act at once in the middle of one, as on a terminal; a line break ends it. */
+  /**
+   * What may end an escape or a CSI. Most controls act at once in the middle of one, as on a
+   * terminal; a line break ends it.
+   */
   function final(unit: number, char: string): string {
     if (unit === 0x7f) return ''
     if (unit < 0x20 && unit !== LF && unit !== CR) return unit === SO || unit === SI ? '' : char
@@ -93,8 +101,9 @@ export function createAnsiStripper(): TextStage {
   }
 
   /**
-   * C1 characters also appear in text that was decoded wrongly (a typographic quote becomes U+0080 U+0098), and `ESC k` is a
-   * title only for screen and tmux. Such a string counts only when it is closed on its line; otherwise only its opener goes.
+   * C1 characters also appear in text that was decoded wrongly (a typographic quote becomes
+   * U+0080 U+0098), and `ESC k` is a title only for screen and tmux. Such a string counts only
+   * when it is closed on its line; otherwise only its opener goes.
    */
   function openDoubtful(kind: 'osc' | 'string'): void {
     held = ''

@@ -2,7 +2,10 @@
 
 export interface CastEvent {
   readonly atMs: number
-  /** `o` was printed, `m` marks a place (here: a command), `x` is the moment, in epoch milliseconds, at which that command was asked for. */
+  /**
+   * `o` was printed, `m` marks a place (here: a command), `x` is the moment, in epoch
+   * milliseconds, at which that command was asked for.
+   */
   readonly kind: string
   readonly text: string
 }

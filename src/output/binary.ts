@@ -1,4 +1,7 @@
-/** Tells binary output from text, and says in one line what it is instead of showing it to a reader that pays by the character. */
+/**
+ * Tells binary output from text, and says in one line what it is instead of showing it to a
+ * reader that pays by the character.
+ */
 
 import { decodeUtf8 } from './utf8.js'
 

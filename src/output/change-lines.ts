@@ -31,7 +31,10 @@ export function changeLine(change: Change, paint: PaintChange = plain): string {
   return `${paint(STYLES[kind], LETTERS[kind])} ${visible(path)}${tail}${alarm}`
 }
 
-/** The text of a change below its line; '' where there is none. Lines of files stand with what a terminal would act on taken out. */
+/**
+ * The text of a change below its line; '' where there is none. Lines of files stand with what a
+ * terminal would act on taken out.
+ */
 export function changeText({ diff, before, after, parts }: Change, paint: PaintChange = plain): string {
   if (diff === undefined) return ''
   if (diff === null)

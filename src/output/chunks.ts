@@ -17,7 +17,10 @@ export interface Slice {
   readonly lostBefore: number
 }
 
-/** Text on its way out, made piece by piece. What `push` holds back (an unfinished sequence, a line) comes with a later call. */
+/**
+ * Text on its way out, made piece by piece. What `push` holds back (an unfinished sequence, a
+ * line) comes with a later call.
+ */
 export interface TextStage {
   push(text: string): string
   flush(): string

@@ -1,4 +1,7 @@
-/** Shortens text for a reader that pays by the character: first part, first and last part, or both ends with what matters between them. */
+/**
+ * Shortens text for a reader that pays by the character: first part, first and last part, or
+ * both ends with what matters between them.
+ */
 import { LIMITS } from '../contract/limits.js'
 import { characterEnd, characterStart, decodeUtf8, takeFirst, takeLast, utf8Length } from './utf8.js'
 import { findTroubles, type FoundBetween } from './troubles.js'
@@ -10,7 +13,10 @@ export interface Clipped {
   readonly omittedBytes: number
 }
 
-/** Counts the bytes left out when the first and the last so many UTF-16 units are kept; for callers that hold the bytes, which text with replaced bytes cannot tell. */
+/**
+ * Counts the bytes left out when the first and the last so many UTF-16 units are kept; for
+ * callers that hold the bytes, which text with replaced bytes cannot tell.
+ */
 export type CountOmitted = (firstUnits: number, lastUnits: number) => number
 
 /** The first `maxChars` UTF-16 units, then the marker. */

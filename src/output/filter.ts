@@ -1,4 +1,7 @@
-/** Keeps the lines that match a pattern, with lines around them, while text streams by. Whole lines, linear time, bounded memory. */
+/**
+ * Keeps the lines that match a pattern, with lines around them, while text streams by. Whole
+ * lines, linear time, bounded memory.
+ */
 import { compilePattern, type PatternOptions } from './pattern.js'
 import { takeFirst } from './utf8.js'
 import type { TextStage } from './chunks.js'
@@ -18,7 +21,10 @@ export interface LineFilter extends TextStage {
   readonly lines: number
 }
 
-/** Throws a ShellError whose message has "Invalid filter regex" before anything is read, so a bad filter consumes nothing. */
+/**
+ * Throws a ShellError whose message has "Invalid filter regex" before anything is read, so a
+ * bad filter consumes nothing.
+ */
 export async function createLineFilter(
   pattern: string,
   { before = 0, after = 0, max = Number.POSITIVE_INFINITY, ...options }: LineFilterOptions = {},
@@ -111,7 +117,10 @@ export async function filterLines(
   return { text: kept, matches: filter.matches }
 }
 
-/** Patterns see the line without its end, also without the carriage return of a DOS file, so that `$` means what it says. */
+/**
+ * Patterns see the line without its end, also without the carriage return of a DOS file, so
+ * that `$` means what it says.
+ */
 function withoutLineEnd(line: string): string {
   if (!line.endsWith('\n')) return line
   return line.slice(0, line.endsWith('\r\n') ? -2 : -1)

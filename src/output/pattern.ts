@@ -4,7 +4,10 @@ import { ShellError } from '../contract/errors.js'
 /** Tells for each line whether it matches. Throws when that takes too long. */
 export type LineMatcher = (lines: readonly string[]) => readonly boolean[]
 
-/** Compiles a pattern that needs backtracking (lookaround, backreferences) to a matcher that is stopped from outside; the pure rooms have no clock to stop it with. */
+/**
+ * Compiles a pattern that needs backtracking (lookaround, backreferences) to a matcher that is
+ * stopped from outside; the pure rooms have no clock to stop it with.
+ */
 export type BoundedCompiler = (source: string, flags: string) => LineMatcher
 
 export interface PatternOptions {
@@ -44,8 +47,8 @@ export async function compilePattern(
 type LineTest = (line: string) => boolean
 
 /**
- * Most lines match nothing, and one look at a block of them costs a fraction of one look at each. With `^` and `$` meaning
- * lines, whatever matches in a line also matches in the block; a match across lines only costs the second look.
+ * Most lines match nothing, and one look at a block of them costs a fraction of one look at each. With `^` and `$`
+ * meaning lines, whatever matches in a line also matches in the block; a match across lines only costs the second look.
  */
 function inBlocks(matchesLine: LineTest, matchesBlock: LineTest | null): LineMatcher {
   if (!matchesBlock) return (lines) => lines.map(matchesLine)
@@ -100,7 +103,10 @@ function peeled(source: string, compile: (text: string) => LineTest | null): Lin
   return last && ((line) => tests.every((test) => test(line)) && last(line))
 }
 
-/** The index of the parenthesis that closes the one at 0 (or of the first other `wanted` at that depth), or -1. Knows escapes and classes. */
+/**
+ * The index of the parenthesis that closes the one at 0 (or of the first other `wanted` at that
+ * depth), or -1. Knows escapes and classes.
+ */
 function closingParenthesis(text: string, wanted = ')'): number {
   let depth = 0
   let inClass = false
@@ -118,6 +124,9 @@ function closingParenthesis(text: string, wanted = ')'): number {
 
 const MAX_PATTERN = 10_000
 const BLOCK_LINES = 64
-/** What a line's neighbours could change: anchors of the whole text, looks behind the line's beginning, flags that switch `^` and `$`. */
+/**
+ * What a line's neighbours could change: anchors of the whole text, looks behind the line's
+ * beginning, flags that switch `^` and `$`.
+ */
 const NOT_IN_BLOCKS = /\\[AzZ]|\(\?<[=!]|\(\?[a-zA-Z]*(?:m|-)/
 const BACKREFERENCE = /(?:^|[^\\])(?:\\\\)*\\(?:[1-9]|k<)/

@@ -1,9 +1,13 @@
-/** Collapses lines that were rewritten in place (progress bars, spinners, overstrikes) to what a terminal would show at the end. */
+/**
+ * Collapses lines that were rewritten in place (progress bars, spinners, overstrikes) to what a
+ * terminal would show at the end.
+ */
 import type { TextStage } from './chunks.js'
 
 /**
- * Goes before the ANSI stripper: `ESC[K` says what of the old line is gone. Lines that were not rewritten pass unchanged, and at once
- * up to their last line break. Movement to other lines (`ESC[A`) is a screen, not a line, and is left to a terminal.
+ * Goes before the ANSI stripper: `ESC[K` says what of the old line is gone. Lines that were not
+ * rewritten pass unchanged, and at once up to their last line break. Movement to other lines
+ * (`ESC[A`) is a screen, not a line, and is left to a terminal.
  */
 export function createProgressCollapser(): TextStage {
   let line = ''
@@ -28,7 +32,10 @@ export function createProgressCollapser(): TextStage {
     return out
   }
 
-  /** A bar that runs for hours without a line break: the row it left and the place of its cursor are enough to go on from. */
+  /**
+   * A bar that runs for hours without a line break: the row it left and the place of its cursor
+   * are enough to go on from.
+   */
   function compact(): void {
     tooLong = !REWRITES.test(line)
     if (tooLong) return

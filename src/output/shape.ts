@@ -1,4 +1,7 @@
-/** Makes the text of an Outcome from the kept bytes of a stream: decoded, collapsed, stripped, clipped, with the exact count of what is missing. */
+/**
+ * Makes the text of an Outcome from the kept bytes of a stream: decoded, collapsed, stripped,
+ * clipped, with the exact count of what is missing.
+ */
 import type { AnsiMode, Clip, ProgressMode } from '../contract/output.js'
 import { createAnsiStripper } from './ansi.js'
 import type { Kept, TextStage } from './chunks.js'
@@ -34,7 +37,10 @@ export interface ShapeOptions {
   readonly between?: FoundBetween | null
 }
 
-/** `omittedBytes` counts raw bytes where the text is shown as it came, and bytes of the shaped text where it was stripped or collapsed. */
+/**
+ * `omittedBytes` counts raw bytes where the text is shown as it came, and bytes of the shaped
+ * text where it was stripped or collapsed.
+ */
 export function shapeText(
   kept: Kept,
   { ansi = 'keep', progress = 'keep', clip = { kind: 'none' }, wholeAt = null, between = null }: ShapeOptions = {},
@@ -48,7 +54,9 @@ export function shapeText(
     : shapeEnds(kept, stages, asItCame, clip, wholeAt, between)
 }
 
-/** The same shaping for output that is shown while it comes: bytes in, text out, nothing split, nothing lost at the end. */
+/**
+ * The same shaping for output that is shown while it comes: bytes in, text out, nothing split, nothing lost at the end.
+ */
 export function createTextStream(options: Pick<ShapeOptions, 'ansi' | 'progress'> = {}): {
   push(bytes: Uint8Array): string
   flush(): string
@@ -152,7 +160,9 @@ function middleOf(kept: Kept, { maxBytes, endBytes }: { maxBytes: number; endByt
   })
 }
 
-/** A tail begins anywhere: in a character, in a sequence, in a line. The next line is near enough in nearly all output. */
+/**
+ * A tail begins anywhere: in a character, in a sequence, in a line. The next line is near enough in nearly all output.
+ */
 function cleanStart(tail: Uint8Array): number {
   const newline = tail.subarray(0, NEAR_BYTES).indexOf(0x0a)
   return newline === -1 ? characterStart(tail) : newline + 1

@@ -118,7 +118,10 @@ class Growing {
   }
 }
 
-/** The last `limit` bytes appended. Grows while it has never wrapped; after that each byte costs one copy, a huge chunk only its end. */
+/**
+ * The last `limit` bytes appended. Grows while it has never wrapped; after that each byte costs
+ * one copy, a huge chunk only its end.
+ */
 class Ring {
   readonly #limit: number
   #bytes = new Uint8Array(0)

@@ -12,8 +12,8 @@ export interface TroubleOptions {
 }
 
 /**
- * The error-looking lines of the parts with the two lines after each (where a stack names its file), as a block of text with
- * line numbers, or '' when there are none. Never longer than `maxChars`.
+ * The error-looking lines of the parts with the two lines after each (where a stack names its file),
+ * as a block of text with line numbers, or '' when there are none. Never longer than `maxChars`.
  */
 export function findTroubles(parts: readonly string[], { firstLine, hole, maxChars, between }: TroubleOptions): string {
   const found: Trouble[] = []
@@ -77,8 +77,8 @@ class LineLook {
 }
 
 /**
- * Looks at a stream while it passes, because the middle of a long one is not kept. After the first 16 MiB it takes a twentieth of the time
- * that passes and no more: of a flood only a part is looked at, so that it costs next to nothing.
+ * Looks at a stream while it passes, because the middle of a long one is not kept. After the first 16 MiB it takes a
+ * twentieth of the time that passes and no more: of a flood only a part is looked at, so that it costs next to nothing.
  */
 export class PassingTroubles {
   readonly #startedAt = performance.now()

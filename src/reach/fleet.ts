@@ -1,6 +1,6 @@
 /**
- * A shell for each agent, on many places. Placement is the platform's business: a recipe (a pod template, a partition, an
- * image) makes one place per agent and waits for the platform; of a list of hosts the least filled one is taken.
+ * A shell for each agent, on many places. Placement is the platform's business: a recipe (a pod template, a partition,
+ * an image) makes one place per agent and waits for the platform; of a list of hosts the least filled one is taken.
  */
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'

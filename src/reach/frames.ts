@@ -4,7 +4,9 @@
 export const MAX_FRAME_BYTES = 2 * 1024 * 1024
 /** A longer message is cut into pieces of this size, so that no call holds up the others for long. */
 const PIECE_BYTES = 256 * 1024
-/** Nothing that an engine says or is asked is longer: a command may have 16 MB, and JSON escapes double them at most. */
+/**
+ * Nothing that an engine says or is asked is longer: a command may have 16 MB, and JSON escapes double them at most.
+ */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024
 
 /** Kinds, near to far and back. `+` and `.` are the pieces of a long message; beats never reach the engine. */

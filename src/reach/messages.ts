@@ -3,7 +3,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { ShellError, type ShellErrorCode } from '../contract/errors.js'
 import { BadFrame } from './frames.js'
 
-/** Both halves come from the same build: the code there is named by its digest. This guards an engine that was joined. */
+/**
+ * Both halves come from the same build: the code there is named by its digest. This guards an engine that was joined.
+ */
 export const WIRE_VERSION = 2
 
 /** `H` and `h`, first step: who calls, and a number that the other side must prove to know the key with. */
@@ -94,7 +96,10 @@ export function parse<T>(payload: Buffer): T {
   return value as T
 }
 
-/** Proves the knowledge of the key for this one conversation. Each side signs with its own name, so that none can be sent back. */
+/**
+ * Proves the knowledge of the key for this one conversation. Each side signs with its own name,
+ * so that none can be sent back.
+ */
 export function proofOf(key: Buffer, side: 'near' | 'far', client: string, near: string, far: string): string {
   return createHmac('sha256', key)
     .update(`cerith-reach ${WIRE_VERSION}\n${side}\n${client}\n${near}\n${far}`)

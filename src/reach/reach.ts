@@ -1,4 +1,7 @@
-/** An engine that works at another place: the place from its address, an arrival for every link, and the near face over it. */
+/**
+ * An engine that works at another place: the place from its address, an arrival for every link,
+ * and the near face over it.
+ */
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { ReachOptions } from '../contract/place.js'
@@ -23,7 +26,9 @@ async function openAt(arrival: Arrival, lookMs: number): Promise<OpenLink> {
   }
 }
 
-/** Removes what was made for engines that are gone: containers, pods and allocations whose ids were written down here. */
+/**
+ * Removes what was made for engines that are gone: containers, pods and allocations whose ids were written down here.
+ */
 export async function sweepPlaces(stateDir = stateDirectory()): Promise<readonly MadeRecord[]> {
   const records = recordsIn(stateDir)
   const orphans = records.listMade().filter(isOrphan)

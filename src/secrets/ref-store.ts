@@ -1,8 +1,13 @@
-/** Values held in memory for as long as the engine lives: what goes in and what comes out are copies, so a caller cannot change a kept value. */
+/**
+ * Values held in memory for as long as the engine lives: what goes in and what comes out are
+ * copies, so a caller cannot change a kept value.
+ */
 import type { SecretSource, TokenKind } from '../contract/secret.js'
 import { findTokens } from './deliver/tokens.js'
 
-/** Maps references to values. A reference is a whole token (`{{decrypt:uuid-123}}`) or, for short, the name of a secret. */
+/**
+ * Maps references to values. A reference is a whole token (`{{decrypt:uuid-123}}`) or, for short, the name of a secret.
+ */
 export class RefStore implements SecretSource {
   readonly #values = new Map<string, Uint8Array>()
 

@@ -2,7 +2,10 @@
 import { concat } from './mask/bytes.js'
 import { findTokens, type Token } from './deliver/tokens.js'
 
-/** The text as bytes, known tokens replaced by the exact value. There is no syntax to break out of, so nothing is quoted. */
+/**
+ * The text as bytes, known tokens replaced by the exact value. There is no syntax to break out
+ * of, so nothing is quoted.
+ */
 export function resolveText(text: string, lookup: (token: Token) => Uint8Array | undefined): Uint8Array {
   const parts: Uint8Array[] = []
   let at = 0

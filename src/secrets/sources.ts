@@ -18,7 +18,10 @@ export function firstOf(sources: readonly SecretSource[]): SecretSource {
   }
 }
 
-/** Fetches every value that the text names, once each, and hands back the synchronous lookup that `planDelivery` and `resolveText` want. */
+/**
+ * Fetches every value that the text names, once each, and hands back the synchronous lookup
+ * that `planDelivery` and `resolveText` want.
+ */
 export async function fetchValues(
   text: string,
   source: SecretSource,
@@ -31,8 +34,9 @@ export async function fetchValues(
 }
 
 /**
- * Variables of the host by explicit mapping, secret name to variable name: nothing else of the environment can be reached by a token.
- * The caller passes the environment in, so that it may take the variables out of its own process first.
+ * Variables of the host by explicit mapping, secret name to variable name: nothing else of the
+ * environment can be reached by a token. The caller passes the environment in, so that it may
+ * take the variables out of its own process first.
  */
 export function environmentSource(
   mapping: Readonly<Record<string, string>>,

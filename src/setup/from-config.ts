@@ -1,4 +1,7 @@
-/** An engine as the configuration says: what the doors of this package (command line, MCP) open. The library's `createEngine` reads no files. */
+/**
+ * An engine as the configuration says: what the doors of this package (command line, MCP) open.
+ * The library's `createEngine` reads no files.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
@@ -213,7 +216,9 @@ function automationOf(rows: readonly Partial<AutomationRule>[]): AutomationRule[
 
 const PROGRAMS = ['sudo', 'ssh', 'git'] as const
 
-/** A rule that cannot fit would leave a command at a prompt without an answer, so each is checked before anything runs. */
+/**
+ * A rule that cannot fit would leave a command at a prompt without an answer, so each is checked before anything runs.
+ */
 function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
   return rows.map((row, i) => {
     const wrong = (what: string): ShellError =>

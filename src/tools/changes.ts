@@ -1,4 +1,7 @@
-/** The tool of a shell whose writes are only tried: look at them, have them accepted, throw them away. The same in every dialect. */
+/**
+ * The tool of a shell whose writes are only tried: look at them, have them accepted, throw them
+ * away. The same in every dialect.
+ */
 import type { Accepted, Changes } from '../contract/changes.js'
 import { ShellError } from '../contract/errors.js'
 import { changeLine, changeText, countWords } from '../output/change-lines.js'

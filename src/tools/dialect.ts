@@ -1,4 +1,7 @@
-/** What a dialect is: data about names, limits and policies, plus one small function per tool that asks the engine and renders the answer. */
+/**
+ * What a dialect is: data about names, limits and policies, plus one small function per tool
+ * that asks the engine and renders the answer.
+ */
 import type { ShellError } from '../contract/errors.js'
 import type { AnsiMode, BinaryMode, Clip, ProgressMode, StreamsMode } from '../contract/output.js'
 import type { AutomationRule, JobOwner } from '../contract/request.js'

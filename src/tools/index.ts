@@ -1,4 +1,6 @@
-/** `cerith/tools`: the dialects bound to an engine, their schemas, the registry, and adapters to the SDKs people use. */
+/**
+ * `cerith/tools`: the dialects bound to an engine, their schemas, the registry, and adapters to the SDKs people use.
+ */
 export { createTools, toolDefinitions, toolSchemas } from './create-tools.js'
 export { DIALECTS, isDialectName, type DialectName } from './dialects/index.js'
 export type { Dialect, Facts, Policy, Timeouts, ToolSpec } from './dialect.js'

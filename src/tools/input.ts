@@ -1,4 +1,7 @@
-/** Reads what a model sent: names the field and what was expected, accepts the sibling dialects' names, treats null as absent. */
+/**
+ * Reads what a model sent: names the field and what was expected, accepts the sibling dialects'
+ * names, treats null as absent.
+ */
 import { ShellError } from '../contract/errors.js'
 import type { JsonSchema, ObjectSchema } from './schema.js'
 

@@ -1,4 +1,7 @@
-/** The kinds of tools that dialects have: what is the same about every tool that runs, reads, types or ends. A dialect spreads one and adds its own words. */
+/**
+ * The kinds of tools that dialects have: what is the same about every tool that runs, reads,
+ * types or ends. A dialect spreads one and adds its own words.
+ */
 import type { JobInfo } from '../contract/job.js'
 import type { ToolSpec } from './dialect.js'
 import type { CallOptions, ToolResult } from './tool.js'

@@ -1,9 +1,14 @@
-/** What a model should know of a running job besides its output: where it listens, what it asks, what is on its screen. */
+/**
+ * What a model should know of a running job besides its output: where it listens, what it asks, what is on its screen.
+ */
 import { ShellError } from '../contract/errors.js'
 import type { Doing, Job, JobInfo, Screen } from '../contract/job.js'
 
 export interface Look extends Doing {
-  /** What a full-screen program shows; after the first look only the rows that changed, when they are few. Null: no such program. */
+  /**
+   * What a full-screen program shows; after the first look only the rows that changed, when
+   * they are few. Null: no such program.
+   */
   readonly screen: string | null
 }
 

@@ -16,7 +16,10 @@ export interface ToolOptions {
   readonly env?: Readonly<Record<string, string>>
   /** `replace` starts from an empty environment. Default `merge`. */
   readonly envMode?: 'merge' | 'replace'
-  /** Features of the host whose command line is blocked in favour of its tools (`cron`, `background`, `workflow`). Default: all on. */
+  /**
+   * Features of the host whose command line is blocked in favour of its tools (`cron`,
+   * `background`, `workflow`). Default: all on.
+   */
   readonly features?: Readonly<Record<string, boolean>>
   readonly timeouts?: Partial<Timeouts>
   readonly graceMs?: number

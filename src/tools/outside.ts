@@ -1,10 +1,16 @@
-/** How a model asks for one command outside the sandbox, in the words of each dialect. A person is always asked; see docs/sandbox.md. */
+/**
+ * How a model asks for one command outside the sandbox, in the words of each dialect. A person
+ * is always asked; see docs/sandbox.md.
+ */
 import type { SandboxOptions } from '../contract/sandbox.js'
 import type { ToolInput } from './input.js'
 import { flag, oneOf, text, type JsonSchema, type ObjectSchema } from './schema.js'
 
 export interface OutsideForm {
-  /** Shown in the schema where there is a sandbox that can be left; accepted always, because models know these fields by heart. */
+  /**
+   * Shown in the schema where there is a sandbox that can be left; accepted always, because
+   * models know these fields by heart.
+   */
   readonly fields: Readonly<Record<string, JsonSchema>>
   /** Accepted without being shown. */
   readonly silent?: Readonly<Record<string, JsonSchema>>

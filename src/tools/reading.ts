@@ -39,7 +39,10 @@ export interface Reading {
   readonly filtered: boolean
 }
 
-/** The state is asked first: it may then be older than the text, but never say "completed" over a text that lacks the end. */
+/**
+ * The state is asked first: it may then be older than the text, but never say "completed" over
+ * a text that lacks the end.
+ */
 export async function readJob(job: Job, from: Position, wish: ShapedWish): Promise<Reading> {
   const info = await job.info()
   const streams: readonly StreamName[] = info.streams === 'merged' || info.pty ? ['output'] : ['stdout', 'stderr']
@@ -131,7 +134,10 @@ async function readable(
   return describeBinary(head.text, { totalBytes: bytes.total, wholeAt: outputFile })
 }
 
-/** Bytes from `since` to the end of the last whole line: half a line, judged now, would be missed when its other half comes. */
+/**
+ * Bytes from `since` to the end of the last whole line: half a line, judged now, would be
+ * missed when its other half comes.
+ */
 async function wholeLines(job: Job, stream: StreamName, since: number): Promise<number> {
   const { totalBytes } = await job.read({ stream, since: 0, maxBytes: 4 })
   const end = await job.read({ stream, since: Math.max(since, totalBytes - LONGEST_HALF_LINE) })
@@ -172,7 +178,8 @@ async function offsetAfter(
   { ansi, progress, binary }: OutputShape,
   asks: boolean,
 ): Promise<number> {
-  // A line that has not ended may be redrawn: shown twice it does no harm. A question is not redrawn; what comes next is the echo of its answer.
+  // A line that has not ended may be redrawn: shown twice it does no harm. A question is not
+  // redrawn; what comes next is the echo of its answer.
   const shown = progress === 'collapse' && !asks ? text.slice(0, text.lastIndexOf('\n') + 1) : text
   if (shown === '') return 0
   const upTo = async (maxBytes: number): Promise<ReadResult> => {

@@ -1,4 +1,7 @@
-/** The one schema source: the part of JSON Schema that every vendor accepts as it is. Other formats are made from it in formats.ts. */
+/**
+ * The one schema source: the part of JSON Schema that every vendor accepts as it is. Other
+ * formats are made from it in formats.ts.
+ */
 
 /** One scalar type per node, closed objects, arrays with items, no unions at the root. */
 export interface JsonSchema {

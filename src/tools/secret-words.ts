@@ -1,4 +1,7 @@
-/** What a model is told about secrets: that there are some, how a command uses one, and their names. Nothing while there are none. */
+/**
+ * What a model is told about secrets: that there are some, how a command uses one, and their
+ * names. Nothing while there are none.
+ */
 
 /** More names than this are not read, only paid for. */
 const MOST_NAMES = 20

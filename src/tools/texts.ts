@@ -21,7 +21,10 @@ function trim(seconds: number): string {
   return seconds.toFixed(seconds < 10 ? 1 : 0).replace(/\.0$/, '')
 }
 
-/** Says that it was blocked, by which rule, and what to do instead. For what can never be undone the engine's own reason says "dangerous". */
+/**
+ * Says that it was blocked, by which rule, and what to do instead. For what can never be undone
+ * the engine's own reason says "dangerous".
+ */
 export function refusalText(outcome: Outcome, command: string): string {
   const { rule, reason, guidance, isWhole } = outcome.refused ?? { rule: 'policy', reason: '', guidance: '' }
   const shown = command.length > 200 ? `${command.slice(0, 200)}...` : command
@@ -58,7 +61,10 @@ export function bodyOf(outcome: Outcome, marker = '[stderr]'): string {
   return outcome.output ?? withStderr(outcome.stdout, outcome.stderr, marker)
 }
 
-/** `clipped, 23 MB in all, whole in FILE`; '' for what is all there. Hosts cut the middle out of long texts: this belongs to the first line. */
+/**
+ * `clipped, 23 MB in all, whole in FILE`; '' for what is all there. Hosts cut the middle out of
+ * long texts: this belongs to the first line.
+ */
 export function clippedWords(outcome: Outcome): string {
   if (!outcome.truncated) return ''
   const where = outcome.outputFile === null ? '' : `whole in ${outcome.outputFile}`

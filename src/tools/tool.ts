@@ -46,7 +46,9 @@ export interface MissedWait {
   readonly since: number
 }
 
-/** For a read-only tool the protocol gives the destructive and idempotent hints no meaning, so they are left out there. */
+/**
+ * For a read-only tool the protocol gives the destructive and idempotent hints no meaning, so they are left out there.
+ */
 export interface ToolAnnotations {
   readonly readOnlyHint: boolean
   readonly destructiveHint?: boolean

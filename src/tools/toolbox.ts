@@ -34,7 +34,10 @@ export interface WaitWish {
 export interface Ran {
   readonly command: string
   readonly outcome: Outcome
-  /** Exit 1 of a program that answers "no" with it (grep found nothing): news, not a failure. The notes say what it means. */
+  /**
+   * Exit 1 of a program that answers "no" with it (grep found nothing): news, not a failure.
+   * The notes say what it means.
+   */
   readonly answeredNo: boolean
   /** The session is in another directory than before. */
   readonly moved: boolean
@@ -160,8 +163,9 @@ export class Toolbox {
   }
 
   /**
-   * A session of the host's engine, moved to the host's directory the first time these tools use it. `main` is what a caller's own session
-   * is called in every text, so a call that names it means its own, also where the first connection has the session of that name.
+   * A session of the host's engine, moved to the host's directory the first time these tools
+   * use it. `main` is what a caller's own session is called in every text, so a call that names
+   * it means its own, also where the first connection has the session of that name.
    */
   async session(call: Pick<CallOptions, 'session'>, named?: string): Promise<Session> {
     const usual = this.options.session ?? 'main'
@@ -219,7 +223,9 @@ export class Toolbox {
     return info.notes.length === 0 ? reading : { ...reading, info: { ...info, notes: info.notes.map(this.#inWords) } }
   }
 
-  /** A job of another server or connection is ended when asked for twice: the model may not know that it is another's. */
+  /**
+   * A job of another server or connection is ended when asked for twice: the model may not know that it is another's.
+   */
   async kill(id: string, call: CallOptions): Promise<KillResult> {
     const job = await this.job(id)
     const info = await job.info()
@@ -282,8 +288,9 @@ export class Toolbox {
   }
 
   /**
-   * A command may leave its session where no command may begin (`cd /` under `roots`). Everything after it would be refused,
-   * the `cd` back too, and few dialects have a field for a directory: so the session is brought back, and the call made again.
+   * A command may leave its session where no command may begin (`cd /` under `roots`).
+   * Everything after it would be refused, the `cd` back too, and few dialects have a field for
+   * a directory: so the session is brought back, and the call made again.
    */
   async #within<T>(
     session: Session | null,
@@ -307,7 +314,10 @@ export class Toolbox {
     return reader
   }
 
-  /** A foreground command that goes on as a job: what its answer showed is not new any more. Returns the screen of a full-screen program. */
+  /**
+   * A foreground command that goes on as a job: what its answer showed is not new any more.
+   * Returns the screen of a full-screen program.
+   */
   async #wasShown(outcome: Outcome): Promise<string | null> {
     const job = await this.engine.job(outcome.id!)
     this.#reader(job.id).note(await positionAfter(job, outcome, this.#shape))
@@ -377,7 +387,9 @@ export class Toolbox {
   }
 }
 
-/** A host that shows less than the dialect's clip gets a smaller clip: it would cut out the middle without a look at it. */
+/**
+ * A host that shows less than the dialect's clip gets a smaller clip: it would cut out the middle without a look at it.
+ */
 function clipFor(clip: Clip, maxChars: number | null | undefined): Clip {
   return clip.kind === 'ends' && maxChars ? { ...clip, maxChars: Math.min(clip.maxChars, maxChars) } : clip
 }

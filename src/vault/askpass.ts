@@ -1,4 +1,7 @@
-/** Answers the password prompts of sudo -A, ssh and git from an explicit mapping, so that the model neither sees nor types a password. */
+/**
+ * Answers the password prompts of sudo -A, ssh and git from an explicit mapping, so that the
+ * model neither sees nor types a password.
+ */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,7 +10,10 @@ import { dirname, join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { runtimeArgv } from '../os/runtime.js'
 
-/** Which prompt gets which value. `program` and `prompt` both have to fit; a rule without `prompt` fits every prompt of the program. */
+/**
+ * Which prompt gets which value. `program` and `prompt` both have to fit; a rule without
+ * `prompt` fits every prompt of the program.
+ */
 export interface AskpassAnswer {
   readonly program: 'sudo' | 'ssh' | 'git'
   readonly prompt?: RegExp
@@ -26,7 +32,10 @@ export interface AskpassOptions {
 }
 
 export interface Askpass {
-  /** Variables for the command's environment: SUDO_ASKPASS, SSH_ASKPASS, SSH_ASKPASS_REQUIRE, GIT_ASKPASS. Only programs with an answer get theirs. */
+  /**
+   * Variables for the command's environment: SUDO_ASKPASS, SSH_ASKPASS, SSH_ASKPASS_REQUIRE,
+   * GIT_ASKPASS. Only programs with an answer get theirs.
+   */
   readonly environment: Readonly<Record<string, string>>
   /** What a command has to see for it: its programs, its socket, and what runs them. */
   readonly paths: readonly string[]
@@ -141,7 +150,10 @@ function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** Sends the ticket and the prompt, prints the answer and a newline; without an answer it prints nothing and fails, which every asker takes as a refusal. */
+/**
+ * Sends the ticket and the prompt, prints the answer and a newline; without an answer it prints
+ * nothing and fails, which every asker takes as a refusal.
+ */
 const CLIENT = `import { connect } from 'node:net'
 const [socketPath, ticket, ...prompt] = process.argv.slice(2)
 const socket = connect(socketPath, () => socket.end(ticket + '\\n' + prompt.join(' ').slice(0, 4000)))

@@ -1,4 +1,7 @@
-/** What can go wrong with a vault, told apart by `vaultCode`: to every other part of cerith it is a ShellError with the code VAULT. */
+/**
+ * What can go wrong with a vault, told apart by `vaultCode`: to every other part of cerith it
+ * is a ShellError with the code VAULT.
+ */
 import { ShellError } from '../contract/errors.js'
 
 export type VaultErrorCode =

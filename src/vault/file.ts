@@ -1,4 +1,7 @@
-/** The vault's file format: one header with the key's parameters, authenticated, and one sealed body. Reading never changes the file. */
+/**
+ * The vault's file format: one header with the key's parameters, authenticated, and one sealed
+ * body. Reading never changes the file.
+ */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { VaultError } from './error.js'
@@ -35,7 +38,9 @@ interface Header {
   readonly bodyBytes: number
 }
 
-/** Text lines: the header as JSON, then the body in base64, then the word END; a file that stops earlier was cut off. */
+/**
+ * Text lines: the header as JSON, then the body in base64, then the word END; a file that stops earlier was cut off.
+ */
 export async function sealVault(content: VaultContent, material: KeyMaterial, cost: ScryptCost): Promise<string> {
   const salt = randomBytes(16)
   const kdf =

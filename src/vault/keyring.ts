@@ -1,4 +1,7 @@
-/** The vault's key in the system's keyring (Secret Service, macOS Keychain, Windows Credential Manager), when the optional package for it is installed. */
+/**
+ * The vault's key in the system's keyring (Secret Service, macOS Keychain, Windows Credential
+ * Manager), when the optional package for it is installed.
+ */
 import { randomBytes } from 'node:crypto'
 import { VaultError } from './error.js'
 

@@ -10,7 +10,8 @@ export async function withVaultLock<T>(file: string, waitMs: number, work: () =>
   const lock = `${file}.lock`
   const started = await startTimeOf(process.pid)
   const mine = `${process.pid} ${started} ${randomBytes(8).toString('hex')}\n`
-  // The draft is named after its maker: killed between making the file and filling it, it must still be known for what it is.
+  // The draft is named after its maker: killed between making the file and filling it, it must
+  // still be known for what it is.
   const draft = `${lock}.${process.pid}-${started}-${randomBytes(6).toString('hex')}`
   await writePrivate(draft, mine)
   try {
@@ -45,7 +46,10 @@ export async function withVaultLock<T>(file: string, waitMs: number, work: () =>
   }
 }
 
-/** Removes what writers that were killed left behind: half-made vaults, which only the holder of the lock makes, and lock drafts of the dead. */
+/**
+ * Removes what writers that were killed left behind: half-made vaults, which only the holder of
+ * the lock makes, and lock drafts of the dead.
+ */
 async function sweep(file: string): Promise<void> {
   const directory = dirname(file)
   const name = basename(file)

@@ -1,4 +1,6 @@
-/** Opens the vault of a state directory with what this process was given: a pass phrase, a key file, or a person to ask. */
+/**
+ * Opens the vault of a state directory with what this process was given: a pass phrase, a key file, or a person to ask.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SecretSource } from '../contract/secret.js'
@@ -35,7 +37,10 @@ export async function openVaultWith(keys: VaultKeys): Promise<Vault> {
   )
 }
 
-/** Knows nothing while there is no vault. One that is there and cannot be opened is an error: a token must not reach a program as text. */
+/**
+ * Knows nothing while there is no vault. One that is there and cannot be opened is an error: a
+ * token must not reach a program as text.
+ */
 export async function vaultSource(keys: VaultKeys): Promise<SecretSource> {
   let vault: Vault | null = null
   /** No pass phrase is asked for here: a vault that needs one stays closed until a token names it. */

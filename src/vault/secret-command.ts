@@ -1,4 +1,7 @@
-/** Values from a password manager: a command of the host's own configuration (`pass show x`, `op read ...`), run outside the agent's reach and never by a shell. */
+/**
+ * Values from a password manager: a command of the host's own configuration (`pass show x`,
+ * `op read ...`), run outside the agent's reach and never by a shell.
+ */
 import { ShellError } from '../contract/errors.js'
 import type { SecretSource, TokenKind } from '../contract/secret.js'
 import { startChild } from '../os/child.js'
@@ -13,7 +16,10 @@ export interface SecretCommandOptions {
   readonly cwd?: string
 }
 
-/** A source that runs the configured command for each lookup and takes its output, without one final newline, as the value. */
+/**
+ * A source that runs the configured command for each lookup and takes its output, without one
+ * final newline, as the value.
+ */
 export function secretCommandSource(options: SecretCommandOptions): SecretSource {
   const commands = new Map(Object.entries(options.commands))
   return {
@@ -34,8 +40,10 @@ function readSecret(
 ): Promise<Uint8Array> {
   const { timeoutMs = 15_000, maxBytes = 1_048_576, environment = process.env, cwd = '/' } = options
   return new Promise((resolve, reject) => {
-    // Its own group, so that a helper of the password manager cannot outlive the time limit. No terminal and no standard input:
-    // a manager that wants to ask its user must fail here instead of waiting for ever. What it writes to stderr stays unseen, it may hold the value.
+    // Its own group, so that a helper of the password manager cannot outlive the time limit. No
+    // terminal and no standard input:
+    // a manager that wants to ask its user must fail here instead of waiting for ever. What it
+    // writes to stderr stays unseen, it may hold the value.
     const child = startChild(program, args, {
       cwd,
       env: withoutPassphrase(environment),

@@ -1,4 +1,7 @@
-/** Secrets that outlive the engine: one encrypted file, readable with a passphrase, a key file or the system's keyring. Whatever goes wrong, the file survives. */
+/**
+ * Secrets that outlive the engine: one encrypted file, readable with a passphrase, a key file
+ * or the system's keyring. Whatever goes wrong, the file survives.
+ */
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
@@ -38,7 +41,10 @@ export interface Vault extends SecretSource {
   remove(name: string): Promise<boolean>
 }
 
-/** Opens a vault, or prepares an empty one that is written with the first `set`. A file that cannot be opened is an error now, not later. */
+/**
+ * Opens a vault, or prepares an empty one that is written with the first `set`. A file that
+ * cannot be opened is an error now, not later.
+ */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const { file, cost = DEFAULT_COST, lockWaitMs = 10_000 } = options
   const material = await keyMaterial(options)
@@ -51,7 +57,9 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     return cached.content
   }
 
-  /** Reads, changes and replaces the file under the lock, so that two writers add up instead of overwriting each other. */
+  /**
+   * Reads, changes and replaces the file under the lock, so that two writers add up instead of overwriting each other.
+   */
   async function change<T>(edit: (items: VaultContent['items']) => { result: T; changed: boolean }): Promise<T> {
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })

@@ -1,4 +1,7 @@
-/** The door of the page: node:http and a WebSocket on loopback. Who may knock is decided by Host, Origin, process and key, in this order. */
+/**
+ * The door of the page: node:http and a WebSocket on loopback. Who may knock is decided by
+ * Host, Origin, process and key, in this order.
+ */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'

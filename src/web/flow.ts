@@ -1,4 +1,7 @@
-/** Output for one view of one page: no more on its way than the page has read. What does not fit is skipped and counted; the store keeps it. */
+/**
+ * Output for one view of one page: no more on its way than the page has read. What does not fit
+ * is skipped and counted; the store keeps it.
+ */
 
 /** On its way to the page at most, in characters. */
 const UNREAD = 256 * 1024

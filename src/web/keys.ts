@@ -1,4 +1,7 @@
-/** The keys of the page: one-time keys of links, and the session keys that pages get for them. In memory only; they end with the process. */
+/**
+ * The keys of the page: one-time keys of links, and the session keys that pages get for them.
+ * In memory only; they end with the process.
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LookLink, Role } from './words.js'
 

@@ -1,4 +1,7 @@
-/** The names under which the page can be reached: a fresh one per start, loopback, and other machines' way to it where that was allowed. */
+/**
+ * The names under which the page can be reached: a fresh one per start, loopback, and other
+ * machines' way to it where that was allowed.
+ */
 import { networkInterfaces } from 'node:os'
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
@@ -8,8 +11,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * `shown` stands in links. On loopback it is the fresh name: what an earlier server on the same port left in the browser
- * (a service worker) does not know it.
+ * `shown` stands in links. On loopback it is the fresh name: what an earlier server on the same
+ * port left in the browser (a service worker) does not know it.
  */
 export function reachableNames(host: string, fresh: string): { shown: string; allowed: readonly string[] } {
   const near = [fresh, '127.0.0.1', 'localhost', '[::1]']

@@ -1,4 +1,7 @@
-/** One open page: its role, the view that it follows, and what it may order. Every message is checked here, whatever the page shows. */
+/**
+ * One open page: its role, the view that it follows, and what it may order. Every message is
+ * checked here, whatever the page shows.
+ */
 import type { WebSocket } from 'ws'
 import type { ApprovalAnswer } from '../contract/request.js'
 import type { Attachment } from '../contract/job.js'
@@ -25,7 +28,9 @@ const ACTS = new Set([
 ])
 /** All that a link to one job may ask for, and only about that job. */
 const ABOUT_A_JOB = new Set(['open', 'lines', 'samples'])
-/** What is about the view is done one after the other: what is typed while a terminal is being taken over waits for it. */
+/**
+ * What is about the view is done one after the other: what is typed while a terminal is being taken over waits for it.
+ */
 const VIEW = new Set(['open', 'close', 'take', 'type', 'size', 'give-back'])
 const ABOUT_NOTHING = new Set(['ack', 'visible', 'close'])
 const MAX_LINES = 2_000

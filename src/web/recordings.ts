@@ -1,4 +1,7 @@
-/** The recording of a session as the page plays it: events at the moments of the day, of one engine or of all that had the session. */
+/**
+ * The recording of a session as the page plays it: events at the moments of the day, of one
+ * engine or of all that had the session.
+ */
 import { readFileSync } from 'node:fs'
 import { recordingsOf } from '../os/job/recordings.js'
 import { parseCast } from '../output/asciicast.js'

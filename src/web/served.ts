@@ -1,4 +1,7 @@
-/** What is served over plain HTTP: the files of the page, and the output of a job or a session for a page that shows its key. */
+/**
+ * What is served over plain HTTP: the files of the page, and the output of a job or a session
+ * for a page that shows its key.
+ */
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
@@ -58,7 +61,10 @@ const COMMON = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** Only what this server sends may run; nothing may be framed, posted or loaded from elsewhere. xterm.js makes styles: they carry the nonce. */
+/**
+ * Only what this server sends may run; nothing may be framed, posted or loaded from elsewhere.
+ * xterm.js makes styles: they carry the nonce.
+ */
 function sendPage(asset: Asset, response: ServerResponse): void {
   const nonce = randomBytes(16).toString('base64')
   const body = Buffer.from(asset.body.toString('utf8').replace('%NONCE%', nonce))

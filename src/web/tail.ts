@@ -1,4 +1,6 @@
-/** Follows the output of a job for a view: its end first, then what comes. A view that falls behind goes on at the end. */
+/**
+ * Follows the output of a job for a view: its end first, then what comes. A view that falls behind goes on at the end.
+ */
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JobsView } from '../contract/engine.js'

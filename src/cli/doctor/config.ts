@@ -1,4 +1,7 @@
-/** The doctor's look at what the user has set: the configuration readable and valid, no variable that means nothing, a umask to work with. */
+/**
+ * The doctor's look at what the user has set: the configuration readable and valid, no variable
+ * that means nothing, a umask to work with.
+ */
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { loadConfig } from '../../config/load.js'

@@ -93,7 +93,9 @@ async function lastWords(file: string): Promise<string> {
   })
 }
 
-/** Whether bash really loads what is to start the programs of sessions. Without it everything works, a little slower. */
+/**
+ * Whether bash really loads what is to start the programs of sessions. Without it everything works, a little slower.
+ */
 async function programsFinding(env: Patient['env']): Promise<Finding> {
   const name = 'programs in sessions'
   const byBash = (why: string): Finding => ({

@@ -1,4 +1,6 @@
-/** The doctor's look at the hooks in hosts' settings: which hosts are hooked, and whether the hook denies what it must. */
+/**
+ * The doctor's look at the hooks in hosts' settings: which hosts are hooked, and whether the hook denies what it must.
+ */
 import { spawnSync } from 'node:child_process'
 import { HOOK_HOSTS, type HookHostName } from '../../hooks/hosts/index.js'
 import { ownCommand, settingsFile } from '../../hooks/settings.js'

@@ -1,4 +1,6 @@
-/** The doctor's MCP self-test: starts `cerith mcp` as a client would, in both eras of the protocol, and calls a tool. */
+/**
+ * The doctor's MCP self-test: starts `cerith mcp` as a client would, in both eras of the protocol, and calls a tool.
+ */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

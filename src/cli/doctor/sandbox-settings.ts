@@ -1,4 +1,7 @@
-/** The doctor's look at sandbox settings: which limits this machine can keep, and what the configured sandbox gives away. */
+/**
+ * The doctor's look at sandbox settings: which limits this machine can keep, and what the
+ * configured sandbox gives away.
+ */
 import { loadConfig } from '../../config/load.js'
 import { sandboxOf } from '../../config/sandbox-rows.js'
 import { limitRoom } from '../../os/confine/limits.js'

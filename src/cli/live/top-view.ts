@@ -1,4 +1,7 @@
-/** The screen of `cerith top` as lines of text: questions first, then client, session and command as a tree, then the selected output. */
+/**
+ * The screen of `cerith top` as lines of text: questions first, then client, session and
+ * command as a tree, then the selected output.
+ */
 import { age, cut, localTime, oneLine, pad, size } from '../table.js'
 import { wrapColumns } from '../../output/width.js'
 import type { Paint } from '../paint.js'

@@ -70,7 +70,10 @@ async function check(words: readonly string[], options: CheckOptions, io: Io): P
   })
 }
 
-/** One answer per line, in order; a line that cannot be read gets an error as its answer, so that the two files stay aligned. */
+/**
+ * One answer per line, in order; a line that cannot be read gets an error as its answer, so
+ * that the two files stay aligned.
+ */
 async function checkLines(engine: Engine, options: CheckOptions, io: Io): Promise<number> {
   for await (const line of io.stdinLines()) {
     if (line.trim() === '') continue
@@ -101,7 +104,9 @@ async function answerTo(line: string, engine: Engine, options: CheckOptions, io:
   }
 }
 
-/** Where a line asks about. A directory that does not exist here can be asked about all the same: nothing runs in it. */
+/**
+ * Where a line asks about. A directory that does not exist here can be asked about all the same: nothing runs in it.
+ */
 function placeOf(
   row: Record<string, unknown>,
   options: CheckOptions,

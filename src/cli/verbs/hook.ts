@@ -1,4 +1,6 @@
-/** `cerith hook HOST`: the guard in front of the shell that a host already has; `install` and `uninstall` put it there. */
+/**
+ * `cerith hook HOST`: the guard in front of the shell that a host already has; `install` and `uninstall` put it there.
+ */
 import { homeDirectory } from '../../os/home.js'
 import type { HookHostName } from '../../hooks/hosts/index.js'
 import { quote } from '../../hooks/quote.js'

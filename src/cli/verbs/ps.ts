@@ -87,7 +87,10 @@ async function ps(
   return EXIT.ok
 }
 
-/** Home, the new text with each line's rest cleared, then everything below: no flicker. What does not fit would scroll the rest away. */
+/**
+ * Home, the new text with each line's rest cleared, then everything below: no flicker. What
+ * does not fit would scroll the rest away.
+ */
 function screenOf(text: string, rows: number): string {
   const lines = text.trimEnd().split('\n')
   const shown = lines.length < rows ? lines : [...lines.slice(0, rows - 2), `and ${lines.length - rows + 2} lines more`]

@@ -75,7 +75,9 @@ async function replay(path: string, { speed = 1, idle = 2_000, at = 0 }: Options
   return EXIT.ok
 }
 
-/** Of a file, or of the latest session of that name that was recorded. Output only: what was typed is not shown again. */
+/**
+ * Of a file, or of the latest session of that name that was recorded. Output only: what was typed is not shown again.
+ */
 function eventsOf(name: string, io: Io): readonly CastEvent[] {
   const [latest] = recordingsOf(stateDirectory(io.env), { session: name })
   let text: string

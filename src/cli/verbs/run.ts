@@ -140,7 +140,8 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
     ...(options.description === undefined ? {} : { description: options.description }),
     ...(options.outside === undefined ? {} : { outside: options.outside }),
   }
-  // In a session the directory is relative to the session's; elsewhere to ours, and its configuration is the one that counts.
+  // In a session the directory is relative to the session's; elsewhere to ours, and its
+  // configuration is the one that counts.
   const inSession = options.session !== undefined
   const runsIn = inSession && options.cwd !== undefined ? undefined : resolve(io.cwd, options.cwd ?? '.')
   return withEngine(io, { flags: settingsOf(options, io.cwd), session: options.session, runsIn }, async (engine) => {
@@ -178,7 +179,9 @@ async function tellTry(engine: Engine, io: Io): Promise<void> {
     )
 }
 
-/** The output has been shown as it came: of the Outcome's own text only bash's words about a syntax error are needed. */
+/**
+ * The output has been shown as it came: of the Outcome's own text only bash's words about a syntax error are needed.
+ */
 const SHORT = { kind: 'ends', maxChars: 30_000 } as const
 
 interface Shown {
@@ -205,7 +208,8 @@ function follower(io: Io, plain: boolean): Shown {
       io[side].write(shapes ? shapes[side].push(bytes) : bytes)
       const heard = (answer: Taken): Taken => {
         closed ||= answer === 'closed'
-        // Only a flood is worth the change of hands; the output before it can still be followed in `cerith top` and the page.
+        // Only a flood is worth the change of hands; the output before it can still be followed
+        // in `cerith top` and the page.
         const into = side === 'out' && shapes === null && flood > FLOOD_BYTES ? io.out.pipePath : null
         return answer ?? (into === null ? undefined : { into })
       }
@@ -249,7 +253,8 @@ async function follow(
       if (!shown.anything && outcome.pid === null && outcome.status === 'failed') io.err.write(outcome.stderr)
       tell(outcome, io)
     }
-    // A reader that left ends a session's command, and one on a terminal, by a kill; a fresh shell hears of it by SIGPIPE and says so itself.
+    // A reader that left ends a session's command, and one on a terminal, by a kill; a fresh
+    // shell hears of it by SIGPIPE and says so itself.
     return exitCodeOf(outcome, stoppedBy ?? (shown.closed ? 'SIGPIPE' : null))
   } finally {
     for (const stop of stopListening) stop()

@@ -1,4 +1,7 @@
-/** `cerith secret`: values that commands may use by name. They come from stdin or a hidden prompt, never from argv, and are never shown. */
+/**
+ * `cerith secret`: values that commands may use by name. They come from stdin or a hidden
+ * prompt, never from argv, and are never shown.
+ */
 import { existsSync } from 'node:fs'
 import { loadConfig } from '../../config/load.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/state-dir.js'

@@ -45,7 +45,8 @@ export function auditOutcome(
   outcome.then(
     (result) => {
       over?.()
-      // Written out, twice: this happens before the caller hears of the outcome, and copying an object into a larger one costs ten times as much.
+      // Written out, twice: this happens before the caller hears of the outcome, and copying an
+      // object into a larger one costs ten times as much.
       const entry: AuditEntry = {
         at,
         engine: services.id,

@@ -1,4 +1,7 @@
-/** A foreground call as its caller sees it: the output so far, the promise of an Outcome, and the means to stop it or let it go on alone. */
+/**
+ * A foreground call as its caller sees it: the output so far, the promise of an Outcome, and
+ * the means to stop it or let it go on alone.
+ */
 import type { Note } from '../../contract/note.js'
 import type { RunHandle } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
@@ -19,7 +22,10 @@ export interface CallControl {
   interrupt(): void
   kill(by: 'caller' | 'close'): void
   toBackground(): Promise<Outcome>
-  /** The reader of this stream is gone: the command's next write to it fails. Where that cannot be, the command is killed. */
+  /**
+   * The reader of this stream is gone: the command's next write to it fails. Where that cannot
+   * be, the command is killed.
+   */
   closeOutput?(stream: StreamName): void
   /** The rest of stdout may go into this pipe by itself; `takeBack` ends that. */
   passOn?(path: string): void
@@ -122,7 +128,9 @@ export class Call implements RunHandle, LiveCall {
     return this.#done || !this.control ? this.outcome : this.control.toBackground()
   }
 
-  /** The run has started: from here on it can be stopped, and it is stopped now when that was asked before the start. */
+  /**
+   * The run has started: from here on it can be stopped, and it is stopped now when that was asked before the start.
+   */
   takeControl(control: CallControl): void {
     this.control = control
     if (this.#pendingStop === 'kill') control.kill('caller')

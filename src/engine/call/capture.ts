@@ -1,4 +1,6 @@
-/** Takes the bytes of one stream: masks them, keeps them bounded, shows them live, and makes the text of the Outcome. */
+/**
+ * Takes the bytes of one stream: masks them, keeps them bounded, shows them live, and makes the text of the Outcome.
+ */
 import type { Note } from '../../contract/note.js'
 import type { AnsiMode, BinaryMode, Clip, OutputChunk, ProgressMode, StreamName } from '../../contract/output.js'
 import { describeBinary, looksBinary, sampleText, showControls } from '../../output/binary.js'
@@ -109,7 +111,10 @@ export class Capture {
     return this.#keep(this.#mask ? this.#mask.push(raw) : raw)
   }
 
-  /** Shows what was held back because it could begin a secret, when a reader has waited long enough and it is too little to give one away. */
+  /**
+   * Shows what was held back because it could begin a secret, when a reader has waited long
+   * enough and it is too little to give one away.
+   */
   release(): void {
     if (!this.#ended && this.#mask) void this.#keep(this.#mask.release())
   }
@@ -183,7 +188,10 @@ export class Capture {
     if (this.#ended) file?.finish(new Uint8Array(0))
   }
 
-  /** The text for the Outcome: decoded, shaped, then clipped, so that a cut never hides a sequence or splits a character. */
+  /**
+   * The text for the Outcome: decoded, shaped, then clipped, so that a cut never hides a
+   * sequence or splits a character.
+   */
   text(clip: Clip): Clipped {
     const { ansi, progress, binary } = this.#options
     const kept = this.transcript.snapshot()
@@ -201,8 +209,9 @@ export class Capture {
 }
 
 /**
- * The texts of both streams for the Outcome. A head-and-tail clip is a budget for what a reader gets in all: a stream that needs less than
- * its half leaves the rest to the other one. `growing`: a process that was left behind may still print, and what it prints goes to the file.
+ * The texts of both streams for the Outcome. A head-and-tail clip is a budget for what a reader
+ * gets in all: a stream that needs less than its half leaves the rest to the other one.
+ * `growing`: a process that was left behind may still print, and what it prints goes to the file.
  */
 export function clippedTexts(
   out: Capture,

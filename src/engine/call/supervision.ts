@@ -1,4 +1,6 @@
-/** Supervises one running command: ends it once, keeps its deadlines, hears the caller's signal, lets it go on as a job. */
+/**
+ * Supervises one running command: ends it once, keeps its deadlines, hears the caller's signal, lets it go on as a job.
+ */
 import type { Note } from '../../contract/note.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { Ward } from '../../os/helper/launcher.js'
@@ -62,7 +64,10 @@ export class Supervision {
     return this.#call.outcome
   }
 
-  /** From here on the deadlines count and the caller's signal is heard. `passedMs`: how long the command has been running. */
+  /**
+   * From here on the deadlines count and the caller's signal is heard. `passedMs`: how long the
+   * command has been running.
+   */
   begin(passedMs = 0): void {
     this.setDeadlines(passedMs)
     this.listen()

@@ -1,4 +1,7 @@
-/** Looks after what earlier engines left: ends their `manager` jobs, reports the end of the detached ones to listeners. Nothing is written, so two engines cannot fight over a job. */
+/**
+ * Looks after what earlier engines left: ends their `manager` jobs, reports the end of the
+ * detached ones to listeners. Nothing is written, so two engines cannot fight over a job.
+ */
 import type { JobInfo } from '../../contract/job.js'
 import { endStrays, orderKeeper, strayProcesses } from '../../os/job/control.js'
 import { findJobDirectory, jobIds } from '../../os/job/directory.js'
@@ -10,7 +13,9 @@ import type { JobNews } from './live.js'
 const LOOK_EVERY_MS = 250
 const LEFTOVER_GRACE_MS = 1_000
 
-/** Ends `manager` jobs whose engine is gone. Their keepers do that by themselves; this is for keepers that could not. */
+/**
+ * Ends `manager` jobs whose engine is gone. Their keepers do that by themselves; this is for keepers that could not.
+ */
 export async function endLeftovers(stateDir: string): Promise<string[]> {
   const boot = bootId()
   const ended: string[] = []
@@ -27,7 +32,10 @@ export async function endLeftovers(stateDir: string): Promise<string[]> {
   return ended
 }
 
-/** Tells the end of detached jobs that an earlier engine started. Runs while there is a listener, and keeps no process alive. */
+/**
+ * Tells the end of detached jobs that an earlier engine started. Runs while there is a
+ * listener, and keeps no process alive.
+ */
 export function followAdopted(stateDir: string, isOwn: (id: string) => boolean, news: JobNews): () => void {
   const watched = new Map<string, string>()
   for (const { id, dir, state } of states(stateDir))

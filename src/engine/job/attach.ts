@@ -1,4 +1,7 @@
-/** Connects a person's terminal to the terminal of a job: shows what comes, types what is typed, through the job's own files. The job does not notice. */
+/**
+ * Connects a person's terminal to the terminal of a job: shows what comes, types what is typed,
+ * through the job's own files. The job does not notice.
+ */
 import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
@@ -34,7 +37,8 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
       `Read what it printed: cerith read ${job.id}`,
     )
   let cursor = storedSize(dir, 'output.log').total
-  // A terminal that is slow, or was stopped (C-s), is waited for before more is read: the job's files hold what it has not seen.
+  // A terminal that is slow, or was stopped (C-s), is waited for before more is read: the job's
+  // files hold what it has not seen.
   let shown: Taken | Promise<Taken>
   if (alternateScreenAsked(dir)) shown = options.show('\x1b[?1049h\x1b[H\x1b[2J')
   else {
@@ -157,7 +161,10 @@ function checkAttachable(info: JobInfo): JobInfo {
   return info
 }
 
-/** Old questions to the terminal (what are you, where is the cursor, which colours) must not be answered again: the answers would be typed into the job. */
+/**
+ * Old questions to the terminal (what are you, where is the cursor, which colours) must not be
+ * answered again: the answers would be typed into the job.
+ */
 function withoutQuestions(text: string): string {
   return text.replaceAll(
     /\x1b\[[?>=]?[\d;]*(?:c|n|x|\$p|q)(?<!\x1b\[[\d;]* q)|\x1b\[1[4-9]t|\x1b\[2[01]t|\x1b\][\d;]*;\?(?:\x07|\x1b\\)|\x1bP[+$]q[^\x1b]*\x1b\\|\x1bZ|\x05/g,

@@ -1,4 +1,6 @@
-/** Removes what is left of finished jobs: on request, when they are old, and when all of them together are too large. */
+/**
+ * Removes what is left of finished jobs: on request, when they are old, and when all of them together are too large.
+ */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findJobDirectory, jobIds, removeJobDirectory, removeLeftAside } from '../../os/job/directory.js'

@@ -1,4 +1,7 @@
-/** A job as its caller holds it: the same methods whether this engine started it, another one did, or an engine that is gone. */
+/**
+ * A job as its caller holds it: the same methods whether this engine started it, another one
+ * did, or an engine that is gone.
+ */
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import type {

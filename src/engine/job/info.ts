@@ -35,7 +35,9 @@ export interface JobState {
   readonly lost: string | null
 }
 
-/** Null when the directory holds nothing that is a job. An engine knows the start of its own jobs before it is on disk. */
+/**
+ * Null when the directory holds nothing that is a job. An engine knows the start of its own jobs before it is on disk.
+ */
 export function jobState(dir: string, id: string, known: StartRecord | null = null): JobState | null {
   const written = readJobRecord(dir, id)
   const started = readStartRecord(dir) ?? (written && known)
@@ -192,7 +194,10 @@ function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End 
   return notes
 }
 
-/** What a foreground command that ended like this would be told; a job that did what it should costs no look at its output. */
+/**
+ * What a foreground command that ended like this would be told; a job that did what it should
+ * costs no look at its output.
+ */
 function adviceOf(dir: string, { command, cwd, streams, pty, finalCommand }: JobRecord, end: End): Note[] {
   if (end.kind !== 'timeout' && (end.kind !== 'exit' || end.code === 0)) return []
   const file = streams === 'separate' && !pty ? 'stderr.log' : 'output.log'

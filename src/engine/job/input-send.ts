@@ -1,4 +1,7 @@
-/** Types into a running command, from any process: text with its secrets, keys by name, the end of input. What was typed is noted, its secrets are not. */
+/**
+ * Types into a running command, from any process: text with its secrets, keys by name, the end
+ * of input. What was typed is noted, its secrets are not.
+ */
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import type { SendOptions } from '../../contract/job.js'
@@ -16,7 +19,9 @@ import { wrongValue } from '../plan/wrong-value.js'
 
 /** A program that does not read its input fills the FIFO: say so instead of waiting for ever. */
 const PATIENCE_MS = 3_000
-/** The kernel keeps this much of a line that it edits; the rest of a longer line would be thrown away without a word. */
+/**
+ * The kernel keeps this much of a line that it edits; the rest of a longer line would be thrown away without a word.
+ */
 const LONGEST_LINE = 4_095
 /** What the keyboard would have made of these keys on a terminal. */
 const SIGNALS: Readonly<Record<string, number>> = { '\x03': 2, '\x1c': 3 }
@@ -89,7 +94,8 @@ async function typeOnTerminal(target: Target, filled: Buffer, { keys, enter, eof
   // In the middle of a line the key only hands over what was typed; a second one then ends the input.
   const last = eof ? END_OF_INPUT.repeat(facts.canonical && lineIsOpen ? 2 : 1) : ''
   await writeAll(target, Buffer.concat([typed, Buffer.from(last)]))
-  // A terminal that edits lines but does not show them asks for a password; full-screen programs draw what is typed themselves.
+  // A terminal that edits lines but does not show them asks for a password; full-screen
+  // programs draw what is typed themselves.
   return facts.echo || !facts.canonical
 }
 

@@ -1,4 +1,7 @@
-/** Tells when a command waits for typed input. Silence alone never counts: the kernel must see it wait for its input, or its terminal hide what is typed. */
+/**
+ * Tells when a command waits for typed input. Silence alone never counts: the kernel must see
+ * it wait for its input, or its terminal hide what is typed.
+ */
 import type { Note } from '../../contract/note.js'
 import { readStored, storedSize } from '../../os/job/output.js'
 import type { StartRecord } from '../../os/job/record.js'
@@ -52,7 +55,8 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
   )
   const hidden = terminal !== null && terminal.canonical && !terminal.echo
   const fullScreen = terminal !== null && !terminal.canonical && alternateScreenAsked(dir)
-  // The kernel's line editing without echo: a password. Without its line editing: a full screen program, or one with a line editor of its own.
+  // The kernel's line editing without echo: a password. Without its line editing: a full screen
+  // program, or one with a line editor of its own.
   const certain = wait === 'reads' || hidden || fullScreen
   const raw = terminal !== null && !terminal.canonical
   const asks =

@@ -1,4 +1,7 @@
-/** Watches a command for the moment in which it waits for input: the kernel must have seen it twice in a row, with silence around. */
+/**
+ * Watches a command for the moment in which it waits for input: the kernel must have seen it
+ * twice in a row, with silence around.
+ */
 import { storedSize } from '../../os/job/output.js'
 import { readStartRecord } from '../../os/job/record.js'
 import { AGREE_MS, SILENCE_MS, waitsForInput, type Waiting } from './input-wait.js'

@@ -1,4 +1,6 @@
-/** Who typed into a job's terminal, in one sentence of the job's notes: an agent should know that a person typed, too. */
+/**
+ * Who typed into a job's terminal, in one sentence of the job's notes: an agent should know that a person typed, too.
+ */
 import { readInputNotes } from '../../os/job/terminal.js'
 
 /** Null when only the agent typed. */

@@ -1,4 +1,7 @@
-/** Jobs of an engine: runs that are kept. Everything about one is in its directory, so this file only starts, finds, lists and removes. */
+/**
+ * Jobs of an engine: runs that are kept. Everything about one is in its directory, so this file
+ * only starts, finds, lists and removes.
+ */
 import { ShellError } from '../../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
 import type { Outcome } from '../../contract/outcome.js'

@@ -1,4 +1,7 @@
-/** Ends a job: its group, what left the group, and a look afterwards whether that is true. A job that has ended is left alone. */
+/**
+ * Ends a job: its group, what left the group, and a look afterwards whether that is true. A job
+ * that has ended is left alone.
+ */
 import { stillThere, type Note } from '../../contract/note.js'
 import { ShellError } from '../../contract/errors.js'
 import type { KillOptions, KillResult } from '../../contract/job.js'

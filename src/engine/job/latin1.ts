@@ -1,4 +1,7 @@
-/** Bytes as text with one character for each, so that no byte is lost on the way to a reader that wants them as they are. */
+/**
+ * Bytes as text with one character for each, so that no byte is lost on the way to a reader
+ * that wants them as they are.
+ */
 import { isUtf8 } from 'node:buffer'
 import { stripAnsi } from '../../output/ansi.js'
 

@@ -1,4 +1,6 @@
-/** The jobs that this engine started and still watches, and the news about them: told as it comes, the end exactly once. */
+/**
+ * The jobs that this engine started and still watches, and the news about them: told as it comes, the end exactly once.
+ */
 import type { JobEvent, JobInfo } from '../../contract/job.js'
 import type { StartRecord } from '../../os/job/record.js'
 import type { Ward } from '../../os/helper/launcher.js'

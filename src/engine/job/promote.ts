@@ -1,4 +1,7 @@
-/** Turns a running foreground command into a job: what was read so far goes to the job's files, the keeper goes on from exactly there. */
+/**
+ * Turns a running foreground command into a job: what was read so far goes to the job's files,
+ * the keeper goes on from exactly there.
+ */
 import {
   closeSync,
   constants,
@@ -31,7 +34,8 @@ type Running = Parameters<Promote>[0]
 export async function promoteRun(run: Running, services: Services, adopt: (job: StartedJob) => void): Promise<Outcome> {
   const { plan, ward, out, err, readers } = run
   const owner = plan.request.owner ?? 'manager'
-  // This process stops reading; output waits in the pipes until the job's keeper reads it from its own copies of their ends.
+  // This process stops reading; output waits in the pipes until the job's keeper reads it from
+  // its own copies of their ends.
   for (const reader of readers) reader.pause()
   const { id, dir } = makeJobDirectory(services.stateDir, plan.request.newId ?? newShellId)
   const held = { out: out.takeHeld(), err: err?.takeHeld() ?? new Uint8Array(0) }

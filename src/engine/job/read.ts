@@ -1,4 +1,7 @@
-/** Turns a range of a job's bytes into text for one reader: masked, decoded, filtered; the cursor never stands inside a character or a secret. */
+/**
+ * Turns a range of a job's bytes into text for one reader: masked, decoded, filtered; the
+ * cursor never stands inside a character or a secret.
+ */
 import { ShellError } from '../../contract/errors.js'
 import type { ReadOptions, ReadResult } from '../../contract/job.js'
 import type { StreamName } from '../../contract/output.js'
@@ -202,7 +205,8 @@ function readPart(
         : null
     const adjacent = before && before.start + before.bytes.length === start ? before.bytes : new Uint8Array(0)
     stream.push(adjacent)
-    // Bytes before the offset that may begin a secret come out with the next push: raw when they did not, as a label when they did.
+    // Bytes before the offset that may begin a secret come out with the next push: raw when
+    // they did not, as a label when they did.
     const open = stream.pending
     masked = stream.push(bytes)
     if (isLast) masked = join(masked, stream.flush())
@@ -227,7 +231,10 @@ function tailStart(dir: string, name: OutputName, lines: number): number {
   }
 }
 
-/** The length of `bytes` without a terminal sequence that has not ended yet: stripped in two halves it would leave its second one. */
+/**
+ * The length of `bytes` without a terminal sequence that has not ended yet: stripped in two
+ * halves it would leave its second one.
+ */
 function sequenceEnd(bytes: Uint8Array): number {
   const at = bytes.lastIndexOf(0x1b)
   if (at < 0 || bytes.length - at > MAX_SEQUENCE) return bytes.length

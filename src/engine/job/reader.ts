@@ -1,4 +1,7 @@
-/** Jobs of a state directory for a process that looks and steps in but starts nothing: no launcher, no shell, no run directory. */
+/**
+ * Jobs of a state directory for a process that looks and steps in but starts nothing: no
+ * launcher, no shell, no run directory.
+ */
 import { randomBytes } from 'node:crypto'
 import type { JobsView } from '../../contract/engine.js'
 import { LIMITS } from '../../contract/limits.js'

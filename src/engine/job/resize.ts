@@ -1,4 +1,7 @@
-/** Changes the size of a job's terminal, from any process, and notes when: the screen of a later reader comes out the same. */
+/**
+ * Changes the size of a job's terminal, from any process, and notes when: the screen of a later
+ * reader comes out the same.
+ */
 import { ShellError } from '../../contract/errors.js'
 import type { PtySize } from '../../contract/request.js'
 import { storedSize } from '../../os/job/output.js'

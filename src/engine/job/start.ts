@@ -1,4 +1,7 @@
-/** Starts a job: its record first, then its keeper with the command. A crash in between leaves a job that never started, and nothing else. */
+/**
+ * Starts a job: its record first, then its keeper with the command. A crash in between leaves a
+ * job that never started, and nothing else.
+ */
 import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -161,7 +164,10 @@ async function launch(
   return ward
 }
 
-/** By its marks a process is found again. The successor of a dead engine ends what carries that engine's: a detached job carries none, not even that of an engine around this one. */
+/**
+ * By its marks a process is found again. The successor of a dead engine ends what carries that
+ * engine's: a detached job carries none, not even that of an engine around this one.
+ */
 function markedEnv(env: Readonly<Record<string, string>>, record: JobRecord, engine: string): Record<string, string> {
   const marked: Record<string, string> = { ...env, CERITH_JOB: record.id, CERITH_ENGINE: engine }
   if (record.owner === 'detached') delete marked['CERITH_ENGINE']
@@ -208,7 +214,10 @@ function givenVariables({ request, env }: Plan): string {
     .join('\n')
 }
 
-/** A command that fails for want of memory or processes says so in its own words; the limits it ran under stand beside them. */
+/**
+ * A command that fails for want of memory or processes says so in its own words; the limits it
+ * ran under stand beside them.
+ */
 function limitNotes({ limits }: Plan): Note[] {
   if (!limits) return []
   const shown = Object.entries(limits).map(([name, value]) => `${name} ${value}`)

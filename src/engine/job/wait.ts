@@ -1,4 +1,7 @@
-/** Waits in one call instead of polling: for the end, a line, a port, a file, silence; the first that comes true is named. Waiting never kills. */
+/**
+ * Waits in one call instead of polling: for the end, a line, a port, a file, silence; the first
+ * that comes true is named. Waiting never kills.
+ */
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { JobInfo, WaitOptions, WaitResult } from '../../contract/job.js'
@@ -66,7 +69,9 @@ async function createAsking(
   })
 }
 
-/** Looks at the lines that came since the last look; also at the unfinished last one, because a prompt has no line end. */
+/**
+ * Looks at the lines that came since the last look; also at the unfinished last one, because a prompt has no line end.
+ */
 async function createLineSearch(
   job: Waited,
   options: WaitOptions,

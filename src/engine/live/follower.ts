@@ -1,4 +1,7 @@
-/** Sends a peer what a call prints: first what memory holds, then what comes. A peer that is too slow misses some and is told how much. */
+/**
+ * Sends a peer what a call prints: first what memory holds, then what comes. A peer that is too
+ * slow misses some and is told how much.
+ */
 import type { OutputChunk } from '../../contract/output.js'
 import type { LinePeer } from '../../os/helper/live-socket.js'
 import type { LiveCall } from '../services/live-calls.js'

@@ -1,4 +1,7 @@
-/** Records what the sessions of an engine print, masked, one file per session, with a mark per command. On only where the person wants it. */
+/**
+ * Records what the sessions of an engine print, masked, one file per session, with a mark per
+ * command. On only where the person wants it.
+ */
 import { join } from 'node:path'
 import type { Outcome } from '../../contract/outcome.js'
 import type { OutputChunk } from '../../contract/output.js'

@@ -1,4 +1,7 @@
-/** Looks at all engines of a user from another process, through their live sockets: sessions, calls under way, their output, questions. */
+/**
+ * Looks at all engines of a user from another process, through their live sockets: sessions,
+ * calls under way, their output, questions.
+ */
 import { readdirSync, readFileSync, watch, type FSWatcher } from 'node:fs'
 import { join } from 'node:path'
 import { waitingOf, type WaitingApproval } from '../../audit/approvals.js'
@@ -36,7 +39,9 @@ export interface WatchedSession {
   readonly leftovers: number
 }
 
-/** `isWaiting`: the call is held until the answer; otherwise it was refused, and an answer counts when it is repeated. */
+/**
+ * `isWaiting`: the call is held until the answer; otherwise it was refused, and an answer counts when it is repeated.
+ */
 export type WatchedAsk = WaitingApproval & { readonly isWaiting: boolean }
 
 export interface WatchedEngine {

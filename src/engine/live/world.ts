@@ -1,4 +1,7 @@
-/** Everything that runs for a user, in one look: commands under way, sessions and jobs of all engines, with what they use. */
+/**
+ * Everything that runs for a user, in one look: commands under way, sessions and jobs of all
+ * engines, with what they use.
+ */
 import type { JobsView } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
 import type { EngineWatch, WatchedAsk, WatchedCall, WatchedEngine, WatchedSession } from './watch.js'

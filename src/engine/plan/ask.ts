@@ -201,7 +201,10 @@ function askedAt(door: string): string {
 
 const RUNNERS = /^(?:ba|da|z|k)?sh$|^(?:python|node|perl|ruby|php|deno|bun|source|\.$)[\d.]*$/
 
-/** The scripts that a command starts by name, as they are now: an approval for the session ends when one of them changes. */
+/**
+ * The scripts that a command starts by name, as they are now: an approval for the session ends
+ * when one of them changes.
+ */
 function scriptMarks({ verdict, cwd }: Plan): string {
   const files = verdict.commands.flatMap(([program = '', ...words]) => {
     const script = RUNNERS.test(basename(program)) ? words.find((word) => !word.startsWith('-')) : undefined

@@ -1,4 +1,7 @@
-/** The one line that a fresh shell begins with: it takes the command from a descriptor or a file, or ends with a status that the engine reports as its own error. */
+/**
+ * The one line that a fresh shell begins with: it takes the command from a descriptor or a
+ * file, or ends with a status that the engine reports as its own error.
+ */
 import { ShellError } from '../../contract/errors.js'
 import type { DeliveredCommand } from './delivery.js'
 import { quoteWord } from './quote.js'
@@ -18,7 +21,10 @@ export interface Bootstrap {
   readonly file: { readonly path: string; readonly bytes: Uint8Array } | null
 }
 
-/** `engine` marks the failure of this line as ours. `newFile` names a file for a long script; null where it must not lie on a disk. */
+/**
+ * `engine` marks the failure of this line as ours. `newFile` names a file for a long script;
+ * null where it must not lie on a disk.
+ */
 export function bootstrapFor(
   script: string | Uint8Array,
   { payload }: DeliveredCommand,
@@ -46,7 +52,10 @@ function lineFor(read: string, engine: string, inBytes = false): string {
   return `${inBytes ? 'LC_ALL=C ' : ''}IFS= \\builtin read -r ${read} || ${failure(engine)}; \\builtin eval "$__cerith_c"`
 }
 
-/** The first line of the script: the descriptor is closed before the command's first word, and line numbers stay those of the command. */
+/**
+ * The first line of the script: the descriptor is closed before the command's first word, and
+ * line numbers stay those of the command.
+ */
 export function scriptHead(delivered: DeliveredCommand, engine: string): string {
   return delivered.payload
     ? `\\builtin unset -v __cerith_c\n${delivered.prelude(String(SCRIPT_FD))} || ${failure(engine)}\n`

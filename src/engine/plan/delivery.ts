@@ -1,4 +1,7 @@
-/** Resolves a command's secret tokens at the last moment: the values go one way, the script another, and nothing of a value is parsed. */
+/**
+ * Resolves a command's secret tokens at the last moment: the values go one way, the script
+ * another, and nothing of a value is parsed.
+ */
 import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
 import type { Refusal } from '../../contract/outcome.js'

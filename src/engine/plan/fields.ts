@@ -1,4 +1,7 @@
-/** What each field of each request may be: one row per field. A field without a row does not compile, a value that no row allows is refused. */
+/**
+ * What each field of each request may be: one row per field. A field without a row does not
+ * compile, a value that no row allows is refused.
+ */
 import { sandboxMistake } from '../../confine/check.js'
 import type { AcceptOptions, ChangesOptions } from '../../contract/changes.js'
 import type { KillOptions, ReadOptions, SendOptions, WaitOptions } from '../../contract/job.js'
@@ -11,7 +14,10 @@ import { wrongValue } from './wrong-value.js'
 type Check = (value: unknown, name: string) => readonly [what: string, hint: string] | null
 type Rows<T> = Readonly<Record<keyof T, Check>>
 
-/** Refuses options that are no object, a field that does not exist, and a value that its row does not allow. `undefined` is left out. */
+/**
+ * Refuses options that are no object, a field that does not exist, and a value that its row
+ * does not allow. `undefined` is left out.
+ */
 export function checkFields(of: string, options: unknown, rows: Readonly<Record<string, Check>>): void {
   if (options === undefined) return
   if (!isObject(options))

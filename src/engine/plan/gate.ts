@@ -1,4 +1,6 @@
-/** The gate between a plan and the machine: denied things stop here, dry runs end here, doubtful ones are asked about. */
+/**
+ * The gate between a plan and the machine: denied things stop here, dry runs end here, doubtful ones are asked about.
+ */
 import type { Outcome, Refusal } from '../../contract/outcome.js'
 import type { Verdict } from '../../contract/verdict.js'
 import { abortedOutcome, dryRunOutcome, refusedOutcome } from '../services/outcomes.js'
@@ -12,7 +14,8 @@ export async function passGate(plan: Plan, services: Services): Promise<Outcome 
   const { verdict, request } = plan
   await services.secrets.ready
   if (verdict.rule === 'unreadable' && verdict.decision !== 'allow') {
-    // The shell's own message is worth more than a refusal; what bash would accept and the guard cannot read stays refused.
+    // The shell's own message is worth more than a refusal; what bash would accept and the
+    // guard cannot read stays refused.
     const failed = await syntaxErrorOutcome(plan, services)
     if (failed) return failed
   }

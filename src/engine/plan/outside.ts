@@ -1,6 +1,6 @@
 /**
- * One command outside the sandbox: always asked about, bound to what was shown, used once. The room stands still from the question to the
- * end, so that nothing in it can exchange what the person looked at.
+ * One command outside the sandbox: always asked about, bound to what was shown, used once. The room stands
+ * still from the question to the end, so that nothing in it can exchange what the person looked at.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Decides everything before anything happens: directory, environment, verdict, limits. A Plan can be printed; it never holds a secret. */
+/**
+ * Decides everything before anything happens: directory, environment, verdict, limits. A Plan
+ * can be printed; it never holds a secret.
+ */
 import { ShellError } from '../../contract/errors.js'
 import type { PlanSummary } from '../../contract/outcome.js'
 import type { Clip } from '../../contract/output.js'

@@ -15,7 +15,10 @@ const RESERVED = new Set(
   'if then else elif fi for while until do done case esac in function select time coproc'.split(' '),
 )
 
-/** `['ls', 'my file']` becomes `ls 'my file'`. As the first word a reserved one would begin a construct instead of naming a program. */
+/**
+ * `['ls', 'my file']` becomes `ls 'my file'`. As the first word a reserved one would begin a
+ * construct instead of naming a program.
+ */
 export function quoteArgv(words: readonly string[]): string {
   return words.map((word, index) => (index === 0 && RESERVED.has(word) ? `'${word}'` : quoteWord(word))).join(' ')
 }

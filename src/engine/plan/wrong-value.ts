@@ -1,4 +1,7 @@
-/** Says that a caller passed something that cannot be: what was expected, what came, what to pass instead. Never fails itself, whatever came. */
+/**
+ * Says that a caller passed something that cannot be: what was expected, what came, what to
+ * pass instead. Never fails itself, whatever came.
+ */
 import { ShellError } from '../../contract/errors.js'
 
 export function wrongValue(what: string, value: unknown, hint: string): ShellError {

@@ -83,7 +83,8 @@ async function supervise(
   const startedAt = performance.now()
   let ward: Ward
   const starting = launcher.start(spec)
-  // The rest is made while bash starts: all ends of the pipes are open, and nothing is read before this turn of the event loop is over.
+  // The rest is made while bash starts: all ends of the pipes are open, and nothing is read
+  // before this turn of the event loop is over.
   void feedPipe(scriptPipe.writeEnd(), fed)
   const out = call.capture(merged ? 'output' : 'stdout', plan, services)
   const err = merged ? null : call.capture('stderr', plan, services)
@@ -102,7 +103,8 @@ async function supervise(
     }
   const readers: PipeReader[] = [readPipe(outPipe.readEnd(), services.scratch, into(out))]
   if (err && errPipe) readers.push(readPipe(errPipe.readEnd(), services.scratch, into(err)))
-  // Known to the engine from here on: its output may be seen, and the engine be closed, before the launcher says that it started.
+  // Known to the engine from here on: its output may be seen, and the engine be closed, before
+  // the launcher says that it started.
   const life = {
     end: async () => {
       const started = await starting.catch(() => null)
@@ -187,8 +189,8 @@ async function supervise(
     return
   }
   run.release()
-  // After a kill nothing may be left: wait until the last process is gone. Otherwise a background child may hold the pipe for ever,
-  // so the drain has a window of its own.
+  // After a kill nothing may be left: wait until the last process is gone. Otherwise a
+  // background child may hold the pipe for ever, so the drain has a window of its own.
   if (run.stopped) await within(ward.gone, plan.graceMs + SETTLE_LIMIT_MS)
   for (const reader of readers) if (reader.held) reader.drainNow()
   await within(Promise.all(readers.map((reader) => reader.end)), limits.drainMs)
@@ -255,7 +257,10 @@ async function supervise(
 
 const marked = new WeakMap<Plan['env'], Plan['env']>()
 
-/** With the mark by which what is left of a dead engine is found; the same object for the same environment, so that it is encoded once. */
+/**
+ * With the mark by which what is left of a dead engine is found; the same object for the same
+ * environment, so that it is encoded once.
+ */
 function markedEnvironment(env: Plan['env'], engine: string): Plan['env'] {
   const known = marked.get(env)
   if (known) return known

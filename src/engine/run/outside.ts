@@ -1,4 +1,7 @@
-/** Runs one approved command outside the sandbox of its engine: fresh, with the engine's environment, while the rooms stand still. */
+/**
+ * Runs one approved command outside the sandbox of its engine: fresh, with the engine's
+ * environment, while the rooms stand still.
+ */
 import type { Call } from '../call/call.js'
 import { passGate } from '../plan/gate.js'
 import { outsidePlan, shownContents } from '../plan/outside.js'

@@ -1,4 +1,7 @@
-/** Runs a command on a terminal and waits for it: a job from its first moment, so that people can watch it and it can go on alone at any time. */
+/**
+ * Runs a command on a terminal and waits for it: a job from its first moment, so that people
+ * can watch it and it can go on alone at any time.
+ */
 import type { Note } from '../../contract/note.js'
 import { join } from 'node:path'
 import type { Outcome } from '../../contract/outcome.js'

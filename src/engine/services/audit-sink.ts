@@ -22,7 +22,9 @@ export type AuditKind =
   | 'accept'
   | 'discard'
 
-/** One decision and what came of it. Command text has its tokens unresolved; every text is masked before it gets here. */
+/**
+ * One decision and what came of it. Command text has its tokens unresolved; every text is masked before it gets here.
+ */
 export interface AuditEntry {
   readonly at: number
   readonly engine: string

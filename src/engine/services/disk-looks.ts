@@ -1,9 +1,15 @@
-/** What a verdict found on the disk, and whether the disk still says so: a kept verdict that rests on it is asked for again. */
+/**
+ * What a verdict found on the disk, and whether the disk still says so: a kept verdict that
+ * rests on it is asked for again.
+ */
 import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Verdict } from '../../contract/verdict.js'
 
-/** The real path behind links; undefined where nothing is. Asking for what is missing is the usual case and must not throw. */
+/**
+ * The real path behind links; undefined where nothing is. Asking for what is missing is the
+ * usual case and must not throw.
+ */
 export function realPath(path: string): string | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync.native(path)

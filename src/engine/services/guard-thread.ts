@@ -1,4 +1,7 @@
-/** Long commands are judged in a thread of their own: no verdict holds up the event loop, and with it everybody else's commands. */
+/**
+ * Long commands are judged in a thread of their own: no verdict holds up the event loop, and
+ * with it everybody else's commands.
+ */
 import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { Verdict } from '../../contract/verdict.js'

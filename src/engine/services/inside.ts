@@ -1,4 +1,6 @@
-/** The services of one command in a sandbox: its launcher starts in a room, its files lie where the room can see them. */
+/**
+ * The services of one command in a sandbox: its launcher starts in a room, its files lie where the room can see them.
+ */
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
 import type { Ward } from '../../os/helper/launcher.js'

@@ -1,4 +1,6 @@
-/** The engine's guard: what it is told about this machine, which verdicts are kept, and where long commands are judged. */
+/**
+ * The engine's guard: what it is told about this machine, which verdicts are kept, and where long commands are judged.
+ */
 import type { AutomationRule } from '../../contract/request.js'
 import type { Verdict } from '../../contract/verdict.js'
 import { OWN_AUTOMATION } from '../../guard/policy/automation.js'

@@ -1,4 +1,7 @@
-/** The foreground calls of an engine that are under way, for pages and terminals that show them. Costs an entry of a Set per call while none is open. */
+/**
+ * The foreground calls of an engine that are under way, for pages and terminals that show them.
+ * Costs an entry of a Set per call while none is open.
+ */
 import type { RunHandle } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { OutputChunk, StreamName } from '../../contract/output.js'

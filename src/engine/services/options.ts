@@ -36,8 +36,9 @@ export interface EngineOptions {
   /** Take PATH from the user's login shell once (nvm, pyenv). Default false. */
   readonly pathFromLoginShell?: boolean
   /**
-   * Begin with what the user's login shell sets up: its exported variables for every command, its functions and aliases for sessions. Asked
-   * for once and kept in the state directory, without secrets, until a start-up file changes. Default false.
+   * Begin with what the user's login shell sets up: its exported variables for every command,
+   * its functions and aliases for sessions. Asked for once and kept in the state directory,
+   * without secrets, until a start-up file changes. Default false.
    */
   readonly loginShell?: boolean
   /** Variables of the directory that a command runs in, by the rules of the user's own tools. Default: none. */
@@ -52,17 +53,24 @@ export interface EngineOptions {
   readonly protectedPaths?: readonly string[]
   readonly automation?: readonly AutomationRule[]
   readonly secretSources?: readonly SecretSource[]
-  /** Password prompts of `sudo -A`, ssh and git that are answered with a secret; the model neither sees nor types it. */
+  /**
+   * Password prompts of `sudo -A`, ssh and git that are answered with a secret; the model neither sees nor types it.
+   */
   readonly askpass?: readonly AskpassRule[]
   /** Answers `ask` verdicts. Without it they are refused. */
   readonly ask?: AskFunction
-  /** How long a call waits for a person's approval. Default: 40 s while a terminal or page is open that can answer, otherwise not at all. */
+  /**
+   * How long a call waits for a person's approval. Default: 40 s while a terminal or page is
+   * open that can answer, otherwise not at all.
+   */
   readonly approvalWaitMs?: number
   readonly limits?: Partial<EngineLimits>
   /** What any one command may use, with everything that it starts; a call may ask for less. Default: no limit. */
   readonly commandLimits?: ResourceLimits
   readonly audit?: AuditSink
-  /** Save named sessions in the state directory when the engine closes, and begin with what was saved. Default false. */
+  /**
+   * Save named sessions in the state directory when the engine closes, and begin with what was saved. Default false.
+   */
   readonly persistSessions?: boolean
   /** Record what sessions print, masked, in the state directory, so that it can be played again. Default false. */
   readonly recordSessions?: boolean

@@ -1,4 +1,6 @@
-/** Builds the room of a policy: what it means for this machine, its try, and what else lives as long as the room does. */
+/**
+ * Builds the room of a policy: what it means for this machine, its try, and what else lives as long as the room does.
+ */
 import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -61,7 +63,10 @@ export class RoomBuilder {
     return roomEnvironment(options.profile, options.network ?? 'none', this.#cacheDir(options))
   }
 
-  /** The one place where a kind of wall is chosen: another system's (macOS `sandbox-exec`) would be a further way from a policy to a BuiltRoom. */
+  /**
+   * The one place where a kind of wall is chosen: another system's (macOS `sandbox-exec`) would
+   * be a further way from a policy to a BuiltRoom.
+   */
   async build(options: SandboxOptions): Promise<BuiltRoom> {
     if (options.try && options.tier === 'landlock') throw noTryHere()
     if (options.tier === 'landlock') return this.#buildWalls(options)

@@ -1,4 +1,7 @@
-/** The folder of one engine below the state directory: its short-lived files, its live socket, and a word about whose it is. */
+/**
+ * The folder of one engine below the state directory: its short-lived files, its live socket,
+ * and a word about whose it is.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +42,10 @@ export function remakeRunDirectory(path: string, about: RunDirectoryOwner): void
   }
 }
 
-/** On the lower tier a shell that has just been ended may still write its state down: a file that appears meanwhile is removed too. */
+/**
+ * On the lower tier a shell that has just been ended may still write its state down: a file
+ * that appears meanwhile is removed too.
+ */
 export async function removeRunDirectory(path: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -20,7 +20,8 @@ export function adorned(
   const set = quarantine.look()
   // Never from the words of a command that did what it should.
   const failed = outcome.status === 'failed' || outcome.status === 'timeout'
-  // The usual end of a command: nothing to say but where it was. Copying the outcome would cost more than all the rest of it.
+  // The usual end of a command: nothing to say but where it was. Copying the outcome would cost
+  // more than all the rest of it.
   if (!failed && set.length === 0 && news.length === 0 && !proxy && !limits && !built.tried) {
     ;(outcome as { sandbox: SandboxFacts }).sandbox = quietFacts(built)
     return outcome

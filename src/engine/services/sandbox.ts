@@ -1,4 +1,7 @@
-/** The rooms of an engine: one per policy, built by the first command that needs it, entered by every command of that policy. */
+/**
+ * The rooms of an engine: one per policy, built by the first command that needs it, entered by
+ * every command of that policy.
+ */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { looserThan, tightened } from '../../confine/stricter.js'
@@ -216,7 +219,9 @@ export class Sandbox {
     }
   }
 
-  /** The next session's pipes are made while this one's shell starts: a start waits for no way to the launcher and back. */
+  /**
+   * The next session's pipes are made while this one's shell starts: a start waits for no way to the launcher and back.
+   */
   async #takePrepared(): Promise<Prepared> {
     const waiting = this.#prepared
     this.#prepared = null

@@ -1,4 +1,7 @@
-/** The engine's own knowledge of secrets: values by name, the sources behind them, and the masker every text goes through. */
+/**
+ * The engine's own knowledge of secrets: values by name, the sources behind them, and the
+ * masker every text goes through.
+ */
 import { createMasker, type Masker } from '../../secrets/mask/masker.js'
 import { RefStore } from '../../secrets/ref-store.js'
 import { namesOf } from '../../contract/secret.js'

@@ -1,4 +1,7 @@
-/** What the parts of an engine share: its settings, its launcher, its guard, its secrets. One object, made once, passed down. */
+/**
+ * What the parts of an engine share: its settings, its launcher, its guard, its secrets. One
+ * object, made once, passed down.
+ */
 import type { AuditSink } from './audit-sink.js'
 import type { RunHandle } from '../../contract/engine.js'
 import type { AskFunction, AutomationRule, Door, RunRequest } from '../../contract/request.js'
@@ -71,7 +74,9 @@ export interface Services {
   readonly questions: Questions
   /** Foreground work that must be ended with the engine. */
   readonly live: Set<{ end(): Promise<void> }>
-  /** How a server of the same directory ended before this one: its host goes on, and must hear that the shells are new. */
+  /**
+   * How a server of the same directory ended before this one: its host goes on, and must hear that the shells are new.
+   */
   readonly succeeds: 'killed' | 'ended' | null
   readonly state: { closed: boolean }
 }

@@ -1,4 +1,7 @@
-/** The tries of an engine: which one a room goes on with, which are too old, and what is left of them when the engine closes. */
+/**
+ * The tries of an engine: which one a room goes on with, which are too old, and what is left of
+ * them when the engine closes.
+ */
 import { ShellError } from '../../contract/errors.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
 import { isFree, removeTry, scanTry } from '../../os/confine/try-helper.js'
@@ -91,7 +94,10 @@ export class Tries {
     for (const [key, { record }] of this.#own) if (record.id === id) this.#own.delete(key)
   }
 
-  /** `livesOn`: detached jobs are in its room. What holds changes is kept until they are accepted or discarded; the rest goes with the engine. */
+  /**
+   * `livesOn`: detached jobs are in its room. What holds changes is kept until they are
+   * accepted or discarded; the rest goes with the engine.
+   */
   async close(livesOn: (id: string) => boolean): Promise<void> {
     for (const { record } of this.#own.values()) {
       if (livesOn(record.id)) continue

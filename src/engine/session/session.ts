@@ -1,4 +1,6 @@
-/** A shell that remembers. Calls run in order; whatever a command does to the shell, the session goes on with its state. */
+/**
+ * A shell that remembers. Calls run in order; whatever a command does to the shell, the session goes on with its state.
+ */
 import type { Note } from '../../contract/note.js'
 import { resolve } from 'node:path'
 import type { RunHandle, Session, SessionInfo } from '../../contract/engine.js'
@@ -35,7 +37,10 @@ import { AFTER } from './shell/dump.js'
 import { bytesOf, parseSnapshot, snapshotText, utf8, type ShellState } from './shell/state.js'
 import { keepVerdicts } from './call/verdicts.js'
 
-/** An idle shell writes its state down after this long, off every answer's path. A command that comes sooner has to wait for it. */
+/**
+ * An idle shell writes its state down after this long, off every answer's path. A command that
+ * comes sooner has to wait for it.
+ */
 /** A short command is waited for, because its state is newer. */
 const LAST_KNOWN_AFTER_MS = 150
 const DUMP_AFTER_IDLE_MS = 2
@@ -232,7 +237,10 @@ export class LiveSession implements Session {
     this.#stay?.leave()
   }
 
-  /** The state for another shell. A command that runs on does not hold it up: then it is the state from before that command. */
+  /**
+   * The state for another shell. A command that runs on does not hold it up: then it is the
+   * state from before that command.
+   */
   async currentState(): Promise<ShellState | null> {
     const isFree = this.#turns === 0
     const now = this.#inTurn(() => this.stateInTurn())
@@ -297,7 +305,10 @@ export class LiveSession implements Session {
     return turn
   }
 
-  /** What is wrong with a request, or keeps its command from being written down, is said in its turn: by the promise, not to the one who calls. */
+  /**
+   * What is wrong with a request, or keeps its command from being written down, is said in its
+   * turn: by the promise, not to the one who calls.
+   */
   #giveQuick(request: RunRequest): QuickCommand | null {
     try {
       const known = this.#findQuick(request)

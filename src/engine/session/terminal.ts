@@ -1,4 +1,7 @@
-/** A session's command on a terminal: it runs in a shell of its own with the session's state, and what it changed comes back to the session. */
+/**
+ * A session's command on a terminal: it runs in a shell of its own with the session's state,
+ * and what it changed comes back to the session.
+ */
 import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
 import type { Call } from '../call/call.js'
@@ -32,7 +35,8 @@ export async function runSessionOnTerminal(
   const mark = (): string => randomBytes(12).toString('hex')
   const marks = { nonce: mark(), seal: mark(), farewell: mark(), state: pipe.writePath }
   const dumps = new DumpReader(pipe, marks, services.scratch)
-  // Once: at the end of the command, or where it leaves the shell. After that the terminal's own variables are not part of the state.
+  // Once: at the end of the command, or where it leaves the shell. After that the terminal's
+  // own variables are not part of the state.
   const writeDown = `[[ \${__cerith_d-} ]] || { ${FORGET_TERMINAL}; ${dumpBody(marks, LAST_COMMAND)}; ${dumpEnd(marks, LEAVING)}; __cerith_d=1; }`
   const leaving = `__cerith_q=("$?" "$_" "\${PIPESTATUS[@]}"); [[ \${${LAST}+x} ]] || ${LAST}=("\${__cerith_q[@]}"); ${writeDown}`
   await runOnTerminal(plan, call, services, jobs, {

@@ -1,6 +1,12 @@
-/** The environment of a command on a terminal: what keeps programs from drawing gives way, what keeps them from asking stays. */
+/**
+ * The environment of a command on a terminal: what keeps programs from drawing gives way, what
+ * keeps them from asking stays.
+ */
 
-/** Sessions have TERM=dumb, because they have no terminal. A shell with the state of one gets what a terminal needs; an own choice stays. */
+/**
+ * Sessions have TERM=dumb, because they have no terminal. A shell with the state of one gets
+ * what a terminal needs; an own choice stays.
+ */
 export const KNOW_TERMINAL =
   '__cerith_t="${TERM-}" __cerith_n="${NO_COLOR-}"; [[ $__cerith_t != dumb ]] || \\builtin export TERM=xterm-256color; \\builtin unset -v NO_COLOR LINES COLUMNS'
 /** Before its state goes back. */

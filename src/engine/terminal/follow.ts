@@ -1,4 +1,7 @@
-/** Follows the stored output of a terminal's job as it grows: every byte once, in order, bounded blocks, with what could not be kept counted. */
+/**
+ * Follows the stored output of a terminal's job as it grows: every byte once, in order, bounded
+ * blocks, with what could not be kept counted.
+ */
 import { readStored } from '../../os/job/output.js'
 import type { Held } from '../../os/pipe-reader.js'
 

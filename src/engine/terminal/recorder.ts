@@ -1,4 +1,7 @@
-/** Feeds a recording with the bytes of a terminal, masked and decoded, whatever pieces they come in, and with the sizes it is given. */
+/**
+ * Feeds a recording with the bytes of a terminal, masked and decoded, whatever pieces they come
+ * in, and with the sizes it is given.
+ */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readInputNotes } from '../../os/job/terminal.js'

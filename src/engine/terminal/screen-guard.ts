@@ -1,6 +1,10 @@
-/** Keeps hostile output from keeping the emulator busy: "insert ten million lines" is drawn as "insert as many as there are rows". */
+/**
+ * Keeps hostile output from keeping the emulator busy: "insert ten million lines" is drawn as
+ * "insert as many as there are rows".
+ */
 
-// Sequences whose first number is a count: the emulator does its work that many times. ESC [ or its one-character form, here in UTF-8.
+// Sequences whose first number is a count: the emulator does its work that many times. ESC [ or
+// its one-character form, here in UTF-8.
 const COUNTED = /(\x1b\[|\xc2\x9b)(\d+)([\d;]*[@A-GIL-MPSTXZ`abde])/g
 /** A sequence that has begun and may go on in the next piece. */
 const UNFINISHED = /(?:\x1b(?:\[[0-?]{0,60})?|\xc2(?:\x9b[0-?]{0,60})?)$/

@@ -1,4 +1,7 @@
-/** What a person would see on a job's terminal: its stored output drawn by a terminal emulator, in any process, at any time, with the same versions. */
+/**
+ * What a person would see on a job's terminal: its stored output drawn by a terminal emulator,
+ * in any process, at any time, with the same versions.
+ */
 import { ShellError } from '../../contract/errors.js'
 import type { Screen } from '../../contract/job.js'
 import type { PtySize } from '../../contract/request.js'
@@ -7,7 +10,10 @@ import { readInputNotes } from '../../os/job/terminal.js'
 import { createScreenGuard } from './screen-guard.js'
 import type { IBuffer, Terminal } from '@xterm/headless'
 
-/** Older output than this cannot matter for what is on the screen now, except for programs that draw a line once and never again. */
+/**
+ * Older output than this cannot matter for what is on the screen now, except for programs that
+ * draw a line once and never again.
+ */
 const REPLAY_BYTES = 4 * 1024 * 1024
 const BLOCK = 65_536
 
@@ -18,7 +24,10 @@ export interface ScreenOptions {
   readonly mask: (text: string) => string
 }
 
-/** One emulator that follows one job. A version is the number of bytes and resizes that have been drawn, so it means the same everywhere. */
+/**
+ * One emulator that follows one job. A version is the number of bytes and resizes that have
+ * been drawn, so it means the same everywhere.
+ */
 export class JobScreen {
   readonly #options: ScreenOptions
   #terminal: Terminal | null = null

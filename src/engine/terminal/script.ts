@@ -1,4 +1,7 @@
-/** The script of a terminal run: the command, then what is to be learnt from its shell before it leaves with the command's status. */
+/**
+ * The script of a terminal run: the command, then what is to be learnt from its shell before it
+ * leaves with the command's status.
+ */
 import { readFileSync, unlinkSync } from 'node:fs'
 import type { DeliveredCommand } from '../plan/delivery.js'
 import type { Plan } from '../plan/plan.js'

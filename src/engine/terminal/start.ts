@@ -1,4 +1,7 @@
-/** Makes a plan ready for a terminal: the helper that provides it, the size, the environment. The same for foreground runs, jobs and sessions. */
+/**
+ * Makes a plan ready for a terminal: the helper that provides it, the size, the environment.
+ * The same for foreground runs, jobs and sessions.
+ */
 import { ShellError } from '../../contract/errors.js'
 import type { PtySize } from '../../contract/request.js'
 import { noteInput } from '../../os/job/terminal.js'

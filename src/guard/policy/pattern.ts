@@ -25,7 +25,10 @@ export function compilePattern(source: string): Pattern | undefined {
 const RISKY =
   /^(?:--(?:output|exec|exec-batch|exec-path|pre|hostname-bin|upload-pack|receive-pack|config|config-env|open-files-in-pager|ext-diff|textconv|extcmd|pager|to-command|use-compress-program|checkpoint-action|rsh|rsync-path|eval|command|compress-program|files0-from|in-place|paginate|script-shell|prefix|init-file|rcfile|preload|require|import|loader|unsafe-perm|ignore-scripts=false|html|unzip-command|password-command|preview|registry|index-url|extra-index-url|node-options)(?:=.*)?|-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|wrapper|O[^\d\s].*|p)|--output-.*)$/
 
-/** How a rule meets a command. An allow is careful: the program must be the real one, and risky options must be spelled out. */
+/**
+ * How a rule meets a command. An allow is careful: the program must be the real one, and risky
+ * options must be spelled out.
+ */
 export function matchesPattern(pattern: Pattern, argv: readonly string[], strict: boolean): boolean {
   const words = strict ? argv : normalised(argv)
   const [program = '', ...rest] = words

@@ -1,4 +1,7 @@
-/** The policy a person writes: allow, ask and deny rules on argv, a preset, protected paths. Compiled once, its examples checked. */
+/**
+ * The policy a person writes: allow, ask and deny rules on argv, a preset, protected paths.
+ * Compiled once, its examples checked.
+ */
 import type { Decision } from '../../contract/verdict.js'
 import { compilePattern, matchesPattern, type Pattern } from './pattern.js'
 import { interpreterName } from '../programs/interpreters.js'

@@ -1,4 +1,7 @@
-/** Paths that no command may change: the guard's own configuration, the engine's state, the vault. Some may not be read either. */
+/**
+ * Paths that no command may change: the guard's own configuration, the engine's state, the
+ * vault. Some may not be read either.
+ */
 import { isExtreme } from '../rules/judge.js'
 import type { Effect } from '../rules/findings.js'
 import type { GuardContext } from './context.js'

@@ -1,4 +1,6 @@
-/** What the preset `readonly` lets through: commands known to only read, with the options that would make them write. */
+/**
+ * What the preset `readonly` lets through: commands known to only read, with the options that would make them write.
+ */
 import { interpreterName } from '../programs/interpreters.js'
 import { SHELLS } from '../programs/shells.js'
 import type { ShellState } from '../words/state.js'

@@ -1,4 +1,7 @@
-/** Paths that code puts together from constant parts: `os.path.join("/a", "b")`, `Path("/a") / "b"`, `"/a".joinpath("b")`. */
+/**
+ * Paths that code puts together from constant parts: `os.path.join("/a", "b")`,
+ * `Path("/a") / "b"`, `"/a".joinpath("b")`.
+ */
 import { strings } from './code-text.js'
 
 const PUTS_TOGETHER = /\bjoin(?:path)?\s*\(|\bPath\s*\(|["']\s*\)?\s*\/\s*["']/

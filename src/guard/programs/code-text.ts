@@ -1,4 +1,7 @@
-/** Folds constant text in code of other languages: joined strings, names given once, formats, encodings. By shape, not by meaning. */
+/**
+ * Folds constant text in code of other languages: joined strings, names given once, formats,
+ * encodings. By shape, not by meaning.
+ */
 import { unescape } from '../words/escapes.js'
 import { plain } from '../words/text.js'
 import { decodeBase64, decodeHex } from './decoding.js'

@@ -1,4 +1,7 @@
-/** Reads inline code of other languages for what it would do to the machine. It looks at strings and calls, not at meaning. */
+/**
+ * Reads inline code of other languages for what it would do to the machine. It looks at strings
+ * and calls, not at meaning.
+ */
 import { GuardLimit } from '../words/limits.js'
 import { resolvePath } from '../words/paths.js'
 import { activate, hasUnknown, isConstant, STAR, TREE, unique } from '../words/text.js'
@@ -203,7 +206,10 @@ function fileCalls(source: string, call: Call): void {
     )
 }
 
-/** `for f in os.walk("/"): os.remove(f)`: the directory whose every name is listed and removed; a condition picks some out. */
+/**
+ * `for f in os.walk("/"): os.remove(f)`: the directory whose every name is listed and removed;
+ * a condition picks some out.
+ */
 function enumerated(source: string): string[] {
   const removes =
     /\b(?:unlink\w*|remove\w*|rmtree|rm(?:Sync|_rf|_r)?|rmdir\w*|delete)\b\s*\(?\s*(?:os\.path\.join|path\.join|File\.join|[A-Za-z_$"`])|\.(?:unlink|rmdir)\(\)|\{[^}]*\bunlink\b[^}]*\}/.test(

@@ -93,7 +93,9 @@ function mountsOf(given: ReturnType<typeof options>, call: Call): ReadonlyMap<st
   return mounts
 }
 
-/** kubectl exec POD -- CMD, nomad, fly ssh console -C: the command runs on another machine, and is judged all the same. */
+/**
+ * kubectl exec POD -- CMD, nomad, fly ssh console -C: the command runs on another machine, and is judged all the same.
+ */
 export const remoteExec: Program = (call) => {
   const at = call.argv.indexOf('--')
   if (at > 0 && call.argv.slice(1, at).some((word) => /^(exec|run|ssh|debug|rsh|shell)$/.test(word)))

@@ -7,7 +7,9 @@ function namesDevice(call: Call, word: string): boolean {
   return call.shell.cwd.some((cwd) => isRawDevice(resolvePath(word, cwd)))
 }
 
-/** Whatever the option letters mean to this mkfs: a word that names a device is formatted, image files are left alone. */
+/**
+ * Whatever the option letters mean to this mkfs: a word that names a device is formatted, image files are left alone.
+ */
 const formats: Program = (call) => {
   const words = call.argv.slice(1)
   if (onlyTalks(words)) return undefined

@@ -104,7 +104,9 @@ function siftedStarts(starts: readonly string[], sifted: boolean, { shell }: Cal
   })
 }
 
-/** What an action of find is applied to: everything, what a name test selects, and what it selects right at the start. */
+/**
+ * What an action of find is applied to: everything, what a name test selects, and what it selects right at the start.
+ */
 export function targets(
   starts: readonly string[],
   narrowed: boolean,

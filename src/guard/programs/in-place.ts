@@ -1,4 +1,7 @@
-/** Programs that put something else in the place of the files they are given: compressors, renamers; and those whose option names an output. */
+/**
+ * Programs that put something else in the place of the files they are given: compressors,
+ * renamers; and those whose option names an output.
+ */
 import { plain, TREE } from '../words/text.js'
 import { options, type Program, table } from './call.js'
 

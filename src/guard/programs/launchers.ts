@@ -1,4 +1,6 @@
-/** Programs that start another one in a place of its own: other users, other machines, terminals, debuggers, sandboxes. */
+/**
+ * Programs that start another one in a place of its own: other users, other machines, terminals, debuggers, sandboxes.
+ */
 import { plain, UNKNOWN } from '../words/text.js'
 import { judgeCode } from './code.js'
 import { type Call, options, type OptionSpec, type Program } from './call.js'

@@ -1,9 +1,15 @@
-/** Mounting over a directory hides what is in it; taking a mount away, or ending all that use it, takes the system's floor away. */
+/**
+ * Mounting over a directory hides what is in it; taking a mount away, or ending all that use
+ * it, takes the system's floor away.
+ */
 import { locate, resolvePath } from '../words/paths.js'
 import { plain } from '../words/text.js'
 import { type Call, options, type Program } from './call.js'
 
-/** Directories whose contents a running system needs at every moment. Mounting a disk at /home, /boot or /mnt is ordinary. */
+/**
+ * Directories whose contents a running system needs at every moment. Mounting a disk at /home,
+ * /boot or /mnt is ordinary.
+ */
 const FLOOR =
   /^\/(?:usr(?:\/(?:bin|sbin|lib\w*|share|local))?|etc(?:\/(?:ssh|pam\.d|ssl|systemd))?|bin|sbin|lib\w*|var(?:\/lib)?|root|dev|etc\/(?:passwd|shadow|group|sudoers|fstab)|bin\/(?:ba)?sh)?$/
 

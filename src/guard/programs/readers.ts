@@ -1,6 +1,6 @@
 /**
- * Programs that only read, by name: whatever their words are, or as long as their words say so. A first look lets them pass without
- * following their words; the rows of the tables say the same about each of them, which a test compares.
+ * Programs that only read, by name: whatever their words are, or as long as their words say so. A first look lets them
+ * pass without following their words; the rows of the tables say the same about each of them, which a test compares.
  */
 
 /** Whether a program with these words only reads. Null stands for a word that is not constant. */

@@ -84,7 +84,10 @@ function isNarrowed(given: Options): boolean {
 /** Names with no letter in common: a pattern that matches all of them picks nothing out. */
 const UNRELATED_NAMES = ['bash', 'node', 'cron', 'systemd', 'sshd', 'python3']
 
-/** Also true of a pattern that would take too long to try: a command that needs that many repetitions can name a pid instead. */
+/**
+ * Also true of a pattern that would take too long to try: a command that needs that many
+ * repetitions can name a pid instead.
+ */
 function matchesEverything(pattern: string, exact: boolean): boolean {
   if (hasUnknown(pattern)) return false
   if (!isQuicklyTried(pattern)) return true

@@ -1,4 +1,6 @@
-/** Tools that put files elsewhere: what they overwrite, what they take away, and which name means which file afterwards. */
+/**
+ * Tools that put files elsewhere: what they overwrite, what they take away, and which name means which file afterwards.
+ */
 import { resolvePath } from '../words/paths.js'
 import { ANYTHING, isConstant, NOTHING, plain, UNKNOWN } from '../words/text.js'
 import { basename, type Call, options, type Program } from './call.js'

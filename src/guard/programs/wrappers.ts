@@ -1,4 +1,7 @@
-/** Programs that run another program given in their arguments: each with its real option grammar, unwrapped one layer at a time. */
+/**
+ * Programs that run another program given in their arguments: each with its real option
+ * grammar, unwrapped one layer at a time.
+ */
 import { resolvePath } from '../words/paths.js'
 import { NOTHING, plain, unique } from '../words/text.js'
 import { options, type Program, table } from './call.js'

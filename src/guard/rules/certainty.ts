@@ -1,4 +1,6 @@
-/** What a piece of syntax certainly does, whatever the variables hold: loops without end, conditions that always hold. */
+/**
+ * What a piece of syntax certainly does, whatever the variables hold: loops without end, conditions that always hold.
+ */
 import type { CommandNode, CompoundList, Pipeline, Statement } from 'unbash'
 
 /** A command that does not fail, so that what follows `&&` runs for certain. */

@@ -14,7 +14,9 @@ export class Recursion {
   private conditions = 0
   private processes = 0
 
-  /** Runs a body once; a body that is running already is not walked again, and `bomb` is told when nothing can end it. */
+  /**
+   * Runs a body once; a body that is running already is not walked again, and `bomb` is told when nothing can end it.
+   */
   frame(body: unknown, bomb: () => void, work: () => Alternatives): Alternatives {
     const running = this.frames.find((frame) => frame.body === body)
     if (running) {

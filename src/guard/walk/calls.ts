@@ -1,6 +1,6 @@
 /**
- * Calls of shell functions. A function that is called again while every name in its text means what it meant before does
- * the same again: it is walked once, and what it printed and set is taken from then.
+ * Calls of shell functions. A function that is called again while every name in its text means what it
+ * meant before does the same again: it is walked once, and what it printed and set is taken from then.
  */
 import type { FunctionBody, ShellState, Variable } from '../words/state.js'
 import { type Alternatives, ANYTHING } from '../words/text.js'
@@ -24,7 +24,10 @@ export class Calls {
   private readonly times = new Map<FunctionBody, number>()
   private readonly walked = new Map<FunctionBody, Map<string, Walked>>()
 
-  /** Walks the call, or replays an earlier one that cannot have differed; after `often` calls only words that could do harm matter. */
+  /**
+   * Walks the call, or replays an earlier one that cannot have differed; after `often` calls
+   * only words that could do harm matter.
+   */
   once(
     definition: FunctionBody,
     about: string,

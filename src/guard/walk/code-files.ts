@@ -1,4 +1,7 @@
-/** Files whose text is run later: shell start-up files, cron tables, hooks of git, service units. Written with known text, it is judged now. */
+/**
+ * Files whose text is run later: shell start-up files, cron tables, hooks of git, service
+ * units. Written with known text, it is judged now.
+ */
 import { cronJobs } from '../programs/cron.js'
 import type { ShellState } from '../words/state.js'
 import { hasUnknown, plain } from '../words/text.js'

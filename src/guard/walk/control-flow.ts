@@ -131,7 +131,10 @@ function walkCase(node: Case, shell: ShellState, stdin: Input, walker: Walker): 
   return out
 }
 
-/** A loop's body: once more when the first round changed what the words of the second mean. Inner loops go with the outermost. */
+/**
+ * A loop's body: once more when the first round changed what the words of the second mean.
+ * Inner loops go with the outermost.
+ */
 function rounds(body: CompoundList, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   const before = shell.changes
   walker.loops++

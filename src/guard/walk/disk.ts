@@ -1,4 +1,6 @@
-/** What one verdict asked the disk: where links lead, what exists. Remembered, so that the verdict can be checked again. */
+/**
+ * What one verdict asked the disk: where links lead, what exists. Remembered, so that the verdict can be checked again.
+ */
 import type { DiskLook } from '../../contract/verdict.js'
 import { resolvePath } from '../words/paths.js'
 import { hasUnknown, hasWildcard, TREE } from '../words/text.js'

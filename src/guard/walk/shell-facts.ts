@@ -1,6 +1,7 @@
 /**
- * What a command can do to the shell that carries it out, read from its syntax tree. No program can change a shell: only bash's own words,
- * functions and aliases can, and expansions that assign. What the tree does not show counts as able to do anything.
+ * What a command can do to the shell that carries it out, read from its syntax tree. No program
+ * can change a shell: only bash's own words, functions and aliases can, and expansions that
+ * assign. What the tree does not show counts as able to do anything.
  */
 import type { ParsedScript } from 'unbash'
 import type { ShellFacts } from '../../contract/verdict.js'
@@ -68,12 +69,16 @@ export function shellFacts(script: ParsedScript | undefined, text: string): Shel
   }
 }
 
-/** One program and words that are what they look like, on the streams of the shell: nothing for bash to do but to start it. */
+/**
+ * One program and words that are what they look like, on the streams of the shell: nothing for
+ * bash to do but to start it.
+ */
 function isOneProgram(script: ParsedScript, text: string): boolean {
   const [only, ...others] = script.commands
   if (!only || others.length > 0 || only.background || only.command.type !== 'Command') return false
   const { name, prefix, suffix, pos, end } = only.command
-  // Nothing around it either: a comment would swallow what is typed behind it, and `!` is history to an interactive shell.
+  // Nothing around it either: a comment would swallow what is typed behind it, and `!` is
+  // history to an interactive shell.
   if (text.trim().length !== end - pos || /[!\\]$|!/.test(text)) return false
   const word = name && constantOf(name)
   if (!word || name.text !== word || BUILTINS.has(word) || word.startsWith('-') || prefix.length > 0) return false

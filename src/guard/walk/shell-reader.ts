@@ -1,6 +1,6 @@
 /**
- * Follows a command through the shell that carries it out. What runs in a process of its own (subshells, substitutions, all but the last
- * stage of a pipeline, background) cannot change that shell.
+ * Follows a command through the shell that carries it out. What runs in a process of its own (subshells,
+ * substitutions, all but the last stage of a pipeline, background) cannot change that shell.
  */
 import type {
   AndOr,
@@ -20,7 +20,9 @@ import type {
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-/** Builtins that leave the shell as it was, whatever their arguments (`test` and `printf` are looked at more closely). */
+/**
+ * Builtins that leave the shell as it was, whatever their arguments (`test` and `printf` are looked at more closely).
+ */
 const HARMLESS = words(': [ caller echo false help printf pwd test times true type')
 /** Builtins that change the shell, but after which no word means something else. */
 const CLEAR = words(
@@ -158,7 +160,8 @@ export class ShellReader {
     const asks = args.every(
       (one) => one.type === 'Word' && !constantOf(one)?.startsWith('-v') && constantOf(one) !== '-R',
     )
-    // The index of an array that is asked for is evaluated, and `printf -v` assigns; neither is to be seen behind an expansion.
+    // The index of an array that is asked for is evaluated, and `printf -v` assigns; neither is
+    // to be seen behind an expansion.
     const plain = word !== 'printf' && word !== 'test' && word !== '[' ? true : asks && args.every(isNoOption)
     if (HARMLESS.has(word) && plain && prefix.length === 0) return
     this.harmless = false
@@ -222,7 +225,8 @@ export class ShellReader {
   }
 
   #parameter({ prefix, index, operation }: ParameterExpansionPart, here: boolean): void {
-    // What stands between the brackets, and where a slice begins, is evaluated; so is a name that another variable holds.
+    // What stands between the brackets, and where a slice begins, is evaluated; so is a name
+    // that another variable holds.
     if (prefix === '!' || (index && !/^(?:[@*]|\d+)$/.test(index.text))) this.#changes(here)
     if (index) this.#word(index, here)
     switch (operation?.type) {

@@ -83,7 +83,10 @@ function waysWorthWalking(
   return isKnownProgram(program) ? all : 2
 }
 
-/** A function is walked once, with every value that its parameters may have: one walk for each would multiply with depth. */
+/**
+ * A function is walked once, with every value that its parameters may have: one walk for each
+ * would multiply with depth.
+ */
 function callsOnce(ways: readonly (readonly string[])[], shell: ShellState): boolean {
   const name = ways[0]?.[0]
   return name !== undefined && shell.functions.has(name) && ways.every((argv) => argv[0] === name)

@@ -120,7 +120,9 @@ export class Walker implements Runner {
     })
   }
 
-  /** Text that may or may not be shell code (a string in a program): judged when it parses, ignored when it does not. */
+  /**
+   * Text that may or may not be shell code (a string in a program): judged when it parses, ignored when it does not.
+   */
   tryScript(text: string, shell: ShellState): void {
     const before = this.isTrying
     this.isTrying = true

@@ -1,4 +1,7 @@
-/** Assignments: `name=value`, `name+=value`, `name=(...)`, `name[i]=value`, as statements and as words of `export` and its like. */
+/**
+ * Assignments: `name=value`, `name+=value`, `name=(...)`, `name[i]=value`, as statements and as
+ * words of `export` and its like.
+ */
 import type { Assignment } from 'unbash'
 import type { Runner } from './folding.js'
 import type { ShellState } from './state.js'

@@ -2,7 +2,9 @@
 import type { WordPart } from 'unbash'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 
-/** One piece of a word: text (a single character where it could mean something), or an expansion that is not text yet. */
+/**
+ * One piece of a word: text (a single character where it could mean something), or an expansion that is not text yet.
+ */
 export type Token =
   | { readonly char: string; readonly quoted: boolean }
   | { readonly part: WordPart; readonly quoted: boolean }

@@ -1,4 +1,7 @@
-/** Folds a word of the syntax tree to the fields bash would make of it, as far as they can be known without running anything. */
+/**
+ * Folds a word of the syntax tree to the fields bash would make of it, as far as they can be
+ * known without running anything.
+ */
 import type { ArithmeticExpression, Word, WordPart } from 'unbash'
 import { arithmetic } from './arithmetic.js'
 import { expandBraces, type Token } from './braces.js'

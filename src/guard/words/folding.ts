@@ -25,7 +25,9 @@ export interface Folding {
   part(part: WordPart, shell: ShellState, runner: Runner): Alternatives
 }
 
-/** Field splitting and pathname expansion of an unquoted expansion: separators become breaks, wildcards become active. */
+/**
+ * Field splitting and pathname expansion of an unquoted expansion: separators become breaks, wildcards become active.
+ */
 export function unsplit(values: Alternatives, shell: ShellState): Alternatives {
   const ifs = shell.get('IFS').values[0] ?? ' \t\n'
   if (ifs === '') return unique(values.map(activate))

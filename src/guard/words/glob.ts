@@ -25,7 +25,10 @@ export function trimMatch(text: string, pattern: string, end: 'start' | 'end', l
   return text
 }
 
-/** True when a wildcard component selects (nearly) everything in its directory: `*`, `?*`, `.*`, `[!.]*`, `*.*`, `[a-z]*`. */
+/**
+ * True when a wildcard component selects (nearly) everything in its directory: `*`, `?*`, `.*`,
+ * `[!.]*`, `*.*`, `[a-z]*`.
+ */
 export function isBroad(component: string): boolean {
   if (!component.includes(STAR)) return false
   return [...component.replace(/\uFDD3[^\uFDD4]*\uFDD4/g, '')].every(

@@ -45,7 +45,9 @@ export interface Located {
   readonly contents: boolean
 }
 
-/** Directories without which the machine or its users lose everything; removing, moving or re-owning one is never meant. */
+/**
+ * Directories without which the machine or its users lose everything; removing, moving or re-owning one is never meant.
+ */
 const SYSTEM_DIRECTORIES = [
   '/bin',
   '/sbin',

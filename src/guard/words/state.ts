@@ -1,4 +1,7 @@
-/** What the guard believes a shell to hold while it reads a command: variables, functions, directory, files just written. */
+/**
+ * What the guard believes a shell to hold while it reads a command: variables, functions,
+ * directory, files just written.
+ */
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
 import type { ShellHoldings } from '../../contract/verdict.js'
 import { Layers } from './layers.js'

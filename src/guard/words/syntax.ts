@@ -9,8 +9,8 @@ export function parseScript(text: string): ParsedScript {
 }
 
 /**
- * Parses text that a command makes at run time (`eval`, `bash -c`, `ssh`). What is wrong in it is an error when that runs, and
- * bash has then run the lines in front: the tree holds what could be read.
+ * Parses text that a command makes at run time (`eval`, `bash -c`, `ssh`). What is wrong in it is an
+ * error when that runs, and bash has then run the lines in front: the tree holds what could be read.
  */
 export function parseLoosely(text: string): ParsedScript {
   if (text.length > GUARD_LIMITS.maxChars)

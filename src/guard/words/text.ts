@@ -96,7 +96,9 @@ export function unique(values: readonly string[]): Alternatives {
   return set.length <= MAX_ALTERNATIVES ? set : fewest(set, MAX_ALTERNATIVES)
 }
 
-/** At most `count` of the alternatives: those that could do harm where a path or a command is expected, then the first. */
+/**
+ * At most `count` of the alternatives: those that could do harm where a path or a command is expected, then the first.
+ */
 export function fewest(values: Alternatives, count: number): Alternatives {
   if (values.length <= count) return values
   const ranked = values.map((text, at) => ({ text, at, rank: harmRank(text) }))

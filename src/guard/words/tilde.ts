@@ -28,7 +28,8 @@ export function tildeAt(
   const valued = place === 'value' || (place === 'element' && at > 0)
   const prefix = unquotedPrefix(tokens, at, valued || at > 0)
   if (prefix === undefined) return undefined
-  // In a word that only looks like an assignment every `=~` of the prefix counts; at the start of a word only the first tilde does.
+  // In a word that only looks like an assignment every `=~` of the prefix counts; at the start
+  // of a word only the first tilde does.
   const names = valued ? [prefix] : prefix.split(/=(?=~)/)
   if (at === 0 || valued) {
     const name = (names[0] ?? '').replace(/:.*$/s, '')
@@ -59,7 +60,10 @@ function followsSign(tokens: readonly Token[], at: number, place: Place): boolea
   return place === 'element' ? /^\[[^\]]*\]\+?=/.test(text) : /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/.test(text)
 }
 
-/** The text from a tilde to the next slash (in a value also to the next colon); undefined when any of it is quoted or not text. */
+/**
+ * The text from a tilde to the next slash (in a value also to the next colon); undefined when
+ * any of it is quoted or not text.
+ */
 function unquotedPrefix(tokens: readonly Token[], start: number, endsAtColon: boolean): string | undefined {
   let text = ''
   for (const token of tokens.slice(start)) {

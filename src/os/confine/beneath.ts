@@ -1,6 +1,6 @@
 /**
- * Files below a writable directory, reached by descriptor. A command may exchange any name on the way for a link at any moment: every step
- * is opened from the one before, through no link.
+ * Files below a writable directory, reached by descriptor. A command may exchange any name on
+ * the way for a link at any moment: every step is opened from the one before, through no link.
  */
 import { randomBytes } from 'node:crypto'
 import {

@@ -1,4 +1,7 @@
-/** Repositories that commands made: what git would start or believe because of them is set aside, the rest stays and works. */
+/**
+ * Repositories that commands made: what git would start or believe because of them is set
+ * aside, the rest stays and works.
+ */
 import { dirname, join } from 'node:path'
 import { harmlessPart } from '../../confine/git-config.js'
 import { factsBeneath, namesBeneath, textBeneath, writeBeneath } from './beneath.js'

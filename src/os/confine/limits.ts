@@ -1,4 +1,7 @@
-/** Limits of a room through control groups: version 2 where a group may be made beside ours, version 1 where that is all there is. */
+/**
+ * Limits of a room through control groups: version 2 where a group may be made beside ours,
+ * version 1 where that is all there is.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SandboxLimits } from '../../contract/sandbox.js'

@@ -1,6 +1,7 @@
 /**
- * Looks after each command for protected names that were not there before. They cannot be covered in advance without leaving ghost files,
- * so they are moved to the state directory when they appear: by descriptor, the thing itself and never what a link leads to.
+ * Looks after each command for protected names that were not there before. They cannot be
+ * covered in advance without leaving ghost files, so they are moved to the state directory when
+ * they appear: by descriptor, the thing itself and never what a link leads to.
  */
 import { lstatSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -81,7 +82,10 @@ export class Quarantine {
     if (--this.#busy === 0) this.#late.push(...this.look())
   }
 
-  /** Whether something protected came into being while no command was in the room: the person's, and the room does not cover it. */
+  /**
+   * Whether something protected came into being while no command was in the room: the person's,
+   * and the room does not cover it.
+   */
   isOutdated(): boolean {
     if (this.#busy > 0) return false
     for (const [directory, at] of this.#watched)
@@ -195,7 +199,9 @@ export class Quarantine {
   }
 }
 
-/** Changes with every name that is made in the directory. One cheap call: it is asked after every command of a session. */
+/**
+ * Changes with every name that is made in the directory. One cheap call: it is asked after every command of a session.
+ */
 function stamp(directory: string): number {
   try {
     return statSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? 0

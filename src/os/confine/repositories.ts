@@ -1,6 +1,7 @@
 /**
- * Repositories that come into being inside a workspace, and those that are entered in an index: plain `git status` above runs what their
- * configuration says. They cannot be prevented without forbidding work; they are told, and disarmed.
+ * Repositories that come into being inside a workspace, and those that are entered in an index:
+ * plain `git status` above runs what their configuration says. They cannot be prevented without
+ * forbidding work; they are told, and disarmed.
  */
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'

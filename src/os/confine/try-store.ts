@@ -1,4 +1,7 @@
-/** The tries of a state directory: one folder each, with a record, and for every root the layer that holds what was written. */
+/**
+ * The tries of a state directory: one folder each, with a record, and for every root the layer
+ * that holds what was written.
+ */
 import { randomBytes } from 'node:crypto'
 import {
   mkdirSync,

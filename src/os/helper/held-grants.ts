@@ -1,6 +1,7 @@
 /**
- * An approval for an engine that has ended meanwhile (`cerith run` without a terminal): held in the memory of a small process that the person's
- * own command starts, until the same is asked for again. The engine that takes it judges that process as it judges every other peer.
+ * An approval for an engine that has ended meanwhile (`cerith run` without a terminal): held in
+ * the memory of a small process that the person's own command starts, until the same is asked
+ * for again. The engine that takes it judges that process as it judges every other peer.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -1,10 +1,15 @@
-/** Starts commands through a small warm process, so that the host's memory never slows the shell, and never loses their children. */
+/**
+ * Starts commands through a small warm process, so that the host's memory never slows the
+ * shell, and never loses their children.
+ */
 import type { Item } from '../../confine/policy.js'
 import { ShellError } from '../../contract/errors.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
 import type { ResourceLimits } from '../../contract/request.js'
 
-/** A real pipe: one end is opened here, the other is given to a command (or opened by a session's shell under `path`). */
+/**
+ * A real pipe: one end is opened here, the other is given to a command (or opened by a session's shell under `path`).
+ */
 export interface Pipe {
   readonly slot: number
   /** Our end, opened when asked for the first time. */
@@ -93,7 +98,10 @@ export interface KeepSpec {
   readonly masks?: readonly { readonly name: string; readonly bytes: Uint8Array }[]
 }
 
-/** Where a foreground command's output goes on: what was stored so far, and the bytes that were read but may begin a masked value. */
+/**
+ * Where a foreground command's output goes on: what was stored so far, and the bytes that were
+ * read but may begin a masked value.
+ */
 export interface MoveSpec extends Pick<KeepSpec, 'dir' | 'headBytes' | 'tailBytes' | 'masks'> {
   readonly outAt: number
   readonly errAt: number
@@ -129,7 +137,10 @@ export const LOST_EXIT: LeaderExit = {
   byLimit: false,
 }
 
-/** What the watcher moved into a pipe, and why it stopped: the command ended, its output did, the reader is gone, it cannot, or was told to. */
+/**
+ * What the watcher moved into a pipe, and why it stopped: the command ended, its output did,
+ * the reader is gone, it cannot, or was told to.
+ */
 export interface Passed {
   readonly bytes: number
   readonly why: 'exit' | 'end' | 'closed' | 'refused' | 'asked'
@@ -165,14 +176,16 @@ export interface Ward {
   /** Lets the pipes of a foreground command hold more, where the kernel allows it. */
   widen(): void
   /**
-   * The watcher moves what comes to stdout into the pipe at this path by itself, until the command ends or `takeBack`. The reading end here
-   * must not be read meanwhile.
+   * The watcher moves what comes to stdout into the pipe at this path by itself, until the
+   * command ends or `takeBack`. The reading end here must not be read meanwhile.
    */
   passOn(path: string): Promise<Passed>
   takeBack(): void
   /** While it is held back the watcher of a kept command reads nothing of what it prints. */
   holdBack(held: boolean): void
-  /** From now on looks at what it uses, for one call of a session; `onOver` is called when that is more than its limits. */
+  /**
+   * From now on looks at what it uses, for one call of a session; `onOver` is called when that is more than its limits.
+   */
   watch(limits: ResourceLimits, onOver: (over: OverLimit) => void): void
   /** Ends that; null where nothing could be seen. */
   unwatch(): Promise<Usage | null>
@@ -235,7 +248,10 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
   return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, startHint(errno))
 }
 
-/** The cause of a start that failed before anything was done, because the room had just ended: the order can be given again for another. */
+/**
+ * The cause of a start that failed before anything was done, because the room had just ended:
+ * the order can be given again for another.
+ */
 export const ROOM_GONE = 'room is gone'
 
 /** The cause of a start that failed because its watcher was destroyed at once, e.g. by the command itself. */

@@ -25,7 +25,10 @@ export interface LineServer {
   close(): void
 }
 
-/** Null when the path is too long or cannot be listened on: then no page or terminal can look, and commands run as before. */
+/**
+ * Null when the path is too long or cannot be listened on: then no page or terminal can look,
+ * and commands run as before.
+ */
 export function listenLines(path: string, open: (peer: LinePeer) => LineHandler): Promise<LineServer | null> {
   if (Buffer.byteLength(path) > LONGEST_PATH) return Promise.resolve(null)
   const sockets = new Set<Socket>()

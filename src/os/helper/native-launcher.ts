@@ -1,4 +1,7 @@
-/** The launcher on top of a helper process (native, or the plain one of the lower tier): pipes made ahead, a watcher per command. */
+/**
+ * The launcher on top of a helper process (native, or the plain one of the lower tier): pipes
+ * made ahead, a watcher per command.
+ */
 import { constants, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { ShellError } from '../../contract/errors.js'

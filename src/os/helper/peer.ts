@@ -1,4 +1,7 @@
-/** Judges which process connected to an engine's socket: one of the person, or one that an engine started. A process never vouches for itself. */
+/**
+ * Judges which process connected to an engine's socket: one of the person, or one that an
+ * engine started. A process never vouches for itself.
+ */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
@@ -31,7 +34,10 @@ export function uptime(): number {
   }
 }
 
-/** Asks the kernel through the helper, then walks up the ancestors in our own pid namespace. Whatever is not known counts against the peer. */
+/**
+ * Asks the kernel through the helper, then walks up the ancestors in our own pid namespace.
+ * Whatever is not known counts against the peer.
+ */
 export async function judgePeer(socket: Socket, connectedAt: number): Promise<Peer> {
   const facts = await askKernel(socket)
   if (!facts)
@@ -87,7 +93,10 @@ function carriesMark(pid: number): boolean {
   }
 }
 
-/** The connection is given to the helper as a descriptor above 2: lower ones would be switched to blocking for both of us. */
+/**
+ * The connection is given to the helper as a descriptor above 2: lower ones would be switched
+ * to blocking for both of us.
+ */
 function askKernel(socket: Socket): Promise<Record<string, string> | null> {
   const helper = findHelper()
   if (!helper) return Promise.resolve(null)

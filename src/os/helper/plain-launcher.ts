@@ -1,4 +1,6 @@
-/** The lower tier: the helper's words spoken by a small Node process, for machines on which the native one cannot run. */
+/**
+ * The lower tier: the helper's words spoken by a small Node process, for machines on which the native one cannot run.
+ */
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { runtimeArgv } from '../runtime.js'

@@ -11,7 +11,10 @@ export function processesOf(ward: Watched): number[] {
   return ward.initPid === null ? found : found.filter((pid) => pid !== ward.initPid)
 }
 
-/** Where one process watches all commands of an engine, what is below it belongs to others too: tree, group and session of the leader tell. */
+/**
+ * Where one process watches all commands of an engine, what is below it belongs to others too:
+ * tree, group and session of the leader tell.
+ */
 function besideOthers({ pid: leader, leaderStart }: Watched): number[] {
   const facts = processFacts(leader)
   if (facts && facts.start !== leaderStart) return []

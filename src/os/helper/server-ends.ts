@@ -1,4 +1,7 @@
-/** Ends of servers in good order, kept as long as their host lives: a host that starts another one goes on with a model that remembers shells. */
+/**
+ * Ends of servers in good order, kept as long as their host lives: a host that starts another
+ * one goes on with a model that remembers shells.
+ */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootId, commandLine, isAlive, processFacts } from '../proc.js'
@@ -25,7 +28,9 @@ export function noteServerEnd(stateDir: string, cwd: string): void {
   }
 }
 
-/** Whether this host ended a server of this directory before, told once. Forgets the ends that dead hosts brought about. */
+/**
+ * Whether this host ended a server of this directory before, told once. Forgets the ends that dead hosts brought about.
+ */
 export function takeServerEnd(stateDir: string, cwd: string): boolean {
   const dir = join(stateDir, 'ended')
   const host = hostProcess()

@@ -73,7 +73,10 @@ export function limitFields({
 
 const environmentTexts = new WeakMap<Readonly<Record<string, string>>, string>()
 
-/** All of it as the value of one field, which holds the beginnings of the others. Most commands of an engine have the same environment: it is put into words once. */
+/**
+ * All of it as the value of one field, which holds the beginnings of the others. Most commands
+ * of an engine have the same environment: it is put into words once.
+ */
 function environmentText(env: Readonly<Record<string, string>>): string {
   const known = environmentTexts.get(env)
   if (known !== undefined) return known

@@ -32,7 +32,8 @@ export function findDeadEngines(stateDir: string): DeadEngines {
     sweep() {
       if (isSwept) return
       isSwept = true
-      // A warden notices the death of its engine by itself; the mark finds what a destroyed warden could not end. Detached jobs carry none.
+      // A warden notices the death of its engine by itself; the mark finds what a destroyed
+      // warden could not end. Detached jobs carry none.
       if (dead.length > 0 && hasProc) endMarked(dead)
       for (const id of dead) rmSync(join(runs, id), { recursive: true, force: true })
       forgetOldOutputs(join(stateDir, 'outputs'))

@@ -1,4 +1,7 @@
-/** Tells whether a process that an engine started is at the other end of a connection on this machine: such a process is the agent's. */
+/**
+ * Tells whether a process that an engine started is at the other end of a connection on this
+ * machine: such a process is the agent's.
+ */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { engineAbove } from './peer.js'

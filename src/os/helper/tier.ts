@@ -1,4 +1,7 @@
-/** Chooses the launcher (the native helper where it runs, the plain one elsewhere) and starts a new one when it is killed from outside. */
+/**
+ * Chooses the launcher (the native helper where it runs, the plain one elsewhere) and starts a
+ * new one when it is killed from outside.
+ */
 import { findHelper } from './file.js'
 import type { Launcher } from './launcher.js'
 

@@ -1,4 +1,6 @@
-/** A started command as the engine sees it, fed by the frames of its launcher; and what is said when one of them fails. */
+/**
+ * A started command as the engine sees it, fed by the frames of its launcher; and what is said when one of them fails.
+ */
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
@@ -170,7 +172,9 @@ export function silentError(): ShellError {
   )
 }
 
-/** True when it was seen stopped. The signal is sent in any case: it also takes back a stop that is still on its way. */
+/**
+ * True when it was seen stopped. The signal is sent in any case: it also takes back a stop that is still on its way.
+ */
 export function wake(pid: number): boolean {
   const wasStopped = processFacts(pid)?.state === 'T'
   return signalProcess(pid, 'SIGCONT') && wasStopped

@@ -1,4 +1,7 @@
-/** Drives a job from any process: orders through the keeper's FIFO once the keeper is known to be the same process, signals to verified processes otherwise. */
+/**
+ * Drives a job from any process: orders through the keeper's FIFO once the keeper is known to
+ * be the same process, signals to verified processes otherwise.
+ */
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { processesOf } from '../helper/processes.js'
@@ -56,7 +59,10 @@ function keepsOne(started: StartRecord): boolean {
   return processFacts(started.warden)?.name === 'cerith-warden'
 }
 
-/** The processes of a job whose keeper was destroyed, as far as they can be told from others: by start time, group and mark. */
+/**
+ * The processes of a job whose keeper was destroyed, as far as they can be told from others: by
+ * start time, group and mark.
+ */
 export function strayProcesses(id: string, started: StartRecord | null): { pid: number; start: string }[] {
   const found = new Map<number, string>()
   for (const { pid, start } of processesMarked(`CERITH_JOB=${id}`)) found.set(pid, start)

@@ -1,4 +1,7 @@
-/** One directory per job, named by its id: made so that no other job can have it, listed without trusting what is in there, removed at once. */
+/**
+ * One directory per job, named by its id: made so that no other job can have it, listed without
+ * trusting what is in there, removed at once.
+ */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -28,7 +31,10 @@ export function jobsDirectory(stateDir: string): string {
   return join(stateDir, 'jobs')
 }
 
-/** Makes the directory of a new job. mkdir succeeds for one process only: that is what makes ids unique per state directory. */
+/**
+ * Makes the directory of a new job. mkdir succeeds for one process only: that is what makes ids
+ * unique per state directory.
+ */
 export function makeJobDirectory(stateDir: string, newId: () => string): { id: string; dir: string } {
   const jobs = ensurePrivateDirectory(jobsDirectory(stateDir))
   for (let attempt = 0; attempt < MADE_TRIES; attempt++) {
@@ -74,7 +80,9 @@ export function jobIds(stateDir: string): string[] {
   }
 }
 
-/** The directory of a job, or null; never through a link. `made` tells a directory from a later one of the same name. */
+/**
+ * The directory of a job, or null; never through a link. `made` tells a directory from a later one of the same name.
+ */
 export function findJobDirectory(stateDir: string, id: string): { dir: string; made: string } | null {
   if (!isJobId(id)) return null
   const dir = join(jobsDirectory(stateDir), id)

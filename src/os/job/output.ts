@@ -1,4 +1,7 @@
-/** Reads the stored output of a job by byte offset, while it grows or years later. A reader changes nothing, so readers never disturb each other. */
+/**
+ * Reads the stored output of a job by byte offset, while it grows or years later. A reader
+ * changes nothing, so readers never disturb each other.
+ */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEndRecord, type EndRecord } from './record.js'
@@ -32,7 +35,9 @@ interface Layout {
 
 const TRIES = 100
 
-/** One contiguous range from `since` on; what lies behind a hole comes with the next read, whose `lostBefore` counts it. */
+/**
+ * One contiguous range from `since` on; what lies behind a hole comes with the next read, whose `lostBefore` counts it.
+ */
 export function readStored(dir: string, name: OutputName, since: number, maxBytes: number): StoredRange {
   const range = settled(dir, (end) => readLayout(layoutOf(dir, name, end), since, maxBytes, end !== null))
   return range ?? { bytes: new Uint8Array(0), start: since, lostBefore: 0, total: since, ended: false }
@@ -45,8 +50,9 @@ export function storedSize(dir: string, name: OutputName): { total: number; omit
 }
 
 /**
- * Looks until the files stood still while it looked: segments are dropped in a flood and joined at the end. The keeper records the
- * end before it adds anything but output to a file, so a look between two looks that found no record saw nothing but output.
+ * Looks until the files stood still while it looked: segments are dropped in a flood and joined
+ * at the end. The keeper records the end before it adds anything but output to a file, so a
+ * look between two looks that found no record saw nothing but output.
  */
 function settled<T>(dir: string, look: (end: EndRecord | null) => T): T | null {
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -91,7 +97,10 @@ function layoutOf(dir: string, name: OutputName, end: EndRecord | null): Layout 
   }
 }
 
-/** A file that still grows: the head, and segments whose names say where they begin. Names first, sizes after: what has a successor is complete. */
+/**
+ * A file that still grows: the head, and segments whose names say where they begin. Names
+ * first, sizes after: what has a successor is complete.
+ */
 function growingLayout(dir: string, name: OutputName): Layout {
   const segments = readdirSync(dir)
     .filter((entry) => entry.startsWith(`${name}.`) && /^\d+$/.test(entry.slice(name.length + 1)))
@@ -101,7 +110,8 @@ function growingLayout(dir: string, name: OutputName): Layout {
   for (const start of [null, ...segments]) {
     const file = join(dir, start === null ? name : `${name}.${start}`)
     const stat = statSync(file, { throwIfNoEntry: false })
-    // The oldest go first: one that is gone by now is a hole, as it would be a moment later. Without the newest the end would be unknown.
+    // The oldest go first: one that is gone by now is a hole, as it would be a moment later.
+    // Without the newest the end would be unknown.
     if (!stat && start !== null && start === segments.at(-1))
       throw Object.assign(new Error('the newest segment is gone'), { code: 'ENOENT' })
     if (stat && stat.size > 0) pieces.push({ start: start ?? 0, size: stat.size, places: [{ file, at: 0 }] })

@@ -1,4 +1,6 @@
-/** Which TCP ports are listened on, and by which processes: so that "stopped" can also mean that the port is free again. */
+/**
+ * Which TCP ports are listened on, and by which processes: so that "stopped" can also mean that the port is free again.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { socketsOf } from '../sockets.js'
 

@@ -1,4 +1,7 @@
-/** What is written down about a job: by its engine before the start, by its keeper at the start and at the end. Torn files read as missing. */
+/**
+ * What is written down about a job: by its engine before the start, by its keeper at the start
+ * and at the end. Torn files read as missing.
+ */
 import type { Note } from '../../contract/note.js'
 import type { SandboxPlace } from '../../contract/sandbox.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'

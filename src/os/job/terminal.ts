@@ -1,4 +1,7 @@
-/** Talks to the keeper of a running job about its terminal and its input, from any process, through the files of the job. */
+/**
+ * Talks to the keeper of a running job about its terminal and its input, from any process,
+ * through the files of the job.
+ */
 import { appendFileSync, closeSync, constants, openSync, readFileSync, unlinkSync } from 'node:fs'
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
@@ -29,7 +32,10 @@ export interface KeeperAnswer {
 const ANSWER_LIMIT_MS = 2_000
 const LISTEN_LIMIT_MS = 500
 
-/** Asks and waits for the answer; when it is there, every order given before has been obeyed. Null when the keeper is gone. */
+/**
+ * Asks and waits for the answer; when it is there, every order given before has been obeyed.
+ * Null when the keeper is gone.
+ */
 export async function askKeeper(dir: string, started: StartRecord): Promise<KeeperAnswer | null> {
   const number = randomInt(1, 2 ** 31 - 1)
   const file = join(dir, `look.${number}`)
@@ -71,7 +77,10 @@ export async function resizeInKeeper(
   return order(dir, started, `size ${cols} ${rows}\n`)
 }
 
-/** One line about what was typed, kept beside the output. Secrets stand in it as their tokens; what a terminal does not echo is not in it. */
+/**
+ * One line about what was typed, kept beside the output. Secrets stand in it as their tokens;
+ * what a terminal does not echo is not in it.
+ */
 export interface InputNote {
   readonly by: string
   readonly text?: string

@@ -10,7 +10,10 @@ export interface ArchiveFile {
 const BLOCK = 512
 export const TAR_END = Buffer.alloc(2 * BLOCK)
 
-/** The entries without the end of the archive: archives may follow each other, and the last one is followed by `TAR_END`. */
+/**
+ * The entries without the end of the archive: archives may follow each other, and the last one
+ * is followed by `TAR_END`.
+ */
 export function tarOf(files: readonly ArchiveFile[]): Buffer {
   const folders = new Set<string>()
   for (const { path } of files)

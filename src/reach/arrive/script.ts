@@ -1,16 +1,22 @@
 /**
- * What the first exec at a place runs: it looks, takes the upload where one is needed, joins the engine or starts it, and
- * becomes the link. POSIX sh, tried with dash and busybox. The script comes over stdin, so that no shell on the way has
- * to quote it; its last word is the helper, and nothing is sent behind the upload before it has answered.
+ * What the first exec at a place runs: it looks, takes the upload where one is needed, joins the engine or starts it,
+ * and becomes the link. POSIX sh, tried with dash and busybox. The script comes over stdin, so that no shell on the
+ * way has to quote it; its last word is the helper, and nothing is sent behind the upload before it has answered.
  */
 
-/** Runs what comes on stdin: one line with its length, then the text. The same words everywhere, and nothing in them to quote. */
+/**
+ * Runs what comes on stdin: one line with its length, then the text. The same words everywhere,
+ * and nothing in them to quote.
+ */
 export const BOOT: readonly string[] = ['/bin/sh', '-c', 'read -r n; eval "$(head -c "$n")"']
 
 export interface ScriptSettings {
   /** Fresh for each arrival; lines that do not begin with it are noise (banners, what a profile prints). */
   readonly marker: string
-  /** Digests that name the code and the runtime there; the code also by its kind of machine (a home may be shared by several). */
+  /**
+   * Digests that name the code and the runtime there; the code also by its kind of machine (a
+   * home may be shared by several).
+   */
   readonly code: string
   readonly runtime: string
   /** Of the run directory: random, and known to the near side only. */
@@ -59,7 +65,10 @@ exec "$H" link "$R/sock" 15000 "$R/log" "$R/pid"
 `
 }
 
-/** The directories: $B, from which programs may be started, and $R, on tmpfs where there is one. Each is ours alone, or not used. */
+/**
+ * The directories: $B, from which programs may be started, and $R, on tmpfs where there is one.
+ * Each is ours alone, or not used.
+ */
 const PLACES = (marker: string, name: string, salt: string, uploadDir: string): string => `umask 077
 export PATH="\${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"
 M=${marker} uid=$(id -u) UP=${quote(uploadDir)}
@@ -102,7 +111,10 @@ done
 /** The key goes from a shell variable over a pipe: it is in no argument, variable of the environment or file. */
 const START_HERE = `printf '%s\\n' "$k" | "$H" start "$R/log" "$R/pid" "$@" || fail start "$R"`
 
-/** The batch job's stdin is not the link: it reads the words and the key from files in $R, and the engine removes the key at once. */
+/**
+ * The batch job's stdin is not the link: it reads the words and the key from files in $R, and
+ * the engine removes the key at once.
+ */
 const START_BATCH = `printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done >"$R/start.new" && mv "$R/start.new" "$R/start"`
 
 /** What the batch job runs: it waits for the words that the first link writes, then becomes the engine. */

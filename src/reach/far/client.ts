@@ -1,4 +1,6 @@
-/** One client of a far engine: its calls begin once, whatever its link does, and their results wait until it has them. */
+/**
+ * One client of a far engine: its calls begin once, whatever its link does, and their results wait until it has them.
+ */
 import { createHash } from 'node:crypto'
 import { directoryMark } from '../../audit/approvals.js'
 import type { Engine, RunHandle } from '../../contract/engine.js'

@@ -1,6 +1,6 @@
 /**
- * Live output of one call on its way to near: at most a window is on the wire, and a cut loses none of it. A reader of text
- * that is too slow loses the middle, which is counted; a reader of bytes holds the command back instead.
+ * Live output of one call on its way to near: at most a window is on the wire, and a cut loses none of it. A reader
+ * of text that is too slow loses the middle, which is counted; a reader of bytes holds the command back instead.
  */
 import type { ByteChunk, OutputChunk, Taken } from '../../contract/output.js'
 import { outputFrame } from '../frames.js'

@@ -1,4 +1,7 @@
-/** Questions that only the near side can answer: secrets, approvals. Each goes to the client whose call made it necessary. */
+/**
+ * Questions that only the near side can answer: secrets, approvals. Each goes to the client
+ * whose call made it necessary.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ShellError } from '../../contract/errors.js'
 import type { SecretSource } from '../../contract/secret.js'

@@ -1,6 +1,6 @@
 /**
- * The far half of an engine: an engine behind a socket in a private directory. It lives until its last client closes it,
- * or until no client had a link for the length of the lease.
+ * The far half of an engine: an engine behind a socket in a private directory. It lives until
+ * its last client closes it, or until no client had a link for the length of the lease.
  *
  * 1. The key comes on stdin: it is in no argument, variable or file.
  * 2. A client that connects is challenged, and proves the key before anything else is read; the engine proves it first.

@@ -1,6 +1,6 @@
 /**
- * The near half of an engine as other processes of the person see it: its calls and its questions are found and answered
- * here (`cerith approve`, `cerith ps`, the page), like those of an engine that runs its commands here.
+ * The near half of an engine as other processes of the person see it: its calls and its questions are found and
+ * answered here (`cerith approve`, `cerith ps`, the page), like those of an engine that runs its commands here.
  */
 import { join } from 'node:path'
 import { Questions } from '../../audit/questions.js'

@@ -1,6 +1,6 @@
 /**
- * The engine's face for another place: the same methods, one round trip each. Nothing here knows how the place is reached;
- * `open` arrives there and gives a link.
+ * The engine's face for another place: the same methods, one round trip each. Nothing here
+ * knows how the place is reached; `open` arrives there and gives a link.
  */
 import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
@@ -461,7 +461,9 @@ function requestArgs(request: RunRequest): Record<string, unknown> {
 
 const OWN_SIDE = ['at', 'reach', 'stateDir', 'secretSources', 'ask', 'audit', 'approvals', 'runDir']
 
-/** What the engine there is made from: everything but what belongs to this side (the place, its state, the functions). */
+/**
+ * What the engine there is made from: everything but what belongs to this side (the place, its state, the functions).
+ */
 export function settingsOf(options: EngineOptions): object {
   const settings = Object.fromEntries(Object.entries(options).filter(([name]) => !OWN_SIDE.includes(name)))
   const { stateDir } = options.reach ?? {}

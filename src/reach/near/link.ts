@@ -23,7 +23,10 @@ export interface LinkSettings {
   readonly key: Buffer
   readonly beatMs: number
   readonly leaseMs: number
-  /** Opens the client, arrives, and gives the link; rejects with a ShellError that says why not. A client that says nothing for `lookMs` is given up. */
+  /**
+   * Opens the client, arrives, and gives the link; rejects with a ShellError that says why not.
+   * A client that says nothing for `lookMs` is given up.
+   */
   open(lookMs: number): Promise<OpenLink>
 }
 
@@ -40,7 +43,9 @@ export interface LinkUser {
 const HANDSHAKE_MS = 30_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
-/** A client that started while the network was down may hang long after it is back: the first ones are given up early. */
+/**
+ * A client that started while the network was down may hang long after it is back: the first ones are given up early.
+ */
 const FIRST_LOOK_MS = 5_000
 const LONGEST_LOOK_MS = 30_000
 /** A peer that sends what no engine sends is not called again at once. */

@@ -1,4 +1,7 @@
-/** `docker://name` or `docker://?image=I`, and the same for podman: a running container, or one that is made and removed. */
+/**
+ * `docker://name` or `docker://?image=I`, and the same for podman: a running container, or one
+ * that is made and removed.
+ */
 import { ShellError } from '../../contract/errors.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
 import { judgeBy, type Step, type StepContext } from './place.js'

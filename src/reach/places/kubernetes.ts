@@ -4,7 +4,9 @@ import { badAddress, knownSettings, wordOf, type Address } from './address.js'
 import { judgeBy, type Step, type StepContext } from './place.js'
 
 const READY_MS = 5 * 60_000
-/** Kubernetes ends a pod that cerith made after so long, whatever happens on this side; a template may say otherwise. */
+/**
+ * Kubernetes ends a pod that cerith made after so long, whatever happens on this side; a template may say otherwise.
+ */
 const BACKSTOP_SECONDS = 24 * 60 * 60
 
 interface Pod {

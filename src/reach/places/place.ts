@@ -1,7 +1,10 @@
 /** Where shells can run. One file per kind; each knows words and error texts of its client, nothing of frames. */
 import type { ClientEnd, Finished } from '../../os/client.js'
 
-/** What the last words of a client mean. `retry`: the network, or nothing in particular. `gone`: trying again is pointless. */
+/**
+ * What the last words of a client mean. `retry`: the network, or nothing in particular. `gone`:
+ * trying again is pointless.
+ */
 export type Judgement = 'retry' | 'refused' | 'gone' | 'full'
 
 export interface Place {
@@ -16,7 +19,10 @@ export interface Place {
   argv(words: readonly string[]): readonly string[]
   judge(end: ClientEnd): Judgement
   hint(end: ClientEnd): string
-  /** Makes what the address describes (a container, a pod, an allocation), or finds what was made for this engine before. */
+  /**
+   * Makes what the address describes (a container, a pod, an allocation), or finds what was
+   * made for this engine before.
+   */
   acquire(): Promise<void>
   release(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * `slurm://partition?cpus=&mem=&time=` or `slurm://?job=J`: the person's own sbatch and srun. The engine is a job of its own
- * (or a step that this machine keeps): what a link's step starts would end with the step.
+ * `slurm://partition?cpus=&mem=&time=` or `slurm://?job=J`: the person's own sbatch and srun. The engine is
+ * a job of its own (or a step that this machine keeps): what a link's step starts would end with the step.
  */
 import { ShellError } from '../../contract/errors.js'
 import { startClient } from '../../os/client.js'

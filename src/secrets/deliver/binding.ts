@@ -1,4 +1,7 @@
-/** Carries values into bash as data: read from a private descriptor into unexported variables, never parsed, never in argv or environ. */
+/**
+ * Carries values into bash as data: read from a private descriptor into unexported variables,
+ * never parsed, never in argv or environ.
+ */
 
 /** A variable of the shell and the bytes that it shall hold while one command runs. */
 export interface Binding {
@@ -8,7 +11,9 @@ export interface Binding {
 
 const PREFIX = '__cerith_'
 
-/** Whether a variable was made by us for the time of one command: such names must not get into a session's saved state. */
+/**
+ * Whether a variable was made by us for the time of one command: such names must not get into a session's saved state.
+ */
 export function isBindingVariable(name: string): boolean {
   return name.startsWith(PREFIX)
 }
@@ -30,20 +35,24 @@ export function bindingPayload(bindings: readonly Binding[]): Uint8Array {
 }
 
 /**
- * Bash code that fills the variables without a fork. `from` is a descriptor number (closed afterwards) or a shell word naming a FIFO.
- * It leaves status 0, or 1 with a message when the descriptor ended early. It contains no value, only their lengths.
+ * Bash code that fills the variables without a fork. `from` is a descriptor number (closed
+ * afterwards) or a shell word naming a FIFO. It leaves status 0, or 1 with a message when the
+ * descriptor ended early. It contains no value, only their lengths.
  */
 export function bindingPrelude(bindings: readonly Binding[], from: string): string {
   if (bindings.length === 0) return ':'
   const isNumber = /^[0-9]+$/.test(from)
   const names = bindings.map(({ variable }) => variable).join(' ')
-  // `read -N` is the only reader that takes a pipe in blocks instead of a byte per system call, but it counts bytes only in the C locale.
-  // It skips the NULs. Where LC_ALL is read-only, mapfile does the same work slowly: it stops at the NUL and knows no characters, only bytes.
+  // `read -N` is the only reader that takes a pipe in blocks instead of a byte per system call,
+  // but it counts bytes only in the C locale.
+  // It skips the NULs. Where LC_ALL is read-only, mapfile does the same work slowly: it stops
+  // at the NUL and knows no characters, only bytes.
   const fast = bindings.map(({ variable, value }) =>
     value.length > 0 ? `LC_ALL=C \\builtin read -r -N ${value.length} ${variable}` : `${variable}=`,
   )
   const slow = bindings.map(({ variable }) => `\\builtin mapfile -d '' -t -n 1 ${variable}`)
-  // stderr is closed to this group so that `set -x` shows nothing of it. allexport would export the variables: export -n takes that back.
+  // stderr is closed to this group so that `set -x` shows nothing of it. allexport would export
+  // the variables: export -n takes that back.
   const reads = `if [[ \${LC_ALL+set} && \${LC_ALL@a} == *r* ]]; then ${slow.join(' && ')}; else ${fast.join(' && ')}; fi`
   const source = isNumber ? `<&${from}` : `<${from}`
   const close = isNumber ? ` && \\exec ${from}<&-` : ''

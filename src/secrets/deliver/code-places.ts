@@ -1,4 +1,7 @@
-/** Says which words of a command are read as code (by another interpreter, or by bash itself), because data put there would become syntax. */
+/**
+ * Says which words of a command are read as code (by another interpreter, or by bash itself),
+ * because data put there would become syntax.
+ */
 
 /** What a command does with its words and with its standard input. Indexes count from the command's first word. */
 export interface CodePlaces {
@@ -25,7 +28,10 @@ const FETCHERS = new Set('curl wget http https xh gh glab aws gcloud az vault gi
 const SHELLS = /^(?:r?bash|sh|dash|ash|zsh|[mp]?ksh|ksh93|fish|csh|tcsh|yash|elvish|nu|pwsh)$/
 const NAMED_ASSIGNMENT = /^[A-Za-z_]\w*\+?=/
 
-/** Options after which the next word (or the rest of the same word) is code, per interpreter; `operand` when the first operand is code as well. */
+/**
+ * Options after which the next word (or the rest of the same word) is code, per interpreter;
+ * `operand` when the first operand is code as well.
+ */
 const INTERPRETERS: readonly {
   names: RegExp
   code: RegExp

@@ -1,4 +1,7 @@
-/** Puts secrets into a command as data: the script names variables, the values travel beside it, and where data cannot be kept apart from code the run is refused. */
+/**
+ * Puts secrets into a command as data: the script names variables, the values travel beside it,
+ * and where data cannot be kept apart from code the run is refused.
+ */
 import { bindingVariable, type Binding } from './binding.js'
 import { findCodePlaces, isCodeVariable, isFetcher, type CodePlaces } from './code-places.js'
 import { REFUSALS } from './refusals.js'
@@ -6,7 +9,10 @@ import { scanCommand } from './scan.js'
 import type { Command, Heredoc, Obstacle, Quoting, Scan, Site, Word } from './sites.js'
 import { findTokens, type Token } from './tokens.js'
 
-/** What to run. `plain` is the command byte for byte; `bound` needs its variables set (see `bindingPrelude`); `refused` must not run. */
+/**
+ * What to run. `plain` is the command byte for byte; `bound` needs its variables set (see
+ * `bindingPrelude`); `refused` must not run.
+ */
 export type Delivery =
   | { readonly kind: 'plain'; readonly script: string }
   | { readonly kind: 'bound'; readonly script: string; readonly bindings: readonly Binding[] }
@@ -165,7 +171,10 @@ interface Feeding {
   }[]
 }
 
-/** The pipelines that carry a token, or a variable that holds one; most have none and need not be asked again for every reader. */
+/**
+ * The pipelines that carry a token, or a variable that holds one; most have none and need not
+ * be asked again for every reader.
+ */
 function findFeeding(scan: Scan, assigned: Judgement['assigned']): Feeding[] {
   const fetched = new Set(
     scan.commands
@@ -188,7 +197,10 @@ function findFeeding(scan: Scan, assigned: Judgement['assigned']): Feeding[] {
     )
 }
 
-/** The command reads code from its standard input: no token, and no variable that holds one, may be in what is piped or fed to it. */
+/**
+ * The command reads code from its standard input: no token, and no variable that holds one, may
+ * be in what is piped or fed to it.
+ */
 function judgeStdin(reader: Command, feeding: readonly Feeding[], refuseName: (name: string) => void): void {
   for (const { elements } of feeding) {
     const place = elements.findIndex(({ start, end }) => start <= reader.start && reader.start < end)
@@ -201,7 +213,10 @@ function judgeStdin(reader: Command, feeding: readonly Feeding[], refuseName: (n
   }
 }
 
-/** How the variable is written so that its value arrives unsplit, unexpanded and unescaped. `?` turns a late use, say in a function kept from an earlier command, into an error instead of an empty word. */
+/**
+ * How the variable is written so that its value arrives unsplit, unexpanded and unescaped. `?` turns
+ * a late use, say in a function kept from an earlier command, into an error instead of an empty word.
+ */
 function reference(variable: string, quoting: Quoting): string {
   const value = `\${${variable}?}`
   switch (quoting) {
@@ -230,7 +245,8 @@ function rewrite(command: string, scan: Scan, variableOf: (token: Token) => stri
     else edits.push({ start: site.start, end: site.end, text: reference(variableOf(site.token), site.quoting) })
   }
   for (const [{ word, body, closing }, sites] of heredocs) {
-    // The quoted delimiter forbids expansion; the same text with an unquoted one and every special character escaped says the same.
+    // The quoted delimiter forbids expansion; the same text with an unquoted one and every
+    // special character escaped says the same.
     const delimiter = `CERITH_${nonce.replace(/[^A-Za-z0-9]/g, '')}`
     let text = ''
     let at = body[0]
@@ -260,13 +276,15 @@ function escapeHeredoc(text: string): string {
 }
 
 /**
- * An earlier command may have declared the variable as an integer, and an assignment would evaluate the value as an expression; or as a reference
- * without a target, and the value would become a name that is evaluated later. Such a variable takes our own variable away, and its use then fails by name.
+ * An earlier command may have declared the variable as an integer, and an assignment would evaluate the
+ * value as an expression; or as a reference without a target, and the value would become a name that is
+ * evaluated later. Such a variable takes our own variable away, and its use then fails by name.
  */
 function integerGuard(assigned: Judgement['assigned'], variableOf: (token: Token) => string): string {
   const checks = [...assigned].map(([name, tokens]) => {
     const variables = [...new Set(tokens.map(variableOf))].join(' ')
-    // Only `declare -p` knows a reference without a target; it costs a fork, so a variable that has a value is spared it.
+    // Only `declare -p` knows a reference without a target; it costs a fork, so a variable that
+    // has a value is spared it.
     const isReference = `[[ -z \${${name}+set} && $(\\builtin declare -p ${name}) == declare\\ -*([!\\ ])n* ]]`
     return `if [[ \${${name}@a} == *i* ]] || ${isReference}; then \\builtin unset -v ${variables}; fi`
   })

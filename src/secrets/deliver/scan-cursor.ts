@@ -1,4 +1,7 @@
-/** A place in a command that moves on, and the notes taken on the way: the small steps that all levels of the scanner share. */
+/**
+ * A place in a command that moves on, and the notes taken on the way: the small steps that all
+ * levels of the scanner share.
+ */
 import type { Obstacle, Pipeline, Quoting, Scan, Site } from './sites.js'
 import type { Token } from './tokens.js'
 

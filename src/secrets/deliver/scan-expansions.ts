@@ -75,7 +75,10 @@ export abstract class ExpansionScanner extends WordScanner {
     this.at++
   }
 
-  /** `((` opens arithmetic only when `))` closes it; otherwise it was a subshell in parentheses, and what was read is forgotten. */
+  /**
+   * `((` opens arithmetic only when `))` closes it; otherwise it was a subshell in parentheses,
+   * and what was read is forgotten.
+   */
   protected doubleParenthesis(ahead: number): boolean {
     if (this.char(ahead) !== '(' || this.char(ahead + 1) !== '(') return false
     const start = this.at
@@ -98,7 +101,10 @@ export abstract class ExpansionScanner extends WordScanner {
     return false
   }
 
-  /** Everything up to the closer is evaluated as arithmetic, where a variable's value is an expression again: only plain numbers may go there. */
+  /**
+   * Everything up to the closer is evaluated as arithmetic, where a variable's value is an
+   * expression again: only plain numbers may go there.
+   */
   protected arithmetic(closer: '))' | ']'): boolean {
     const start = this.at
     let depth = 0

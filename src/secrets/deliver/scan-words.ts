@@ -1,4 +1,7 @@
-/** Reads words: quotes, backslashes, globs and array literals. What a `$` or a backtick opens is left to the level above. */
+/**
+ * Reads words: quotes, backslashes, globs and array literals. What a `$` or a backtick opens is
+ * left to the level above.
+ */
 import { Cursor } from './scan-cursor.js'
 import type { Command, Word } from './sites.js'
 import type { Token } from './tokens.js'

@@ -1,6 +1,7 @@
 /**
- * Reads a command the way bash does, as far as needed to say in which kind of quoting every token stands and which command it belongs to.
- * A misreading can cost a clear result but never safety: what gets inserted is only ever the name of a variable.
+ * Reads a command the way bash does, as far as needed to say in which kind of quoting every
+ * token stands and which command it belongs to. A misreading can cost a clear result but never
+ * safety: what gets inserted is only ever the name of a variable.
  */
 import { META } from './scan-words.js'
 import { RedirectionScanner } from './scan-redirections.js'
@@ -15,7 +16,10 @@ const TRANSPARENT = new Set(['then', 'elif', 'else', 'do', '!', 'time', 'coproc'
 const NUMERIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge'])
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[\])?\+?=/s
 
-/** Scans a whole command. Only the tokens given are tokens; anything else between double braces is text, as it will be for bash. */
+/**
+ * Scans a whole command. Only the tokens given are tokens; anything else between double braces
+ * is text, as it will be for bash.
+ */
 export function scanCommand(text: string, tokens: readonly Token[]): Scan {
   return scanWith(text, new Map(tokens.map((token) => [token.start, token])))
 }

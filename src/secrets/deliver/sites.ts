@@ -1,4 +1,7 @@
-/** What reading a command says about its tokens: where each stands, how it is quoted, which commands and pipelines are around it. */
+/**
+ * What reading a command says about its tokens: where each stands, how it is quoted, which
+ * commands and pipelines are around it.
+ */
 import type { Token } from './tokens.js'
 
 /** How the text around a token is quoted, which decides how the variable must be written there. */
@@ -40,7 +43,10 @@ export interface Command {
   readonly words: Word[]
 }
 
-/** A pipeline; an element is one command or one compound. `stdin` are the tokens in here-documents and here-strings that feed the element. */
+/**
+ * A pipeline; an element is one command or one compound. `stdin` are the tokens in
+ * here-documents and here-strings that feed the element.
+ */
 export interface Pipeline {
   readonly elements: { start: number; end: number; stdin: Site[] }[]
 }

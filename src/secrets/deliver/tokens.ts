@@ -1,4 +1,7 @@
-/** Finds the reference tokens `{{secret:NAME}}` and `{{decrypt:ID}}`; whatever is not exactly of this form is ordinary text. */
+/**
+ * Finds the reference tokens `{{secret:NAME}}` and `{{decrypt:ID}}`; whatever is not exactly of
+ * this form is ordinary text.
+ */
 import { SECRET_TOKEN, type TokenKind } from '../../contract/secret.js'
 
 export { isSecretName, type TokenKind } from '../../contract/secret.js'

@@ -1,4 +1,7 @@
-/** Base64 of a value at every place that it can have in a longer text, without the characters that its neighbours decide; hex, and what is rarer. */
+/**
+ * Base64 of a value at every place that it can have in a longer text, without the characters
+ * that its neighbours decide; hex, and what is rarer.
+ */
 import { bytesOf } from './bytes.js'
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -23,7 +26,10 @@ export function encodedForms(unit: Uint8Array): Uint8Array[] {
   return forms
 }
 
-/** `shift` unknown bytes come first; the characters that contain any of their bits are dropped, and so is a last one that is not full. */
+/**
+ * `shift` unknown bytes come first; the characters that contain any of their bits are dropped,
+ * and so is a last one that is not full.
+ */
 function coreOf(bytes: Uint8Array, shift: number, width: number, alphabet: string): string {
   const over = (shift * 8) % width
   const mask = (1 << width) - 1

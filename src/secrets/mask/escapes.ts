@@ -1,4 +1,6 @@
-/** What single escapes stand for: of URLs, of strings in JSON, C and bash, of XML; and how far a terminal code reaches. */
+/**
+ * What single escapes stand for: of URLs, of strings in JSON, C and bash, of XML; and how far a terminal code reaches.
+ */
 
 /** What an escape stands for: filled by a decoder, read by the loop. */
 export interface Escape {
@@ -64,7 +66,9 @@ const CONTROLS = new Map(
   ]),
 )
 
-/** The backslash escapes of JSON, C, bash's `$'...'`, `%q`, Python and JavaScript, which agree wherever they overlap. */
+/**
+ * The backslash escapes of JSON, C, bash's `$'...'`, `%q`, Python and JavaScript, which agree wherever they overlap.
+ */
 export function decodeBackslash(raw: Uint8Array, at: number, into: Escape): -1 | 0 | 1 {
   if (raw[at] !== BACKSLASH) return 0
   const next = raw[at + 1]
@@ -156,8 +160,8 @@ export function decodeEntity(raw: Uint8Array, at: number, into: Escape): -1 | 0 
 }
 
 /**
- * What stands between two characters and is not seen: a backspace (with the character once more, as pagers print bold), the
- * spaces and marks of no width.
+ * What stands between two characters and is not seen: a backspace (with the character once
+ * more, as pagers print bold), the spaces and marks of no width.
  */
 export function decodeFiller(raw: Uint8Array, at: number, into: Escape): -1 | 0 | 1 {
   const first = raw[at]

@@ -1,4 +1,7 @@
-/** Texts with white space folded away, for values that a search of the text itself would miss. Every byte knows where it came from. */
+/**
+ * Texts with white space folded away, for values that a search of the text itself would miss.
+ * Every byte knows where it came from.
+ */
 import { isSpace } from './bytes.js'
 
 export interface Fold {

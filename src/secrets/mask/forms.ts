@@ -1,12 +1,16 @@
-/** All the shapes a value takes in output without being decoded first: itself, its lines, base64, hex, quoted for a shell. */
+/**
+ * All the shapes a value takes in output without being decoded first: itself, its lines,
+ * base64, hex, quoted for a shell.
+ */
 import { bytesOf, concat, isSpace, latin1 } from './bytes.js'
 import { encodedForms, hexPairs } from './encodings.js'
 import { partsOf } from './partial.js'
 import { stripAnsi } from './projections.js'
 
 /**
- * A byte string to look for. A blank in it stands for any run of white space. In a `dense` one (base64, hex) white space between the bytes does not count,
- * because such text gets wrapped; a `dump` has a separator after every byte and gets wrapped there.
+ * A byte string to look for. A blank in it stands for any run of white space. In a `dense` one
+ * (base64, hex) white space between the bytes does not count, because such text gets wrapped; a
+ * `dump` has a separator after every byte and gets wrapped there.
  */
 export interface Needle {
   readonly bytes: Uint8Array
@@ -35,7 +39,10 @@ export function isMaskable(value: Uint8Array): boolean {
   return collapse(trim(value).subarray(0, 4096)).length >= SHORTEST_MASKED
 }
 
-/** Everything to look for on behalf of one value, without duplicates. Percent, backslash and entity escapes and ANSI codes are undone in the text instead (see projections). */
+/**
+ * Everything to look for on behalf of one value, without duplicates. Percent, backslash and
+ * entity escapes and ANSI codes are undone in the text instead (see projections).
+ */
 export function formsOf(value: Uint8Array): readonly Needle[] {
   const whole = trim(value)
   if (!isMaskable(whole)) return []
@@ -53,7 +60,10 @@ export function formsOf(value: Uint8Array): readonly Needle[] {
   return [...needles.values()]
 }
 
-/** A value with its white space as it is, and as a terminal writes it: for a search that knows of no runs of white space. */
+/**
+ * A value with its white space as it is, and as a terminal writes it: for a search that knows
+ * of no runs of white space.
+ */
 export function spacedForms(value: Uint8Array): Uint8Array[] {
   if (!isMaskable(value)) return []
   return piecesOf(trim(value)).flatMap((piece) => {
@@ -62,7 +72,10 @@ export function spacedForms(value: Uint8Array): Uint8Array[] {
   })
 }
 
-/** The parts of a value that are secret on their own: the whole in pieces, its lines, the lines joined, other spellings of its characters. */
+/**
+ * The parts of a value that are secret on their own: the whole in pieces, its lines, the lines
+ * joined, other spellings of its characters.
+ */
 function unitsOf(whole: Uint8Array): Uint8Array[] {
   const units = piecesOf(whole)
   const lines = linesOf(whole)
@@ -73,7 +86,8 @@ function unitsOf(whole: Uint8Array): Uint8Array[] {
   }
   if (whole.some((byte) => byte > 0x7f)) {
     const text = new TextDecoder().decode(whole)
-    // A program that takes the value for text prints replacement characters; the rest must still say enough to be the value.
+    // A program that takes the value for text prints replacement characters; the rest must
+    // still say enough to be the value.
     if (text.includes('\ufffd')) {
       const printed = new TextEncoder().encode(text)
       if (new TextEncoder().encode(text.replaceAll('\ufffd', '')).length >= SHORTEST_LINE)
@@ -90,7 +104,10 @@ function piecesOf(bytes: Uint8Array): Uint8Array[] {
   return pieces
 }
 
-/** The frame of a PEM block and rulers of one or two characters are not secret; looked for alone they would blank out harmless text. */
+/**
+ * The frame of a PEM block and rulers of one or two characters are not secret; looked for alone
+ * they would blank out harmless text.
+ */
 function isTelling(line: Uint8Array): boolean {
   return new Set(line).size > 2 && !/^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/.test(latin1(line))
 }
@@ -102,7 +119,8 @@ function plainForms(unit: Uint8Array): Uint8Array[] {
   const text = latin1(unit)
   // SQL, CSV and YAML double a quote.
   for (const quote of [`'`, '"']) if (text.includes(quote)) forms.push(bytesOf(text.replaceAll(quote, quote + quote)))
-  // 'it'\''s' is what bash and most quoters write, 'it'"'"'s' is Python's; the third is the first with its backslash undone.
+  // 'it'\''s' is what bash and most quoters write, 'it'"'"'s' is Python's; the third is the
+  // first with its backslash undone.
   if (text.includes("'"))
     for (const quote of [`'\\''`, `'"'"'`, `'''`]) forms.push(bytesOf(text.replaceAll("'", () => quote)))
   if (text.includes('\x1b')) forms.push(stripAnsi(unit))
@@ -133,7 +151,10 @@ function trim(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start, end)
 }
 
-/** Every run of white space becomes one blank, as in the text that is searched; a needle neither begins nor ends with one. */
+/**
+ * Every run of white space becomes one blank, as in the text that is searched; a needle neither
+ * begins nor ends with one.
+ */
 function collapse(bytes: Uint8Array): Uint8Array {
   const collapsed = new Uint8Array(bytes.length)
   let size = 0

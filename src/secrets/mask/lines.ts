@@ -1,8 +1,14 @@
-/** Values that lines take apart: folded ones, and dumps of bytes with offsets and columns (`xxd`, `hexdump -C`, `od -tx1`). */
+/**
+ * Values that lines take apart: folded ones, and dumps of bytes with offsets and columns
+ * (`xxd`, `hexdump -C`, `od -tx1`).
+ */
 import { isSpace } from './bytes.js'
 import type { Needle } from './forms.js'
 
-/** A text made of others' bytes: where each of them begins and ends in the raw one. Its buffers are reused: it is valid until the next one. */
+/**
+ * A text made of others' bytes: where each of them begins and ends in the raw one. Its buffers
+ * are reused: it is valid until the next one.
+ */
 export interface LineView {
   readonly bytes: Uint8Array
   readonly from: Int32Array

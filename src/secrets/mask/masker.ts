@@ -1,4 +1,7 @@
-/** Replaces every known value in output by `[secret:NAME]`, also when it comes in pieces, encoded, wrapped, coloured or re-indented. */
+/**
+ * Replaces every known value in output by `[secret:NAME]`, also when it comes in pieces,
+ * encoded, wrapped, coloured or re-indented.
+ */
 import { concat, latin1, sameBytes } from './bytes.js'
 import { formsOf, spacedForms } from './forms.js'
 import { isHexDigit, joinLines, type LineView, mayBeDump, readDump } from './lines.js'
@@ -14,7 +17,10 @@ export interface Masker {
   remove(name: string): void
   /** How many values are looked for; values that are too short to be masked do not count. */
   readonly size: number
-  /** Everything that is looked for literally, with the names that stand for it: for a keeper that masks without this engine. */
+  /**
+   * Everything that is looked for literally, with the names that stand for it: for a keeper
+   * that masks without this engine.
+   */
   needles(): { name: string; bytes: Uint8Array }[]
   stream(): MaskStream
   maskBytes(whole: Uint8Array): Uint8Array
@@ -28,8 +34,8 @@ export interface MaskStream {
   /** The end of the stream: everything that was still held back. */
   flush(): Uint8Array
   /**
-   * For a reader who has waited long enough (a prompt may end like a secret begins): shows what is held back, unless that could be half of a value.
-   * The shown bytes still count: when the rest of the value comes, the rest is masked.
+   * For a reader who has waited long enough (a prompt may end like a secret begins): shows what is held back, unless
+   * that could be half of a value. The shown bytes still count: when the rest of the value comes, the rest is masked.
    */
   release(): Uint8Array
   /** Bytes held back and not shown. */
@@ -45,9 +51,13 @@ interface Span {
   length: number
 }
 
-/** Bytes are looked at in blocks of this size, so that the working memory is small and stays in the processor's cache. */
+/**
+ * Bytes are looked at in blocks of this size, so that the working memory is small and stays in the processor's cache.
+ */
 const BLOCK = 65_536
-/** No more than this is ever held back beyond the longest needle: filler between the bytes of a value ends somewhere. */
+/**
+ * No more than this is ever held back beyond the longest needle: filler between the bytes of a value ends somewhere.
+ */
 const PATIENCE = 16_384
 /** No well-known token is shorter. */
 const SHORTEST_SHAPE = 20
@@ -165,7 +175,9 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
 
   function stream(): MaskStream {
     let held: Uint8Array = NOTHING
-    /** How many of the held bytes were shown by `release`, and how many belong to a value whose label is already out. */
+    /**
+     * How many of the held bytes were shown by `release`, and how many belong to a value whose label is already out.
+     */
     let shown = 0
     let covered = 0
 

@@ -1,4 +1,7 @@
-/** Finds any of thousands of byte strings at a cost that hardly depends on how many there are: most bytes of the text are never looked at. */
+/**
+ * Finds any of thousands of byte strings at a cost that hardly depends on how many there are:
+ * most bytes of the text are never looked at.
+ */
 import { collapseSpace, joinLineEnds, type Fold } from './folds.js'
 import { isSpace } from './bytes.js'
 import type { Needle } from './forms.js'
@@ -24,8 +27,9 @@ export interface NeedleIndex extends Material {
   holdFrom(text: Uint8Array, length: number): number
 }
 
-// The search looks at the four bytes (a gram) at the end of a window of the text. A table says how far the window may move on
-// before a gram of any needle could stand at its end; only distance 0 needs a closer look. This is the algorithm of Wu and Manber.
+// The search looks at the four bytes (a gram) at the end of a window of the text. A table says
+// how far the window may move on before a gram of any needle could stand at its end; only
+// distance 0 needs a closer look. This is the algorithm of Wu and Manber.
 const GRAM = 4
 const SMALLEST_WINDOW = 6
 const LARGEST_WINDOW = 14
@@ -34,7 +38,8 @@ const MOST_GRAM_BITS = 18
 const BLANK = 0x20
 
 export function createNeedleIndex(needles: readonly NamedNeedle[]): NeedleIndex {
-  // A few values have no six bytes without white space. Their text is searched with its white space collapsed, at an extra cost.
+  // A few values have no six bytes without white space. Their text is searched with its white
+  // space collapsed, at an extra cost.
   const firm = needles.filter((needle) => usableLength(needle) >= SMALLEST_WINDOW)
   const loose = needles.filter((needle) => usableLength(needle) < SMALLEST_WINDOW)
   const searchFirm = createSearch(firm, Math.min(LARGEST_WINDOW, ...firm.map(usableLength)))
@@ -93,7 +98,10 @@ function membersOf(needles: readonly NamedNeedle[]): Uint8Array {
   return members
 }
 
-/** How long a window of this needle may be: it must not hold white space that could be a longer run, and wrapped text needs two disjoint ones. */
+/**
+ * How long a window of this needle may be: it must not hold white space that could be a longer
+ * run, and wrapped text needs two disjoint ones.
+ */
 function usableLength({ bytes, kind }: NamedNeedle): number {
   if (kind !== 'plain') return bytes.length < 2 * SMALLEST_WINDOW ? SMALLEST_WINDOW : bytes.length >> 1
   let longest = 0
@@ -151,12 +159,17 @@ function createSearch(
 interface Anchor {
   readonly needle: NamedNeedle
   readonly offset: number
-  /** The shortest shift under which the needle agrees with itself; 0 when it has to be compared with an eye on white space. */
+  /**
+   * The shortest shift under which the needle agrees with itself; 0 when it has to be compared
+   * with an eye on white space.
+   */
   readonly period: number
   lastStart: number
 }
 
-/** Picks windows that few other needles share, so that a thousand keys with a common prefix do not meet in one bucket. */
+/**
+ * Picks windows that few other needles share, so that a thousand keys with a common prefix do not meet in one bucket.
+ */
 function chooseAnchors(needles: readonly NamedNeedle[], window: number): Anchor[] {
   const crowd = new Map<number, number>()
   const choose = (needle: NamedNeedle, first: number, last: number): Anchor => {

@@ -19,8 +19,8 @@ export function partsOf(unit: Uint8Array): Needle[] {
 }
 
 /**
- * Letters and digits that change places often, as in a key. The names of kinds (`github_pat_1`, `sk-ant-api03`), addresses
- * (`https://hook`), words and plain numbers stand in much text that has nothing to do with the value.
+ * Letters and digits that change places often, as in a key. The names of kinds (`github_pat_1`, `sk-ant-api03`),
+ * addresses (`https://hook`), words and plain numbers stand in much text that has nothing to do with the value.
  */
 function isRandom(part: Uint8Array): boolean {
   let changes = 0

@@ -63,7 +63,9 @@ export function createPrefixes(needles: readonly Needle[]): Prefixes {
 
 interface Beginnings {
   readonly longest: number
-  /** The first position in [start, end) from which the text up to `end` is a proper beginning of a needle, else `end`. */
+  /**
+   * The first position in [start, end) from which the text up to `end` is a proper beginning of a needle, else `end`.
+   */
   earliest(text: Uint8Array, start: number, end: number): number
 }
 
@@ -85,7 +87,8 @@ function createBeginnings(needles: readonly Needle[]): Beginnings {
       if (compareSlice(sorted[middle] as Uint8Array, text, start, end) < 0) low = middle + 1
       else high = middle
     }
-    // What begins with the slice comes right after it in the order; first the needle that equals it, which is a match and not a beginning.
+    // What begins with the slice comes right after it in the order; first the needle that
+    // equals it, which is a match and not a beginning.
     const length = end - start
     while (
       low < sorted.length &&

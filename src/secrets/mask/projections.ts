@@ -1,4 +1,7 @@
-/** Views of a text in which an encoded value shows itself: one kind of escape undone, terminal codes left out. Each byte of a view knows where it came from. */
+/**
+ * Views of a text in which an encoded value shows itself: one kind of escape undone, terminal
+ * codes left out. Each byte of a view knows where it came from.
+ */
 import {
   AMPERSAND,
   BACKSLASH,
@@ -99,9 +102,10 @@ export interface Material {
 }
 
 /**
- * Where each projection could uncover something: the escapes that stand for a byte of the alphabet, and the terminal codes between two such bytes,
- * with enough bytes of values around them. Quotes escaped in JSON, blanks in URLs, colours at word boundaries and the backslashes of binary data
- * are the mass of all escapes, and they fall through here. `lineEnd` is told of every line break on the way.
+ * Where each projection could uncover something: the escapes that stand for a byte of the alphabet, and
+ * the terminal codes between two such bytes, with enough bytes of values around them. Quotes escaped in
+ * JSON, blanks in URLs, colours at word boundaries and the backslashes of binary data are the mass of
+ * all escapes, and they fall through here. `lineEnd` is told of every line break on the way.
  */
 export function findEscapes(
   raw: Uint8Array,
@@ -182,8 +186,9 @@ export function findEscapes(
 }
 
 /**
- * Whether the escape from `start` to `end` could be part of a match: it and its neighbours that occur in values must be as many as the shortest one has.
- * Another escape in the neighbourhood may stand for anything, and so may what follows the end of the text.
+ * Whether the escape from `start` to `end` could be part of a match: it and its neighbours that
+ * occur in values must be as many as the shortest one has. Another escape in the neighbourhood
+ * may stand for anything, and so may what follows the end of the text.
  */
 function isAmongValues(
   raw: Uint8Array,
@@ -212,7 +217,10 @@ export function createView(): View {
   }
 }
 
-/** Fills the view with the raw bytes from `start` to `end`, decoded. Terminal codes are left out as well, unless a value holds an escape character itself. */
+/**
+ * Fills the view with the raw bytes from `start` to `end`, decoded. Terminal codes are left out
+ * as well, unless a value holds an escape character itself.
+ */
 export function project(
   { trigger, decode, special }: Projection,
   raw: Uint8Array,

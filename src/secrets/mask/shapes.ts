@@ -1,4 +1,7 @@
-/** Recognises secrets that the engine was not told about by their well-known form. A best effort: only plain text is looked at, no encodings, no colours. */
+/**
+ * Recognises secrets that the engine was not told about by their well-known form. A best
+ * effort: only plain text is looked at, no encodings, no colours.
+ */
 
 /** A place in the text that looks like a secret. */
 export interface ShapeFound {

@@ -1,4 +1,7 @@
-/** An engine as the AI SDK's sandbox session: run, spawn, and files, all through the shell, so that it works wherever the shell is. */
+/**
+ * An engine as the AI SDK's sandbox session: run, spawn, and files, all through the shell, so
+ * that it works wherever the shell is.
+ */
 import type { Engine } from '../../contract/engine.js'
 import type { Job } from '../../contract/job.js'
 import type { Outcome } from '../../contract/outcome.js'
@@ -38,7 +41,10 @@ export interface SandboxSession {
   writeTextFile(options: SandboxFile & { content: string; encoding?: string }): Promise<void>
 }
 
-/** Each `run` is a fresh shell, as the interface expects; refusals and timeouts come back as exit codes with the reason in stderr. */
+/**
+ * Each `run` is a fresh shell, as the interface expects; refusals and timeouts come back as
+ * exit codes with the reason in stderr.
+ */
 export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: number } = {}): SandboxSession {
   const request = ({ command, workingDirectory, env, abortSignal }: SandboxCommand) => ({
     command,

@@ -1,4 +1,7 @@
-/** The tools as a Vercel AI SDK tool set: pass the result as `tools` to `generateText`, `streamText` or an agent. Needs no import of the SDK. */
+/**
+ * The tools as a Vercel AI SDK tool set: pass the result as `tools` to `generateText`,
+ * `streamText` or an agent. Needs no import of the SDK.
+ */
 import { ShellError } from '../../contract/errors.js'
 import { readInput } from '../input.js'
 import type { ObjectSchema } from '../schema.js'
@@ -22,7 +25,10 @@ export interface AiSdkTool {
   toModelOutput(given: { output: unknown }): { type: 'text' | 'error-text'; value: string }
 }
 
-/** The model reads the text; `output.structured` is for the application. Output that arrives early comes as preliminary results. */
+/**
+ * The model reads the text; `output.structured` is for the application. Output that arrives
+ * early comes as preliminary results.
+ */
 export function aiSdkTools(tools: ToolSet): Record<string, AiSdkTool> {
   return Object.fromEntries(tools.list().map((tool) => [tool.name, aiSdkTool(tool)]))
 }
@@ -40,7 +46,10 @@ function aiSdkTool(tool: Tool): AiSdkTool {
   }
 }
 
-/** Yields what was printed so far whenever there is more, and the result at the end; the SDK takes the last one for the answer. */
+/**
+ * Yields what was printed so far whenever there is more, and the result at the end; the SDK
+ * takes the last one for the answer.
+ */
 async function* follow(tool: Tool, input: unknown, signal?: AbortSignal): AsyncGenerator<ToolResult> {
   let printed = ''
   let shown = 0
@@ -75,7 +84,8 @@ function standardSchema(schema: ObjectSchema): StandardSchema {
     '~standard': {
       version: 1,
       vendor: 'cerith',
-      // The tool checks its input itself and answers the model in its own words; only what is no object at all stops here.
+      // The tool checks its input itself and answers the model in its own words; only what is
+      // no object at all stops here.
       validate: (value) => {
         try {
           if (typeof value !== 'object') readInput(value, { tool: 'the tool', schema })

@@ -1,4 +1,7 @@
-/** The tools for Anthropic's tool runner: the typed `bash_20250124` from the anthropic dialect, custom tools from any other. Needs no import of the SDK. */
+/**
+ * The tools for Anthropic's tool runner: the typed `bash_20250124` from the anthropic dialect,
+ * custom tools from any other. Needs no import of the SDK.
+ */
 import { formatTool } from '../formats.js'
 import type { ToolSet } from '../tool.js'
 
@@ -8,7 +11,10 @@ export interface AnthropicRunnableTool {
   parse(content: unknown): unknown
 }
 
-/** For `client.beta.messages.toolRunner({ tools: anthropicTools(tools) })`. A failed result is thrown, which the runner turns into `is_error`. */
+/**
+ * For `client.beta.messages.toolRunner({ tools: anthropicTools(tools) })`. A failed result is
+ * thrown, which the runner turns into `is_error`.
+ */
 export function anthropicTools<T = AnthropicRunnableTool>(tools: ToolSet): T[] {
   return tools.list().map(
     (tool) =>

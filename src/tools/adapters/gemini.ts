@@ -1,4 +1,7 @@
-/** The tools for Gemini: function declarations for the request, and the answers to the calls of a response. Needs no import of the SDK. */
+/**
+ * The tools for Gemini: function declarations for the request, and the answers to the calls of
+ * a response. Needs no import of the SDK.
+ */
 import { formatTool } from '../formats.js'
 import type { CallOptions, ToolSet } from '../tool.js'
 

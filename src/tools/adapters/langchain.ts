@@ -12,7 +12,10 @@ export interface LangChainToolArguments {
   }
 }
 
-/** `langchainTools(tools).map(({ run, fields }) => tool(run, fields))`. The text goes to the model, the structured result is the artifact. */
+/**
+ * `langchainTools(tools).map(({ run, fields }) => tool(run, fields))`. The text goes to the
+ * model, the structured result is the artifact.
+ */
 export function langchainTools(tools: ToolSet): LangChainToolArguments[] {
   return tools.list().map((tool) => ({
     run: async (input, config) => {

@@ -1,4 +1,7 @@
-/** The engine as the OpenAI Agents SDK wants it: a `Shell` for its shell tool, a sandbox session, or function tools. Needs no import of the SDK. */
+/**
+ * The engine as the OpenAI Agents SDK wants it: a `Shell` for its shell tool, a sandbox
+ * session, or function tools. Needs no import of the SDK.
+ */
 import type { Engine } from '../../contract/engine.js'
 import { createTools } from '../create-tools.js'
 import type { ShellOutput } from '../dialects/openai-shell/index.js'
@@ -61,7 +64,9 @@ export interface AgentsWriteArgs {
   readonly maxOutputTokens?: number
 }
 
-/** The command half of the SDK's sandbox session: `exec_command` and `write_stdin` as its shell capability calls them. */
+/**
+ * The command half of the SDK's sandbox session: `exec_command` and `write_stdin` as its shell capability calls them.
+ */
 export function agentsSandbox(
   engine: Engine,
   options: ToolOptions = {},
@@ -110,7 +115,9 @@ export interface AgentsFunctionOptions {
   execute(input: unknown, context?: unknown, details?: { signal?: AbortSignal }): Promise<string>
 }
 
-/** `agentsTools(tools).map((options) => tool(options))` with the SDK's own `tool` gives function tools of any dialect. */
+/**
+ * `agentsTools(tools).map((options) => tool(options))` with the SDK's own `tool` gives function tools of any dialect.
+ */
 export function agentsTools(tools: ToolSet): AgentsFunctionOptions[] {
   return tools.list().map((tool) => ({
     name: tool.name,

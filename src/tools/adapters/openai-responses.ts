@@ -1,4 +1,7 @@
-/** Answers the calls in a Responses API result: `shell_call` items and function calls of any dialect. Needs no import of the SDK. */
+/**
+ * Answers the calls in a Responses API result: `shell_call` items and function calls of any
+ * dialect. Needs no import of the SDK.
+ */
 import type { ShellOutput } from '../dialects/openai-shell/index.js'
 import type { CallOptions, ToolSet } from '../tool.js'
 

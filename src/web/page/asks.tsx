@@ -1,4 +1,7 @@
-/** Questions of agents as cards. Nothing is approved that was not shown whole, and no button works in the moment in which a card appears. */
+/**
+ * Questions of agents as cards. Nothing is approved that was not shown whole, and no button
+ * works in the moment in which a card appears.
+ */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ago, pieces, visible } from './format'
 import { digestOf, say, toast, useWorld } from './store'

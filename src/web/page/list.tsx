@@ -1,4 +1,7 @@
-/** The list of everything that runs and ran. Only the rows in sight are drawn, so that a thousand jobs cost what twenty cost. */
+/**
+ * The list of everything that runs and ran. Only the rows in sight are drawn, so that a
+ * thousand jobs cost what twenty cost.
+ */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Asks } from './asks'
 import { ago, size, took, visible } from './format'

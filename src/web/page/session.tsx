@@ -1,4 +1,7 @@
-/** What was done in a session: a timeline, every command as a block with what came of it, and the recording where there is one. */
+/**
+ * What was done in a session: a timeline, every command as a block with what came of it, and
+ * the recording where there is one.
+ */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BlockRow } from '../words'
 import { day, size, toneClass, took, visible } from './format'

@@ -71,7 +71,10 @@ export function toast(text: string): void {
   }, 5_000)
 }
 
-/** The key stands in the fragment, which no server and no other site sees. It is used up at once and does not stay in the address. */
+/**
+ * The key stands in the fragment, which no server and no other site sees. It is used up at once
+ * and does not stay in the address.
+ */
 export function start(): void {
   const given = /^#k=([\w-]+)$/.exec(location.hash)?.[1]
   if (given) {

@@ -1,4 +1,7 @@
-/** A terminal that shows output and, while it is taken over, passes keys on. What output could do to the page is switched off. */
+/**
+ * A terminal that shows output and, while it is taken over, passes keys on. What output could
+ * do to the page is switched off.
+ */
 import { FitAddon } from '@xterm/addon-fit'
 import { SearchAddon } from '@xterm/addon-search'
 import { Terminal, type ITheme } from '@xterm/xterm'

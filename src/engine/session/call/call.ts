@@ -162,7 +162,10 @@ export async function followInShell(
   let promoted = false
   let over: OverLimit | null = null
   let watched = false
-  /** A command that has ended is neither stopped nor moved: the signal would hit the next one, the move would take the session's state along. */
+  /**
+   * A command that has ended is neither stopped nor moved: the signal would hit the next one,
+   * the move would take the session's state along.
+   */
   const isOver = (): boolean => {
     if (answer.given) return true
     shell.hearNow()
@@ -319,7 +322,8 @@ export async function followInShell(
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
     await shell.ward.exited
   }
-  // Such a command may have hurt the shell so that it ends right after it; the next command must not be given to a dying one.
+  // Such a command may have hurt the shell so that it ends right after it; the next command
+  // must not be given to a dying one.
   if (care.risky && report && (await shell.dump())) {
     memory.dirty = false
     memory.unread = true
@@ -348,7 +352,8 @@ export async function followInShell(
   if (!shell.alive) {
     shell.endIsTold = true
     notes.push(...successorNotes(end, stop, shell, memory, site.initialNames()))
-    // A shell that dies while it reads takes the line with it, and only what was printed tells that from one that had begun.
+    // A shell that dies while it reads takes the line with it, and only what was printed tells
+    // that from one that had begun.
     const killed = end.kind === 'signal' && end.signal === 'SIGKILL' && !/kill/.test(plan.command)
     if (killed && output.isEmpty && performance.now() - startedAt < DOUBT_MS) notes.push(UNKNOWN_BEGIN)
   }
@@ -405,8 +410,8 @@ async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stop
   const again = setInterval(() => {
     // An interrupt that comes late takes our lines with it.
     if (shell.isAtPrompt()) return shell.isIdle() ? shell.type(lines) : undefined
-    // A stop that came before the command did is not heard by it; the interrupt that the handler sends can be lost on a builtin that waits
-    // for input in a sourced file, the next one is not.
+    // A stop that came before the command did is not heard by it; the interrupt that the handler
+    // sends can be lost on a builtin that waits for input in a sourced file, the next one is not.
     signalProcess(shell.pid, ticks++ % 2 === 0 ? STOP_SIGNAL : 'SIGINT')
     stopped?.askLatecomers()
   }, INTERRUPT_EVERY_MS)

@@ -1,4 +1,7 @@
-/** A session's directory may be deleted by its last command or by another program: the session then goes on in the nearest one that exists. */
+/**
+ * A session's directory may be deleted by its last command or by another program: the session
+ * then goes on in the nearest one that exists.
+ */
 import type { Note } from '../../../contract/note.js'
 import { isDirectory, nearestExisting, type Seen } from '../../../os/paths.js'
 import { linkOf } from '../../../os/proc.js'

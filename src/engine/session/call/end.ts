@@ -88,7 +88,10 @@ export function noteTraps(traps: string, shell: SessionShell, memory: SessionMem
   shell.type(exitTrapLine(shell.marks, memory.traps.exit))
 }
 
-/** How the shell ended and what its successor lacks. Nothing when nothing is lost: a command that ends its shell (`...; exit 1`). */
+/**
+ * How the shell ended and what its successor lacks. Nothing when nothing is lost: a command
+ * that ends its shell (`...; exit 1`).
+ */
 export function successorNotes(
   end: End,
   stop: Stop | null,
@@ -162,7 +165,10 @@ export function existingDescendants(shell: SessionShell): Set<number> {
   return new Set(processesOf(shell.ward).filter((pid) => pid !== shell.pid && isAlive(pid)))
 }
 
-/** `$PWD` when it names the directory the kernel says the shell is in (it keeps symbolic links), else the kernel's answer. */
+/**
+ * `$PWD` when it names the directory the kernel says the shell is in (it keeps symbolic links),
+ * else the kernel's answer.
+ */
 function directoryOf(pid: number, claimed: string | undefined): string | null {
   const real = linkOf(pid, 'cwd')?.replace(/ \(deleted\)$/, '') ?? null
   if (!real || !claimed || claimed === real) return real ?? claimed ?? null

@@ -1,4 +1,6 @@
-/** What goes with a shell when it ends: its jobs, descriptors and limits. Looked at between calls, told when it is gone. */
+/**
+ * What goes with a shell when it ends: its jobs, descriptors and limits. Looked at between calls, told when it is gone.
+ */
 import { limitsOf, openFiles, type OpenFile } from '../../../os/holdings.js'
 import { processesOf } from '../../../os/helper/processes.js'
 import { commandLine, isAlive, processFacts } from '../../../os/proc.js'

@@ -1,4 +1,7 @@
-/** What the engine knows about a session between two calls: where it is, what it holds, and what its shell needs special care for. */
+/**
+ * What the engine knows about a session between two calls: where it is, what it holds, and what
+ * its shell needs special care for.
+ */
 import type { ShellFacts, Verdict } from '../../../contract/verdict.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
 import { Holdings } from './holdings.js'
@@ -72,7 +75,9 @@ export class SessionMemory {
   ownStdin = false
   /** The last command may have pointed stdout or stderr elsewhere, or closed them. */
   movedStreams = false
-  /** A command of this shell may have pointed them at a pipe with another reader: what prints there may have to wait. */
+  /**
+   * A command of this shell may have pointed them at a pipe with another reader: what prints there may have to wait.
+   */
   printsElsewhere = false
   readonly holdings = new Holdings()
   /** How many dumps of the shell are known. */
@@ -240,8 +245,8 @@ export class SessionMemory {
   }
 
   /**
-   * A file that was sourced, or a function, sets traps without a word of it in the command. (One for DEBUG is not in the state: bash puts it aside
-   * while it sources what writes the state down.)
+   * A file that was sourced, or a function, sets traps without a word of it in the command. (One
+   * for DEBUG is not in the state: bash puts it aside while it sources what writes the state down.)
    */
   #noticeTraps(state: ShellState): void {
     const { return: back, errTrap, others } = trapsOf(utf8(state.traps.map(({ text }) => text).join('\n')))

@@ -1,4 +1,7 @@
-/** What one call of a session prints. Captured from its first byte on, for most calls print to one stream only, or to none. */
+/**
+ * What one call of a session prints. Captured from its first byte on, for most calls print to
+ * one stream only, or to none.
+ */
 import type { Note } from '../../../contract/note.js'
 import type { Clipped } from '../../../output/clip.js'
 import type { Call } from '../../call/call.js'

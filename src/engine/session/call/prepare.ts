@@ -1,4 +1,7 @@
-/** Everything that a session's call needs before its first word: its text, the care it needs, and the files and pipes that they name. */
+/**
+ * Everything that a session's call needs before its first word: its text, the care it needs,
+ * and the files and pipes that they name.
+ */
 import { writeFileSync } from 'node:fs'
 import { feedPipe } from '../../../os/feed.js'
 import type { Pipe } from '../../../os/helper/launcher.js'

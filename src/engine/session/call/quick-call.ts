@@ -1,6 +1,7 @@
 /**
- * A command that was given to its shell again. Most are answered before anything but the answer is needed, so nothing else is made for them;
- * one that takes longer, is to be stopped, or ends in another way is followed like every other call from there on.
+ * A command that was given to its shell again. Most are answered before anything but the answer
+ * is needed, so nothing else is made for them; one that takes longer, is to be stopped, or ends
+ * in another way is followed like every other call from there on.
  */
 import type { Outcome } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'

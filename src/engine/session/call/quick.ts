@@ -60,7 +60,9 @@ export class QuickCommands {
   }
 }
 
-/** Fields that change nothing about how the shell is given the command. Whatever is not named here is looked at in full. */
+/**
+ * Fields that change nothing about how the shell is given the command. Whatever is not named here is looked at in full.
+ */
 const ANY_VALUE: ReadonlySet<string> = new Set<keyof RunRequest>([
   'command',
   'timeoutMs',

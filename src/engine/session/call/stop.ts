@@ -1,4 +1,7 @@
-/** Ends the command of a session and leaves the shell alive: the shell is told first, so that nothing of the list comes after. */
+/**
+ * Ends the command of a session and leaves the shell alive: the shell is told first, so that
+ * nothing of the list comes after.
+ */
 import { processesOf, type Watched } from '../../../os/helper/processes.js'
 import { descendantsOf, isAlive } from '../../../os/proc.js'
 
@@ -19,12 +22,15 @@ export interface StopSpec {
 export interface Stopped {
   readonly forced: boolean
   readonly left: readonly number[]
-  /** To be called while the shell does not answer: it may have been about to start one more program when it was told. */
+  /**
+   * To be called while the shell does not answer: it may have been about to start one more program when it was told.
+   */
   askLatecomers(): void
 }
 
 export async function stopCommand(spec: StopSpec): Promise<Stopped> {
-  // Pending in the shell before its child can die: when the wait for the child returns, the handler runs and not the next command.
+  // Pending in the shell before its child can die: when the wait for the child returns, the
+  // handler runs and not the next command.
   signal(spec.shell, spec.stopSignal)
   signal(spec.shell, 'SIGCONT')
   const asked = new Map<number, number>()

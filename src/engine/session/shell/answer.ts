@@ -1,4 +1,7 @@
-/** The answer that a session's shell owes to one call: given once, by a report, by the end of the shell, or by a call that no longer waits. */
+/**
+ * The answer that a session's shell owes to one call: given once, by a report, by the end of
+ * the shell, or by a call that no longer waits.
+ */
 import type { EndReport } from './report.js'
 
 export interface ReportReceiver {

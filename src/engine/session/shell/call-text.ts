@@ -12,7 +12,9 @@ export interface CallText {
   readonly script: string
   /** False when the end of the script may swallow a line behind it (a here-document without its end). */
   readonly whole: boolean
-  /** An alias may stand in the place of words that our lines are made of: none of them is put into the command's file. */
+  /**
+   * An alias may stand in the place of words that our lines are made of: none of them is put into the command's file.
+   */
   readonly bare: boolean
   /** Null: what the shell's stdin was made by an earlier `exec <file`. */
   readonly stdin: string | null
@@ -52,7 +54,10 @@ export interface CallText {
   readonly repairBuiltins: boolean
 }
 
-/** A plain command on the streams that the shell has, of which nothing depends on the moment: the same text does it again. */
+/**
+ * A plain command on the streams that the shell has, of which nothing depends on the moment:
+ * the same text does it again.
+ */
 export function isRepeatable(call: CallText): boolean {
   return (
     isPlain(call) &&

@@ -1,6 +1,7 @@
 /**
- * The state of a shell on its way to the engine. The shell writes it into a pipe, never into a file: what a variable holds (a secret too)
- * stays in memory, and a dump that a kill has torn is not taken for a whole one. The last whole one is always here.
+ * The state of a shell on its way to the engine. The shell writes it into a pipe, never into a
+ * file: what a variable holds (a secret too) stays in memory, and a dump that a kill has torn
+ * is not taken for a whole one. The last whole one is always here.
  */
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { readPipe, type PipeReader } from '../../../os/pipe-reader.js'
@@ -14,7 +15,9 @@ export interface DumpMarks {
   readonly nonce: string
   /** Ends a dump behind, or before, a command. It stands in typed lines and in the builtin's memory only. */
   readonly seal: string
-  /** Ends the dump of a shell that leaves. It stands in our EXIT trap: only code that the shell itself runs can see it. */
+  /**
+   * Ends the dump of a shell that leaves. It stands in our EXIT trap: only code that the shell itself runs can see it.
+   */
   readonly farewell: string
   /** The writing end of the pipe. */
   readonly state: string
@@ -32,7 +35,8 @@ const SECTIONS: readonly (readonly [name: string, code: string])[] = [
   ['functions', 'declare -f'],
   ['functionNames', 'declare -F'],
   ['aliases', 'alias -p'],
-  // One write instead of one for each option. (BASHOPTS is not always true: GLOBIGNORE and POSIX mode change more than it says.)
+  // One write instead of one for each option. (BASHOPTS is not always true: GLOBIGNORE and
+  // POSIX mode change more than it says.)
   ['options', `printf %s "$SHELLOPTS"`],
   ['shopts', 'shopt -s -p'],
   ['umask', 'umask -p'],
@@ -47,7 +51,10 @@ const SECTIONS: readonly (readonly [name: string, code: string])[] = [
   ['cwd', 'pwd'],
 ]
 
-/** Prints everything a successor needs, NUL-separated, by builtins only: no fork. Each part is there even if the builtin before it failed. */
+/**
+ * Prints everything a successor needs, NUL-separated, by builtins only: no fork. Each part is
+ * there even if the builtin before it failed.
+ */
 export function dumpText(marks: DumpMarks, more: typeof SECTIONS = []): string {
   const body = [...more, ...SECTIONS].map(
     ([name, code]) => `\\builtin printf '\\0${name}\\n'; \\builtin ${code} || \\builtin :`,
@@ -60,7 +67,10 @@ export function dumpBody(marks: DumpMarks, more: typeof SECTIONS = []): string {
   return `${dumpText(marks, more)} >${marks.state} || \\builtin :`
 }
 
-/** Makes what was written a whole dump. Never part of a file: who could read the seal could write a dump that is believed. */
+/**
+ * Makes what was written a whole dump. Never part of a file: who could read the seal could
+ * write a dump that is believed.
+ */
 export function dumpEnd(marks: DumpMarks, mark: string): string {
   const proof = mark === LEAVING ? marks.farewell : marks.seal
   return `{ \\builtin printf '\\0end ${proof} ${mark}\\0' || \\builtin :; } 2>/dev/null >${marks.state}`
@@ -122,7 +132,9 @@ export class DumpReader {
     return this.#last
   }
 
-  /** Whether something that is not the shell has written here since this was asked last. What it wrote was not believed. */
+  /**
+   * Whether something that is not the shell has written here since this was asked last. What it wrote was not believed.
+   */
   takeForged(): boolean {
     this.#reader.drainNow()
     const forged = this.#forged > 0
@@ -153,7 +165,8 @@ export class DumpReader {
     if (begin < 0) return
     const dump = { mark, sections: sectionsOf(bytes.toString('latin1', begin + this.#begin.length, end)) }
     if (!this.#isOurs(proof, mark) || !isWhole(dump)) return this.#refuse()
-    // Others may have come with it: whole ones of the shell's own, torn ones (they have no end), and what only looks like one.
+    // Others may have come with it: whole ones of the shell's own, torn ones (they have no
+    // end), and what only looks like one.
     const others = bytes.toString('latin1', 0, begin).matchAll(ENDING)
     for (const [, word, kind] of others) if (!this.#isOurs(word, kind)) this.#forged += 1
     this.#drop()

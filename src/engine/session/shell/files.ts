@@ -1,4 +1,7 @@
-/** The files that a session's shell sources: its commands, and those of the session's own lines that are too long to be typed every time. */
+/**
+ * The files that a session's shell sources: its commands, and those of the session's own lines
+ * that are too long to be typed every time.
+ */
 import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { closeQuietly } from '../../../os/quietly.js'
 import type { Services } from '../../services/services.js'
@@ -24,7 +27,10 @@ export class SessionFiles {
     this.#commands = openSync(fileOf.command(marks), 'wx', 0o600)
   }
 
-  /** Bash reads the whole file before it runs the first line of it; what follows the end of a whole command is never reached. */
+  /**
+   * Bash reads the whole file before it runs the first line of it; what follows the end of a
+   * whole command is never reached.
+   */
   writeCommand(text: string, whole: boolean): void {
     this.ensure()
     if (text === this.#lastCommand) return
@@ -42,7 +48,10 @@ export class SessionFiles {
     if (text.length <= SMALL_FILE) this.#lastCommand = text
   }
 
-  /** The agent's traps, as the command that was told to note them left them; null where it came to no end that notes anything. */
+  /**
+   * The agent's traps, as the command that was told to note them left them; null where it came
+   * to no end that notes anything.
+   */
   takeTraps(): string | null {
     const file = fileOf.traps(this.#marks)
     try {

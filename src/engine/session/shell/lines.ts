@@ -1,10 +1,12 @@
 /**
- * The bash side of a session, as text. The shell is an interactive one without a terminal that reads short lines from its stdin: that is the
- * only kind of bash in which an interrupt ends a whole command list and keeps every bit of state. The agent's commands are sourced from a
- * file, with stdin empty, so that bash behaves as in a script (no job notices, no "exit" on stderr).
+ * The bash side of a session, as text. The shell is an interactive one without a terminal that
+ * reads short lines from its stdin: that is the only kind of bash in which an interrupt ends a
+ * whole command list and keeps every bit of state. The agent's commands are sourced from a file,
+ * with stdin empty, so that bash behaves as in a script (no job notices, no "exit" on stderr).
  *
- * The mark of a report (`seal`) stands in typed lines only: no file, variable or trap that a command can look at holds it. Names start with
- * `\builtin`, so that neither an alias nor a function of the agent's is reached. What bash prints to be read again (`trap -p`, `${x@A}`) is
+ * The mark of a report (`seal`) stands in typed lines only: no file, variable or trap that a
+ * command can look at holds it. Names start with `\builtin`, so that neither an alias nor a
+ * function of the agent's is reached. What bash prints to be read again (`trap -p`, `${x@A}`) is
  * never sourced as it is, because its first word would be: it is evaluated behind `\builtin`.
  */
 import { quoteWord } from '../../plan/quote.js'
@@ -21,7 +23,10 @@ const STOP_NAME = 'RTMIN+9'
 /** Not /dev/null, so that the stderr of the stop handler can be told from one that a command has pointed there. */
 const NOWHERE = '/dev/zero'
 
-/** `nonce` is part of the names of the session's own variables: a command can see it. `seal` also marks reports: what imitates one does not know it. */
+/**
+ * `nonce` is part of the names of the session's own variables: a command can see it. `seal`
+ * also marks reports: what imitates one does not know it.
+ */
 export interface Marks extends DumpMarks {
   /** Opened by name for every report of bash's own, so that no program ever inherits a descriptor of it. */
   readonly report: string
@@ -29,7 +34,9 @@ export interface Marks extends DumpMarks {
   readonly files: string
 }
 
-/** Files of a shell: commands go in, state comes out. The builtin knows those of `command`, `settle` and `dump` by name. */
+/**
+ * Files of a shell: commands go in, state comes out. The builtin knows those of `command`, `settle` and `dump` by name.
+ */
 export const fileOf = {
   command: ({ files }: Marks) => `${files}.command`,
   setUp: ({ files }: Marks) => `${files}.setup`,
@@ -51,7 +58,10 @@ export const fileOf = {
 /** What makes an interactive bash say or do something at its prompt. */
 const PROMPT_NAMES = ['PS0', 'PS1', 'PS2', 'PROMPT_COMMAND', 'TMOUT', 'MAILCHECK']
 
-/** A status that is not zero would set off an ERR trap of the agent's, or end a shell with `set -e`, except on the left side of a list. */
+/**
+ * A status that is not zero would set off an ERR trap of the agent's, or end a shell with
+ * `set -e`, except on the left side of a list.
+ */
 const UNNOTICED = ' || \\builtin :'
 
 const own = (marks: Marks, what: string): string => `__cerith_${what}${marks.nonce.slice(0, 8)}`
@@ -61,7 +71,10 @@ const source = (file: string): string => `\\builtin . ${quoteWord(file)}`
 /** Keeps a variable, in memory, as text that makes it again; empty where it is not set. */
 const keepVariable = (marks: Marks, name: string): string => `${keptAs(marks, name)}=\${${name}[@]@A}`
 
-/** Makes it again. Bash takes `name=(...)` behind no word but a bare `declare`, so the attributes come first and the value after. */
+/**
+ * Makes it again. Bash takes `name=(...)` behind no word but a bare `declare`, so the
+ * attributes come first and the value after.
+ */
 function giveBack(marks: Marks, name: string): string {
   const kept = keptAs(marks, name)
   const value = own(marks, 'a')
@@ -89,20 +102,25 @@ export function setUpLines(marks: Marks, builtin: string | null, orders: string)
 }
 
 /**
- * The stop signal is acted upon between two commands, so the engine can end the running one without the next one of the list being started:
- * the handler interrupts the shell itself.
+ * The stop signal is acted upon between two commands, so the engine can end the running one
+ * without the next one of the list being started: the handler interrupts the shell itself.
  */
 function installStop(marks: Marks): string {
   const saved = own(marks, 'e')
-  // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part of the command, bash undoes this itself.
+  // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part
+  // of the command, bash undoes this itself.
   // Only `exec` can do it: where the agent has a function of that name, the newline is taken out of the output instead.
   const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
-  // Only within a file that is sourced: a bash that is interrupted by its own handler while it reads a line from a pipe crashes.
+  // Only within a file that is sourced: a bash that is interrupted by its own handler while it
+  // reads a line from a pipe crashes.
   const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } 2>/dev/null || { { [[ \${${saved}-} ]]; } 2>/dev/null || { ${hush}; }; \\builtin kill -INT $$; }`
   return `\\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
-/** The same without a reserved word, where an alias stands in the place of one: the handler is read in the middle of the command. */
+/**
+ * The same without a reserved word, where an alias stands in the place of one: the handler is
+ * read in the middle of the command.
+ */
 function installBareStop(marks: Marks): string {
   const saved = own(marks, 'e')
   const hush = `\\builtin declare -F exec >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
@@ -141,9 +159,9 @@ function preparation(call: CallText, marks: Marks): string[] {
 }
 
 /**
- * The file that the shell sources where bash does everything by itself: what would go off, or show, before the command; the command; and a
- * note of its end taken before anything can change it. What comes first shares the command's first line, so that line numbers stay those of
- * the command.
+ * The file that the shell sources where bash does everything by itself: what would go off, or show,
+ * before the command; the command; and a note of its end taken before anything can change it. What
+ * comes first shares the command's first line, so that line numbers stay those of the command.
  */
 export function commandFileText(call: CallText, marks: Marks): string {
   const before: string[] = []
@@ -206,7 +224,10 @@ export function programLine({ script }: CallText): string {
   return `\\${LOADED} ${script} </dev/null\n`
 }
 
-/** The command file, for the builtin: with `$?` as given, and the state written down before the report where it may have changed. */
+/**
+ * The command file, for the builtin: with `$?` as given, and the state written down before the
+ * report where it may have changed.
+ */
 export function nativeLine(call: CallText, marks: Marks): string {
   const repointed = call.redirects.length > 0 ? `${repoint(call, marks)}\n` : ''
   return `${dumpFirstLine(call.dumpFirst, marks)}${repointed}\\${LOADED} . ${call.status} ${call.inert ? '-' : '+'}${call.merged ? 'm' : ''}\n`
@@ -216,7 +237,10 @@ function dumpFirstLine(number: number | null, marks: Marks): string {
   return number === null ? '' : `{ ${dumpNow(marks, beforeCommand(number))}; } 2>/dev/null\n`
 }
 
-/** The lines that are typed where bash does everything by itself: the command with its stdin, then the report of its end. */
+/**
+ * The lines that are typed where bash does everything by itself: the command with its stdin,
+ * then the report of its end.
+ */
 export function sourcedLines(call: CallText, marks: Marks): string {
   const stdin =
     call.stdin === null ? `"&$${own(marks, 'i')}"` : call.stdin === '/dev/null' ? call.stdin : quoteWord(call.stdin)
@@ -243,8 +267,9 @@ export function sourcedLines(call: CallText, marks: Marks): string {
 }
 
 /**
- * By bash alone, the shell's own stdin and stderr are on descriptors 10 and 11 meanwhile, where a command (`exec 10>file`) may get in their
- * way. The builtin keeps them elsewhere; a command may have disabled it. No `if`: the agent may have an alias of that name.
+ * By bash alone, the shell's own stdin and stderr are on descriptors 10 and 11 meanwhile, where
+ * a command (`exec 10>file`) may get in their way. The builtin keeps them elsewhere; a command
+ * may have disabled it. No `if`: the agent may have an alias of that name.
  */
 function sourceCommand({ hasBuiltin, merged }: CallText, stdin: string, marks: Marks): string {
   const status = own(marks, 'q')
@@ -257,10 +282,15 @@ function sourceCommand({ hasBuiltin, merged }: CallText, stdin: string, marks: M
   return `${find};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};}`
 }
 
-/** Without the builtin all lines are read with the agent's aliases: those of words that our lines are made of end with their call. */
+/**
+ * Without the builtin all lines are read with the agent's aliases: those of words that our
+ * lines are made of end with their call.
+ */
 const dropReserved = `\\builtin unalias ${['{', '}', '[[', '!', 'if', 'then', 'else', 'fi'].map(quoteWord).join(' ')} 2>/dev/null${UNNOTICED} 2>/dev/null`
 
-/** Sourced with the seal as its argument: reports the end of a command, whether that came to the end of its file or not. */
+/**
+ * Sourced with the seal as its argument: reports the end of a command, whether that came to the end of its file or not.
+ */
 export function endFileText(marks: Marks): string {
   const kept = own(marks, 'k')
   const status = own(marks, 'rc')
@@ -305,7 +335,8 @@ function noteTraps(marks: Marks): string {
 }
 
 /**
- * The builtin does it where there is one. Without: in POSIX mode special builtins come before functions, and an assignment is enough to get there: so a function named `builtin` is found and
+ * The builtin does it where there is one. Without: in POSIX mode special builtins come before
+ * functions, and an assignment is enough to get there: so a function named `builtin` is found and
  * dropped. Going back resets a few options, which are then put back as BASHOPTS says that they were.
  */
 function repairCode(marks: Marks): string {
@@ -323,8 +354,8 @@ function repairCode(marks: Marks): string {
 }
 
 /**
- * After an interrupt: stderr back in its place, traps installed again, and a word that the shell is ready. An interrupt that is still on its
- * way takes the first line with it.
+ * After an interrupt: stderr back in its place, traps installed again, and a word that the
+ * shell is ready. An interrupt that is still on its way takes the first line with it.
  */
 export function recoverLines(number: number, marks: Marks, userExit: string | null, hasBuiltin: boolean): string {
   const saved = own(marks, 'e')
@@ -354,7 +385,9 @@ export function dumpLine(marks: Marks): string {
   return `{ ${dumpNow(marks, AFTER)}; ${report(marks, 'D', 0, '""')}; } 2>/dev/null\n`
 }
 
-/** The code comes through a pipe, like the state itself. What the shell has then is written down: given is not yet had. */
+/**
+ * The code comes through a pipe, like the state itself. What the shell has then is written down: given is not yet had.
+ */
 export function restoreLines(number: number, marks: Marks, code: Uint8Array, from: string): string {
   const variable = own(marks, 'r')
   const take = `${bindingPrelude([{ variable, value: code }], from)} && \\builtin eval "$${variable}"`

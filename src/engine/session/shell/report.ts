@@ -1,8 +1,8 @@
 /** Reads what a session's shell reports: NUL-separated fields between two marks that only we know. */
 
 /**
- * The fields of each kind, behind the kind and a number. `stages` are as many as the last pipeline had. The builtin, and the lines that bash
- * reports by itself with, write them in this order (a test compares all three).
+ * The fields of each kind, behind the kind and a number. `stages` are as many as the last pipeline had. The
+ * builtin, and the lines that bash reports by itself with, write them in this order (a test compares all three).
  */
 export const FIELDS = {
   /** The command ended. */

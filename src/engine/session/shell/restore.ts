@@ -1,11 +1,17 @@
-/** Bash code that gives a new shell the state of another one, without running any of the agent's code; and a look at whether it has it. */
+/**
+ * Bash code that gives a new shell the state of another one, without running any of the agent's
+ * code; and a look at whether it has it.
+ */
 import { quoteWord } from '../../plan/quote.js'
 import { isStartHook } from '../../../env/hooks.js'
 import { isBindingVariable } from '../../../secrets/deliver/binding.js'
 import { type Declaration } from './declarations.js'
 import { aliasesOf, isCarriedOn, OF_THE_SHELL, utf8, type ShellState } from './state.js'
 
-/** What killed the predecessor would kill its successor too; the others make bash act at its prompt, where our lines are. */
+/**
+ * What killed the predecessor would kill its successor too; the others make bash act at its
+ * prompt, where our lines are.
+ */
 const LEFT_OUT_OPTIONS =
   /^(?:errexit|noexec|onecmd|history|emacs|vi|monitor|posix|xtrace|verbose|interactive-comments)$/
 const LEFT_OUT_SHOPTS = /^(?:login_shell|restricted_shell)$/
@@ -23,8 +29,8 @@ export interface Present {
 }
 
 /**
- * The code is bytes (latin1), like the state. What can go wrong (a body that this bash does not parse) stands in an `eval` of its own, and
- * takes nothing else along.
+ * The code is bytes (latin1), like the state. What can go wrong (a body that this bash does not
+ * parse) stands in an `eval` of its own, and takes nothing else along.
  */
 export function restoreCode(state: ShellState, present: Present): string {
   const there = new Map(present.state?.variables.map(({ name, text }) => [name, text]))
@@ -92,8 +98,9 @@ function isCarriedTrap({ signal }: { readonly signal: string }): boolean {
 }
 
 /**
- * An integer variable evaluates what it is given, and the text of an array index can be a command: the value comes first, the attribute
- * after. Behind another word `name=(...)` is no assignment but a syntax error, so arrays need the bare word.
+ * An integer variable evaluates what it is given, and the text of an array index can be a
+ * command: the value comes first, the attribute after. Behind another word `name=(...)` is no
+ * assignment but a syntax error, so arrays need the bare word.
  */
 function restoreVariable({ name, flags, text }: Declaration): string[] {
   const word = /[aA]/.test(flags) ? '' : '\\builtin '

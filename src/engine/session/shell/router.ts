@@ -1,4 +1,7 @@
-/** Hands out the reports of a session's shell: to the command that waits for its end, or to the line that asked for something else. */
+/**
+ * Hands out the reports of a session's shell: to the command that waits for its end, or to the
+ * line that asked for something else.
+ */
 import type { ReportReceiver } from './answer.js'
 import type { Report } from './report.js'
 import type { CommandLine } from './way.js'

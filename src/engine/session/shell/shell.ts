@@ -1,4 +1,7 @@
-/** One live bash of a session: started once, given lines, heard through reports. It knows nothing of queues, timeouts or outcomes. */
+/**
+ * One live bash of a session: started once, given lines, heard through reports. It knows
+ * nothing of queues, timeouts or outcomes.
+ */
 import { randomBytes } from 'node:crypto'
 import { fstatSync, readSync, writeSync } from 'node:fs'
 import type { Pipe, Ward } from '../../../os/helper/launcher.js'
@@ -146,7 +149,9 @@ export class SessionShell {
     return this.#doom.isDoomed()
   }
 
-  /** Settles when it is known whether the shell has the builtin. Only the first command of a shell has to wait for it. */
+  /**
+   * Settles when it is known whether the shell has the builtin. Only the first command of a shell has to wait for it.
+   */
   get builtinKnown(): Promise<unknown> | null {
     if (this.#isBuiltinKnown || !this.#services.shellBuiltin) return null
     return within(this.#router.builtinKnown, SETTLE_LIMIT_MS).then(() => (this.#isBuiltinKnown = true))
@@ -174,7 +179,10 @@ export class SessionShell {
     }
   }
 
-  /** A command, in the way that was found for it. `whole`: nothing of an earlier one that stands behind it in the file can be reached. */
+  /**
+   * A command, in the way that was found for it. `whole`: nothing of an earlier one that stands
+   * behind it in the file can be reached.
+   */
   give({ way, line, file, fallback }: CommandLine, whole = true): void {
     if (file !== null) this.files.writeCommand(file, whole)
     this.#way = way
@@ -210,7 +218,10 @@ export class SessionShell {
     this.#router.fallback = null
   }
 
-  /** A shell that has read its line, waits for another one and has reported nothing no longer has the builtin: bash does the command itself. */
+  /**
+   * A shell that has read its line, waits for another one and has reported nothing no longer
+   * has the builtin: bash does the command itself.
+   */
   checkBuiltin(): void {
     const { fallback } = this.#router
     if (!fallback || !this.isIdle()) return
@@ -235,7 +246,8 @@ export class SessionShell {
       this.hearNow()
       // The builtin takes the orders away when it begins with a text.
       if (this.#way === 'native' && !this.isAtPrompt()) return
-      // Until it has become the program it looks like the shell; one that could not is gone, and has only a name in brackets.
+      // Until it has become the program it looks like the shell; one that could not is gone,
+      // and has only a name in brackets.
       const looks = descendantsOf(this.pid).map(commandLine)
       if (looks.some((line) => !line.startsWith('[') && line !== commandLine(this.pid))) return
       await new Promise((resolve) => setTimeout(resolve, 1))
@@ -273,19 +285,28 @@ export class SessionShell {
     return this.streams.attach(sinks, shared, moved)
   }
 
-  /** Its stdout is a report's for a moment after each answer; only a shell that waits for a line shows what it really is. */
+  /**
+   * Its stdout is a report's for a moment after each answer; only a shell that waits for a line
+   * shows what it really is.
+   */
   async #settled(): Promise<void> {
     for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS;)
       await new Promise((resolve) => setTimeout(resolve, 1))
   }
 
-  /** Whether the shell reads our lines: its stdin is theirs only then, every command that could take its time gets another one. */
+  /**
+   * Whether the shell reads our lines: its stdin is theirs only then, every command that could
+   * take its time gets another one.
+   */
   isAtPrompt(): boolean {
     const now = openFile(this.pid, 0)
     return now !== undefined && now === this.#ordersFile
   }
 
-  /** Whether it has read all of them and waits for more: one that has not been given the processor yet is runnable, not asleep. */
+  /**
+   * Whether it has read all of them and waits for more: one that has not been given the
+   * processor yet is runnable, not asleep.
+   */
   isIdle(): boolean {
     // So is one that waits for us to read its state, of which the pipe is full then.
     return this.isAtPrompt() && processFacts(this.pid)?.state === 'S' && !this.dumps.grows()
@@ -313,7 +334,8 @@ export class SessionShell {
   /** The call's last bytes have been read; nothing that comes later is the call's. */
   detach({ childless, waits }: { readonly childless: boolean; readonly waits: boolean }): { held: boolean } {
     this.streams.detach()
-    // No other processes before and none started: none now. Of those that bash has waited for, only the warden can have got any.
+    // No other processes before and none started: none now. Of those that bash has waited for,
+    // only the warden can have got any.
     this.#hasOtherProcesses = this.#hasOtherProcesses
       ? this.#hasCompany()
       : !childless && (waits ? this.#wardenHasCompany() : this.#hasCompany())
@@ -321,8 +343,8 @@ export class SessionShell {
   }
 
   /**
-   * Whatever was written before a report that just arrived has been read when this resolves: the kernel tells of all pipes that hold
-   * something at once, so what comes before the report is part of the same turn of the event loop.
+   * Whatever was written before a report that just arrived has been read when this resolves: the kernel tells of all
+   * pipes that hold something at once, so what comes before the report is part of the same turn of the event loop.
    */
   async caughtUp(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
@@ -374,7 +396,10 @@ export class SessionShell {
     return this.take(restoreCode(state, present))
   }
 
-  /** Runs the engine's own code (latin1) that changes what the shell holds; gives the state afterwards, or null when it did not answer. */
+  /**
+   * Runs the engine's own code (latin1) that changes what the shell holds; gives the state
+   * afterwards, or null when it did not answer.
+   */
   async take(text: string): Promise<ShellState | null> {
     this.files.ensure()
     const code = Buffer.from(text, 'latin1')

@@ -1,9 +1,13 @@
 /**
- * Watches for a shell that will not report: limits or missing builtins can keep it from doing so, and then it waits for the next line, and
- * the call would wait for ever. One timer serves all calls of a shell, so that a quick call costs none.
+ * Watches for a shell that will not report: limits or missing builtins can keep it from doing
+ * so, and then it waits for the next line, and the call would wait for ever. One timer serves
+ * all calls of a shell, so that a quick call costs none.
  */
 export const SOON_MS = 25
-/** A shell is at its prompt for a moment before and after every command; three times in a row this far apart means that it has nothing more to say. */
+/**
+ * A shell is at its prompt for a moment before and after every command; three times in a row
+ * this far apart means that it has nothing more to say.
+ */
 const LOOK_EVERY_MS = 400
 const LOOKS = 3
 

@@ -1,7 +1,8 @@
 /**
- * The pipes behind a session's stdout and stderr. While a process of an earlier call holds them, the next call gets new pipes, and every
- * descriptor of the shell that leads to the old ones follows. A process between the shell and a pipe (`exec > >(sed ...)`) cannot follow:
- * its pipe is read on, what it prints between two calls is shown with the next one, and a note says so.
+ * The pipes behind a session's stdout and stderr. While a process of an earlier call holds them,
+ * the next call gets new pipes, and every descriptor of the shell that leads to the old ones
+ * follows. A process between the shell and a pipe (`exec > >(sed ...)`) cannot follow: its pipe
+ * is read on, what it prints between two calls is shown with the next one, and a note says so.
  */
 import type { Note } from '../../../contract/note.js'
 import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
@@ -71,7 +72,8 @@ export class SessionStreams {
   }
 
   /**
-   * Hands the streams to a new call. `shared`: a process of an earlier call may still write into the old pipes, so the shell gets new ones.
+   * Hands the streams to a new call. `shared`: a process of an earlier call may still write
+   * into the old pipes, so the shell gets new ones.
    * `moved`: the agent may have pointed its stdout or stderr somewhere else. A stream that it closed is opened again.
    */
   async attach(sinks: Sinks, shared: boolean, moved: boolean): Promise<Attached> {
@@ -104,7 +106,10 @@ export class SessionStreams {
     }
   }
 
-  /** Makes a new pipe for a stream where that is necessary, and says which descriptors of the shell have to be opened on it. */
+  /**
+   * Makes a new pipe for a stream where that is necessary, and says which descriptors of the
+   * shell have to be opened on it.
+   */
   async #renew(
     side: keyof Sinks,
     fd: 1 | 2,
@@ -158,7 +163,10 @@ export class SessionStreams {
     return [...this.#old, ...(this.#out ? [this.#out] : []), ...(this.#err ? [this.#err] : [])]
   }
 
-  /** The processes that read what the shell writes and write into pipes of this session; their pipes are read on from here. */
+  /**
+   * The processes that read what the shell writes and write into pipes of this session; their
+   * pipes are read on from here.
+   */
   #findBetween(open: ReadonlyMap<number, OpenFile>): readonly number[] {
     const channels = this.#channels
     const own = new Set(channels.map(({ file }) => file))

@@ -2,8 +2,9 @@
 import { isRepeatable, isUsual, type CallText } from './call-text.js'
 
 /**
- * `program`: the builtin starts one program, without bash making a copy of itself. `native`: the builtin sources the command and reports its
- * end. `sourced`: bash does both by itself, with whatever else has to be said around the command.
+ * `program`: the builtin starts one program, without bash making a copy of itself. `native`:
+ * the builtin sources the command and reports its end. `sourced`: bash does both by itself,
+ * with whatever else has to be said around the command.
  */
 export type Way = 'program' | 'native' | 'sourced'
 

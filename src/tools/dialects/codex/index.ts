@@ -1,4 +1,7 @@
-/** Codex's unified exec: `exec_command` yields, `write_stdin` types and polls; what is alive after the yield has a session id. */
+/**
+ * Codex's unified exec: `exec_command` yields, `write_stdin` types and polls; what is alive
+ * after the yield has a session id.
+ */
 import type { ShellError } from '../../../contract/errors.js'
 import { noteTexts } from '../../../contract/note.js'
 import type { Job, JobInfo } from '../../../contract/job.js'
@@ -87,7 +90,10 @@ const execCommand: ToolSpec = {
   },
 }
 
-/** A command that did not become a session: refused, looked at only, or outside the sandbox, where it ends before the answer. */
+/**
+ * A command that did not become a session: refused, looked at only, or outside the sandbox,
+ * where it ends before the answer.
+ */
 function renderRan({ outcome, command }: Ran): ToolResult {
   if (outcome.refused)
     return {

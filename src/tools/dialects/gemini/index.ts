@@ -1,4 +1,6 @@
-/** Gemini's `run_shell_command`: a fresh shell per call, a labelled report, processes left behind named by their group. */
+/**
+ * Gemini's `run_shell_command`: a fresh shell per call, a labelled report, processes left behind named by their group.
+ */
 import type { JobInfo } from '../../../contract/job.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { RUNS, runOrStart } from '../../kinds.js'

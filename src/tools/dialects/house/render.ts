@@ -70,13 +70,17 @@ function noOutput({ outcome }: Ran): string {
   return outcome.status === 'running' ? '' : '(no output)'
 }
 
-/** Only what says something, and always the exit code: hosts show this half to the model too, and every field costs tokens. */
+/**
+ * Only what says something, and always the exit code: hosts show this half to the model too,
+ * and every field costs tokens.
+ */
 function ranJson(ran: Ran, maxMs: number): Record<string, unknown> {
   const { outcome, moved } = ran
   const { stdout, stderr, output, pipeStatus } = outcome
   const json = outcomeToJson(outcome)
   const running = outcome.status === 'running'
-  // Some hosts show the model nothing but this half: how to go on with a command that lives on or ran out of time must be here too.
+  // Some hosts show the model nothing but this half: how to go on with a command that lives on
+  // or ran out of time must be here too.
   const facts = running || outcome.status === 'timeout' ? [headline(ran, maxMs).slice(1, -1)] : []
   const notes = [...facts, ...noteTexts(outcome.notes)]
   return saying({
