@@ -44,6 +44,23 @@ describe('what the shell of a session holds is known', () => {
     ['hash -p /bin/rm tidy', 'tidy -rf /'],
     ['X=$(echo /)', 'rm -rf "$X"'],
     ['read -r Y <<< /', 'rm -rf "$Y"'],
+    ['pushd / >/dev/null; pushd /tmp >/dev/null', 'rm -rf ~1/*'],
+    ['pushd / >/dev/null; pushd /tmp >/dev/null', 'rm -rf ~+1/*'],
+    ['pushd / >/dev/null; pushd /tmp >/dev/null', 'rm -rf "${DIRSTACK[1]}"'],
+    ['pushd / >/dev/null; pushd /tmp >/dev/null', 'pushd && rm -rf *'],
+    ['pushd / >/dev/null; pushd /tmp >/dev/null', 'pushd +1; rm -rf *'],
+    ["shopt -s expand_aliases; alias r='rm -rf ' h='/'", 'r h'],
+    ["shopt -s expand_aliases; alias sudo='sudo ' zap='rm -rf /'", 'sudo zap'],
+    ['f() { g "$@"; }; g() { rm -rf "$2"; }', 'f a /'],
+    ['f() { rm -rf /; }; export -f f', 'bash -c f'],
+    ['export T=/', `bash -c 'rm -rf "$T"'`],
+    ['ls() { command rm "$@"; }', 'ls -rf /'],
+    ["IFS=,; L='rm,-rf,/'", '$L'],
+    ["C='rm -rf /'", 'eval "$C" &'],
+    ['CDPATH=/', 'cd usr && rm -rf *'],
+    ["P='$X'; X=/", 'rm -rf "${P@P}"'],
+    ['ln -sfn / away', 'rm -rf "$(readlink away)"'],
+    ['ln -sfn / away', 'rm -rf "$(realpath away)"/*'],
   ])('%s, then %s', async (first, last) => {
     expect(await judged(first, last)).toBe('deny')
   })
@@ -60,8 +77,21 @@ describe('what the shell of a session holds is known', () => {
     ['D=$(mktemp -d)', 'rm -rf "${D}"/*'],
     ['A=(-rf ./build)', 'rm "${A[@]}"'],
     ['set -- ./build', 'rm -rf "$1"/*'],
+    ['mkdir -p build; pushd build >/dev/null; pushd /tmp >/dev/null', 'rm -rf ~1/*'],
+    ['mkdir -p build; ln -sfn build now', 'rm -rf "$(readlink now)"'],
+    ["shopt -s expand_aliases; alias sudo='sudo ' ll='ls -l'", 'sudo ll'],
   ])('%s, then %s runs', async (first, last) => {
     expect(await judged(first, last)).toBe('allow')
+  })
+
+  test('a fork of the session knows it too', async () => {
+    const session = await engine.session('parent')
+    await session.run({ command: 'T=/; f() { rm -rf "$T"; }' })
+    const child = await session.fork('child')
+    for (const command of ['rm -rf "$T"', 'f'])
+      expect([command, (await engine.check(command, { session: 'child' })).decision]).toEqual([command, 'deny'])
+    await child.close()
+    await session.close()
   })
 
   test('a refusal that rests on what was not known yet asks the shell first', async () => {

@@ -1,9 +1,9 @@
-/** Shell builtins that change what later words mean: directories, variables, aliases, traps, code from text. */
+/** Shell builtins that change what later words mean: variables, aliases, traps, code from text. */
 import { assign } from '../words/assignments.js'
 import { parseScript } from '../words/syntax.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../words/text.js'
-import { resolvePath } from '../words/paths.js'
 import { type Call, fieldsOf, options, type Program } from './call.js'
+import { DIRECTORY_BUILTINS } from './directories.js'
 import { formatted } from './format.js'
 import { subscripted } from './subscripts.js'
 
@@ -28,39 +28,6 @@ export function judgeVariable(name: string, values: Alternatives, call: Pick<Cal
       if (value.includes('$(') || value.includes('`')) call.walker.prompt(plain(value), call.shell)
     }
   }
-}
-
-const cd: Program = ({ argv, shell, prefix }) => {
-  const { operands } = options(argv.slice(1))
-  const target = argv[1] === '-' ? '-' : operands[0]
-  const before = shell.cwd
-  const searched = ((prefix?.shell ?? shell).get('CDPATH').values[0] ?? '')
-    .split(':')
-    .filter((path) => path.startsWith('/'))
-  if (target === undefined) shell.cwd = shell.home
-  else if (target === '-') shell.cwd = shell.previousCwd
-  else
-    shell.cwd = unique(
-      [...(/^\.{0,2}\//.test(target) ? [] : searched), ...before].map((cwd) =>
-        target === '' ? cwd : resolvePath(plain(target), cwd),
-      ),
-    )
-  shell.previousCwd = before
-  return NOTHING
-}
-
-const pushd: Program = (call) => {
-  const operands = call.argv.slice(1).filter((arg) => !/^[-+]/.test(arg))
-  if (operands.length === 0) return NOTHING
-  call.shell.directoryStack = [...call.shell.directoryStack, call.shell.cwd]
-  cd({ ...call, argv: ['cd', ...operands] }, 'cd')
-  return ANYTHING
-}
-
-const popd: Program = ({ shell }) => {
-  shell.cwd = shell.directoryStack.at(-1) ?? ANYTHING
-  shell.directoryStack = shell.directoryStack.slice(0, -1)
-  return ANYTHING
 }
 
 const declare: Program = (call) => {
@@ -278,9 +245,7 @@ const readlineHook: Program = ({ argv, shell, walker }) => {
 const silent: Program = () => NOTHING
 
 export const BUILTINS: Readonly<Record<string, Program>> = {
-  cd,
-  pushd,
-  popd,
+  ...DIRECTORY_BUILTINS,
   export: declare,
   declare,
   typeset: declare,

@@ -59,6 +59,7 @@ const RUNS_OPTION: Readonly<
   tcpdump: { short: 'z', takes: 'ciwrCGWsFBEMTyZ' },
   scp: { short: 'S', takes: 'cFiJloPD' },
   sftp: { short: 'S', takes: 'bBcDFiJloPRs' },
+  sshfs: { takes: 'opF' },
   fzf: { long: ['preview', 'bind', 'execute'] },
   dpkg: { long: ['pre-invoke', 'post-invoke'] },
   ansible: { short: 'a', takes: 'mieulfcbKT' },
@@ -107,9 +108,9 @@ const runsOption: Program = (call, name) => {
     }
   }
   if (name === 'sftp' || name === 'lftp') shellEscapes(call, name)
-  if (name === 'scp' || name === 'sftp')
+  if (name === 'scp' || name === 'sftp' || name === 'sshfs')
     for (const option of given.all('o')) {
-      const local = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ](.*)$/is.exec(plain(option))?.[1]
+      const local = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|ssh_command)[= ](.*)$/is.exec(plain(option))?.[1]
       if (local) call.walker.tryScript(local, call.shell)
     }
   if (name === 'scp') {

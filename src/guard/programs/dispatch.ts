@@ -63,13 +63,19 @@ function inPrefix(call: Call): Call['shell'] {
   return call.shell
 }
 
-/** An alias is text in front of the arguments. Inside its own expansion it means the command again. */
+/** An alias is text in front of the arguments; when it ends in a blank, the next word may be one too. Inside its own expansion it means the command again. */
 function expandAlias(call: Call, name: string, text: string): Alternatives {
   const before = call.shell.positionalWays
   call.shell.aliases.delete(name)
-  call.shell.positional = call.argv.slice(1)
+  let line = text
+  let words = call.argv.slice(1)
+  for (let next; /[ \t]$/.test(line) && (next = call.shell.aliases.get(words[0] ?? '')) !== undefined;) {
+    line += next
+    words = words.slice(1)
+  }
+  call.shell.positional = words
   try {
-    return call.walker.script(`${text} "$@"`, call.shell, call.stdin)
+    return call.walker.script(`${line} "$@"`, call.shell, call.stdin)
   } finally {
     call.shell.positionalWays = before
     if (!call.shell.aliases.has(name)) call.shell.aliases.set(name, text)

@@ -3,7 +3,7 @@
  * renamers; and those whose option names an output.
  */
 import { plain, TREE } from '../words/text.js'
-import { options, type Program, table } from './call.js'
+import { basename, options, type Program, table } from './call.js'
 
 /** `gzip FILE` leaves FILE.gz and takes FILE away; to standard output, or with -k, it does not. */
 const compress: Program = (call, name) => {
@@ -50,11 +50,11 @@ const writesOperand =
     return undefined
   }
 
-/** `aria2c -d DIR -o NAME`. */
+/** `aria2c -d DIR -o NAME`, or the name in the address. */
 const aria2c: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'dox', long: ['dir', 'out'] })
-  const name = given.get('o', 'out')
-  if (name !== undefined)
+  const out = given.get('o', 'out')
+  for (const name of out === undefined ? given.operands.map((url) => basename(url)) : [out])
     call.walker.effect('overwrite', `${given.get('d', 'dir') ?? '.'}/${name}`, call.shell, call.argv)
   return undefined
 }

@@ -95,9 +95,11 @@ const baseName: Program = ({ argv }) => [
   isConstant(argv[1] ?? '') ? `${basename(argv[1] ?? '').replace(argv[2] ?? '\0', '')}\n` : UNKNOWN,
 ]
 
-const realpath: Program = ({ argv, shell }) => {
+const realpath: Program = ({ argv, shell, walker }) => {
   const [path] = options(argv.slice(1)).operands
-  return path === undefined ? ANYTHING : shell.cwd.map((cwd) => `${resolvePath(path, cwd)}\n`)
+  if (path === undefined) return ANYTHING
+  const paths = shell.cwd.map((cwd) => resolvePath(path, cwd))
+  return paths.map((named) => `${walker.disk.behind(named, true) ?? named}\n`)
 }
 
 /** `du -a`, `tree -fi`, `rg --files`: every path below the directories they are given. */
@@ -173,7 +175,7 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   yes,
   getent,
   mktemp,
-  jq,
+  ...table(['jq', 'yq'], jq),
   ...table(['locate', 'mlocate', 'plocate', 'slocate'], locate),
   which,
   whereis: which,

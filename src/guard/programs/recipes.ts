@@ -1,6 +1,6 @@
 /** Small languages whose programs hold commands: m4, just, cmake scripts, jq that prints, packages with scripts. */
 import { activate, type Alternatives, ANYTHING, NOTHING, plain, UNKNOWN } from '../words/text.js'
-import { type Call, known, options, type Program } from './call.js'
+import { type Call, fieldsOf, known, options, type Program } from './call.js'
 import { targets } from './find.js'
 import { cmake as cmakeTools } from './removal.js'
 
@@ -18,9 +18,12 @@ function contents(call: Call, file: string): Alternatives {
 
 export const m4: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'DUIoLlFR', long: ['define', 'include'] })
-  for (const text of [...texts(call, given.operands), ...given.all('D', 'define').map(plain)])
-    for (const match of text.matchAll(/\be?syscmd\(\s*[`"']?([^)]*?)['"]?\s*\)/g))
-      call.walker.tryScript(match[1] ?? '', call.shell)
+  const defined = given.all('D', 'define').map(plain)
+  for (const text of [...texts(call, given.operands), ...defined])
+    for (const match of text.matchAll(/\be?syscmd\(\s*[`"']?([^)]*?)['"]?\s*\)/g)) {
+      const value = defined.find((one) => one.startsWith(`${match[1]}=`))?.slice(`${match[1]}=`.length)
+      call.walker.tryScript(value ?? match[1] ?? '', call.shell)
+    }
   return undefined
 }
 
@@ -53,23 +56,26 @@ export const cmake: Program = (call, name) => {
         (match[1] ?? '').replace(/\b(?:WORKING_DIRECTORY|RESULT_VARIABLE|OUTPUT_\w+)\b.*/s, ''),
         call.shell,
       )
-    for (const match of text.matchAll(/\bfile\s*\(\s*(REMOVE(?:_RECURSE)?|WRITE|RENAME)\s+"?([^\s")]+)/gi))
-      call.walker.effect(
-        /RECURSE|RENAME/i.test(match[1] ?? '') ? 'delete-tree' : 'overwrite',
-        match[2] ?? '',
-        call.shell,
-        call.argv,
-      )
+    for (const [, verb = '', rest = ''] of text.matchAll(
+      /\bfile\s*\(\s*(REMOVE(?:_RECURSE)?|WRITE|RENAME)\s+([^)]*)/gi,
+    ))
+      for (const word of /^REMOVE/i.test(verb) ? fieldsOf(rest) : fieldsOf(rest).slice(0, 1))
+        call.walker.effect(
+          /RECURSE|RENAME/i.test(verb) ? 'delete-tree' : 'overwrite',
+          word.replaceAll('"', '').replace(/\$ENV\{(\w+)\}/g, (_, name) => call.shell.get(name).values[0] ?? ''),
+          call.shell,
+          call.argv,
+        )
   }
   return cmakeTools(call, name)
 }
 
-/** `jq -nr '"text"'` prints text, `jq -r .x` what the input holds there. */
-export const jq: Program = (call) => {
+/** `jq -nr '"text"'` prints text, `jq -r .x` what the input holds there; yq prints text without being asked. */
+export const jq: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 'LfC', long: ['arg', 'argjson', 'indent', 'from-file'] })
   const filter = plain(given.operands[0] ?? '')
   const literal = /^\s*("(?:[^"\\]|\\.)*")\s*$/.exec(filter)?.[1]
-  const raw = given.has('r', 'raw-output', 'j', 'join-output')
+  const raw = name === 'yq' || given.has('r', 'raw-output', 'j', 'join-output')
   if (literal === undefined) return raw ? fieldOf(filter, call.stdin) : undefined
   try {
     return [`${raw ? String(JSON.parse(literal)) : literal}\n`]
@@ -104,7 +110,7 @@ export const locate: Program = (call) => {
 }
 
 /** `npm pkg set scripts.x=CMD`, `npm run x` with a package.json that this command wrote. */
-export const npmScripts: Program = (call) => {
+export const npmScripts: Program = (call, name) => {
   const [verb = '', ...rest] = options(call.argv.slice(1), { short: 'w', long: ['prefix', 'workspace'] }).operands.map(
     plain,
   )
@@ -118,7 +124,11 @@ export const npmScripts: Program = (call) => {
   if (shell !== undefined) call.walker.code(shell)
   if (shell !== undefined && shell.includes('/')) call.walker.external([shell], call.shell.fork(), null)
   if (verb === 'set-script') call.walker.tryScript(rest.slice(1).join(' '), call.shell)
-  if (!/^(?:run|run-script|rum|test|t|start|stop|restart|install|i|ci|publish|pack|prepare)$/.test(verb))
+  // The others run a script by its name alone.
+  if (
+    name === 'npm' &&
+    !/^(?:run|run-script|rum|test|t|start|stop|restart|install|i|ci|publish|pack|prepare)$/.test(verb)
+  )
     return undefined
   for (const text of call.walker.streams.contents('package.json', call.shell)) {
     if (!known(text)) continue
@@ -145,10 +155,12 @@ export const sevenZip: Program = (call) => {
   return undefined
 }
 
-/** `qemu-img convert SOURCE TARGET` and its like write their last operand. */
+/** `qemu-img convert SOURCE TARGET` and its like write their last operand, `create FILE SIZE` its first. */
 export const qemuImage: Program = (call) => {
   const [verb = '', ...rest] = options(call.argv.slice(1), { short: 'fOotSmlBbFUTr' }).operands
-  const target = plain(verb) === 'dd' ? rest.find((word) => word.startsWith('of='))?.slice(3) : rest[rest.length - 1]
+  const sized = /^(?:create|resize)$/.test(plain(verb))
+  const target =
+    plain(verb) === 'dd' ? rest.find((word) => word.startsWith('of='))?.slice(3) : rest[sized ? 0 : rest.length - 1]
   if (/^(?:convert|dd|create|commit|resize)$/.test(plain(verb)) && target !== undefined)
     call.walker.effect('overwrite', target, call.shell, call.argv)
   return NOTHING

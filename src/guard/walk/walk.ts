@@ -434,9 +434,8 @@ export class Walker implements Runner {
     this.code(text)
     if (!/[$`]/.test(text)) return [text]
     return this.budget.deeper(() => {
-      const script = parseLoosely(`: "${text.replace(/["]/g, '\\"')}"`)
-      this.statements(script.commands, shell.fork(), null)
-      return ANYTHING
+      const script = parseLoosely(`builtin printf %s "${text.replace(/["]/g, '\\"')}"`)
+      return this.read(() => this.statements(script.commands, shell.fork(), null))
     })
   }
 }

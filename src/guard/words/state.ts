@@ -46,7 +46,8 @@ export class ShellState {
   changes = 0
   private directory: Alternatives
   private before: Alternatives
-  directoryStack: Alternatives[] = []
+  /** Below the current directory, the top first. */
+  directoryStack: readonly Alternatives[] = []
   private parameters: readonly (readonly string[])[] | null = null
   arg0 = 'bash'
   /** `set -u`: a variable that was never set ends the shell. */
@@ -74,6 +75,11 @@ export class ShellState {
   set cwd(directory: Alternatives) {
     if (!isSame(directory, this.directory)) this.changes++
     this.directory = directory
+  }
+
+  /** As `dirs` prints them: `~0` is the current one. */
+  get directories(): readonly Alternatives[] {
+    return [this.cwd, ...this.directoryStack]
   }
 
   /** Where `cd -` goes: `$OLDPWD`, which a command may assign as well. */
@@ -233,7 +239,7 @@ export class ShellState {
     for (const [name, items] of Object.entries(arrays ?? {}))
       this.variables.set(name, { values: [items[0] ?? ''], items })
     if (references) this.references = new Map(Object.entries(references))
-    if (directories) this.directoryStack = directories.map((directory) => [directory]).reverse()
+    if (directories) this.directoryStack = directories.map((directory) => [directory])
     for (const [name, path] of Object.entries(hashed ?? {})) this.aliases.set(name, path)
   }
 
@@ -247,8 +253,7 @@ export class ShellState {
     if (this.positional && this.positional !== before.positional && this.positional.every(isConstant))
       now.positional = this.positional
     if (this.references.size > 0) now.references = Object.fromEntries(this.references)
-    if (this.directoryStack.length > 0)
-      now.directories = this.directoryStack.map(([directory]) => directory ?? UNKNOWN).reverse()
+    if (this.directoryStack.length > 0) now.directories = this.directoryStack.map(([directory]) => directory ?? UNKNOWN)
     return Object.keys(now).length > 0 ? now : undefined
   }
 
@@ -264,6 +269,8 @@ export class ShellState {
   private unassigned(name: string): Variable {
     if (name === 'PWD') return { values: this.cwd }
     if (name === 'OLDPWD') return { values: this.before }
+    if (name === 'DIRSTACK')
+      return { values: this.cwd, items: this.directories.map(([directory]) => directory ?? UNKNOWN) }
     const known = Object.hasOwn(this.around.variables, name) ? this.around.variables[name] : undefined
     if (known !== undefined) return { values: [known] }
     switch (name) {

@@ -79,6 +79,8 @@ function homeOf(prefix: string, shell: ShellState): Alternatives | undefined {
   if (name === '') return shell.home.map((home) => home || shell.around.home)
   if (name === '+') return shell.cwd
   if (name === '-') return shell.previousCwd
+  const place = /^([-+]?)(\d{1,4})$/.exec(name)
+  if (place) return shell.directories.at(place[1] === '-' ? -1 - Number(place[2]) : Number(place[2]))
   if (name === 'root') return ['/root']
   return /^[A-Za-z_][\w.-]*$/.test(name) ? [`/home/${name}`] : undefined
 }

@@ -1,6 +1,6 @@
 /** Approvals cannot be forged: whatever a command of an engine does, its yes does not count, and a yes counts for what was shown only. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -99,8 +99,12 @@ describe('files', () => {
 
   test('a file that says "granted" means nothing', async () => {
     const { stateDir, engine, id } = await asked()
-    for (const name of [`${id}.granted`, `${'0'.repeat(64)}.granted`])
-      writeFileSync(join(stateDir, 'approvals', name), '')
+    const folder = join(stateDir, 'approvals')
+    const watch = await lookOnce(stateDir, null, 20_000)
+    const digest = shownDigest(openQuestions(watch, stateDir).find((each) => each.id === id)!)
+    watch.close()
+    for (const name of [`${id}.granted`, `${'0'.repeat(64)}.granted`]) writeFileSync(join(folder, name), '')
+    linkSync(join(folder, `${id}.json`), join(folder, `${digest}.granted`))
     expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
   })
 })
