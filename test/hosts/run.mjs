@@ -308,7 +308,8 @@ async function hook(host) {
   expect(/etc.hostname/.test(seen[1]), `a read-only command did not pass: ${said}`)
   expect(/0|exit/i.test(seen[2]) && !/cerith/.test(seen[2]), `text about rm was blocked: ${said}`)
   expect(
-    audit.map(({ status }) => status).join() === 'deny,allow,allow' && audit.every(({ client }) => client === host),
+    audit.map(({ status }) => status).join() === 'deny,allow,allow' &&
+      audit.every(({ client }) => client === (host === 'claude' ? 'claude-code' : host)),
     `the audit log has ${JSON.stringify(audit)}`,
   )
   const asked = await show(['--set', 'policy.preset=careful'], ['curl -s http://127.0.0.1:9/'])
