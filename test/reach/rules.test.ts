@@ -1,5 +1,15 @@
 /** Rules of reach that no other file shows: each of these fails when its rule is broken. */
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { arrive } from '../../src/reach/arrive/arrive.js'
@@ -52,6 +62,14 @@ describe('directories there', () => {
       )
       expect(words?.find((word) => word.endsWith('/sock'))).toMatch(new RegExp(`^${uploadDir}/`))
     }
+  })
+
+  test('an engine that ended in order leaves no run directory', async () => {
+    const { engine, name } = await linked()
+    await engine.run({ command: 'true' })
+    expect(existsSync(runDirectory(name))).toBe(true)
+    await engine.close()
+    await expect.poll(() => existsSync(runDirectory(name)), { timeout: 30_000 }).toBe(false)
   })
 
   test('code is named by its whole digest and its kind of machine; names in shared directories by user and a random part', async () => {

@@ -7,7 +7,7 @@
  * 3. The first client's options make the engine; later ones must bring the same.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
+import { linkSync, readFileSync, rmdirSync, rmSync, unlinkSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -197,7 +197,19 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
   wait(Math.max(FIRST_CLIENT_MS, settings.leaseMs))
   await finished
   server.close()
+  removeRunDirectory(settings.runDir)
   return true
+}
+
+/** Unless a new engine was started here meanwhile: then the pid is another's, or its socket keeps the directory. */
+function removeRunDirectory(runDir: string): void {
+  try {
+    if (Number(readFileSync(join(runDir, 'pid'), 'utf8')) !== process.pid) return
+    for (const name of ['pid', 'log']) rmSync(join(runDir, name), { force: true })
+    for (const dir of [join(runDir, 'run'), runDir]) rmdirSync(dir)
+  } catch {
+    // Jobs that outlive the engine have files there, or the directory is gone already.
+  }
 }
 
 function hereAndNow(engine: Engine): Omit<Welcome, 'begun'> {
