@@ -10,7 +10,7 @@ import { commandLine, isAlive } from '../../os/proc.js'
 import { inputWaitBelow } from '../../os/wait-state.js'
 import { join } from 'node:path'
 import { looksLikePrompt, openLine, promptText } from '../terminal/prompt.js'
-import { alternateScreenAsked, lineEditorAsked } from '../terminal/modes.js'
+import { wholeScreenAsked, lineEditorAsked } from '../terminal/modes.js'
 
 /** Silence before the first look, and the time between two that must agree. */
 export const SILENCE_MS = 400
@@ -54,7 +54,7 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
     readStored(dir, 'output.log', Math.max(0, total - TAIL_BYTES), TAIL_BYTES).bytes,
   )
   const hidden = terminal !== null && terminal.canonical && !terminal.echo
-  const fullScreen = terminal !== null && !terminal.canonical && alternateScreenAsked(dir)
+  const fullScreen = terminal !== null && !terminal.canonical && wholeScreenAsked(dir)
   // The kernel's line editing without echo: a password. Without its line editing: a full screen
   // program, or one with a line editor of its own.
   const certain = wait === 'reads' || hidden || fullScreen
@@ -63,7 +63,7 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
     looksLikePrompt(tail) || (wait === 'listens' && raw && (openLine(tail).trim() !== '' || lineEditorAsked(dir)))
   if (!certain && !asks) return null
   const line = pid === null ? '' : commandLine(pid)
-  // A builtin that reads is the shell itself, whose words are ours and not the command's.
+  // A builtin that reads is the shell itself: its command line is cerith's, not the agent's.
   const program = line.includes('__cerith') ? '' : line.slice(0, 80)
   const said = promptText(tail)
   // What an editor drew last says nothing; a pager has a line for it.
@@ -71,7 +71,7 @@ export async function waitsForInput(job: Watched): Promise<Waiting | null> {
   return { prompt: job.mask(prompt), hidden, fullScreen, program: job.mask(program) }
 }
 
-/** What to tell the one who started it. */
+/** The note for the caller that started it. */
 export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string): Note {
   const what = hidden
     ? 'wants a password or another hidden answer'

@@ -14,6 +14,13 @@ export function alternateScreenAsked(dir: string): boolean {
   return lastSwitch(dir, '\x1b[?1049h', '\x1b[?1049l')
 }
 
+/**
+ * Whether a program draws the whole screen: the alternate one, or, as `top`, with its own cursor keys and no cursor.
+ */
+export function wholeScreenAsked(dir: string): boolean {
+  return alternateScreenAsked(dir) || (applicationCursorAsked(dir) && lastSwitch(dir, '\x1b[?25l', '\x1b[?25h'))
+}
+
 /** Whether a line editor is at work: it switches pasting on while it reads a line, and off when it has one. */
 export function lineEditorAsked(dir: string): boolean {
   return lastSwitch(dir, '\x1b[?2004h', '\x1b[?2004l')

@@ -158,6 +158,20 @@ describe.skipIf(!findHelper())('input', () => {
     await Promise.all([terminal.kill({ graceMs: 0 }), pipe.kill({ graceMs: 0 })])
   })
 
+  test('a program that draws the whole screen without the alternate one, as top does, asks for keys and not with its last row', async () => {
+    const job = await engine.start({
+      command: String.raw`stty -icanon -echo; printf '\e[?1h\e=\e[?25l\e[H\e[2JTasks: 2\r\n  PID USER\r\n  471 root  bash'; head -c 1 > /dev/null; printf '\e[?1l\e[?25h\r\nMore? '; head -c 1`,
+      pty: true,
+    })
+    expect(await job.wait({ input: true, timeoutMs: 20_000 })).toMatchObject({
+      reason: 'input',
+      match: '(full-screen program: head -c 1)',
+    })
+    await job.send({ text: 'q' })
+    expect(await job.wait({ input: true, timeoutMs: 20_000 })).toMatchObject({ reason: 'input', match: 'More?' })
+    await job.kill({ graceMs: 0 })
+  })
+
   test('arrows follow the mode that the program asked for', async () => {
     const job = await engine.start({
       command: String.raw`stty raw -echo; printf '\033[?1hready'; head -c 3 | od -c; printf '\033[?1lagain'; head -c 3 | od -c`,
