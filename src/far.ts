@@ -6,7 +6,7 @@ import { createEngine } from './engine/engine.js'
 import { readKey, serveFar } from './reach/far/serve.js'
 
 const [runDir = '', baseDir = '', leaseMs = ''] = process.argv.slice(2)
-// The channel that started us may hang up; the lease decides.
+// The channel that started this process may hang up; the lease decides when it ends.
 process.on('SIGHUP', () => {})
 void serveFar({ runDir, baseDir, leaseMs: Number(leaseMs), key: readKey(runDir), createEngine }).then(() =>
   process.exit(0),

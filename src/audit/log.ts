@@ -14,7 +14,7 @@ export interface AuditLogOptions {
   readonly file: string
   readonly maxBytes?: number
   readonly keepFiles?: number
-  /** A second place for the end of the log, out of reach of who can write the first. */
+  /** A second place for the end of the log, which a process that can write the first should not reach. */
   readonly headCopy?: string
   /** Told once when lines cannot be written, and why. */
   readonly onProblem?: (message: string) => void

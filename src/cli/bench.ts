@@ -97,7 +97,7 @@ async function measure({ name, rounds, ours, theirs }: Row, signal: AbortSignal)
   }
   for (let i = 0; i < 3; i++) await Promise.all([ours(), theirs()])
   for (let i = 0; i < rounds && (i < 2 || !signal.aborted); i++) {
-    // Who goes first changes, so that neither always runs on a warmer cache.
+    // The order changes, so that neither always runs on a warmer cache.
     if (i % 2 === 0) times.ours.push(await time(ours))
     times.theirs.push(await time(theirs))
     if (i % 2 === 1) times.ours.push(await time(ours))

@@ -3,7 +3,10 @@ import { existsSync } from 'node:fs'
 import { ShellError } from '../contract/errors.js'
 import type { Io } from './io.js'
 
-/** The same directory, unless it is ours and was deleted under us: that has another way out than a mistyped one. */
+/**
+ * The same directory. When it is the current one and was deleted, the error says so: the way
+ * out is another than for a mistyped one.
+ */
 export function directoryFor(wanted: string, io: Io): string {
   if (wanted === io.cwd && !existsSync(wanted))
     throw new ShellError(

@@ -3,7 +3,7 @@ import type { Outcome } from '../contract/outcome.js'
 import { signalNumber } from '../os/signals.js'
 import { EXIT } from './io.js'
 
-/** `stoppedBy`: the signal that made us stop the command, if one did. */
+/** `stoppedBy`: the signal to `cerith` that stopped the command, if one did. */
 export function exitCodeOf(outcome: Outcome, stoppedBy: string | null = null): number {
   if (outcome.status === 'refused') return EXIT.refused
   if (outcome.status === 'error') return EXIT.error

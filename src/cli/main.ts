@@ -3,7 +3,7 @@ import { runCli } from './program.js'
 import { EXIT } from './io.js'
 import { processIo } from './process-io.js'
 
-/** So long the reader of our output is waited for when a signal has told us to end. */
+/** After a signal to end, the reader of the output is waited for so long. */
 const PATIENCE_MS = 1_000
 const SIGPIPE = 13
 

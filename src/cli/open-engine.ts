@@ -14,7 +14,10 @@ import { visible } from '../output/visible.js'
 
 export interface EngineUse {
   readonly flags?: readonly string[] | undefined
-  /** The session that will be used: its saved state is ours alone from before it is read until it is written back. */
+  /**
+   * The session that will be used: no other process uses its saved state from before it is read
+   * until it is written back.
+   */
   readonly session?: string | undefined
   /**
    * The directory that the command is to run in, absolute. Verbs that run nothing leave it out,
@@ -106,7 +109,7 @@ export async function lockSession(name: string, io: Io): Promise<() => void> {
 
 /** `y` once, `s` for the rest of the session, anything else is no. */
 async function askPerson(question: ApprovalQuestion, io: Io): Promise<ApprovalAnswer | null> {
-  // On a terminal that an agent was given, the one who types is the agent.
+  // On a terminal that an engine started, the agent types, not a person.
   if (!io.person || io.insideEngine) return null
   io.err.write(
     `\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`,

@@ -26,7 +26,7 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
       for (const listener of listeners) listener()
     }
   }
-  // Without a listener a reader that leaves early (`| head`) would end us with a stack trace.
+  // Without a listener a reader that leaves early (`| head`) would end this process with a stack trace.
   stream.on('error', fail)
   // Node lets a terminal that was stopped (C-s) stop the whole process, its timers and signals too. Its
   // handle is a description of our own, so this changes nothing for other programs on the terminal.
@@ -89,7 +89,9 @@ function isPipe(fd: number): boolean {
   }
 }
 
-/** Pipes are: Node makes its descriptor one that does not wait. A terminal has another descriptor in Node than ours. */
+/**
+ * True of pipes: Node makes its descriptor one that does not wait. For a terminal Node opens a descriptor of its own.
+ */
 function takesAtOnce(stream: NodeJS.WriteStream, fd: number): boolean {
   try {
     return !stream.isTTY && (fstatSync(fd).isFIFO() || fstatSync(fd).isSocket())

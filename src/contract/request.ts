@@ -83,7 +83,7 @@ export interface RunRequest {
   /** Makes the id of a job that this run becomes. Default `shell_` + 8 hex. */
   readonly newId?: () => string
   readonly door?: Door
-  /** Who asks, for the record and for those who watch, e.g. the name of an MCP client. */
+  /** The client that asks, e.g. the name of an MCP client: shown in the audit log, `cerith ps` and the page. */
   readonly client?: string
   /** Run this one command outside the engine's sandbox, for this reason: a person is always asked. */
   readonly outside?: string

@@ -10,7 +10,7 @@ export function nonInteractiveDefaults(inherited: Variables, given: Variables): 
   const added: Record<string, string> = {}
   for (const [name, value] of Object.entries(ALWAYS)) added[name] = value
   for (const [name, value] of Object.entries(UNLESS_EXPORTED)) if (inherited[name] === undefined) added[name] = value
-  // Node warns on every start when both are set, and who forces colours means it.
+  // Node warns on every start when both are set, and colours that the caller forces are wanted.
   if (!wantsColour(inherited) && !wantsColour(given) && inherited['NO_COLOR'] === undefined) added['NO_COLOR'] = '1'
   Object.assign(added, utf8Locale({ ...inherited, ...given }))
   for (const name of Object.keys(given)) delete added[name]

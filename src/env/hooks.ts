@@ -6,7 +6,7 @@
 /**
  * `hook`: a loader, shell, interpreter or tool runs what it names. Never handed on, not even when given for one call.
  * `redirect`: it moves where a tool looks (modules, repositories, caches, names). Dropped when
- * inherited; who gives it for one call means it.
+ * inherited; one that is given for a single call is wanted.
  */
 export type HookKind = 'hook' | 'redirect'
 

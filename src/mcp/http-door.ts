@@ -143,7 +143,7 @@ async function answer(
   await sendResponse(await route(request, room), outgoing)
 }
 
-/** Everything that can be said without knowing who it is. */
+/** Everything that can be answered before the token is looked at. */
 function turnAway(incoming: IncomingMessage, { hostnames }: DoorOptions): Response | null {
   const local = [...localhostAllowedHostnames(), ...hostnames]
   // A page of another site may reach this port through a name that resolves here; its Host or Origin gives it away.

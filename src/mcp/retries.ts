@@ -90,7 +90,7 @@ export class Retries<T> {
   }
 }
 
-/** Waits for the answer; when the last one who waits is gone for good, the command is stopped. */
+/** Waits for the answer; when the last waiting caller is gone for good, the command is stopped. */
 async function join<T>(entry: Entry<T>, { signal, returnMs }: RetryOptions<T>): Promise<T> {
   entry.waiting += 1
   if (entry.leaving) clearTimeout(entry.leaving)

@@ -12,7 +12,7 @@ import { LineTransport } from './line-transport.js'
 import { settingsOf, type ServeOptions, type Settings } from './options.js'
 import { guardStdout } from './stdout-guard.js'
 
-/** Another place may have to remove what it made for us. */
+/** A far engine may have to remove what it made (a container, a pod). */
 const CLOSE_ELSEWHERE_MS = 10_000
 
 export interface StdioOptions extends ServeOptions {

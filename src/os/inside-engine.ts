@@ -28,6 +28,6 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return '' // Gone, or another user's: such an ancestor is not ours.
+    return '' // Gone, or another user's: such an ancestor is no engine of this user.
   }
 }

@@ -6,7 +6,7 @@ const LIMIT_MS = 5_000
 
 /** Null when the shell does not answer in time or says nothing useful; the host's own PATH is used then. */
 export function loginPath(shell: string = process.env['SHELL'] ?? '/bin/bash'): Promise<string | null> {
-  // Start-up files print all sorts of things: only what stands between two marks is ours.
+  // Start-up files print all sorts of things: only what stands between the two marks is the answer.
   const mark = randomBytes(8).toString('hex')
   return new Promise((resolve) => {
     const child = execFile(

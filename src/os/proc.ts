@@ -1,4 +1,4 @@
-/** Looks at processes through /proc. A pid is only ours together with its start time; a zombie is not alive. */
+/** Looks at processes through /proc. A pid names a process only together with its start time; a zombie is not alive. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { ShellError } from '../contract/errors.js'
 

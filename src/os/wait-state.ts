@@ -9,7 +9,7 @@ import { childrenOf, processFacts } from './proc.js'
  * `reads`: a main thread sleeps in a read of the input, so nothing happens before input comes.
  * `listens`: the input is among the things that it waits for (an event loop, an editor, a
  * connection); whether it asks is for the screen to say.
- * `hidden`: the kernel does not let us look (another user's process, e.g. sudo).
+ * `hidden`: the kernel allows no look (another user's process, e.g. sudo).
  */
 export type InputWait = 'reads' | 'listens' | 'hidden' | 'none'
 

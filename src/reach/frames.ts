@@ -42,7 +42,7 @@ export function framesOf(kind: string, payload: string): Buffer[] {
   return frames
 }
 
-/** Thrown by a reader when what came cannot be ours; the link is closed and not opened again at once. */
+/** Thrown by a reader when what came was sent by no engine; the link is closed and not opened again at once. */
 export class BadFrame extends Error {}
 
 /** Cuts a byte stream into messages. `onMessage` gets whole ones only. */

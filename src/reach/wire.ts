@@ -19,7 +19,7 @@ export class Wire {
   heardAt = performance.now()
   closed = false
 
-  /** `onBad` is told why when something came that cannot be ours; nothing is read after that. */
+  /** `onBad` is told why when something came that no engine sends; nothing is read after that. */
   constructor(
     ends: WireEnds | Duplex,
     onMessage: (kind: string, payload: Buffer) => void,

@@ -80,7 +80,7 @@ export interface ToolSpec {
 
 export interface Dialect {
   readonly name: string
-  /** One line for people who choose. */
+  /** One line for the list of dialects. */
   readonly summary: string
   readonly policy: Policy
   readonly tools: readonly ToolSpec[]

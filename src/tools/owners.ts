@@ -9,7 +9,10 @@ export const HOST_LABEL = 'mcp_host'
 /** The connection through which it was started, where a server has several. */
 export const CONNECTION_LABEL = 'mcp_connection'
 
-/** Who else started it; null for jobs of this connection of this engine, and for those that no server started. */
+/**
+ * The other client that started it; null for jobs of this connection of this engine, and for
+ * those that no server started.
+ */
 export function otherOwner({ labels }: Pick<JobInfo, 'labels'>, engineId: string, mine: Labels = {}): string | null {
   const server = labels[SERVER_LABEL]
   if (server === undefined) return null

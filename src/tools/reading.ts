@@ -150,7 +150,7 @@ async function wholeLines(job: Job, stream: StreamName, since: number): Promise<
 
 const LONGEST_HALF_LINE = 65_536
 
-/** Where a reader stands who was shown the output of a command that then went on as a job. */
+/** The reading position after the output of a command was shown and the command went on as a job. */
 export async function positionAfter(job: Job, outcome: Outcome, shape: OutputShape): Promise<Position> {
   const shown: [StreamName, string][] =
     outcome.output === null

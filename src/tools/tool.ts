@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly door?: Door
   /** The reason why this one command is to run outside the sandbox; the tools read it from their own fields. */
   readonly outside?: string
-  /** Who calls, for those who watch and for the record. */
+  /** The client that calls, as `cerith ps`, the page and the audit log show it. */
   readonly client?: string
   /** Called when a wait for a line or a port ran out, by callers that can tell when it comes true after all. */
   readonly later?: (missed: MissedWait) => void

@@ -69,7 +69,7 @@ export async function openDoor({
   }
 }
 
-/** Resolves when it is known who it is, or that it is a stranger. Nothing is said before. */
+/** Resolves when the peer has been judged; nothing is sent to it before. */
 function meet(socket: WebSocket, ui: Desk): Promise<void> {
   return new Promise((resolve) => {
     let page: ReturnType<Desk['admit']> | null = null

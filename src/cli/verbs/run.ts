@@ -1,4 +1,4 @@
-/** `cerith run`: the command's output as it comes, its exit code as ours, and nothing left behind. */
+/** `cerith run`: the command's output as it comes, its exit code as that of `cerith`, and nothing left behind. */
 import { resolve } from 'node:path'
 import type { Engine, RunHandle, Session } from '../../contract/engine.js'
 import { outcomeToJson } from '../../contract/outcome.js'

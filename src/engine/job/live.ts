@@ -56,7 +56,7 @@ export class JobNews {
     this.wake(event.kind === 'output' ? event.id : event.info.id)
   }
 
-  /** For those who wait for a job without listening to all of them. */
+  /** For callers that wait for one job without listening to all of them. */
   wake(id: string): void {
     for (const wake of Array.from(this.#changes.get(id) ?? [])) wake()
   }

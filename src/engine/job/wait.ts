@@ -55,7 +55,7 @@ export async function waitForJob(job: Waited, options: WaitOptions): Promise<Wai
   }
 }
 
-/** Loaded only by those who want to know. */
+/** Loads what looks for prompts only for a wait that asks for input. */
 async function createAsking(
   job: Waited,
 ): Promise<() => Promise<{ waiting: { prompt: string } | null; again: number }>> {

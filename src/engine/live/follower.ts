@@ -31,7 +31,7 @@ export class Follower {
     call.followers.add(this.#follow)
   }
 
-  /** The command never waits for who watches it. */
+  /** The command never waits for a slow watcher. */
   #send({ stream, text }: OutputChunk): void {
     if (this.#peer.backlog > MAX_BACKLOG) {
       this.#missed += Buffer.byteLength(text)

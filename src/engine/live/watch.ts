@@ -49,7 +49,7 @@ export interface WatchedEngine {
   readonly pid: number
   door: string
   cwd: string
-  /** `silent`: it has no socket (yet), or does not answer; `refused`: it does not speak to us. */
+  /** `silent`: it has no socket (yet), or does not answer; `refused`: it turned this process away. */
   state: 'connecting' | 'live' | 'silent' | 'refused'
   why: string | null
   sessions: readonly WatchedSession[]

@@ -22,7 +22,7 @@ export interface Bootstrap {
 }
 
 /**
- * `engine` marks the failure of this line as ours. `newFile` names a file for a long script;
+ * `engine` marks the failure of this line as an error of the engine. `newFile` names a file for a long script;
  * null where it must not lie on a disk.
  */
 export function bootstrapFor(

@@ -70,7 +70,7 @@ export async function runOnTerminal(
   const stagesFile = hasStages(plan) ? services.runFile('p') : null
   const release = services.launcher.hold()
   try {
-    // The limit is ours to keep: on time-out the command may go on as a job.
+    // The time limit is kept here, not by the keeper: on time-out the command may go on as a job.
     const started = await startJob(
       { ...ready, timeoutMs: null },
       withAfterwards(delivered, stagesFile, extras.after ?? ''),

@@ -1,4 +1,7 @@
-/** Writes what was done to an agent's command, by whom: answers, interrupts, kills, what was typed, who attached. */
+/**
+ * Writes to the audit log what a person or another client did to an agent's command: answers,
+ * interrupts, kills, attaching, typing.
+ */
 import type { AuditEntry, AuditKind } from './audit-sink.js'
 import type { Services } from './services.js'
 

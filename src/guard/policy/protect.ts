@@ -89,7 +89,7 @@ function touches(effect: Effect, path: string, disk: Disk, inside: readonly stri
   if (!parts.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
   if (parts.length >= own.length) {
     if (parts.slice(0, own.length).every((part) => !hasWildcard(part))) return true
-    // Nothing lies below a file; and who may read one of many does not change what it says.
+    // Nothing lies below a file; and a harmless mode does not change what the file says.
     if ((parts.length > own.length && /\.json$/.test(path)) || isHarmlessMode(effect)) return false
     return disk.mayExist(path)
   }

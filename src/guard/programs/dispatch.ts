@@ -63,7 +63,10 @@ function inPrefix(call: Call): Call['shell'] {
   return call.shell
 }
 
-/** An alias is text in front of the arguments; when it ends in a blank, the next word may be one too. Inside its own expansion it means the command again. */
+/**
+ * An alias is text in front of the arguments; when it ends in a blank, the next word may be one
+ * too. Inside its own expansion it means the command again.
+ */
 function expandAlias(call: Call, name: string, text: string): Alternatives {
   const before = call.shell.positionalWays
   call.shell.aliases.delete(name)

@@ -127,7 +127,7 @@ const POSIX_CLASSES: Readonly<Record<string, string>> = {
   punct: '!-/:-@',
 }
 
-/** pkill and killall by name: everything, or something that includes us. */
+/** pkill and killall by name: everything, or something that includes the engine. */
 const killByName: Program = (call, name) => {
   const byRegex = name !== 'killall'
   const given = selection(call, byRegex ? 'dFgGPrstuUO' : 'osuynZ')

@@ -22,7 +22,7 @@ const CONTROLLER = { memoryBytes: 'memory', processes: 'pids', cpus: 'cpu' } as 
 const ROOT = '/sys/fs/cgroup'
 const CPU_PERIOD_US = 100_000
 
-/** Makes the groups; what this machine does not let us limit is named in `missing`, never left out silently. */
+/** Makes the groups; what cannot be limited on this machine is named in `missing`, never left out silently. */
 export function limitRoom(name: string, limits: SandboxLimits): RoomLimits {
   const wanted = ENFORCED.filter((limit) => limits[limit] !== undefined)
   const made = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** Looks at a try, accepts from it, discards it. Who may do so is decided elsewhere. */
+/** Looks at a try, accepts from it, discards it. Permission is checked by the caller (`engine/changes.ts`). */
 import { createHash } from 'node:crypto'
 import { chosen, withDirectories, type Entry } from '../../confine/changes.js'
 import type { Accepted, AcceptOptions, Change, Changes, ChangesOptions, Discarded } from '../../contract/changes.js'

@@ -56,7 +56,7 @@ export function listenLines(path: string, open: (peer: LinePeer) => LineHandler)
   })
 }
 
-/** Nothing is read and nothing is said before it is known who it is. */
+/** Nothing is read from and nothing sent to a peer before it has been judged. */
 async function admit(socket: Socket, open: (peer: LinePeer) => LineHandler): Promise<void> {
   socket.pause()
   const who = await judgePeer(socket, uptime())

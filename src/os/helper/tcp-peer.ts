@@ -16,7 +16,7 @@ export function isAgentsConnection(socket: Socket): boolean {
   return false
 }
 
-/** Of the peer's end: what is remote to us is local to it. */
+/** Of the peer's end: what is remote here is local there. */
 function inodeOf(port: number, peer: number): string | null {
   const hex = (number: number): string => number.toString(16).toUpperCase().padStart(4, '0')
   for (const table of ['tcp', 'tcp6'])

@@ -66,7 +66,7 @@ function keepsOne(started: StartRecord): boolean {
 export function strayProcesses(id: string, started: StartRecord | null): { pid: number; start: string }[] {
   const found = new Map<number, string>()
   for (const { pid, start } of processesMarked(`CERITH_JOB=${id}`)) found.set(pid, start)
-  // A group number is only ours while its first member is the process that we know.
+  // A group number names the job's group only while its first member is the process that was recorded.
   if (started && isAlive(started.pid, started.leaderStart)) {
     for (const { pid, group, start, state } of allProcesses())
       if (group === started.pgid && state !== 'Z') found.set(pid, start)

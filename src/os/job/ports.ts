@@ -69,7 +69,7 @@ function readableAddress(hex: string): string {
   return `[${words.join(':')}]`
 }
 
-/** Who listens on a port now, as far as their descriptors may be looked at. */
+/** The processes that listen on a port now, as far as their descriptors may be looked at. */
 export function listenersOn(port: number): number[] {
   const inodes = new Set([...listeners()].filter(([, open]) => open.port === port).map(([inode]) => inode))
   if (inodes.size === 0) return []

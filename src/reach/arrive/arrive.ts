@@ -111,7 +111,7 @@ function joinArchives(parts: readonly Buffer[]): Buffer {
   return parts.length === 0 ? Buffer.alloc(0) : Buffer.concat([...parts, gzipSync(TAR_END)])
 }
 
-/** The words of the next line that is ours. */
+/** The words of the next line of the arrival script; what else is printed on the way is passed over. */
 async function nextWords(
   client: Client,
   lines: ReturnType<typeof createLines>,

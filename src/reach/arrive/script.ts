@@ -67,7 +67,7 @@ exec "$H" link "$R/sock" 15000 "$R/log" "$R/pid"
 
 /**
  * The directories: $B, from which programs may be started, and $R, on tmpfs where there is one.
- * Each is ours alone, or not used.
+ * Each belongs to this user alone, or is not used.
  */
 const PLACES = (marker: string, name: string, salt: string, uploadDir: string): string => `umask 077
 export PATH="\${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"

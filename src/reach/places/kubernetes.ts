@@ -88,7 +88,7 @@ export function kubernetesStep(address: Address): Step {
     const mine = made.read()
     // Written down with the pod: a later process may have another context.
     const where = cluster.length > 0 ? cluster : (mine?.['cluster'] ?? '').split('\n').filter((word) => word !== '')
-    // By uid: a pod of the same name that another made is not ours.
+    // By uid: a pod of the same name may have been made by another program.
     const body = JSON.stringify({
       kind: 'DeleteOptions',
       apiVersion: 'v1',

@@ -12,7 +12,7 @@ export interface Binding {
 const PREFIX = '__cerith_'
 
 /**
- * Whether a variable was made by us for the time of one command: such names must not get into a session's saved state.
+ * Whether the engine made a variable for the time of one command: such names must not get into a session's saved state.
  */
 export function isBindingVariable(name: string): boolean {
   return name.startsWith(PREFIX)

@@ -24,7 +24,7 @@ export interface GeminiAnswer {
   }
 }
 
-/** Parts for the next user turn, one per call that is ours. The API wants `output` or `error`, never both. */
+/** Parts for the next user turn, one per call of a tool of cerith. The API wants `output` or `error`, never both. */
 export async function answerGemini(
   calls: readonly GeminiCall[],
   tools: ToolSet,

@@ -27,7 +27,7 @@ export type CallAnswer =
   | { type: 'shell_call_output'; call_id: string; max_output_length: number | null; output: ShellOutput[] }
   | { type: 'function_call_output'; call_id: string; output: string }
 
-/** One answer per call that is ours, in order; everything else in `output` is left to the caller. */
+/** One answer per call of a tool of cerith, in order; everything else in `output` is left to the caller. */
 export async function answerResponse(
   output: readonly { readonly type: string }[],
   tools: ToolSet,

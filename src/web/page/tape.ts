@@ -1,4 +1,4 @@
-/** The recording of a session in the page: cut into commands, with pauses shortened for who plays it. */
+/** The recording of a session in the page: cut into commands, with pauses shortened for playing. */
 export interface TapeCommand {
   readonly command: string
   /** When it was asked for, in epoch milliseconds: the same moment as in the record. */

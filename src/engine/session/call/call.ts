@@ -81,7 +81,7 @@ export interface StartedCall {
 /** The shell had gone before it read a word of the command: another one may be given it. */
 export const NEVER_BEGUN = Symbol('never begun')
 
-/** The Outcome; null when the command went on without the session, and the call is settled by who took it. */
+/** The Outcome; null when the command went on without the session: the job that it became settles the call. */
 export async function runInShell(
   shell: SessionShell,
   plan: Plan,
@@ -250,7 +250,7 @@ export async function followInShell(
     deadlines.clear()
     if (listens) request.signal?.removeEventListener('abort', onAbort)
   }
-  // Most commands end before it is worth setting a timer for them, or listening to who might call them off.
+  // Most commands end before a timer, or a listener for the caller's abort signal, is worth its cost.
   const urgent = !begun.isSlow && isUrgent(request, site)
   if (urgent) setDeadlines()
   if (request.signal?.aborted) onAbort()

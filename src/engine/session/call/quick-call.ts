@@ -195,7 +195,7 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
     return this.#next?.toBackground() ?? this.#call.outcome
   }
 
-  /** Who has taken over. */
+  /** What controls the call after the long way took it over; null while this quick call does. */
   get #next(): CallControl | null {
     return this.#call.control === this ? null : this.#call.control
   }

@@ -1,7 +1,9 @@
 /** What is to be said to a session's shell for one call, before it is put into lines of bash. */
 import type { Redirect } from './streams.js'
 
-/** The agent's traps that our own lines must not set off, or that ours stand in front of. */
+/**
+ * The agent's traps that the session's own lines must not set off, or that the session's own traps replace for a while.
+ */
 export interface UserTraps {
   readonly exit: string | null
   readonly debug: string | null
@@ -13,7 +15,7 @@ export interface CallText {
   /** False when the end of the script may swallow a line behind it (a here-document without its end). */
   readonly whole: boolean
   /**
-   * An alias may stand in the place of words that our lines are made of: none of them is put into the command's file.
+   * An alias may replace words of the session's own lines: none of those words is put into the command's file.
    */
   readonly bare: boolean
   /** Null: what the shell's stdin was made by an earlier `exec <file`. */
@@ -31,7 +33,10 @@ export interface CallText {
   readonly lastArgument: string | null
   /** What `PIPESTATUS` shall be at the start; null when nothing in the command looks at it. */
   readonly stages: readonly number[] | null
-  /** Set when the session has to do with traps; ours are then out of sight, the agent's are read afterwards. */
+  /**
+   * Set when the agent uses traps; the session's own are then removed for the command, and the
+   * agent's are read after it.
+   */
   readonly traps: (UserTraps & { readonly listed: boolean }) | null
   /** None are known, but there may be some afterwards. */
   readonly watchTraps: boolean
@@ -50,7 +55,7 @@ export interface CallText {
   readonly loaded: boolean
   /** The shell has the builtin, whatever does the command. */
   readonly hasBuiltin: boolean
-  /** The command may have shadowed or disabled the builtins we speak with. */
+  /** The command may have shadowed or disabled the builtins that the session's own lines use. */
   readonly repairBuiltins: boolean
 }
 

@@ -6,7 +6,7 @@
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { readPipe, type PipeReader } from '../../../os/pipe-reader.js'
 
-/** The first word of what a shell writes down, and so part of our trap that does it. */
+/** The first word of a dump, and so part of the EXIT trap that writes one. */
 export const STATE_BEGINS = 'cerith-state'
 
 /** Where a shell writes its state, and what marks it. */
@@ -16,7 +16,8 @@ export interface DumpMarks {
   /** Ends a dump behind, or before, a command. It stands in typed lines and in the builtin's memory only. */
   readonly seal: string
   /**
-   * Ends the dump of a shell that leaves. It stands in our EXIT trap: only code that the shell itself runs can see it.
+   * Ends the dump of a shell that leaves. It stands in the session's EXIT trap: only code that
+   * the shell itself runs can see it.
    */
   readonly farewell: string
   /** The writing end of the pipe. */

@@ -85,7 +85,7 @@ export class SessionFiles {
       try {
         rmSync(fileOf[kind](this.#marks), { force: true })
       } catch {
-        // The folder is gone, or not ours any more: there is nothing left to be removed.
+        // The folder is gone, or another engine's by now: there is nothing left to be removed.
       }
     }
   }

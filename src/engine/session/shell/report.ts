@@ -1,4 +1,7 @@
-/** Reads what a session's shell reports: NUL-separated fields between two marks that only we know. */
+/**
+ * Reads what a session's shell reports: NUL-separated fields between two marks that only the
+ * engine and the shell's builtin know.
+ */
 
 /**
  * The fields of each kind, behind the kind and a number. `stages` are as many as the last pipeline had. The

@@ -308,7 +308,7 @@ export class SessionShell {
    * processor yet is runnable, not asleep.
    */
   isIdle(): boolean {
-    // So is one that waits for us to read its state, of which the pipe is full then.
+    // So is one that waits for the engine to read its state: the pipe of the state is full then.
     return this.isAtPrompt() && processFacts(this.pid)?.state === 'S' && !this.dumps.grows()
   }
 

@@ -12,11 +12,11 @@ const LOOK_EVERY_MS = 400
 const LOOKS = 3
 
 export interface Watched {
-  /** Whether the shell has read all our lines and waits for more. */
+  /** Whether the shell has read all lines that it was given and waits for more. */
   isIdle(): boolean
 }
 
-/** Who waits for an answer. */
+/** A call that waits for the shell's report. */
 export interface Waiting {
   /** It takes longer than `SOON_MS`: what only such a call needs is made now. */
   slow(): void
