@@ -35,6 +35,17 @@ const SMUGGLED = [
   `X=${T}; read "a[$X]" <<< 1`,
   `X=${T}; printf -v "$X" y`,
   `X=${T}; mapfile -C "$X" -c1 < /dev/null`,
+  `X=${T}; [[ -v $X ]]`,
+  `X=${T}; echo "\${!X}"`,
+  `X=${T}; a=abc; echo "\${a:X}"`,
+  `X=${T}; a=abc; echo "\${a:0:$X}"`,
+  `X=${T}; history -s "$X"; fc -s`,
+  `X=${T}; Y=$(base64 <<< "$X"); base64 -d <<< "$Y" | sh`,
+  `X=${T}; Y=$(printf %s "$X" | xxd -p); xxd -r -p <<< "$Y" | sh`,
+  `X=${T}; echo "$X" > s.sh; chmod +x s.sh; ./s.sh`,
+  `X=${T}; python3 <<< "$X"`,
+  `python3 <<< ${T}`,
+  `X=${T}; Y=$X; Z=$Y; eval "$Z"`,
   `X=${T}; tr a-z b-za <<< "$X" | sh`,
   `X=${T}; base64 -d <<< "$X" | sh`,
   `X=${T}; echo "$X" | gzip | gunzip | sh`,
@@ -102,6 +113,8 @@ const AS_DATA = [
   `X=${T}; python3 - <<'E'\nprint(1)\nE`,
   `X=${T}; eval 'echo one'; bash -c 'echo two'`,
   `sed -n 1p <<< ${T} | wc -l`,
+  `X=$(printf %s u:${T} | base64 -w0); echo "Authorization: Basic $X" | wc -l`,
+  `X=${T}; a=abc; echo "\${a:0:\${#X}}"`,
 ]
 
 describe('a value that would be run is refused, and nothing runs', () => {

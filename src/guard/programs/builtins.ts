@@ -226,7 +226,9 @@ const hash: Program = ({ argv, shell }) => {
   return NOTHING
 }
 
-const history: Program = ({ argv, walker }) => {
+/** `history -s TEXT` keeps what `fc -s` runs. */
+const history: Program = ({ argv, shell, walker }) => {
+  if (argv[1] === '-s') walker.tryScript(argv.slice(2).map(plain).join(' '), shell)
   if (argv.slice(1).some((arg) => /^-\w*c/.test(arg))) walker.report('wipe-history', argv)
   return ANYTHING
 }

@@ -1,10 +1,12 @@
 /**
- * Encodings that are undone to see what text they hide: base64, base32, hex; and the mark of text that stays hidden.
+ * Encodings that are undone to see what text they hide, and done to know it again: base64, base32, hex; and the mark of text that stays hidden.
  */
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+const HEX = '0123456789abcdef'
 
 export function decodeBase64(text: string): string | undefined {
   return fromBits(text.replace(/[\s=]/g, '').replaceAll('-', '+').replaceAll('_', '/'), BASE64, 6)
@@ -16,7 +18,28 @@ export function decodeBase32(text: string): string | undefined {
 
 export function decodeHex(text: string): string | undefined {
   const digits = text.replace(/^[0-9a-f]+:\s/gim, '').replace(/\\x|0x|[\s,:]/g, '')
-  return fromBits(digits.toLowerCase(), '0123456789abcdef', 4)
+  return fromBits(digits.toLowerCase(), HEX, 4)
+}
+
+export const encodeBase64 = (text: string): string => toBits(text, BASE64, 6, 4)
+export const encodeBase32 = (text: string): string => toBits(text, BASE32, 5, 8)
+export const encodeHex = (text: string): string => toBits(text, HEX, 4, 2)
+
+/** Filled up with `=` to a multiple of `group` signs. */
+function toBits(text: string, alphabet: string, bits: number, group: number): string {
+  let out = ''
+  let buffer = 0
+  let held = 0
+  for (const byte of new TextEncoder().encode(text)) {
+    buffer = (buffer << 8) | byte
+    held += 8
+    for (; held >= bits; buffer &= (1 << held) - 1) {
+      held -= bits
+      out += alphabet[buffer >> held]
+    }
+  }
+  if (held > 0) out += alphabet[buffer << (bits - held)]
+  return out.padEnd(Math.ceil(out.length / group) * group, '=')
 }
 
 function fromBits(text: string, alphabet: string, bits: number): string | undefined {

@@ -2,7 +2,7 @@
 import { unescape } from '../words/escapes.js'
 import { type Alternatives, ANYTHING, isConstant, plain, TREE, unique, UNKNOWN } from '../words/text.js'
 import { basename, options, type Program } from './call.js'
-import { decodeBase32, decodeBase64, decodeHex, UNREADABLE } from './decoding.js'
+import { decodeBase32, decodeBase64, decodeHex, encodeBase32, encodeBase64, encodeHex, UNREADABLE } from './decoding.js'
 
 /** The input of a filter: named files, or stdin. */
 function inputs(call: Parameters<Program>[0], files: readonly string[]): Alternatives {
@@ -64,20 +64,27 @@ function decode(texts: Alternatives, work: (text: string) => string | undefined)
   )
 }
 
+/** Encoded text that is known can be decoded again. */
+function encode(texts: Alternatives, work: (text: string) => string): Alternatives {
+  return unique(texts.map((text) => (isConstant(text) && text.length < 100_000 ? `${work(text)}\n` : UNKNOWN)))
+}
+
 export const base64: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'wio', long: ['wrap', 'input', 'output'] })
   const texts = inputs(call, [...given.operands, ...given.all('i', 'input')])
-  return given.has('d', 'D', 'decode') ? decode(texts, decodeBase64) : ANYTHING
+  return given.has('d', 'D', 'decode') ? decode(texts, decodeBase64) : encode(texts, encodeBase64)
 }
 
 export const base32: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'w' })
-  return given.has('d', 'decode') ? decode(inputs(call, given.operands), decodeBase32) : ANYTHING
+  const texts = inputs(call, given.operands)
+  return given.has('d', 'decode') ? decode(texts, decodeBase32) : encode(texts, encodeBase32)
 }
 
 export const xxd: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'cgls' })
-  return given.has('r') ? decode(inputs(call, given.operands.slice(0, 1)), decodeHex) : ANYTHING
+  const texts = inputs(call, given.operands.slice(0, 1))
+  return given.has('r') ? decode(texts, decodeHex) : given.has('p') ? encode(texts, encodeHex) : ANYTHING
 }
 
 export const openssl: Program = (call) => {
@@ -90,7 +97,7 @@ export const openssl: Program = (call) => {
       !words.some((word) => /^-(aes|des|camellia|chacha|bf|rc4)/.test(word)))
   const at = words.indexOf('-in')
   const texts = inputs(call, at >= 0 ? [words[at + 1] ?? ''] : [])
-  if (plainBase64 && words.includes('-d')) return decode(texts, decodeBase64)
+  if (plainBase64) return words.includes('-d') ? decode(texts, decodeBase64) : encode(texts, encodeBase64)
   return texts.every(isConstant) && words.includes('-d') ? [UNREADABLE] : ANYTHING
 }
 

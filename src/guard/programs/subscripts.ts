@@ -1,4 +1,5 @@
 /** Names of array elements that builtins are given as text: bash runs the substitutions of their subscripts. */
+import { mayHoldCode } from '../words/folding.js'
 import { plain } from '../words/text.js'
 import { options, type Program } from './call.js'
 
@@ -17,7 +18,7 @@ export const subscripted =
   (call, name) => {
     for (const word of namesIn(call.argv, name)) {
       const text = plain(word ?? '')
-      if (/\[|\{\{/.test(text)) call.walker.calculated([text], call.shell)
+      if (mayHoldCode(text)) call.walker.calculated([text], call.shell)
       if (name === 'let') call.walker.calculated([text.replace(/^\w+\s*[-+*/%&|^]?=/, '')], call.shell)
     }
     return program(call, name)

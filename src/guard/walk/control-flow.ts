@@ -12,6 +12,7 @@ import type {
   While,
 } from 'unbash'
 import { isConstantlyFalse, isConstantlyTrue, isSpawnOnly } from '../rules/certainty.js'
+import { mayHoldCode } from '../words/folding.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, ANYTHING, hasUnknown, NOTHING, UNKNOWN, unique } from '../words/text.js'
 import { suppose } from './suppose.js'
@@ -160,7 +161,9 @@ function test(expression: TestExpression, shell: ShellState, walker: Walker): vo
   walker.step()
   switch (expression.type) {
     case 'TestUnary':
-      expandSingle(expression.operand, shell, walker)
+      if (expression.operator === '-v')
+        walker.calculated(expandSingle(expression.operand, shell, walker).filter(mayHoldCode), shell)
+      else expandSingle(expression.operand, shell, walker)
       return
     case 'TestBinary': {
       const sides = [expression.left, expression.right].map((word) => expandSingle(word, shell, walker))

@@ -16,6 +16,11 @@ export interface Runner {
   calculated(values: Alternatives, shell: ShellState): void
 }
 
+/** The name of an array's element as text, or a token: bash runs the substitutions of its subscript. */
+export function mayHoldCode(name: string): boolean {
+  return /\[|\{\{/.test(name)
+}
+
 /** Folding of words that stand inside an expansion. */
 export interface Folding {
   /** Without field splitting. */

@@ -1,7 +1,7 @@
 /** Parameter expansion: `$x`, `"$@"`, `${x:-y}`, `${x%p}`, `${x:1}`, `${x,,}`, `${!x}`, `${x@P}` and their family. */
 import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart } from 'unbash'
 import { unescape } from './escapes.js'
-import { type Folding, type Runner, unsplit } from './folding.js'
+import { type Folding, mayHoldCode, type Runner, unsplit } from './folding.js'
 import { trimMatch } from './glob.js'
 import type { ShellState, Variable } from './state.js'
 import {
@@ -27,15 +27,15 @@ export function expandParameter(
 ): Alternatives {
   if (part.type === 'SimpleExpansion')
     return present(orEnd(lookup(part.text.slice(1), undefined, shell), shell), part.text === '$@', quoted, shell)
-  const index =
-    part.index &&
-    (part.index.text === '@' || part.index.text === '*'
-      ? part.index.text
-      : folding.single(part.index, shell, runner)[0])
+  const whole = part.index?.text === '@' || part.index?.text === '*'
+  const indices = part.index && !whole ? folding.single(part.index, shell, runner) : []
+  runner.calculated(indices, shell)
+  const index = whole ? part.index?.text : indices[0]
   let found = lookup(part.parameter, index, shell)
   if (part.prefix === '!') {
     if (part.operation?.type === 'Names' || index === '@' || index === '*') return ANYTHING
     const targets = found.values
+    runner.calculated(targets.filter(mayHoldCode), shell)
     found =
       targets.length === 1 && /^(?:[A-Za-z_]\w*|\d+)$/.test(targets[0] ?? '')
         ? lookup(targets[0] ?? '', undefined, shell)
@@ -155,8 +155,11 @@ function operate(
       return each((text) => replaced(text, pattern, plain(replacement), operation.operator))
     }
     case 'Slice': {
-      const offset = integer(folding.single(operation.offset, shell, runner), shell)
-      const length = operation.length ? integer(folding.single(operation.length, shell, runner), shell) : undefined
+      const [offset, length] = [operation.offset, operation.length].map((word) => {
+        const values = word ? folding.single(word, shell, runner) : []
+        runner.calculated(values, shell)
+        return word && integer(values, shell)
+      })
       if (offset === undefined || (operation.length && length === undefined))
         return { variable: { values: ANYTHING }, split: true }
       if (variable.items) {
