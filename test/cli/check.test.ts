@@ -74,6 +74,15 @@ describe('check', () => {
     expect(decisions).toEqual(['allow', 'deny', 'deny', 'deny', 'allow', 'allow', 'deny'])
   })
 
+  test('--jsonl knows what the session of a line holds', async () => {
+    await cli('run', '--session', 'safe', 'T=./build')
+    await cli('run', '--session', 'root', 'T=/')
+    const stdin = ['safe', 'root'].map((session) => JSON.stringify({ cmd: 'rm -rf "$T"/*', session })).join('\n')
+    const { out } = await world.with({ stdin })('check', '--jsonl')
+    const answers = out.trim().split('\n')
+    expect(answers.map((line) => JSON.parse(line).decision)).toEqual(['allow', 'deny'])
+  })
+
   test('--jsonl answers while its input stays open: a coprocess can ask', { timeout: 60_000 }, async () => {
     const script = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
     const child = spawn(process.execPath, [script, 'check', '--jsonl'], {
