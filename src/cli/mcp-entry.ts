@@ -5,7 +5,7 @@
 import { ownProgram } from './own-program.js'
 
 export interface McpEntry {
-  /** Where it belongs, for a person. */
+  /** The file that the entry belongs into, as a person is told. */
   readonly file: string
   readonly text: string
 }

@@ -4,7 +4,7 @@
  */
 import process from 'node:process'
 
-/** Ours are checked where they are used; see `serverFor`. */
+/** The schemas of cerith are checked where they are used; see `serverFor`. */
 export class DefaultJsonSchemaValidator {
   getValidator<T>(): (input: unknown) => { valid: true; data: T; errorMessage: undefined } {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined })

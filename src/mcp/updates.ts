@@ -10,7 +10,7 @@ export interface UpdateTargets {
   listChanged(): void
 }
 
-/** Returns the function that ends it. */
+/** Returns the function that ends the updates. */
 export function followUpdates(engine: Pick<Engine, 'onJobEvent'>, targets: UpdateTargets, everyMs: number): () => void {
   const paced = createPace(everyMs)
   const unsubscribe = engine.onJobEvent((event) => {

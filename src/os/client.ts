@@ -9,7 +9,7 @@ import { startChild } from './child.js'
 export interface ClientEnd {
   readonly code: number | null
   readonly signal: string | null
-  /** The end of what it said on stderr. */
+  /** The last text that the client wrote to stderr. */
   readonly stderr: string
 }
 
@@ -19,7 +19,7 @@ export interface Client {
   readonly output: Readable
   readonly closed: Promise<ClientEnd>
   destroy(): void
-  /** Whether it keeps this process alive. */
+  /** Whether a running client keeps this process alive. */
   hold(isNeeded: boolean): void
 }
 

@@ -19,13 +19,13 @@ export interface LoginShell {
   readonly aliases: Readonly<Record<string, string>>
   /** Names of what was left out: it holds a secret, or would wait for a person. */
   readonly left: readonly string[]
-  /** What did not go as it should. */
+  /** Sentences for the user about what went wrong. */
   readonly notes: readonly string[]
-  /** The start-up files as they were then. */
+  /** The start-up files as they were when the shell was asked. */
   readonly files: string
 }
 
-/** What of it may be kept. */
+/** The part of the answer that may be kept: nothing that looks like a secret. */
 export interface Keep {
   variable(name: string, value: string): boolean
   code(text: string): boolean

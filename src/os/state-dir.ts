@@ -14,7 +14,7 @@ export function stateDirectory(env: NodeJS.ProcessEnv = process.env): string {
   return findStateDirectory(env).path
 }
 
-/** With a sentence for the user when it is not where it should be. */
+/** The directory, with a sentence for the user when it is not the usual one. */
 export function findStateDirectory(env: NodeJS.ProcessEnv = process.env): { path: string; problem: string | null } {
   // A directory that was chosen for cerith is that one or an error.
   if (env['CERITH_HOME']) return { path: resolve(env['CERITH_HOME']), problem: null }

@@ -86,7 +86,7 @@ export interface Dialect {
   readonly tools: readonly ToolSpec[]
 }
 
-/** Of dialects whose documents want the output as it came. */
+/** Set in dialects whose documents want the output unchanged. */
 export const AS_IT_CAME = { ansi: 'keep', progress: 'keep', binary: 'keep' } as const
 
 /** What most dialects ask for: a dialect spreads this and names only where it differs. */

@@ -1,7 +1,7 @@
 /** Whose a job is, when several servers share a state directory: "mine" comes first, others are named. */
 import type { JobInfo } from '../contract/job.js'
 
-/** The engine of the server that started it. */
+/** The engine of the server that started the job. */
 export const SERVER_LABEL = 'mcp_server'
 /** How the host calls itself. */
 export const HOST_LABEL = 'mcp_host'

@@ -11,7 +11,7 @@ export interface RoomLimits {
   readonly groups: readonly string[]
   /** What was asked for and cannot be had here. */
   readonly missing: readonly string[]
-  /** Which limits were hit since the last time it was asked. */
+  /** Which limits were hit since the last call. */
   hit(): string[]
   close(): void
 }

@@ -12,7 +12,7 @@ export interface Refused {
 }
 
 export interface Proxy {
-  /** What it refused since the last time it was asked. */
+  /** What the proxy refused since the last call. */
   refused(): Refused[]
   close(): void
 }

@@ -12,7 +12,7 @@ import { NestedRepositories, type NewRepository } from './repositories.js'
 
 export interface Found {
   readonly path: string
-  /** Where it is now; null when it was left in place. */
+  /** Where the file was moved to; null when it was left in place. */
   readonly movedTo: string | null
   readonly why: string
 }
@@ -28,7 +28,7 @@ const TICK_MS = 50
 export class Quarantine {
   readonly #stateDir: string
   readonly #roots: readonly string[]
-  /** What commands cannot change: it is the person's. */
+  /** Paths that commands cannot write: what appears there was made by the person. */
   readonly #kept: readonly string[]
   /** Names by the directory that holds them; a directory that did not change is not looked into. */
   readonly #watched = new Map<string, Watched>()

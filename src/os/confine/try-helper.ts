@@ -34,7 +34,7 @@ export async function readSides(
 
 export interface Done {
   readonly entry: Entry
-  /** Null: it stands in the original now. */
+  /** Null: the change is in the original now. */
   readonly problem: string | null
 }
 

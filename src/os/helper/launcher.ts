@@ -81,9 +81,9 @@ export interface Room {
 /** The room that a command enters. */
 export interface Entrance {
   readonly room: Room
-  /** Its folder of session files, if it has one. */
+  /** The command's own folder of session files, if it has one. */
   readonly folder?: string
-  /** Control groups that limit it. */
+  /** Control groups that the command is put into. */
   readonly groups?: readonly string[]
 }
 
@@ -123,7 +123,7 @@ export interface LeaderExit {
   readonly usage: Usage | null
   /** The limit that it exceeded, also where it ended by itself then. */
   readonly over: OverLimit | null
-  /** Its watcher ended it for that. */
+  /** Its watcher ended it because of the limit. */
   readonly byLimit: boolean
 }
 

@@ -21,7 +21,7 @@ export interface Peer {
   readonly program: string
   /** `pts/3`, or null without a terminal. */
   readonly terminal: string | null
-  /** Why it may neither look nor answer; null for a process of the person. */
+  /** Why the peer may neither look nor answer; null for a process of the person. */
   readonly refused: string | null
 }
 

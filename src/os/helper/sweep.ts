@@ -15,7 +15,7 @@ export interface EngineRecord {
 }
 
 export interface DeadEngines {
-  /** What they said about themselves. */
+  /** What each engine wrote about itself into its folder. */
   readonly records: readonly EngineRecord[]
   /** Ends what they left running and removes their folders; a second time does nothing. */
   sweep(): void

@@ -54,7 +54,7 @@ export interface EndRecord {
   readonly forced: boolean
   readonly endedAt: number
   readonly incomplete: boolean
-  /** Who ended it, as far as it was said. */
+  /** The client or person that ended it, where the caller gave a name. */
   readonly by: string | null
   readonly usage: Usage | null
   readonly over: OverLimit | null
