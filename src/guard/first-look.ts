@@ -15,7 +15,7 @@ import type {
   Word,
 } from 'unbash'
 import type { GuardContext } from './policy/context.js'
-import { LOOKS_AT_NAMES, onlyReads } from './programs/readers.js'
+import { LOOKS_AT_NAMES, onlyReads, RECURSIVE } from './programs/readers.js'
 import { isWithin, resolvePath } from './words/paths.js'
 import { constantOf } from './walk/shell-reader.js'
 
@@ -68,6 +68,15 @@ class FirstLook {
     return !this.#reads || unreadablePaths.every((path) => this.#places.every((place) => !isWithin(path, place)))
   }
 
+  /** A name like one of the files that must not be read, or a pattern: a link may lead there. */
+  #mayBeSecret(word: string): boolean {
+    const { unreadablePaths = [] } = this.#context
+    const last = word.slice(word.lastIndexOf('/') + 1)
+    return (
+      unreadablePaths.length > 0 && (/[*?[]/.test(word) || unreadablePaths.some((path) => path.endsWith(`/${last}`)))
+    )
+  }
+
   #node(node: CommandNode | Pipeline | AndOr, here: boolean): boolean {
     switch (node.type) {
       case 'Command':
@@ -111,7 +120,13 @@ class FirstLook {
     if (!onlyReads(program, words)) return false
     if (words.length === 0 || LOOKS_AT_NAMES.test(program)) return true
     this.#reads = true
-    return words.every((word) => word !== null && !LEADS_AWAY.test(word))
+    return words.every(
+      (word) =>
+        word !== null &&
+        !LEADS_AWAY.test(word) &&
+        !this.#mayBeSecret(word) &&
+        !(isGrep(program) && RECURSIVE.test(word)),
+    )
   }
 
   /** No function, alias or rule about this name. */
@@ -185,6 +200,10 @@ class FirstLook {
     if (variables?.['OLDPWD'] !== cwd) this.variables['OLDPWD'] = cwd
     return true
   }
+}
+
+function isGrep(program: string): boolean {
+  return /^[ef]?grep$/.test(program)
 }
 
 function isFilled(held: object | undefined): boolean {

@@ -45,6 +45,27 @@ describe('files of cerith', () => {
     expect(others).toEqual([])
   })
 
+  test('are not read through a link in the directory', () => {
+    const links: Readonly<Record<string, string>> = {
+      '/home/u/proj/l': state,
+      '/home/u/proj/l/vault.key': FILES[1] ?? '',
+    }
+    const linked: GuardContext = { ...context, resolveSymlink: (path) => links[path] ?? context.resolveSymlink?.(path) }
+    const through = [
+      'cat l/vault.key',
+      'cat l/*',
+      'head -c 9 ./l/v*',
+      'cd l && cat vault.key',
+      'grep -r . l',
+      'cp -r l y',
+    ]
+    for (const command of [...through, 'tar cf - l', 'base64 l/vault.key', 'cat < l/vault.key'])
+      expect([command, inspect(command, linked).rule]).toEqual([command, 'protected-path'])
+    expect(inspect('cat vault.key', { ...linked, cwd: '/home/u/proj/l' }).rule).toBe('protected-path')
+    for (const command of ['cat l/config', 'grep -rn x src', 'cp -r src y', 'cat *.md', 'cat vault.key'])
+      expect([command, inspect(command, linked).decision]).toEqual([command, 'allow'])
+  })
+
   test('an allow rule of the person does not open the vault', () => {
     const policy = compilePolicy({ rules: [{ decision: 'allow', commands: ['cat', 'cp'] }] })
     expect(inspect(`cat ${state}/vault.key`, { ...context, policy }).rule).toBe('protected-path')

@@ -5,7 +5,7 @@
 import { isExtreme } from '../rules/judge.js'
 import type { Effect } from '../rules/findings.js'
 import type { GuardContext } from './context.js'
-import { LOOKS_AT_NAMES } from '../programs/readers.js'
+import { LOOKS_AT_NAMES, RECURSIVE } from '../programs/readers.js'
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE, UNKNOWN } from '../words/text.js'
@@ -20,17 +20,20 @@ export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'u
     opaque: () => {},
     command: (argv, shell, walker) => {
       if (secret.length === 0 || LOOKS_AT_NAMES.test(plain(argv[0] ?? ''))) return
-      const all = READS_TREES.test(plain(argv[0] ?? '')) ? TREE : ''
+      const all = readsTrees(argv) ? TREE : ''
       const from = all ? directoryOf(argv) : ''
       for (const word of argv.slice(1)) {
         if (from) walker.reads(`${from}/${word}${all}`, shell, argv)
-        if (!NAMES_A_PATH.test(word)) continue
+        if (!all && !NAMES_A_PATH.test(word)) continue
         walker.reads(word, shell, argv)
         if (all) walker.reads(word + all, shell, argv)
       }
     },
     reads: (path, walker, argv) => {
-      const hit = secret.find((one) => namesOf(one, walker.disk).some((name) => isNamed(path, name)))
+      const behind = mayLeadTo(path, secret) ? walker.disk.behind(path, true) : undefined
+      const hit = secret.find((one) =>
+        namesOf(one, walker.disk).some((name) => isNamed(path, name) || (behind && isNamed(behind, name))),
+      )
       if (hit !== undefined) refuse(walker, argv, readable(path), `would read ${hit}, which holds cerith's secrets`)
     },
     effect: (effect, walker, argv) => {
@@ -49,7 +52,20 @@ function directoryOf(argv: readonly string[]): string {
   return at > 0 ? (argv[at + 1] ?? '') : (joined?.replace(/^(?:-C|--directory=)/, '') ?? '')
 }
 
-const READS_TREES = /^(?:cp|tar|bsdtar|rsync|zip|7za?|scp|grep|egrep|rg|ag|find|cpio|pax)$/
+const READS_TREES = /^(?:cp|tar|bsdtar|rsync|zip|7za?|scp|rg|ag|find|cpio|pax)$/
+
+function readsTrees([name = '', ...words]: readonly string[]): boolean {
+  return (
+    READS_TREES.test(plain(name)) || (/^[ef]?grep$/.test(plain(name)) && words.some((word) => RECURSIVE.test(word)))
+  )
+}
+
+/** Only such a name is followed through links: a link of another name to one of the files is refused when it is made. */
+function mayLeadTo(path: string, files: readonly string[]): boolean {
+  const last = path.slice(path.lastIndexOf('/') + 1)
+  return path.endsWith(TREE) || hasWildcard(last) || files.some((file) => file.endsWith(`/${last}`))
+}
+
 const NAMES_A_PATH = /[/.~*?\uFDD1-\uFDD4]|vault|tokens/
 
 function refuse(walker: Walker, argv: readonly string[], word: string, why: string): void {

@@ -17,6 +17,9 @@ const every =
 export const LOOKS_AT_NAMES =
   /^(?:ls|stat|file|test|\[|\[\[|du|echo|printf|cd|dirname|basename|realpath|readlink|which|type)$/
 
+/** An option of grep with which it reads whole trees, and what a link in them leads to. */
+export const RECURSIVE = /^-\w*[rR]|^--(?:dereference-)?recursive$|^-d|^--directories/
+
 /** Verbs of git that look, or change the repository only; none of them runs what its words say. */
 const GIT_VERBS = new Set(
   'add blame branch cat-file commit describe diff log ls-files ls-tree merge-base reflog rev-list rev-parse shortlog show show-ref status tag'.split(
