@@ -81,10 +81,19 @@ const ANY_VALUE: ReadonlySet<string> = new Set<keyof RunRequest>([
   'newId',
   'door',
   'client',
+  // Only a verdict that lets it run without a question is given again.
+  'ask',
+  'approvalWaitMs',
 ])
 
+/** Values that ask for what is done anyway. */
+const USUAL: Partial<Record<string, unknown>> = { streams: 'separate', pty: false, dryRun: false }
+
 function asksForNothingSpecial(request: RunRequest): boolean {
-  for (const [name, value] of Object.entries(request))
-    if (value !== undefined && !ANY_VALUE.has(name) && !(name === 'signal' && !request.signal?.aborted)) return false
+  for (const name in request) {
+    const value = request[name as keyof RunRequest]
+    if (value === undefined || ANY_VALUE.has(name) || value === USUAL[name]) continue
+    if (name !== 'signal' || request.signal?.aborted) return false
+  }
   return true
 }
