@@ -89,7 +89,7 @@ const ANY_VALUE: ReadonlySet<string> = new Set<keyof RunRequest>([
 /** Values that ask for what is done anyway. */
 const USUAL: Partial<Record<string, unknown>> = { streams: 'separate', pty: false, dryRun: false }
 
-function asksForNothingSpecial(request: RunRequest): boolean {
+export function asksForNothingSpecial(request: RunRequest): boolean {
   for (const name in request) {
     const value = request[name as keyof RunRequest]
     if (value === undefined || ANY_VALUE.has(name) || value === USUAL[name]) continue
