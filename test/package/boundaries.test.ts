@@ -16,6 +16,11 @@ const WORDS = ['contract']
 const SKILLS = [...WORDS, 'output', 'env', 'secrets', 'guard', 'confine']
 const SYSTEM = [...SKILLS, 'os', 'audit', 'vault', 'config']
 const ENGINE = (...rooms: readonly string[]): readonly string[] => [...SYSTEM, ...rooms.map((room) => `engine/${room}`)]
+const PROGRAMS = (...rooms: readonly string[]): readonly string[] => [
+  ...WORDS,
+  'guard/words',
+  ...rooms.map((room) => `guard/programs/${room}`),
+]
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   output: WORDS,
@@ -24,7 +29,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'secrets/deliver': WORDS,
   secrets: [...WORDS, 'secrets'],
   'guard/words': WORDS,
-  'guard/programs': [...WORDS, 'guard/words'],
+  'guard/programs/row': [...WORDS, 'guard/words'],
+  'guard/programs/shell': PROGRAMS('row'),
+  'guard/programs/files': PROGRAMS('row'),
+  'guard/programs/machine': PROGRAMS('row'),
+  'guard/programs/code': PROGRAMS('row', 'files'),
+  'guard/programs/start': PROGRAMS('row', 'shell', 'code'),
+  'guard/programs': [...WORDS, 'guard/words', 'guard/programs'],
   'guard/rules': [...WORDS, 'guard/words', 'guard/programs'],
   'guard/walk': [...WORDS, 'guard/words', 'guard/programs', 'guard/rules'],
   'guard/policy': [...WORDS, 'guard/words', 'guard/programs', 'guard/rules', 'guard/walk'],
@@ -79,7 +90,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Arrows against the order, each with its reason. */
 const EXCEPTIONS: readonly string[] = [
   // A program's row is handed the walker, to follow the commands that the program starts.
-  'guard/programs/call.ts -> guard/walk/walk.ts',
+  'guard/programs/row/call.ts -> guard/walk/walk.ts',
 ]
 
 const PURE = ['contract', 'guard', 'secrets', 'env', 'output', 'confine']

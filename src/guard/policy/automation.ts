@@ -1,6 +1,6 @@
 /** Keeps an agent from starting its own host's command line where a built-in tool does the same work. */
 import type { Finding } from '../rules/findings.js'
-import { basename } from '../programs/call.js'
+import { basename } from '../programs/row/call.js'
 import { plain } from '../words/text.js'
 import type { Observer } from '../walk/walk.js'
 

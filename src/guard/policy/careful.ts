@@ -1,6 +1,6 @@
 /** What the preset `careful` asks about: network, package installs, privileges, unknown programs. */
-import { interpreterName } from '../programs/interpreters.js'
-import { SHELLS } from '../programs/shells.js'
+import { interpreterName } from '../programs/code/interpreters.js'
+import { SHELLS } from '../programs/shell/inner.js'
 import { isReader } from './readonly.js'
 import type { ShellState } from '../words/state.js'
 import { plain } from '../words/text.js'

@@ -1,6 +1,6 @@
 /** Rule patterns on argv: words with wildcards, a trailing `*` for "and anything after". */
 import { globMatches } from '../words/glob.js'
-import { basename } from '../programs/call.js'
+import { basename } from '../programs/row/call.js'
 import { activate, isConstant, plain } from '../words/text.js'
 
 export interface Pattern {

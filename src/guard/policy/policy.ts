@@ -4,9 +4,9 @@
  */
 import type { Decision } from '../../contract/verdict.js'
 import { compilePattern, matchesPattern, type Pattern } from './pattern.js'
-import { interpreterName } from '../programs/interpreters.js'
-import { SHELLS } from '../programs/shells.js'
-import { WRAPPING } from '../programs/wrappers.js'
+import { interpreterName } from '../programs/code/interpreters.js'
+import { SHELLS } from '../programs/shell/inner.js'
+import { WRAPPING } from '../programs/start/wrappers.js'
 import { parseScript } from '../words/syntax.js'
 import { hasWildcard, plain } from '../words/text.js'
 

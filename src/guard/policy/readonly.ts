@@ -1,8 +1,8 @@
 /**
  * What the preset `readonly` lets through: commands known to only read, with the options that would make them write.
  */
-import { interpreterName } from '../programs/interpreters.js'
-import { SHELLS } from '../programs/shells.js'
+import { interpreterName } from '../programs/code/interpreters.js'
+import { SHELLS } from '../programs/shell/inner.js'
 import type { ShellState } from '../words/state.js'
 import { hasUnknown, plain } from '../words/text.js'
 

@@ -1,11 +1,11 @@
 /** Developer tools that run commands given in options: one row each, and the few that need more than a row. */
 import { hasUnknown, plain } from '../words/text.js'
-import { basename, options, type Program, table } from './call.js'
-import { judgeCode } from './code.js'
-import { docker, remoteExec } from './containers.js'
+import { basename, options, type Program, table } from './row/call.js'
+import { judgeCode } from './code/inline.js'
+import { docker, remoteExec } from './start/containers.js'
 import { git } from './git.js'
-import { make } from './make.js'
-import { just, m4, npmScripts } from './recipes.js'
+import { make } from './code/make.js'
+import { just, m4, npmScripts } from './code/recipes.js'
 
 /** gcc -wrapper a,b,c runs a b c. */
 const compiler: Program = (call) => {

@@ -2,16 +2,16 @@
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { type Alternatives, ANYTHING, hasWildcard, isConstant, NOTHING, plain, UNKNOWN, unique } from '../words/text.js'
-import { BUILTINS, judgeVariable } from './builtins.js'
-import { basename, type Call, type Program } from './call.js'
+import { BUILTINS, judgeVariable } from './shell/builtins.js'
+import { basename, type Call, type Program } from './row/call.js'
 import { DEVELOPER_PROGRAMS } from './developer.js'
 import { FILE_PROGRAMS } from './files.js'
-import { IN_PLACE_PROGRAMS } from './in-place.js'
-import { INTERPRETER_PROGRAMS, interpret, interpreterName } from './interpreters.js'
+import { IN_PLACE_PROGRAMS } from './files/in-place.js'
+import { INTERPRETER_PROGRAMS, interpret, interpreterName } from './code/interpreters.js'
 import { MACHINE_PROGRAMS } from './machine.js'
 import { PRINTING } from './printing.js'
-import { runFile, SHELL_PROGRAMS } from './shells.js'
-import { WRAPPING } from './wrappers.js'
+import { runFile, SHELL_PROGRAMS } from './shell/inner.js'
+import { WRAPPING } from './start/wrappers.js'
 
 /** Later tables add to what earlier ones say; the first known output counts. */
 const TABLES: readonly Readonly<Record<string, Program>>[] = [

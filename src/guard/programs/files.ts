@@ -1,13 +1,13 @@
 /** The file tools by name, and those that only write one file or make a new name. */
 import { ANYTHING, NOTHING, plain } from '../words/text.js'
-import { tar, zip } from './archives.js'
-import { basename, options, type Program } from './call.js'
-import { fd, find } from './find.js'
-import { fuser, mount, umount } from './mounts.js'
-import { chattr, chmod, chown, setfacl } from './permissions.js'
-import { cmake, qemuImage, sevenZip } from './recipes.js'
-import { rclone, removeFiles, removeItem, removeTrees, rm, shred, truncate } from './removal.js'
-import { cp, dd, install, lastOperandWritten, ln, mv, rsync } from './transfer.js'
+import { tar, zip } from './files/archives.js'
+import { basename, options, type Program } from './row/call.js'
+import { fd, find } from './files/find.js'
+import { fuser, mount, umount } from './files/mounts.js'
+import { chattr, chmod, chown, setfacl } from './files/permissions.js'
+import { cmake, qemuImage, sevenZip } from './code/recipes.js'
+import { rclone, removeFiles, removeItem, removeTrees, rm, shred, truncate } from './files/removal.js'
+import { cp, dd, install, lastOperandWritten, ln, mv, rsync } from './files/transfer.js'
 
 /** Programs that write the file named by an option: `sort -o f`, `curl -o f`, `wget -O f`. */
 const writesOption =

@@ -1,8 +1,16 @@
 /** Filters: what comes out of cat, head, tr, cut, grep and decoders for input that is known. */
 import { unescape } from '../words/escapes.js'
 import { type Alternatives, ANYTHING, isConstant, plain, TREE, unique, UNKNOWN } from '../words/text.js'
-import { basename, options, type Program } from './call.js'
-import { decodeBase32, decodeBase64, decodeHex, encodeBase32, encodeBase64, encodeHex, UNREADABLE } from './decoding.js'
+import { basename, options, type Program } from './row/call.js'
+import {
+  decodeBase32,
+  decodeBase64,
+  decodeHex,
+  encodeBase32,
+  encodeBase64,
+  encodeHex,
+  UNREADABLE,
+} from './row/decoding.js'
 
 /** The input of a filter: named files, or stdin. */
 function inputs(call: Parameters<Program>[0], files: readonly string[]): Alternatives {

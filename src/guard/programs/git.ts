@@ -1,7 +1,7 @@
 /** git: aliases, settings and options that run commands, and the verbs that remove files. */
 import { locate, resolvePath } from '../words/paths.js'
 import { plain, unique } from '../words/text.js'
-import { type Call, known, options, type Program } from './call.js'
+import { type Call, known, options, type Program } from './row/call.js'
 
 /** Keys of git's configuration whose value git runs. */
 const GIT_COMMAND_KEYS =

@@ -1,12 +1,12 @@
 /** Programs that act on the machine: all of them by name, and scheduled jobs, packages, accounts and boot entries. */
 import { plain, UNKNOWN } from '../words/text.js'
-import { ACCOUNT_PROGRAMS } from './accounts.js'
-import { options, type Program, table } from './call.js'
-import { cronJobs } from './cron.js'
-import { DISK_PROGRAMS } from './disks.js'
-import { NETWORK_PROGRAMS } from './network.js'
-import { POWER_PROGRAMS } from './power.js'
-import { SIGNAL_PROGRAMS } from './signals.js'
+import { ACCOUNT_PROGRAMS } from './machine/accounts.js'
+import { options, type Program, table } from './row/call.js'
+import { cronJobs } from './machine/cron.js'
+import { DISK_PROGRAMS } from './machine/disks.js'
+import { NETWORK_PROGRAMS } from './machine/network.js'
+import { POWER_PROGRAMS } from './machine/power.js'
+import { SIGNAL_PROGRAMS } from './machine/signals.js'
 
 const crontab: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'u' })

@@ -12,8 +12,8 @@ import {
   TREE,
   UNKNOWN,
 } from '../words/text.js'
-import { basename, options, type Program, table } from './call.js'
-import { jq, locate } from './recipes.js'
+import { basename, options, type Program, table } from './row/call.js'
+import { jq, locate } from './code/recipes.js'
 import {
   base32,
   base64,

@@ -2,7 +2,7 @@
  * Files whose text is run later: shell start-up files, cron tables, hooks of git, service
  * units. Written with known text, it is judged now.
  */
-import { cronJobs } from '../programs/cron.js'
+import { cronJobs } from '../programs/machine/cron.js'
 import type { ShellState } from '../words/state.js'
 import { hasUnknown, plain } from '../words/text.js'
 import type { Walker } from './walk.js'

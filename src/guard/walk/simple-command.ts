@@ -1,7 +1,7 @@
 /** A simple command: its words folded to argvs, its assignments set where they hold, its redirections followed. */
 import type { Command, WordPart } from 'unbash'
 import { assign, assignmentWord } from '../words/assignments.js'
-import { judgeVariable } from '../programs/builtins.js'
+import { judgeVariable } from '../programs/shell/builtins.js'
 import { isKnownProgram } from '../programs/dispatch.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, NOTHING, unique } from '../words/text.js'

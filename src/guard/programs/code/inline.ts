@@ -1,0 +1,261 @@
+/**
+ * Reads inline code of other languages for what it would do to the machine. It looks at strings
+ * and calls, not at meaning.
+ */
+import { GuardLimit } from '../../words/limits.js'
+import { resolvePath } from '../../words/paths.js'
+import { activate, hasUnknown, isConstant, STAR, TREE, unique } from '../../words/text.js'
+import { type Call, fieldsOf } from '../row/call.js'
+import { unescape } from '../../words/escapes.js'
+import { withPaths } from './paths.js'
+import { decodedStrings, foldedCode, type Outside, strings } from './text.js'
+
+/** Calls that hand text to a shell or start a program. */
+const STARTS =
+  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|command|callCommand|readProcess|run-program|shell|shellout|Process)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||\bsystem\b/
+
+/** Calls that remove what they are given; the second group is read as the path. */
+const REMOVES_TREE =
+  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*/g
+const REMOVES_FILE =
+  /\b(?:os\.(?:remove|unlink|truncate)|delete-file|unlink(?:Sync)?|file\.remove|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
+const WRITES =
+  /\b(?:writeFile(?:Sync)?|file_put_contents|createWriteStream|File\.write|IO\.write|write_text|write_bytes|WriteAllText|spew|openSync)\b\s*\(?\s*/g
+const COPIES = /\b(?:copyFileSync|copyFile|copyfile|copy2?|copytree|cp|cp_r|copy_file)\b\s*\(\s*[^,()]*,\s*/g
+/** The second of two names comes to stand for something else. */
+const LANDS =
+  /\b(?:os\.(?:rename|renames|replace|link|symlink)|shutil\.move|(?:rename|link|symlink)(?:Sync)|fs\.(?:rename|link|symlink)|File\.(?:rename|link|symlink)|FileUtils\.(?:mv|ln|ln_s|ln_sf)|symlink|symlink_to|(?<![.\w])rename)\b\s*\(?\s*(?:[^,()]|\([^()]*\))*,\s*/g
+const MOVES = /\b(?:renameSync|rename|move|moveSync)\b\s*\(?\s*/g
+const OPENS = /\b(?:open|fopen|File\.open|File\.new|io\.open|sysopen|os\.open)\b\s*\(?\s*/g
+const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*\(?\s*/g
+
+export function judgeCode(code: string, language: string, call: Call): void {
+  if (code.length > 200_000) throw new GuardLimit('size', 'inline code is too long to check')
+  call.walker.step()
+  const source = withPaths(foldedCode(code, language, outsideOf(call)))
+  const starts = STARTS.test(JAVASCRIPT.test(language) ? source.replace(/(?<!\$)`/g, '"') : source)
+  if (starts || /\beval\b/.test(source))
+    for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
+  if (forksForever(source)) call.walker.report('fork-bomb', [call.argv[0] ?? language, 'fork'])
+  const there = inDirectory(source, call)
+  if (starts) startedCommands(source, there)
+  if (/\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*["'`]/.test(source)) {
+    for (const { text } of strings(source))
+      if (/[(]/.test(text) && text.length < source.length - 4)
+        call.walker.budget.deeper(() => judgeCode(text, language, call))
+  }
+  if (language === 'tclsh')
+    for (const match of source.matchAll(/\b(?:exec|spawn)\s+([^\]\n;]+)/g))
+      call.walker.tryScript(match[1] ?? '', call.shell)
+  if (language === 'tclsh')
+    for (const match of source.matchAll(/\bfile\s+delete\s+(?:-force\s+|--\s+)*([^\]\n;]+)/g))
+      for (const word of fieldsOf(match[1] ?? ''))
+        call.walker.effect('delete-tree', word.replace(/["{}]/g, ''), call.shell, call.argv)
+  fileCalls(source, there)
+  for (const { text } of strings(source))
+    if (/^[/~.]|vault|tokens/.test(text)) call.walker.reads(text, there.shell, call.argv)
+  const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
+  for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
+  if (
+    /\bos\.kill\s*\(\s*-1\b|\bprocess\.kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(
+      source,
+    )
+  )
+    call.walker.report('kill-everything', ['kill', '-1'])
+  if (/\breboot\s*\(\s*(?:RB_|0x|LINUX_REBOOT)/.test(source)) call.walker.report('host-down', ['reboot()'])
+}
+
+/** Backticks are plain strings there, unless a tag makes them a command (`$` of zx and bun). */
+const JAVASCRIPT = /^(?:node|deno|bun|ts)$/
+
+/** What the code may ask of the world around it, as far as it is known. */
+function outsideOf(call: Call): Outside {
+  const environment = call.prefix?.shell ?? call.shell
+  return {
+    home: call.shell.home[0] ?? '',
+    args: call.argv.slice(1),
+    stdin: call.stdin?.find((text) => !hasUnknown(text)),
+    variable: (name) => environment.get(name).values.find((value) => value !== '' && isConstant(value)),
+  }
+}
+
+/** `os.chdir("/")`, `{ cwd: "/" }`: what follows happens there as well. */
+function inDirectory(source: string, call: Call): Call {
+  const moved = /\bchdir(?:Sync)?\s*\(?\s*["']([^"']+)["']|\bcwd\s*[:=]\s*["']([^"']+)["']/.exec(source)
+  if (!moved) return call
+  const shell = call.shell.fork()
+  shell.cwd = unique(shell.cwd.flatMap((cwd) => [cwd, resolvePath(moved[1] ?? moved[2] ?? '', cwd)]))
+  return { ...call, shell }
+}
+
+/** What print statements with constant text would write; enough to follow `python -c "print(...)" | sh`. */
+export function printedBy(code: string): readonly string[] | undefined {
+  const source = foldedCode(code, 'any')
+  const printed = [
+    ...source.matchAll(
+      /\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*\(?\s*(?="|'|`)/g,
+    ),
+  ].map((match) => argument(source, match.index + match[0].length) ?? '')
+  const decoded = decodedStrings(source)
+  const all = [...printed, ...decoded].filter((text) => text !== '')
+  return all.length > 0 ? [`${all.join('\n')}\n`] : undefined
+}
+
+/** Code inside decoded text is either the same language or a shell command. */
+function judgeHidden(text: string, language: string, call: Call): void {
+  call.walker.budget.deeper(() => {
+    call.walker.tryScript(text, call.shell)
+    if (text.length < 20_000) judgeCode(text, language, call)
+  })
+}
+
+function startedCommands(source: string, call: Call): void {
+  const found = strings(source)
+  for (const { text } of found)
+    if (/\S/.test(text)) call.walker.tryScript(text.replace(/^\s*\|\s*|\s*\|\s*$/g, ''), call.shell)
+  // ["rm", "-rf", "/"] and ("rm", "-rf", "/"): neighbours separated by commas are one argv.
+  let group: string[] = []
+  for (const [i, one] of found.entries()) {
+    const previous = found[i - 1]
+    const between = previous ? source.slice(previous.end, one.start) : ''
+    if (previous && (/^\s*,\s*(?:\[\s*)?$/.test(between) || /^\s+$/.test(between))) group.push(one.text)
+    else {
+      runGroup(group, call)
+      group = [one.text]
+    }
+  }
+  runGroup(group, call)
+  // "rm -rf " + name in a loop over a list: each string of the list may be the name.
+  const heads = /\b(?:for|map|each|forEach)\b/.test(source)
+    ? [...source.matchAll(/["'`]([^"'`\n]* )["'`]\s*[+.]\s*[A-Za-z_$]|["'`]([^"'`\n{]* )\$?#?\{\w+\}["'`]/g)]
+    : []
+  for (const head of heads.slice(0, 4))
+    for (const { text } of found.slice(0, 20))
+      if (/^[/~]/.test(text)) call.walker.tryScript(`${head[1] ?? head[2] ?? ''}${text}`, call.shell)
+  for (const words of source.matchAll(/(?:%w|\bqw\s*)(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|\/([^/]*)\/)/g))
+    runGroup(fieldsOf(words.slice(1).find((list) => list !== undefined) ?? ''), call)
+}
+
+function runGroup(group: readonly string[], call: Call): void {
+  if (group.length < 2) return
+  try {
+    call.walker.argv(group, call.shell.fork(), null)
+  } catch (error) {
+    if (!(error instanceof GuardLimit) || error.limit === 'steps') throw error
+  }
+}
+
+function fileCalls(source: string, call: Call): void {
+  const path = (from: number): string | undefined => argument(source, from)
+  const effect = (kind: Parameters<typeof call.walker.effect>[0], word: string | undefined, mode?: string): void => {
+    if (word === undefined || word === '') return
+    // R, Lisp and vim know the tilde; where it is only a name, nothing is lost by asking.
+    const path = kind === 'delete-tree' ? word.replace(/^~(?=\/|$)/, () => call.shell.home[0] ?? '~') : word
+    call.walker.effect(kind, path, call.shell, call.argv, mode)
+  }
+  // A loop over a list of names: the names are the arguments.
+  if (
+    /\b(?:for|map|each|forEach)\b/.test(source) &&
+    /\b(?:remove|unlink\w*|rmtree|rmSync|rm_rf|rmdirSync|unlinkSync)\s*\(?\s*[A-Za-z_$][\w$]*\s*[,)]/.test(source)
+  ) {
+    for (const { text } of strings(source)) if (/^[/~]/.test(text)) effect('delete-tree', activate(text))
+  }
+  for (const path of enumerated(source)) effect('delete-tree', path)
+  for (const match of source.matchAll(/\bunlink\s*\(?\s*(?:glob\s*\(?\s*["']([^"']+)["']|<([^>]+)>)/g))
+    effect('delete', activate(match[1] ?? match[2] ?? ''))
+  for (const match of source.matchAll(REMOVES_TREE)) effect('delete-tree', path(match.index + match[0].length))
+  for (const match of source.matchAll(COPIES)) effect('overwrite', path(match.index + match[0].length))
+  for (const match of source.matchAll(LANDS)) effect('overwrite', path(match.index + match[0].length))
+  for (const match of source.matchAll(MOVES)) effect('move', path(match.index + match[0].length))
+  const recursive = /recursive\s*=\s*T(?:RUE)?\b|,\s*["']rf["']/.test(source)
+  for (const match of source.matchAll(REMOVES_FILE))
+    effect(recursive ? 'delete-tree' : 'delete', path(match.index + match[0].length))
+  for (const match of source.matchAll(WRITES)) effect('overwrite', path(match.index + match[0].length))
+  for (const match of source.matchAll(OPENS)) {
+    const rest = source.slice(match.index, match.index + 400)
+    const called =
+      /^[^,]*,\s*(?:(?:flags|mode)\s*=\s*)?(?:[^)\n;]*?)(?:["'](?:r[bt]*\+[bt]*|[wax][bt+]*|[+]?>{1,2}[^"']*|\+<)["']|O_(?:WRONLY|RDWR|TRUNC))/.exec(
+        rest,
+      )
+    if (!called && !/^\w+\s*\(?\s*(?:my\s+)?[\w$*]+\s*,\s*["']\+?>/.test(rest)) continue
+    const appends = /["']a[bt+]*["']|["']>>/.test(called?.[0] ?? rest)
+    effect(
+      appends ? 'append' : 'overwrite',
+      path(match.index + match[0].length) ??
+        /["']\+?>{1,2}\s*([^"']+)["']/.exec(rest)?.[1] ??
+        /,\s*["'][+<>]+["']\s*,\s*["']([^"']+)["']/.exec(rest)?.[1],
+    )
+    effect(
+      appends ? 'append' : 'overwrite',
+      /,\s*["']\+?>{1,2}["']\s*,\s*["']([^"']+)["']/.exec(rest)?.[1] ??
+        /,\s*["']\+?>{1,2}\s*(\/[^"']+)["']/.exec(rest)?.[1],
+    )
+  }
+  for (const match of source.matchAll(MODES))
+    effect(
+      /_R/.test(match[0]) ? 'mode-tree' : 'mode',
+      path(match.index + match[0].length),
+      /0o?([0-7]{3,4})/.exec(source.slice(match.index, match.index + 200))?.[1] ?? '777',
+    )
+  for (const match of source.matchAll(
+    /(?:\bPath\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch|rename)\b/g,
+  ))
+    effect(
+      match[2] === 'rename' ? 'move' : match[2] === 'unlink' ? 'delete' : match[2] === 'rmdir' ? 'create' : 'overwrite',
+      match[1]?.slice(1, -1),
+    )
+}
+
+/**
+ * `for f in os.walk("/"): os.remove(f)`: the directory whose every name is listed and removed;
+ * a condition picks some out.
+ */
+function enumerated(source: string): string[] {
+  const removes =
+    /\b(?:unlink\w*|remove\w*|rmtree|rm(?:Sync|_rf|_r)?|rmdir\w*|delete)\b\s*\(?\s*(?:os\.path\.join|path\.join|File\.join|[A-Za-z_$"`])|\.(?:unlink|rmdir)\(\)|\{[^}]*\bunlink\b[^}]*\}/.test(
+      source,
+    )
+  if (!removes || /\b(?:if|unless|filter|select|grep|endswith|endsWith|match|reject|skip|continue|next)\b/.test(source))
+    return []
+  const deep =
+    /\b(?:os\.walk|os\.fwalk|File::Find::find|Find\.find|walk)\s*\(?\s*["'](\/[^"']*)["']|\bPath\(\s*["'](\/[^"']*)["']\s*\)\.rglob\(\s*["']\*["']/g
+  const flat =
+    /\b(?:os\.listdir|os\.scandir|readdirSync|readdir|Dir\.(?:children|entries|each_child|foreach)|opendir)\s*\(?\s*["'](\/[^"']*)["']|\bPath\(\s*["'](\/[^"']*)["']\s*\)\.(?:iterdir\(|glob\(\s*["']\*["'])/g
+  const globbed = /(?:\bi?glob(?:Sync)?\s*\(?|\bDir\s*\[)\s*["'](\/[^"']*[*?][^"']*)["']/g
+  const found = /\bfind(?:depth)?\s*\(\s*(?:sub\s*)?\{[^}]*\}\s*,\s*["'](\/[^"']*)["']/g
+  const paths = (pattern: RegExp): string[] =>
+    [...source.matchAll(pattern)].map((match) => (match[1] ?? match[2] ?? '').replace(/(.)\/+$/, '$1'))
+  return [
+    ...[...paths(deep), ...paths(found)].map((path) => `${path}/${TREE}`),
+    ...paths(flat).map((path) => `${path}/${STAR}`),
+    ...paths(globbed).map(activate),
+  ]
+}
+
+/** The first argument of a call when it is a string (perhaps wrapped once, as in `Path("/")`). */
+function argument(source: string, from: number): string | undefined {
+  const rest = source.slice(from, from + 2_000)
+  const found =
+    /^(?:(?:pathlib\.)?Path\(|String\(|File\.join\(|\[|b|r|f|u|my\s+)*\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/.exec(
+      rest,
+    )
+  return found ? unescape(found[1] ?? found[2] ?? found[3] ?? '') : undefined
+}
+
+/** fork in a loop that nothing ends. */
+function forksForever(source: string): boolean {
+  if (!/fork\b|\bProcess\.spawn\b|\bspawn\s*\(|\bsubprocess\b|\bPopen\b/.test(source)) return false
+  if (/\bfork\b[\s();]*\bwhile\b\s*\(?\s*(?:1|true|fork)\b|\bfork\b\s*\(?\)?\s*while\s+fork/.test(source)) return true
+  const endless =
+    /\bwhile\s*\(?\s*(?:1|True|true|:)\s*\)?|\bloop\s*(?:do|\{)|\bfor\s*\(\s*;\s*;\s*\)|\buntil\s+false\b|\bitertools\.count\b|\bwhile\s*\(?\s*fork\b|\bforever\b|\bwhile\s+True\b/.test(
+      source,
+    )
+  return (
+    endless &&
+    (/fork\b/.test(source) ||
+      /\b(?:spawn|Popen)\w*\s*\(\s*(?:process\.execPath|process\.argv|sys\.(?:argv|executable)|__file__|\$0|\[\s*sys\.)/.test(
+        source,
+      )) &&
+    !/\b(?:wait|waitpid|sleep|join)\b/.test(source)
+  )
+}

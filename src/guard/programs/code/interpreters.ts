@@ -1,0 +1,338 @@
+/** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
+import { hasUnknown, plain, TREE, UNKNOWN } from '../../words/text.js'
+import { basename, type Call, fieldsOf, onlyTalks, options, type Program, table } from '../row/call.js'
+import { judgeCode, printedBy } from './inline.js'
+
+interface Interpreter {
+  /** Short options whose value is code. */
+  readonly code: string
+  readonly long?: readonly string[]
+  /** Other short options with a value. */
+  readonly short?: string
+  /** With this option the operands are files edited in place. */
+  readonly inPlace?: string
+}
+
+const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
+  python: { code: 'c', short: 'mWXQ' },
+  perl: { code: 'eE', short: 'IMmFl', inPlace: 'i' },
+  ruby: { code: 'e', short: 'IrCEFKT', inPlace: 'i' },
+  node: { code: 'ep', long: ['eval', 'print'], short: 'rC' },
+  deno: { code: '', long: [] },
+  bun: { code: 'ep', long: ['eval', 'print'] },
+  php: { code: 'rRB', short: 'dcfgESFz' },
+  lua: { code: 'e', short: 'l' },
+  Rscript: { code: 'e' },
+  R: { code: 'e', short: 'gd' },
+  julia: { code: 'eE', long: ['eval', 'print'], short: 'pLtJ' },
+  groovy: { code: 'e' },
+  scala: { code: 'e' },
+  osascript: { code: 'e', short: 'ls' },
+  tclsh: { code: '' },
+  guile: { code: 'c', short: 'els' },
+  racket: { code: 'e', short: 'tlr' },
+  elixir: { code: 'e', long: ['eval'] },
+  erl: { code: '', long: ['eval'] },
+  ghc: { code: 'e' },
+  raku: { code: 'e' },
+  kotlin: { code: 'e' },
+  clojure: { code: 'e', long: ['eval'] },
+  ocaml: { code: 'e' },
+  sbcl: { code: '', long: ['eval'] },
+  nim: { code: '' },
+  crystal: { code: '' },
+  swift: { code: 'e' },
+  pwsh: { code: 'c', long: ['Command', 'EncodedCommand'] },
+  swipl: { code: 'gt' },
+  emacs: { code: '', long: ['eval', 'execute'] },
+  gnuplot: { code: 'e' },
+  octave: { code: '', long: ['eval'] },
+  mongo: { code: '', long: ['eval'] },
+  mongosh: { code: '', long: ['eval'] },
+  jshell: { code: '' },
+  irb: { code: 'e' },
+  pry: { code: 'e' },
+  ts: { code: 'ep' },
+}
+
+/** `python3.12`, `perl5.36`, `lua5.4`, `ruby3.1` are the same languages. */
+export function interpreterName(name: string): string | undefined {
+  const bare = name.replace(/-?[\d.]+$/, '')
+  const alias: Readonly<Record<string, string>> = {
+    pypy: 'python',
+    nodejs: 'node',
+    luajit: 'lua',
+    jruby: 'ruby',
+    'ts-node': 'ts',
+    tsx: 'ts',
+    ipython: 'python',
+    micropython: 'python',
+    powershell: 'pwsh',
+    guile: 'guile',
+    perl: 'perl',
+    texlua: 'lua',
+    wish: 'tclsh',
+    expect: 'tclsh',
+  }
+  const found = alias[bare] ?? bare
+  return Object.hasOwn(INTERPRETERS, found) ? found : undefined
+}
+
+export const interpret: Program = (call, name) => {
+  const language = interpreterName(name)
+  const spec = language === undefined ? undefined : INTERPRETERS[language]
+  if (!spec || language === undefined) return undefined
+  const args = call.argv.slice(1)
+  if (onlyTalks(args)) return undefined
+  const perlish = language === 'perl' || language === 'ruby'
+  const given = options(args, {
+    short: spec.code + (spec.short ?? ''),
+    long: [...(spec.long ?? [])],
+    stop: !perlish,
+    singleDash: language === 'erl',
+  })
+  const codes = [
+    ...[...spec.code].flatMap((letter) => given.all(letter)),
+    ...(spec.long ?? []).flatMap((option) => given.all(option)),
+  ]
+  // `perl -pi.bak -e`, `perl -lane`: letters bundled before the one that takes the code.
+  if (language === 'perl')
+    for (const [i, arg] of args.entries())
+      if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? ''))
+        codes.push(args[i + 1] ?? '')
+  if (/^(?:deno|crystal)$/.test(language) && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
+  for (const code of codes) {
+    call.walker.code(plain(code))
+    judgeCode(plain(code), language, call)
+  }
+  if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
+    for (const file of given.operands.filter((word) => !codes.includes(word)))
+      call.walker.effect('edit', file, call.shell, call.argv)
+  }
+  // `node -p '"/"'` prints the value of its expression.
+  const value =
+    language === 'node' && given.has('p', 'print')
+      ? /^\s*(["'`])([^"'`\\]*)\1\s*$/.exec(plain(codes[0] ?? ''))?.[2]
+      : undefined
+  if (value !== undefined) return [`${value}\n`]
+  if (codes.length > 0) return printedBy(codes.map(plain).join('\n'))
+  const [file] =
+    language === 'deno' && given.operands[0] === 'run'
+      ? given.operands.slice(1).filter((word) => word === '-' || !word.startsWith('-'))
+      : given.operands
+  const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
+  const texts = readsStdin ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)
+  for (const text of texts) {
+    if (text === UNKNOWN) continue
+    call.walker.code(plain(text))
+    judgeCode(plain(text), language, call)
+  }
+  return undefined
+}
+
+const awk: Program = (call) => {
+  const given = options(call.argv.slice(1), {
+    short: 'Ffvieom',
+    long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'],
+    stop: true,
+  })
+  const programs = [
+    ...given.all('e', 'source'),
+    ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined
+      ? given.operands.slice(0, 1)
+      : []),
+  ]
+  for (const file of given.all('f', 'file'))
+    for (const text of call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
+  const assigned = given
+    .all('v', 'assign')
+    .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))
+    .join('')
+  for (const program of programs) {
+    call.walker.code(plain(program))
+    judgeCode(assigned + plain(program), 'awk', call)
+    if (/\bsystem\b|\|/.test(program))
+      for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
+    // Lines of the input that the program hands to a shell.
+    if (/system\s*\(\s*\$|\|\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program))
+      for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
+  }
+  const everything =
+    (call.stdin ?? []).some((text) => text.includes(TREE)) &&
+    programs.every((program) => !/[/~]|==/.test(plain(program)))
+  const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'))
+  if (given.all('i').includes('inplace'))
+    for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
+  return printed
+}
+
+/** The first lines of an input that is known. */
+function knownLines(call: Call): string[] {
+  return (call.stdin ?? [])
+    .filter((text) => !hasUnknown(text))
+    .flatMap((text) => text.split('\n').filter((line) => line !== ''))
+    .slice(0, 20)
+}
+
+/** `$0`, `$1`, ... of a program as the strings that one line makes of them. */
+function withFields(program: string, line: string): string {
+  const fields = fieldsOf(line)
+  return program.replace(
+    /\$(\d)/g,
+    (_, number: string) =>
+      `"${(number === '0' ? line : (fields[Number(number) - 1] ?? '')).replace(/["\\]/g, '\\$&')}"`,
+  )
+}
+
+const sed: Program = (call) => {
+  const given = options(
+    call.argv.slice(1).map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)),
+    { short: 'efl', long: ['expression', 'file', 'line-length'] },
+  )
+  const scripts = [...given.all('e', 'expression')]
+  const files =
+    given.get('e', 'expression') === undefined && given.get('f', 'file') === undefined
+      ? given.operands.slice(1)
+      : given.operands
+  if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined)
+    scripts.push(given.operands[0])
+  for (const script of scripts) sedScript(plain(script), call)
+  if (given.has('i', 'in-place')) {
+    const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
+    for (const file of files) call.walker.effect(empties ? 'overwrite' : 'edit', file, call.shell, call.argv)
+    return undefined
+  }
+  return sedOutput(scripts.map(plain), call, files)
+}
+
+/** `e CMD` and the e flag of s/// run a command, `w FILE` writes one. */
+function sedScript(script: string, call: Call): void {
+  for (const line of script.split(/\n/)) {
+    const command = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*!?\s*\{?\s*e(?:\s+(.+))?$/s.exec(line)
+    if (command?.[1])
+      call.walker.script(/\{\s*e\s/.test(line) ? command[1].replace(/\}\s*$/, '') : command[1], call.shell.fork())
+    else if (command && call.stdin)
+      for (const text of call.stdin) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    for (const found of substitutions(line)) {
+      if (/e/.test(found.flags.replace(/w.*/s, ''))) {
+        call.walker.tryScript(found.replacement.replace(/\\(.)/g, '$1'), call.shell)
+        for (const text of call.stdin ?? [])
+          if (text !== UNKNOWN) call.walker.tryScript(applied(text, found), call.shell)
+      }
+      const file = /w\s*(\S+)\s*$/.exec(found.flags)?.[1]
+      if (file !== undefined) call.walker.effect('overwrite', file, call.shell, call.argv)
+    }
+    const writes = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*[wW]\s+(\S+)\s*$/.exec(line)
+    if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
+  }
+}
+
+interface Substitution {
+  readonly pattern: string
+  readonly replacement: string
+  readonly flags: string
+}
+
+function substitutions(script: string): Substitution[] {
+  const found: Substitution[] = []
+  const start = /(?:^|[;{\s\d$/])s([^\w\s\\;])/g
+  for (let match = start.exec(script); match && found.length < 50; match = start.exec(script)) {
+    const mark = match[1] ?? '/'
+    const parts: string[] = ['']
+    let i = match.index + match[0].length
+    for (; i < script.length && parts.length < 3; i++) {
+      if (script[i] === '\\' && i + 1 < script.length) parts[parts.length - 1] += script.slice(i, ++i + 1)
+      else if (script[i] === mark) parts.push('')
+      else parts[parts.length - 1] += script[i] ?? ''
+    }
+    if (parts.length < 3) break
+    const flags = /^[gpiImMe\d]*(?:w.*)?/s.exec(script.slice(i))?.[0] ?? ''
+    found.push({ pattern: parts[0] ?? '', replacement: parts[1] ?? '', flags })
+    start.lastIndex = i + flags.length
+  }
+  return found
+}
+
+/** Applies a substitution with a plain or simple pattern. */
+function applied(text: string, { pattern, replacement, flags }: Substitution): string {
+  const literal = pattern.replace(/\\([/.*[\]^$|])/g, '$1')
+  const to = replacement.replace(/\\(?![&\d])(.)/g, '$1')
+  if (/^[\w /\\.-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, '')))
+    return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
+  if (pattern === '.*' || pattern === '^.*$') return text.replace(/^.*$/gm, () => to)
+  if (pattern === '^') return text.replace(/^(?=[^\n])/gm, () => to)
+  if (pattern === '$') return text.replace(/(?<=[^\n])$/gm, () => to)
+  return UNKNOWN
+}
+
+function sedOutput(scripts: readonly string[], call: Call, files: readonly string[]): readonly string[] | undefined {
+  if (files.length > 0 || !call.stdin) return undefined
+  return call.stdin.map((text) => {
+    let out = text
+    for (const script of scripts) {
+      const found = substitutions(script)
+      if (found.length === 0) return UNKNOWN
+      for (const one of found) out = out === UNKNOWN ? UNKNOWN : applied(out, one)
+    }
+    return out
+  })
+}
+
+const LINE_EDITORS = /^(?:vim?|nvim|ex|ed|red|gvim|rvim)$/
+
+/** vim -c '!cmd', +'!cmd', ex scripts on stdin. */
+const editor: Program = (call) => {
+  const words = call.argv.slice(1).map(plain)
+  const lines = words.flatMap((word, i) =>
+    /^(-\w*c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : [],
+  )
+  const batch =
+    words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(?:ex|ed|red)$/.test(basename(call.argv[0] ?? ''))
+  if (batch) for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
+  const files = words.filter(
+    (word, i) => !/^[-+]/.test(word) && !/^(-\w*[cST]|--cmd|-u|-i|-p|--prompt|-o)$/.test(words[i - 1] ?? ''),
+  )
+  const saves = lines.some((line) => /(?:^|\||:|\s)(?:w|wq|x|xit|wa|wqa|xa|ZZ|up|update|write)!?\s*(?:\||$)/.test(line))
+  const empties = lines.some((line) =>
+    /^:?\s*(?:silent!?\s*)?(?:%|,|1,\$|0,\$|g\/.*\/)\s*d(?:elete)?\b|\bggdG\b/.test(line),
+  )
+  if (saves && LINE_EDITORS.test(basename(call.argv[0] ?? '')))
+    for (const file of files) call.walker.effect(empties ? 'overwrite' : 'edit', file, call.shell, call.argv)
+  for (const line of lines) {
+    const shell =
+      /^:?\s*(?:sil(?:ent)?!?\s*)?(?:exec?(?:ute)?\s*["'])?(?:[%\d,$.]*|r(?:ead)?\s*|w(?:rite)?\s*|term(?:inal)?\s*|te\s*)!\s*(.+?)["']?$/s.exec(
+        line,
+      )
+    if (shell?.[1]) call.walker.tryScript(shell[1], call.shell)
+    const writes = /^:?\s*(?:w|write|wq|sav(?:eas)?|x)!?\s+(\/[^\s|]+)/.exec(line)
+    if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
+    if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete)\s*\(/.test(line))
+      judgeCode(line.replace(/^:?\s*(call|lua|py3?|python3?)\s+/, ''), 'vim', call)
+    const rust = /^:?\s*(?:py3?|python3?|perl|ruby|lua)\s+(.*)$/s.exec(line)
+    if (rust?.[1]) judgeCode(rust[1], 'python', call)
+  }
+  return undefined
+}
+
+const emacs: Program = (call) => {
+  for (const [i, word] of call.argv.entries())
+    if (/^--?(eval|execute)$/.test(word)) judgeCode(plain(call.argv[i + 1] ?? ''), 'lisp', call)
+  for (const word of call.argv) {
+    const code = /^--(?:eval|execute)=(.*)$/s.exec(plain(word))?.[1]
+    if (code) judgeCode(code, 'lisp', call)
+  }
+  const text = call.argv.join('\n')
+  if (/-batch\b/.test(text) && /save-buffer/.test(text))
+    for (const word of call.argv.slice(1))
+      if (word.startsWith('/'))
+        call.walker.effect(/erase-buffer/.test(text) ? 'overwrite' : 'edit', word, call.shell, call.argv)
+  return undefined
+}
+
+export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
+  ...table(['awk', 'gawk', 'mawk', 'nawk', 'original-awk', 'goawk'], awk),
+  ...table(['sed', 'gsed', 'ssed'], sed),
+  ...table(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red', 'less', 'more', 'most'], editor),
+  emacs,
+  emacsclient: emacs,
+}

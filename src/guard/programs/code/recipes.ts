@@ -1,0 +1,167 @@
+/** Small languages whose programs hold commands: m4, just, cmake scripts, jq that prints, packages with scripts. */
+import { activate, type Alternatives, ANYTHING, NOTHING, plain, UNKNOWN } from '../../words/text.js'
+import { type Call, fieldsOf, known, options, type Program } from '../row/call.js'
+import { targets } from '../files/find.js'
+import { cmake as cmakeTools } from '../files/removal.js'
+
+/** The texts a program reads: named files that are known here, or its input. */
+function texts(call: Call, files: readonly string[]): string[] {
+  const from = files.length === 0 ? (call.stdin ?? []) : files.flatMap((file) => [...contents(call, file)])
+  return from.filter((text) => text !== UNKNOWN).map(plain)
+}
+
+function contents(call: Call, file: string): Alternatives {
+  return file === '-' || /^\/dev\/(?:stdin|fd\/0)$/.test(file)
+    ? (call.stdin ?? ANYTHING)
+    : call.walker.streams.contents(file, call.shell)
+}
+
+export const m4: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'DUIoLlFR', long: ['define', 'include'] })
+  const defined = given.all('D', 'define').map(plain)
+  for (const text of [...texts(call, given.operands), ...defined])
+    for (const match of text.matchAll(/\be?syscmd\(\s*[`"']?([^)]*?)['"]?\s*\)/g)) {
+      const value = defined.find((one) => one.startsWith(`${match[1]}=`))?.slice(`${match[1]}=`.length)
+      call.walker.tryScript(value ?? match[1] ?? '', call.shell)
+    }
+  return undefined
+}
+
+/** Recipes of a justfile: indented lines below `name:`. */
+export const just: Program = (call) => {
+  const given = options(call.argv.slice(1), {
+    short: 'fdc',
+    long: ['justfile', 'working-directory', 'command', 'set', 'shell', 'shell-arg'],
+  })
+  if (given.has('n', 'dry-run', 'l', 'list', 'show', 'summary')) return undefined
+  const files = given.all('f', 'justfile')
+  const found = files.length > 0 ? texts(call, files) : ['justfile', 'Justfile'].flatMap((file) => texts(call, [file]))
+  for (const text of found)
+    for (const line of text.split('\n')) {
+      const recipe = /^[ \t]+[@-]*(.*)$/.exec(line)?.[1]
+      if (recipe) call.walker.tryScript(recipe, call.shell)
+      const assigned = /:=\s*`([^`]*)`/.exec(line)?.[1]
+      if (assigned) call.walker.tryScript(assigned, call.shell)
+    }
+  const at = call.argv.findIndex((word) => word === '-c' || word === '--command')
+  if (at > 0 && at < call.argv.length - 1) call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin)
+  return undefined
+}
+
+export const cmake: Program = (call, name) => {
+  const at = call.argv.indexOf('-P')
+  for (const text of at > 0 ? texts(call, [call.argv[at + 1] ?? '']) : []) {
+    for (const match of text.matchAll(/\bexecute_process\s*\(\s*COMMAND\s+([^)]*)/gi))
+      call.walker.tryScript(
+        (match[1] ?? '').replace(/\b(?:WORKING_DIRECTORY|RESULT_VARIABLE|OUTPUT_\w+)\b.*/s, ''),
+        call.shell,
+      )
+    for (const [, verb = '', rest = ''] of text.matchAll(
+      /\bfile\s*\(\s*(REMOVE(?:_RECURSE)?|WRITE|RENAME)\s+([^)]*)/gi,
+    ))
+      for (const word of /^REMOVE/i.test(verb) ? fieldsOf(rest) : fieldsOf(rest).slice(0, 1))
+        call.walker.effect(
+          /RECURSE|RENAME/i.test(verb) ? 'delete-tree' : 'overwrite',
+          word.replaceAll('"', '').replace(/\$ENV\{(\w+)\}/g, (_, name) => call.shell.get(name).values[0] ?? ''),
+          call.shell,
+          call.argv,
+        )
+  }
+  return cmakeTools(call, name)
+}
+
+/** `jq -nr '"text"'` prints text, `jq -r .x` what the input holds there; yq prints text without being asked. */
+export const jq: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'LfC', long: ['arg', 'argjson', 'indent', 'from-file'] })
+  const filter = plain(given.operands[0] ?? '')
+  const literal = /^\s*("(?:[^"\\]|\\.)*")\s*$/.exec(filter)?.[1]
+  const raw = name === 'yq' || given.has('r', 'raw-output', 'j', 'join-output')
+  if (literal === undefined) return raw ? fieldOf(filter, call.stdin) : undefined
+  try {
+    return [`${raw ? String(JSON.parse(literal)) : literal}\n`]
+  } catch {
+    return undefined
+  }
+}
+
+function fieldOf(filter: string, stdin: Call['stdin']): Alternatives | undefined {
+  const [text] = stdin ?? []
+  if (!known(text) || !/^\.[\w.]*$/.test(filter)) return undefined
+  try {
+    let value: unknown = JSON.parse(text)
+    for (const key of filter.split('.').filter((part) => part !== ''))
+      value = (value as Record<string, unknown> | null)?.[key]
+    return typeof value === 'string' ? [`${value}\n`] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** locate prints paths of the whole machine that contain the pattern. */
+export const locate: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'dln', long: ['database', 'limit'] })
+  const all = given.operands.map(plain)
+  if (all.length === 0) return ANYTHING
+  const broad = all.some((pattern) => /^[*?./]*$/.test(pattern))
+  const names = given.operands.map((pattern) =>
+    activate(/[*?[]/.test(plain(pattern)) ? plain(pattern) : `*${plain(pattern)}*`),
+  )
+  return [`${targets(['/'], !broad, broad ? [] : names, call).join('\n')}\n`]
+}
+
+/** `npm pkg set scripts.x=CMD`, `npm run x` with a package.json that this command wrote. */
+export const npmScripts: Program = (call, name) => {
+  const [verb = '', ...rest] = options(call.argv.slice(1), { short: 'w', long: ['prefix', 'workspace'] }).operands.map(
+    plain,
+  )
+  if (verb === 'pkg' && rest[0] === 'set')
+    for (const setting of rest.slice(1)) {
+      const line = /^scripts\.[^=]*=(.*)$/s.exec(setting)?.[1]
+      if (line !== undefined) call.walker.tryScript(line, call.shell)
+    }
+  // Scripts are given to this program instead of to sh.
+  const shell = /^(?:config|set)$/.test(verb) ? /\bscript-shell[= ](\S+)/.exec(rest.join(' '))?.[1] : undefined
+  if (shell !== undefined) call.walker.code(shell)
+  if (shell !== undefined && shell.includes('/')) call.walker.external([shell], call.shell.fork(), null)
+  if (verb === 'set-script') call.walker.tryScript(rest.slice(1).join(' '), call.shell)
+  // The others run a script by its name alone.
+  if (
+    name === 'npm' &&
+    !/^(?:run|run-script|rum|test|t|start|stop|restart|install|i|ci|publish|pack|prepare)$/.test(verb)
+  )
+    return undefined
+  for (const text of call.walker.streams.contents('package.json', call.shell)) {
+    if (!known(text)) continue
+    for (const line of scriptsOf(text)) call.walker.tryScript(line, call.shell)
+  }
+  return undefined
+}
+
+function scriptsOf(text: string): string[] {
+  try {
+    const { scripts } = JSON.parse(text) as { scripts?: Record<string, unknown> }
+    return Object.values(scripts ?? {}).filter((line) => typeof line === 'string')
+  } catch {
+    return []
+  }
+}
+
+/** `7z a -sdel x.7z DIR` removes what it packed. */
+export const sevenZip: Program = (call) => {
+  const words = call.argv.slice(1)
+  if (words.includes('-sdel'))
+    for (const word of words.filter((one) => !one.startsWith('-')).slice(2))
+      call.walker.effect('delete-tree', word, call.shell, call.argv)
+  return undefined
+}
+
+/** `qemu-img convert SOURCE TARGET` and its like write their last operand, `create FILE SIZE` its first. */
+export const qemuImage: Program = (call) => {
+  const [verb = '', ...rest] = options(call.argv.slice(1), { short: 'fOotSmlBbFUTr' }).operands
+  const sized = /^(?:create|resize)$/.test(plain(verb))
+  const target =
+    plain(verb) === 'dd' ? rest.find((word) => word.startsWith('of='))?.slice(3) : rest[sized ? 0 : rest.length - 1]
+  if (/^(?:convert|dd|create|commit|resize)$/.test(plain(verb)) && target !== undefined)
+    call.walker.effect('overwrite', target, call.shell, call.argv)
+  return NOTHING
+}

@@ -1,0 +1,62 @@
+/** Archivers: the commands in their options, and the files that they write or remove. */
+import { plain } from '../../words/text.js'
+import { options, type Program } from '../row/call.js'
+
+export const tar: Program = (call) => {
+  const words = call.argv.slice(1)
+  // `tar czf x y`: the first word may be a bundle of options without a dash.
+  const bundled =
+    words[0] !== undefined && !words[0].startsWith('-') && /^[A-Za-z]+$/.test(words[0])
+      ? [`-${words[0]}`, ...words.slice(1)]
+      : words
+  const given = options(bundled, {
+    short: 'fFCTXIbgHKLNV',
+    long: [
+      'file',
+      'directory',
+      'files-from',
+      'exclude-from',
+      'exclude',
+      'use-compress-program',
+      'checkpoint-action',
+      'to-command',
+      'rsh-command',
+      'info-script',
+      'new-volume-script',
+      'transform',
+      'owner',
+      'group',
+      'mode',
+    ],
+  })
+  for (const action of given.all('checkpoint-action')) {
+    const command = /^exec=(.*)$/s.exec(plain(action))?.[1]
+    if (command !== undefined) call.walker.script(command, call.shell.fork())
+  }
+  for (const line of [
+    ...given.all('to-command'),
+    ...given.all('use-compress-program', 'I'),
+    ...given.all('rsh-command'),
+    ...given.all('info-script', 'new-volume-script', 'F'),
+  ])
+    call.walker.tryScript(plain(line), call.shell)
+  if (given.has('c', 'create'))
+    for (const file of given.all('f', 'file'))
+      if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
+  if (given.has('remove-files'))
+    for (const word of given.operands)
+      for (const from of given.all('C', 'directory').length > 0 ? given.all('C', 'directory') : ['.'])
+        call.walker.effect('delete-tree', word.startsWith('/') ? word : `${from}/${word}`, call.shell, call.argv)
+  if (given.has('recursive-unlink'))
+    for (const word of given.all('C', 'directory')) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  return undefined
+}
+
+export const zip: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'xibtnP', long: ['unzip-command', 'exclude', 'include'] })
+  const at = call.argv.findIndex((arg) => arg === '-TT' || arg === '--unzip-command')
+  if (at >= 0) call.walker.tryScript(plain(call.argv[at + 1] ?? ''), call.shell)
+  if (given.has('m', 'move'))
+    for (const word of given.operands.slice(1)) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  return undefined
+}

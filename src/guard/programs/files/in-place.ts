@@ -1,0 +1,104 @@
+/**
+ * Programs that put something else in the place of the files they are given: compressors,
+ * renamers; and those whose option names an output.
+ */
+import { plain, TREE } from '../../words/text.js'
+import { basename, options, type Program, table } from '../row/call.js'
+
+/** `gzip FILE` leaves FILE.gz and takes FILE away; to standard output, or with -k, it does not. */
+const compress: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'bSTM', long: ['suffix', 'threads', 'memlimit'] })
+  const keeps = name === 'zstd' ? !given.has('rm') : given.has('c', 'k', 'stdout', 'to-stdout', 'keep')
+  if (keeps || given.has('l', 'list', 't', 'test', 'h', 'help', 'V', 'version')) return undefined
+  // A directory is passed over without -r: only what a pattern or a name picks out is taken.
+  for (const word of given.operands)
+    call.walker.effect(given.has('r', 'recursive') ? 'delete-tree' : 'delete', word, call.shell, call.argv)
+  return undefined
+}
+
+/** Perl's and util-linux's rename: one or two words say how, the others are the files. */
+const rename: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'e', long: ['expr'] })
+  if (given.has('n', 'no-act', 'nono', 'just-print', 'dry-run', 'h', 'help')) return undefined
+  const byExpression = given.get('e', 'expr') !== undefined || /^[sy]\W|^tr\W/.test(plain(given.operands[0] ?? ''))
+  for (const word of given.operands.slice(given.get('e', 'expr') !== undefined ? 0 : byExpression ? 1 : 2))
+    call.walker.effect('move', word, call.shell, call.argv)
+  return undefined
+}
+
+const writesAfter =
+  (...names: readonly string[]): Program =>
+  (call) => {
+    call.argv.forEach((word, at) => {
+      const joined = names.find((name) => word.startsWith(`${name}=`))
+      const target = names.includes(word) ? call.argv[at + 1] : joined && word.slice(joined.length + 1)
+      if (target === undefined || target === '-') return
+      // `strace -o '|command'` writes into a pipe.
+      if (/^[|!]/.test(target)) call.walker.tryScript(plain(target).slice(1), call.shell)
+      else call.walker.effect('overwrite', target, call.shell, call.argv)
+    })
+    return undefined
+  }
+
+/** The operand at that place, counted from the end where it is negative, is written. */
+const writesOperand =
+  (at: number, kind: 'overwrite' | 'edit' = 'overwrite', short = ''): Program =>
+  (call) => {
+    const { operands } = options(call.argv.slice(1), { short })
+    const target = operands.length > 1 || at === 0 ? operands.at(at) : undefined
+    if (target !== undefined && target !== '-') call.walker.effect(kind, target, call.shell, call.argv)
+    return undefined
+  }
+
+/** `aria2c -d DIR -o NAME`, or the name in the address. */
+const aria2c: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'dox', long: ['dir', 'out'] })
+  const out = given.get('o', 'out')
+  for (const name of out === undefined ? given.operands.map((url) => basename(url)) : [out])
+    call.walker.effect('overwrite', `${given.get('d', 'dir') ?? '.'}/${name}`, call.shell, call.argv)
+  return undefined
+}
+
+/** `install -d -m MODE DIR` changes what is there already. */
+const install: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'mogSt', long: ['mode', 'owner', 'group'] })
+  const mode = given.get('m', 'mode')
+  if (given.has('d', 'directory') && mode !== undefined)
+    for (const word of given.operands) call.walker.effect('mode', word, call.shell, call.argv, mode)
+  return undefined
+}
+
+/** `stat -c %n FILE...` prints the names that it was given. */
+const stat: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'cf', long: ['format', 'printf'] })
+  return given.get('c', 'format') === '%n' ? [`${given.operands.join('\n')}\n`] : undefined
+}
+
+/** `grep -rl '' DIR` prints the name of every file below it. */
+const grep: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'efABCmdD', long: ['regexp', 'file', 'include', 'exclude'] })
+  const lists = given.has('l', 'files-with-matches') && given.has('r', 'R', 'recursive')
+  const pattern = given.get('e', 'regexp') ?? given.operands[0]
+  if (!lists || given.has('include') || !/^(?:|\.|\^|\$|\.\*)$/.test(plain(pattern ?? 'x'))) return undefined
+  const places = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
+  return [`${places.map((place) => `${place.replace(/\/$/, '')}/${TREE}`).join('\n')}\n`]
+}
+
+export const IN_PLACE_PROGRAMS: Readonly<Record<string, Program>> = {
+  ...table(
+    'gzip gunzip pigz bzip2 bunzip2 pbzip2 lbzip2 xz unxz lzma unlzma lzop zstd compress uncompress'.split(' '),
+    compress,
+  ),
+  ...table(['rename', 'prename', 'file-rename', 'perl-rename', 'rename.ul'], rename),
+  ...table(['strace', 'ltrace', 'perf', 'time'], writesAfter('-o', '--output')),
+  ...table(['uniq', 'xxd'], writesOperand(1)),
+  ...table(['convert', 'magick', 'ffmpeg'], writesOperand(-1)),
+  patch: writesOperand(0, 'edit', 'pdioBDFgrVYz'),
+  script: writesOperand(0, 'overwrite', 'cBEIOTto'),
+  aria2c,
+  install,
+  openssl: writesAfter('-out', '-keyout'),
+  ...table(['gpg', 'gpg2', 'age'], writesAfter('-o', '--output')),
+  stat,
+  ...table(['grep', 'egrep', 'fgrep'], grep),
+}

@@ -1,0 +1,69 @@
+/**
+ * Mounting over a directory hides what is in it; taking a mount away, or ending all that use
+ * it, takes the system's floor away.
+ */
+import { locate, resolvePath } from '../../words/paths.js'
+import { plain } from '../../words/text.js'
+import { type Call, options, type Program } from '../row/call.js'
+
+/**
+ * Directories whose contents a running system needs at every moment. Mounting a disk at /home,
+ * /boot or /mnt is ordinary.
+ */
+const FLOOR =
+  /^\/(?:usr(?:\/(?:bin|sbin|lib\w*|share|local))?|etc(?:\/(?:ssh|pam\.d|ssl|systemd))?|bin|sbin|lib\w*|var(?:\/lib)?|root|dev|etc\/(?:passwd|shadow|group|sudoers|fstab)|bin\/(?:ba)?sh)?$/
+
+function isFloor(word: string, { shell }: Call): boolean {
+  return shell.cwd.some((cwd) => FLOOR.test(plain(resolvePath(word, cwd)).replace(/(.)\/+$/, '$1')))
+}
+
+function isHome(word: string, { shell }: Call): boolean {
+  const homes = ['/home', '/Users', ...shell.home]
+  return shell.cwd.some((cwd) => homes.includes(plain(resolvePath(word, cwd)).replace(/(.)\/+$/, '$1')))
+}
+
+/** `mount --bind / x` gives a directory another name; `mount -t tmpfs none /usr` hides one. */
+export const mount: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'otLU', long: ['options', 'types', 'source', 'target'] })
+  const settings = given.all('o', 'options').join(',')
+  const bind = given.has('bind', 'rbind', 'B', 'R', 'move', 'M') || /\b(r?bind)\b/.test(settings)
+  const [source, target] = given.operands
+  if (bind && source !== undefined && target !== undefined)
+    call.walker.namesakes.stands(
+      call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '',
+      call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '',
+      'mount',
+    )
+  const same = source !== undefined && target !== undefined && plain(source) === plain(target)
+  const devices = /^(?:devtmpfs|devpts|proc|sysfs)$/.test(given.get('t', 'types') ?? '')
+  if (target !== undefined && isFloor(target, call) && !same && !devices && !/\bremount\b/.test(settings))
+    call.walker.report('wipe-system', ['mount', plain(target)])
+  // Memory over the homes: they seem empty, and what is written there is gone with the power.
+  if (target !== undefined && /^(?:tmpfs|ramfs)$/.test(given.get('t', 'types') ?? '') && isHome(target, call))
+    call.walker.report('wipe-home', ['mount', plain(target)])
+  return undefined
+}
+
+export const umount: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'tO', long: ['types', 'test-opts'] })
+  if (given.has('help', 'version', 'fake')) return undefined
+  if (given.has('a', 'all') && given.get('t', 'types') === undefined && given.operands.length === 0)
+    call.walker.report('wipe-system', ['umount', '-a'])
+  for (const word of given.operands) if (isFloor(word, call)) call.walker.report('wipe-system', ['umount', plain(word)])
+  return undefined
+}
+
+/** `fuser -km /`: ends every process that has a file open there. */
+export const fuser: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'nN', long: ['namespace'] })
+  if (!given.has('k', 'kill')) return undefined
+  const wide = given.has('m', 'mount', 'c', 'M')
+  const hit = given.operands.find((word) =>
+    call.shell.cwd.some((cwd) => {
+      const located = locate(resolvePath(word, cwd), call.shell.home)
+      return located !== undefined && (wide ? /^(?:root|system|home)$/.test(located.place) : located.place === 'root')
+    }),
+  )
+  if (hit !== undefined) call.walker.report('kill-everything', ['fuser', '-k', plain(hit)])
+  return undefined
+}

@@ -1,0 +1,49 @@
+/** Tools that change who may do what with a file. */
+import { NOTHING } from '../../words/text.js'
+import { onlyTalks, options, type Program } from '../row/call.js'
+
+export const chmod: Program = (call) => {
+  const words = call.argv.slice(1)
+  if (onlyTalks(words)) return undefined
+  const reference = words.some((word) => word.startsWith('--reference'))
+  // A mode may begin with a dash (`chmod -x f`): it is not an option.
+  const modes = words.filter(
+    (word) => /^[-+=ugoa]*[-+=][rwxXstugo,+=-]*$/.test(word) && !/^--/.test(word) && !/^-[RfvcHLPR]+$/.test(word),
+  )
+  const given = options(words.filter((word) => !modes.includes(word)))
+  const [mode, targets] = reference
+    ? [undefined, given.operands]
+    : modes.length > 0
+      ? [modes[0], given.operands]
+      : [given.operands[0], given.operands.slice(1)]
+  const kind = given.has('R', 'recursive') ? 'mode-tree' : 'mode'
+  for (const word of targets) call.walker.effect(kind, word, call.shell, call.argv, mode)
+  return NOTHING
+}
+
+export const chown: Program = (call) => {
+  const given = options(call.argv.slice(1), { long: ['from', 'reference'] })
+  if (given.has('help', 'version')) return undefined
+  const targets = given.flags.includes('reference') ? given.operands : given.operands.slice(1)
+  for (const word of targets)
+    call.walker.effect(given.has('R', 'recursive') ? 'owner-tree' : 'owner', word, call.shell, call.argv)
+  return NOTHING
+}
+
+export const setfacl: Program = (call) => {
+  const given = options(call.argv.slice(1), {
+    short: 'mxMX',
+    long: ['modify', 'remove', 'modify-file', 'remove-file', 'set', 'set-file', 'restore'],
+  })
+  for (const word of given.operands)
+    call.walker.effect(given.has('R', 'recursive') ? 'owner-tree' : 'owner', word, call.shell, call.argv)
+  return NOTHING
+}
+
+export const chattr: Program = (call) => {
+  const words = call.argv.slice(1)
+  const operands = words.filter((word) => !/^[-+=]/.test(word))
+  if (words.some((word) => /^-\w*R/.test(word)))
+    for (const word of operands) call.walker.effect('owner-tree', word, call.shell, call.argv)
+  return NOTHING
+}

@@ -1,0 +1,90 @@
+/** Programs that lock people out, or switch off what protects and records the machine. */
+import { plain } from '../../words/text.js'
+import { options, type Program, table } from '../row/call.js'
+
+/** root, or the user who works here. */
+function isVital(user: string | undefined, call: Parameters<Program>[0]): boolean {
+  return user === 'root' || (user !== undefined && call.shell.get('USER').values.includes(user))
+}
+
+const userdel: Program = (call, name) => {
+  const user = options(call.argv.slice(1), { short: 'RZ' }).operands.map(plain)[0]
+  if (isVital(user, call)) call.walker.report('wipe-home', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+const passwd: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'nxwiRP', long: ['mindays', 'maxdays', 'warndays', 'inactive'] })
+  const user = given.operands.map(plain)[0]
+  if (given.has('d', 'delete', 'l', 'lock', 'e', 'expire') && isVital(user, call))
+    call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+const usermod: Program = (call, name) => {
+  const given = options(call.argv.slice(1), {
+    short: 'acdefgGlpRsuvVwWZ',
+    long: ['shell', 'expiredate', 'home', 'login', 'password', 'groups', 'gid', 'uid', 'comment'],
+  })
+  const user = given.operands.map(plain)[0]
+  const locks =
+    given.has('L', 'lock') ||
+    /\/(?:false|nologin|true)$/.test(given.get('s', 'shell') ?? '') ||
+    /^(?:0|1|1970-.*)$/.test(given.get('e', 'expiredate') ?? '') ||
+    given.get('p', 'password') !== undefined
+  if (locks && isVital(user, call)) call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return becomesRoot(call, name)
+}
+
+/** The account gets the id 0: it is root under another name. */
+const becomesRoot: Program = (call, name) => {
+  const given = options(call.argv.slice(1), {
+    short: 'abcdefgGkKlpRsuvVwWZ',
+    long: ['uid', 'gid', 'home', 'shell', 'comment', 'password', 'groups', 'base-dir', 'home-dir'],
+  })
+  if (/^0+$/.test(given.get('u', 'uid') ?? '')) call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+const chsh: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 's', long: ['shell'] })
+  if (/\/(?:false|nologin|true)$/.test(given.get('s', 'shell') ?? '') && isVital(given.operands.map(plain)[0], call))
+    call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+const groupdel: Program = (call, name) => {
+  if (call.argv.slice(1).some((word) => /^(?:root|sudo|wheel|admin)$/.test(plain(word))))
+    call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+const chage: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'dEImMRW', long: ['expiredate', 'lastday', 'inactive'] })
+  if (/^(?:0|1|1970-.*)$/.test(given.get('E', 'expiredate') ?? '') && isVital(given.operands.map(plain)[0], call))
+    call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+const setenforce: Program = (call) => {
+  if (/^(?:0|permissive)$/i.test(plain(call.argv[1] ?? ''))) call.walker.report('disarm', call.argv)
+  return undefined
+}
+
+const auditctl: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'beflprskaAdFSC' })
+  if (given.get('e') === '0' || given.has('D')) call.walker.report('disarm', call.argv)
+  return undefined
+}
+
+export const ACCOUNT_PROGRAMS: Readonly<Record<string, Program>> = {
+  ...table('userdel deluser'.split(' '), userdel),
+  ...table('useradd adduser'.split(' '), becomesRoot),
+  ...table('groupdel delgroup'.split(' '), groupdel),
+  chsh,
+  passwd,
+  usermod,
+  chage,
+  setenforce,
+  auditctl,
+}

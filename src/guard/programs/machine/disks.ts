@@ -1,0 +1,165 @@
+/** Programs that format, partition, wipe or take apart disks and volumes. */
+import { isRawDevice, resolvePath } from '../../words/paths.js'
+import { plain } from '../../words/text.js'
+import { basename, type Call, onlyTalks, type Program, table } from '../row/call.js'
+
+function namesDevice(call: Call, word: string): boolean {
+  return call.shell.cwd.some((cwd) => isRawDevice(resolvePath(word, cwd)))
+}
+
+/**
+ * Whatever the option letters mean to this mkfs: a word that names a device is formatted, image files are left alone.
+ */
+const formats: Program = (call) => {
+  const words = call.argv.slice(1)
+  if (onlyTalks(words)) return undefined
+  const device = words.find((word) => namesDevice(call, word))
+  if (device !== undefined) call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
+  for (const word of words)
+    if (!word.startsWith('-') && word.includes('/')) call.walker.effect('overwrite', word, call.shell, call.argv)
+  return undefined
+}
+
+/** Destroys a device only with certain words among its arguments. */
+const destroysWith =
+  (when: (words: readonly string[], call: Call) => boolean): Program =>
+  (call) => {
+    const words = call.argv.slice(1)
+    const device = words.find((word) => namesDevice(call, word))
+    if (device !== undefined && when(words.map(plain), call))
+      call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
+    return undefined
+  }
+
+/** Partition editors change the disk when a script or a changing command is given. */
+const partitions = destroysWith((words, call) => {
+  const name = basename(call.argv[0] ?? '')
+  if (
+    words.some((word) =>
+      /^(-l|--list|-s|--getsz|-d|--dump|-J|--json|-p|--print|-V|--verify|-G|--show.*|--part-.*|-v|--version|-h|--help|print|unit)$/.test(
+        word,
+      ),
+    ) &&
+    !words.some((word) => /^(--delete|-Z|--zap.*|-z|-o|--clear|mklabel|rm|mkpart.*)$/.test(word))
+  )
+    return false
+  if (name === 'parted')
+    return words.some((word) => /\b(mklabel|mktable|mkpart|rm|resizepart|rescue|set|mkfs|name)\b/.test(word))
+  if (name === 'sgdisk')
+    return words.some((word) =>
+      /^-(\w*[oZzdnNtGgRlceEjuUAbs]|-(zap.*|clear|delete.*|new.*|largest-new.*|replicate.*|load-backup.*|mbrtogpt|typecode.*|randomize-guids))/.test(
+        word,
+      ),
+    )
+  return true
+})
+
+const storage: Readonly<Record<string, readonly string[]>> = {
+  lvremove: [''],
+  vgremove: [''],
+  pvremove: [''],
+  lvreduce: [''],
+  vgreduce: ['--removemissing', '-a', '--all'],
+  zpool: ['destroy', 'labelclear'],
+  zfs: ['destroy', 'rollback'],
+  dmsetup: ['remove_all', 'wipe_table'],
+  mdadm: ['--zero-superblock', '--create', '-C'],
+  cryptsetup: ['luksFormat', 'luksErase', 'erase', 'luksKillSlot', 'reencrypt', 'luksRemoveKey'],
+  nvme: ['format', 'sanitize', 'write-zeroes', 'delete-ns', 'write-uncor', 'dsm'],
+  btrfs: ['device', 'subvolume'],
+  'ceph-volume': ['zap'],
+  vgcfgrestore: [''],
+  bcachefs: ['format'],
+  multipath: [],
+}
+
+const volumes: Program = (call, name) => {
+  const words = call.argv.slice(1).map(plain)
+  if (
+    onlyTalks(words) ||
+    words.some((word) => /^--(?:test|list)$|^-l$/.test(word)) ||
+    (name.startsWith('lv') && words.includes('-t'))
+  )
+    return undefined
+  const verbs = storage[name] ?? []
+  const [first, second] = words.filter((word) => !word.startsWith('-'))
+  let destroys = verbs.includes('')
+    ? first !== undefined
+    : words.some((word) => verbs.includes(word.replace(/=.*/, '')))
+  if (name === 'btrfs')
+    destroys =
+      (first === 'device' && /^(delete|remove)$/.test(second ?? '')) ||
+      (first === 'subvolume' &&
+        second === 'delete' &&
+        words.slice(2).some((word) => /^\/(@?|home|\.snapshots)?$/.test(word)))
+  if (name === 'zfs')
+    destroys =
+      first === 'destroy' &&
+      !words.some((word) => /^-\w*n/.test(word)) &&
+      !(words.length > 0 && /@/.test(words[words.length - 1] ?? ''))
+  if (name === 'zpool' && words.includes('-n')) destroys = false
+  if (name === 'nvme' && first === 'dsm') destroys = words.includes('--ad') || words.includes('-d')
+  if (destroys) call.walker.report('destroy-device', [name, ...words.slice(0, 4)])
+  return undefined
+}
+
+const wipefs = destroysWith(
+  (words) =>
+    words.some((word) => /^(-\w*[ao]\w*|--all|--offset.*)$/.test(word)) &&
+    !words.some((word) => /^(-n|--no-act)$/.test(word)),
+)
+
+const hdparm = destroysWith((words) =>
+  words.some((word) =>
+    /^--(security-erase.*|trim-sector-.*|write-sector|make-bad-sector|dco-restore|security-set-pass|fwdownload|yes-i-know.*)$/.test(
+      word,
+    ),
+  ),
+)
+
+const always = destroysWith(() => true)
+
+const withFlag = (pattern: RegExp): Program => destroysWith((words) => words.some((word) => pattern.test(word)))
+
+export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
+  ...table(
+    'mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs mkfs.exfat mkfs.jfs mkfs.minix mkfs.bfs mkfs.cramfs mkfs.reiserfs mkfs.nilfs2 mkfs.udf mkfs.zfs mkfs.erofs mkfs.bcachefs mkfs.ubifs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs newfs newfs_msdos'.split(
+      ' ',
+    ),
+    formats,
+  ),
+  mkswap: formats,
+  swapoff: () => undefined,
+  wipefs,
+  ...table('blkdiscard nwipe'.split(' '), always),
+  xfs_db: withFlag(/^-\w*x/),
+  ...table('fdisk sfdisk cfdisk gdisk cgdisk sgdisk parted'.split(' '), partitions),
+  hdparm,
+  badblocks: withFlag(/^-\w*[wn]/),
+  sg_format: always,
+  sg_sanitize: always,
+  sg_unmap: always,
+  xfs_repair: withFlag(/^-\w*L/),
+  flashrom: withFlag(/^(-w|-E|--write.*|--erase)/),
+  flash_erase: always,
+  flash_eraseall: always,
+  nandwrite: always,
+  mtd: always,
+  ubiformat: always,
+  raw: always,
+  partprobe: () => undefined,
+  tune2fs: withFlag(/^-U|^-O/),
+  resize2fs: () => undefined,
+  debugfs: withFlag(/^-\w*w/),
+  diskutil: (call) => {
+    if (
+      /^(erase\w*|zeroDisk|randomDisk|secureErase|partitionDisk|reformat|apfs|deleteContainer)$/i.test(
+        plain(call.argv[1] ?? ''),
+      ) &&
+      call.argv.slice(1).some((word) => /^(\/dev\/)?r?disk\d|^delete/.test(word))
+    )
+      call.walker.report('destroy-device', call.argv)
+    return undefined
+  },
+  ...table(Object.keys(storage), volumes),
+}

@@ -1,0 +1,90 @@
+/** Programs that drop the firewall or take the machine off the network. */
+import { plain } from '../../words/text.js'
+import { fieldsOf, options, type Program, table } from '../row/call.js'
+
+const iptables: Program = (call, name) => {
+  const words = call.argv.slice(1).map(plain)
+  const at = words.findIndex((word) => word === '-t' || word === '--table')
+  const table = at >= 0 ? words[at + 1] : words.find((word) => word.startsWith('--table='))?.slice(8)
+  if (table !== undefined && table !== 'filter') return undefined
+  const policy = words.findIndex((word) => word === '-P' || word === '--policy')
+  if (
+    words.some((word) => /^(-F|--flush|-X|--delete-chain)$/.test(word)) &&
+    !words.some((word) => /^[A-Z][A-Z0-9_-]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD)$/.test(word))
+  )
+    call.walker.report('flush-firewall', [name, ...words])
+  else if (
+    policy >= 0 &&
+    /^(INPUT|OUTPUT)$/.test(words[policy + 1] ?? '') &&
+    /^(DROP|REJECT)$/.test(words[policy + 2] ?? '')
+  )
+    call.walker.report('cut-network', [name, ...words])
+  else if (/^(?:-I|--insert) (?:INPUT|OUTPUT)(?: 1)? (?:-j|--jump) (?:DROP|REJECT)$/.test(words.join(' ')))
+    call.walker.report('cut-network', [name, ...words])
+  return undefined
+}
+
+const firewall: Program = (call, name) => {
+  const text = call.argv.slice(1).map(plain).join(' ')
+  const flushes: Readonly<Record<string, RegExp>> = {
+    nft: /\bflush\s+ruleset\b/,
+    ipfw: /\bflush\b/,
+    pfctl: /(^|\s)-F\s*(all|rules)|(^|\s)-d(\s|$)/,
+    ufw: /(^|\s)(reset|disable)\b/,
+    'firewall-cmd': /--(reset-to-defaults|panic-on)/,
+    ebtables: /(^|\s)(-F|--flush)(\s|$)/,
+    ipset: /^(destroy|flush)$/,
+    'iptables-restore': /^$/,
+  }
+  if (name === 'iptables-restore' || name === 'nft') {
+    const fed =
+      (call.stdin ?? []).some((input) => (name === 'nft' ? /flush\s+ruleset/.test(input) : input.trim() === '')) ||
+      /(^|\s)\/dev\/null(\s|$)/.test(text)
+    if (fed) call.walker.report('flush-firewall', [name])
+  }
+  if (/(^|\s)--dry-run\b/.test(text)) return undefined
+  if (name !== 'iptables-restore' && flushes[name]?.test(text))
+    call.walker.report('flush-firewall', [name, ...fieldsOf(text)])
+  return undefined
+}
+
+const PHYSICAL = /^(eth\d+|en\d+|en[opsx]\w+|wl\w+|bond\d+|ib\d+|em\d+|venet\d+|ens\d+|enp\w+|wwan\d+|lo)$/
+
+const ip: Program = (call) => {
+  const words = options(call.argv.slice(1), { short: 'n', long: ['netns'] }).operands.map(plain)
+  const text = words.join(' ')
+  if (call.argv.some((arg) => arg === '-n' || arg === 'netns')) return undefined
+  if (/^(l|link) (s|set)\b/.test(text) && / down\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
+    call.walker.report('cut-network', ['ip', ...words])
+  if (/^(l|link) (d|del|delete)\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
+    call.walker.report('cut-network', ['ip', ...words])
+  if (/^(a|addr|address) (f|flush)\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
+    call.walker.report('cut-network', ['ip', ...words])
+  if (/^(r|route) (f|flush)\b/.test(text) || /^(r|route) (d|del|delete) default\b/.test(text))
+    call.walker.report('cut-network', ['ip', ...words])
+  return undefined
+}
+
+export const network: Program = (call, name) => {
+  const words = call.argv.slice(1).map(plain)
+  const text = words.join(' ')
+  const down =
+    (name === 'ifconfig' && words.includes('down') && words.some((word) => PHYSICAL.test(word))) ||
+    (name === 'ifdown' && words.some((word) => PHYSICAL.test(word) || word === '-a' || word === '--all')) ||
+    (name === 'nmcli' &&
+      (/\b(n|net|networking)\b.*\boff\b/.test(text) ||
+        /\br(adio)?\b.*\boff\b/.test(text) ||
+        /\bd(ev(ice)?)?\b.*\b(disconnect|delete|down)\b/.test(text))) ||
+    (name === 'rfkill' && /\bblock all\b/.test(text)) ||
+    (name === 'route' && /\b(del|delete)\b.*\bdefault\b|\bflush\b/.test(text)) ||
+    (name === 'networkctl' && /\bdown\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
+  if (down) call.walker.report('cut-network', [name, ...words])
+  return undefined
+}
+
+export const NETWORK_PROGRAMS: Readonly<Record<string, Program>> = {
+  ...table('iptables ip6tables iptables-legacy iptables-nft'.split(' '), iptables),
+  ...table('nft ipfw pfctl ufw firewall-cmd ebtables ipset iptables-restore'.split(' '), firewall),
+  ip,
+  ...table('ifconfig ifdown nmcli rfkill route networkctl'.split(' '), network),
+}

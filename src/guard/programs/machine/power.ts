@@ -1,0 +1,120 @@
+/** Programs that stop or restart the machine, or a service that logins need. */
+import { ANYTHING, plain } from '../../words/text.js'
+import { basename, options, type Program, table } from '../row/call.js'
+
+const power: Program = (call, name) => {
+  const words = call.argv.slice(1).map(plain)
+  if (words.some((word) => /^(--help|--version|--show|-c|-k|--no-wall-only)$/.test(word))) return undefined
+  if (
+    (name === 'reboot' || name === 'halt' || name === 'poweroff') &&
+    words.some((word) => word === '-w' || word === '--wtmp-only')
+  )
+    return undefined
+  call.walker.report('host-down', [name, ...words.slice(0, 3)])
+  return undefined
+}
+
+/** `rtcwake -m off`: down now, up again later. */
+const rtcwake: Program = (call) => {
+  const mode = options(call.argv.slice(1), { short: 'mstdA', long: ['mode'] }).get('m', 'mode')
+  if (mode !== undefined && /^(?:off|mem|disk|freeze|standby)$/.test(plain(mode)))
+    call.walker.report('host-down', ['rtcwake', '-m', mode])
+  return undefined
+}
+
+export const init: Program = (call, name) => {
+  if (/^[016sS]$/.test(plain(call.argv[1] ?? '')))
+    call.walker.report(
+      'host-down',
+      call.argv.slice(0, 2).map((word, i) => (i === 0 ? name : word)),
+    )
+  return undefined
+}
+
+const POWER_UNITS =
+  /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|emergency|rescue|exit|switch-root)$/
+
+const POWER_TARGETS = /^(poweroff|reboot|halt|kexec|emergency|rescue|shutdown|runlevel[016])(\.target)?$/
+
+/** Without these a machine is unreachable or has no users. */
+const VITAL_UNITS =
+  /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|systemd-resolved|getty@tty1|init\.scope|user\.slice|system\.slice)(\.service|\.socket|\.target)?$/
+
+const systemctl: Program = (call) => {
+  const given = options(call.argv.slice(1), {
+    short: 'tpHMnosP',
+    long: [
+      'type',
+      'property',
+      'host',
+      'machine',
+      'lines',
+      'output',
+      'signal',
+      'state',
+      'kill-whom',
+      'root',
+      'job-mode',
+      'when',
+    ],
+  })
+  const [verb = '', ...units] = given.operands.map(plain)
+  if (given.has('help', 'version') || given.flags.includes('user') || given.has('dry-run')) return undefined
+  // A planned shutdown is called off, or shown.
+  if (/^(?:cancel|show)?$/.test(given.get('when') ?? 'now')) return undefined
+  if (POWER_UNITS.test(verb)) call.walker.report('host-down', ['systemctl', verb])
+  else if (
+    /^(isolate|start|default)$/.test(verb) &&
+    (verb === 'default' ? false : units.some((unit) => POWER_TARGETS.test(unit)))
+  )
+    call.walker.report('host-down', ['systemctl', verb, ...units])
+  else if (/^(stop|disable|mask|kill)$/.test(verb) && units.some((unit) => VITAL_UNITS.test(unit)))
+    call.walker.report('cut-network', ['systemctl', verb, ...units])
+  else if (/^(stop|disable|mask|kill)$/.test(verb) && units.some((unit) => /^auditd(\.service)?$/.test(unit)))
+    call.walker.report('disarm', ['systemctl', verb, ...units])
+  return undefined
+}
+
+const service: Program = (call) => {
+  const [unit = '', verb = ''] = call.argv.slice(1).map(plain)
+  if (/^(stop|disable)$/.test(verb) && VITAL_UNITS.test(unit))
+    call.walker.report('cut-network', ['service', unit, verb])
+  return undefined
+}
+
+const bus: Program = (call) => {
+  const text = call.argv.map(plain).join(' ')
+  if (
+    /\b(login1|ConsoleKit|systemd1|UPower)\b/.test(text) &&
+    /\b(PowerOff|Reboot|Halt|Suspend|Hibernate|KExec|Stop|Restart|SoftReboot|HybridSleep)(WithFlags)?\b/.test(text)
+  )
+    call.walker.report('host-down', [basename(call.argv[0] ?? ''), 'PowerOff'])
+  return undefined
+}
+
+const loginctl: Program = (call) => {
+  const [verb = '', who = ''] = options(call.argv.slice(1)).operands.map(plain)
+  if (POWER_UNITS.test(verb)) call.walker.report('host-down', ['loginctl', verb])
+  const ours = who === '' || who === 'root' || /^\d+$/.test(who) || call.shell.get('USER').values.includes(who)
+  if (/^(terminate-user|kill-user)$/.test(verb) && ours) call.walker.report('kill-everything', ['loginctl', verb, who])
+  return undefined
+}
+
+const sysctl: Program = (call) => {
+  const text = call.argv.slice(1).map(plain).join(' ')
+  if (/kernel\.(sysrq|panic)\b.*=/.test(text) && /kernel\.sysrq=|panic=/.test(text.replaceAll(' ', '')))
+    return undefined
+  return ANYTHING
+}
+
+export const POWER_PROGRAMS: Readonly<Record<string, Program>> = {
+  ...table('shutdown reboot halt poweroff openrc-shutdown'.split(' '), power),
+  rtcwake,
+  ...table('init telinit'.split(' '), init),
+  systemctl,
+  service,
+  'rc-service': service,
+  ...table('dbus-send busctl gdbus qdbus'.split(' '), bus),
+  loginctl,
+  sysctl,
+}

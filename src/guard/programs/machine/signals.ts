@@ -1,0 +1,203 @@
+/** Programs that signal processes: refused when they end everything, or the process that runs this shell. */
+import { type Alternatives, ANYTHING, hasUnknown, hasWildcard, NOTHING, plain, TREE } from '../../words/text.js'
+import { basename, type Call, onlyTalks, options, type Options, type Program } from '../row/call.js'
+
+const kill: Program = (call) => {
+  const words = call.argv.slice(1).map(plain)
+  if (words.some((word) => /^(-l|-L|--list.*|--table)$/.test(word))) return undefined
+  let targets = words
+  const dashes = words.indexOf('--')
+  if (dashes >= 0) targets = words.slice(dashes + 1)
+  else if (/^(-s|-n|--signal)$/.test(words[0] ?? '')) targets = words.slice(2)
+  else if (/^-/.test(words[0] ?? '') && words.length > 1) targets = words.slice(1)
+  else if (/^-\d+$/.test(words[0] ?? '')) targets = words[0] === '-1' ? [] : words
+  const harmless = words.some((word) => /^(-0|-s0)$/.test(word)) || (words[0] === '-s' && words[1] === '0')
+  if (harmless) return undefined
+  const { own } = call.walker.settings
+  // Process 1 of a container is its program, and its signals end there.
+  if (call.walker.namesakes.isContained) return undefined
+  if (call.argv.slice(1).some((word) => hasWildcard(word))) call.walker.report('kill-everything', ['kill', ...words])
+  for (const target of targets) {
+    if (target === '-1') call.walker.report('kill-everything', ['kill', ...words])
+    else if (
+      target === '1' &&
+      /^(?:-1|-HUP|-SIGHUP|-s)$/.test(words[0] ?? '') &&
+      !/^(?:9|KILL|TERM|INT)/.test(words[1] ?? '')
+    )
+      continue
+    else if (target === '1' || target === '-0') call.walker.report('kill-everything', ['kill', ...words])
+    else if (/^-?\d+$/.test(target) && own.pids.includes(Math.abs(Number(target)))) killsHost(call, target)
+    else if (target.includes(TREE)) call.walker.report('kill-everything', ['kill', ...words])
+  }
+  return undefined
+}
+
+function killsHost(call: Call, target: string): void {
+  call.walker.add({
+    decision: 'deny',
+    rule: 'kill-host',
+    reason: `\`${[basename(call.argv[0] ?? ''), target].join(' ')}\` would end the process that runs this shell`,
+    guidance: 'End your own processes by their pid, or stop the job by its id.',
+    words: [basename(call.argv[0] ?? ''), target],
+    dangerous: true,
+  })
+}
+
+/** Everything that runs, as a list of pids. */
+const EVERY_PID: Alternatives = [`${TREE}\n`]
+
+const SELECTION = [
+  'signal',
+  'user',
+  'older-than',
+  'younger-than',
+  'ns',
+  'nslist',
+  'pgroup',
+  'group',
+  'parent',
+  'session',
+  'terminal',
+  'euid',
+  'uid',
+  'pidfile',
+  'cgroup',
+  'env',
+  'older',
+  'runstates',
+  'delimiter',
+]
+
+/** The options of pkill and pgrep; a signal (`-9`, `-KILL`) is not one of them. */
+function selection(call: Call, short: string): Options {
+  const words = call.argv.slice(1).filter((arg) => !/^-(?:\d+|SIG[A-Z0-9]+|[A-Z]{2,}[A-Z0-9]*)$/.test(arg))
+  return options(words, { short, long: SELECTION })
+}
+
+/** Only the children of a process, a group, a session, a terminal, a pid file. */
+function isNarrowed(given: Options): boolean {
+  return ['P', 'parent', 'g', 'pgroup', 's', 'session', 't', 'terminal', 'F', 'pidfile', 'cgroup', 'ns'].some(
+    (option) => given.get(option) !== undefined,
+  )
+}
+
+/** Names with no letter in common: a pattern that matches all of them picks nothing out. */
+const UNRELATED_NAMES = ['bash', 'node', 'cron', 'systemd', 'sshd', 'python3']
+
+/**
+ * Also true of a pattern that would take too long to try: a command that needs that many
+ * repetitions can name a pid instead.
+ */
+function matchesEverything(pattern: string, exact: boolean): boolean {
+  if (hasUnknown(pattern)) return false
+  if (!isQuicklyTried(pattern)) return true
+  const expression = posixExpression(pattern.replace(/^\*+/, ''), exact)
+  return expression !== undefined && UNRELATED_NAMES.every((name) => expression.test(name))
+}
+
+/** Few enough ways to match a short name, however the pattern nests its repetitions and alternatives. */
+function isQuicklyTried(pattern: string): boolean {
+  const groups = pattern.split('(').length - 1
+  return (
+    pattern.length <= 1_000 &&
+    groups <= 3 &&
+    !(groups > 0 && pattern.includes('{')) &&
+    (pattern.match(/[*+?{]/g) ?? []).length <= 8
+  )
+}
+
+function posixExpression(pattern: string, exact: boolean): RegExp | undefined {
+  const text = pattern.replace(/\[:(\w+):\]/g, (_, name: string) => POSIX_CLASSES[name] ?? '')
+  try {
+    return new RegExp(exact ? `^(?:${text})$` : text)
+  } catch {
+    return undefined
+  }
+}
+
+const POSIX_CLASSES: Readonly<Record<string, string>> = {
+  alpha: 'A-Za-z',
+  lower: 'a-z',
+  upper: 'A-Z',
+  digit: '0-9',
+  alnum: 'A-Za-z0-9',
+  print: ' -~',
+  graph: '!-~',
+  space: '\\s',
+  punct: '!-/:-@',
+}
+
+/** pkill and killall by name: everything, or something that includes the engine. */
+const killByName: Program = (call, name) => {
+  const byRegex = name !== 'killall'
+  const given = selection(call, byRegex ? 'dFgGPrstuUO' : 'osuynZ')
+  if (given.has('l', 'list', 'V', 'version', 'help')) return undefined
+  const signal = given.get('s', 'signal')
+  if (signal === '0' || call.argv.includes('-0')) return undefined
+  const patterns = given.operands.map(plain)
+  const exact = given.has('x', 'exact', 'e')
+  const user = given.get('u', 'euid', 'U', 'uid', 'user')
+  // Everything of another user, by name: that user's session ends, not this one.
+  const others =
+    user !== undefined &&
+    /^[a-z_][\w-]*$/i.test(user) &&
+    user !== 'root' &&
+    !call.shell.get('USER').values.includes(user)
+  if (patterns.length === 0 && others && !given.has('v', 'inverse')) return undefined
+  if (patterns.length === 0 && (user !== undefined || given.has('v', 'inverse'))) {
+    call.walker.report('kill-everything', [name, ...call.argv.slice(1)])
+    return undefined
+  }
+  for (const pattern of patterns) {
+    const everything =
+      byRegex || given.has('r', 'regexp')
+        ? matchesEverything(pattern, byRegex && given.has('x', 'exact')) && !(byRegex && isNarrowed(given))
+        : /^[.^*$\s]+$/.test(pattern)
+    if (everything) call.walker.report('kill-everything', [name, pattern])
+    else if (given.has('v', 'inverse')) call.walker.report('kill-everything', [name, '-v', pattern])
+    else if (
+      /^(init|systemd|sshd|systemd-logind|dbus-daemon|Xorg|gnome-shell)$/.test(pattern) &&
+      !given.has('P', 'parent')
+    )
+      call.walker.report('kill-everything', [name, pattern])
+    else if (call.walker.settings.own.names.some((ours) => namesUs(name, pattern, ours, exact, given.has('f', 'full'))))
+      killsHost(call, pattern)
+  }
+  return undefined
+}
+
+function namesUs(program: string, pattern: string, ours: string, exact: boolean, full: boolean): boolean {
+  if (hasUnknown(pattern)) return false
+  if (program === 'killall' || exact) return pattern === ours
+  if (full && !/^[\w.-]+$/.test(pattern)) return false
+  return isQuicklyTried(pattern) && (posixExpression(pattern, false)?.test(ours) ?? false)
+}
+
+/** pgrep prints the pids that pkill would signal. */
+const pgrep: Program = (call) => {
+  const given = selection(call, 'dFgGPrstuUO')
+  if (isNarrowed(given) || given.has('c', 'count')) return ANYTHING
+  const [pattern] = given.operands.map(plain)
+  const everything =
+    pattern === undefined
+      ? given.get('u', 'euid', 'U', 'uid') !== undefined
+      : matchesEverything(pattern, given.has('x', 'exact'))
+  return everything || given.has('v', 'inverse') ? EVERY_PID : ANYTHING
+}
+
+export const SIGNAL_PROGRAMS: Readonly<Record<string, Program>> = {
+  kill,
+  pkill: killByName,
+  killall: killByName,
+  skill: killByName,
+  killall5: (call) => {
+    if (!onlyTalks(call.argv.slice(1))) call.walker.report('kill-everything', call.argv)
+    return NOTHING
+  },
+  ps: ({ argv }) =>
+    argv.slice(1).some((word) => /^-?\w*[eAax]/.test(word)) && !argv.some((word) => /^-[pC]/.test(word))
+      ? EVERY_PID
+      : ANYTHING,
+  pgrep,
+  pidof: () => ANYTHING,
+}

@@ -1,0 +1,136 @@
+/** One effective command on its way through the program tables, and the little option parser they share. */
+import type { Assignment } from 'unbash'
+import type { ShellState } from '../../words/state.js'
+import { type Alternatives, hasUnknown } from '../../words/text.js'
+import type { Input, Walker } from '../../walk/walk.js'
+
+export interface Call {
+  /** Folded words; argv[0] as written. */
+  readonly argv: readonly string[]
+  readonly shell: ShellState
+  /** Every argv that the words may make, where a function is called: it is walked once with all of them. */
+  readonly ways?: readonly (readonly string[])[] | undefined
+  readonly stdin: Input
+  readonly walker: Walker
+  /** Assignments given as arguments (`export A=b`), still as syntax. */
+  readonly declared: readonly Assignment[]
+  /** Started by another program, so functions and aliases do not apply. */
+  readonly external: boolean
+  /** Assignments in front of the command, and the shell in which they hold. */
+  readonly prefix?: { readonly names: readonly string[]; readonly shell: ShellState } | undefined
+}
+
+/** What a program prints, as far as it is known; undefined for "something". */
+export type Program = (call: Call, name: string) => Alternatives | undefined | void
+
+export interface OptionSpec {
+  /** Short options that take a value. */
+  readonly short?: string
+  /** Long options that take a value (without the dashes). */
+  readonly long?: readonly string[]
+  /** Stop at the first operand, as wrappers do. */
+  readonly stop?: boolean
+  /** Long options may be written with one dash (find, openssl, java style). */
+  readonly singleDash?: boolean
+}
+
+export class Options {
+  readonly flags: string[] = []
+  readonly values = new Map<string, string[]>()
+  operands: string[] = []
+
+  /** Whether any of the names was given; a long name may have been shortened, as GNU getopt allows. */
+  has(...names: readonly string[]): boolean {
+    return names.some((name) =>
+      this.flags.some((flag) => flag === name || (name.length > 1 && flag.length > 1 && name.startsWith(flag))),
+    )
+  }
+
+  get(...names: readonly string[]): string | undefined {
+    for (const name of names) {
+      for (const [given, values] of this.values)
+        if (given === name || (name.length > 1 && given.length > 1 && name.startsWith(given)))
+          return values[values.length - 1]
+    }
+    return undefined
+  }
+
+  all(...names: readonly string[]): string[] {
+    return names.flatMap((name) => this.values.get(name) ?? [])
+  }
+}
+
+export function options(args: readonly string[], spec: OptionSpec = {}): Options {
+  const found = new Options()
+  const short = spec.short ?? ''
+  const long = spec.long ?? []
+  const value = (name: string, text: string | undefined): void => {
+    found.flags.push(name)
+    found.values.set(name, [...(found.values.get(name) ?? []), text ?? ''])
+  }
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] ?? ''
+    if (arg === '--') {
+      found.operands.push(...args.slice(i + 1))
+      break
+    }
+    if (arg.startsWith('--') || (spec.singleDash && /^-[a-z]{2,}/.test(arg))) {
+      const [name, text] = split(arg.replace(/^--?/, ''))
+      if (text !== undefined) value(name, text)
+      else if (long.some((known) => known === name || (name.length > 2 && known.startsWith(name))))
+        value(name, args[++i])
+      else found.flags.push(name)
+    } else if (arg.length > 1 && arg.startsWith('-')) {
+      const letters = Array.from(arg.slice(1))
+      for (let j = 0; j < letters.length; j++) {
+        const letter = letters[j] ?? ''
+        if (!short.includes(letter)) {
+          found.flags.push(letter)
+          continue
+        }
+        const rest = letters.slice(j + 1).join('')
+        value(letter, rest === '' ? args[++i] : rest)
+        break
+      }
+    } else if (spec.stop) {
+      found.operands.push(...args.slice(i))
+      break
+    } else found.operands.push(arg)
+  }
+  return found
+}
+
+function split(text: string): [string, string | undefined] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** `--help` and `--version` only talk. */
+export function onlyTalks(args: readonly string[]): boolean {
+  return (
+    args.length > 0 &&
+    args.length <= 2 &&
+    args.some(
+      (arg) =>
+        arg === '--help' || arg === '--version' || arg === '-help' || arg === '-h' || arg === '-V' || arg === '-?',
+    )
+  )
+}
+
+export function basename(path: string): string {
+  return path.replace(/\/+$/, '').split('/').pop() ?? path
+}
+
+/** The words of a text as the shell would split a line without quotes. */
+export function fieldsOf(text: string): string[] {
+  return text.split(/[ \t\n]+/).filter((field) => field !== '')
+}
+
+export function known(text: string | undefined): text is string {
+  return text !== undefined && !hasUnknown(text)
+}
+
+/** The same program under several names. */
+export function table(names: readonly string[], program: Program): Record<string, Program> {
+  return Object.fromEntries(names.map((name) => [name, program]))
+}

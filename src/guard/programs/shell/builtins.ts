@@ -1,0 +1,307 @@
+/** Shell builtins that change what later words mean: variables, aliases, traps, code from text. */
+import { assign } from '../../words/assignments.js'
+import { parseScript } from '../../words/syntax.js'
+import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
+import { type Call, fieldsOf, options, type Program } from '../row/call.js'
+import { DIRECTORY_BUILTINS } from './directories.js'
+import { formatted } from './printf.js'
+import { subscripted } from './subscripts.js'
+
+/** Variables whose value some program runs as a command line. */
+const COMMAND_VARIABLES = new Set(
+  'PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE BROWSER SUDO_EDITOR RSYNC_RSH GIT_PROXY_COMMAND CVS_RSH FZF_DEFAULT_COMMAND MAKEFLAGS'.split(
+    ' ',
+  ),
+)
+
+/** A value that will be run as a command is judged where it is assigned. */
+export function judgeVariable(name: string, values: Alternatives, call: Pick<Call, 'walker' | 'shell'>): void {
+  if (COMMAND_VARIABLES.has(name))
+    for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
+  if (/^npm_config_script_shell$/i.test(name))
+    for (const value of values) if (value.includes('/')) call.walker.external([value], call.shell.fork(), null)
+  if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
+  if (name === 'BASH_ENV' || name === 'ENV') {
+    for (const value of values) {
+      for (const text of call.walker.streams.contents(value, call.shell))
+        if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+      if (value.includes('$(') || value.includes('`')) call.walker.prompt(plain(value), call.shell)
+    }
+  }
+}
+
+const declare: Program = (call) => {
+  for (const assignment of call.declared) {
+    assign(assignment, call.shell, call.shell, call.walker)
+    judgeVariable(assignment.name, call.shell.get(assignment.name).values, call)
+    if (call.argv.some((word) => /^-\w*i/.test(word)))
+      call.walker.calculated(call.shell.get(assignment.name).values, call.shell)
+  }
+  // `export "D=/"` and `declare $x` arrive as plain words.
+  for (const word of call.argv.slice(1)) {
+    const text = /^([A-Za-z_]\w*)(\+?=)(.*)$/s.exec(word)
+    if (!text || call.declared.some((assignment) => assignment.name === text[1])) continue
+    const before = text[2] === '+=' ? (call.shell.get(text[1] ?? '').values[0] ?? '') : ''
+    call.shell.set(text[1] ?? '', [before + plain(text[3] ?? '')])
+  }
+  if (call.argv[0] !== 'export' && call.argv.some((arg) => /^-\w*n/.test(arg))) {
+    for (const { name } of call.declared) {
+      const target = call.shell.get(name).values[0] ?? ''
+      if (/^[A-Za-z_]\w*$/.test(target) && target !== name) call.shell.refer(name, target)
+    }
+  }
+  for (const { name } of call.declared) {
+    const recase = call.argv.some((arg) => /^-\w*l/.test(arg))
+      ? 'toLowerCase'
+      : call.argv.some((arg) => /^-\w*u/.test(arg))
+        ? 'toUpperCase'
+        : undefined
+    if (recase && call.argv[0] !== 'export')
+      call.shell.set(
+        name,
+        call.shell.get(name).values.map((value) => value[recase]()),
+      )
+  }
+  return NOTHING
+}
+
+const unset: Program = ({ argv, shell }) => {
+  for (const name of argv.slice(1)) {
+    if (name.startsWith('-')) continue
+    if (!argv.includes('-f')) shell.unset(name)
+    if (!argv.includes('-v')) shell.functions.delete(name)
+  }
+  return NOTHING
+}
+
+/** The fields of a line as `read` splits it. */
+function readFields(line: string, ifs: string): string[] {
+  if (/^\s*$/.test(ifs) && ifs !== '') return fieldsOf(line)
+  const fields: string[] = ['']
+  for (const char of line) {
+    if (ifs.includes(char)) fields.push('')
+    else fields[fields.length - 1] += char
+  }
+  return fields
+}
+
+const read: Program = ({ argv, shell, stdin, prefix }) => {
+  const ifs = (prefix?.shell ?? shell).get('IFS').values[0] ?? ' '
+  const given = options(argv.slice(1), { short: 'adeinNptu', stop: true })
+  const array = given.get('a')
+  const names = given.operands.filter((name) => /^[A-Za-z_]\w*(\[.+\])?$/.test(name))
+  const delimiter = given.get('d')
+  const lines = unique(
+    (stdin ?? ANYTHING)
+      .flatMap((text) =>
+        delimiter === undefined ? text.replace(/\n$/, '').split('\n') : text.split(delimiter === '' ? '\0' : delimiter),
+      )
+      .slice(0, 64),
+  )
+  const fields = lines.map((line) => readFields(line, ifs))
+  if (array) shell.set(array, [fields[0]?.[0] ?? ''], fields[0] ?? [])
+  else if (names.length === 0) shell.set('REPLY', lines)
+  else {
+    for (const [i, name] of names.entries()) {
+      const value = (line: string, found: readonly string[]): string => {
+        if (names.length === 1) return line.trim()
+        if (i === names.length - 1) return found.slice(i).join(ifs.charAt(0))
+        return found[i] ?? (hasUnknown(line) ? UNKNOWN : '')
+      }
+      shell.setTarget(name, unique(lines.map((line, at) => value(line, fields[at] ?? []))))
+    }
+  }
+  return NOTHING
+}
+
+const mapfile: Program = ({ argv, shell, stdin, walker }) => {
+  const given = options(argv.slice(1), { short: 'dnOsuCc' })
+  for (const code of given.all('C')) walker.tryScript(plain(code), shell)
+  const name = given.operands[0] ?? 'MAPFILE'
+  const text = (stdin ?? ANYTHING)[0] ?? ''
+  const delimiter = given.get('d')
+  const items = text
+    .replace(/\n$/, '')
+    .split(delimiter === undefined ? '\n' : plain(delimiter).charAt(0) || '\0')
+    .slice(0, 1_000)
+  shell.set(name, [items[0] ?? ''], items)
+  return NOTHING
+}
+
+const set: Program = ({ argv, shell }) => {
+  for (const [i, word] of argv.entries()) {
+    if (word === '--') break
+    if (/^[-+][a-zA-Z]*u/.test(word) || (/^[-+][a-zA-Z]*o$/.test(word) && argv[i + 1] === 'nounset'))
+      shell.isStrict = word.startsWith('-')
+  }
+  const at = argv.indexOf('--')
+  if (at >= 0) shell.positional = argv.slice(at + 1)
+  else {
+    const operands = options(argv.slice(1), { short: 'o', stop: true }).operands.filter((arg) => !arg.startsWith('+'))
+    if (operands.length > 0) shell.positional = operands
+  }
+  return NOTHING
+}
+
+const shift: Program = ({ argv, shell }) => {
+  const count = Number(argv[1] ?? 1) || 1
+  if (shell.positionalWays) shell.positionalWays = shell.positionalWays.map((way) => way.slice(count))
+  return NOTHING
+}
+
+const alias: Program = ({ argv, shell }) => {
+  for (const word of argv.slice(1)) {
+    const text = /^([^=]+)=(.*)$/s.exec(word)
+    if (text) shell.aliases.set(text[1] ?? '', plain(text[2] ?? ''))
+  }
+  return argv.length > 1 ? NOTHING : ANYTHING
+}
+
+const unalias: Program = ({ argv, shell }) => {
+  if (argv.includes('-a')) shell.aliases.clear()
+  for (const name of argv.slice(1)) shell.aliases.delete(name)
+  return NOTHING
+}
+
+/** The body of a trap runs later in this shell: judged now. */
+const trap: Program = ({ argv, shell, walker }) => {
+  const { operands, flags } = options(argv.slice(1))
+  const [body] = operands
+  if (
+    flags.includes('p') ||
+    flags.includes('l') ||
+    operands.length < 2 ||
+    body === undefined ||
+    body === '' ||
+    body === '-'
+  )
+    return ANYTHING
+  walker.script(plain(body), shell.fork())
+  return NOTHING
+}
+
+const evaluate: Program = ({ argv, shell, walker, stdin }) => {
+  const words = argv[1] === '--' ? argv.slice(2) : argv.slice(1)
+  const text = words.map(plain).join(' ')
+  if (text === UNKNOWN) walker.settings.observer.opaque('eval runs text that is not known here', walker, argv)
+  return walker.script(text, shell, stdin)
+}
+
+/** `. FILE`: runs a file in this shell, when its text is known. */
+const source: Program = ({ argv, shell, walker, stdin }) => {
+  const [file, ...args] = argv.slice(1).filter((arg, i) => !(i === 0 && arg === '--'))
+  if (file === undefined) return NOTHING
+  const texts = /^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file)
+    ? (stdin ?? ANYTHING)
+    : walker.streams.contents(file, shell)
+  const before = shell.positionalWays
+  if (args.length > 0) shell.positional = args
+  const out = unique(
+    texts.flatMap((text) =>
+      text === UNKNOWN ? [UNKNOWN] : [...walker.frame(`script ${file}`, text, () => walker.script(text, shell, null))],
+    ),
+  )
+  shell.positionalWays = before
+  if (texts.includes(UNKNOWN)) walker.settings.observer.opaque('runs a script that is not known here', walker, argv)
+  return out
+}
+
+const stop: Program = ({ walker }) => {
+  walker.recursion.mayStop()
+  return NOTHING
+}
+
+const printf: Program = (call) => {
+  const [first, target, ...rest] = call.argv.slice(1)
+  if (first !== '-v' || target === undefined) return formatted(first === '--' ? call.argv.slice(2) : call.argv.slice(1))
+  call.shell.setTarget(plain(target), formatted(rest[0] === '--' ? rest.slice(1) : rest))
+  return NOTHING
+}
+
+/** `hash -p /bin/rm ls` gives a command another meaning. */
+const hash: Program = ({ argv, shell }) => {
+  const given = options(argv.slice(1), { short: 'p' })
+  const path = given.get('p')
+  if (path) for (const name of given.operands) shell.aliases.set(name, path)
+  return NOTHING
+}
+
+/** `history -s TEXT` keeps what `fc -s` runs. */
+const history: Program = ({ argv, shell, walker }) => {
+  if (argv[1] === '-s') walker.tryScript(argv.slice(2).map(plain).join(' '), shell)
+  if (argv.slice(1).some((arg) => /^-\w*c/.test(arg))) walker.report('wipe-history', argv)
+  return ANYTHING
+}
+
+/** `complete -C cmd`, `bind -x '"k":cmd'`, `compgen -C cmd`: text that is run later. */
+const readlineHook: Program = ({ argv, shell, walker }) => {
+  const given = options(argv.slice(1), { short: 'CxFGPSXWAo' })
+  // `compgen -G PATTERN` prints the names that the pattern matches.
+  const pattern = argv[0] === 'compgen' ? given.get('G') : undefined
+  if (pattern !== undefined) return [`${activate(pattern)}\n`]
+  for (const text of [...given.all('C'), ...given.all('x')])
+    walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
+  return ANYTHING
+}
+
+const silent: Program = () => NOTHING
+
+export const BUILTINS: Readonly<Record<string, Program>> = {
+  ...DIRECTORY_BUILTINS,
+  export: declare,
+  declare,
+  typeset: declare,
+  local: declare,
+  readonly: declare,
+  unset: subscripted(unset),
+  read: subscripted(read),
+  mapfile,
+  readarray: mapfile,
+  set,
+  shift,
+  alias,
+  unalias,
+  trap,
+  eval: evaluate,
+  '.': source,
+  source,
+  return: stop,
+  exit: stop,
+  break: stop,
+  logout: stop,
+  printf: subscripted(printf),
+  hash,
+  history,
+  complete: readlineHook,
+  compgen: readlineHook,
+  bind: readlineHook,
+  ':': silent,
+  true: silent,
+  false: silent,
+  test: subscripted(silent),
+  '[': subscripted(silent),
+  shopt: silent,
+  let: subscripted(silent),
+  wait: silent,
+  disown: silent,
+  umask: silent,
+  continue: silent,
+  ulimit: silent,
+  getopts: silent,
+}
+
+/** The body of a function given as text, in any of the forms a session may report it. */
+export function functionFromText(
+  name: string,
+  text: string,
+): { body: import('unbash').Function['body']; source: string } | undefined {
+  for (const source of [text, `${name}() ${text}`, `${name}() { ${text}\n}`]) {
+    try {
+      const first = parseScript(source).commands[0]?.command
+      if (first?.type === 'Function' && first.name.value === name) return { body: first.body, source }
+    } catch {
+      // Not in this form.
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,125 @@
+/** Inner shells: `bash -c TEXT args`, `bash FILE`, `... | sh`, `sh <<EOF`, also for zsh, dash, ksh and fish. */
+import { plain, UNKNOWN, unique } from '../../words/text.js'
+import type { ShellState } from '../../words/state.js'
+import { parseScript } from '../../words/syntax.js'
+import { type Call, known, options, type Program, table } from '../row/call.js'
+import { isReadable } from '../row/decoding.js'
+
+export const SHELLS = [
+  'bash',
+  'sh',
+  'dash',
+  'zsh',
+  'ksh',
+  'mksh',
+  'lksh',
+  'pdksh',
+  'ash',
+  'rbash',
+  'yash',
+  'posh',
+  'fish',
+  'csh',
+  'tcsh',
+  'elvish',
+  'hush',
+  'ksh93',
+  'static-sh',
+  'pwsh',
+  'xonsh',
+  'nu',
+  'osh',
+  'ysh',
+  'oil',
+  'bash5',
+  'brush',
+] as const
+
+const shell: Program = (call, name) => {
+  const written = call.argv.slice(1).filter((arg) => !/^\+[a-zA-Z]$/.test(arg))
+  const args = name === 'pwsh' ? written.map((arg) => (/^-(?:c|command)$/i.test(arg) ? '-c' : arg)) : written
+  const given = options(args, { short: 'oOC', long: ['rcfile', 'init-file', 'command', 'init-command'], stop: true })
+  const readsOnly = given.flags.includes('n') || given.all('o').includes('noexec')
+  if (args.some((arg) => arg === '--version' || arg === '--help')) return undefined
+  for (const name of ['BASH_ENV', 'ENV']) startupFile(call, (call.prefix?.shell ?? call.shell).get(name).values)
+  startupFile(call, given.all('rcfile', 'init-file'))
+  const long = given.get('command', 'init-command')
+  if (given.flags.includes('c') || long !== undefined) {
+    const operands = given.operands.filter((arg, i) => !(i === 0 && arg === '--'))
+    // Options may follow -c; the first operand after them is the text.
+    const at = long === undefined ? operands.findIndex((arg) => !/^[-+][a-zA-Z]+$/.test(arg)) : -1
+    const text = long ?? operands[at]
+    if (text === undefined || readsOnly) return undefined
+    const inner = child(call, at >= 0 ? operands.slice(at + 1) : operands)
+    return code(call, text, inner, call.stdin)
+  }
+  const [file, ...rest] = given.flags.includes('s') ? [undefined, ...given.operands] : given.operands
+  if (readsOnly) return undefined
+  if (file !== undefined && file !== '-' && !/^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file))
+    return runFile(
+      call,
+      file,
+      rest.flatMap((word) => (word === undefined ? [] : [word])),
+    )
+  const inner = child(call, ['bash', ...rest.flatMap((word) => (word === undefined ? [] : [word]))])
+  let out: readonly string[] = []
+  for (const text of call.stdin ?? []) out = unique([...out, ...code(call, text, inner, null)])
+  return out.length > 0 ? out : undefined
+}
+
+/** A new shell: knows the variables it inherits, has its own positional parameters. */
+function child(call: Call, args: readonly string[]): ShellState {
+  const inner = (call.prefix?.shell ?? call.shell).fork()
+  inner.arg0 = args[0] ?? 'bash'
+  inner.positional = args.slice(1)
+  return inner
+}
+
+function code(call: Call, text: string, inner: ShellState, stdin: Call['stdin']): readonly string[] {
+  const { walker } = call
+  if (text === UNKNOWN) {
+    walker.settings.observer.opaque('a shell runs text that is not known here', walker, call.argv)
+    return [UNKNOWN]
+  }
+  if (!isReadable(text)) {
+    walker.report('hidden-code', call.argv)
+    return [UNKNOWN]
+  }
+  // What bash would merely complain about may mean something in another shell.
+  if (OTHER_GRAMMAR.test(plain(call.argv[0] ?? ''))) parseScript(plain(text))
+  return walker.recursion.inProcess(() => walker.script(plain(text), inner, stdin))
+}
+
+const OTHER_GRAMMAR = /(?:^|\/)(?:fish|csh|tcsh|elvish|pwsh|xonsh|nu|ysh|oil|zsh)$/
+
+function startupFile(call: Call, paths: readonly string[]): void {
+  for (const path of paths) {
+    if (path === '' || !known(path)) continue
+    for (const text of call.walker.streams.contents(path, call.shell))
+      if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+  }
+}
+
+/** A script file: judged when this same command has written it. */
+export function runFile(call: Call, file: string, args: readonly string[]): readonly string[] | undefined {
+  const texts = call.walker.streams.contents(file, call.shell)
+  let out: readonly string[] = []
+  for (const text of texts) {
+    if (text === UNKNOWN) {
+      out = unique([...out, UNKNOWN])
+      call.walker.settings.observer.opaque('runs a script that is not known here', call.walker, call.argv)
+    } else if (!isReadable(text)) call.walker.report('hidden-code', call.argv)
+    else
+      out = unique([
+        ...out,
+        ...call.walker.frame(`script ${file}`, text, () =>
+          call.walker.recursion.inProcess(() =>
+            call.walker.script(plain(text), child(call, [file, ...args]), call.stdin),
+          ),
+        ),
+      ])
+  }
+  return out.length > 0 ? out : undefined
+}
+
+export const SHELL_PROGRAMS: Readonly<Record<string, Program>> = table(SHELLS, shell)

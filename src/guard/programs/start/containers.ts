@@ -1,0 +1,106 @@
+/** Containers and far machines: a path inside is the host's only where a mount says so. */
+import { resolvePath } from '../../words/paths.js'
+import { plain } from '../../words/text.js'
+import { type Call, options, type Program } from '../row/call.js'
+
+/** docker run -v HOST:INSIDE IMAGE CMD: inside paths are the host's only where a mount says so. */
+export const docker: Program = (call, name) => {
+  const words = call.argv.slice(1)
+  const at = words.findIndex((word) => /^(run|exec|create)$/.test(plain(word)))
+  if (
+    name !== 'docker-compose' &&
+    at >= 0 &&
+    words
+      .slice(0, at)
+      .every(
+        (word) =>
+          word.startsWith('-') ||
+          /^(container|compose)$/.test(word) ||
+          !/^(build|ps|images|pull|push|volume|network|system|image)$/.test(word),
+      )
+  ) {
+    const given = options(words.slice(at + 1), {
+      short: 'vewuphlmcan',
+      long: [
+        'volume',
+        'env',
+        'workdir',
+        'user',
+        'publish',
+        'name',
+        'mount',
+        'network',
+        'entrypoint',
+        'hostname',
+        'label',
+        'memory',
+        'cpus',
+        'env-file',
+        'platform',
+        'pid',
+        'ipc',
+        'device',
+        'cap-add',
+        'security-opt',
+        'restart',
+        'add-host',
+        'dns',
+        'gpus',
+        'shm-size',
+        'ulimit',
+        'userns',
+        'runtime',
+        'pull',
+        'tmpfs',
+        'log-driver',
+        'cidfile',
+        'volumes-from',
+        'expose',
+        'ip',
+        'init-path',
+        'stop-signal',
+        'net',
+      ],
+      stop: true,
+    })
+    const entry = given.get('entrypoint')
+    const command = [...(entry === undefined ? [] : [entry]), ...given.operands.slice(1)]
+    if (command.length === 0) return undefined
+    const mounts = plain(words[at] ?? '') === 'exec' ? undefined : mountsOf(given, call)
+    const input = given.has('i', 'interactive') ? call.stdin : null
+    const own = !['pid', 'pid=host'].some((flag) => given.get(flag) === 'host')
+    const run = (): unknown => call.walker.argv(command, call.shell.fork(), input)
+    call.walker.namesakes.inside(mounts, () => (own ? call.walker.namesakes.within(run) : run()))
+  }
+  return undefined
+}
+
+function mountsOf(given: ReturnType<typeof options>, call: Call): ReadonlyMap<string, string> {
+  const mounts = new Map<string, string>()
+  const add = (host: string, inside: string): void => {
+    const source = call.shell.cwd.map((cwd) => resolvePath(host, cwd))[0] ?? ''
+    if (/^[./~\uFDD0]/.test(host)) mounts.set(resolvePath(inside, '/'), source)
+  }
+  for (const volume of given.all('v', 'volume')) {
+    const [host, inside, mode = ''] = volume.split(':')
+    if (host !== undefined && inside !== undefined && !/\bro\b/.test(mode)) add(host, inside)
+  }
+  for (const mount of given.all('mount')) {
+    const source = /(?:source|src)=([^,]+)/.exec(mount)?.[1]
+    const target = /(?:target|dst|destination)=([^,]+)/.exec(mount)?.[1]
+    if (source !== undefined && target !== undefined && !/readonly|\bro\b/.test(mount)) add(source, target)
+  }
+  return mounts
+}
+
+/**
+ * kubectl exec POD -- CMD, nomad, fly ssh console -C: the command runs on another machine, and is judged all the same.
+ */
+export const remoteExec: Program = (call) => {
+  const at = call.argv.indexOf('--')
+  if (at > 0 && call.argv.slice(1, at).some((word) => /^(exec|run|ssh|debug|rsh|shell)$/.test(word)))
+    call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin)
+  const command = options(call.argv.slice(1), { short: 'C', long: ['command'] }).all('command', 'C')
+  for (const line of command) call.walker.tryScript(plain(line), call.shell)
+  return undefined
+}

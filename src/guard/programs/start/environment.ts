@@ -1,0 +1,67 @@
+/** env and its like: variables for one command, and command lines given as one string. */
+import { plain } from '../../words/text.js'
+import { judgeVariable } from '../shell/builtins.js'
+import type { Call, Program } from '../row/call.js'
+
+export const env: Program = (call) => {
+  const inner = call.shell.fork()
+  let words = call.argv.slice(1)
+  for (let guard = 0; guard < 100; guard++) {
+    const word = words[0] ?? ''
+    if (word === '-' || /^(-i|-0|-v|--ignore-environment|--null|--debug|--list-signal-handling)$/.test(word))
+      words.shift()
+    else if (word === '--') {
+      words.shift()
+      break
+    } else if (/^(-u|--unset|-C|--chdir)$/.test(word)) words = chdir(words, 2, words[1], word, inner)
+    else if (/^(--unset=|--chdir=|--block-signal|--default-signal|--ignore-signal|--argv0)/.test(word))
+      words = chdir(words, 1, word.slice(word.indexOf('=') + 1), word, inner)
+    else if (/^-[uC]./.test(word)) words = chdir(words, 1, word.slice(2), word, inner)
+    else if (word === '-a') words.splice(0, 2)
+    else if (word === '-S' || word === '--split-string') words = [...splitString(words[1] ?? ''), ...words.slice(2)]
+    else if (word.startsWith('--split-string='))
+      words = [...splitString(word.slice('--split-string='.length)), ...words.slice(1)]
+    else if (/^-[iv0]*S/.test(word))
+      words = [
+        ...splitString(word.replace(/^-[iv0]*S/, '') || (words[1] ?? '')),
+        ...words.slice(/^-[iv0]*S$/.test(word) ? 2 : 1),
+      ]
+    else if (/^-[iv0]+[uC]/.test(word)) words.splice(0, 2)
+    else if (/^-/.test(word)) words.shift()
+    else break
+  }
+  const rest = takeAssignments(words, call, inner)
+  return rest.length === 0 ? undefined : call.walker.external(rest, inner, call.stdin)
+}
+
+/** `A=1 B=2 cmd` in the arguments of env and sudo. */
+export function takeAssignments(words: readonly string[], call: Call, inner: Call['shell']): string[] {
+  let i = 0
+  for (; i < words.length; i++) {
+    const text = /^([A-Za-z_]\w*)=(.*)$/s.exec(words[i] ?? '')
+    if (!text) break
+    inner.set(text[1] ?? '', [plain(text[2] ?? '')])
+    judgeVariable(text[1] ?? '', [plain(text[2] ?? '')], call)
+  }
+  return words.slice(i)
+}
+
+function chdir(
+  words: readonly string[],
+  drop: number,
+  target: string | undefined,
+  option: string,
+  inner: Call['shell'],
+): string[] {
+  if (/C|chdir/.test(option) && target)
+    inner.cwd = target.startsWith('/') ? [target] : inner.cwd.map((cwd) => `${cwd}/${target}`)
+  return words.slice(drop)
+}
+
+/** env -S splits on blanks and knows quotes, escapes and `\_`. */
+function splitString(text: string): string[] {
+  const words: string[] = []
+  for (const match of plain(text).matchAll(/(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:[^\s"'\\]|\\.)+))+/gs))
+    words.push(match[0].replace(/\\_/g, ' ').replace(/["']/g, '').replace(/\\(.)/g, '$1'))
+  return words
+}

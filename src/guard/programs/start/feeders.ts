@@ -1,0 +1,132 @@
+/** Programs that make command lines of their input: xargs, parallel, at, and tools that run each of their arguments. */
+import { NOTHING, plain, unique, UNKNOWN } from '../../words/text.js'
+import { options, type Program } from '../row/call.js'
+
+/** xargs: the words of stdin become arguments. */
+export const xargs: Program = (call) => {
+  const given = options(call.argv.slice(1), {
+    short: 'adEILnPsJR',
+    long: [
+      'arg-file',
+      'delimiter',
+      'eof',
+      'replace',
+      'max-lines',
+      'max-args',
+      'max-procs',
+      'max-chars',
+      'process-slot-var',
+    ],
+    stop: true,
+  })
+  const template = given.operands.length > 0 ? given.operands : ['echo']
+  const file = given.get('a', 'arg-file')
+  const texts = file === undefined ? (call.stdin ?? [UNKNOWN]) : call.walker.streams.contents(file, call.shell)
+  const replace = given.get('I', 'J', 'replace') ?? (given.has('i') ? '{}' : undefined)
+  const nul = given.has('0', 'null')
+  const delimiter = given.get('d', 'delimiter')
+  for (const text of texts) {
+    const items = nul
+      ? text.split('\0')
+      : delimiter !== undefined
+        ? text.split(plain(delimiter).replace('\\n', '\n').replace('\\0', '\0'))
+        : replace !== undefined
+          ? text.split('\n').map((line) => line.trim())
+          : unquotedFields(text)
+    const words = items.map((item) => item.replace(/\n$/, '')).filter((item) => item !== '')
+    if (replace === undefined || replace === '')
+      call.walker.argv([...template, ...words.slice(0, 2_000)], call.shell.fork(), NOTHING)
+    else
+      for (const word of unique(words.length > 0 ? words : []))
+        call.walker.argv(
+          template.map((part) => part.replaceAll(replace, word)),
+          call.shell.fork(),
+          NOTHING,
+        )
+  }
+  return undefined
+}
+
+/** xargs' own splitting: blanks separate, quotes and backslashes protect. */
+function unquotedFields(text: string): string[] {
+  const words: string[] = []
+  for (const match of text.matchAll(/(?:"[^"\n]*"|'[^'\n]*'|\\.|[^\s"'\\])+/gs))
+    words.push(match[0].replace(/["']/g, '').replace(/\\(.)/g, '$1'))
+  return words
+}
+
+/** GNU parallel: a command line, then `::: arguments`, or arguments from stdin. */
+export const parallel: Program = (call) => {
+  const at = call.argv.findIndex((arg) => /^:::?[:+]?\+?$/.test(arg))
+  const head = at < 0 ? call.argv.slice(1) : call.argv.slice(1, at)
+  const given = options(head, {
+    short: 'jSaIdNnLlPx',
+    long: [
+      'jobs',
+      'sshlogin',
+      'arg-file',
+      'delay',
+      'timeout',
+      'joblog',
+      'tmpdir',
+      'results',
+      'retries',
+      'colsep',
+      'max-args',
+      'wd',
+      'workdir',
+    ],
+    stop: true,
+  })
+  const template = given.operands.map(plain).join(' ')
+  const items =
+    at < 0
+      ? (call.stdin ?? [UNKNOWN]).flatMap((text) => text.split('\n')).filter((item) => item !== '')
+      : call.argv.slice(at + 1).filter((arg) => !/^:::/.test(arg))
+  for (const item of unique(items)) {
+    const quoted = item.replace(/([^\w@%+=:,./*~\uFDD0-\uFDDF-])/g, '\\$1')
+    const line =
+      template === ''
+        ? plain(item)
+        : /\{[^}]*\}/.test(template)
+          ? template.replace(/\{(?:[./#%]*|\d+)\}/g, () => quoted)
+          : `${template} ${quoted}`
+    call.walker.script(line, call.shell.fork())
+  }
+  return undefined
+}
+
+/** Each argument is a command line: hyperfine, concurrently. */
+export const eachLine: Program = (call) => {
+  const given = options(call.argv.slice(1), {
+    short: 'wrmMSpcnkN',
+    long: [
+      'warmup',
+      'runs',
+      'min-runs',
+      'max-runs',
+      'shell',
+      'names',
+      'prefix',
+      'export-json',
+      'export-markdown',
+      'prepare',
+      'setup',
+      'cleanup',
+      'conclude',
+    ],
+  })
+  for (const line of [...given.operands, ...given.all('p', 'prepare', 'setup', 'cleanup', 'conclude')])
+    call.walker.tryScript(plain(line), call.shell)
+  return undefined
+}
+
+/** at, batch: stdin is a script for later. */
+export const later: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'fqt' })
+  if (given.has('l', 'd', 'r', 'c')) return undefined
+  const file = given.get('f')
+  for (const text of file === undefined ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell))
+    if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+  return undefined
+}

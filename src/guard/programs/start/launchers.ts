@@ -1,0 +1,133 @@
+/**
+ * Programs that start another one in a place of its own: other users, other machines, terminals, debuggers, sandboxes.
+ */
+import { plain, UNKNOWN } from '../../words/text.js'
+import { judgeCode } from '../code/inline.js'
+import { type Call, options, type OptionSpec, type Program } from '../row/call.js'
+
+/** `su -c CMD`, `script -c CMD`, `flock FILE -c CMD`, `nix-shell --run CMD`: the command line is an option's value. */
+export const byOption: Program = (call, name) => {
+  const spec: OptionSpec =
+    {
+      su: { short: 'cgGsw', long: ['command', 'group', 'shell', 'session-command', 'supp-group'] },
+      runuser: { short: 'cugGsw', long: ['command', 'user', 'group', 'shell', 'session-command'] },
+      script: { short: 'cEoTBIOm', long: ['command', 'log-in', 'log-out', 'log-io', 'log-timing', 'echo'] },
+      flock: { short: 'cwE', long: ['command', 'timeout', 'wait', 'conflict-exit-code'] },
+      sg: { short: 'c' },
+      'nix-shell': { short: 'pIA', long: ['run', 'command', 'packages'] },
+      expect: { short: 'c' },
+      nodemon: { short: 'xewi', long: ['exec', 'ext', 'watch', 'ignore'] },
+      screen: { short: 'SXtTspcehR' },
+    }[name] ?? {}
+  const given = options(call.argv.slice(1), name === 'flock' || name === 'runuser' ? { ...spec, stop: false } : spec)
+  const lines = ['c', 'command', 'run', 'session-command', 'x', 'exec'].flatMap((option) => given.all(option))
+  for (const line of lines) call.walker.script(plain(line), call.shell.fork(), call.stdin)
+  if (lines.length > 0) return undefined
+  const strict = options(call.argv.slice(1), { ...spec, stop: true })
+  const skip =
+    name === 'flock'
+      ? 1
+      : name === 'runuser' && strict.get('u', 'user') !== undefined
+        ? 0
+        : name === 'sg' || name === 'su' || name === 'runuser'
+          ? 1
+          : 0
+  const rest = strict.operands.slice(skip)
+  if (name === 'script' && rest.length > 1)
+    return call.walker.argv(rest.slice(rest[1] === '--' ? 2 : 1), call.shell.fork(), call.stdin)
+  if (name === 'script' || name === 'expect' || name === 'nix-shell' || rest.length === 0)
+    return shellIfEmpty(call, 'su')
+  if (rest[0] === '-c') return call.walker.script(plain(rest[1] ?? ''), call.shell.fork(), call.stdin)
+  if (name === 'su') return call.walker.argv(['sh', ...rest], call.shell.fork(), call.stdin)
+  return call.walker.argv(rest, call.shell.fork(), call.stdin)
+}
+
+/** `unshare`, `chroot DIR` or `sudo -s` without a command start a shell that reads stdin. */
+export function shellIfEmpty(call: Call, name: string): undefined {
+  if (/^(sudo|doas|su|unshare|nsenter|chroot|fakeroot|setpriv|newgrp)$/.test(name) && call.stdin)
+    call.walker.argv(['sh'], call.shell.fork(), call.stdin)
+  return undefined
+}
+
+/** ssh HOST words...: the words are joined and given to the far shell; ProxyCommand runs here. */
+export const ssh: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'bcDEeFIiJLlmOopQRSWwB', stop: true })
+  for (const option of given.all('o')) {
+    const local = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|RemoteCommand)[= ](.*)$/is.exec(plain(option))
+    if (local) call.walker.script(local[1] ?? '', call.shell.fork())
+  }
+  const rest = name === 'sshpass' ? given.operands : given.operands.slice(1)
+  if (rest.length > 0) call.walker.script(rest.map(plain).join(' '), call.shell.fork(), call.stdin)
+  else if (call.stdin) for (const text of call.stdin) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
+  return undefined
+}
+
+export const sshpass: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'pfdP', stop: true })
+  return given.operands.length > 0 ? call.walker.argv(given.operands, call.shell.fork(), call.stdin) : undefined
+}
+
+/** gdb --args PROGRAM ...; -ex 'shell CMD', -ex '!CMD'. */
+export const gdb: Program = (call) => {
+  const at = call.argv.findIndex((arg) => arg === '--args' || arg === '-args')
+  for (const [i, arg] of call.argv.entries()) {
+    if (!/^--?(ex|eval-command|o|one-line)$/.test(arg)) continue
+    const line = plain(call.argv[i + 1] ?? '')
+    const shell = /^(?:(?:platform )?shell|!|make)\s*(.*)$/s.exec(line)
+    const code = /^(?:python|py|pi)\s+(.*)$/s.exec(line)
+    if (shell) call.walker.script(shell[1] ?? '', call.shell.fork())
+    const called = /\b(?:system|popen)\s*\(\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
+    if (called) call.walker.tryScript(called, call.shell)
+    if (code) judgeCode(code[1] ?? '', 'python', call)
+  }
+  return at >= 0 ? call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin) : undefined
+}
+
+/** capsh's `--` hands everything after it to bash. */
+export const capsh: Program = (call) => {
+  const at = call.argv.findIndex((arg) => arg === '--' || arg === '==')
+  return at >= 0 ? call.walker.argv(['bash', ...call.argv.slice(at + 1)], call.shell.fork(), call.stdin) : undefined
+}
+
+/** bwrap has dozens of options with one or two values; the command follows the last of them. */
+export const bwrap: Program = (call) => {
+  const words = call.argv.slice(1)
+  const dashes = words.indexOf('--')
+  if (dashes >= 0) return call.walker.argv(words.slice(dashes + 1), call.shell.fork(), call.stdin)
+  const two =
+    /^--(ro-bind|bind|dev-bind|bind-try|ro-bind-try|dev-bind-try|setenv|symlink|file|bind-data|ro-bind-data|chmod)$/
+  const none = /^--(unshare-.*|share-net|die-with-parent|new-session|as-pid-1|clearenv|help|version|disable-userns)$/
+  let i = 0
+  while (i < words.length && (words[i] ?? '').startsWith('--'))
+    i += two.test(words[i] ?? '') ? 3 : none.test(words[i] ?? '') ? 1 : 2
+  return i < words.length ? call.walker.argv(words.slice(i), call.shell.fork(), call.stdin) : undefined
+}
+
+/** tmux new-session 'cmd', tmux send-keys 'cmd' Enter; screen -X stuff. */
+export const terminal: Program = (call, name) => {
+  for (const word of call.argv.slice(1))
+    if (/\s/.test(word))
+      call.walker.tryScript(
+        plain(word)
+          .replace(/^(exec|stuff) /, '')
+          .replace(/(?:\\n|\^M)+$/, ''),
+        call.shell,
+      )
+  if (name !== 'tmux') return byOption(call, 'screen')
+  const verb = call.argv.findIndex((arg) =>
+    /^(new|new-session|new-window|neww|split-window|splitw|respawn-pane|run-shell|run|if-shell)$/.test(arg),
+  )
+  if (verb < 0) return undefined
+  const given = options(call.argv.slice(verb + 1), { short: 'sntcFexyltL', stop: true })
+  if (given.operands.length > 0) call.walker.script(given.operands.map(plain).join(' '), call.shell.fork())
+  return undefined
+}
+
+/** Terminal emulators: `xterm -e CMD ...`. */
+export const emulator: Program = (call) => {
+  const at = call.argv.findIndex((arg) => arg === '-e' || arg === '-x' || arg === '--' || arg === '--command')
+  const rest = at < 0 ? [] : call.argv.slice(at + 1)
+  if (rest.length === 1) call.walker.script(plain(rest[0] ?? ''), call.shell.fork())
+  else if (rest.length > 1) call.walker.argv(rest, call.shell.fork(), null)
+  return undefined
+}

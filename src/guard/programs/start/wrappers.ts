@@ -1,0 +1,68 @@
+/**
+ * Programs that run another program given in their arguments: each with its real option
+ * grammar, unwrapped one layer at a time.
+ */
+import { resolvePath } from '../../words/paths.js'
+import { NOTHING, plain, unique } from '../../words/text.js'
+import { options, type Program, table } from '../row/call.js'
+import { env, takeAssignments } from './environment.js'
+import { eachLine, later, parallel, xargs } from './feeders.js'
+import { bwrap, byOption, capsh, emulator, gdb, shellIfEmpty, ssh, sshpass, terminal } from './launchers.js'
+import { runner, RUNNERS } from './runners.js'
+import { WRAPPERS } from './rows.js'
+
+const wrap: Program = (call, name) => {
+  const spec = WRAPPERS[name] ?? {}
+  const given = options(call.argv.slice(1), { ...spec, stop: true })
+  if (spec.idle?.some((flag) => given.flags.includes(flag))) return undefined
+  let rest = given.operands.slice(spec.skip ?? 0)
+  const inner = call.shell.fork()
+  if (spec.assigns) rest = takeAssignments(rest, call, inner)
+  const directory =
+    name === 'sudo' || name === 'run0'
+      ? given.get('D', 'chdir')
+      : name === 'unshare' || name === 'nsenter'
+        ? given.get('w', 'wd')
+        : undefined
+  if (directory !== undefined) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
+  if ((name === 'sudo' || name === 'doas') && rest.length > 0 && (given.has('s') || given.has('i', 'login', 'shell')))
+    return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
+  const program = name === 'start-stop-daemon' ? given.get('x', 'exec', 'a') : undefined
+  if (program !== undefined) rest = [program, ...rest]
+  const inside = name === 'coreutils' ? call.argv.findIndex((word) => word.startsWith('--coreutils-prog=')) : -1
+  if (inside > 0) rest = [(call.argv[inside] ?? '').slice('--coreutils-prog='.length), ...call.argv.slice(inside + 1)]
+  if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
+  if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
+  // The namespaces of pid 1 are the machine's own, also from inside a container.
+  if (name === 'nsenter' && given.get('t', 'target') === '1')
+    return call.walker.namesakes.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
+  return call.walker.external(rest, inner, call.stdin)
+}
+
+const command: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: name === 'exec' ? 'a' : '', stop: true })
+  if (name === 'command' && given.has('v', 'V')) return given.operands.map((word) => `${word}\n`)
+  if (given.operands.length === 0) return NOTHING
+  return call.walker.external(given.operands, call.shell, call.stdin)
+}
+
+export const WRAPPING: Readonly<Record<string, Program>> = {
+  ...table(Object.keys(WRAPPERS), wrap),
+  ...table(Object.keys(RUNNERS), runner),
+  ...table(['su', 'runuser', 'script', 'flock', 'sg', 'nix-shell', 'expect', 'nodemon'], byOption),
+  ...table(['command', 'builtin', 'exec', 'noglob', 'nocorrect', '-'], command),
+  ...table(['hyperfine', 'concurrently', 'npm-run-all', 'run-p', 'run-s'], eachLine),
+  ...table(['at', 'batch'], later),
+  ...table(['tmux', 'screen'], terminal),
+  ...table(['xterm', 'gnome-terminal', 'konsole', 'alacritty', 'kitty', 'foot', 'urxvt', 'lxterminal'], emulator),
+  env,
+  xargs,
+  parallel,
+  ssh,
+  mosh: ssh,
+  sshpass,
+  gdb,
+  lldb: gdb,
+  capsh,
+  bwrap,
+}
