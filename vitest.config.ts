@@ -24,7 +24,7 @@ export default defineConfig({
         'src/reach/far/**',
         'src/cli/main.ts',
         'src/cli/start.ts',
-        'src/os/script.ts',
+        'src/os/package/script.ts',
         'src/cli/process-*.ts',
       ],
       reporter: ['text-summary', 'json-summary'],

@@ -122,7 +122,7 @@ async function bundle(outDir) {
         define: { __CERITH_PROGRAM__: JSON.stringify(nameOf('program')) },
       },
     )
-  await loader('esm', 'src/os/script.ts', 'load.js')
+  await loader('esm', 'src/os/package/script.ts', 'load.js')
   await loader('cjs', 'src/cli/start.ts', 'cli.cjs', '#!/usr/bin/env node')
   // For those who name the file in a host's settings: an ES module that does the same, a few milliseconds later.
   writeFileSync(join(outDir, 'cli.js'), "#!/usr/bin/env node\nimport './cli.cjs'\n")

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { ensurePrivateDirectory } from '../os/state-dir.js'
+import { ensurePrivateDirectory } from '../os/files/state-dir.js'
 
 /** How long a question can be answered, and how long an answer that came after the call had ended can be used. */
 export const QUESTION_LIVES_MS = 15 * 60_000

@@ -7,8 +7,8 @@ import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { auditFiles, chainHash, START_OF_CHAIN } from './chain.js'
 import { headFile, readHead, writeHead, type AuditHead } from './head.js'
-import { takeLockFile } from '../os/lock-file.js'
-import { ensurePrivateDirectory } from '../os/state-dir.js'
+import { takeLockFile } from '../os/files/lock.js'
+import { ensurePrivateDirectory } from '../os/files/state-dir.js'
 
 export interface AuditLogOptions {
   readonly file: string

@@ -2,11 +2,11 @@
  * Tells engines that a person is there to answer (`approve --watch`, `top`, the page): then a
  * call may wait for an answer.
  */
-import { removeQuietly } from '../os/quietly.js'
+import { removeQuietly } from '../os/files/quietly.js'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive, processFacts } from '../os/proc.js'
-import { ensurePrivateDirectory } from '../os/state-dir.js'
+import { isAlive, processFacts } from '../os/process/proc.js'
+import { ensurePrivateDirectory } from '../os/files/state-dir.js'
 
 /**
  * Until the returned function is called, or this process ends. A wrong note costs a call a

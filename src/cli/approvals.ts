@@ -8,7 +8,7 @@ import { ShellError } from '../contract/errors.js'
 import type { ApprovalAnswer } from '../contract/request.js'
 import { NOT_ACCEPTED, sendAnswer, type AnswerOutcome } from '../engine/live/answer.js'
 import type { EngineWatch, WatchedAsk } from '../engine/live/watch.js'
-import { holdGrant } from '../os/helper/held-grants.js'
+import { holdGrant } from '../os/peer/held-grants.js'
 import { age } from './table.js'
 import { visible } from '../output/visible.js'
 

@@ -1,6 +1,6 @@
 /** The exit code that says the same as an Outcome. */
 import type { Outcome } from '../contract/outcome.js'
-import { signalNumber } from '../os/signals.js'
+import { signalNumber } from '../os/process/signals.js'
 import { EXIT } from './io.js'
 
 /** `stoppedBy`: the signal to `cerith` that stopped the command, if one did. */

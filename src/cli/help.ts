@@ -1,6 +1,6 @@
 /** The texts of `--help`: the list of verbs, and what follows the options of one. */
 import type { Verb, VerbRow } from './verb.js'
-import { ownVersion } from '../os/package-file.js'
+import { ownVersion } from '../os/package/file.js'
 
 export function mainHelp(verbs: readonly VerbRow[]): string {
   const width = Math.max(...verbs.map(({ name }) => name.length)) + 2

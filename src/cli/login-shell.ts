@@ -1,6 +1,6 @@
 /** What is known of the user's login shell, as `cerith config` shows it: names, never values. */
-import { loginShell, type LoginShell } from '../os/login-shell.js'
-import { findStateDirectory } from '../os/state-dir.js'
+import { loginShell, type LoginShell } from '../os/user/login-shell.js'
+import { findStateDirectory } from '../os/files/state-dir.js'
 import type { LoadedConfig } from '../config/load.js'
 import { keepOf } from '../engine/services/world.js'
 import type { Io } from './io.js'

@@ -1,7 +1,7 @@
 /** The real terminal, environment and signals of this process. */
 import { readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { isInsideEngine } from '../os/inside-engine.js'
+import { isInsideEngine } from '../os/process/inside-engine.js'
 import type { Io, Person } from './io.js'
 import { processSink, type ProcessSink } from './process-sink.js'
 

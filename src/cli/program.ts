@@ -8,7 +8,7 @@ import { EXIT, UsageError, type Io } from './io.js'
 import { detailsOf, mainHelp } from './help.js'
 import { VERBS } from './verbs.js'
 import type { OptionRow, Verb } from './verb.js'
-import { ownVersion } from '../os/package-file.js'
+import { ownVersion } from '../os/package/file.js'
 import { visible } from '../output/visible.js'
 
 /** Runs one command line (without `node` and the script) and gives the exit code. */

@@ -1,5 +1,5 @@
 /** The first file of the `cerith` program. */
-import { load } from '../os/script.js'
+import { load } from '../os/package/script.js'
 
 /** Put in by the build: the script that holds the program. */
 declare const __CERITH_PROGRAM__: string

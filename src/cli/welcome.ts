@@ -1,6 +1,6 @@
 /** What `cerith serve` says first: what this is, where it is, and what to paste into which client. At most 25 lines. */
-import { knownHome } from '../os/home.js'
-import { ownVersion } from '../os/package-file.js'
+import { knownHome } from '../os/files/home.js'
+import { ownVersion } from '../os/package/file.js'
 
 export interface Welcome {
   readonly url: string

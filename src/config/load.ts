@@ -9,7 +9,7 @@ import { combine, type Layer, type LayerName } from './layers.js'
 import { nearest } from './nearest.js'
 import { SETTINGS, type Setting } from './schema.js'
 import { readText, readValue, type Place } from './values.js'
-import { homeDirectory } from '../os/home.js'
+import { homeDirectory } from '../os/files/home.js'
 
 export const CONFIG_FILE = 'cerith.config.json'
 const MAX_BYTES = 1024 * 1024

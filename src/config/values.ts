@@ -4,7 +4,7 @@
 import { resolve } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import type { Setting } from './schema.js'
-import { homeDirectory } from '../os/home.js'
+import { homeDirectory } from '../os/files/home.js'
 
 /** Where a value was found, for messages; relative paths are resolved against `base`. */
 export interface Place {

@@ -3,8 +3,8 @@
  * end of its socket. Two windows of the same host are two processes, whatever they call themselves.
  */
 import type { IncomingMessage } from 'node:http'
-import { processBehind } from '../os/peer-process.js'
-import { isAlive } from '../os/proc.js'
+import { processBehind } from '../os/process/tcp-peer.js'
+import { isAlive } from '../os/process/proc.js'
 
 /** The headers by which the door tells what it knows; what a client sends under these names is dropped. */
 export const PEER_HEADER = 'x-cerith-peer'

@@ -2,7 +2,7 @@
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import { namesOf } from '../contract/secret.js'
-import { findBash } from '../os/bash.js'
+import { findBash } from '../os/user/bash.js'
 import { toolDefinitions } from '../tools/create-tools.js'
 import { EarlyTransport, type EarlyAnswers } from './early.js'
 import { hostOf } from './hosts.js'

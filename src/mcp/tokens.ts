@@ -1,7 +1,7 @@
 /** Bearer tokens: one per client, in a private file, compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { ShellError } from '../contract/errors.js'
-import { createPrivateFile, readPrivateFile, replacePrivateFile } from '../os/private-file.js'
+import { createPrivateFile, readPrivateFile, replacePrivateFile } from '../os/files/private.js'
 
 const NAME = /^[A-Za-z0-9_-]{1,40}$/
 const TOKEN = /^[A-Za-z0-9_-]{32,200}$/

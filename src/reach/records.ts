@@ -2,9 +2,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive, processFacts } from '../os/proc.js'
-import { ensurePrivateDirectory } from '../os/state-dir.js'
-import { replacePrivateFile } from '../os/private-file.js'
+import { isAlive, processFacts } from '../os/process/proc.js'
+import { ensurePrivateDirectory } from '../os/files/state-dir.js'
+import { replacePrivateFile } from '../os/files/private.js'
 import type { Made } from './places/place.js'
 
 export interface EngineRecord {

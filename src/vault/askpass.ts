@@ -8,7 +8,7 @@ import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
-import { runtimeArgv } from '../os/runtime.js'
+import { runtimeArgv } from '../os/package/runtime.js'
 
 /**
  * Which prompt gets which value. `program` and `prompt` both have to fit; a rule without

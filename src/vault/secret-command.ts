@@ -4,7 +4,7 @@
  */
 import { ShellError } from '../contract/errors.js'
 import type { SecretSource, TokenKind } from '../contract/secret.js'
-import { startChild } from '../os/child.js'
+import { startChild } from '../os/process/child.js'
 
 /** One command per secret. The argument list is taken as it is; nothing in it is ever expanded. */
 export interface SecretCommandOptions {

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { isAgentsConnection } from '../os/helper/tcp-peer.js'
+import { isAgentsConnection } from '../os/peer/tcp.js'
 import { loadAssets } from './assets.js'
 import { MAX_PAGES, type Desk } from './desk.js'
 import { serve } from './served.js'

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { auditFiles, chainHash, readAudit, verifyAudit } from '../../src/audit/chain.js'
-import { takeLockFile } from '../../src/os/lock-file.js'
+import { takeLockFile } from '../../src/os/files/lock.js'
 import { withSpans } from '../../src/audit/spans.js'
 import { openAuditLog } from '../../src/audit/log.js'
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { findBash } from '../../src/os/bash.js'
-import { knownHome } from '../../src/os/home.js'
+import { findBash } from '../../src/os/user/bash.js'
+import { knownHome } from '../../src/os/files/home.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const base = mkdtempSync(join(tmpdir(), 'cerith-machine-'))

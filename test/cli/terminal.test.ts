@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { isInsideEngine } from '../../src/os/inside-engine.js'
+import { isInsideEngine } from '../../src/os/process/inside-engine.js'
 import { withTestEngine } from '../../src/testing.js'
 import { makeGate } from '../fixtures/gate.js'
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isInsideEngine } from '../../src/os/inside-engine.js'
+import { isInsideEngine } from '../../src/os/process/inside-engine.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const base = mkdtempSync(join(tmpdir(), 'cerith-examples-'))

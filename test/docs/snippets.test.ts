@@ -20,7 +20,7 @@ import { Ajv } from 'ajv'
 import { afterAll, describe, expect, test } from 'vitest'
 import { compilePolicy, type PolicyConfig } from '../../src/guard/policy/policy.js'
 import { configJsonSchema } from '../../src/config/schema.js'
-import { isInsideEngine } from '../../src/os/inside-engine.js'
+import { isInsideEngine } from '../../src/os/process/inside-engine.js'
 import { expectLike, fencesOf as allFences, runSteps, type Fence } from './fences.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import { createEngine, type Engine, type EngineOptions } from '../../src/index.js'
-import { allProcesses, isAlive } from '../../src/os/proc.js'
+import { allProcesses, isAlive } from '../../src/os/process/proc.js'
 
 const engines: Engine[] = []
 const folders: string[] = []

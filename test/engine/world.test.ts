@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readLoginShell } from '../../src/os/login-shell.js'
+import { readLoginShell } from '../../src/os/user/login-shell.js'
 import { temporaryFolder, testEngine } from './harness.js'
 
 const has = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0

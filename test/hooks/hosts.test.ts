@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerHook, type HookOptions } from '../../src/hooks/hook.js'
-import { hasTerminal } from '../../src/os/terminal.js'
+import { hasTerminal } from '../../src/os/user/terminal.js'
 import { HOOK_HOSTS, type HookHostName } from '../../src/hooks/hosts/index.js'
 
 let home: string

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isAlive, processFacts } from '../../src/os/proc.js'
+import { isAlive, processFacts } from '../../src/os/process/proc.js'
 import { eventually, startHost } from '../engine/engine-host.js'
 import { withEngine } from '../engine/job/setup.js'
 

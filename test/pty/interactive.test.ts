@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/contract/job.js'
 import { createEngine, type Engine } from '../../src/index.js'
 import { findHelper } from '../../src/os/helper/file.js'
-import { commandLine, descendantsOf, processFacts } from '../../src/os/proc.js'
+import { commandLine, descendantsOf, processFacts } from '../../src/os/process/proc.js'
 import { startSshd, type LocalSshd } from './local-sshd.js'
 import { AGENT, namespaceScript } from './other-user.js'
 

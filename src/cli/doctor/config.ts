@@ -8,7 +8,7 @@ import { loadConfig } from '../../config/load.js'
 import { nearest } from '../../config/nearest.js'
 import { SETTINGS } from '../../config/schema.js'
 import type { Finding } from './doctor.js'
-import { UMASK_FIX, umaskNow } from '../../os/umask.js'
+import { UMASK_FIX, umaskNow } from '../../os/files/umask.js'
 import type { Io } from '../io.js'
 
 /** Variables that are read elsewhere than in the configuration. */

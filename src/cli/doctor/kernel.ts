@@ -1,7 +1,7 @@
 /** What the kernel offers: the features that make ending processes sure, and those that can confine them. */
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { release } from 'node:os'
-import { NO_PROC } from '../../os/proc.js'
+import { NO_PROC } from '../../os/process/proc.js'
 import type { Finding } from './doctor.js'
 
 export function kernelFindings(): Finding[] {

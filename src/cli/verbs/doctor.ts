@@ -30,8 +30,8 @@ function namesPlace(io: Io, placeOf: (io: Io, flags: undefined) => unknown): boo
 
 async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: boolean }, io: Io): Promise<number> {
   const { examine } = await import('../doctor/doctor.js')
-  const { stateDirectory } = await import('../../os/state-dir.js')
-  const { ownVersion } = await import('../../os/package-file.js')
+  const { stateDirectory } = await import('../../os/files/state-dir.js')
+  const { ownVersion } = await import('../../os/package/file.js')
   const { configFinding, umaskFinding } = await import('../doctor/config.js')
   const { exposureFindings } = await import('../doctor/sandbox-settings.js')
   const { hookFindings } = await import('../doctor/hooks.js')

@@ -1,5 +1,5 @@
 /** `cerith fleet`: what was made at other places from here, and what of it no engine uses any more. */
-import { stateDirectory } from '../../os/state-dir.js'
+import { stateDirectory } from '../../os/files/state-dir.js'
 import { madePlaces, sweepPlaces } from '../../reach/reach.js'
 import { EXIT, UsageError } from '../io.js'
 import { JSON_OPTION } from '../option-rows.js'

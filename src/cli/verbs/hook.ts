@@ -1,7 +1,7 @@
 /**
  * `cerith hook HOST`: the guard in front of the shell that a host already has; `install` and `uninstall` put it there.
  */
-import { homeDirectory } from '../../os/home.js'
+import { homeDirectory } from '../../os/files/home.js'
 import type { HookHostName } from '../../hooks/hosts/index.js'
 import { quote } from '../../hooks/quote.js'
 import { EXIT, UsageError, type Io } from '../io.js'

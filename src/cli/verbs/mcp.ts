@@ -1,7 +1,7 @@
 /** `cerith mcp`: the tools for one MCP client, on stdin and stdout. */
 import { engineOptions } from '../../setup/from-config.js'
 import { loadConfig } from '../../config/load.js'
-import { findStateDirectory } from '../../os/state-dir.js'
+import { findStateDirectory } from '../../os/files/state-dir.js'
 import { DIALECTS, type DialectName } from '../../tools/index.js'
 import { directoryFor } from '../directory.js'
 import { placeOf } from '../open-engine.js'

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { loadConfig } from '../../config/load.js'
-import { ensurePrivateDirectory, stateDirectory } from '../../os/state-dir.js'
+import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
 import type { Vault } from '../../vault/vault.js'
 import { EXIT, UsageError, type Io } from '../io.js'
 import { JSON_OPTION } from '../option-rows.js'

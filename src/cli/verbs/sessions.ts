@@ -7,8 +7,8 @@ import {
   renameSavedSession,
   savedSessions,
   saveSession,
-} from '../../os/session-files.js'
-import { stateDirectory } from '../../os/state-dir.js'
+} from '../../os/files/session-states.js'
+import { stateDirectory } from '../../os/files/state-dir.js'
 import { EXIT, UsageError, type Io } from '../io.js'
 import { lockSession } from '../open-engine.js'
 import { JSON_OPTION } from '../option-rows.js'

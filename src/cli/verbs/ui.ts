@@ -1,8 +1,8 @@
 /** `cerith ui`: the page for the person behind the agents. */
 import { ShellError } from '../../contract/errors.js'
 import { loadConfig } from '../../config/load.js'
-import { nearestExisting } from '../../os/paths.js'
-import { openInBrowser } from '../../os/browser.js'
+import { nearestExisting } from '../../os/files/paths.js'
+import { openInBrowser } from '../../os/user/browser.js'
 import { EXIT, UsageError } from '../io.js'
 import { withJobs } from '../open-engine.js'
 import { readPort } from '../option-rows.js'

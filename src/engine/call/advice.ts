@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { End } from '../../contract/outcome.js'
 import type { Verdict } from '../../contract/verdict.js'
-import { signalName } from '../../os/signals.js'
+import { signalName } from '../../os/process/signals.js'
 
 /** Programs whose exit status 1 means "no", not "broken". */
 const SAYS_NO = new Map([

@@ -9,7 +9,7 @@ import { createTextStream, shapeText } from '../../output/shape.js'
 import { Transcript } from '../../output/transcript.js'
 import { PassingTroubles } from '../../output/troubles.js'
 import { utf8Length } from '../../output/utf8.js'
-import type { Held } from '../../os/pipe-reader.js'
+import type { Held } from '../../os/files/pipe-reader.js'
 import type { Masker, MaskStream } from '../../secrets/mask/masker.js'
 
 export interface CaptureOptions {

@@ -1,7 +1,7 @@
 /** What a foreground run hands over when it becomes a job. */
 import type { Outcome } from '../../contract/outcome.js'
 import type { Ward } from '../../os/helper/launcher.js'
-import type { PipeReader } from '../../os/pipe-reader.js'
+import type { PipeReader } from '../../os/files/pipe-reader.js'
 import type { Plan } from '../plan/plan.js'
 import type { Stay } from '../services/sandbox.js'
 import type { Capture } from './capture.js'

@@ -6,7 +6,7 @@ import type { JobInfo } from '../../contract/job.js'
 import { endStrays, orderKeeper, strayProcesses } from '../../os/job/control.js'
 import { findJobDirectory, jobIds } from '../../os/job/directory.js'
 import type { StartRecord } from '../../os/job/record.js'
-import { bootId, isAlive } from '../../os/proc.js'
+import { bootId, isAlive } from '../../os/process/proc.js'
 import { infoOf, jobState, type JobState } from './info.js'
 import type { JobNews } from './live.js'
 

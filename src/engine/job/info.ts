@@ -14,8 +14,8 @@ import {
   type JobRecord,
   type StartRecord,
 } from '../../os/job/record.js'
-import { bootId, hasProc, isAlive } from '../../os/proc.js'
-import { signalName } from '../../os/signals.js'
+import { bootId, hasProc, isAlive } from '../../os/process/proc.js'
+import { signalName } from '../../os/process/signals.js'
 import { adviceFor } from '../call/advice.js'
 import { overNote } from '../plan/resources.js'
 import { whoTyped } from './input-who.js'

@@ -7,8 +7,8 @@ import { ShellError } from '../../contract/errors.js'
 import type { KillOptions, KillResult } from '../../contract/job.js'
 import { endStrays, orderKeeper, processesUnder, strayProcesses } from '../../os/job/control.js'
 import { listenersOn, portsOf } from '../../os/job/ports.js'
-import { bootId, commandLine } from '../../os/proc.js'
-import { signalName, signalNumber } from '../../os/signals.js'
+import { bootId, commandLine } from '../../os/process/proc.js'
+import { signalName, signalNumber } from '../../os/process/signals.js'
 import { infoOf, type JobState } from './info.js'
 
 const SIGTERM = 15

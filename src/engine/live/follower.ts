@@ -3,7 +3,7 @@
  * slow misses some and is told how much.
  */
 import type { OutputChunk } from '../../contract/output.js'
-import type { LinePeer } from '../../os/helper/live-socket.js'
+import type { LinePeer } from '../../os/peer/live-socket.js'
 import type { LiveCall } from '../services/live-calls.js'
 
 /** A peer with so much unread is sent nothing more until it has read. */

@@ -5,9 +5,9 @@
 import { readdirSync, readFileSync, watch, type FSWatcher } from 'node:fs'
 import { join } from 'node:path'
 import { waitingOf, type WaitingApproval } from '../../audit/approvals.js'
-import { connectLines, type LineClient } from '../../os/helper/live-socket.js'
-import { bootId, isAlive } from '../../os/proc.js'
-import { ensurePrivateDirectory } from '../../os/state-dir.js'
+import { connectLines, type LineClient } from '../../os/peer/live-socket.js'
+import { bootId, isAlive } from '../../os/process/proc.js'
+import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 import { SOCKET_NAME } from './words.js'
 
 const LOOK_EVERY_MS = 1_000

@@ -6,8 +6,8 @@ import type { JobsView } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
 import type { EngineWatch, WatchedAsk, WatchedCall, WatchedEngine, WatchedSession } from './watch.js'
 import { portsOf } from '../../os/job/ports.js'
-import { descendantsOf } from '../../os/proc.js'
-import { treeOf, usageOf, type Usage } from '../../os/usage.js'
+import { descendantsOf } from '../../os/process/proc.js'
+import { treeOf, usageOf, type Usage } from '../../os/process/usage.js'
 
 const LAST_LINE_BYTES = 2_048
 

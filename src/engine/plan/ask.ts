@@ -6,7 +6,7 @@ import { directoryMark, forgetPending, notePending, shownDigest, type Shown } fr
 import { isAnyonePresent } from '../../audit/presence.js'
 import type { Answer } from '../../audit/questions.js'
 import type { ApprovalAnswer, ApprovalQuestion, AskFunction } from '../../contract/request.js'
-import { takeHeldGrant } from '../../os/helper/held-grants.js'
+import { takeHeldGrant } from '../../os/peer/held-grants.js'
 import type { EngineOptions } from '../services/options.js'
 import type { Services } from '../services/services.js'
 import type { Plan } from './plan.js'

@@ -1,7 +1,7 @@
 /** A request of a fresh shell with the variables of its directory; what was given for the call itself wins. */
 import type { Note } from '../../contract/note.js'
 import type { RunRequest } from '../../contract/request.js'
-import { checkDirectory } from '../../os/paths.js'
+import { checkDirectory } from '../../os/files/paths.js'
 import type { Services } from '../services/services.js'
 import { environmentOf } from './plan.js'
 

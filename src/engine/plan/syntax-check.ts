@@ -1,6 +1,6 @@
 /** What bash itself says about a command that cannot be parsed: the shell's own error, and nothing of it has run. */
 import type { Outcome } from '../../contract/outcome.js'
-import { syntaxErrorOf } from '../../os/bash-syntax.js'
+import { syntaxErrorOf } from '../../os/user/bash-syntax.js'
 import { endedOutcome } from '../services/outcomes.js'
 import type { Plan } from './plan.js'
 import type { Services } from '../services/services.js'

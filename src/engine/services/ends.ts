@@ -2,7 +2,7 @@
 import { ShellError } from '../../contract/errors.js'
 import type { End } from '../../contract/outcome.js'
 import { startHint, type LeaderExit } from '../../os/helper/launcher.js'
-import { signalName } from '../../os/signals.js'
+import { signalName } from '../../os/process/signals.js'
 
 export function endOf(
   exit: Pick<LeaderExit, 'code' | 'signal' | 'forced' | 'lost' | 'byLimit' | 'over'>,

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { Verdict } from '../../contract/verdict.js'
 import type { GuardContext } from '../../guard/policy/context.js'
-import { distFile } from '../../os/package-file.js'
+import { distFile } from '../../os/package/file.js'
 import { realPath } from './disk-looks.js'
 
 export interface Question {

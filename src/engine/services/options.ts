@@ -5,7 +5,7 @@ import type { PolicyConfig } from '../../guard/policy/policy.js'
 import type { SecretSource } from '../../secrets/sources.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
 import type { ReachOptions } from '../../contract/place.js'
-import type { DirectoryEnvOptions } from '../../os/directory-env.js'
+import type { DirectoryEnvOptions } from '../../os/user/directory-env.js'
 import type { AuditSink } from './audit-sink.js'
 
 export type EngineLimits = {

@@ -1,7 +1,7 @@
 /** Pipes from the launcher, with the engine's ends opened. */
 import { ShellError } from '../../contract/errors.js'
 import type { Pipe } from '../../os/helper/launcher.js'
-import { closeQuietly } from '../../os/quietly.js'
+import { closeQuietly } from '../../os/files/quietly.js'
 import type { Services } from './services.js'
 
 type Ends = 'read' | 'write' | null

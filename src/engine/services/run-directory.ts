@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EngineRecord } from '../../os/helper/sweep.js'
-import { bootId, processFacts } from '../../os/proc.js'
-import { ensurePrivateDirectory } from '../../os/state-dir.js'
+import { bootId, processFacts } from '../../os/process/proc.js'
+import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 
 export type RunDirectoryOwner = Pick<EngineRecord, 'door' | 'cwd'>
 

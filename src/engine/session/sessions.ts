@@ -1,7 +1,7 @@
 /** The sessions of an engine by name, and their snapshots for later processes. */
 import type { Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
-import { readSavedSession, saveSession } from '../../os/session-files.js'
+import { readSavedSession, saveSession } from '../../os/files/session-states.js'
 import type { Jobs } from '../job/jobs.js'
 import type { Restore } from '../job/start.js'
 import type { Surroundings } from '../plan/plan.js'

@@ -3,7 +3,7 @@
  * blocks, with what could not be kept counted.
  */
 import { readStored } from '../../os/job/output.js'
-import type { Held } from '../../os/pipe-reader.js'
+import type { Held } from '../../os/files/pipe-reader.js'
 
 const BLOCK = 256 * 1024
 

@@ -2,7 +2,7 @@
  * Gemini CLI: `BeforeTool` on `run_shell_command`. It has no way to say yes for a hook: `allow` leaves its own rules in
  * force. Without a terminal its question is never answered and the run hangs, so what wants a person is denied there.
  */
-import { hasTerminal } from '../../os/terminal.js'
+import { hasTerminal } from '../../os/user/terminal.js'
 import { exit2, json, optionalText, recordOf, SILENT, textOf, type HookHost } from '../protocol.js'
 
 export const gemini: HookHost = {

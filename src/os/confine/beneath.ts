@@ -17,7 +17,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { ensurePrivateDirectory } from '../state-dir.js'
+import { ensurePrivateDirectory } from '../files/state-dir.js'
 
 /** The same number on every processor that has a sandbox; Node has no word for it. It needs no right to read. */
 const O_PATH = 0o10000000

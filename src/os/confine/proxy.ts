@@ -1,8 +1,8 @@
 /**
  * The way out of a room with an allow-list: a process of its own outside, on a listener inside. Ends with the engine.
  */
-import { readPipe } from '../pipe-reader.js'
-import { distFile } from '../package-file.js'
+import { readPipe } from '../files/pipe-reader.js'
+import { distFile } from '../package/file.js'
 import type { Launcher, Room, Ward } from '../helper/launcher.js'
 
 export interface Refused {

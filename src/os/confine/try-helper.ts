@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { getSystemErrorName } from 'node:util'
 import { entriesOf, type Entry, type Known } from '../../confine/changes.js'
 import { ShellError } from '../../contract/errors.js'
-import { startChild } from '../child.js'
+import { startChild } from '../process/child.js'
 import { findHelper } from '../helper/file.js'
 import type { TryFolder } from './try-store.js'
 

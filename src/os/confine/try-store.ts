@@ -16,7 +16,7 @@ import {
   existsSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { ensurePrivateDirectory } from '../state-dir.js'
+import { ensurePrivateDirectory } from '../files/state-dir.js'
 
 export interface TryRecord {
   readonly id: string

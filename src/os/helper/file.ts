@@ -1,7 +1,7 @@
 /** Finds the native parts that were built with, or shipped in, this package. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { distFile } from '../package-file.js'
+import { distFile } from '../package/file.js'
 
 /** The path of an executable helper for this machine, or null (the lower tier is used then). */
 export function findHelper(env: NodeJS.ProcessEnv = process.env): string | null {

@@ -3,10 +3,10 @@
  */
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
-import { runtimeArgv } from '../runtime.js'
+import { runtimeArgv } from '../package/runtime.js'
 import { startHelper } from './native-launcher.js'
 import type { Launcher } from './launcher.js'
-import { distFile } from '../package-file.js'
+import { distFile } from '../package/file.js'
 
 export async function startPlainLauncher(): Promise<Launcher> {
   const file = distFile('native', 'plain-helper.mjs')

@@ -1,5 +1,5 @@
 /** The processes of a command, seen from outside: everything below its watcher but the init that a room gives it. */
-import { allProcesses, descendantsOf, processFacts } from '../proc.js'
+import { allProcesses, descendantsOf, processFacts } from '../process/proc.js'
 import type { Ward } from './launcher.js'
 
 export type Watched = Pick<Ward, 'pid' | 'leaderStart' | 'wardenPid' | 'initPid' | 'sharesWarden'>

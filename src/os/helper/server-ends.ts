@@ -4,8 +4,8 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bootId, commandLine, isAlive, processFacts } from '../proc.js'
-import { ensurePrivateDirectory } from '../state-dir.js'
+import { bootId, commandLine, isAlive, processFacts } from '../process/proc.js'
+import { ensurePrivateDirectory } from '../files/state-dir.js'
 
 interface ServerEnd {
   readonly pid: number

@@ -1,7 +1,7 @@
 /** Cleans up behind engines that were killed: their folders, and whatever of theirs may still run. */
 import { readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { bootId, hasProc, isAlive, processesMarked } from '../proc.js'
+import { bootId, hasProc, isAlive, processesMarked } from '../process/proc.js'
 
 const KEEP_OUTPUTS_MS = 3 * 24 * 60 * 60_000
 

@@ -4,7 +4,7 @@
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
-import { descendantsOf, processFacts, signalProcess } from '../proc.js'
+import { descendantsOf, processFacts, signalProcess } from '../process/proc.js'
 import { hex, limitFields, maskField } from './start.js'
 import { startHint, type Launcher, type LeaderExit, type Passed, type Ward } from './launcher.js'
 

@@ -14,7 +14,7 @@ import {
   processesMarked,
   processFacts,
   signalProcess,
-} from '../proc.js'
+} from '../process/proc.js'
 
 /** False when the keeper is gone. Lines of up to a page are never mixed with another writer's. */
 export function orderKeeper(dir: string, started: StartRecord, line: string): boolean {

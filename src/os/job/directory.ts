@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
-import { ensurePrivateDirectory } from '../state-dir.js'
+import { ensurePrivateDirectory } from '../files/state-dir.js'
 
 /** What an id may look like: every dialect's form, and nothing that could leave the directory. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/

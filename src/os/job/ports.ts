@@ -2,7 +2,7 @@
  * Which TCP ports are listened on, and by which processes: so that "stopped" can also mean that the port is free again.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { socketsOf } from '../sockets.js'
+import { socketsOf } from '../process/sockets.js'
 
 const LISTEN = '0A'
 

@@ -5,7 +5,7 @@
 import { appendFileSync, closeSync, constants, openSync, readFileSync, unlinkSync } from 'node:fs'
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { isAlive } from '../proc.js'
+import { isAlive } from '../process/proc.js'
 import { writeFifo } from './control.js'
 import type { StartRecord } from './record.js'
 

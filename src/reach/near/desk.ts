@@ -12,7 +12,7 @@ import { LiveCalls } from '../../engine/services/live-calls.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import { makeRunDirectory, removeRunDirectory } from '../../engine/services/run-directory.js'
 import type { SecretStore } from '../../engine/services/secret-store.js'
-import { stateDirectory } from '../../os/state-dir.js'
+import { stateDirectory } from '../../os/files/state-dir.js'
 
 export interface Desk extends AskDesk {
   ask: AskFunction | null

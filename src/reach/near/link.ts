@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { ShellError } from '../../contract/errors.js'
-import type { ClientEnd } from '../../os/client.js'
+import type { ClientEnd } from '../../os/process/client.js'
 import type { WireEnds } from '../wire.js'
 import { Wire } from '../wire.js'
 import { errorFromWire, isProof, parse, proofOf, WIRE_VERSION } from '../messages.js'

@@ -1,5 +1,5 @@
 /** Where shells can run. One file per kind; each knows words and error texts of its client, nothing of frames. */
-import type { ClientEnd, Finished } from '../../os/client.js'
+import type { ClientEnd, Finished } from '../../os/process/client.js'
 
 /**
  * What the last words of a client mean. `retry`: the network, or nothing in particular. `gone`:

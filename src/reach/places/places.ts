@@ -1,7 +1,7 @@
 /** Makes a place from its address: the steps of a chain, each run where the one before it leads. */
 import { ShellError } from '../../contract/errors.js'
 import type { ReachOptions } from '../../contract/place.js'
-import { runClient } from '../../os/client.js'
+import { runClient } from '../../os/process/client.js'
 import { badAddress, KINDS_HELP, readAddress } from './address.js'
 import { containerStep } from './container.js'
 import { kubernetesStep } from './kubernetes.js'

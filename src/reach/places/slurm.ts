@@ -3,7 +3,7 @@
  * a job of its own (or a step that this machine keeps): what a link's step starts would end with the step.
  */
 import { ShellError } from '../../contract/errors.js'
-import { startClient } from '../../os/client.js'
+import { startClient } from '../../os/process/client.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
 import { judgeBy, type Step, type StepContext } from './place.js'
 

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examine, type Finding } from '../../../src/cli/doctor/doctor.js'
 import { findHelper, findShellBuiltin } from '../../../src/os/helper/file.js'
-import { takeLockFile } from '../../../src/os/lock-file.js'
+import { takeLockFile } from '../../../src/os/files/lock.js'
 
 const base = mkdtempSync(join(tmpdir(), 'cerith-doctor-test-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))

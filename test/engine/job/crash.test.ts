@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
-import { isAlive, processesMarked, processFacts } from '../../../src/os/proc.js'
+import { isAlive, processesMarked, processFacts } from '../../../src/os/process/proc.js'
 import { eventually, startHost, type EngineHost } from '../engine-host.js'
 
 let stateDir: string

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isAlive } from '../../../src/os/proc.js'
+import { isAlive } from '../../../src/os/process/proc.js'
 import type { Job } from '../../../src/index.js'
 import { withEngine } from './setup.js'
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { findHelper } from '../../../src/os/helper/file.js'
-import { isAlive, processesMarked } from '../../../src/os/proc.js'
+import { isAlive, processesMarked } from '../../../src/os/process/proc.js'
 import type { Job } from '../../../src/index.js'
 import { eventually } from '../engine-host.js'
 import { withEngine } from './setup.js'

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isAlive } from '../../../src/os/proc.js'
+import { isAlive } from '../../../src/os/process/proc.js'
 import { eventually } from '../engine-host.js'
 import { sleep, withEngine } from './setup.js'
 

@@ -1,7 +1,7 @@
 /** A thousand jobs at once on a small machine: all finish, nothing leaks, and asking stays fast. */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { descendantsOf, processFacts } from '../../../src/os/proc.js'
+import { descendantsOf, processFacts } from '../../../src/os/process/proc.js'
 import { eventually } from '../engine-host.js'
 import { withEngine } from './setup.js'
 

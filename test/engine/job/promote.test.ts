@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isAlive } from '../../../src/os/proc.js'
+import { isAlive } from '../../../src/os/process/proc.js'
 import { makeGate } from '../../fixtures/gate.js'
 import { eventually } from '../engine-host.js'
 import { withEngine } from './setup.js'

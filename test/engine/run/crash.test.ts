@@ -132,7 +132,7 @@ describe('a launcher that is killed from outside', () => {
     const session = await engine.session()
     await session.run({ command: 'x=5; cd /tmp' })
     await until(async () => (await session.info()).leftovers.length === 0)
-    const { processFacts } = await import('../../../src/os/proc.js')
+    const { processFacts } = await import('../../../src/os/process/proc.js')
     const running = engine.stream({ command: 'echo up; sleep 60' })
     for await (const chunk of running) if (chunk.text.includes('up')) break
     // Output and the report of the start come through different pipes: the pid may be known a moment after the first output.

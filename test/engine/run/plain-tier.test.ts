@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { signalProcess } from '../../../src/os/proc.js'
+import { signalProcess } from '../../../src/os/process/proc.js'
 import { ESCAPES } from '../../fixtures/escapes.js'
 import { makeGate } from '../../fixtures/gate.js'
 import { processesNamed, testEngine, uniqueSeconds, until } from '../harness.js'

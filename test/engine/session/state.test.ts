@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Engine, type EngineOptions, type Outcome, type RunRequest, type Session } from '../../../src/index.js'
-import { isAlive, processFacts } from '../../../src/os/proc.js'
+import { isAlive, processFacts } from '../../../src/os/process/proc.js'
 import { temporaryFolder, testEngine, until } from '../harness.js'
 
 type Do = (command: string, more?: Partial<RunRequest>) => Promise<Outcome>

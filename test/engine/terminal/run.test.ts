@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
 import { findHelper } from '../../../src/os/helper/file.js'
-import { isAlive, processFacts } from '../../../src/os/proc.js'
+import { isAlive, processFacts } from '../../../src/os/process/proc.js'
 import { until } from '../harness.js'
 
 describe.skipIf(!findHelper())('a run on a terminal', () => {

@@ -1,7 +1,7 @@
 /** Helpers that are stopped (SIGSTOP), not dead: calls come back, say so, and closing leaves nothing. */
 import { describe, expect, test } from 'vitest'
 import { findHelper } from '../../../src/os/helper/file.js'
-import { processFacts } from '../../../src/os/proc.js'
+import { processFacts } from '../../../src/os/process/proc.js'
 import { processesNamed, testEngine, uniqueSeconds, until } from '../../engine/harness.js'
 
 function parentOf(pid: number): number {

@@ -1,10 +1,10 @@
 /** One command in a session's live shell: prepared, typed, followed, stopped when told, and settled exactly once. */
-import { removeQuietly } from '../../../os/quietly.js'
+import { removeQuietly } from '../../../os/files/quietly.js'
 import { stillThere, type Note } from '../../../contract/note.js'
 import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import type { Pipe } from '../../../os/helper/launcher.js'
-import { signalProcess } from '../../../os/proc.js'
+import { signalProcess } from '../../../os/process/proc.js'
 import type { Call } from '../../call/call.js'
 import { Deadlines } from '../../call/deadlines.js'
 import type { MoveReason } from '../../call/supervision.js'

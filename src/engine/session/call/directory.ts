@@ -3,8 +3,8 @@
  * then goes on in the nearest one that exists.
  */
 import type { Note } from '../../../contract/note.js'
-import { isDirectory, nearestExisting, type Seen } from '../../../os/paths.js'
-import { linkOf } from '../../../os/proc.js'
+import { isDirectory, nearestExisting, type Seen } from '../../../os/files/paths.js'
+import { linkOf } from '../../../os/process/proc.js'
 import { quoteWord } from '../../plan/quote.js'
 import type { SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'

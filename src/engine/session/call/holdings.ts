@@ -1,9 +1,9 @@
 /**
  * What goes with a shell when it ends: its jobs, descriptors and limits. Looked at between calls, told when it is gone.
  */
-import { limitsOf, openFiles, type OpenFile } from '../../../os/holdings.js'
+import { limitsOf, openFiles, type OpenFile } from '../../../os/process/holdings.js'
 import { processesOf } from '../../../os/helper/processes.js'
-import { commandLine, isAlive, processFacts } from '../../../os/proc.js'
+import { commandLine, isAlive, processFacts } from '../../../os/process/proc.js'
 import type { SessionShell } from '../shell/shell.js'
 
 interface Process {

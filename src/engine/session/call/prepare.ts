@@ -3,7 +3,7 @@
  * and the files and pipes that they name.
  */
 import { writeFileSync } from 'node:fs'
-import { feedPipe } from '../../../os/feed.js'
+import { feedPipe } from '../../../os/files/feed.js'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import type { DeliveredCommand } from '../../plan/delivery.js'
 import { takePipe } from '../../services/pipes.js'

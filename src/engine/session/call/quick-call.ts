@@ -5,7 +5,7 @@
  */
 import type { Outcome } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
-import type { Held } from '../../../os/pipe-reader.js'
+import type { Held } from '../../../os/files/pipe-reader.js'
 import type { Call, CallControl } from '../../call/call.js'
 import { notStarted } from '../../services/ends.js'
 import { quietOutcome } from '../../services/outcomes.js'

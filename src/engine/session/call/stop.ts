@@ -3,7 +3,7 @@
  * nothing of the list comes after.
  */
 import { processesOf, type Watched } from '../../../os/helper/processes.js'
-import { descendantsOf, isAlive } from '../../../os/proc.js'
+import { descendantsOf, isAlive } from '../../../os/process/proc.js'
 
 const LOOK_EVERY_MS = 10
 const GIVE_UP_MS = 5_000

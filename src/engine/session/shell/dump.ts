@@ -4,7 +4,7 @@
  * is not taken for a whole one. The last whole one is always here.
  */
 import type { Pipe } from '../../../os/helper/launcher.js'
-import { readPipe, type PipeReader } from '../../../os/pipe-reader.js'
+import { readPipe, type PipeReader } from '../../../os/files/pipe-reader.js'
 
 /** The first word of a dump, and so part of the EXIT trap that writes one. */
 export const STATE_BEGINS = 'cerith-state'

@@ -3,7 +3,7 @@
  * that are too long to be typed every time.
  */
 import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
-import { closeQuietly } from '../../../os/quietly.js'
+import { closeQuietly } from '../../../os/files/quietly.js'
 import type { Services } from '../../services/services.js'
 import { dumpFileText, endFileText, fileOf, leaveFileText, settleFileText, setUpCode, type Marks } from './lines.js'
 

@@ -7,9 +7,9 @@
 import type { Note } from '../../../contract/note.js'
 import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
-import { readPipe, type Held, type PipeReader } from '../../../os/pipe-reader.js'
+import { readPipe, type Held, type PipeReader } from '../../../os/files/pipe-reader.js'
 import { processesOf, type Watched } from '../../../os/helper/processes.js'
-import { commandLine, hasProc } from '../../../os/proc.js'
+import { commandLine, hasProc } from '../../../os/process/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
 

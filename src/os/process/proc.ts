@@ -1,6 +1,6 @@
 /** Looks at processes through /proc. A pid names a process only together with its start time; a zombie is not alive. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { ShellError } from '../contract/errors.js'
+import { ShellError } from '../../contract/errors.js'
 
 export interface ProcessFacts {
   readonly pid: number

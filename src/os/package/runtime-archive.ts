@@ -17,9 +17,9 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { runClient } from './client.js'
-import type { PackageFile } from './package-files.js'
-import { ensurePrivateDirectory } from './state-dir.js'
+import { runClient } from '../process/client.js'
+import type { PackageFile } from './shipment.js'
+import { ensurePrivateDirectory } from '../files/state-dir.js'
 
 export interface RuntimeArchive {
   readonly digest: string

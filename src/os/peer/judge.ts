@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { findHelper } from './file.js'
-import { linkOf, processFacts } from '../proc.js'
+import { findHelper } from '../helper/file.js'
+import { linkOf, processFacts } from '../process/proc.js'
 
 const ASK_LIMIT_MS = 5_000
 /** Names of the helper's processes; every command has one of them above it, whatever it did to its environment. */

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { engineAbove } from './peer.js'
+import { engineAbove } from './judge.js'
 
 /** False also when the process cannot be found: another user's, a tunnel's. Those are kept out by the key. */
 export function isAgentsConnection(socket: Socket): boolean {

@@ -2,7 +2,7 @@
  * Variables that belong to a directory: from direnv and mise where these trust it, and from
  * `.env` files where the user said so.
  */
-import type { Note } from '../contract/note.js'
+import type { Note } from '../../contract/note.js'
 import { execFile } from 'node:child_process'
 import { readFileSync, statSync, type Stats } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { distFile, ownVersion } from './package-file.js'
+import { distFile, ownVersion } from './file.js'
 
 export interface PackageFile {
   readonly path: string

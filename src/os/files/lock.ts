@@ -1,7 +1,7 @@
 /** A lock between processes: a file that names its owner. An owner that died is noticed, and its lock is taken over. */
 import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
-import { isAlive, processFacts } from './proc.js'
+import { isAlive, processFacts } from '../process/proc.js'
 
 export interface LockOptions {
   /** Give up after so long. Default: never. */

@@ -2,7 +2,7 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { ShellError } from '../contract/errors.js'
+import { ShellError } from '../../contract/errors.js'
 import { knownHome } from './home.js'
 import { nearestExisting } from './paths.js'
 

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
-import { readPrivateFile, replacePrivateFile } from './private-file.js'
+import { readPrivateFile, replacePrivateFile } from '../files/private.js'
 
 export interface LoginShell {
   readonly shell: string

@@ -6,8 +6,8 @@ import { execFile } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { ShellError } from '../contract/errors.js'
-import { readPrivateFile, replacePrivateFile } from './private-file.js'
+import { ShellError } from '../../contract/errors.js'
+import { readPrivateFile, replacePrivateFile } from '../files/private.js'
 
 export interface Bash {
   readonly path: string

@@ -1,7 +1,7 @@
 /** A child process with pipes, or an error: never one without them. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { ShellError } from '../contract/errors.js'
+import { ShellError } from '../../contract/errors.js'
 
 /** The streams that the caller asked for by `pipe`; the others are null. */
 export interface PipedChild extends ChildProcess {

@@ -1,6 +1,6 @@
 /** Runtimes other than Node are refused with words, before anything was started. */
 import { expect, test } from 'vitest'
-import { checkRuntime } from '../../src/os/runtime.js'
+import { checkRuntime } from '../../../src/os/package/runtime.js'
 
 test('Node is taken', () => expect(() => checkRuntime({ node: '20.19.0', v8: '11' })).not.toThrow())
 

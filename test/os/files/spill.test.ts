@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 
-const library = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
+const library = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
 const base = mkdtempSync(join(tmpdir(), 'cerith-small-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 const mounts = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0

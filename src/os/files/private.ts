@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { ShellError } from '../contract/errors.js'
+import { ShellError } from '../../contract/errors.js'
 import { ensurePrivateDirectory } from './state-dir.js'
 
 /** Null when there is none. */

@@ -8,8 +8,8 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { ensurePrivateDirectory } from '../state-dir.js'
-import { judgePeer, uptime } from './peer.js'
+import { ensurePrivateDirectory } from '../files/state-dir.js'
+import { judgePeer, uptime } from './judge.js'
 
 const ANSWER_LIMIT_MS = 2_000
 const START_LIMIT_MS = 5_000

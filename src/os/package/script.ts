@@ -20,7 +20,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { constants, Script } from 'node:vm'
-import { stateDirectory } from './state-dir.js'
+import { stateDirectory } from '../files/state-dir.js'
 
 type Exports = Record<string, () => unknown>
 type Body = (

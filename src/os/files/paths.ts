@@ -1,7 +1,7 @@
 /** Checks a working directory before anything starts: four different things can be wrong with it, and each is said. */
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
-import { ShellError } from '../contract/errors.js'
+import { ShellError } from '../../contract/errors.js'
 
 /** Where a path of a command is looked at: in its room, where that shows other files than this machine. */
 export type Seen = (path: string) => string

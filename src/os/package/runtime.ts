@@ -1,5 +1,5 @@
 /** How this program starts itself again. `process.execPath` is not enough where Node was started by its own loader. */
-import { ShellError } from '../contract/errors.js'
+import { ShellError } from '../../contract/errors.js'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
