@@ -25,7 +25,7 @@ export default defineConfig({
         'src/cli/main.ts',
         'src/cli/start.ts',
         'src/os/package/script.ts',
-        'src/cli/process-*.ts',
+        'src/cli/io/process*.ts',
       ],
       reporter: ['text-summary', 'json-summary'],
       thresholds: { lines: 90 },

@@ -220,7 +220,7 @@ async function write(input, output, transform = {}) {
     external: (id) => id.startsWith('node:') || OPTIONAL.some((name) => id === name || id.startsWith(`${name}/`)),
     transform: { target: 'node20', ...transform },
     // The SDK would bring a JSON Schema compiler of 300 KB that nothing here uses.
-    resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/sdk-shims.ts') } },
+    resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/server/sdk-shims.ts') } },
     onLog(level, log, handle) {
       // Dependencies carry annotations and circles of their own, ours are checked by the tests; what is imported later
       // stands in the same script and is evaluated later.

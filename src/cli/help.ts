@@ -1,5 +1,5 @@
 /** The texts of `--help`: the list of verbs, and what follows the options of one. */
-import type { Verb, VerbRow } from './verb.js'
+import type { Verb, VerbRow } from './verb/verb.js'
 import { ownVersion } from '../os/package/file.js'
 
 export function mainHelp(verbs: readonly VerbRow[]): string {

@@ -1,7 +1,7 @@
 /** The `cerith` program: one verb per call. */
 import { runCli } from './program.js'
-import { EXIT } from './io.js'
-import { processIo } from './process-io.js'
+import { EXIT } from './io/io.js'
+import { processIo } from './io/process.js'
 
 /** After a signal to end, the reader of the output is waited for so long. */
 const PATIENCE_MS = 1_000

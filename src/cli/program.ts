@@ -3,11 +3,11 @@
  */
 import { Command, CommanderError, Option } from 'commander'
 import { ShellError } from '../contract/errors.js'
-import { errorToJson } from './json.js'
-import { EXIT, UsageError, type Io } from './io.js'
+import { errorToJson } from './io/json.js'
+import { EXIT, UsageError, type Io } from './io/io.js'
 import { detailsOf, mainHelp } from './help.js'
 import { VERBS } from './verbs.js'
-import type { OptionRow, Verb } from './verb.js'
+import type { OptionRow, Verb } from './verb/verb.js'
 import { ownVersion } from '../os/package/file.js'
 import { visible } from '../output/visible.js'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { runCli } from '../../src/cli/program.js'
-import type { Io, Sink } from '../../src/cli/io.js'
+import type { Io, Sink } from '../../src/cli/io/io.js'
 
 export interface Answer {
   readonly code: number

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { VERBS } from '../../src/cli/verbs.js'
-import { age, cut, size, table } from '../../src/cli/table.js'
+import { age, cut, size, table } from '../../src/cli/io/table.js'
 import { makeWorld } from './harness.js'
 
 const world = makeWorld()

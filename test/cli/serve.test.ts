@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { welcome } from '../../src/cli/welcome.js'
+import { welcome } from '../../src/cli/verbs/host/welcome.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const base = mkdtempSync(join(tmpdir(), 'cerith-serve-'))

@@ -15,12 +15,12 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { createEngine } from '../../src/engine/engine.js'
-import { createClient } from '../../src/mcp/client.js'
-import { createDoor } from '../../src/mcp/http-door.js'
-import type { MakeServer } from '../../src/mcp/legacy-sessions.js'
-import { settingsOf } from '../../src/mcp/options.js'
-import { hostOf } from '../../src/mcp/hosts.js'
-import { serverFor } from '../../src/mcp/server.js'
+import { createClient } from '../../src/mcp/call/client.js'
+import { createDoor } from '../../src/mcp/http/door.js'
+import type { MakeServer } from '../../src/mcp/http/legacy-sessions.js'
+import { settingsOf } from '../../src/mcp/setup/options.js'
+import { hostOf } from '../../src/mcp/setup/hosts.js'
+import { serverFor } from '../../src/mcp/server/server.js'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA='

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ClientCapabilities, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
-import { openQuestions } from '../../src/cli/approvals.js'
+import { openQuestions } from '../../src/cli/verb/approvals.js'
 import { lookOnce } from '../../src/engine/live/watch.js'
 import { approveElsewhere } from '../fixtures/approve.js'
 import {

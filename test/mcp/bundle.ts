@@ -31,7 +31,7 @@ async function make(): Promise<string> {
     input: Object.fromEntries(names.map((file) => [file.slice(0, -3), join(fixtures, file)])),
     platform: 'node',
     tsconfig: false,
-    resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/sdk-shims.ts') } },
+    resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/server/sdk-shims.ts') } },
     external: (id) =>
       id.startsWith('node:') || id.startsWith('@xterm') || id.startsWith('@napi-rs') || id.startsWith('@opentelemetry'),
     onLog: () => {},

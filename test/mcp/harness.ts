@@ -12,8 +12,8 @@ import {
   type ClientOptions,
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import type { HttpOptions } from '../../src/mcp/http.js'
-import type { StdioOptions } from '../../src/mcp/stdio.js'
+import type { HttpOptions } from '../../src/mcp/http/serve.js'
+import type { StdioOptions } from '../../src/mcp/stdio/serve.js'
 import { bundled } from './bundle.js'
 
 export type Era = 'legacy' | 'modern'

@@ -5,8 +5,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientOf, loadTokens } from '../../src/mcp/tokens.js'
-import { serveHttp } from '../../src/mcp/http.js'
+import { clientOf, loadTokens } from '../../src/mcp/http/tokens.js'
+import { serveHttp } from '../../src/mcp/http/serve.js'
 import {
   ERAS,
   http,

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ApprovalStates, formFor, replyOf } from '../../src/mcp/approvals.js'
-import { VERSION } from '../../src/mcp/identity.js'
-import { LineTransport, mended } from '../../src/mcp/line-transport.js'
-import { settingsOf } from '../../src/mcp/options.js'
-import { lastLine, reportProgress } from '../../src/mcp/progress.js'
-import { toProtocol } from '../../src/mcp/results.js'
+import { ApprovalStates, formFor, replyOf } from '../../src/mcp/call/approvals.js'
+import { VERSION } from '../../src/mcp/setup/identity.js'
+import { LineTransport, mended } from '../../src/mcp/server/line-transport.js'
+import { settingsOf } from '../../src/mcp/setup/options.js'
+import { lastLine, reportProgress } from '../../src/mcp/call/progress.js'
+import { toProtocol } from '../../src/mcp/call/results.js'
 import type { ApprovalQuestion } from '../../src/contract/request.js'
 
 test("the version is the package's", () => {

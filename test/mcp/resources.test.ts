@@ -1,7 +1,7 @@
 /** A shell's output as a resource: listed, read in ranges, and told about when it grows. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createPace } from '../../src/mcp/updates.js'
-import { parse } from '../../src/mcp/resources.js'
+import { createPace } from '../../src/mcp/server/updates.js'
+import { parse } from '../../src/mcp/server/resources.js'
 import {
   ERAS,
   eventually,

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Retries } from '../../src/mcp/retries.js'
+import { Retries } from '../../src/mcp/call/retries.js'
 import { eventually, http, scratch, structuredOf, type Connected, type HttpServerProcess } from './harness.js'
 
 const never = new AbortController().signal

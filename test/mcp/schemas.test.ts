@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { InMemoryTransport, type CallToolResult, type Client } from '@modelcontextprotocol/client'
 import { specTypeSchemas } from '@modelcontextprotocol/server'
 import { createEngine, type Engine } from '../../src/index.js'
-import { createMcpServer } from '../../src/mcp/server.js'
+import { createMcpServer } from '../../src/mcp/server/server.js'
 import { DIALECTS, type DialectName } from '../../src/tools/index.js'
 import { clientFor, scratch } from './harness.js'
 

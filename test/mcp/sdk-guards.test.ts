@@ -6,8 +6,8 @@ import {
   type JSONRPCMessage,
 } from '@modelcontextprotocol/server'
 import { describe, expect, test } from 'vitest'
-import { quickenGuards, SIGHTS } from '../../src/mcp/sdk-guards.js'
-import { ToolServer } from '../../src/mcp/tool-server.js'
+import { quickenGuards, SIGHTS } from '../../src/mcp/server/sdk-guards.js'
+import { ToolServer } from '../../src/mcp/server/short-way.js'
 
 const ids: unknown[] = [undefined, 1, 0, -1, 'a', '', 1.5, null, true, 2 ** 53, {}]
 const params: unknown[] = [

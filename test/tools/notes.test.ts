@@ -1,11 +1,11 @@
 /** Nothing is decided by the words of a note: with all words changed, every door says the same but for those words. */
 import { expect, test } from 'vitest'
-import { tell } from '../../src/cli/outcome-lines.js'
-import type { Io, Sink } from '../../src/cli/io.js'
+import { tell } from '../../src/cli/verbs/job/outcome-lines.js'
+import type { Io, Sink } from '../../src/cli/io/io.js'
 import type { Note } from '../../src/contract/note.js'
 import { outcomeToJson, type Outcome } from '../../src/contract/outcome.js'
-import { settingsOf } from '../../src/mcp/options.js'
-import { toProtocol } from '../../src/mcp/results.js'
+import { settingsOf } from '../../src/mcp/setup/options.js'
+import { toProtocol } from '../../src/mcp/call/results.js'
 import { createTools, DIALECTS, type DialectName } from '../../src/tools/index.js'
 import { OUTCOME, scriptedEngine } from './scripted-engine.js'
 

@@ -9,7 +9,7 @@ import { nearest } from '../../config/nearest.js'
 import { SETTINGS } from '../../config/schema.js'
 import type { Finding } from './doctor.js'
 import { UMASK_FIX, umaskNow } from '../../os/files/umask.js'
-import type { Io } from '../io.js'
+import type { Io } from '../io/io.js'
 
 /** Variables that are read elsewhere than in the configuration. */
 const OTHERS = [

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { HOOK_HOSTS, type HookHostName } from '../../hooks/hosts/index.js'
 import { ownCommand, settingsFile } from '../../hooks/settings.js'
 import { homeDirectory } from '../../os/files/home.js'
-import type { Io } from '../io.js'
+import type { Io } from '../io/io.js'
 import type { Finding } from './doctor.js'
 
 /** Judged, never run: the hook is asked what it would say to its host. */

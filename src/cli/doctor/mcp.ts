@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { startChild, type PipedChild } from '../../os/process/child.js'
 import { distFile } from '../../os/package/file.js'
 import type { Finding } from './doctor.js'
-import type { Io } from '../io.js'
+import type { Io } from '../io/io.js'
 
 /** Generous: an emulated processor needs half of it. */
 const LIMIT_MS = 60_000

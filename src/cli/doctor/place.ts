@@ -1,8 +1,8 @@
 /** What `doctor --at` finds at another place: the link, the shell, and what would surprise its user. */
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
-import type { Io } from '../io.js'
-import { withEngine } from '../open-engine.js'
+import type { Io } from '../io/io.js'
+import { withEngine } from '../verb/open-engine.js'
 import type { Finding } from './doctor.js'
 
 const ROUNDS = 5

@@ -6,7 +6,7 @@ import { loadConfig } from '../../config/load.js'
 import { sandboxOf } from '../../config/sandbox-rows.js'
 import { limitRoom } from '../../os/confine/limits.js'
 import { exposedHere } from '../../os/confine/machine.js'
-import type { Io } from '../io.js'
+import type { Io } from '../io/io.js'
 import type { Finding } from './doctor.js'
 
 const LIMITS = { memoryBytes: 1 << 30, processes: 1_000, cpus: 1 } as const

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import { createEngine } from '../../engine/engine.js'
-import { aboutTry } from '../tries.js'
+import { aboutTry } from '../verb/tries.js'
 import type { Finding, Patient } from './doctor.js'
 
 export async function tryFindings({ stateDir, env }: Patient): Promise<Finding[]> {

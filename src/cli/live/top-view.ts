@@ -2,12 +2,12 @@
  * The screen of `cerith top` as lines of text: questions first, then client, session and
  * command as a tree, then the selected output.
  */
-import { age, cut, localTime, oneLine, pad, size } from '../table.js'
+import { age, cut, localTime, oneLine, pad, size } from '../io/table.js'
 import { wrapColumns } from '../../output/width.js'
-import type { Paint } from '../paint.js'
+import type { Paint } from '../io/paint.js'
 import { visible } from '../../output/visible.js'
 import { clientName, type CallRow, type JobRow, type World } from '../../engine/live/world.js'
-import type { OpenQuestion } from '../approvals.js'
+import type { OpenQuestion } from '../verb/approvals.js'
 
 export type Item =
   | { readonly kind: 'ask'; readonly key: string; readonly ask: OpenQuestion }

@@ -4,7 +4,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { openQuestions } from '../../../src/cli/approvals.js'
+import { openQuestions } from '../../../src/cli/verb/approvals.js'
 import { lookOnce } from '../../../src/engine/live/watch.js'
 import { shownDigest } from '../../../src/audit/approvals.js'
 import { approveElsewhere } from '../../fixtures/approve.js'

@@ -1,0 +1,123 @@
+/** Opens the engine for a verb, with the person at the terminal as the one to ask, and closes it whatever happens. */
+import { join } from 'node:path'
+import type { Engine, JobsView } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import type { ApprovalAnswer, ApprovalQuestion } from '../../contract/request.js'
+import { loadConfig } from '../../config/load.js'
+import { openEngine, openReader } from '../../setup/from-config.js'
+import { takeLockFile } from '../../os/files/lock.js'
+import { nearestExisting } from '../../os/files/paths.js'
+import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
+import { directoryFor } from './directory.js'
+import type { Io } from '../io/io.js'
+import { visible } from '../../output/visible.js'
+
+export interface EngineUse {
+  readonly flags?: readonly string[] | undefined
+  /**
+   * The session that will be used: no other process uses its saved state from before it is read
+   * until it is written back.
+   */
+  readonly session?: string | undefined
+  /**
+   * The directory that the command is to run in, absolute. Verbs that run nothing leave it out,
+   * and work from a deleted directory too.
+   */
+  readonly runsIn?: string | undefined
+}
+
+export async function withEngine<T>(
+  io: Io,
+  options: EngineUse,
+  use: (engine: Engine, stateDir: string) => Promise<T>,
+): Promise<T> {
+  const { person } = io
+  const isElsewhere = placeOf(io, options.flags) !== null
+  const cwd = options.runsIn === undefined || isElsewhere ? nearestExisting(io.cwd) : directoryFor(options.runsIn, io)
+  // A session elsewhere lives in its engine, which takes one call after the other by itself.
+  const release = options.session === undefined || isElsewhere ? () => {} : await lockSession(options.session, io)
+  const opening = openEngine({
+    ...(isElsewhere ? { configIn: cwd } : { cwd }),
+    door: 'cli',
+    env: io.env,
+    ...(options.flags ? { flags: options.flags } : {}),
+    ...(person
+      ? {
+          ask: (question) => askPerson(question, io),
+          askPassphrase: () => person.ask('Pass phrase of the vault: ', { hidden: true }),
+        }
+      : {}),
+    onProblem: (message) => io.err.write(`cerith: ${message}\n`),
+  })
+  try {
+    const { engine, stateDir } = await opening
+    try {
+      return await use(engine, stateDir)
+    } finally {
+      await engine.close()
+    }
+  } finally {
+    release()
+  }
+}
+
+/** For verbs that look at jobs and start nothing: no launcher is started, unless the jobs are at another place. */
+export async function withJobs<T>(io: Io, use: (jobs: JobsView, stateDir: string) => Promise<T>): Promise<T> {
+  if (placeOf(io, undefined) !== null) return withEngine(io, {}, use)
+  const { jobs, stateDir } = await openReader({
+    cwd: nearestExisting(io.cwd),
+    door: 'cli',
+    env: io.env,
+    onProblem: (message) => io.err.write(`cerith: ${message}\n`),
+  })
+  try {
+    return await use(jobs, stateDir)
+  } finally {
+    await jobs.close()
+  }
+}
+
+/** The address of the other place that the settings name, or null. */
+export function placeOf(io: Io, flags: readonly string[] | undefined): string | null {
+  const { values } = loadConfig({ cwd: nearestExisting(io.cwd), env: io.env, ...(flags ? { flags } : {}) })
+  return values['at'] as string | null
+}
+
+/** Calls to one session run in order, also when they come from two terminals. */
+export async function lockSession(name: string, io: Io): Promise<() => void> {
+  // A name that cannot be a file is refused by the engine, with a better message.
+  if (!/^[\w@:-][\w.@:-]{0,63}$/.test(name)) return () => {}
+  const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDirectory(io.env)), 'sessions'))
+  const given = new AbortController()
+  const unlisten = io.onSignal(() => given.abort())
+  try {
+    const lock = await takeLockFile(join(dir, `.${name}.lock`), {
+      signal: given.signal,
+      onWait: (owner) => io.err.write(`cerith: waiting for session ${name}, which process ${owner} is using\n`),
+    })
+    if (!lock.held)
+      throw new ShellError(
+        'SESSION_LOST',
+        `Gave up waiting for session ${name}`,
+        'Another process is using it; try again, or use another name.',
+      )
+    return lock.release
+  } finally {
+    unlisten()
+  }
+}
+
+/** `y` once, `s` for the rest of the session, anything else is no. */
+async function askPerson(question: ApprovalQuestion, io: Io): Promise<ApprovalAnswer | null> {
+  // On a terminal that an engine started, the agent types, not a person.
+  if (!io.person || io.insideEngine) return null
+  io.err.write(
+    `\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`,
+  )
+  const { signal } = question
+  const asked = io.person.ask('Run it? [y]es once, [s]ession, [n]o: ', signal ? { signal } : {})
+  const answer = (await asked)?.trim().toLowerCase()
+  if (signal?.aborted) io.err.write('\ncerith: answered elsewhere\n')
+  if (answer === undefined || signal?.aborted) return null
+  return answer === 'y' || answer === 'yes' ? 'once' : answer === 's' || answer === 'session' ? 'session' : 'deny'
+}

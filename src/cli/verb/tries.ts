@@ -1,0 +1,46 @@
+/** Which try a verb is about, and changes as lines. */
+import type { TryInfo } from '../../contract/changes.js'
+import type { Engine } from '../../contract/engine.js'
+import { ShellError } from '../../contract/errors.js'
+import { UsageError, type Io } from '../io/io.js'
+import { visible } from '../../output/visible.js'
+
+const TRY_ID = /^try_[0-9a-f]{10}$/
+
+/** `cerith diff [ID] [PATH...]`: without an id the one of this directory. Null: there is none. */
+export async function tryNamed(
+  words: readonly string[],
+  engine: Engine,
+  io: Io,
+): Promise<{ readonly id: string; readonly paths: readonly string[] } | null> {
+  const [first = '', ...rest] = words
+  const paths = (given: readonly string[]): string[] => given.map((path) => absolute(path, engine, io))
+  if (TRY_ID.test(first)) return { id: first, paths: paths(rest) }
+  const all = await engine.tries()
+  const here = all.filter(({ roots }) => roots.some((root) => isInside(engine.place ? engine.cwd : io.cwd, root)))
+  if (here.length === 1) return { id: here[0]!.id, paths: paths(words) }
+  if (here.length > 1)
+    throw new UsageError(
+      `${here.length} tries are open for this directory; name one`,
+      here.map((one) => `${one.id}  ${aboutTry(one)}`).join('\n  '),
+    )
+  if (words.length === 0) return null
+  throw new ShellError(
+    'TRY_NOT_FOUND',
+    'Nothing was tried in this directory',
+    all.length > 0 ? `There are: ${all.map(({ id }) => id).join(', ')}.` : 'Try something with `cerith run --try`.',
+  )
+}
+
+export function aboutTry({ roots, usedAt, keptUntil, inUse }: TryInfo): string {
+  const day = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  return `${visible(roots.join(', '))}, used ${day(usedAt)}, kept until ${day(keptUntil)}${inUse ? ', in use' : ''}`
+}
+
+function absolute(path: string, engine: Engine, io: Io): string {
+  return path.startsWith('/') ? path : `${engine.place ? engine.cwd : io.cwd}/${path}`
+}
+
+function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}/`)
+}

@@ -1,0 +1,49 @@
+/** `cerith serve`: the tools over HTTP for MCP clients on this machine. */
+import { readPort } from '../../verb/option-rows.js'
+import { withCallLines } from './call-lines.js'
+import type { Verb } from '../../verb/verb.js'
+import { welcome } from './welcome.js'
+import { MCP_OPTIONS, mcpOptions, type McpVerbOptions } from './mcp.js'
+
+export const verb: Verb = {
+  name: 'serve',
+  usage: '',
+  about: 'MCP server over HTTP on this machine',
+  words: [0, 0],
+  options: [
+    { flags: '--port <N>', about: 'listen on this port; 0 takes any free port (default: 7737)', read: readPort },
+    { flags: '--host <ADDRESS>', about: 'listen on this address (default: 127.0.0.1)' },
+    { flags: '--allow-remote', about: 'needed for an address that other machines can reach' },
+    { flags: '--client <NAME>', about: 'a client with a token and shells of its own (repeatable)', many: true },
+    ...MCP_OPTIONS,
+  ],
+  examples: [
+    ['cerith serve', 'says the address, the token and what to paste'],
+    ['cerith serve --port 0 --client alice --client bob', 'two clients, apart from each other'],
+  ],
+  details: 'Prints a line for each call. Ctrl-C ends it and everything that was started through it.',
+  async run({ options }, io) {
+    const { port, host, allowRemote, client, ...rest } = options as McpVerbOptions & {
+      port?: number
+      host?: string
+      allowRemote?: boolean
+      client?: string[]
+    }
+    const { serveHttp } = await import('../../../mcp/index.js')
+    const settings = await mcpOptions(rest, io)
+    const served = await serveHttp({
+      ...settings,
+      engine: { ...settings.engine, audit: withCallLines(settings.engine.audit, io) },
+      ...(port === undefined ? {} : { port }),
+      ...(host === undefined ? {} : { host }),
+      ...(allowRemote ? { allowRemote } : {}),
+      ...(client ? { clients: client } : {}),
+    })
+    // From an installed package anybody can start it by name; from a clone only by its path.
+    const program = process.argv[1]?.includes('/node_modules/')
+      ? ['npx', 'cerith']
+      : ['node', process.argv[1] ?? 'cerith']
+    io.out.write(welcome({ url: served.url, tokenFile: served.tokenFile, clients: [...served.tokens.keys()], program }))
+    return (await served.ended).exitCode
+  },
+}

@@ -1,0 +1,52 @@
+/** `cerith attach`: a person's terminal on the terminal of a job. */
+import type { PersonOutput } from './person-terminal.js'
+import { EXIT, type Sink } from '../../io/io.js'
+import { withEngine } from '../../verb/open-engine.js'
+import type { Verb } from '../../verb/verb.js'
+
+export const verb: Verb = {
+  name: 'attach',
+  usage: 'ID',
+  about: 'connect your terminal to the terminal of a job',
+  words: [1, 1],
+  options: [{ flags: '--read-only', about: 'watch, do not type' }],
+  examples: [
+    ['cerith attach shell_1a2b3c4d', 'C-] leaves; the job goes on'],
+    ["cerith run --background --pty 'vim notes.txt'", 'makes a job with a terminal to attach to'],
+  ],
+  details: 'Several people can watch one job; what each of them types is noted with the job.',
+  async run({ words, options }, io) {
+    const { attach } = await import('./person-terminal.js')
+    return withEngine(io, {}, async (engine) => {
+      const { reason, info } = await attach(engine, words[0] as string, {
+        input: process.stdin,
+        output: screenOf(io.out, process.stdout),
+        by: io.env['USER'] ?? io.env['LOGNAME'] ?? 'somebody',
+        readOnly: options['readOnly'] === true,
+      })
+      io.err.write(
+        reason === 'left'
+          ? `cerith: left ${info.id}, which goes on\n`
+          : `cerith: ${info.id} has ended (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`})\n`,
+      )
+      return EXIT.ok
+    })
+  },
+}
+
+/** Our own sink waits for a slow terminal; only Node's stream knows when its size changes. */
+function screenOf(sink: Sink, stream: NodeJS.WriteStream): PersonOutput {
+  return {
+    isTTY: sink.isTTY,
+    get columns() {
+      return stream.columns
+    },
+    get rows() {
+      return stream.rows
+    },
+    write: (text) => sink.write(text),
+    taken: () => sink.taken(),
+    on: (event, listener) => stream.on(event, listener),
+    off: (event, listener) => stream.off(event, listener),
+  }
+}

@@ -1,0 +1,90 @@
+/** `cerith run --background`: starts a job and says its id at once, or why it did not start. */
+import { noteTexts } from '../../../contract/note.js'
+import type { Engine } from '../../../contract/engine.js'
+import type { Job, JobInfo, ReadResult } from '../../../contract/job.js'
+import { LIMITS } from '../../../contract/limits.js'
+import { outcomeToJson } from '../../../contract/outcome.js'
+import type { RunRequest } from '../../../contract/request.js'
+import { EXIT, type Io } from '../../io/io.js'
+import { exitCodeOf } from '../../io/exit-code.js'
+import { visible } from '../../../output/visible.js'
+
+/** A command that fails at once should be told as failed, not as running: so long is waited for that. */
+const FIRST_LOOK_MS = 40
+
+interface BackgroundOptions {
+  readonly json?: boolean
+  readonly session?: string
+  readonly owner?: 'manager' | 'detached'
+  readonly openStdin?: boolean
+}
+
+export async function runInBackground(
+  engine: Engine,
+  request: RunRequest,
+  options: BackgroundOptions,
+  io: Io,
+): Promise<number> {
+  const { clip: _clip, yieldMs: _yieldMs, onTimeout: _onTimeout, ...rest } = request
+  const begun = await engine.begin({
+    ...rest,
+    // This process ends now: a job that ended with it would be no use.
+    owner: options.owner ?? 'detached',
+    ...(options.openStdin ? { openStdin: true } : {}),
+    ...(options.session === undefined ? {} : { session: options.session }),
+  })
+  if ('outcome' in begun) {
+    const { outcome } = begun
+    if (options.json) io.out.write(`${JSON.stringify(outcomeToJson(outcome))}\n`)
+    else if (outcome.refused)
+      io.err.write(
+        visible(
+          `cerith: refused (${outcome.refused.rule}): ${outcome.refused.reason}\ncerith: ${outcome.refused.guidance}\n`,
+        ),
+      )
+    return exitCodeOf(outcome)
+  }
+  const { info } = await begun.job.wait({ exit: true, timeoutMs: FIRST_LOOK_MS })
+  if (options.json) io.out.write(`${JSON.stringify(await startedToJson(begun.job, info, options.session ?? null))}\n`)
+  else {
+    io.out.write(`${info.id}\n`)
+    if (io.err.isTTY)
+      io.err.write(
+        `cerith: ${info.isRunning ? `running as process ${info.pid}` : info.status}; cerith read ${info.id} --follow, cerith wait ${info.id}, cerith kill ${info.id}\n`,
+      )
+  }
+  return EXIT.ok
+}
+
+/** The fields of an Outcome, for a job that has just begun; one that is over already has its output in them. */
+async function startedToJson(job: Job, info: JobInfo, session: string | null): Promise<Record<string, unknown>> {
+  const read = async (stream: 'stdout' | 'stderr' | 'output'): Promise<ReadResult> =>
+    job.read({ stream, maxBytes: LIMITS.clipChars })
+  const texts = info.isRunning
+    ? []
+    : info.streams === 'merged'
+      ? [await read('output')]
+      : [await read('stdout'), await read('stderr')]
+  const omitted = info.isRunning
+    ? 0
+    : Math.max(0, info.bytes.total - texts.reduce((sum, { start, cursor }) => sum + cursor - start, 0))
+  return {
+    status: info.isRunning ? 'running' : info.status,
+    exit_code: info.exitCode,
+    signal: info.signal,
+    ...(info.streams === 'merged'
+      ? { output: texts[0]?.text ?? '' }
+      : { stdout: texts[0]?.text ?? '', stderr: texts[1]?.text ?? '' }),
+    truncated: omitted > 0,
+    omitted_bytes: omitted,
+    output_file: info.outputFile,
+    duration_ms: info.durationMs,
+    cwd: info.cwd,
+    pid: info.pid,
+    pgid: info.pgid,
+    id: info.id,
+    session,
+    pipe_status: null,
+    notes: noteTexts(info.notes),
+  }
+}

@@ -1,0 +1,95 @@
+/** `cerith sessions`: the named sessions that are kept between calls: listed, copied, renamed, closed. */
+import { ShellError } from '../../../contract/errors.js'
+import {
+  hasSavedSession,
+  readSavedSession,
+  removeSavedSession,
+  renameSavedSession,
+  savedSessions,
+  saveSession,
+} from '../../../os/files/session-states.js'
+import { stateDirectory } from '../../../os/files/state-dir.js'
+import { EXIT, UsageError, type Io } from '../../io/io.js'
+import { lockSession } from '../../verb/open-engine.js'
+import { JSON_OPTION } from '../../verb/option-rows.js'
+import { age, size, table } from '../../io/table.js'
+import type { Verb } from '../../verb/verb.js'
+
+/** What a deed needs after the session's name, and what is said when it is done. */
+const DEEDS: Readonly<Record<string, { readonly words: number; readonly done: (name: string, to: string) => string }>> =
+  {
+    fork: { words: 3, done: (name, to) => `Copied ${name} to ${to}.` },
+    rename: { words: 3, done: (name, to) => `Renamed ${name} to ${to}.` },
+    close: { words: 2, done: (name) => `Closed ${name}: its state is forgotten.` },
+  }
+
+export const verb: Verb = {
+  name: 'sessions',
+  usage: '[fork NAME NEW | rename NAME NEW | close NAME]',
+  about: 'named sessions that are kept between calls',
+  words: [0, 3],
+  options: [JSON_OPTION],
+  examples: [
+    ['cerith sessions', 'which there are'],
+    ['cerith sessions fork work try-it', 'a copy of the directory, variables and functions'],
+    ['cerith sessions close work', 'forget its state'],
+  ],
+  details: 'A session is made by `cerith run --session NAME`. Live sessions of agents are in `cerith ps`.',
+  async run({ words, options }, io) {
+    const stateDir = stateDirectory(io.env)
+    const [deed, name = '', to = ''] = words
+    const json = options['json'] === true
+    if (deed === undefined) return list(stateDir, json, io)
+    const known = DEEDS[deed]
+    if (!known || words.length !== known.words)
+      throw new UsageError(
+        `not a way to use sessions: ${words.join(' ')}`,
+        'Use fork NAME NEW, rename NAME NEW or close NAME.',
+      )
+    await act(deed, name, to, stateDir, io)
+    io.out.write(json ? `${JSON.stringify({ [deed]: name, ...(to ? { to } : {}) })}\n` : `${known.done(name, to)}\n`)
+    return EXIT.ok
+  },
+}
+
+function list(stateDir: string, json: boolean, io: Io): number {
+  const all = savedSessions(stateDir)
+  if (json) {
+    const sessions = all.map(({ name, savedAt, bytes }) => ({ name, saved_at: new Date(savedAt).toISOString(), bytes }))
+    io.out.write(`${JSON.stringify({ sessions })}\n`)
+  } else if (all.length === 0) io.out.write('No sessions are kept. `cerith run --session NAME COMMAND` makes one.\n')
+  else {
+    const rows = all.map(({ name, savedAt, bytes }) => [name, `${age(Date.now() - savedAt)} ago`, size(bytes)])
+    io.out.write(`${table(['NAME', 'USED', 'STATE'], rows, io.out.columns).join('\n')}\n`)
+  }
+  return EXIT.ok
+}
+
+/** A call that uses the session right now is waited for. */
+async function act(deed: string, name: string, to: string, stateDir: string, io: Io): Promise<void> {
+  for (const each of to === '' ? [name] : [name, to])
+    if (!/^[\w@:-][\w.@:-]{0,63}$/.test(each))
+      throw new ShellError(
+        'BAD_REQUEST',
+        `Not a session name: ${JSON.stringify(each.slice(0, 80))}`,
+        'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.',
+      )
+  const release = await lockSession(name, io)
+  try {
+    if (!hasSavedSession(stateDir, name)) {
+      const names = savedSessions(stateDir).map((each) => each.name)
+      throw new ShellError(
+        'BAD_REQUEST',
+        `There is no session ${name}`,
+        names.length > 0 ? `There are ${names.slice(0, 20).join(', ')}.` : 'None is kept.',
+      )
+    }
+    if (to !== '' && hasSavedSession(stateDir, to))
+      throw new ShellError('BAD_REQUEST', `There is a session ${to} already`, 'Close it first, or choose another name.')
+    if (deed === 'close') removeSavedSession(stateDir, name)
+    else if (deed === 'rename') renameSavedSession(stateDir, name, to)
+    else saveSession(stateDir, to, readSavedSession(stateDir, name) ?? '', String(process.pid))
+  } finally {
+    release()
+  }
+}

@@ -1,0 +1,102 @@
+/** `cerith wait`: blocks until something about a job comes true. Waiting never ends the job. */
+import { EXIT, type Io } from '../../io/io.js'
+import { jobToJson } from '../../io/json.js'
+import { withEngine } from '../../verb/open-engine.js'
+import { JSON_OPTION, readDuration, readPort, readWhole } from '../../verb/option-rows.js'
+import { age, cut, oneLine, size } from '../../io/table.js'
+import type { Job, WaitOptions } from '../../../contract/job.js'
+import { endWords } from '../../../tools/texts.js'
+import type { Verb } from '../../verb/verb.js'
+
+interface Options {
+  readonly exit?: boolean
+  readonly until?: string
+  readonly port?: number
+  readonly idle?: number
+  readonly file?: string
+  readonly since?: number
+  readonly timeout?: number
+  readonly json?: boolean
+}
+
+export const verb: Verb = {
+  name: 'wait',
+  usage: 'ID',
+  about: 'wait for a job: its end, a line, a port, silence',
+  words: [1, 1],
+  options: [
+    { flags: '--exit', about: 'until it has ended (the default)' },
+    { flags: '--until <REGEX>', about: 'until a line matches' },
+    { flags: '--port <N>', about: 'until something listens on this port', read: readPort },
+    { flags: '--idle <MS>', about: 'until it has printed nothing for this long', read: readDuration },
+    { flags: '--file <PATH>', about: 'until this file is there' },
+    { flags: '--since <BYTE>', about: 'with --until: look only at output from this byte on', read: readWhole },
+    { flags: '--timeout <MS>', about: 'give up after this long', read: readDuration },
+    JSON_OPTION,
+  ],
+  examples: [
+    ['cerith wait shell_1a2b3c4d --port 3000 --timeout 30s', 'a development server is up'],
+    ["cerith wait shell_1a2b3c4d --until 'ready in'", 'a line has appeared'],
+  ],
+  details:
+    'Whichever comes first wins and is named. Exit code: 0 when it came true, 124 when\nthe time was up, 1 when the job ended before anything else came true.',
+  run: ({ words, options }, io) =>
+    withEngine(io, {}, async (engine) => wait(await engine.job(words[0] as string), options as Options, io)),
+}
+
+async function wait(job: Job, options: Options, io: Io): Promise<number> {
+  const { exit, until, port, idle, file, since, timeout, json } = options
+  const stopped = new AbortController()
+  const unlisten = io.onSignal(() => stopped.abort())
+  const other = until !== undefined || port !== undefined || idle !== undefined || file !== undefined
+  const wanted: WaitOptions = {
+    ...(exit || !other ? { exit: true } : {}),
+    ...(until === undefined ? {} : { until }),
+    ...(port === undefined ? {} : { port }),
+    ...(idle === undefined ? {} : { idleMs: idle }),
+    ...(file === undefined ? {} : { file }),
+    ...(since === undefined ? {} : { since }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    signal: stopped.signal,
+  }
+  const clear = progress(job, io, json === true)
+  try {
+    const { reason, match, info } = await job.wait(wanted)
+    clear()
+    if (json) io.out.write(`${JSON.stringify({ reason, match, ...jobToJson(info) })}\n`)
+    else
+      io.out.write(
+        `${reason}${match === null ? '' : `: ${oneLine(match)}`}${reason === 'exit' ? ` (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`}${info.signal ? `, ${info.signal}` : ''}${info.end?.kind === 'kill' ? ` ${endWords(info)}` : ''})` : ''}\n`,
+      )
+    if (reason === 'timeout') return EXIT.timeout
+    if (reason === 'aborted') return EXIT.signal + 2
+    return reason === 'exit' && other && !exit ? 1 : EXIT.ok
+  } finally {
+    clear()
+    unlisten()
+  }
+}
+
+/** One quiet line on a terminal: how long, how much, what it said last. Gives the function that takes it away. */
+function progress(job: Job, io: Io, quiet: boolean): () => void {
+  if (quiet || !io.err.isTTY) return () => {}
+  const startedAt = Date.now()
+  let over = false
+  const timer = setInterval(async () => {
+    try {
+      const info = await job.info()
+      const { text } = await job.read({ since: Math.max(0, info.bytes.total - 2_048), ansi: 'strip' })
+      if (!over)
+        io.err.write(
+          `\r\u001B[K${cut(`waiting ${age(Date.now() - startedAt)}, ${size(info.bytes.total)}: ${oneLine(text.trimEnd().split('\n').at(-1) ?? '')}`, io.err.columns - 1)}`,
+        )
+    } catch {
+      // It was cleaned away; the wait itself will say so.
+    }
+  }, 500)
+  return () => {
+    if (!over) io.err.write('\r\u001B[K')
+    over = true
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,81 @@
+/** `cerith completion`: completion for bash and zsh, made from the same descriptions as the help. */
+import { EXIT } from '../../io/io.js'
+import type { Verb } from '../../verb/verb.js'
+import { VERBS } from '../../verbs.js'
+
+/** Verbs whose first word is the id of a job. */
+const TAKE_ID = ['read', 'wait', 'send', 'kill', 'attach']
+
+export const verb: Verb = {
+  name: 'completion',
+  usage: 'bash|zsh',
+  about: 'completion for bash or zsh',
+  words: [1, 1],
+  options: [],
+  examples: [
+    ['source <(cerith completion bash)', 'in ~/.bashrc'],
+    ['source <(cerith completion zsh)', 'in ~/.zshrc, after compinit'],
+  ],
+  async run({ words }, io) {
+    const shell = words[0]
+    if (shell !== 'bash' && shell !== 'zsh') {
+      const { UsageError } = await import('../../io/io.js')
+      throw new UsageError(`there is no completion for ${JSON.stringify(shell)}`, 'Use bash or zsh.')
+    }
+    const verbs = await Promise.all(VERBS.map(async (row) => (await row.load()).verb))
+    io.out.write(shell === 'zsh' ? `autoload -U +X bashcompinit && bashcompinit\n${script(verbs)}` : script(verbs))
+    return EXIT.ok
+  },
+}
+
+/** zsh runs the same script through its bashcompinit. */
+function script(verbs: readonly Verb[]): string {
+  const cases = verbs.map((each) => `    ${each.name}) options=${quoted(longFlags(each).join(' '))} ;;`).join('\n')
+  const choices = verbs
+    .flatMap((each) =>
+      each.options
+        .filter(({ choices: given }) => given)
+        .map(
+          ({ flags, choices: given }) =>
+            `    ${each.name}:${/--[\w-]+/.exec(flags)?.[0]}) COMPREPLY=($(compgen -W ${quoted((given ?? []).join(' '))} -- "$word")); return ;;`,
+        ),
+    )
+    .join('\n')
+  return `_cerith() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" verb="\${COMP_WORDS[1]}" before="\${COMP_WORDS[COMP_CWORD-1]}" options=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W ${quoted(verbs.map(({ name }) => name).join(' '))} -- "$word"))
+    return
+  fi
+  case "$verb:$before" in
+${choices}
+  esac
+  case "$verb" in
+${cases}
+  esac
+  case "$verb" in
+    ${TAKE_ID.join('|')})
+      case "$word" in
+        -*) ;;
+        *) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "$(cerith ps --all 2>/dev/null | awk 'NR>1 && /^shell_|^[a-z]+_/ {print $1}')" -- "$word")) && return ;;
+      esac ;;
+  esac
+  case "$word" in
+    -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
+    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+  esac
+}
+complete -o filenames -F _cerith cerith
+`
+}
+
+function longFlags(each: Verb): string[] {
+  return [
+    ...each.options.filter(({ hidden }) => !hidden).map(({ flags }) => /--[\w-]+/.exec(flags)?.[0] ?? ''),
+    '--help',
+  ].filter((flag) => flag !== '')
+}
+
+function quoted(text: string): string {
+  return `'${text}'`
+}

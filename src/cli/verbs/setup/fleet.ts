@@ -1,0 +1,51 @@
+/** `cerith fleet`: what was made at other places from here, and what of it no engine uses any more. */
+import { stateDirectory } from '../../../os/files/state-dir.js'
+import { madePlaces, sweepPlaces } from '../../../reach/reach.js'
+import { EXIT, UsageError } from '../../io/io.js'
+import { JSON_OPTION } from '../../verb/option-rows.js'
+import type { Verb } from '../../verb/verb.js'
+import { visible } from '../../../output/visible.js'
+
+export const verb: Verb = {
+  name: 'fleet',
+  usage: 'ls|sweep',
+  about: 'containers, pods and allocations that were made from here',
+  words: [1, 1],
+  options: [JSON_OPTION],
+  examples: [
+    ['cerith fleet ls', 'what is there, and whether its process lives'],
+    ['cerith fleet sweep', 'removes what no living process wants'],
+  ],
+  details: 'Only what was written down here with its id is ever removed; labels alone prove nothing.',
+  async run({ words, options }, io) {
+    const stateDir = stateDirectory(io.env)
+    const what = words[0]
+    if (what !== 'ls' && what !== 'sweep')
+      throw new UsageError(`fleet does not know ${JSON.stringify(what)}`, 'Say ls or sweep.')
+    const rows =
+      what === 'ls' ? madePlaces(stateDir) : (await sweepPlaces(stateDir)).map((row) => ({ ...row, isOrphan: true }))
+    if (options['json'] === true) {
+      const shown = rows.map(({ name, url, made, labels, pid, usedAt, isOrphan }) => ({
+        name,
+        at: url,
+        made,
+        labels,
+        pid,
+        used_at: new Date(usedAt).toISOString(),
+        orphan: isOrphan,
+      }))
+      io.out.write(`${JSON.stringify(what === 'ls' ? { places: shown } : { removed: shown })}\n`)
+      return EXIT.ok
+    }
+    for (const { name, url, made, labels, isOrphan } of rows) {
+      const id = (made['id'] ?? made['pod'] ?? made['job'] ?? '').slice(0, 24)
+      const state = what === 'sweep' ? 'removed' : isOrphan ? 'orphan' : 'in use'
+      io.out.write(
+        `${name}  ${state.padEnd(8)}${visible(url)}  ${visible(id)}  ${visible(labels['cerith/agent'] ?? '')}\n`,
+      )
+    }
+    if (rows.length === 0)
+      io.out.write(what === 'ls' ? 'Nothing was made from here.\n' : 'Nothing had to be removed.\n')
+    return EXIT.ok
+  },
+}

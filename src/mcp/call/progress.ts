@@ -1,0 +1,83 @@
+/**
+ * Tells a waiting client that the command lives: its last line, not too often, and a sign of life when it is silent.
+ */
+import { stripAnsi } from '../../output/ansi.js'
+
+export interface ProgressPace {
+  readonly everyMs: number
+  readonly heartbeatMs: number
+}
+
+export interface Progress {
+  /** More output of the command. */
+  readonly push: (text: string) => void
+  readonly stop: () => void
+}
+
+export type SendProgress = (progress: number, message: string) => void
+
+const MAX_CHARS = 200
+/** Enough to find the last line in, however long the output is. */
+const KEPT_CHARS = 2_000
+
+export function reportProgress(send: SendProgress, pace: ProgressPace): Progress {
+  const startedAt = performance.now()
+  let recent = ''
+  let fresh = false
+  let last = 0
+  let stopped = false
+  let timer = setTimeout(tick, pace.heartbeatMs)
+  let dueAt = startedAt + pace.heartbeatMs
+  let sentAt = Number.NEGATIVE_INFINITY
+
+  function tick(): void {
+    if (stopped) return
+    const now = performance.now()
+    // The protocol wants every value to be larger than the one before.
+    last = Math.max(last + 1, Math.round(now - startedAt))
+    sentAt = now
+    fresh = false
+    send(last, `${Math.round((now - startedAt) / 1_000)}s${withSeparator(lastLine(recent))}`)
+    wakeAt(now + pace.heartbeatMs)
+  }
+
+  function wakeAt(at: number): void {
+    clearTimeout(timer)
+    dueAt = at
+    timer = setTimeout(tick, Math.max(0, at - performance.now()))
+  }
+
+  return {
+    push(text) {
+      if (stopped) return
+      recent = (recent + text).slice(-KEPT_CHARS)
+      if (fresh) return
+      fresh = true
+      const soonest = Math.max(performance.now(), sentAt + pace.everyMs)
+      if (soonest < dueAt) wakeAt(soonest)
+    },
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+function withSeparator(line: string): string {
+  return line === '' ? '' : `: ${line}`
+}
+
+/** The last line that says something; a carriage return begins a line anew. */
+export function lastLine(text: string): string {
+  const lines = stripAnsi(text).split(/[\r\n]+/)
+  for (let at = lines.length - 1; at >= 0; at--) {
+    const line = printable(lines[at]!)
+    if (line !== '') return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS - 1)}…` : line
+  }
+  return ''
+}
+
+function printable(line: string): string {
+  // eslint-disable-next-line no-control-regex
+  return line.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim()
+}
