@@ -20,7 +20,7 @@ export default defineConfig({
       exclude: [
         'src/web/**',
         'src/far.ts',
-        'src/engine/services/guard-worker.ts',
+        'src/engine/services/judge/worker.ts',
         'src/reach/far/**',
         'src/cli/main.ts',
         'src/cli/start.ts',

@@ -1,9 +1,9 @@
 /** How fast output is kept and shaped: GB/s of the transcript, the decoder, the stripper and the filter, and the memory they grow by. Bundled before it runs: `npx rolldown bench/output.ts --platform node -d DIR`. */
 import { stripVTControlCharacters } from 'node:util'
-import { createAnsiStripper } from '../src/output/ansi.js'
+import { createAnsiStripper } from '../src/output/terminal/ansi.js'
 import { clipEnds } from '../src/output/clip.js'
 import { createLineFilter } from '../src/output/filter.js'
-import { createProgressCollapser } from '../src/output/progress.js'
+import { createProgressCollapser } from '../src/output/terminal/progress.js'
 import { Transcript } from '../src/output/transcript.js'
 import { createUtf8Decoder } from '../src/output/utf8.js'
 

@@ -35,7 +35,7 @@ const ENTRIES = {
   mcp: { file: 'src/mcp/index.ts', script: 'program' },
   testing: { file: 'src/testing.ts', script: 'program' },
   far: { file: 'src/far.ts', script: 'library' },
-  guard: { file: 'src/engine/services/guard-worker.ts', script: 'library' },
+  guard: { file: 'src/engine/services/judge/worker.ts', script: 'library' },
   cli: { file: 'src/cli/main.ts', script: 'program' },
 }
 

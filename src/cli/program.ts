@@ -9,7 +9,7 @@ import { detailsOf, mainHelp } from './help.js'
 import { VERBS } from './verbs.js'
 import type { OptionRow, Verb } from './verb/verb.js'
 import { ownVersion } from '../os/package/file.js'
-import { visible } from '../output/visible.js'
+import { visible } from '../output/terminal/visible.js'
 
 /** Runs one command line (without `node` and the script) and gives the exit code. */
 export async function runCli(given: readonly string[], io0: Io): Promise<number> {

@@ -11,7 +11,7 @@ import { askPerson } from './plan/ask.js'
 import { ACCEPT_ROWS, CHANGES_ROWS, checkFields, DISCARD_ROWS } from './plan/fields.js'
 import { environmentOf, planOf } from './plan/plan.js'
 import type { Services } from './services/services.js'
-import { foundTry, free, LEAVE_MS } from './services/tries.js'
+import { foundTry, free, LEAVE_MS } from './services/sandbox/tries.js'
 import { within } from './services/within.js'
 import type { Sessions } from './session/sessions.js'
 

@@ -1,6 +1,6 @@
 /** Changes of a try as lines, the same on a terminal and for a model. */
 import type { Change, ChangedFile } from '../contract/changes.js'
-import { visible } from './visible.js'
+import { visible } from './terminal/visible.js'
 
 type Style = 'green' | 'cyan' | 'red' | 'yellow' | 'dim'
 export type PaintChange = (style: Style, text: string) => string

@@ -1,5 +1,5 @@
 /** Folds runs of the same line into one line and a count. Off unless asked for: repetition can be the news. */
-import type { TextStage } from './chunks.js'
+import type { TextStage } from './terminal/stage.js'
 
 /** Runs of more than `keep` identical lines become the line and a note; shorter ones pass unchanged. */
 export function createDuplicateFolder({ keep = 3 }: { keep?: number } = {}): TextStage {

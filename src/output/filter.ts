@@ -4,7 +4,7 @@
  */
 import { compilePattern, type PatternOptions } from './pattern.js'
 import { takeFirst } from './utf8.js'
-import type { TextStage } from './chunks.js'
+import type { TextStage } from './terminal/stage.js'
 
 export interface LineFilterOptions extends PatternOptions {
   /** Lines to show before and after each match; groups that do not touch are parted by `--`, as grep does. */

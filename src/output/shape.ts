@@ -3,8 +3,9 @@
  * clipped, with the exact count of what is missing.
  */
 import type { AnsiMode, Clip, ProgressMode } from '../contract/output.js'
-import { createAnsiStripper } from './ansi.js'
-import type { Kept, TextStage } from './chunks.js'
+import { createAnsiStripper } from './terminal/ansi.js'
+import type { TextStage } from './terminal/stage.js'
+import type { Kept } from './transcript.js'
 import {
   type Clipped,
   type CountOmitted,
@@ -16,7 +17,7 @@ import {
   joinMiddle,
 } from './clip.js'
 import type { FoundBetween } from './troubles.js'
-import { createProgressCollapser } from './progress.js'
+import { createProgressCollapser } from './terminal/progress.js'
 import {
   bytesOfUnits,
   characterEnd,

@@ -1,6 +1,21 @@
 /** Keeps the first and the last bytes of a stream of any length in flat memory, and knows exactly what it left out. */
 import { LIMITS } from '../contract/limits.js'
-import type { Kept, Slice } from './chunks.js'
+
+/** What is kept of a stream: its first bytes and its last bytes. With nothing omitted, head and tail are adjacent. */
+export interface Kept {
+  readonly head: Uint8Array
+  readonly tail: Uint8Array
+  readonly omittedBytes: number
+  readonly totalBytes: number
+}
+
+/** One contiguous range of a stream. `lostBefore` counts the bytes that were asked for and are no longer kept. */
+export interface Slice {
+  readonly bytes: Uint8Array
+  readonly start: number
+  readonly end: number
+  readonly lostBefore: number
+}
 
 export interface TranscriptOptions {
   readonly headBytes?: number

@@ -5,10 +5,10 @@
 import type { ShellError } from '../contract/errors.js'
 import type { AnsiMode, BinaryMode, Clip, ProgressMode, StreamsMode } from '../contract/output.js'
 import type { AutomationRule, JobOwner } from '../contract/request.js'
-import type { ToolInput } from './input.js'
-import type { OutsideForm } from './outside.js'
+import type { ToolInput } from './schema/input.js'
+import type { OutsideForm } from './schema/outside.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
-import type { ObjectSchema, OutputSchema } from './schema.js'
+import type { ObjectSchema, OutputSchema } from './schema/schema.js'
 import type { CallOptions, ToolAnnotations, ToolDefinition, ToolResult } from './tool.js'
 import type { Toolbox } from './toolbox.js'
 

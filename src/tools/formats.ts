@@ -1,5 +1,5 @@
 /** One tool definition as each vendor wants to see it. Everything is made from the one input schema. */
-import type { JsonSchema, ObjectSchema } from './schema.js'
+import type { JsonSchema, ObjectSchema } from './schema/schema.js'
 import type { ToolAnnotations, ToolDefinition } from './tool.js'
 
 export const FORMATS = [

@@ -8,7 +8,7 @@ export { FORMATS, formatTool, type Format, type FormattedTool } from './formats.
 export type { ToolOptions } from './options.js'
 export { quote } from './quote.js'
 export { registerExecutionTools, ToolRegistry } from './registry.js'
-export type { JsonSchema, ObjectSchema, OutputSchema } from './schema.js'
+export type { JsonSchema, ObjectSchema, OutputSchema } from './schema/schema.js'
 export type { CallOptions, Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolSet } from './tool.js'
 export { aiSdkTools, type AiSdkTool } from './adapters/ai-sdk.js'
 export { aiSdkSandbox, type SandboxSession } from './adapters/ai-sdk-sandbox.js'

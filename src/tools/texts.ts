@@ -6,7 +6,7 @@ import type { End, Outcome } from '../contract/outcome.js'
 import { utf8Length } from '../output/utf8.js'
 import { isDescription, sizeWords } from '../output/binary.js'
 import type { Policy } from './dialect.js'
-import type { Part } from './reading.js'
+import type { Part } from './reading/read.js'
 import type { ToolResult } from './tool.js'
 import type { Ran } from './toolbox.js'
 

@@ -2,7 +2,7 @@
 import type { AskFunction, Door } from '../contract/request.js'
 import type { Format, FormattedTool } from './formats.js'
 import type { DialectName } from './dialects/index.js'
-import type { ObjectSchema, OutputSchema } from './schema.js'
+import type { ObjectSchema, OutputSchema } from './schema/schema.js'
 
 /** `text` is complete on its own, and so is `structured`: hosts show the model only one of the two. */
 export interface ToolResult {

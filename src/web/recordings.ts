@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { recordingsOf } from '../os/job/recordings.js'
-import { parseCast } from '../output/asciicast.js'
+import { parseCast } from '../output/terminal/asciicast.js'
 
 /** Of files together; older ones are left out. */
 const MAX_BYTES = 32 * 1024 * 1024

@@ -1,6 +1,6 @@
 /** Aligned columns that fit the terminal, and sizes and times as people say them. */
-import { visible } from '../../output/visible.js'
-import { takeColumns, widthOf } from '../../output/width.js'
+import { visible } from '../../output/terminal/visible.js'
+import { takeColumns, widthOf } from '../../output/terminal/width.js'
 
 export interface TableOptions {
   /** Columns that are never cut: what is typed again, such as an id. */

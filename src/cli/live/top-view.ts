@@ -3,9 +3,9 @@
  * command as a tree, then the selected output.
  */
 import { age, cut, localTime, oneLine, pad, size } from '../io/table.js'
-import { wrapColumns } from '../../output/width.js'
+import { wrapColumns } from '../../output/terminal/width.js'
 import type { Paint } from '../io/paint.js'
-import { visible } from '../../output/visible.js'
+import { visible } from '../../output/terminal/visible.js'
 import { clientName, type CallRow, type JobRow, type World } from '../../engine/live/world.js'
 import type { OpenQuestion } from '../verb/approvals.js'
 

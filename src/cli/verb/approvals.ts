@@ -10,7 +10,7 @@ import { NOT_ACCEPTED, sendAnswer, type AnswerOutcome } from '../../engine/live/
 import type { EngineWatch, WatchedAsk } from '../../engine/live/watch.js'
 import { holdGrant } from '../../os/peer/held-grants.js'
 import { age } from '../io/table.js'
-import { visible } from '../../output/visible.js'
+import { visible } from '../../output/terminal/visible.js'
 
 /** `isGone`: the process that asked has ended; an approval is held for the same command when it is asked for again. */
 export type OpenQuestion = WatchedAsk & { readonly isGone: boolean }

@@ -10,7 +10,7 @@ import { nearestExisting } from '../../os/files/paths.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
 import { directoryFor } from './directory.js'
 import type { Io } from '../io/io.js'
-import { visible } from '../../output/visible.js'
+import { visible } from '../../output/terminal/visible.js'
 
 export interface EngineUse {
   readonly flags?: readonly string[] | undefined

@@ -3,7 +3,7 @@ import type { TryInfo } from '../../contract/changes.js'
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import { UsageError, type Io } from '../io/io.js'
-import { visible } from '../../output/visible.js'
+import { visible } from '../../output/terminal/visible.js'
 
 const TRY_ID = /^try_[0-9a-f]{10}$/
 

@@ -3,7 +3,7 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { Ward } from '../../os/helper/launcher.js'
 import type { PipeReader } from '../../os/files/pipe-reader.js'
 import type { Plan } from '../plan/plan.js'
-import type { Stay } from '../services/sandbox.js'
+import type { Stay } from '../services/sandbox/sandbox.js'
 import type { Capture } from './capture.js'
 import type { MoveReason } from './supervision.js'
 

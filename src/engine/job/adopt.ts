@@ -7,8 +7,8 @@ import { endStrays, orderKeeper, strayProcesses } from '../../os/job/control.js'
 import { findJobDirectory, jobIds } from '../../os/job/directory.js'
 import type { StartRecord } from '../../os/job/record.js'
 import { bootId, isAlive } from '../../os/process/proc.js'
-import { infoOf, jobState, type JobState } from './info.js'
-import type { JobNews } from './live.js'
+import { infoOf, jobState, type JobState } from './look/info.js'
+import type { JobNews } from './look/live.js'
 
 const LOOK_EVERY_MS = 250
 const LEFTOVER_GRACE_MS = 1_000

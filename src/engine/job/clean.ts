@@ -5,7 +5,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findJobDirectory, jobIds, removeJobDirectory, removeLeftAside } from '../../os/job/directory.js'
 import type { JobInfo } from '../../contract/job.js'
-import { infoOf, jobState, type JobState } from './info.js'
+import { infoOf, jobState, type JobState } from './look/info.js'
 
 /** A directory without a record may be in the making: only an old one is rubbish. */
 const IN_THE_MAKING_MS = 60_000

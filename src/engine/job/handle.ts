@@ -21,10 +21,10 @@ import type {
   WaitResult,
 } from '../../contract/job.js'
 import { storedSize } from '../../os/job/output.js'
-import { infoOf, jobState, type JobState } from './info.js'
+import { infoOf, jobState, type JobState } from './look/info.js'
 import { killJob } from './kill.js'
-import { startOf, type JobNews, type LiveJob } from './live.js'
-import { readJob, type Readable } from './read.js'
+import { startOf, type JobNews, type LiveJob } from './look/live.js'
+import { readJob, type Readable } from './look/read.js'
 import { waitForJob } from './wait.js'
 import type { JobScreen } from '../terminal/screen.js'
 import { auditDeed } from '../services/deeds.js'
@@ -107,7 +107,7 @@ export class JobHandle implements Job {
   }
 
   async send(options: SendOptions): Promise<void> {
-    const { sendInput } = await import('./input-send.js')
+    const { sendInput } = await import('./input/send.js')
     await sendInput(this.dir, this.#state(), options, this.#services.secrets)
     this.record('send', { by: options.by, bytes: Buffer.byteLength(options.text ?? '') + (options.keys?.length ?? 0) })
   }
@@ -123,7 +123,7 @@ export class JobHandle implements Job {
   }
 
   async resize(size: { cols: number; rows: number }): Promise<void> {
-    const { resizeTerminal } = await import('./resize.js')
+    const { resizeTerminal } = await import('./input/resize.js')
     await resizeTerminal(this.dir, this.#state(), size)
   }
 
@@ -145,12 +145,12 @@ export class JobHandle implements Job {
   }
 
   async doing(): Promise<Doing> {
-    const { doingOf } = await import('./doing.js')
+    const { doingOf } = await import('./input/doing.js')
     return this.#there(() => doingOf(this.dir, this.#state(), (text) => this.#services.secrets.mask(text)))
   }
 
   async attach(options: AttachOptions): Promise<Attachment> {
-    const { attachTo } = await import('./attach.js')
+    const { attachTo } = await import('./input/attach.js')
     const attachment = await attachTo(this, options)
     this.record('attach', { by: options.by, status: options.readOnly ? 'looks' : 'types' })
     return attachment

@@ -9,7 +9,7 @@ import { endStrays, orderKeeper, processesUnder, strayProcesses } from '../../os
 import { listenersOn, portsOf } from '../../os/job/ports.js'
 import { bootId, commandLine } from '../../os/process/proc.js'
 import { signalName, signalNumber } from '../../os/process/signals.js'
-import { infoOf, type JobState } from './info.js'
+import { infoOf, type JobState } from './look/info.js'
 
 const SIGTERM = 15
 const SIGKILL = 9

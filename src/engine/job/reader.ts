@@ -12,10 +12,10 @@ import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 import type { AuditSink } from '../services/audit-sink.js'
 import { SecretStore } from '../services/secret-store.js'
 import { JobHandle, type HandleServices } from './handle.js'
-import { jobState } from './info.js'
+import { jobState } from './look/info.js'
 import { notFound } from './jobs.js'
-import { JobList } from './list.js'
-import { JobNews } from './live.js'
+import { JobList } from './look/list.js'
+import { JobNews } from './look/live.js'
 
 export interface ReaderOptions {
   readonly stateDir: string

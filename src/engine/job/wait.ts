@@ -8,7 +8,7 @@ import type { JobInfo, WaitOptions, WaitResult } from '../../contract/job.js'
 import { storedSize, type OutputName } from '../../os/job/output.js'
 import { isListening } from '../../os/job/ports.js'
 import { compilePattern } from '../../output/pattern.js'
-import { readJob, type Readable } from './read.js'
+import { readJob, type Readable } from './look/read.js'
 import type { Masker } from '../../secrets/mask/masker.js'
 import { checkFields, WAIT_ROWS } from '../plan/fields.js'
 
@@ -59,7 +59,7 @@ export async function waitForJob(job: Waited, options: WaitOptions): Promise<Wai
 async function createAsking(
   job: Waited,
 ): Promise<() => Promise<{ waiting: { prompt: string } | null; again: number }>> {
-  const { createInputLook } = await import('./input-watch.js')
+  const { createInputLook } = await import('./input/watch.js')
   const { pty } = job.info()
   return createInputLook({
     dir: job.readable.dir,

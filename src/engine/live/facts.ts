@@ -1,5 +1,5 @@
 /** What is told about a call: its command with secrets masked, where it stands, and the last line that it printed. */
-import { stripAnsi } from '../../output/ansi.js'
+import { stripAnsi } from '../../output/terminal/ansi.js'
 import type { LiveCall } from '../services/live-calls.js'
 import type { Services } from '../services/services.js'
 

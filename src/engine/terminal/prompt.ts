@@ -2,7 +2,7 @@
  * Recognises the line that a program asks on: passwords, yes or no, pagers, shells and
  * debuggers. Text only; what the kernel says counts more.
  */
-import { stripAnsi } from '../../output/ansi.js'
+import { stripAnsi } from '../../output/terminal/ansi.js'
 
 const LONGEST_PROMPT = 200
 

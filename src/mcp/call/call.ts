@@ -21,7 +21,7 @@ import { reportProgress, type Progress } from './progress.js'
 import { toProtocol } from './results.js'
 import { PEER_HEADER, SESSION_HEADER } from './peers.js'
 import { KEY_IN_META } from './retries.js'
-import { CONNECTION_LABEL, HOST_LABEL } from '../../tools/owners.js'
+import { CONNECTION_LABEL, HOST_LABEL } from '../../tools/reading/owners.js'
 import type { CallOptions } from '../../tools/tool.js'
 
 /** How long a command with an idempotency key outlives a dropped stream, so that the same request can be sent again. */

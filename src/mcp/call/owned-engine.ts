@@ -6,7 +6,7 @@ import { ShellError } from '../../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest, StartRequest } from '../../contract/request.js'
-import { SERVER_LABEL } from '../../tools/owners.js'
+import { SERVER_LABEL } from '../../tools/reading/owners.js'
 
 /** The client that sees what no other client owns: the only one on stdio, the first token's over HTTP. */
 export const FIRST_CLIENT = 'default'

@@ -1,7 +1,7 @@
 /**
  * Tells a waiting client that the command lives: its last line, not too often, and a sign of life when it is silent.
  */
-import { stripAnsi } from '../../output/ansi.js'
+import { stripAnsi } from '../../output/terminal/ansi.js'
 
 export interface ProgressPace {
   readonly everyMs: number

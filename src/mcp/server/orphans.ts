@@ -2,7 +2,7 @@
  * Background shells whose connection is gone: no client will read them, so they end after a while, and the log says so.
  */
 import type { Engine } from '../../contract/engine.js'
-import { CONNECTION_LABEL } from '../../tools/owners.js'
+import { CONNECTION_LABEL } from '../../tools/reading/owners.js'
 import type { Settings } from '../setup/options.js'
 
 /** The timer keeps no process alive; an engine that closes first ends them itself. */

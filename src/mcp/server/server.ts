@@ -2,7 +2,7 @@
 import type { Server } from '@modelcontextprotocol/server'
 import type { Engine } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
-import { CONNECTION_LABEL } from '../../tools/owners.js'
+import { CONNECTION_LABEL } from '../../tools/reading/owners.js'
 import { callTool, clientInfo, type CallSite } from '../call/call.js'
 import { createClient, type Client } from '../call/client.js'
 import { CAPABILITIES } from '../setup/identity.js'

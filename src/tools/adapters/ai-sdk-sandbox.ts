@@ -5,7 +5,7 @@
 import type { Engine } from '../../contract/engine.js'
 import type { Job } from '../../contract/job.js'
 import type { Outcome } from '../../contract/outcome.js'
-import { exitNumber, outcomeNumber } from '../exit-number.js'
+import { exitNumber, outcomeNumber } from '../reading/exit-number.js'
 
 export interface SandboxCommand {
   readonly command: string

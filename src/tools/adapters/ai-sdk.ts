@@ -3,8 +3,8 @@
  * `streamText` or an agent. Needs no import of the SDK.
  */
 import { ShellError } from '../../contract/errors.js'
-import { readInput } from '../input.js'
-import type { ObjectSchema } from '../schema.js'
+import { readInput } from '../schema/input.js'
+import type { ObjectSchema } from '../schema/schema.js'
 import type { Tool, ToolResult, ToolSet } from '../tool.js'
 
 /** What the SDK calls a standard schema with JSON Schema support; it takes one of these instead of zod. */

@@ -1,5 +1,5 @@
 /** Numbers with units, times that read well, and text that shows what is in it. */
-import { HIDDEN, visible } from '../../output/visible.js'
+import { HIDDEN, visible } from '../../output/terminal/visible.js'
 import type { Tone } from '../words.js'
 
 export { visible }

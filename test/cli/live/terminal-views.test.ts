@@ -6,7 +6,7 @@ import { createEngine, type Engine, type EngineOptions } from '../../../src/inde
 import { openAuditLog } from '../../../src/audit/log.js'
 import { openJobsReader } from '../../../src/engine/job/reader.js'
 import { Top } from '../../../src/cli/live/top.js'
-import { widthOf } from '../../../src/output/width.js'
+import { widthOf } from '../../../src/output/terminal/width.js'
 import { makeWorld } from '../harness.js'
 import { until } from '../../engine/harness.js'
 

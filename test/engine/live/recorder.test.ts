@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
-import { parseCast, type Cast } from '../../../src/output/asciicast.js'
+import { parseCast, type Cast } from '../../../src/output/terminal/asciicast.js'
 
 let dir: string
 let engine: Engine

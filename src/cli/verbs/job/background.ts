@@ -7,7 +7,7 @@ import { outcomeToJson } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import { EXIT, type Io } from '../../io/io.js'
 import { exitCodeOf } from '../../io/exit-code.js'
-import { visible } from '../../../output/visible.js'
+import { visible } from '../../../output/terminal/visible.js'
 
 /** A command that fails at once should be told as failed, not as running: so long is waited for that. */
 const FIRST_LOOK_MS = 40

@@ -3,7 +3,7 @@
  * people, in `notes` for programs.
  */
 import type { Outcome } from '../../../contract/outcome.js'
-import { visible } from '../../../output/visible.js'
+import { visible } from '../../../output/terminal/visible.js'
 import type { Io } from '../../io/io.js'
 
 /** What the streams could not say. */

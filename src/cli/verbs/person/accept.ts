@@ -7,7 +7,7 @@ import { painter } from '../../io/paint.js'
 import { changeLine } from '../../../output/change-lines.js'
 import { tryNamed } from '../../verb/tries.js'
 import type { Verb } from '../../verb/verb.js'
-import { visible } from '../../../output/visible.js'
+import { visible } from '../../../output/terminal/visible.js'
 
 interface Options {
   readonly json?: boolean

@@ -8,7 +8,7 @@ import { giveAnswer, openQuestions, questionText, type OpenQuestion } from '../.
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import type { Verb } from '../../verb/verb.js'
-import { visible } from '../../../output/visible.js'
+import { visible } from '../../../output/terminal/visible.js'
 
 interface Options {
   readonly json?: boolean

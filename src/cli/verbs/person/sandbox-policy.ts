@@ -1,7 +1,7 @@
 /** What a sandbox comes to, as a person reads it: a line per question, long lists shortened. */
 import type { SandboxSummary } from '../../../contract/sandbox.js'
 import type { Paint } from '../../io/paint.js'
-import { visible } from '../../../output/visible.js'
+import { visible } from '../../../output/terminal/visible.js'
 
 const SHOWN = 6
 

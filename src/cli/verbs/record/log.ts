@@ -9,7 +9,7 @@ import { JSON_OPTION, readDuration, readWhole } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { age, localTime, oneLine, size } from '../../io/table.js'
 import type { Verb } from '../../verb/verb.js'
-import { visible } from '../../../output/visible.js'
+import { visible } from '../../../output/terminal/visible.js'
 
 interface Options {
   readonly since?: number

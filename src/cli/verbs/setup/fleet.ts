@@ -4,7 +4,7 @@ import { madePlaces, sweepPlaces } from '../../../reach/reach.js'
 import { EXIT, UsageError } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import type { Verb } from '../../verb/verb.js'
-import { visible } from '../../../output/visible.js'
+import { visible } from '../../../output/terminal/visible.js'
 
 export const verb: Verb = {
   name: 'fleet',

@@ -4,7 +4,7 @@ import { findStateDirectory } from '../../../os/files/state-dir.js'
 import type { LoadedConfig } from '../../../config/load.js'
 import { keepOf } from '../../../engine/services/world.js'
 import type { Io } from '../../io/io.js'
-import { visible } from '../../../output/visible.js'
+import { visible } from '../../../output/terminal/visible.js'
 
 export function loginOf({ values }: LoadedConfig, io: Io, refresh: boolean): Promise<LoginShell> {
   const keep = keepOf({

@@ -1,7 +1,7 @@
 /** Commands that a session has run before in a way that nothing but the same line is needed to run them again. */
 import type { RunRequest } from '../../../contract/request.js'
 import type { Verdict } from '../../../contract/verdict.js'
-import { stillHolds } from '../../services/disk-looks.js'
+import { stillHolds } from '../../services/judge/disk-looks.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Care, SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'

@@ -1,6 +1,6 @@
 /** The same command in an unchanged shell gets the same verdict: those of the last commands are kept. */
 import type { Verdict } from '../../../contract/verdict.js'
-import { stillHolds } from '../../services/disk-looks.js'
+import { stillHolds } from '../../services/judge/disk-looks.js'
 import type { Services } from '../../services/services.js'
 import type { SessionMemory } from './memory.js'
 

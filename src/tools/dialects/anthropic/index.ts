@@ -3,7 +3,7 @@ import { noteTexts } from '../../../contract/note.js'
 import { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { RUNS } from '../../kinds.js'
-import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
+import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
 import {
   bodyOf,
   byExit,

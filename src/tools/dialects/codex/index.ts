@@ -6,10 +6,10 @@ import type { ShellError } from '../../../contract/errors.js'
 import { noteTexts } from '../../../contract/note.js'
 import type { Job, JobInfo } from '../../../contract/job.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
-import { exitNumber } from '../../exit-number.js'
+import { exitNumber } from '../../reading/exit-number.js'
 import { RUNS, typesIntoJob } from '../../kinds.js'
-import { BY_PERMISSION } from '../../outside.js'
-import { flag, inputOf, list, outputOf, text, whole } from '../../schema.js'
+import { BY_PERMISSION } from '../../schema/outside.js'
+import { flag, inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
 import {
   bodyOf,
   bodyOfParts,

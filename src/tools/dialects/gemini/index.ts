@@ -4,7 +4,7 @@
 import type { JobInfo } from '../../../contract/job.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { RUNS, runOrStart } from '../../kinds.js'
-import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema.js'
+import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
 import { clippedWords, withoutFile, bodyOf, dryRunText, errorText, lines, refusalText } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'

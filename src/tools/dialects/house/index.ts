@@ -2,9 +2,9 @@
 import { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../kinds.js'
-import { BY_REASON } from '../../outside.js'
-import { otherOwner } from '../../owners.js'
-import { flag, inputOf, list, outputOf, text, whole } from '../../schema.js'
+import { BY_REASON } from '../../schema/outside.js'
+import { otherOwner } from '../../reading/owners.js'
+import { flag, inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
 import type { Wish } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 import {

@@ -4,8 +4,8 @@ import type { SessionInfo } from '../../../contract/engine.js'
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult, WaitResult } from '../../../contract/job.js'
 import { outcomeToJson } from '../../../contract/outcome.js'
-import type { Look } from '../../looking.js'
-import type { Reading } from '../../reading.js'
+import type { Look } from '../../reading/looking.js'
+import type { Reading } from '../../reading/read.js'
 import {
   bodyOf,
   bodyOfParts,

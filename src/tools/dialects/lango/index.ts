@@ -3,9 +3,9 @@ import type { ShellError } from '../../../contract/errors.js'
 import type { Outcome } from '../../../contract/outcome.js'
 import type { AutomationRule } from '../../../contract/request.js'
 import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
-import type { ToolInput } from '../../input.js'
+import type { ToolInput } from '../../schema/input.js'
 import { endsJob, readsJob, RUNS } from '../../kinds.js'
-import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema.js'
+import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema/schema.js'
 import {
   bodyOfParts,
   dryRunText,

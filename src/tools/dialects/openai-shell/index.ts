@@ -1,9 +1,9 @@
 /** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
 import { ShellError } from '../../../contract/errors.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
-import { outcomeNumber } from '../../exit-number.js'
+import { outcomeNumber } from '../../reading/exit-number.js'
 import { RUNS } from '../../kinds.js'
-import { inputOf, list, outputOf, text, whole } from '../../schema.js'
+import { inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
 import { clipEnds } from '../../../output/clip.js'
 import { clippedWords, dryRunText, errorText, lines, noteLines, refusalText } from '../../texts.js'
 import type { Ran } from '../../toolbox.js'

@@ -4,9 +4,9 @@ import type { JobInfo } from '../../../contract/job.js'
 import { clipHead } from '../../../output/clip.js'
 import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
 import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
-import { BY_SWITCH } from '../../outside.js'
-import type { Reading } from '../../reading.js'
-import { flag, inputOf, outputOf, text, whole } from '../../schema.js'
+import { BY_SWITCH } from '../../schema/outside.js'
+import type { Reading } from '../../reading/read.js'
+import { flag, inputOf, outputOf, text, whole } from '../../schema/schema.js'
 import {
   byExit,
   bodyOf,

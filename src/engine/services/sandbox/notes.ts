@@ -1,0 +1,101 @@
+/** What the sandbox has to say about an outcome: what it kept the command from, told from facts and once per cause. */
+import type { Note } from '../../../contract/note.js'
+import { explain, type Blocked } from '../../../confine/explain.js'
+import type { Outcome } from '../../../contract/outcome.js'
+import type { SandboxFacts, SandboxOptions } from '../../../contract/sandbox.js'
+import type { Refused } from '../../../os/confine/proxy.js'
+import type { Found } from '../../../os/confine/quarantine.js'
+import type { TryFolder } from '../../../os/confine/try-store.js'
+import type { BuiltRoom } from './builder.js'
+
+/** `known`: causes that were told before; `news`: what is told whatever came of the command. */
+export function adorned(
+  outcome: Outcome,
+  built: BuiltRoom,
+  options: SandboxOptions,
+  known: Set<string>,
+  news: readonly string[],
+): Outcome {
+  const { policy, quarantine, proxy, limits, place } = built
+  const set = quarantine.look()
+  // Never from the words of a command that did what it should.
+  const failed = outcome.status === 'failed' || outcome.status === 'timeout'
+  // The usual end of a command: nothing to say but where it was. Copying the outcome would cost
+  // more than all the rest of it.
+  if (!failed && set.length === 0 && news.length === 0 && !proxy && !limits && !built.tried) {
+    ;(outcome as { sandbox: SandboxFacts }).sandbox = quietFacts(built)
+    return outcome
+  }
+  const blocked = failed ? explain(outcome.output ?? outcome.stderr, policy, outcome.cwd) : []
+  const unreached = (proxy?.refused() ?? []).map(unreachedNote)
+  const hit = failed ? (limits?.hit() ?? []).map((limit) => limitNote(limit, options)) : []
+  const lacking = (limits?.missing ?? []).map(missingNote)
+  const tried = built.tried ? [tryNote(built.tried)] : []
+  const told = [...tried, ...(failed ? [...blocked, ...unreached, ...hit, ...lacking] : lacking)]
+  const fresh = [...told, ...set.map(foundNote)]
+    .filter(({ cause }) => !known.has(cause))
+    .map(({ cause, text }) => {
+      known.add(cause)
+      return text
+    })
+  const facts: SandboxFacts = {
+    ...place,
+    blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(set.map(({ path }) => path)),
+  }
+  const all = [...fresh, ...news].map((text): Note => ({ code: 'sandbox', text }))
+  return { ...outcome, sandbox: facts, notes: all.length > 0 ? [...outcome.notes, ...all] : outcome.notes }
+}
+
+const quiet = new WeakMap<BuiltRoom, SandboxFacts>()
+
+/** One object for all outcomes of a room that had nothing to tell. */
+function quietFacts(built: BuiltRoom): SandboxFacts {
+  const known = quiet.get(built)
+  if (known) return known
+  const facts: SandboxFacts = Object.freeze({ ...built.place, blocked: Object.freeze([]) })
+  quiet.set(built, facts)
+  return facts
+}
+
+function tryNote({ record }: TryFolder): Blocked {
+  const roots = record.roots.map(({ path }) => path).join(', ')
+  return {
+    cause: `try ${record.id}`,
+    what: record.id,
+    text: `This is a try (${record.id}): what is written in ${roots} is kept apart, and counts when it is accepted.`,
+  }
+}
+
+function limitNote(limit: string, { limits }: SandboxOptions): Blocked {
+  const value = limits?.[limit as keyof typeof limits]
+  // Told each time: unlike a path, a limit can be kept to the next time.
+  const cause = `limit ${limit} ${Date.now()}`
+  return {
+    cause,
+    what: `limit ${limit}`,
+    text: `The sandbox reached its limit ${limit} (${value}, for all of its commands together).`,
+  }
+}
+
+function missingNote(limit: string): Blocked {
+  return {
+    cause: `missing ${limit}`,
+    what: limit,
+    text: `sandbox.limits.${limit} is not in force: this machine lets cerith make no control group for it.`,
+  }
+}
+
+function unreachedNote({ host, why }: Refused): Blocked {
+  return { cause: `host ${host} ${why}`, what: host, text: `The sandbox let nothing through: ${why}.` }
+}
+
+function foundNote({ path, movedTo, why }: Found): Blocked {
+  return {
+    cause: `quarantine ${path} ${movedTo ?? why}`,
+    what: path,
+    text:
+      movedTo === null
+        ? `The sandbox noticed ${path}: ${why}.`
+        : `The sandbox set ${path} aside (${why}); it is now ${movedTo}.`,
+  }
+}

@@ -1,0 +1,326 @@
+/**
+ * The rooms of an engine: one per policy, built by the first command that needs it, entered by
+ * every command of that policy.
+ */
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { looserThan, tightened } from '../../../confine/stricter.js'
+import { ShellError } from '../../../contract/errors.js'
+import type { Outcome } from '../../../contract/outcome.js'
+import type { SandboxOptions, SandboxSummary } from '../../../contract/sandbox.js'
+import { exposedHere, thisMachine } from '../../../os/confine/machine.js'
+import { ROOM_GONE, type Launcher, type Pipe, type Ward } from '../../../os/helper/launcher.js'
+import { processesOf } from '../../../os/helper/processes.js'
+import { signalProcess } from '../../../os/process/proc.js'
+import { ensurePrivateDirectory } from '../../../os/files/state-dir.js'
+import { RoomBuilder, type BuiltRoom, type SandboxParts } from './builder.js'
+import { adorned } from './notes.js'
+
+/** One command, or one session, in its room. */
+export interface Stay extends Pick<BuiltRoom, 'room' | 'place' | 'environment'> {
+  readonly launcher: Launcher
+  runFile(kind: string): string
+  /** The outcome with what the sandbox has to say about it. */
+  adorn(outcome: Outcome): Outcome
+  /** Its last process is gone. */
+  leave(): void
+}
+
+/** Orders, reports, state, stdout and stderr of a session's shell. */
+const READY_PIPES = 5
+
+/** A folder for the files of one stay, with pipes that have names. */
+interface Prepared {
+  readonly folder: string
+  readonly pipes: readonly Pipe[]
+  /** Pipes go with their launcher. */
+  readonly madeBy: number
+}
+
+export class Sandbox {
+  readonly #parts: SandboxParts
+  readonly #inner: string
+  readonly #builder: RoomBuilder
+  readonly #rooms = new Map<string, Promise<BuiltRoom>>()
+  #prepared: Promise<Prepared> | null = null
+  readonly #told = new Set<string>()
+  readonly #wards = new Map<Ward, BuiltRoom>()
+  /** Settles when nothing stands still any more. */
+  #thawed: Promise<void> = Promise.resolve()
+  /** The room of the engine's own try. */
+  #tried: BuiltRoom | null = null
+  #folders = 0
+  #closed = false
+
+  constructor(parts: SandboxParts) {
+    if (process.platform !== 'linux')
+      throw new ShellError(
+        'SANDBOX_UNAVAILABLE',
+        `There is no sandbox on ${process.platform} yet, so nothing was started`,
+        'Run it on Linux (a container or a virtual machine will do), or leave the sandbox off.',
+      )
+    if (parts.launcher.tier !== 'native')
+      throw new ShellError(
+        'SANDBOX_UNAVAILABLE',
+        'A sandbox needs the native helper of cerith, which cannot be used here',
+        'Build it with a C compiler (npm run build), or install the package that carries it for this machine; see `cerith doctor`.',
+      )
+    this.#parts = parts
+    this.#inner = ensurePrivateDirectory(join(parts.runDir, 'room'))
+    this.#builder = new RoomBuilder(parts, this.#inner)
+  }
+
+  get options(): SandboxOptions {
+    return this.#parts.options
+  }
+
+  /** Variables that every command of the engine's own policy gets. */
+  get environment(): Readonly<Record<string, string>> {
+    return this.#builder.environment(this.options)
+  }
+
+  /** Directories that commands in the rooms of this engine could have written in. */
+  get writable(): readonly string[] {
+    return [...this.#parts.roots, ...(this.options.write ?? [])].map((path) => thisMachine.real(path) ?? path)
+  }
+
+  summary(): SandboxSummary {
+    const { profile, network, writable, hidden, protection } = this.#builder.policy(this.options)
+    return {
+      profile,
+      network,
+      domains: this.options.domains ?? [],
+      writable,
+      hidden: hidden.filter((path) => thisMachine.kind(path) !== null),
+      protected: protection.present,
+      ports: this.options.ports ?? [],
+      warnings: exposedHere(this.options, this.#parts.roots),
+    }
+  }
+
+  /** Everything in the rooms stands still until the returned function is called. */
+  freeze(): () => void {
+    const stopped = new Set<number>()
+    // Twice: what was started while the first list was read is on the second.
+    for (let round = 0; round < 2; round++)
+      for (const ward of this.#wards.keys())
+        for (const pid of processesOf(ward)) {
+          signalProcess(pid, 'SIGSTOP')
+          stopped.add(pid)
+        }
+    let thaw!: () => void
+    const before = this.#thawed
+    const now = new Promise<void>((resolve) => (thaw = resolve))
+    this.#thawed = before.then(() => now)
+    return () => {
+      for (const pid of stopped) signalProcess(pid, 'SIGCONT')
+      thaw()
+    }
+  }
+
+  async #started(start: () => Promise<Ward>, named: boolean, room: () => BuiltRoom): Promise<Ward> {
+    // A command that began now could change what a person is being asked about.
+    await this.#thawed
+    const ward = await start()
+    // While the shell starts, there is time for it.
+    if (named) setImmediate(() => this.#prepareNext())
+    this.#wards.set(ward, room())
+    void ward.gone.then(() => this.#wards.delete(ward))
+    return ward
+  }
+
+  /** `named`: pipes of the stay have names that a shell inside can open. */
+  async enter(asked: Partial<SandboxOptions> | undefined, named: boolean): Promise<Stay> {
+    const options = this.#policyFor(asked)
+    let built = await this.#room(options)
+    const { launcher } = this.#parts
+    let folder: string | null = null
+    let files = 0
+    let pipes = 0
+    // Made by the first file: most commands need none.
+    const place = (): string => {
+      folder ??= `f${++this.#folders}`
+      const path = join(this.#inner, folder)
+      mkdirSync(path, { recursive: true, mode: 0o700 })
+      return path
+    }
+    const ready: Pipe[] = []
+    if (named) {
+      const prepared = await this.#takePrepared()
+      folder = prepared.folder
+      pipes = prepared.pipes.length
+      ready.push(...prepared.pipes)
+    }
+    built.quarantine.enter()
+    let left = false
+    return {
+      get room() {
+        return built.room
+      },
+      get place() {
+        return built.place
+      },
+      get environment() {
+        return built.environment
+      },
+      launcher: {
+        ...launcher,
+        tier: launcher.tier,
+        pid: launcher.pid,
+        get alive() {
+          return launcher.alive
+        },
+        start: (spec) =>
+          this.#started(
+            async () => {
+              const order = (): Promise<Ward> =>
+                launcher.start({
+                  ...spec,
+                  // Rooms have theirs in the environment of the engine; the lower tier is known only now.
+                  ...(built.place.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
+                  inside: {
+                    room: built.room,
+                    ...(folder === null ? {} : { folder }),
+                    groups: built.limits?.groups ?? [],
+                  },
+                })
+              try {
+                return await order()
+              } catch (error) {
+                if (!ShellError.is(error) || error.cause !== ROOM_GONE) throw error
+                // Its holder was killed a moment ago; nothing was done yet, and the pipes are as they were.
+                built.quarantine.leave()
+                built = await this.#room(options)
+                built.quarantine.enter()
+                return order()
+              }
+            },
+            named,
+            () => built,
+          ),
+        ...(named
+          ? {
+              pipeNow: () => ready.shift() ?? null,
+              pipe: async () => ready.shift() ?? launcher.namedPipe(join(place(), `p${++pipes}`)),
+            }
+          : {}),
+      },
+      runFile: (kind) => join(place(), `${kind}${++files}`),
+      adorn: (outcome) => adorned(outcome, built, this.options, this.#told, this.#parts.tries.news.splice(0)),
+      leave: () => {
+        if (left) return
+        left = true
+        built.quarantine.leave()
+        for (const pipe of ready.splice(0)) pipe.release()
+        const path = folder === null ? null : join(this.#inner, folder)
+        // Closing a session does not wait for the removal; what is left goes with the engine's directory.
+        if (path !== null) setImmediate(() => rmSync(path, { recursive: true, force: true }))
+      },
+    }
+  }
+
+  /**
+   * The next session's pipes are made while this one's shell starts: a start waits for no way to the launcher and back.
+   */
+  async #takePrepared(): Promise<Prepared> {
+    const waiting = this.#prepared
+    this.#prepared = null
+    const prepared = await waiting?.catch(() => null)
+    return prepared?.madeBy === this.#parts.launcher.pid ? prepared : this.#prepare()
+  }
+
+  #prepareNext(): void {
+    if (this.#prepared || this.#closed) return
+    this.#prepared = this.#prepare()
+    this.#prepared.catch(() => {}) // The next session makes its own.
+  }
+
+  async #prepare(): Promise<Prepared> {
+    const folder = `f${++this.#folders}`
+    const path = join(this.#inner, folder)
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    // All at once: each alone would be a way to the launcher and back.
+    const asked = Array.from({ length: READY_PIPES }, (_, at) =>
+      this.#parts.launcher.namedPipe(join(path, `p${at + 1}`)),
+    )
+    return { folder, pipes: await Promise.all(asked), madeBy: this.#parts.launcher.pid }
+  }
+
+  /** Rooms end with their last process; what no process needs any more ends now. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const building of this.#rooms.values()) {
+      const built = await building.catch(() => null)
+      if (built) this.#end(built)
+    }
+    this.#rooms.clear()
+  }
+
+  #end(built: BuiltRoom): void {
+    built.quarantine.lookLast()
+    built.proxy?.close()
+    built.limits?.close()
+    if (built.room.alive) this.#parts.launcher.closeRoom(built.room)
+  }
+
+  /** The room of a try is built before a directory is looked for: it may be in the layer alone. */
+  async prepared(): Promise<void> {
+    const built = await this.#room(this.options)
+    if (built.tried) this.#tried = built
+  }
+
+  /** Where a path of the room can be looked at from outside. */
+  seen(path: string): string {
+    return this.#tried?.room.alive ? `/proc/${this.#tried.room.holderPid}/root${path}` : path
+  }
+
+  /** Commands that live in the room of a try. */
+  livesIn(id: string): Ward[] {
+    return [...this.#wards].flatMap(([ward, { tried }]) => (tried?.record.id === id ? [ward] : []))
+  }
+
+  /** Ends the room of a try; the next command builds another. */
+  async vacate(id: string): Promise<void> {
+    for (const [key, building] of this.#rooms) {
+      const built = await building.catch(() => null)
+      if (built?.tried?.record.id !== id) continue
+      this.#rooms.delete(key)
+      this.#end(built)
+    }
+  }
+
+  #policyFor(asked: Partial<SandboxOptions> | undefined): SandboxOptions {
+    if (!asked) return this.options
+    if (this.options.profile === 'off') return { ...asked, profile: asked.profile ?? 'workspace' }
+    if (this.options.try)
+      throw new ShellError(
+        'BAD_REQUEST',
+        'Bad request: in a try every call has the sandbox of its engine, because all of them see the same layer',
+        'Leave `sandbox` out, or create another engine.',
+      )
+    const looser = looserThan(this.options, asked)
+    if (looser.length > 0)
+      throw new ShellError(
+        'BAD_REQUEST',
+        `A call may only tighten the sandbox of its engine; this would loosen: ${looser.join(', ')}`,
+        'Leave it out, or create an engine with that sandbox.',
+      )
+    return tightened(this.options, asked)
+  }
+
+  #room(options: SandboxOptions): Promise<BuiltRoom> {
+    const key = JSON.stringify(options)
+    const known = this.#rooms.get(key)
+    const building = known ? known.then((built) => this.#current(built, options)) : this.#builder.build(options)
+    this.#rooms.set(key, building)
+    building.catch(() => this.#rooms.delete(key))
+    return building
+  }
+
+  /** A room of its own time: what the person made since it was left is protected in the next one. */
+  async #current(built: BuiltRoom, options: SandboxOptions): Promise<BuiltRoom> {
+    if (built.room.alive && !built.quarantine.isOutdated()) return built
+    if (built.room.alive) this.#end(built)
+    return this.#builder.build(options)
+  }
+}
