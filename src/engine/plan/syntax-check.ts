@@ -10,11 +10,13 @@ export async function syntaxErrorOutcome(plan: Plan, services: Services): Promis
   const startedAt = performance.now()
   const message = await syntaxErrorOf(plan.command, services.bash.path)
   if (message === null) return null
+  const told = services.secrets.mask(message)
+  const isMerged = plan.request.streams === 'merged' || Boolean(plan.request.pty)
   return endedOutcome({
     end: { kind: 'exit', code: 2 },
     stdout: '',
-    stderr: services.secrets.mask(message),
-    output: null,
+    stderr: isMerged ? '' : told,
+    output: isMerged ? told : null,
     truncated: false,
     omittedBytes: 0,
     outputFile: null,

@@ -88,7 +88,7 @@ export class LiveSession implements Session {
       await call?.outcome.catch(() => {})
     },
   }
-  #usualSite: CallSite | null = null
+  #sameSite: CallSite | null = null
   /** Where its shells live in a sandbox; null before the first of them, and where there is none. */
   #stay: Stay | null = null
   #calls = 0
@@ -344,7 +344,7 @@ export class LiveSession implements Session {
     this.#turns += 1
     this.#quickCall = call
     this.#begin()
-    void new QuickCall(known, request, call, (this.#usualSite ??= this.#site([])), () => {
+    void new QuickCall(known, request, call, this.#site, () => {
       this.#turns -= 1
       this.#quickCall = null
       this.#end()
@@ -355,6 +355,16 @@ export class LiveSession implements Session {
   }
 
   async #take(request: RunRequest, call: Call, leave: () => void): Promise<void> {
+    try {
+      await this.#do(request, call, leave)
+    } catch (error) {
+      // It tells nothing, so the next call does.
+      this.#news.push(...call.notes.splice(0))
+      throw error
+    }
+  }
+
+  async #do(request: RunRequest, call: Call, leave: () => void): Promise<void> {
     if (this.#closed)
       throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
@@ -363,7 +373,8 @@ export class LiveSession implements Session {
     if (request?.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
-    const notes = [...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null)]
+    const { notes } = call
+    notes.push(...this.#news.splice(0), ...this.#directory.check(memory, this.#shell?.alive ? this.#shell : null))
     await this.#enterDirectory(notes)
     const judged = (): Promise<Plan> =>
       planRun(
@@ -378,6 +389,8 @@ export class LiveSession implements Session {
       plan = await judged()
     }
     const stopped = await passGate(plan, this.#services)
+    // Bash could not read it: that is a status too.
+    if (stopped?.exitCode) this.noteStatus(stopped.exitCode)
     if (stopped) return call.settle(stopped)
     if (request.pty) return this.#parts.onTerminal(plan, call, this)
     const delivered = await deliverCommand(plan, this.#services)
@@ -387,7 +400,7 @@ export class LiveSession implements Session {
     try {
       let outcome: Outcome | null | typeof NEVER_BEGUN = NEVER_BEGUN
       for (let tries = 0; outcome === NEVER_BEGUN && tries < MOST_TRIES; tries++)
-        outcome = await runInShell(await this.#ready(notes), plan, delivered, call, this.#site(notes))
+        outcome = await runInShell(await this.#ready(notes), plan, delivered, call, this.#site)
       if (outcome === NEVER_BEGUN)
         throw new ShellError(
           'SPAWN_FAILED',
@@ -413,13 +426,12 @@ export class LiveSession implements Session {
     this.#planDump()
   }
 
-  #site(notes: readonly Note[]): CallSite {
-    return {
+  get #site(): CallSite {
+    return (this.#sameSite ??= {
       name: this.name,
       services: this.#services,
       memory: this.#memory,
       promote: this.#parts.promote,
-      notes,
       initialNames: () => this.initialNames,
       again: (request, call) => this.#take(request, call, () => {}),
       repeatable: (plan, given) => this.#quick.learn(plan, given, this.#memory),
@@ -427,7 +439,7 @@ export class LiveSession implements Session {
         this.#shell = null
         this.#restarts += 1
       },
-    }
+    })
   }
 
   /** The live shell, or its successor with the last state. */

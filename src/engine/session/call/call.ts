@@ -47,7 +47,6 @@ export interface CallSite {
   readonly services: Services
   readonly memory: SessionMemory
   readonly promote: Promote | null
-  readonly notes: readonly Note[]
   /** The names of the environment that every shell of the session starts with. */
   initialNames(): readonly string[]
   /** The same line, and the same file, do the command again as long as nothing about the shell changes. */
@@ -221,7 +220,7 @@ export async function followInShell(
           if (memory.state) memory.cwd = utf8(memory.state.cwd)
           memory.last = { status: outcome.exitCode ?? 130, argument: '', stages: [outcome.exitCode ?? 130] }
         }
-        call.settle({ ...outcome, session: site.name, cwd: memory.cwd, notes: [...outcome.notes, ...site.notes] })
+        call.settle({ ...outcome, session: site.name, cwd: memory.cwd })
       },
       (error: unknown) => call.fail(error),
     )
@@ -365,7 +364,7 @@ export async function followInShell(
     output,
     report,
     end,
-    notes: [...notes, ...site.notes],
+    notes,
     startedAt,
     memory,
     session: site.name,
