@@ -1,16 +1,32 @@
 /** Pipes from the launcher, with the engine's ends opened. */
 import { ShellError } from '../../contract/errors.js'
-import type { Pipe } from '../../os/helper/launcher.js'
+import { LOST_AT_START, type Pipe } from '../../os/helper/launcher.js'
 import { closeQuietly } from '../../os/files/quietly.js'
 import type { Services } from './services.js'
 
 type Ends = 'read' | 'write' | null
 
+/**
+ * What a launcher prepares for a command that has not begun is prepared again by its successor,
+ * where something kills the launcher meanwhile.
+ */
+export async function prepared<T>({ state }: Services, prepare: () => Promise<T>): Promise<T> {
+  try {
+    return await prepare()
+  } catch (error) {
+    if ((error as Error).cause !== LOST_AT_START || state.closed) throw error
+    return prepare()
+  }
+}
+
+type Taken<T> = { [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }
+
 /** Pipes with our ends open, all of them or none: out of descriptors, nothing is left half done. */
-export async function takePipes<T extends Record<string, Ends>>(
-  services: Services,
-  wanted: T,
-): Promise<{ [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }> {
+export function takePipes<T extends Record<string, Ends>>(services: Services, wanted: T): Promise<Taken<T>> {
+  return prepared(services, () => takeAll(services, wanted))
+}
+
+async function takeAll<T extends Record<string, Ends>>(services: Services, wanted: T): Promise<Taken<T>> {
   const taken: Record<string, Pipe | null> = {}
   const opened: number[] = []
   try {
@@ -25,7 +41,7 @@ export async function takePipes<T extends Record<string, Ends>>(
     // The launcher goes away while the engine closes, and its pipes with it.
     throw services.state.closed ? new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.') : error
   }
-  return taken as { [K in keyof T]: null extends T[K] ? Pipe | null : Pipe }
+  return taken as Taken<T>
 }
 
 export async function takePipe(services: Services): Promise<Pipe> {

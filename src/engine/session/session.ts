@@ -11,6 +11,7 @@ import { buildEnvironment } from '../../env/filter.js'
 import { nearestExisting } from '../../os/files/paths.js'
 import { processesOf } from '../../os/helper/processes.js'
 import { commandLine, isAlive } from '../../os/process/proc.js'
+import { prepared } from '../services/pipes.js'
 import { within } from '../services/within.js'
 import { auditOutcome } from '../call/audit.js'
 import { Call } from '../call/call.js'
@@ -465,7 +466,7 @@ export class LiveSession implements Session {
       this.#stay?.leave()
       this.#stay = await this.#services.sandbox.enter(undefined, true)
     }
-    const shell = await SessionShell.start(this.#services, this.#initialEnv, cwd)
+    const shell = await prepared(this.#services, () => SessionShell.start(this.#services, this.#initialEnv, cwd))
     this.#shell = shell
     memory.forNewShell()
     memory.holdings.begin()

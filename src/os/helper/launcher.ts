@@ -257,6 +257,12 @@ export const ROOM_GONE = 'room is gone'
 /** The cause of a start that failed because its watcher was destroyed at once, e.g. by the command itself. */
 export const LOST_AT_START = 'lost at start'
 
+export function lostAtStart(): ShellError {
+  return new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.', {
+    cause: LOST_AT_START,
+  })
+}
+
 /** Said with a result when the watcher of the command had to be continued before it could end it. */
 export const STOPPED_NOTE =
   'The process that watches the command had been stopped (SIGSTOP); it was continued to end the command.'

@@ -12,8 +12,8 @@ import { createRoomOrders } from './rooms.js'
 import { describeStart } from './start.js'
 import { overOf, usageOf } from './usage.js'
 import {
-  LOST_AT_START,
   LOST_EXIT,
+  lostAtStart,
   startError,
   type Launcher,
   type LaunchSpec,
@@ -90,6 +90,20 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     () => updateHold(),
   )
 
+  /** A pipe whose launcher was killed, perhaps before this process is told: the next pipe comes from another launcher. */
+  const openEnd = (path: string, flags: number): number => {
+    try {
+      return openSync(path, flags)
+    } catch (error) {
+      if (isAlive(launcherPid)) throw error
+      closed = true
+      ready.length = 0
+      throw endedError()
+    }
+  }
+  /** Why a launcher does nothing more: the engine has closed it, or something has killed it. */
+  const endedError = (): ShellError => (orders.writableEnded ? closedError() : lostAtStart())
+
   class HelperPipe implements Pipe {
     #read = -1
     #write = -1
@@ -102,11 +116,11 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     ) {}
     readEnd(): number {
       // O_NONBLOCK on our own open file description only: the command's end stays an ordinary blocking pipe.
-      if (this.#read < 0) this.#read = openSync(this.readPath, constants.O_RDONLY | constants.O_NONBLOCK)
+      if (this.#read < 0) this.#read = openEnd(this.readPath, constants.O_RDONLY | constants.O_NONBLOCK)
       return this.#read
     }
     writeEnd(): number {
-      if (this.#write < 0) this.#write = openSync(this.writePath, constants.O_WRONLY | constants.O_NONBLOCK)
+      if (this.#write < 0) this.#write = openEnd(this.writePath, constants.O_WRONLY | constants.O_NONBLOCK)
       return this.#write
     }
     release(): void {
@@ -222,11 +236,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   const lose = (id: number): void => {
     const waiter = waiting.get(id)
     waiting.delete(id)
-    waiter?.reject(
-      new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.', {
-        cause: LOST_AT_START,
-      }),
-    )
+    waiter?.reject(lostAtStart())
     const ward = wards.get(id)
     wards.delete(id)
     ward?.settleExit(LOST_EXIT)
@@ -244,8 +254,8 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     // Its pipes went with it.
     ready.length = 0
     announce?.(new Error('the helper ended at once'))
-    for (const waiter of pipeWaiters.splice(0)) waiter.reject(closedError())
-    rooms.lose(closedError())
+    for (const waiter of pipeWaiters.splice(0)) waiter.reject(endedError())
+    rooms.lose(endedError())
     for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
     updateHold()
   })
@@ -289,7 +299,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   const pipe = (): Promise<Pipe> => {
     const at = ready.shift()
     if (at) return Promise.resolve(at)
-    if (closed || orders.writableEnded) return Promise.reject(closedError())
+    if (closed || orders.writableEnded) return Promise.reject(endedError())
     send('p', [['count', 1]])
     return new Promise((resolve, reject) => {
       const waiter = {
@@ -327,7 +337,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     pipe,
     pipeNow: () => ready.shift() ?? null,
     start(spec) {
-      if (closed || orders.writableEnded) return Promise.reject(closedError())
+      if (closed || orders.writableEnded) return Promise.reject(endedError())
       const id = nextId++
       return new Promise((resolve, reject) => {
         const heard = unlessSilent((error) => {
@@ -350,10 +360,10 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         send('S', describeStart(id, spec))
       })
     },
-    namedPipe: (path) => (closed ? Promise.reject(closedError()) : rooms.namedPipe(path)),
-    room: (order) => (closed ? Promise.reject(closedError()) : rooms.room(order)),
+    namedPipe: (path) => (closed ? Promise.reject(endedError()) : rooms.namedPipe(path)),
+    room: (order) => (closed ? Promise.reject(endedError()) : rooms.room(order)),
     closeRoom: (room) => rooms.closeRoom(room),
-    publish: (room, port) => (closed ? Promise.reject(closedError()) : rooms.publish(room, port)),
+    publish: (room, port) => (closed ? Promise.reject(endedError()) : rooms.publish(room, port)),
     hold() {
       holds += 1
       updateHold()

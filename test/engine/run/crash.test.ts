@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Engine } from '../../../src/index.js'
+import { processFacts } from '../../../src/os/process/proc.js'
 import { ESCAPES } from '../../fixtures/escapes.js'
 import { isAlive, processesNamed, temporaryFolder, testEngine, uniqueSeconds, until } from '../harness.js'
 
@@ -132,7 +134,6 @@ describe('a launcher that is killed from outside', () => {
     const session = await engine.session()
     await session.run({ command: 'x=5; cd /tmp' })
     await until(async () => (await session.info()).leftovers.length === 0)
-    const { processFacts } = await import('../../../src/os/process/proc.js')
     const running = engine.stream({ command: 'echo up; sleep 60' })
     for await (const chunk of running) if (chunk.text.includes('up')) break
     // Output and the report of the start come through different pipes: the pid may be known a moment after the first output.
@@ -144,6 +145,29 @@ describe('a launcher that is killed from outside', () => {
     expect(lost.notes.map(({ text }) => text).join(' ')).toContain('destroyed from outside')
     expect((await engine.run({ command: 'echo next' })).stdout).toBe('next\n')
     expect((await session.run({ command: 'echo again' })).stdout).toBe('again\n')
+  })
+})
+
+describe('a launcher whose death this process has not been told of yet', () => {
+  const killUnseen = async (engine: Engine): Promise<void> => {
+    const launcher = Number((await engine.run({ command: 'ps -o ppid= -p $PPID' })).stdout)
+    process.kill(launcher, 'SIGKILL')
+    // Without a turn of the event loop.
+    while ((processFacts(launcher)?.state ?? 'Z') !== 'Z');
+  }
+
+  test('a run, a session and its successor start all the same', async () => {
+    const engine = await testEngine()
+    for (let round = 0; round < 3; round++) {
+      await killUnseen(engine)
+      expect((await engine.run({ command: 'echo ran' })).stdout).toBe('ran\n')
+      await killUnseen(engine)
+      const session = await engine.session(`s${round}`)
+      expect((await session.run({ command: 'x=1; echo in a session' })).stdout).toBe('in a session\n')
+      await killUnseen(engine)
+      await until(async () => (await session.info()).pid === null)
+      expect((await session.run({ command: 'echo $x' })).stdout).toBe('1\n')
+    }
   })
 })
 
