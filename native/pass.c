@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_ROUNDS = 64, BLOCK = 1 << 20 };
+enum { MOST_ROUNDS = 64, BLOCK = 1 << 20, NAP_US = 100 };
 
 static int target = -1;
 static bool full;   /* the reader is behind: the command waits for it */
@@ -20,6 +20,8 @@ bool begin_passing(const char *path) {
   struct stat file;
   target = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (target >= 0 && (fstat(target, &file) != 0 || !S_ISFIFO(file.st_mode))) end_passing();
+  /* A small pipe has three processes take turns for each 64 KiB; where it may not grow it stays as it is. */
+  if (target >= 0) fcntl(target, F_SETPIPE_SZ, BLOCK);
   full = false;
   moved = 0;
   return target >= 0;
@@ -34,6 +36,8 @@ long long end_passing(void) {
 struct pollfd passing_wait(int from) { return (struct pollfd){full ? target : from, full ? POLLOUT : POLLIN, 0}; }
 
 const char *pass_some(int from) {
+  /* The first write after a pause wakes us: the command gets time for the next ones, or each costs a turn of ours. */
+  if (!full) usleep(NAP_US);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     ssize_t got = splice(from, NULL, target, NULL, BLOCK, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
     if (got > 0) { moved += got; continue; }
