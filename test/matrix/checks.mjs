@@ -1,7 +1,7 @@
 // What must be true on every machine, by the package as it is installed there. Runs inside a cell; prints one line of JSON per check.
 //   node checks.mjs FOLDER [BASH]     FOLDER holds node_modules/cerith
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -10,23 +10,23 @@ const packageDir = join(folder, 'node_modules', 'cerith')
 const home = mkdtempSync(join(folder, 'home-'))
 const env = { ...process.env, HOME: home, CERITH_HOME: join(home, 'state') }
 const { createEngine } = await import(pathToFileURL(join(packageDir, 'dist/index.js')).href)
-const engine = await createEngine({
-  cwd: home,
-  stateDir: join(home, 'state'),
-  ...(bash ? { bash } : {}),
-}).catch((error) => {
+const ofBash = bash ? { bash } : {}
+const WORKSPACE = { profile: 'workspace' }
+const engine = await createEngine({ cwd: home, stateDir: join(home, 'state'), ...ofBash }).catch((error) => {
   console.log(JSON.stringify({ name: 'an engine is made', ok: false, why: `${error.code ?? ''} ${error.message}` }))
   process.exit(1)
 })
 
 const session = await engine.session('matrix')
+/** Without its native helper. */
+const isLower = process.env['LOWER_TIER'] === '1'
 const run = (command, more = {}) => engine.run({ command, ...more })
 const say = (command, more = {}) => session.run({ command, ...more })
 /** One that has ended and is never waited for has ended: the first process of a cell may be Node, which takes no orphans. */
 const alive = (pid) => {
   try {
     process.kill(pid, 0)
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    return !existsSync('/proc/self') || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch {
     return false
   }
@@ -41,9 +41,10 @@ const CHECKS = {
   'the shell of a session is known': async () => {
     const { stdout } = await say('echo $BASH_VERSION $$')
     const [version, pid] = stdout.trim().split(' ')
-    const builtin = readFileSync(`/proc/${pid}/maps`, 'utf8').includes('cerith-bash')
+    const builtin = existsSync('/proc/self') && readFileSync(`/proc/${pid}/maps`, 'utf8').includes('cerith-bash')
     const runtime = `${process.versions.bun ? `Bun ${process.versions.bun}` : `Node ${process.versions.node}`} ${process.arch}`
-    return { about: `${runtime}, bash ${version}, ${builtin ? 'with' : 'without'} the builtin`, ok: Number(pid) > 0 }
+    const helper = isLower ? 'lower tier' : `helper ${builtin ? 'and' : 'without'} builtin`
+    return { about: `${runtime}, bash ${version}, ${helper}`, ok: Number(pid) > 0 }
   },
   'a run has output and an exit code': async () => {
     const { stdout, stderr, exitCode, status } = await run('echo out; echo err >&2; exit 3')
@@ -138,10 +139,24 @@ const CHECKS = {
     return { ok: true }
   },
   'a terminal, or words why there is none': async () => {
-    if (process.env['CERITH_HELPER'] === 'none')
-      return { ok: (await run('tty', { pty: true }).catch(({ code }) => code)) === 'PTY_UNAVAILABLE' }
-    const { output, status } = await run('test -t 0 && test -t 1 && stty size', { pty: { cols: 77, rows: 11 } })
-    return { status, output, ok: output?.trim() === '11 77' }
+    const pty = { cols: 77, rows: 11 }
+    const { output, code } = await run('test -t 0 && test -t 1 && stty size', { pty }).catch((error) => error)
+    return { output, code, ok: isLower ? code === 'PTY_UNAVAILABLE' : output?.trim() === '11 77' }
+  },
+  'a sandbox confines, or nothing is started': async () => {
+    const outside = join(folder, 'outside')
+    const command = `echo in > inside; cat inside; echo out > ${outside} || echo kept`
+    const { stdout, code, sandbox } = await createEngine({
+      cwd: home,
+      stateDir: `${home}/walled`,
+      sandbox: WORKSPACE,
+      ...ofBash,
+    })
+      .then((walled) => walled.run({ command }).finally(() => walled.close()))
+      .catch((error) => error)
+    const about = stdout === 'in\nkept\n' ? 'sandbox' : 'no sandbox'
+    const ok = !existsSync(outside) && (about === 'sandbox' || code === 'SANDBOX_UNAVAILABLE')
+    return { about, stdout, code, sandbox, ok }
   },
   'a job is started, read, waited for': async () => {
     const job = await engine.start({ command: 'echo first; sleep 0.2; echo second; exit 4' })

@@ -13,16 +13,17 @@ const ARCHIVES = {
   ubuntu: 'http://archive.ubuntu.com/ubuntu',
 }
 
-/** Unpacks the named packages of one release into a folder; answers the folder. Throws with a word when they cannot be had. */
+/** Unpacks the packages of one release into a folder (by name, or the newest of a pattern); answers the folder. Throws with a word when they cannot be had. */
 export async function unpack({ archive, suite, arch = 'amd64', names }) {
-  const folder = join(cache, `${suite}-${arch}-${names.join('+').slice(0, 60)}`)
+  const digest = createHash('sha256').update(names.join()).digest('hex').slice(0, 12)
+  const folder = join(cache, `${suite}-${arch}-${digest}`)
   if (existsSync(folder)) return folder
   const list = await packagesOf(archive, suite, arch)
   const staging = `${folder}.${process.pid}`
   mkdirSync(staging, { recursive: true, mode: 0o755 })
   for (const name of names) {
-    const about = list.get(name)
-    if (!about) throw new Error(`${suite} has no package ${name}`)
+    const about = typeof name === 'string' ? list.get(name) : [...list].findLast(([each]) => name.test(each))?.[1]
+    if (!about) throw new Error(`${suite} has no package ${String(name)}`)
     const bytes = await download(`${ARCHIVES[archive]}/${about.file}`)
     if (createHash('sha256').update(bytes).digest('hex') !== about.sha256) throw new Error(`${name} arrived damaged`)
     const file = join(staging, 'package.deb')
@@ -51,7 +52,7 @@ async function packagesOf(archive, suite, arch) {
   return list
 }
 
-async function download(url) {
+export async function download(url) {
   const response = await fetch(url, { signal: AbortSignal.timeout(120_000) }).catch((error) => ({ ok: false, error }))
   if (!response.ok) throw new Error(`${url} cannot be fetched (${response.status ?? response.error.message})`)
   return Buffer.from(await response.arrayBuffer())

@@ -21,7 +21,9 @@ const TOOLS = [['patchelf', 'patchelf']]
 const EMULATORS = [
   ['qemu-system-aarch64', 'qemu-system-arm'],
   ['qemu-aarch64-static', 'qemu-user-static'],
+  ['qemu-system-riscv64', 'qemu-system-misc'],
   ['cpio', 'cpio'],
+  ['musl-gcc', 'musl-tools'],
 ]
 installDebianPackages(quick ? TOOLS : [...TOOLS, ...EMULATORS])
 ensure()
@@ -34,7 +36,7 @@ for (const cell of cells) {
   rows.push(row)
   console.log(`${row.state.padEnd(8)} ${cell.name.padEnd(14)} ${row.words}`)
 }
-if (cells.length === CELLS.length && rows.every(({ state }) => state !== 'failed')) writeTable(rows)
+writeTable(rows.filter(({ state }) => state === 'ok' || state === 'refused'))
 process.exitCode = rows.some(({ state }) => state === 'failed') ? 1 : 0
 
 /** Packed with the helpers of all processors, as `npm publish` would; `--quick` takes those that are built. */
@@ -66,7 +68,7 @@ async function tryCell(cell) {
     const checks = made.whole ? [] : [join(folder, 'checks.mjs'), folder, ...(made.bash ? [made.bash] : [])]
     const words = [...made.argv.slice(1), ...checks]
     const env = { ...process.env, ...made.env }
-    const { stdout, stderr, error } = spawnSync(made.argv[0], words, { encoding: 'utf8', env, timeout: 1_200_000 })
+    const { stdout, stderr, error } = spawnSync(made.argv[0], words, { encoding: 'utf8', env, timeout: 3_000_000 })
     const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
     const results = lines.map((line) => JSON.parse(line))
     if (cell.refuses) {
@@ -85,18 +87,22 @@ async function tryCell(cell) {
         state: 'failed',
         words: [...failed.map((one) => JSON.stringify(one)), error?.message, stderr].join('\n  '),
       }
-    const about = results.find(({ about: each }) => each)?.about ?? ''
-    return { cell, state: 'ok', words: `${results.length} checks. ${about}` }
+    const about = results.map(({ about: each }) => each).filter(Boolean)
+    return { cell, state: 'ok', words: `${results.length} checks. ${about.join(', ')}` }
   } finally {
     made.clean?.()
   }
 }
 
+/** The rows of these cells anew; those of cells that were not tried now stay as they were seen last. */
 function writeTable(rows) {
   const page = join(root, 'docs/platforms.md')
-  const table = rows.map(({ cell, state, words }) => `| ${cell.name} | ${state} | ${words.replaceAll('|', '\\|')} |`)
-  const text = ['| machine | | what was seen |', '|---|---|---|', ...table].join('\n')
   const [before, rest] = readFileSync(page, 'utf8').split('<!-- matrix -->\n')
-  const after = rest.slice(rest.indexOf('<!-- /matrix -->'))
-  writeFileSync(page, `${before}<!-- matrix -->\n${text}\n${after}`)
+  const [old, after] = rest.split('<!-- /matrix -->')
+  const table = new Map(old.split('\n').map((line) => [/^\| (.*?) \|/.exec(line)?.[1], line]))
+  for (const { cell, state, words } of rows)
+    table.set(cell.name, `| ${cell.name} | ${state} | ${words.replaceAll('|', '\\|')} |`)
+  const lines = CELLS.map(({ name }) => table.get(name)).filter(Boolean)
+  const text = ['| machine | | what was seen |', '|---|---|---|', ...lines].join('\n')
+  writeFileSync(page, `${before}<!-- matrix -->\n${text}\n<!-- /matrix -->${after}`)
 }

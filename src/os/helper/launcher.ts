@@ -151,8 +151,8 @@ export interface Ward {
   readonly pid: number
   readonly pgid: number
   readonly wardenPid: number
-  /** On the lower tier one process watches all commands. */
-  readonly sharesWarden: boolean
+  /** What everything that it starts carries on the lower tier, where one process watches all commands. */
+  readonly mark: string | null
   /** The first process of the command's own ids, in a room: no process of the command's. */
   readonly initPid: number | null
   readonly wardenStart: string
@@ -192,7 +192,7 @@ export interface Ward {
 }
 
 export interface Launcher {
-  /** `native`: nothing escapes; `plain`: groups, the process tree and an environment mark. */
+  /** `native`: nothing escapes; `plain`: groups, the process tree and marks that are inherited. */
   readonly tier: 'native' | 'plain'
   readonly pid: number
   /** False once it has ended. */
@@ -269,7 +269,7 @@ export const STOPPED_NOTE =
 
 /** What a kill on the lower tier cannot promise; said with the result. */
 export const PLAIN_TIER_CAVEAT =
-  'This machine runs cerith without its native helper: a daemon that cleared its environment may have escaped the kill.'
+  'This machine runs cerith without its native helper: a daemon that dropped everything it inherited may have escaped the kill.'
 
 /** What to do about a system error at a start. */
 export function startHint(errno: string): string {

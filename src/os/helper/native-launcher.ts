@@ -170,7 +170,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       case 's': {
         const waiter = waiting.get(id)
         waiting.delete(id)
-        const ward = createWard(id, fields, tier, send, (pid) => [launcherPid, pid].map(wake).includes(true))
+        const ward = createWard(id, fields, send, (pid) => [launcherPid, pid].map(wake).includes(true))
         wards.set(id, ward)
         // The call was given up meanwhile: its command must not run.
         if (!waiter) ward.kill({ signal: 9, graceMs: 0, why: 'close' })

@@ -6,7 +6,7 @@ import { ShellError } from '../../contract/errors.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
 import { descendantsOf, processFacts, signalProcess } from '../process/proc.js'
 import { hex, limitFields, maskField } from './start.js'
-import { startHint, type Launcher, type LeaderExit, type Passed, type Ward } from './launcher.js'
+import { startHint, type LeaderExit, type Passed, type Ward } from './launcher.js'
 
 export interface LiveWard extends Ward {
   endAsked: boolean
@@ -21,7 +21,6 @@ export interface LiveWard extends Ward {
 export function createWard(
   id: number,
   fields: Readonly<Record<string, string>>,
-  tier: Launcher['tier'],
   send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void,
   wakeIfStopped: (pid: number) => boolean,
 ): LiveWard {
@@ -40,7 +39,7 @@ export function createWard(
     pid: Number(fields['pid']),
     pgid: Number(fields['pid']),
     wardenPid: Number(fields['warden']),
-    sharesWarden: tier === 'plain',
+    mark: fields['mark'] ?? null,
     initPid: Number(fields['init'] ?? 0) || null,
     wardenStart: fields['warden_start'] ?? '',
     leaderStart: fields['leader_start'] ?? '',

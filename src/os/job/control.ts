@@ -46,7 +46,7 @@ export function processesUnder(id: string, started: StartRecord): number[] {
   if (!isAlive(started.warden, started.wardenStart)) return []
   if (!keepsOne(started)) return strayProcesses(id, started).map(({ pid }) => pid)
   const { pid, leaderStart, warden, init } = started
-  return processesOf({ pid, leaderStart, wardenPid: warden, initPid: init, sharesWarden: false })
+  return processesOf({ pid, leaderStart, wardenPid: warden, initPid: init, mark: null })
 }
 
 /** Whether something that the job started is still there after its leader. */

@@ -1,4 +1,5 @@
-/** Looks at processes through /proc. A pid names a process only together with its start time; a zombie is not alive. */
+/** Looks at processes through /proc, or `ps` where there is none. A pid names a process only together with its start time; a zombie is not alive. */
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 
@@ -14,7 +15,7 @@ export interface ProcessFacts {
   readonly name: string
 }
 
-/** False where there is no /proc (macOS): callers fall back to signals and groups. */
+/** False where there is no /proc (macOS): there `ps` is asked, and what only /proc knows is not known. */
 export const hasProc: boolean = (() => {
   try {
     readFileSync('/proc/self/stat')
@@ -39,6 +40,7 @@ export function checkProc(): void {
  * By its first thread, whose file tells the same: emulators (qemu) make up what a process reads in the file of its own.
  */
 export function processFacts(pid: number): ProcessFacts | null {
+  if (!hasProc) return askPs().find((one) => one.pid === pid) ?? null
   let text: string
   try {
     text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1')
@@ -73,7 +75,24 @@ export function isAlive(pid: number, start?: string): boolean {
   return facts !== null && facts.state !== 'Z' && facts.state !== 'X' && (start === undefined || facts.start === start)
 }
 
+/** Sessions are not told by the `ps` of macOS and the BSDs, and start times only to the second. */
+function askPs(): ProcessFacts[] {
+  const columns = 'pid=,ppid=,pgid=,stat=,lstart=,ucomm='
+  const { stdout } = spawnSync('ps', ['-axo', columns], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+  })
+  const line = /^ *(\d+) +(\d+) +(\d+) +(\S)\S* +(\S+ +\S+ +\S+ +\S+ +\S+) +(.*?) *$/gm
+  return [...(stdout ?? '').matchAll(line)].map(([, pid, parent, group, state = '?', start = '', name = '']) => {
+    return { pid: Number(pid), parent: Number(parent), group: Number(group), session: 0, start, state, name }
+  })
+}
+
 export function childrenOf(pid: number): number[] {
+  if (!hasProc)
+    return askPs()
+      .filter(({ parent }) => parent === pid)
+      .map((one) => one.pid)
   const found: number[] = []
   try {
     for (const task of readdirSync(`/proc/${pid}/task`)) {
@@ -103,6 +122,7 @@ export function descendantsOf(pid: number): number[] {
 }
 
 export function allProcesses(): ProcessFacts[] {
+  if (!hasProc) return askPs()
   const found: ProcessFacts[] = []
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue
@@ -117,14 +137,22 @@ export function allProcesses(): ProcessFacts[] {
  * group, session and parent behind.
  */
 export function processesMarked(mark: string): ProcessFacts[] {
-  return allProcesses().filter(({ pid, state }) => {
-    if (state === 'Z' || state === 'X' || pid === process.pid) return false
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark)
-    } catch {
-      return false
-    }
-  })
+  return allProcesses().filter(
+    ({ pid, state }) => state !== 'Z' && state !== 'X' && pid !== process.pid && hasVariable(pid, mark),
+  )
+}
+
+function hasVariable(pid: number, text: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(text)
+  } catch {
+    return false
+  }
+}
+
+/** The file that the plain helper opens for a command under this number, or the variable, is inherited by what it starts. */
+export function isMarked(pid: number, mark: string): boolean {
+  return linkOf(pid, 'fd/97') === `${mark} (deleted)` || hasVariable(pid, `CERITH_WARD=${mark}`)
 }
 
 /** The command line as `ps` shows it, or the name in brackets. */

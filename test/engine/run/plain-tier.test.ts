@@ -6,8 +6,10 @@ import { ESCAPES } from '../../fixtures/escapes.js'
 import { makeGate } from '../../fixtures/gate.js'
 import { processesNamed, testEngine, uniqueSeconds, until } from '../harness.js'
 
-/** The one way to leave that only a subreaper sees: parents gone, group and session new, environment empty. */
-const OUT_OF_REACH = new Set(['F05'])
+/** The one way to leave that only a subreaper sees: parents gone, group and session new, environment empty, files closed. */
+const OUT_OF_REACH = (seconds: string): string =>
+  `env -i perl -MPOSIX -e 'exit if fork; setsid; exit if fork; POSIX::close($_) for 3..255; exec "sleep", "${seconds}"'`
+const DOUBLE_FORK = ['', 'a double fork by the shell', (s: string) => `(setsid sleep ${s} &)`] as const
 
 describe('the lower tier, without native code', () => {
   test('runs commands with real pipes, separate or merged, with input and exit codes', async () => {
@@ -24,18 +26,35 @@ describe('the lower tier, without native code', () => {
     await expect(engine.run({ command: 'true', cwd: '/no/such' })).rejects.toMatchObject({ code: 'CWD_NOT_FOUND' })
   })
 
-  test.each(ESCAPES)('%s a timeout ends %s, as far as this tier can see', async (id, _, escape) => {
+  test.each([...ESCAPES, DOUBLE_FORK])('%s a timeout ends %s, in a run and in a session', async (_, __, escape) => {
+    const engine = await testEngine({ tier: 'plain' })
+    const session = await engine.session()
+    const spared = uniqueSeconds()
+    await session.run({ command: `(setsid env -i sleep ${spared} &)` })
+    await until(() => processesNamed(spared).length === 1, 'what an earlier call left runs')
+    for (const place of [engine, session]) {
+      const seconds = uniqueSeconds()
+      const outcome = await place.run({
+        command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`,
+        timeoutMs: 1_500,
+        graceMs: 300,
+      })
+      expect(outcome).toMatchObject({ status: 'timeout', stdout: 'started\n' })
+      expect(processesNamed(seconds)).toEqual([])
+      if (place === engine) expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('may have escaped')
+    }
+    expect(processesNamed(spared)).toHaveLength(1)
+    await engine.close()
+    expect(processesNamed(spared)).toEqual([])
+  })
+
+  test('what leaves, clears its environment and closes its files is out of reach, as is said', async () => {
     const engine = await testEngine({ tier: 'plain' })
     const seconds = uniqueSeconds()
-    const outcome = await engine.run({
-      command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`,
-      timeoutMs: 1_500,
-      graceMs: 300,
-    })
-    expect(outcome).toMatchObject({ status: 'timeout', stdout: 'started\n' })
+    const outcome = await engine.run({ command: `${OUT_OF_REACH(seconds)}\nsleep 60`, timeoutMs: 1_500, graceMs: 300 })
     const left = processesNamed(seconds)
-    if (!OUT_OF_REACH.has(id)) expect(left).toEqual([])
     for (const pid of left) signalProcess(pid, 'SIGKILL')
+    expect(left).toHaveLength(1)
     expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('may have escaped')
   })
 

@@ -84,7 +84,7 @@ export class SessionShell {
     // The warden adopts what the shell's children leave behind; in a room its init does.
     this.#children = [
       watchChildren(ward.pid),
-      watchChildren(ward.initPid ?? (ward.sharesWarden ? ward.pid : ward.wardenPid)),
+      watchChildren(ward.initPid ?? (ward.mark === null ? ward.wardenPid : ward.pid)),
     ]
     this.#doom = watchDoom(ward.pid)
     this.#reports = readInto(
