@@ -73,7 +73,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     // A server that ran nothing has not told of the one before it either.
     if (services.door === 'mcp' && (services.succeeds || (await sessions.list()).some(({ pid }) => pid !== null)))
       noteServerEnd(services.stateDir, services.cwd)
-    await sessions.close()
+    const unsaved = await sessions.close().catch((error: unknown) => error)
     stopRecording?.()
     await jobs.close()
     await services.closeSandboxes()
@@ -82,6 +82,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     release()
     await services.audit?.close?.()
     await removeRunDirectory(services.runDir)
+    if (unsaved) throw unsaved
   }
 
   return {

@@ -169,3 +169,21 @@ describe('processes after processes', () => {
     expect(existsSync(clean)).toBe(false)
   })
 })
+
+test('a disk that takes nothing leaves no torn file behind, and a session says why it cannot start', () => {
+  const full = join(base, 'full')
+  const run = (limit: number, ...argv: string[]): { status: number | null; stdout: string; stderr: string } =>
+    spawnSync('bash', ['-c', `ulimit -f ${limit}; exec "$@"`, '-', process.execPath, cli, 'run', ...argv], {
+      env: { ...env, CERITH_HOME: full },
+      encoding: 'utf8',
+    })
+  // The code that V8 compiled does not fit into 8 kB.
+  expect(run(8, 'echo ran; exit 3')).toMatchObject({ status: 3, stdout: 'ran\n' })
+  expect(readdirSync(join(full, 'code'))).toEqual([])
+  expect(run(0, '--session', 's', 'echo ran')).toMatchObject({
+    status: 125,
+    stdout: '',
+    stderr: expect.stringContaining('Session s cannot be locked'),
+  })
+  expect(readdirSync(join(full, 'sessions'))).toEqual([])
+})

@@ -1,4 +1,6 @@
 /** Named sessions that are kept between calls: listed, copied, renamed, closed. */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeWorld } from './harness.js'
 
@@ -27,4 +29,22 @@ test('a session that is not there, a name that is taken, and a wrong way to ask 
   expect((await cli('sessions', 'rename', 'one', 'two')).err).toContain('There is a session two already')
   expect((await cli('sessions', 'fork', 'one', '../x')).err).toContain('Not a session name')
   expect((await cli('sessions', 'fork', 'one')).err).toContain('fork NAME NEW')
+})
+
+test('a state that cannot be read, or not be kept, is said to a pipe too, and leaves the exit code of the command', async () => {
+  await cli('run', '--session', 'torn', 'x=1')
+  const file = join(world.home, 'sessions', 'torn.state')
+  writeFileSync(file, 'nothing of ours')
+  expect(await cli('run', '--session', 'torn', 'echo "[$x]"; exit 3')).toMatchObject({
+    code: 3,
+    out: '[]\n',
+    err: expect.stringContaining('could not be read'),
+  })
+  rmSync(file)
+  mkdirSync(join(file, 'in the way'), { recursive: true })
+  const kept = await cli('run', '--session', 'torn', 'x=2; exit 4')
+  expect(kept).toMatchObject({ code: 4, out: '' })
+  expect(kept.err).toContain('could not be read')
+  expect(kept.err).toContain('The state of session torn could not be kept')
+  expect(readdirSync(join(world.home, 'sessions')).filter((name) => name.startsWith('.'))).toEqual([])
 })

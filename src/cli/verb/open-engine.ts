@@ -54,10 +54,20 @@ export async function withEngine<T>(
     try {
       return await use(engine, stateDir)
     } finally {
-      await engine.close()
+      await closeEngine(engine, io)
     }
   } finally {
     release()
+  }
+}
+
+/** The command has ended as it did: that its session could not be kept is said beside it. */
+async function closeEngine(engine: Engine, io: Io): Promise<void> {
+  try {
+    await engine.close()
+  } catch (error) {
+    if (!(error instanceof ShellError) || error.code !== 'STATE_UNWRITABLE') throw error
+    io.err.write(`cerith: ${error.message}\n        ${error.hint}\n`)
   }
 }
 
@@ -94,6 +104,13 @@ export async function lockSession(name: string, io: Io): Promise<() => void> {
     const lock = await takeLockFile(join(dir, `.${name}.lock`), {
       signal: given.signal,
       onWait: (owner) => io.err.write(`cerith: waiting for session ${name}, which process ${owner} is using\n`),
+    }).catch((error: NodeJS.ErrnoException) => {
+      throw new ShellError(
+        'STATE_UNWRITABLE',
+        `Session ${name} cannot be locked in ${dir} (${error.code})`,
+        'Make room there (`cerith clean`), or set CERITH_HOME to a directory of your own. Nothing was run.',
+        { cause: error },
+      )
     })
     if (!lock.held)
       throw new ShellError(

@@ -121,7 +121,7 @@ export class LiveSession implements Session {
     }
     this.#directory = new SessionDirectory(services.seen)
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseSnapshot(parts.saved) : null)
-    if (parts.saved && !this.#memory.state)
+    if (parts.saved !== null && !this.#memory.state)
       this.#news.push({
         code: 'state',
         text: 'The saved state of this session could not be read; it starts without it.',

@@ -74,22 +74,21 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
     restore: async (name) => restoreOf(await get(name).currentState(), get(name).initialNames),
     leaveRooms: async () => void (await Promise.all([...live.values()].map((session) => session.leaveRoom()))),
     async close() {
+      // A full disk, or something else under that name, is told when every session is closed.
+      const unsaved: unknown[] = []
       await Promise.all(
         [...live.entries()].map(async ([name, session]) => {
-          if (services.options.persistSessions) save(services, name, await session.snapshot())
+          try {
+            const dump = services.options.persistSessions ? await session.snapshot() : null
+            if (dump) saveSession(services.stateDir, name, dump, services.id)
+          } catch (error) {
+            unsaved.push(error)
+          }
           await session.close()
         }),
       )
       live.clear()
+      if (unsaved.length > 0) throw unsaved[0]
     },
-  }
-}
-
-function save(services: Services, name: string, dump: string | null): void {
-  if (!dump) return
-  try {
-    saveSession(services.stateDir, name, dump, services.id)
-  } catch {
-    // A full disk, or something else under that name: the command has run, only the memory of it is lost.
   }
 }

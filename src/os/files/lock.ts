@@ -22,9 +22,9 @@ export interface LockFile {
 export async function takeLockFile(path: string, options: LockOptions = {}): Promise<LockFile> {
   // Linking a complete file into place is atomic: no process ever sees a lock without its owner.
   const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-  writeFileSync(mine, `${process.pid} ${processFacts(process.pid)?.start ?? ''}`, { mode: 0o600 })
   let told = false
   try {
+    writeFileSync(mine, `${process.pid} ${processFacts(process.pid)?.start ?? ''}`, { mode: 0o600 })
     for (let waited = 0, pause = 1; ; waited += pause, pause = Math.min(20, pause * 2)) {
       try {
         linkSync(mine, path)

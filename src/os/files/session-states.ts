@@ -1,6 +1,8 @@
 /** The saved states of named sessions: one private file each, replaced in one step. The only owner of their names. */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ShellError } from '../../contract/errors.js'
+import { removeQuietly } from './quietly.js'
 import { ensurePrivateDirectory } from './state-dir.js'
 
 const ENDS_WITH = '.state'
@@ -28,11 +30,12 @@ export function savedSessions(stateDir: string): SavedSession[] {
     .sort((a, b) => b.savedAt - a.savedAt)
 }
 
+/** Null when there is none; empty when it cannot be read. */
 export function readSavedSession(stateDir: string, name: string): string | null {
   try {
     return readFileSync(fileOf(stateDir, name), 'latin1')
-  } catch {
-    return null
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : ''
   }
 }
 
@@ -40,8 +43,18 @@ export function readSavedSession(stateDir: string, name: string): string | null 
 export function saveSession(stateDir: string, name: string, dump: string, writer: string): void {
   const dir = ensurePrivateDirectory(join(stateDir, 'sessions'))
   const temporary = join(dir, `.${name}.${writer}`)
-  writeFileSync(temporary, dump, { mode: 0o600, encoding: 'latin1' })
-  renameSync(temporary, fileOf(stateDir, name))
+  try {
+    writeFileSync(temporary, dump, { mode: 0o600, encoding: 'latin1' })
+    renameSync(temporary, fileOf(stateDir, name))
+  } catch (error) {
+    removeQuietly(temporary)
+    throw new ShellError(
+      'STATE_UNWRITABLE',
+      `The state of session ${name} could not be kept in ${dir} (${(error as NodeJS.ErrnoException).code})`,
+      'Its commands have run; the next process goes on with what was kept before them. Make room, and run them again.',
+      { cause: error },
+    )
+  }
 }
 
 export function hasSavedSession(stateDir: string, name: string): boolean {

@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statfsSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -33,6 +34,8 @@ type Body = (
 
 /** A shorter script is compiled sooner than its cache is read. */
 const WORTH_KEEPING = 50_000
+/** A cache is kept where so many of its size would have room. */
+const MOST_OF_A_DISK = 16
 const FORGET_AFTER_MS = 30 * 24 * 60 * 60_000
 const here = dirname(fileURLToPath(import.meta.url))
 const loaded = new Map<string, { exports: object }>()
@@ -125,8 +128,16 @@ function keep(path: string, script: Script): void {
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const draft = `${path}.${process.pid}`
-    writeFileSync(draft, script.createCachedData(), { mode: 0o600, flag: 'wx' })
-    renameSync(draft, path)
+    const code = script.createCachedData()
+    // What is left of a small disk is for sessions and jobs.
+    const { bavail, bsize } = statfsSync(folder)
+    if (bavail * bsize < MOST_OF_A_DISK * code.length) return
+    try {
+      writeFileSync(draft, code, { mode: 0o600, flag: 'wx' })
+      renameSync(draft, path)
+    } catch {
+      unlinkSync(draft)
+    }
     forgetOld(folder)
   } catch {
     // A full or read-only disk: the next call compiles again.

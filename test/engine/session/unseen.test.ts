@@ -24,14 +24,27 @@ describe.each(ENGINES)('%s the builtin', (_, make) => {
     expect(await say(session, '(trap -p) | cat')).toBe("trap -- 'echo usr' SIGUSR1\n")
   })
 
+  test('a CHLD trap hears of no child of the session', async () => {
+    const session = await (await make()).session()
+    await session.run({ command: "trap 'echo child' CHLD" })
+    expect(await session.run({ command: '(exit 1)' })).toMatchObject({ exitCode: 1, stdout: 'child\n' })
+    expect(await say(session, 'echo $?')).toBe('1\n')
+    expect(await session.run({ command: 'false' })).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(await say(session, 'x=1; echo next')).toBe('next\n')
+  })
+
   test('the history of a shell holds no line of the session', async () => {
     const session = await (await make()).session()
     await session.run({ command: 'set -o history' })
     for (const command of ['echo a', 'x=1', 'ls', 'echo b']) await session.run({ command })
-    expect(await say(session, 'history')).not.toMatch(/cerith|builtin/)
+    const noted = (await say(session, 'history')).split('\n').map((line) => line.replace(/^ *\d+ +/, ''))
+    expect(noted).toEqual(['echo a', 'x=1', 'ls', 'echo b', 'history', ''])
+    await session.run({ command: 'for i in 1 2; do\n  y=$i\ndone; false' })
+    expect(await say(session, 'history 2')).toMatch(/for i in 1 2; do\n  y=\$i\ndone; false\n +\d+ +history 2\n$/)
     expect(await say(session, 'set -o | grep "^history"')).toMatch(/on/)
     await session.run({ command: 'while :; do :; done', timeoutMs: 50 })
     expect(await say(session, 'history')).not.toMatch(/cerith|[0-9a-f]{24}/)
+    expect(await say(session, 'history 3')).toMatch(/while :; do :; done\n.* history\n.* history 3\n$/)
   })
 
   test('the file that a command is sourced from holds the command, and no file holds the seal of reports', async () => {

@@ -2,6 +2,7 @@
  * What `cerith run` says about an outcome beside the command's own output: on stderr for
  * people, in `notes` for programs.
  */
+import type { NoteCode } from '../../../contract/note.js'
 import type { Outcome } from '../../../contract/outcome.js'
 import { visible } from '../../../output/terminal/visible.js'
 import type { Io } from '../../io/io.js'
@@ -20,10 +21,22 @@ export function tell(outcome: Outcome, io: Pick<Io, 'out' | 'err'>): void {
   // Advice is for people; a script that captures stderr wants the command's and no more.
   const advises = io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed'
   for (const { code, text } of outcome.notes) {
-    // A token that named nothing went out as text: a mistake in the command, told to a person and to a pipe.
-    if (code === 'unknown-secret' || (advises && code !== 'goes-on')) say(text)
+    if (ALWAYS_TOLD.has(code) || (advises && code !== 'goes-on')) say(text)
   }
 }
+
+/**
+ * Also to a pipe: what was lost, and a token that named nothing and went out as text.
+ */
+const ALWAYS_TOLD: ReadonlySet<NoteCode> = new Set([
+  'unknown-secret',
+  'lost',
+  'state',
+  'shell-restarted',
+  'directory',
+  'output-lost',
+  'forged',
+])
 
 /** The engine says what happened; how to go on is said in the words of the command line. */
 export function inOurWords(outcome: Outcome): Outcome {

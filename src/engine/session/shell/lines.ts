@@ -55,6 +55,17 @@ export const fileOf = {
   interrupt: ({ files }: Marks) => `${files}.interrupt`,
 } as const
 
+/**
+ * Takes the line of the session's that bash has just noted out of the history: `-s` puts its word in the place of that
+ * line. (After a mere `-d` the next `-s` would take the place of the agent's last command.)
+ */
+const UNNOTE = `\\builtin history -s ${LOADED}; \\builtin history -d -1`
+/** After an interrupt a history is still on, and has noted the line that this stands in. */
+function unnoted(marks: Marks): string {
+  return `[[ ! -o history ]] || { ${UNNOTE}; ${own(marks, 'h')}=h; \\builtin set +o history; }`
+}
+/** In characters; each may be four bytes, and quoted. */
+const LONGEST_NOTED = 2_000
 /** What makes an interactive bash say or do something at its prompt. */
 const PROMPT_NAMES = ['PS0', 'PS1', 'PS2', 'PROMPT_COMMAND', 'TMOUT', 'MAILCHECK']
 
@@ -89,7 +100,7 @@ function giveBack(marks: Marks, name: string): string {
 
 /** Makes the shell quiet and plain before the first command. */
 export function setUpCode(marks: Marks): string {
-  const plain = `\\builtin set +H +m +o history; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
+  const plain = `\\builtin set +H +m +o history; ${UNNOTE}; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
   return `{ ${plain}; ${installStop(marks)}; } 2>/dev/null\n`
 }
 
@@ -154,7 +165,7 @@ function preparation(call: CallText, marks: Marks): string[] {
     steps.push(`\\builtin export ${names.map((name) => `${name}=${quoteWord(call.env[name] as string)}`).join(' ')}`)
   }
   if (call.secrets) steps.push(`{ ${call.secrets.prelude}; } || ${own(marks, 'q')}=125`)
-  if (call.prompts) steps.push(`{ ${unsettle(marks)}; } 2>/dev/null`)
+  if (call.prompts) steps.push(`{ ${unsettle(call.script, marks)}; } 2>/dev/null`)
   return steps
 }
 
@@ -175,7 +186,8 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.stages && !call.bare) before.push(leaveStages(call.stages, call.status))
   else if (call.status !== 0) {
     const leave = `(\\builtin exit ${call.status}) && \\builtin :`
-    before.push(call.bare ? leave : `{ ${leave}; } 2>/dev/null`)
+    // The usual one without a child: a CHLD trap of the agent's would hear of it.
+    before.push(call.bare ? leave : `{ ${call.status === 1 ? '! \\builtin :' : leave}; } 2>/dev/null`)
   }
   // On a line of its own where bash may not be able to parse the command: it drops the whole line.
   const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
@@ -214,7 +226,7 @@ function trailer(call: CallText, marks: Marks): string {
       `{ [[ -z \${${stdin}-} ]] || \\builtin : {${stdin}}<&-; \\builtin : {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`,
     )
   // With `set -o history` bash has noted this line too.
-  steps.push('[[ ! -o history ]] || \\builtin history -d -1')
+  steps.push(`[[ ! -o history ]] || { ${UNNOTE}; }`)
   steps.push(`[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
   return `\n{ ${steps.join('; ')}; }${reportsTraps(call) ? ' >/dev/null' : ''} 2>/dev/null\n`
 }
@@ -263,7 +275,7 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   // Before bash prompts for the next line, and shows it.
   const settle = `{ ${source(fileOf.settle(marks))};} 2>/dev/null`
   const end = `${source(fileOf.end(marks))} ${marks.seal}${call.errTrap || call.watchTraps ? UNNOTICED : ''}`
-  return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n{ ${status}=\${${status}:-$?}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
+  return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
 }
 
 /**
@@ -298,8 +310,6 @@ export function endFileText(marks: Marks): string {
   return [
     `${kind}=T; [[ \${${kept}+x} ]] || { ${kind}=E; ${kept}=("$${own(marks, 'q')}" ""); }`,
     `${status}=\${${kept}[0]}`,
-    // After an interrupt bash has noted the line that sources this.
-    '[[ ! -o history ]] || \\builtin history -d -1',
     source(fileOf.settle(marks)),
     `\\builtin printf '%s\\0' "@$1" "$${kind}" 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_NAMES.map((name) => `\${${keptAs(marks, name)}:+x}`).join('')}\${${own(marks, 'h')}-}" "\${${own(marks, 'i')}-}" "\${${kept}[@]:2}" "$1@" >${marks.report}`,
     `\\builtin unset -v ${kept} ${kind} ${own(marks, 'v')} ${own(marks, 'q')}`,
@@ -321,12 +331,14 @@ export function settleFileText(marks: Marks): string {
   ].join('; ')}; } 2>/dev/null\n`
 }
 
-function unsettle(marks: Marks): string {
+function unsettle(script: string, marks: Marks): string {
   const history = own(marks, 'h')
+  // Bash notes no line of a file that is sourced. (A line that is typed has to fit into a pipe.)
+  const note = script.length > LONGEST_NOTED ? '' : `; \\builtin history -s -- ${quoteWord(script)}`
   return [
     // One that could not be taken away is still there.
     ...PROMPT_NAMES.map((name) => `[[ \${${name}+x} ]] || { ${giveBack(marks, name)}; }`),
-    `[[ -z \${${history}-} ]] || { ${history}=; \\builtin set -o history; }`,
+    `[[ -z \${${history}-} ]] || { ${history}=; \\builtin set -o history${note}; }`,
   ].join('; ')
 }
 
@@ -364,8 +376,7 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const traps = `\\builtin read -r -d '' ${trap} <${file}; \\builtin eval "\${${trap}:+\\\\builtin $${trap}}"; >|${file}`
   const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
   const forget = `\\builtin unset -v ${['k', 'v', 'q'].map((what) => own(marks, what)).join(' ')}`
-  const unnoted = `{ [[ ! -o history ]] || { \\builtin history -d -1; ${own(marks, 'h')}=h; \\builtin set +o history; }; } 2>/dev/null`
-  return `${hasBuiltin ? '' : `${dropReserved}\n`}${unnoted}\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return `${hasBuiltin ? '' : `${dropReserved}\n`}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after the dump, once. */
