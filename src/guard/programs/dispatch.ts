@@ -26,11 +26,19 @@ const TABLES: readonly Readonly<Record<string, Program>>[] = [
   PRINTING,
 ]
 
-const KNOWN_NAMES = new Set(TABLES.flatMap((table) => Object.keys(table)))
+/** What each name does, by all tables; builtins and shells leave nothing to the others. */
+const PROGRAMS = new Map<string, Program[]>()
+const COMPLETE = new Set<string>()
+for (const table of TABLES)
+  for (const [name, program] of Object.entries(table)) {
+    if (COMPLETE.has(name)) continue
+    PROGRAMS.set(name, [...(PROGRAMS.get(name) ?? []), program])
+    if (table === BUILTINS || table === SHELL_PROGRAMS) COMPLETE.add(name)
+  }
 
 /** Whether what the words of this program say makes a difference: the tables know it, or it may be anything. */
 export function isKnownProgram(name: string): boolean {
-  return KNOWN_NAMES.has(name) || name.includes('/') || !isConstant(name) || interpreterName(name) !== undefined
+  return PROGRAMS.has(name) || name.includes('/') || !isConstant(name) || interpreterName(name) !== undefined
 }
 
 export function dispatch(call: Call): Alternatives {
@@ -89,7 +97,7 @@ function expandAlias(call: Call, name: string, text: string): Alternatives {
 function byPattern(call: Call, head: string): Alternatives {
   const pattern = basename(head)
   if (isConstant(pattern)) return runProgram({ ...call, argv: [pattern, ...call.argv.slice(1)] }, pattern)
-  for (const name of [...KNOWN_NAMES].filter((known) => globMatches(pattern, known)).slice(0, 40))
+  for (const name of [...PROGRAMS.keys()].filter((known) => globMatches(pattern, known)).slice(0, 40))
     runProgram({ ...call, argv: [name, ...call.argv.slice(1)] }, name)
   return ANYTHING
 }
@@ -128,26 +136,20 @@ function byPath(call: Call, path: string): Alternatives {
 
 function runProgram(call: Call, name: string): Alternatives {
   call.walker.settings.observer.command(call.argv, call.prefix?.shell ?? call.shell, call.walker)
-  let known = false
+  const programs = PROGRAMS.get(name) ?? (name.startsWith('mkfs.') ? PROGRAMS.get('mkfs') : undefined)
   let out: Alternatives | undefined
-  for (const table of TABLES) {
-    const program = Object.hasOwn(table, name) ? table[name] : undefined
-    if (!program) continue
-    known = true
+  for (const program of programs ?? []) {
     const printed = program(call, name)
     if (out === undefined && printed !== undefined) out = printed as Alternatives
-    if (table === BUILTINS || table === SHELL_PROGRAMS) break
-  }
-  if (name.startsWith('mkfs.') && !known) {
-    known = true
-    MACHINE_PROGRAMS['mkfs']?.(call, 'mkfs')
   }
   if (interpreterName(name) !== undefined) return (interpret(call, name) as Alternatives | undefined) ?? out ?? ANYTHING
-  if (!known) {
+  if (!programs) {
     const real = call.external || !name.includes('/') ? onPath(call, name) : undefined
     if (real !== undefined) return runProgram({ ...call, argv: [real, ...call.argv.slice(1)] }, real)
     if (!call.external && call.shell.functions.has(NOT_FOUND))
       call.walker.call(NOT_FOUND, [call.argv], call.shell.fork(), call.stdin)
+    const written = call.external || !name.includes('/') ? writtenOnPath(call, name) : undefined
+    if (written !== undefined) return byPath(call, written)
     unknownWrapper(call, name)
   }
   return out ?? ANYTHING
@@ -156,14 +158,26 @@ function runProgram(call: Call, name: string): Alternatives {
 /** The function that bash calls for a name that it does not find. */
 const NOT_FOUND = 'command_not_found_handle'
 
+/** A name on PATH that this command has written itself. */
+function writtenOnPath({ shell }: Call, name: string): string | undefined {
+  if (shell.files.size === 0) return undefined
+  return directoriesOfPath(shell)
+    .flatMap((directory) => shell.cwd.map((cwd) => resolvePath(`${directory || '.'}/${name}`, cwd)))
+    .find((path) => shell.files.has(path))
+}
+
+function directoriesOfPath(shell: Call['shell']): string[] {
+  return (shell.get('PATH').values[0] ?? '').split(':').slice(0, 32)
+}
+
 /** A name on PATH that is a link to a program of the tables: `tidy -> /bin/rm`. */
 function onPath({ shell, walker }: Call, name: string): string | undefined {
-  for (const directory of (shell.get('PATH').values[0] ?? '').split(':').slice(0, 32)) {
+  for (const directory of directoriesOfPath(shell)) {
     const path = `${directory}/${name}`
     const real = directory.startsWith('/') ? (walker.namesakes.meaning(path) ?? walker.disk.real(path)) : undefined
     if (real === undefined) continue
     const program = basename(real)
-    return program !== name && KNOWN_NAMES.has(program) && !/^(?:busybox|toybox|coreutils)$/.test(program)
+    return program !== name && PROGRAMS.has(program) && !/^(?:busybox|toybox|coreutils)$/.test(program)
       ? program
       : undefined
   }

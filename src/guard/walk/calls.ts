@@ -15,18 +15,19 @@ interface Walked {
 /** Text that is made at run time may name anything. */
 const MADE_AT_RUN_TIME = /\beval\b|\$\{!|\b(?:declare|local|typeset)\s+-\w*n|\bsource\b|(?:^|[;&|]\s*)\.\s/m
 const KEPT_PER_FUNCTION = 24
-/** Among the words of a call: a short absolute path, a destructive command. */
+/** Among the words of a call: a short absolute path that is not a file's (`/x.log`), a destructive command. */
 const DANGEROUS =
-  /(?:^|[\0\u0002 ])(?:[/~][^/\s\0\u0002]*\/?(?=$|[\0\u0002 ])|(?:rm|dd|mkfs|chmod|chown)(?=$|[\0\u0002 ]))/
+  /(?:^|[\0\u0002 ])(?:[/~](?:[^/\s\0\u0002.]*|\.\.?)\/?(?=$|[\0\u0002 ])|(?:rm|dd|mkfs|chmod|chown)(?=$|[\0\u0002 ]))/
 
 export class Calls {
   private readonly words = new Map<string, readonly string[] | null>()
-  private readonly times = new Map<FunctionBody, number>()
+  /** With which words a function was called so far. */
+  private readonly called = new Map<FunctionBody, { times: number; readonly dangers: Set<string> }>()
   private readonly walked = new Map<FunctionBody, Map<string, Walked>>()
 
   /**
    * Walks the call, or replays an earlier one that cannot have differed; after `often` calls
-   * only words that could do harm matter.
+   * only words that could do harm matter, and those once.
    */
   once(
     definition: FunctionBody,
@@ -36,9 +37,10 @@ export class Calls {
     often: number,
     walk: () => Alternatives,
   ): Alternatives {
-    const times = (this.times.get(definition) ?? 0) + 1
-    this.times.set(definition, times)
-    if (times > often && !DANGEROUS.test(about)) return ANYTHING
+    const called = this.called.get(definition) ?? { times: 0, dangers: new Set() }
+    this.called.set(definition, called)
+    if (++called.times > often && (called.dangers.has(about) || !DANGEROUS.test(about))) return ANYTHING
+    if (called.times > often) called.dangers.add(about)
     const meaning = often < Infinity ? null : this.meaningOf(definition, shell)
     if (meaning === null) return walk()
     const key = `${about}\0${shell.cwd.join('\0')}\0${meaning}`

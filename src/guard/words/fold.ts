@@ -28,6 +28,7 @@ import {
 /** The fields of a word; several lists when its value depends on what is not known. */
 export function expandFields(word: Word, shell: ShellState, runner: Runner, place: Place = 'argument'): string[][] {
   runner.step()
+  if (isLiteral(word)) return [[word.text]]
   const tokens = tokensOf(word)
   const lists = tokens.some((token) => 'char' in token && !token.quoted && token.char === '{')
     ? expandBraces(tokens)
@@ -49,6 +50,7 @@ export function expandFields(word: Word, shell: ShellState, runner: Runner, plac
 /** The value of a word where bash does not split it: redirection targets, `case` words, operands of `[[ ]]`. */
 export function expandSingle(word: Word, shell: ShellState, runner: Runner, place: Place = 'argument'): Alternatives {
   runner.step()
+  if (isLiteral(word)) return [word.text]
   return unique(
     fold(tokensOf(word), shell, runner, place).map((text) => text.replaceAll(QUOTES, '').replaceAll(BREAK, ' ')),
   )
@@ -92,6 +94,14 @@ function expandOperand(word: Word, quoted: boolean, shell: ShellState, runner: R
   return fold(inner, shell, runner, 'inner')
 }
 
+/** Unquoted characters that mean more than themselves. */
+const SPECIAL = /[\\*?{},~:]/
+
+/** What most words of a script are: letters that stand for themselves. */
+function isLiteral({ parts, text }: Word): boolean {
+  return !parts && text !== '' && !SPECIAL.test(text)
+}
+
 export function tokensOf(word: Word): Token[] {
   return word.parts ? word.parts.flatMap((part) => tokensOfPart(part, false)) : rawTokens(word.text)
 }
@@ -133,7 +143,7 @@ function quotedTokens(text: string): Token[] {
 
 /** Unquoted source text: a backslash quotes the next character, and removes a newline. */
 function rawTokens(text: string): Token[] {
-  if (!/[\\*?{},~:]/.test(text)) return [{ char: text, quoted: false }]
+  if (!SPECIAL.test(text)) return [{ char: text, quoted: false }]
   const tokens: Token[] = []
   const chars = [...text]
   for (let i = 0; i < chars.length; i++) {
