@@ -1,6 +1,6 @@
 /** The file tools by name, and those that only write one file or make a new name. */
 import { ANYTHING, NOTHING, plain } from '../words/text.js'
-import { tar, zip } from './files/archives.js'
+import { rar, tar, zip } from './files/archives.js'
 import { basename, options, type Program } from './row/call.js'
 import { fd, find } from './files/find.js'
 import { fuser, mount, umount } from './files/mounts.js'
@@ -22,6 +22,21 @@ const writesOption =
     return ANYTHING
   }
 
+/** `split --filter=CMD`: a shell runs it for each piece. */
+const split: Program = (call) => {
+  for (const line of options(call.argv.slice(1), { long: ['filter'] }).all('filter'))
+    call.walker.script(plain(line), call.shell.fork(), call.stdin)
+  return ANYTHING
+}
+
+/** `gio trash FILES`, `gio remove FILES`. */
+const gio: Program = (call) => {
+  const [verb = '', ...words] = options(call.argv.slice(1)).operands
+  if (/^(?:trash|remove)$/.test(verb))
+    for (const word of words) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  return undefined
+}
+
 const sponge: Program = (call) => {
   for (const word of options(call.argv.slice(1)).operands) call.walker.effect('overwrite', word, call.shell, call.argv)
   return NOTHING
@@ -33,8 +48,6 @@ const fallocate: Program = (call) => {
     for (const word of given.operands) call.walker.effect('overwrite', word, call.shell, call.argv)
   return NOTHING
 }
-
-const chsh: Program = () => undefined
 
 /** `mkdir`, `touch`, `mkfifo`: new names, nothing lost. */
 const create: Program = (call) => {
@@ -101,6 +114,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   chgrp: chown,
   setfacl,
   chattr,
+  chcon: setfacl,
   find,
   gfind: find,
   fd,
@@ -110,6 +124,8 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   bsdtar: tar,
   gtar: tar,
   zip,
+  rar,
+  gio,
   sponge,
   fallocate,
   mkdir: create,
@@ -118,7 +134,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   sort: writesOption('o', ['output'], 'okStTC'),
   curl: downloads(writesOption('oD', ['output', 'dump-header', 'cookie-jar'], 'oDHXdFuAebcTKmrxwzE'), false),
   wget: downloads(writesOption('Oo', ['output-document', 'output-file'], 'OoaPUtTQe'), true),
-  split: writesOption('', [], 'abCln'),
+  split,
   mount,
   umount,
   fuser,
@@ -126,5 +142,4 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   '7za': sevenZip,
   '7zr': sevenZip,
   'qemu-img': qemuImage,
-  chsh,
 }

@@ -92,6 +92,13 @@ export const git: Program = (call) => {
     if (!given.has('n', 'dry-run') && given.has('f', 'force') && given.has('d', 'x', 'X'))
       for (const target of given.operands.length > 0 ? given.operands : ['.'])
         call.walker.effect('delete-tree', target, inner, call.argv)
+  } else if (verb === 'stash') {
+    // What is not tracked goes into the stash, and from the disk.
+    const given = options(rest, { short: 'm', long: ['message'] })
+    if (given.has('u', 'a', 'include-untracked', 'all') && /^(?:push|save)?$/.test(given.operands[0] ?? ''))
+      call.walker.effect('delete-tree', '.', inner, call.argv)
+  } else if (verb === 'worktree' && rest[0] === 'remove') {
+    for (const target of options(rest.slice(1)).operands) call.walker.effect('delete-tree', target, inner, call.argv)
   } else if (verb === 'rm') {
     const given = options(rest)
     if (given.has('r') && !given.has('cached', 'n', 'dry-run'))

@@ -1,5 +1,5 @@
 /** Programs that act on the machine: all of them by name, and scheduled jobs, packages, accounts and boot entries. */
-import { plain, UNKNOWN } from '../words/text.js'
+import { plain, readable, TREE, UNKNOWN } from '../words/text.js'
 import { ACCOUNT_PROGRAMS } from './machine/accounts.js'
 import { options, type Program, table } from './row/call.js'
 import { cronJobs } from './machine/cron.js'
@@ -31,7 +31,7 @@ const crontab: Program = (call) => {
 }
 
 const ESSENTIAL_PACKAGE =
-  /^(libc6|libc-bin|libc|glibc(-common)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|apk-tools|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|linux-image\*?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|alpine-base|alpine-baselayout|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
+  /^(libc6|libc-bin|libc|glibc(-common)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|apk-tools|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|linux-image\*?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|alpine-base|alpine-baselayout|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
 
 const packages: Program = (call, name) => {
   const words = call.argv.slice(1).map(plain)
@@ -62,10 +62,20 @@ const packages: Program = (call, name) => {
   const pattern = removes[name]
   const hit =
     pattern && words.some((word) => pattern.test(word))
-      ? words.find((word) => ESSENTIAL_PACKAGE.test(word) || word === '*' || word === '.*')
+      ? words.find((word) => ESSENTIAL_PACKAGE.test(word) || word === '*' || word === '.*' || word.includes(TREE))
       : undefined
-  if (hit !== undefined) call.walker.report('remove-essential-package', [name, ...words])
-  return undefined
+  if (hit !== undefined) call.walker.report('remove-essential-package', [name, ...words.map(readable)])
+  return LISTS_ALL[name]?.test(words.join(' ')) ? [`${TREE}\n`] : undefined
+}
+
+/** What makes a package manager print every package that is installed. */
+const LISTS_ALL: Readonly<Record<string, RegExp>> = {
+  rpm: /^-qa$/,
+  pacman: /^-Qq?$/,
+  dpkg: /^(?:-l|--list|--get-selections)$/,
+  'dpkg-query': /^(?:-W|--show|-l|--list)(?: -f\S*| --showformat\S*)?$|^-f\S* (?:-W|--show)$/,
+  apt: /^list --installed$/,
+  apk: /^info$/,
 }
 
 const grub: Program = () => undefined
@@ -97,7 +107,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   crontab,
   ...NETWORK_PROGRAMS,
   ...table(
-    'apt apt-get aptitude dpkg rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg'.split(' '),
+    'apt apt-get aptitude dpkg dpkg-query rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg'.split(' '),
     packages,
   ),
   ...ACCOUNT_PROGRAMS,

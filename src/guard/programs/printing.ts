@@ -75,7 +75,8 @@ const pwd: Program = ({ shell }) => shell.cwd.map((cwd) => `${cwd}\n`)
 const whoami: Program = ({ shell }) => [`${shell.get('USER').values[0] ?? UNKNOWN}\n`]
 
 const id: Program = (call) =>
-  /^-(un|nu)$/.test(call.argv[1] ?? '') || (call.argv.includes('-u') && call.argv.includes('-n'))
+  (/^-(un|nu)$/.test(call.argv[1] ?? '') && call.argv.length === 2) ||
+  (call.argv.includes('-u') && call.argv.includes('-n'))
     ? whoami(call, 'whoami')
     : ANYTHING
 

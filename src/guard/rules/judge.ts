@@ -20,7 +20,7 @@ export interface Around {
 
 export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around): Judged | undefined {
   const located = locate(effect.path, homes)
-  if (!located) return sensitiveHomePath(effect, homes)
+  if (!located) return missedDevice(effect, guessed) ?? sensitiveHomePath(effect, homes)
   const kind = spread(effect)
   // Another user's home is one where a person has lived; a pattern that misses the own home picks something else out.
   const { shown } = located
@@ -93,7 +93,10 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
       return modeRule(kind, { place, shown, contents }, effect.mode)
     case 'owner':
     case 'owner-tree':
-      return ownerRule(kind, place, shown)
+      // What belongs to root is given back to root.
+      return kind === 'owner' && /^(?:root|0)?(?::(?:root|0)?)?$/.test(effect.mode ?? 'x')
+        ? undefined
+        : ownerRule(kind, place, shown)
     default:
       return undefined
   }
@@ -113,6 +116,9 @@ function wipe(place: Located['place']): RuleName {
 const HANDED_OUT =
   /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/log|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|dev\/shm|Applications|Volumes)$/
 
+/** Below /etc, what is the same for everybody: files with other modes than 644 or 755 are not expected there. */
+const ORDINARY = /^\/etc\/(?:cron\.(?:d|daily)|init\.d|apt|default|profile\.d|skel|X11|udev|modprobe\.d|yum\.repos\.d)$/
+
 function ownerRule(kind: EffectKind, place: Located['place'], shown: string): RuleName | undefined {
   if (place === 'home') return shown === '/home' || shown === '/Users' ? 'open-permissions' : undefined
   if (HANDED_OUT.test(shown)) return undefined
@@ -131,7 +137,8 @@ function modeRule(kind: EffectKind, { place, shown, contents }: Located, mode = 
     return isExtreme(mode) || /[2367]$|^[0-7]?[0-7][2367]|[oga]\+?.*w|^[-+=]?.*s$|^[246]\d{3}$/.test(mode)
       ? 'open-permissions'
       : undefined
-  if (kind === 'mode-tree') return 'open-permissions'
+  if (kind === 'mode-tree')
+    return ORDINARY.test(shown) && /^0?[67][45][45]$/.test(mode) ? undefined : 'open-permissions'
   // A service keeps its own data from others: `chmod 700 /var/lib/etcd`.
   const closes = !contents && closesToOthers(mode) && !/^\/var\/lib\/./.test(shown) && shown !== '/root'
   return isExtreme(mode) || closes ? 'open-permissions' : undefined
@@ -151,6 +158,13 @@ export function isExtreme(mode: string): boolean {
 function closesToOthers(mode: string): boolean {
   const digits = /^[0-7]?[0-7][0-7]([0-7])$/.exec(mode)
   return digits ? (Number(digits[1]) & 5) !== 5 : /^(o|go|a|ugo)[-=]/.test(mode)
+}
+
+/** Every script writes to /dev/null: a plain file in its place fills the disk, and nothing at all stops them. */
+function missedDevice({ kind, path }: Effect, guessed: boolean): Judged | undefined {
+  return !guessed && /^(?:delete|move|replace)/.test(kind) && /^\/dev\/(?:null|zero|u?random|tty|console)$/.test(path)
+    ? { rule: 'overwrite-critical', shown: path }
+    : undefined
 }
 
 /** Below home, a few directories hold what cannot be made again, and the shell's history. */

@@ -208,7 +208,6 @@ const CRITICAL_FILES = [
   '/etc/ld.so.conf',
   '/etc/ld.so.cache',
   '/etc/login.defs',
-  '/etc/shells',
   '/etc/ld.so.preload',
   '/etc/ssh/sshd_config',
   '/etc/machine-id',
@@ -307,7 +306,7 @@ export function locate(path: string, homes: readonly string[]): Located | undefi
   if (KERNEL_SWITCHES.test(bare)) return { place: 'kernel-switch', shown, contents }
   if (isRawDevice(bare)) return { place: 'device', shown, contents }
   if (homes.some((home) => isHome(bare, home))) return { place: 'home', shown, contents }
-  if (/^\/(home|Users)\/[^/]+$/.test(bare)) return { place: 'home', shown, contents }
+  if (/^\/(home|Users)\/[^/.][^/]*$/.test(bare)) return { place: 'home', shown, contents }
   if (SYSTEM.has(bare) || (hasWildcard(bare) && SYSTEM_PARTS.some((known) => matches(parts, known))))
     return { place: 'system', shown, contents }
   if (bare.startsWith('/boot/')) return { place: 'critical-file', shown, contents }

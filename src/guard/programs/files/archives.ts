@@ -52,6 +52,13 @@ export const tar: Program = (call) => {
   return undefined
 }
 
+/** `rar m ARCHIVE FILES`: into the archive, and from the disk. */
+export const rar: Program = (call) => {
+  const [verb = '', , ...words] = options(call.argv.slice(1)).operands
+  if (/^mf?$/.test(verb)) for (const word of words) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  return undefined
+}
+
 export const zip: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'xibtnP', long: ['unzip-command', 'exclude', 'include'] })
   const at = call.argv.findIndex((arg) => arg === '-TT' || arg === '--unzip-command')

@@ -38,10 +38,22 @@ export const mount: Program = (call) => {
   const devices = /^(?:devtmpfs|devpts|proc|sysfs)$/.test(given.get('t', 'types') ?? '')
   if (target !== undefined && isFloor(target, call) && !same && !devices && !/\bremount\b/.test(settings))
     call.walker.report('wipe-system', ['mount', plain(target)])
+  if (/\bremount\b/.test(settings))
+    remount(call, given.operands.at(-1), `${settings},${given.has('r', 'read-only') ? 'ro' : ''}`)
   // Memory over the homes: they seem empty, and what is written there is gone with the power.
   if (target !== undefined && /^(?:tmpfs|ramfs)$/.test(given.get('t', 'types') ?? '') && isHome(target, call))
     call.walker.report('wipe-home', ['mount', plain(target)])
   return undefined
+}
+
+/** A system that can no longer be written to, or whose programs no longer start. */
+function remount(call: Call, target: string | undefined, settings: string): void {
+  if (target === undefined || !isFloor(target, call)) return
+  const programs = call.shell.cwd.some((cwd) =>
+    /^\/(?:(?:usr|bin|sbin|lib\w*)(?:\/|$)|$)/.test(resolvePath(target, cwd)),
+  )
+  if (/\bro\b/.test(settings) || (programs && /\bnoexec\b/.test(settings)))
+    call.walker.report('open-permissions', ['mount', '-o', plain(settings).replace(/,+$/, ''), plain(target)])
 }
 
 export const umount: Program = (call) => {

@@ -25,8 +25,9 @@ export const chown: Program = (call) => {
   const given = options(call.argv.slice(1), { long: ['from', 'reference'] })
   if (given.has('help', 'version')) return undefined
   const targets = given.flags.includes('reference') ? given.operands : given.operands.slice(1)
+  const owner = given.operands[0]
   for (const word of targets)
-    call.walker.effect(given.has('R', 'recursive') ? 'owner-tree' : 'owner', word, call.shell, call.argv)
+    call.walker.effect(given.has('R', 'recursive') ? 'owner-tree' : 'owner', word, call.shell, call.argv, owner)
   return NOTHING
 }
 

@@ -48,7 +48,16 @@ const becomesRoot: Program = (call, name) => {
 
 const chsh: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 's', long: ['shell'] })
-  if (/\/(?:false|nologin|true)$/.test(given.get('s', 'shell') ?? '') && isVital(given.operands.map(plain)[0], call))
+  const [user = call.shell.get('USER').values[0]] = given.operands.map(plain)
+  if (/\/(?:false|nologin|true)$/.test(given.get('s', 'shell') ?? '') && isVital(user, call))
+    call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  return undefined
+}
+
+/** `gpasswd -d USER sudo`: the user who works here may not become root any more. */
+const gpasswd: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'adAMQ', long: ['delete'] })
+  if (/^(?:sudo|wheel|admin)$/.test(plain(given.operands[0] ?? '')) && isVital(given.get('d', 'delete'), call))
     call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
   return undefined
 }
@@ -82,6 +91,7 @@ export const ACCOUNT_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table('useradd adduser'.split(' '), becomesRoot),
   ...table('groupdel delgroup'.split(' '), groupdel),
   chsh,
+  gpasswd,
   passwd,
   usermod,
   chage,

@@ -140,7 +140,17 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   sg_sanitize: always,
   sg_unmap: always,
   xfs_repair: withFlag(/^-\w*L/),
-  flashrom: withFlag(/^(-w|-E|--write.*|--erase)/),
+  flashrom: (call) => {
+    if (call.argv.some((word) => /^(?:-\w*[wE]|--write.*|--erase)/.test(word)))
+      call.walker.report('destroy-device', call.argv)
+    return undefined
+  },
+  ...table(
+    'partclone.ext4 partclone.ext3 partclone.xfs partclone.btrfs partclone.ntfs partclone.restore partclone.dd'.split(
+      ' ',
+    ),
+    withFlag(/^-\w*[rb]|^--restore|^--dev-to-dev/),
+  ),
   flash_erase: always,
   flash_eraseall: always,
   nandwrite: always,

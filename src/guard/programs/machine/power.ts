@@ -38,7 +38,7 @@ const POWER_TARGETS = /^(poweroff|reboot|halt|kexec|emergency|rescue|shutdown|ru
 
 /** Without these a machine is unreachable or has no users. */
 const VITAL_UNITS =
-  /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|systemd-resolved|getty@tty1|init\.scope|user\.slice|system\.slice)(\.service|\.socket|\.target)?$/
+  /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|getty@tty1|init\.scope|user\.slice|system\.slice|\*|(?:default|basic|sysinit|multi-user|graphical|local-fs)\.target)(\.service|\.socket|\.target)?$/
 
 const systemctl: Program = (call) => {
   const given = options(call.argv.slice(1), {
@@ -63,10 +63,7 @@ const systemctl: Program = (call) => {
   // A planned shutdown is called off, or shown.
   if (/^(?:cancel|show)?$/.test(given.get('when') ?? 'now')) return undefined
   if (POWER_UNITS.test(verb)) call.walker.report('host-down', ['systemctl', verb])
-  else if (
-    /^(isolate|start|default)$/.test(verb) &&
-    (verb === 'default' ? false : units.some((unit) => POWER_TARGETS.test(unit)))
-  )
+  else if (/^(isolate|start|set-default)$/.test(verb) && units.some((unit) => POWER_TARGETS.test(unit)))
     call.walker.report('host-down', ['systemctl', verb, ...units])
   else if (/^(stop|disable|mask|kill)$/.test(verb) && units.some((unit) => VITAL_UNITS.test(unit)))
     call.walker.report('cut-network', ['systemctl', verb, ...units])

@@ -36,6 +36,11 @@ const wrap: Program = (call, name) => {
   // The namespaces of pid 1 are the machine's own, also from inside a container.
   if (name === 'nsenter' && given.get('t', 'target') === '1')
     return call.walker.namesakes.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
+  // A directory of the host that a command in a container takes for its root.
+  const { namesakes } = call.walker
+  const root = name === 'chroot' && namesakes.isContained ? namesakes.onHost(given.operands[0] ?? '') : undefined
+  if (root !== undefined)
+    return namesakes.inside(new Map([['/', root]]), () => call.walker.external(rest, inner, call.stdin))
   return call.walker.external(rest, inner, call.stdin)
 }
 
