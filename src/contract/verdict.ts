@@ -21,6 +21,8 @@ export interface ShellHoldings {
   readonly directories?: readonly string[]
   /** `hash -p`: the program that a name starts, where it is another one. */
   readonly hashed?: Readonly<Record<string, string>>
+  /** Files that commands of this shell have written, with text that matters if it is run. */
+  readonly files?: Readonly<Record<string, string>>
 }
 
 /** What a command would leave behind in a session, as far as the guard can tell; fed to the next call's guard. */

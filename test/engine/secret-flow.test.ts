@@ -97,6 +97,26 @@ const SMUGGLED = [
   `X=${T}; "$BASH" -c "$X"`,
   `X=${T}; $X`,
   `X=${T}; coproc bash -c "$X"; wait`,
+  // Through descriptors, integers, programs of other tools and pieces.
+  `X=${T}; exec 3<<<"$X"; read -r -u3 Y; eval "$Y"`,
+  `X=${T}; exec 3<<<"$X"; mapfile -u 3 -t L; eval "\${L[0]}"`,
+  `X=${T}; exec {fd}<<<"$X"; bash <&$fd`,
+  `X=${T}; mkfifo p; (echo "$X" > p &); bash p`,
+  `X=${T}; coproc bash; echo "$X" >&\${COPROC[1]}; exec {COPROC[1]}>&-; wait`,
+  `declare -i N; read N <<< ${T}`,
+  `declare -i N; printf -v N %s ${T}`,
+  `X=${T}; select z in a; do break; done <<< "$X"; (( REPLY )); :`,
+  `X=${T}; for ((i=0;i<\${#X};i++)); do Y+=\${X:i:1}; done; eval "$Y"`,
+  `X=${T}; echo a | sed -f <(echo "1e $X")`,
+  `X=${T}; echo "$X" | sed 's/x/x/;e'`,
+  `X=${T}; make -f - <<< "all:; $X"`,
+  `X=${T}; make -f <(echo "$X")`,
+  `X=${T}; make SHELL=/bin/sh .SHELLFLAGS="-c '$X'" --eval 'all:;x'`,
+  `perl -e 'system shift' ${T}`,
+  `node -e 'eval(process.argv[1])' ${T}`,
+  `X=${T}; split --filter="$X" /etc/hostname`,
+  `X=${T}; PATH=$PWD:$PATH; echo "$X" > mycmd; chmod +x mycmd; mycmd`,
+  `X=${T}; echo "$X" > q9.py; python3 -m q9`,
 ]
 
 const AS_DATA = [
@@ -115,6 +135,8 @@ const AS_DATA = [
   `sed -n 1p <<< ${T} | wc -l`,
   `X=$(printf %s u:${T} | base64 -w0); echo "Authorization: Basic $X" | wc -l`,
   `X=${T}; a=abc; echo "\${a:0:\${#X}}"`,
+  `X=${T}; exec 3<<<"$X"; read -r -u3 Y; echo "\${#Y}"`,
+  `X=${T}; echo "\${X:0:3}" | wc -c`,
 ]
 
 describe('a value that would be run is refused, and nothing runs', () => {
@@ -160,6 +182,11 @@ describe('a value that an earlier call left in the session', () => {
     [`X=$(printf %s ${T})`, 'trap "$X" EXIT'],
     [`printf -v X %s ${T}`, "python3 -c \"import os; os.system('''$X''')\""],
     [`f() { printf %s ${T}; }; X=$(f)`, 'eval "$X"'],
+    [`echo ${T} > later.sh`, 'bash later.sh'],
+    [`echo ${T} > later.sh; chmod +x later.sh`, './later.sh'],
+    [`echo ${T} > later.txt`, 'eval "$(cat later.txt)"'],
+    [`echo ${T} | tee later.txt`, 'cat later.txt | sh'],
+    [`echo ${T} > later.py`, 'python3 later.py'],
   ])('%s, then %s is refused', async (first, last) => {
     const session = await engine.session(`later-${++sessions}`)
     expect(await session.run({ command: first })).toMatchObject({ status: 'completed' })

@@ -1,5 +1,6 @@
 /** Parameter expansion: `$x`, `"$@"`, `${x:-y}`, `${x%p}`, `${x:1}`, `${x,,}`, `${!x}`, `${x@P}` and their family. */
 import type { ParameterExpansionPart, ParameterOperation, SimpleExpansionPart } from 'unbash'
+import { SECRET_TOKEN } from '../../contract/secret.js'
 import { unescape } from './escapes.js'
 import { type Folding, mayHoldCode, type Runner, unsplit } from './folding.js'
 import { trimMatch } from './glob.js'
@@ -160,6 +161,8 @@ function operate(
         runner.calculated(values, shell)
         return word && integer(values, shell)
       })
+      // A piece of a secret is as good as the whole: pieces can be put together again.
+      if (variable.values.some((text) => TOKEN.test(text))) return each((text) => text)
       if (offset === undefined || (operation.length && length === undefined))
         return { variable: { values: ANYTHING }, split: true }
       if (variable.items) {
@@ -248,6 +251,8 @@ function transformed(variable: Variable, operator: string, shell: ShellState, ru
     return { variable: { values: map(variable.values, (text) => `'${text.replaceAll("'", `'\\''`)}'`) }, split: true }
   return { variable: { values: ANYTHING }, split: true }
 }
+
+const TOKEN = new RegExp(SECRET_TOKEN)
 
 function slice<T>(list: readonly T[], offset: number, length: number | undefined): T[] {
   const start = offset < 0 ? list.length + offset : offset

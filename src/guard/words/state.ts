@@ -36,6 +36,12 @@ export interface Surroundings {
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
+/** Of files that were written: a secret, or a word that may do harm. */
+const MATTERS =
+  /\{\{(?:secret|decrypt):|\b(?:rm|dd|mkfs|shred|wipefs|blkdiscard|rmtree|rmSync|rm_rf|truncate|find|chmod|chown|kill|shutdown|reboot|poweroff|halt|system|exec\w*)\b|\|.*&/
+const LONGEST_FILE = 4_000
+const MOST_FILES = 16
+
 export class ShellState {
   variables = new Layers<Variable>()
   functions = new Layers<FunctionBody>()
@@ -50,6 +56,8 @@ export class ShellState {
   directoryStack: readonly Alternatives[] = []
   private parameters: readonly (readonly string[])[] | null = null
   arg0 = 'bash'
+  /** `declare -i`: what is assigned to these is an expression. Shared by all subshells. */
+  integers: Set<string> = new Set()
   /** `set -u`: a variable that was never set ends the shell. */
   isStrict = false
 
@@ -124,6 +132,7 @@ export class ShellState {
     copy.parameters = this.parameters
     copy.arg0 = this.arg0
     copy.isStrict = this.isStrict
+    copy.integers = this.integers
     return copy
   }
 
@@ -234,13 +243,14 @@ export class ShellState {
   }
 
   /** Begins with what the session's shell holds. */
-  hold({ positional, arrays, references, directories, hashed }: ShellHoldings): void {
+  hold({ positional, arrays, references, directories, hashed, files }: ShellHoldings): void {
     if (positional) this.parameters = [positional]
     for (const [name, items] of Object.entries(arrays ?? {}))
       this.variables.set(name, { values: [items[0] ?? ''], items })
     if (references) this.references = new Map(Object.entries(references))
     if (directories) this.directoryStack = directories.map((directory) => [directory])
     for (const [name, path] of Object.entries(hashed ?? {})) this.aliases.set(name, path)
+    for (const [path, text] of Object.entries(files ?? {})) this.files.set(path, [text])
   }
 
   /** What it holds now and did not hold before. */
@@ -254,7 +264,20 @@ export class ShellState {
       now.positional = this.positional
     if (this.references.size > 0) now.references = Object.fromEntries(this.references)
     if (this.directoryStack.length > 0) now.directories = this.directoryStack.map(([directory]) => directory ?? UNKNOWN)
+    const files = this.filesThatMatter(before.files ?? {})
+    if (files.length > 0) now.files = Object.fromEntries(files.slice(-MOST_FILES))
     return Object.keys(now).length > 0 ? now : undefined
+  }
+
+  /** What it would be a mistake to run later, and files that held such text and hold another one now. */
+  private filesThatMatter(before: Readonly<Record<string, string>>): (readonly [string, string])[] {
+    return [...this.files].flatMap(([path, [text = '']]) =>
+      path.startsWith('/dev/fd/') || text.length > LONGEST_FILE || text === before[path]
+        ? []
+        : MATTERS.test(text) || before[path] !== undefined
+          ? [[path, text] as const]
+          : [],
+    )
   }
 
   /** The homes that people live in: not what this command makes of HOME for a while. */

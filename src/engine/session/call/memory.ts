@@ -270,14 +270,27 @@ export class SessionMemory {
     const { held } = mutations
     if (!held) return
     const before = this.known.held
-    const after = { ...before, ...held, arrays: { ...before?.arrays, ...held.arrays } }
+    const after = {
+      ...before,
+      ...held,
+      arrays: { ...before?.arrays, ...held.arrays },
+      ...(before?.files || held.files ? { files: newest({ ...before?.files, ...held.files }) } : {}),
+    }
     if (JSON.stringify(before) !== JSON.stringify(after)) this.version += 1
     this.known.held = after
   }
 
-  #know(known: Knowledge): void {
+  #know(told: Knowledge): void {
+    // The shell knows nothing of the files that its commands wrote.
+    const files = this.known.held?.files
+    const known = files ? { ...told, held: { ...told.held, files } } : told
     if (JSON.stringify(known) === JSON.stringify(this.known)) return
     this.known = known
     this.version += 1
   }
+}
+
+/** A session that writes files all day keeps the last few in mind. */
+function newest(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(files).slice(-16))
 }

@@ -29,6 +29,10 @@ const MOVES = /\b(?:renameSync|rename|move|moveSync)\b\s*\(?\s*/g
 const OPENS = /\b(?:open|fopen|File\.open|File\.new|io\.open|sysopen|os\.open)\b\s*\(?\s*/g
 const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*\(?\s*/g
 
+/** A string that is run in the same language. */
+const EVALUATED =
+  /\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*(["'`])((?:(?!\1)[^\\]|\\.)*)\1/gs
+
 export function judgeCode(code: string, language: string, call: Call): void {
   if (code.length > 200_000) throw new GuardLimit('size', 'inline code is too long to check')
   call.walker.step()
@@ -40,6 +44,7 @@ export function judgeCode(code: string, language: string, call: Call): void {
   const there = inDirectory(source, call)
   if (starts) startedCommands(source, there)
   if (/\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*["'`]/.test(source)) {
+    for (const match of source.matchAll(EVALUATED)) call.walker.code(match[2] ?? '')
     for (const { text } of strings(source))
       if (/[(]/.test(text) && text.length < source.length - 4)
         call.walker.budget.deeper(() => judgeCode(text, language, call))
@@ -57,7 +62,7 @@ export function judgeCode(code: string, language: string, call: Call): void {
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
   for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
   if (
-    /\bos\.kill\s*\(\s*-1\b|\bprocess\.kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(
+    /\bos\.kill\s*\(\s*(?:-1\b|1\s*,(?!\s*0))|\bprocess\.kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(
       source,
     )
   )

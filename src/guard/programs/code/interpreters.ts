@@ -55,26 +55,26 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   ts: { code: 'ep' },
 }
 
+/** Other names of the same languages. */
+const OTHER_NAMES = new Map([
+  ['pypy', 'python'],
+  ['nodejs', 'node'],
+  ['luajit', 'lua'],
+  ['jruby', 'ruby'],
+  ['ts-node', 'ts'],
+  ['tsx', 'ts'],
+  ['ipython', 'python'],
+  ['micropython', 'python'],
+  ['powershell', 'pwsh'],
+  ['texlua', 'lua'],
+  ['wish', 'tclsh'],
+  ['expect', 'tclsh'],
+])
+
 /** `python3.12`, `perl5.36`, `lua5.4`, `ruby3.1` are the same languages. */
 export function interpreterName(name: string): string | undefined {
   const bare = name.replace(/-?[\d.]+$/, '')
-  const alias: Readonly<Record<string, string>> = {
-    pypy: 'python',
-    nodejs: 'node',
-    luajit: 'lua',
-    jruby: 'ruby',
-    'ts-node': 'ts',
-    tsx: 'ts',
-    ipython: 'python',
-    micropython: 'python',
-    powershell: 'pwsh',
-    guile: 'guile',
-    perl: 'perl',
-    texlua: 'lua',
-    wish: 'tclsh',
-    expect: 'tclsh',
-  }
-  const found = alias[bare] ?? bare
+  const found = OTHER_NAMES.get(bare) ?? bare
   return Object.hasOwn(INTERPRETERS, found) ? found : undefined
 }
 
@@ -101,10 +101,7 @@ export const interpret: Program = (call, name) => {
       if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? ''))
         codes.push(args[i + 1] ?? '')
   if (/^(?:deno|crystal)$/.test(language) && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
-  for (const code of codes) {
-    call.walker.code(plain(code))
-    judgeCode(plain(code), language, call)
-  }
+  for (const code of codes) runText(code, language, call)
   if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
     for (const file of given.operands.filter((word) => !codes.includes(word)))
       call.walker.effect('edit', file, call.shell, call.argv)
@@ -120,14 +117,25 @@ export const interpret: Program = (call, name) => {
     language === 'deno' && given.operands[0] === 'run'
       ? given.operands.slice(1).filter((word) => word === '-' || !word.startsWith('-'))
       : given.operands
+  const module = language === 'python' ? given.get('m') : undefined
+  if (module !== undefined) {
+    const path = plain(module).replaceAll('.', '/')
+    for (const name of [`${path}.py`, `${path}/__main__.py`])
+      for (const text of call.walker.streams.contents(name, call.shell))
+        if (text !== UNKNOWN) runText(text, language, call)
+    return undefined
+  }
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
   const texts = readsStdin ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)
   for (const text of texts) {
-    if (text === UNKNOWN) continue
-    call.walker.code(plain(text))
-    judgeCode(plain(text), language, call)
+    if (text !== UNKNOWN) runText(text, language, call)
   }
   return undefined
+}
+
+function runText(text: string, language: string, call: Call): void {
+  call.walker.code(plain(text))
+  judgeCode(plain(text), language, call)
 }
 
 const awk: Program = (call) => {
@@ -184,6 +192,9 @@ function withFields(program: string, line: string): string {
   )
 }
 
+/** `s/# %wheel/%wheel/`: a word is changed where it stands, and not root's. */
+const SWAPS_WORDS = /^\s*s([/|#,])(?!(?:(?!\1).)*root)(?:(?!\1).)*[A-Za-z%_]{4}(?:(?!\1).)*\1.+\1[gI\d]*\s*$/
+
 const sed: Program = (call) => {
   const given = options(
     call.argv.slice(1).map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)),
@@ -196,10 +207,18 @@ const sed: Program = (call) => {
       : given.operands
   if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined)
     scripts.push(given.operands[0])
+  for (const file of given.all('f', 'file'))
+    for (const text of call.walker.streams.contents(file, call.shell)) {
+      if (text === UNKNOWN) continue
+      call.walker.code(plain(text))
+      scripts.push(text)
+    }
   for (const script of scripts) sedScript(plain(script), call)
   if (given.has('i', 'in-place')) {
     const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
-    for (const file of files) call.walker.effect(empties ? 'overwrite' : 'edit', file, call.shell, call.argv)
+    const kind = empties ? 'overwrite' : scripts.every((script) => SWAPS_WORDS.test(plain(script))) ? 'append' : 'edit'
+    for (const file of files)
+      call.walker.effect(kind === 'append' && file !== '/etc/sudoers' ? 'edit' : kind, file, call.shell, call.argv)
     return undefined
   }
   return sedOutput(scripts.map(plain), call, files)
@@ -207,7 +226,7 @@ const sed: Program = (call) => {
 
 /** `e CMD` and the e flag of s/// run a command, `w FILE` writes one. */
 function sedScript(script: string, call: Call): void {
-  for (const line of script.split(/\n/)) {
+  for (const line of script.split(/\n|;(?=\s*e\s*$)/)) {
     const command = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*!?\s*\{?\s*e(?:\s+(.+))?$/s.exec(line)
     if (command?.[1])
       call.walker.script(/\{\s*e\s/.test(line) ? command[1].replace(/\}\s*$/, '') : command[1], call.shell.fork())

@@ -26,6 +26,7 @@ export const make: Program = (call) => {
     )
   if (given.has('n', 'just-print', 'dry-run', 'recon') && texts.length === 0) return undefined
   for (const text of texts) {
+    call.walker.code(plain(text), text.includes('{{'))
     const lines = plain(text)
       .replace(/\\\n\t?/g, ' ')
       .split('\n')
@@ -50,7 +51,7 @@ export const make: Program = (call) => {
     const shell = value === undefined ? undefined : /\$\(shell ([^)]*)\)/.exec(value)?.[1]
     if (shell) call.walker.tryScript(shell, inner)
     // `make SHELL=...`: that program is started with each recipe.
-    const program = /^\.?SHELL=(.*)$/s.exec(plain(word))?.[1]
+    const program = /^\.?SHELL(?:FLAGS)?=(?:-\w+\s)?(.*)$/s.exec(plain(word))?.[1]
     if (program) call.walker.tryScript(program, inner)
   }
   return undefined

@@ -44,7 +44,7 @@ export function strings(source: string): { text: string; start: number; end: num
   return found
 }
 
-const ASKS_OUTSIDE = /argv|env|home|expanduser|expand_path|stdin|input|gets|sep\b|separator|readFileSync/i
+const ASKS_OUTSIDE = /argv|\bshift\b|env|home|expanduser|expand_path|stdin|input|gets|sep\b|separator|readFileSync/i
 
 /** Arguments, variables of the environment, standard input, home and the path separator, where they are known. */
 function withOutside(code: string, { home, args, stdin, variable }: Outside): string {
@@ -64,6 +64,9 @@ function withOutside(code: string, { home, args, stdin, variable }: Outside): st
             ? Number(one) - (/^ARGV/.test(whole) && !args.some((arg) => arg.includes('BEGIN')) ? 0 : 1)
             : Number(zero)
         ] ?? whole,
+    )
+    .replace(/\b(system|exec|eval)\s*\(?\s*shift\b/g, (whole, name: string) =>
+      given[0] === undefined ? whole : `${name}(${given[0]}`,
     )
     .replace(/\bsys\.argv\[1:\]|@ARGV\b|\*ARGV\b|\bprocess\.argv\.slice\([12]\)/g, (whole) =>
       given.length > 0 ? given.join(', ') : whole,

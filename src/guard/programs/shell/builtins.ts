@@ -37,6 +37,8 @@ const declare: Program = (call) => {
     if (call.argv.some((word) => /^-\w*i/.test(word)))
       call.walker.calculated(call.shell.get(assignment.name).values, call.shell)
   }
+  if (call.argv[0] !== 'export' && call.argv.some((word) => /^-\w*i/.test(word)))
+    for (const name of call.argv.slice(1)) call.shell.integers.add(name.replace(/=.*/s, ''))
   // `export "D=/"` and `declare $x` arrive as plain words.
   for (const word of call.argv.slice(1)) {
     const text = /^([A-Za-z_]\w*)(\+?=)(.*)$/s.exec(word)
@@ -85,14 +87,26 @@ function readFields(line: string, ifs: string): string[] {
   return fields
 }
 
-const read: Program = ({ argv, shell, stdin, prefix }) => {
+/** What `read -u N` and `mapfile -u N` read. */
+function inputFrom(descriptor: string | undefined, { shell, stdin }: Call): Alternatives {
+  return (descriptor === undefined ? stdin : shell.files.get(`/dev/fd/${plain(descriptor)}`)) ?? ANYTHING
+}
+
+/** Sets what a builtin names; an integer's new value is an expression. */
+function setNamed(target: string, values: Alternatives, { shell, walker }: Call): void {
+  shell.setTarget(target, values)
+  if (shell.integers.has(target)) walker.calculated(values, shell)
+}
+
+const read: Program = (call) => {
+  const { argv, shell, prefix } = call
   const ifs = (prefix?.shell ?? shell).get('IFS').values[0] ?? ' '
   const given = options(argv.slice(1), { short: 'adeinNptu', stop: true })
   const array = given.get('a')
   const names = given.operands.filter((name) => /^[A-Za-z_]\w*(\[.+\])?$/.test(name))
   const delimiter = given.get('d')
   const lines = unique(
-    (stdin ?? ANYTHING)
+    inputFrom(given.get('u'), call)
       .flatMap((text) =>
         delimiter === undefined ? text.replace(/\n$/, '').split('\n') : text.split(delimiter === '' ? '\0' : delimiter),
       )
@@ -108,17 +122,18 @@ const read: Program = ({ argv, shell, stdin, prefix }) => {
         if (i === names.length - 1) return found.slice(i).join(ifs.charAt(0))
         return found[i] ?? (hasUnknown(line) ? UNKNOWN : '')
       }
-      shell.setTarget(name, unique(lines.map((line, at) => value(line, fields[at] ?? []))))
+      setNamed(name, unique(lines.map((line, at) => value(line, fields[at] ?? []))), call)
     }
   }
   return NOTHING
 }
 
-const mapfile: Program = ({ argv, shell, stdin, walker }) => {
+const mapfile: Program = (call) => {
+  const { argv, shell, walker } = call
   const given = options(argv.slice(1), { short: 'dnOsuCc' })
   for (const code of given.all('C')) walker.tryScript(plain(code), shell)
   const name = given.operands[0] ?? 'MAPFILE'
-  const text = (stdin ?? ANYTHING)[0] ?? ''
+  const text = inputFrom(given.get('u'), call)[0] ?? ''
   const delimiter = given.get('d')
   const items = text
     .replace(/\n$/, '')
@@ -214,7 +229,7 @@ const stop: Program = ({ walker }) => {
 const printf: Program = (call) => {
   const [first, target, ...rest] = call.argv.slice(1)
   if (first !== '-v' || target === undefined) return formatted(first === '--' ? call.argv.slice(2) : call.argv.slice(1))
-  call.shell.setTarget(plain(target), formatted(rest[0] === '--' ? rest.slice(1) : rest))
+  setNamed(plain(target), formatted(rest[0] === '--' ? rest.slice(1) : rest), call)
   return NOTHING
 }
 
