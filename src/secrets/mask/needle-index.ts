@@ -36,6 +36,7 @@ const LARGEST_WINDOW = 14
 /** The table of grams grows with the number of needles up to what a processor's cache holds. */
 const MOST_GRAM_BITS = 18
 const BLANK = 0x20
+const NOWHERE = -1e9
 
 export function createNeedleIndex(needles: readonly NamedNeedle[]): NeedleIndex {
   // A few values have no six bytes without white space. Their text is searched with its white
@@ -137,8 +138,11 @@ function createSearch(
     buckets[bucket] = index
   })
 
+  /** Those that the last text had: thousands of others need not be set back for each stretch of text. */
+  const met = new Set<Anchor>()
   return (text, length, found) => {
-    for (const anchor of anchors) anchor.lastStart = -1e9
+    for (const anchor of met) anchor.lastStart = NOWHERE
+    met.clear()
     let at = window - 1
     while (at < length) {
       const distance = jump[gramAt(text, at) >>> gramShift] as number
@@ -148,7 +152,10 @@ function createSearch(
       }
       const hash = tailHash(text, at)
       for (let index = buckets[hash >>> (32 - bucketBits)] as number; index >= 0; index = next[index] as number) {
-        if (hashes[index] === hash) verify(anchors[index] as Anchor, text, length, at - window + 1, found)
+        if (hashes[index] !== hash) continue
+        const anchor = anchors[index] as Anchor
+        verify(anchor, text, length, at - window + 1, found)
+        if (anchor.lastStart !== NOWHERE) met.add(anchor)
       }
       at++
     }
@@ -195,7 +202,7 @@ function chooseAnchors(needles: readonly NamedNeedle[], window: number): Anchor[
     if (best < 0) best = first // a loose needle: its windows hold blanks, and so does the collapsed text
     const hash = tailHash(needle.bytes, best + window - 1)
     crowd.set(hash, (crowd.get(hash) ?? 0) + 1)
-    return { needle, offset: best, period: isPlain && !hasBlank ? smallestPeriod(needle.bytes) : 0, lastStart: 0 }
+    return { needle, offset: best, period: isPlain && !hasBlank ? smallestPeriod(needle.bytes) : 0, lastStart: NOWHERE }
   }
   return needles.flatMap((needle) => {
     const last = needle.bytes.length - window

@@ -72,15 +72,23 @@ const PAIRS_WITHOUT_PLUS = pairsOf(TRIGGERS_WITHOUT_PLUS)
 function pairsOf(triggers: Uint8Array): Uint8Array {
   const pairs = new Uint8Array(65_536)
   for (let high = 0; high < 256; high++) {
-    if (triggers[high] === 0 || MIDDLE.includes(high)) pairs.set(triggers, high << 8)
-    else pairs.fill(1, high << 8, (high + 1) << 8)
     // What the neighbour rules out is passed over at once: `% `, `& `, the middle of a character that is none.
+    if (triggers[high] === 0 || MIDDLE.includes(high)) {
+      pairs.set(triggers, high << 8)
+      for (const low of MIDDLE) if (!endsInvisible(low, high)) pairs[(high << 8) | low] = 0
+    } else pairs.fill(1, high << 8, (high + 1) << 8)
     if (triggers[high] === 0 && HEX[high] === 0) pairs[(high << 8) | PERCENT] = 0
     if (triggers[high] === 0 && high !== 0x23 && ((high | 0x20) < 0x61 || (high | 0x20) > 0x7a))
       pairs[(high << 8) | AMPERSAND] = 0
   }
   for (const high of MIDDLE) for (const low of INVISIBLE) pairs[(high << 8) | low] = 1
   return pairs
+}
+
+/** Whether a character that takes no room can end with these two bytes. */
+function endsInvisible(middle: number, last: number): boolean {
+  const escape: Escape = { width: 0, code: 0, isByte: true }
+  return INVISIBLE.some((first) => decodeFiller(Uint8Array.of(first, middle, last), 0, escape) === 1)
 }
 
 function tableOf(...bytes: readonly number[]): Uint8Array {

@@ -142,6 +142,19 @@ describe('lines, fillers and layers', () => {
   ])('%s between the characters', (_, filler) => {
     expect(mask(`<${[...VALUE].join(filler)}>`)).toBe('<[secret:n0]>')
     expect(mask(`<${VALUE.slice(0, 9)}${filler}${VALUE.slice(9)}>`)).toBe('<[secret:n0]>')
+    // Bytes are looked at in pairs: before it stands an even or an odd number of them, and others of its own bytes.
+    for (const before of ['', ' ', '\u2003', '\u2003 ', '\u2042', '\u2042 ', '\ufefe', '\ufefe '])
+      for (const cut of [8, 9])
+        expect(mask(`${before}${VALUE.slice(0, cut)}${filler}${VALUE.slice(cut)}${before}`)).toBe(
+          `${before}[secret:n0]${before}`,
+        )
+  })
+
+  test('a value of one period is found in each text anew, at the same place and next to where it was', () => {
+    const masker = createMasker()
+    masker.add('n0', Buffer.from('abcabcabcabc'))
+    for (const text of ['abcabcabcabc.', 'abcabcabcabc.', '...abcabcabcabc', 'abcabcabcabcabc', 'xabcabcabcabc'])
+      expect(masker.maskText(text)).toBe(text.replace(/(abc)+/, '[secret:n0]'))
   })
 
   test('bold as pagers print it', () => {
