@@ -1,6 +1,7 @@
 /* Which unix sockets of the machine have a path and an ear: streams that listen, datagrams, and those bound by a relative name. */
 #define _GNU_SOURCE
 #include "confine.h"
+#include "helper.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
@@ -69,7 +70,7 @@ unsigned long machine_sockets(const char **found, size_t *length) {
   while (file && getline(&line, &room, file) > 0) {
     unsigned flags = 0, type = 0;
     int at = 0;
-    if (sscanf(line, "%*s %*s %*s %x %x %*s %*s %n", &flags, &type, &at) < 2 || at == 0) continue;
+    if (scan_text(line, "%*s %*s %*s %x %x %*s %*s %n", &flags, &type, &at) < 2 || at == 0) continue;
     char *path = line + at, *end = strchr(path, '\n');
     if (end) *end = 0;
     if (path[0] == 0 || path[0] == '@' || (!(flags & LISTENS) && type != DATAGRAM)) continue;

@@ -61,7 +61,7 @@ static bool write_map(pid_t pid, const char *name) {
   size_t length = 0;
   for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
     unsigned first, outside, count;
-    if (sscanf(line, "%u %u %u", &first, &outside, &count) != 3) return false;
+    if (scan_text(line, "%u %u %u", &first, &outside, &count) != 3) return false;
     length += (size_t)snprintf(map + length, sizeof map - length, "%u %u %u\n", first, first, count);
   }
   snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);

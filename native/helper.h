@@ -13,6 +13,7 @@
 #define HELPER_VERSION "1"
 
 /* ---- text.c: fields, events, small files ---- */
+int scan_text(const char *text, const char *format, ...) __attribute__((format(scanf, 2, 3)));
 long long now_ms(void);                 /* monotonic */
 long long wall_ms(void);
 void say(int fd, char kind, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -21,7 +21,7 @@ bool begin_passing(const char *path) {
   target = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (target >= 0 && (fstat(target, &file) != 0 || !S_ISFIFO(file.st_mode))) end_passing();
   /* A small pipe has three processes take turns for each 64 KiB; where it may not grow it stays as it is. */
-  if (target >= 0) fcntl(target, F_SETPIPE_SZ, BLOCK);
+  if (target >= 0 && fcntl(target, F_GETPIPE_SZ) < BLOCK) fcntl(target, F_SETPIPE_SZ, BLOCK);
   full = false;
   moved = 0;
   return target >= 0;

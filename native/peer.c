@@ -23,7 +23,7 @@ static long pid_behind(int pidfd) {
   FILE *file = fopen(path, "re");
   if (!file) return -1;
   long pid = -1;
-  while (fgets(line, sizeof line, file)) if (sscanf(line, "Pid: %ld", &pid) == 1) break;
+  while (fgets(line, sizeof line, file)) if (scan_text(line, "Pid: %ld", &pid) == 1) break;
   fclose(file);
   struct pollfd set = {pidfd, POLLIN, 0};
   return poll(&set, 1, 0) == 0 ? pid : -1;   /* readable: it is a zombie */

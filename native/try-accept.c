@@ -1,6 +1,7 @@
 /* Accepts what it is told to: each entry with the marks of what a person or a policy looked at. */
 #define _GNU_SOURCE
 #include "try.h"
+#include "helper.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ void settle_opaque(const TryRoot *root) { settle_directory(root->upper, root->lo
 static const char *accept_one(Try *tried, const char *order, const char *path) {
   int index;
   char force, up[TRY_MARK], down[TRY_MARK], now[TRY_MARK] = "-";
-  if (sscanf(order, "%d %c %191s %191s", &index, &force, up, down) != 4 || index < 0 || index >= tried->count || !*path) { errno = EINVAL; return "order"; }
+  if (scan_text(order, "%d %c %191s %191s", &index, &force, up, down) != 4 || index < 0 || index >= tried->count || !*path) { errno = EINVAL; return "order"; }
   const TryRoot *root = &tried->roots[index];
   struct stat above, below;
   const char *name;

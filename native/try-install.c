@@ -2,6 +2,7 @@
    says what is on its way; the next look at the try finishes it or undoes it. */
 #define _GNU_SOURCE
 #include "try.h"
+#include "helper.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -248,7 +249,7 @@ static bool recover_one(Try *tried, int index) {
   char way;
   unsigned long long dev, ino;
   int at = 0;
-  if (sscanf(text, "%c %llu %llu%n", &way, &dev, &ino, &at) != 3 || text[at] != ' ') { unlinkat(root->layer, "journal", 0); return true; }
+  if (scan_text(text, "%c %llu %llu%n", &way, &dev, &ino, &at) != 3 || text[at] != ' ') { unlinkat(root->layer, "journal", 0); return true; }
   const char *path = text + at + 1, *name;
   int upper = open_parent(root->upper, path, &name), lower = open_parent(root->lower, path, &name);
   struct stat there, above;

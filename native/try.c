@@ -2,6 +2,7 @@
    its number. scan tells changes, read gives contents, accept brings over, remove takes the directory away. */
 #define _GNU_SOURCE
 #include "try.h"
+#include "helper.h"
 #include "confine.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static const char *open_root(TryRoot *root, int directory, int index, const char
   unsigned long long dev, ino;
   int at = 0;
   snprintf(number, sizeof number, "%d", index);
-  if (sscanf(text, "%llu:%llu:%n", &dev, &ino, &at) != 2 || at == 0) { errno = EINVAL; return "root"; }
+  if (scan_text(text, "%llu:%llu:%n", &dev, &ino, &at) != 2 || at == 0) { errno = EINVAL; return "root"; }
   root->layer = openat(directory, number, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   root->upper = root->layer < 0 ? -1 : openat(root->layer, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (root->upper < 0) return "layer";
@@ -56,7 +57,7 @@ static void read_contents(const Try *tried, long long most) {
   while (getdelim(&line, &room, 0, stdin) > 0) {
     char side;
     int index, at = 0, fd = -1;
-    if (sscanf(line, "%c %d%n", &side, &index, &at) == 2 && line[at] == ' ' && index >= 0 && index < tried->count)
+    if (scan_text(line, "%c %d%n", &side, &index, &at) == 2 && line[at] == ' ' && index >= 0 && index < tried->count)
       fd = open_beneath(side == 'u' ? tried->roots[index].upper : tried->roots[index].lower, line + at + 1, O_RDONLY | O_NONBLOCK);
     struct stat facts;
     long long size = fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? (long long)facts.st_size : -1;

@@ -439,7 +439,7 @@ static unsigned char *from_hex(const char *text, size_t *length) {
   *length = 0;
   for (const char *at = text; bytes && at[0] && at[1]; at += 2) {
     unsigned value;
-    if (sscanf(at, "%2x", &value) != 1) break;
+    if (scan_text(at, "%2x", &value) != 1) break;
     bytes[(*length)++] = (unsigned char)value;
   }
   return bytes;
@@ -585,14 +585,14 @@ static void read_job_control(void) {
   for (char *save, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
     int a = 0, b = 0;
     char why[16] = "caller", by[sizeof kill_by] = "";
-    if (sscanf(line, "kill %d %d %15s %127[^\n]", &a, &b, why, by) >= 2) {
+    if (scan_text(line, "kill %d %d %15s %127[^\n]", &a, &b, why, by) >= 2) {
       if (!leader_gone && !kill_why[0]) snprintf(kill_by, sizeof kill_by, "%s", by);
       begin_kill(a, b, why);
     }
-    else if (sscanf(line, "signal %d", &a) == 1) { if (!leader_gone) kill(-leader, a); }
-    else if (sscanf(line, "size %d %d", &a, &b) == 2) terminal_size(&terminal, a, b);
+    else if (scan_text(line, "signal %d", &a) == 1) { if (!leader_gone) kill(-leader, a); }
+    else if (scan_text(line, "size %d %d", &a, &b) == 2) terminal_size(&terminal, a, b);
     else if (strcmp(line, "eof") == 0) end_input();
-    else if (sscanf(line, "look %d", &a) == 1) answer_look(a);
+    else if (scan_text(line, "look %d", &a) == 1) answer_look(a);
     else if (strncmp(line, "mask ", 5) == 0) add_needle(line + 5);
   }
   have -= (size_t)(rest - text);

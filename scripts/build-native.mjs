@@ -2,17 +2,20 @@
 // still works, on its lower tier.
 // `scripts/prebuild.mjs` compiles it for all machines, for the published package.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { minifySync } from 'rolldown/utils'
 import * as native from './native-targets.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 mkdirSync(native.destination, { recursive: true })
 // Both are plain JavaScript and go along everywhere: the lower tier's helper, and the way out
 // of a sandbox with an allow-list.
-for (const name of ['plain-helper.mjs', 'sandbox-proxy.mjs'])
-  copyFileSync(join(root, 'native', name), join(native.destination, name))
+for (const name of ['plain-helper.mjs', 'sandbox-proxy.mjs']) {
+  const { code } = minifySync(name, readFileSync(join(root, 'native', name), 'utf8'), native.SMALL_SCRIPT)
+  writeFileSync(join(native.destination, name), code)
+}
 
 if (process.platform !== 'linux') {
   console.error('cerith: the native helper is for Linux; the lower tier is used here.')

@@ -18,7 +18,9 @@ import {
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
 import { takeLock } from './lock.mjs'
+import { SMALL_SCRIPT } from './native-targets.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const into = process.argv.find((word) => word.startsWith('--into='))?.slice('--into='.length)
@@ -51,12 +53,6 @@ const SCRIPTS = [
   },
   { name: 'program', test: /./ },
 ]
-
-/**
- * Blanks, comments and long names of variables are left out, which every start would have to
- * read; functions keep theirs, for stack traces.
- */
-const SMALL = { compress: false, mangle: { keepNames: { function: true, class: true } } }
 
 /** Found at run time where they are installed, and done without where they are not. */
 const OPTIONAL = ['@opentelemetry/api', '@xterm/headless', '@napi-rs/keyring']
@@ -101,7 +97,8 @@ async function bundle(outDir) {
     {
       dir: outDir,
       format: 'cjs',
-      minify: SMALL,
+      minify: SMALL_SCRIPT,
+      comments: false,
       dynamicImportInCjs: false,
       // A module is evaluated when it is needed first, wherever it stands.
       strictExecutionOrder: true,
@@ -117,7 +114,7 @@ async function bundle(outDir) {
   const loader = (format, input, entryFileNames, banner = '') =>
     write(
       { load: input },
-      { dir: outDir, format, codeSplitting: false, minify: SMALL, entryFileNames, banner },
+      { dir: outDir, format, codeSplitting: false, minify: SMALL_SCRIPT, entryFileNames, banner },
       {
         define: { __CERITH_PROGRAM__: JSON.stringify(nameOf('program')) },
       },
@@ -203,6 +200,11 @@ async function bundlePage() {
   ]
   writeFileSync(join(staging, 'app.css'), styles.map(withoutComments).join('\n'))
   cpSync(join(source, 'index.html'), join(staging, 'index.html'))
+  // The page is a tenth of the package, and brotli takes a fifth off what gzip makes of it.
+  for (const file of filesBelow(staging)) {
+    writeFileSync(`${file}.br`, brotliCompressSync(readFileSync(file)))
+    rmSync(file)
+  }
   rmSync(join(dist, 'web'), { recursive: true, force: true })
   renameSync(staging, join(dist, 'web'))
   chmodSync(join(dist, 'web'), 0o755)

@@ -23,6 +23,12 @@ export const COMMON = ['-O2', '-Wall', '-Wextra', '-s']
  */
 export const BUILTIN = ['-fPIC', '-fno-stack-protector', '-U_FORTIFY_SOURCE']
 
+/**
+ * Blanks, comments and long names of variables are left out, which every start would have to
+ * read; functions keep theirs, for stack traces.
+ */
+export const SMALL_SCRIPT = { compress: true, mangle: { keepNames: { function: true, class: true } } }
+
 export const helperName = (platform, arch) => `cerith-helper-${platform}-${arch}`
 export const builtinName = (platform, arch) => `cerith-bash-${platform}-${arch}.so`
 

@@ -5,7 +5,7 @@
 //   node scripts/prebuild.mjs --check    only compares; where the compiler cannot be had it says so and is content
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,8 +19,16 @@ const checks = process.argv.includes('--check')
 const ZIG = '0.12.0-dev.1286'
 
 /** Four of them travel in every package: small, but for the masker, through which every byte of a job passes. */
-const SMALL = ['-Os', '-fno-asynchronous-unwind-tables', '-fno-unwind-tables', '-ffunction-sections', '-fdata-sections']
+const SMALL = [
+  '-Os',
+  '-fno-inline-functions',
+  '-fno-asynchronous-unwind-tables',
+  '-fno-unwind-tables',
+  '-ffunction-sections',
+  '-fdata-sections',
+]
 const QUICK = 'mask.c'
+const MOST_BYTES = 145_000
 
 /**
  * What Node calls the machine, what zig calls it. On 32-bit ARM the libraries disagree on
@@ -54,6 +62,7 @@ function prebuild(zig) {
   const work = mkdtempSync(join(native.destination, '.prebuild-'))
   const files = {}
   const keep = (made, name) => {
+    if (statSync(made).size > MOST_BYTES) throw new Error(`${name} is larger than ${MOST_BYTES} bytes.`)
     files[name] = createHash('sha256').update(readFileSync(made)).digest('hex')
     if (!checks) renameSync(made, join(native.destination, name))
   }

@@ -59,6 +59,16 @@ describe('the vault', () => {
     expect((await cli('secret', 'remove', 'TYPED')).code).toBe(1)
     expect((await world.with({ env, stdin: '' })('secret', 'set', 'EMPTY')).code).toBe(125)
     expect((await world.with({ env, stdin: 'abc' })('secret', 'set', 'SHORT')).err).toContain('too short to be masked')
+    // White space around it and runs of it do not make it longer.
+    const blank = await world.with({ env, stdin: 'a    b  \n' })('secret', 'set', 'BLANK', '--json')
+    expect(blank.err).toContain('too short to be masked')
+    expect(JSON.parse(blank.out)).toMatchObject({ masked: false })
+    const plain = async (value: string) => (await world.with({ env, stdin: value })('secret', 'set', 'PLAIN')).err
+    expect(await plain('production')).toContain(
+      'a plain word or number; output that holds it by chance will read [secret:PLAIN]',
+    )
+    expect(await plain('12345678\n')).toContain('a plain word or number')
+    expect(await plain('hunter2!')).toBe('')
     expect((await cli('secret', 'set')).code).toBe(125)
     expect((await cli('secret', 'show', 'API_KEY')).code).toBe(125)
     expect((await world.with({ env, stdin: 'x' })('secret', 'set', 'bad name!')).code).toBe(125)

@@ -13,6 +13,8 @@ import type { Verb } from '../../verb/verb.js'
 
 /** Shorter values would be masked all over innocent output, so they are not masked at all. */
 const LEAST_MASKED_BYTES = 6
+/** A value that ordinary output holds by chance: each such place will read as the secret's name. */
+const PLAIN_WORD = /^(?:[A-Za-z]{1,11}|\d{1,11})$/
 
 export const verb: Verb = {
   name: 'secret',
@@ -109,12 +111,18 @@ async function secret(action: string, name: string | undefined, json: boolean, i
   const value = await readSecret(wanted, io)
   if (value.length === 0) throw new UsageError('the value is empty', 'Pipe it in, or type it at the prompt.')
   await vault.set(wanted, value)
-  if (value.length < LEAST_MASKED_BYTES)
-    io.err.write(`cerith: a value of ${value.length} bytes is too short to be masked in output\n`)
-  return say(
-    { name: wanted, set: true, masked: value.length >= LEAST_MASKED_BYTES },
-    `Set ${wanted}; use it as {{secret:${wanted}}}.`,
-  )
+  // As the masker counts: runs of white space are one byte, and none at the ends.
+  const text = Buffer.from(value)
+    .toString('latin1')
+    .replace(/[\t-\r ]+/g, ' ')
+    .replace(/^ | $/g, '')
+  const masked = text.length >= LEAST_MASKED_BYTES
+  if (!masked) io.err.write(`cerith: a value of ${value.length} bytes is too short to be masked in output\n`)
+  else if (PLAIN_WORD.test(text))
+    io.err.write(
+      `cerith: the value is a plain word or number; output that holds it by chance will read [secret:${wanted}] there\n`,
+    )
+  return say({ name: wanted, set: true, masked }, `Set ${wanted}; use it as {{secret:${wanted}}}.`)
 }
 
 async function askPassphrase(person: NonNullable<Io['person']>, isNew: boolean): Promise<string | null> {
