@@ -70,14 +70,29 @@ for (const name of names) {
     console.log(`${error instanceof Skip ? 'skip ' : 'FAIL '} ${name}: ${error.message} (${seconds(startedAt)})`)
   }
 }
-const [first] = Object.values(reached)
-if (first) {
-  const hosts = Object.keys(reached)
-  console.log(`\n| characters that reach the model | ${hosts.join(' | ')} |\n|---|${hosts.map(() => '---|').join('')}`)
-  for (const what of Object.keys(first))
-    console.log(`| ${what} | ${hosts.map((host) => reached[host][what]).join(' | ')} |`)
-}
+if (Object.keys(reached).length > 0) console.log(`\n${writeTable()}`)
 process.exit(failed > 0 ? 1 : 0)
+
+/** The table of docs/mcp.md: what was played now anew, the rest as it was seen last. */
+function writeTable() {
+  const page = join(root, 'docs/mcp.md')
+  const [before, rest] = readFileSync(page, 'utf8').split('<!-- hosts -->\n')
+  const [old, after] = rest.split('<!-- /hosts -->')
+  const cells = (line) => line.split('|').map((cell) => cell.trim())
+  const rows = new Map(
+    old
+      .split('\n')
+      .slice(2, -1)
+      .map((line) => [cells(line)[1], cells(line).slice(2, -1)]),
+  )
+  for (const [at, host] of ['claude', 'codex', 'gemini'].entries())
+    for (const [what, count] of Object.entries(reached[host] ?? {}))
+      rows.set(what, (rows.get(what) ?? ['', '', '']).with(at, String(count)))
+  const lines = [...rows].map(([what, counts]) => `| ${what} | ${counts.join(' | ')} |`)
+  const table = ['| characters | Claude Code | Codex | Gemini CLI |', '|---|---|---|---|', ...lines].join('\n')
+  writeFileSync(page, `${before}<!-- hosts -->\n${table}\n<!-- /hosts -->${after}`)
+  return table
+}
 
 async function inspector() {
   const node = modernNode()

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { muslBash, muslNode } from './musl.mjs'
 import { cache, fromNpm, must, otherBash, unpack } from './packages.mjs'
 
@@ -67,7 +66,6 @@ export const CELLS = [
     refuses: /this is Deno/,
     prepare: () => ({ argv: [fromNpm('@deno/linux-x64-glibc', 'latest', '@deno/linux-x64-glibc/deno'), 'run', '-A'] }),
   },
-  { name: 'macOS, pretended', quick: true, prepare: pretendedMac },
   { name: 'busybox', prepare: busybox },
   { name: 'musl', prepare: musl },
   ...['arm64', 'armv7', 'riscv64'].map((kind) => ({
@@ -76,24 +74,6 @@ export const CELLS = [
   })),
   { name: 'arm64 by qemu-user', prepare: emulatedPrograms },
 ]
-
-/** This machine without /proc, a `ps` that prints what BSD's does, and a Node that says it runs on macOS. */
-function pretendedMac() {
-  const root = join(cache, 'mac-root')
-  mkdirSync(join(root, 'private'), { recursive: true })
-  writeFileSync(join(root, 'darwin.cjs'), "Object.defineProperty(process, 'platform', { value: 'darwin' })\n")
-  cpSync(fileURLToPath(new URL('bsd-ps.pl', import.meta.url)), join(root, 'ps'))
-  const shared = ['bin', 'sbin', 'lib', 'lib64', 'usr', 'etc', 'dev', 'tmp', 'var', 'opt', 'home', 'root']
-  const setup = [
-    `for dir in ${shared.filter((dir) => existsSync(`/${dir}`)).join(' ')}; do`,
-    `mkdir -p ${root}/$dir && mount --rbind /$dir ${root}/$dir || exit; done`,
-    `mount -t proc proc ${root}/private && mount --bind ${root}/ps ${root}/usr/bin/ps && exec chroot ${root} "$@"`,
-  ].join('\n')
-  return {
-    argv: ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', setup, 'sh', process.execPath],
-    env: { NODE_OPTIONS: '--require /darwin.cjs', ...LOWER },
-  }
-}
 
 /** Every program but bash and Node is busybox; bash is linked statically, so it cannot load the builtin. */
 async function busybox(installed) {
