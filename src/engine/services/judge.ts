@@ -26,8 +26,13 @@ export function createJudge(
 ): Judge {
   const thread = new GuardThread()
   const verdicts = new Map<string, Verdict>()
+  let loaded: Guard | null = null
+  void guard.then(
+    (guard) => (loaded = guard),
+    () => {},
+  )
   return {
-    async judge(command, context, more = []) {
+    judge(command, context, more = []) {
       // A fresh shell knows nothing that could change: the same command in the same directory gets the same verdict.
       const key =
         more.length === 0 &&
@@ -48,12 +53,16 @@ export function createJudge(
         automation: [...more, ...automation, OWN_AUTOMATION],
       }
       // A home that the caller names may be on another machine: this disk says nothing about it.
-      const verdict = await thread.judge(await guard, command, whole, context.home === undefined)
-      if (key !== null) {
+      const ask = (guard: Guard): Verdict | Promise<Verdict> =>
+        thread.judge(guard, command, whole, context.home === undefined)
+      const keep = (verdict: Verdict): Verdict => {
+        if (key === null) return verdict
         if (verdicts.size >= KEPT_VERDICTS) verdicts.clear()
         verdicts.set(key, verdict)
+        return verdict
       }
-      return verdict
+      const asked = loaded ? ask(loaded) : guard.then(ask)
+      return asked instanceof Promise ? asked.then(keep) : keep(asked)
     },
     end: () => thread.end(),
   }

@@ -58,7 +58,7 @@ export interface Services {
     command: string,
     context: Pick<GuardContext, 'cwd' | 'variables' | 'functions' | 'aliases' | 'held'> & { readonly home?: string },
     automation?: readonly AutomationRule[],
-  ): Promise<Verdict>
+  ): Verdict | Promise<Verdict>
   ask: AskFunction | null
   /** Starts a command of a session outside the sandbox, in a shell of its own. */
   outside: ((request: RunRequest) => RunHandle) | null

@@ -9,7 +9,7 @@ import { runSessionOnTerminal } from './terminal.js'
 import { insideFor } from '../services/inside.js'
 import type { Services } from '../services/services.js'
 import { LiveSession } from './session.js'
-import { restoreOf } from './restore.js'
+import { restoreOf } from './call/end.js'
 import { wrongValue } from '../plan/wrong-value.js'
 
 export interface Sessions {

@@ -1,9 +1,10 @@
 /** What the engine knows about a session decides on how much care a command needs; it must not stay careful for ever. */
 import { expect, test } from 'vitest'
-import { SessionMemory, type Care } from '../../../src/engine/session/call/memory.js'
+import { SessionMemory } from '../../../src/engine/session/call/memory.js'
+import type { CallNeeds } from '../../../src/engine/session/shell/call-text.js'
 import { inspect } from '../../../src/guard/inspect.js'
 
-const prepare = (memory: SessionMemory, command: string): Care =>
+const prepare = (memory: SessionMemory, command: string): CallNeeds =>
   memory.prepare(inspect(command, { cwd: '/', home: '/root' }))
 const told = (memory: SessionMemory, traps: string): void => memory.hearTraps(traps)
 

@@ -12,7 +12,8 @@ import {
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { LiveSession } from '../../../src/engine/session/session.js'
-import { SessionMemory, type Care } from '../../../src/engine/session/call/memory.js'
+import { SessionMemory } from '../../../src/engine/session/call/memory.js'
+import type { CallNeeds } from '../../../src/engine/session/shell/call-text.js'
 import { inspect } from '../../../src/guard/inspect.js'
 import type { Engine, Outcome, Session } from '../../../src/index.js'
 import { findHelper, findShellBuiltin } from '../../../src/os/helper/file.js'
@@ -51,7 +52,7 @@ function programsIn(folder: string): void {
 }
 
 /** Who is still running when a call ends is a matter of time. */
-const careFor = (command: string): Care =>
+const careFor = (command: string): CallNeeds =>
   new SessionMemory('/', null).prepare(inspect(command, { cwd: '/', home: '/root' }))
 
 /** What an idle shell does by itself a moment after a command. */

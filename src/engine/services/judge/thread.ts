@@ -38,23 +38,16 @@ export class GuardThread {
   readonly #waiting = new Map<number, { resolve: (verdict: Verdict) => void; reject: (error: Error) => void }>()
 
   /** `looks`: the disk of this machine is asked where links lead. */
-  async judge(
+  judge(
     { inspect, inspectWithin }: Guard,
     command: string,
     about: GuardContext,
     looks: boolean,
-  ): Promise<Verdict> {
+  ): Verdict | Promise<Verdict> {
     const context = looks ? { ...about, resolveSymlink: realPath } : about
-    if (command.length < LONG_COMMAND) {
-      const verdict = inspectWithin(PATIENCE_MS, command, context)
-      if (verdict) return verdict
-    }
-    try {
-      return await this.#ask(command, about, looks)
-    } catch {
-      // No threads here, or not the built files: slow is better than not at all.
-      return inspect(command, context)
-    }
+    const here = command.length < LONG_COMMAND ? inspectWithin(PATIENCE_MS, command, context) : null
+    // No threads here, or not the built files: slow is better than not at all.
+    return here ?? this.#ask(command, about, looks).catch(() => inspect(command, context))
   }
 
   async #ask(command: string, context: GuardContext, looks: boolean): Promise<Verdict> {

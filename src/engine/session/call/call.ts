@@ -4,10 +4,8 @@ import { stillThere, type Note } from '../../../contract/note.js'
 import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import type { Pipe } from '../../../os/helper/launcher.js'
-import { signalProcess } from '../../../os/process/proc.js'
 import type { Call } from '../../call/call.js'
-import { Deadlines } from '../../call/deadlines.js'
-import type { MoveReason } from '../../call/supervision.js'
+import { Supervision, type StopReason } from '../../call/supervision.js'
 import type { DeliveredCommand } from '../../plan/delivery.js'
 import { within } from '../../services/within.js'
 import { type Promote } from '../../call/promote.js'
@@ -23,23 +21,19 @@ import {
   restarted,
   remember,
   successorNotes,
-  type Stop,
 } from './end.js'
-import { isRepeatable, reportsTraps, type CallText } from '../shell/call-text.js'
-import { commandFileText, nativeLine, programLine, recoverLines, sourcedLines, STOP_SIGNAL } from '../shell/lines.js'
-import type { Care, SessionMemory } from './memory.js'
+import { reportsTraps, type CallNeeds } from '../shell/call-text.js'
+import { STOP_SIGNAL } from '../shell/lines.js'
+import type { SessionMemory } from './memory.js'
 import { CallOutput } from './output.js'
 import { prepareCall } from './prepare.js'
-import type { GivenCommand } from './quick.js'
-import { chooseWay, type CommandLine } from '../shell/way.js'
-import type { Answer } from '../shell/answer.js'
+import { commandLine } from '../shell/way.js'
+import type { Answer } from '../shell/router.js'
 import type { SessionShell } from '../shell/shell.js'
 import { utf8 } from '../shell/state.js'
 import { SOON_MS } from '../shell/stall.js'
-import { stopCommand, type Stopped } from './stop.js'
+import { recover, stopCommand, type Stopped } from './stop.js'
 
-const RECOVER_LIMIT_MS = 1_500
-const INTERRUPT_EVERY_MS = 25
 const USAGE_LIMIT_MS = 1_000
 
 export interface CallSite {
@@ -49,8 +43,6 @@ export interface CallSite {
   readonly promote: Promote | null
   /** The names of the environment that every shell of the session starts with. */
   initialNames(): readonly string[]
-  /** The same line, and the same file, do the command again as long as nothing about the shell changes. */
-  repeatable(plan: Plan, given: GivenCommand): void
   /** The shell goes with its command; the session continues in another one. */
   letGo(): void
   /** Gives the command to a successor of the shell, which died before it read it. */
@@ -62,7 +54,7 @@ export interface StartedCall {
   readonly output: CallOutput
   readonly answer: Answer
   readonly startedAt: number
-  readonly care: Care
+  readonly needs: CallNeeds
   /** What ran already when it began: a stop spares it. */
   readonly before: ReadonlySet<number>
   /** It has been waited for already. */
@@ -92,7 +84,7 @@ export async function runInShell(
   const startedAt = performance.now()
   const output = new CallOutput(call, plan, services)
   const { redirects, notes } = await shell.attach(output, memory.movedStreams)
-  const { inputFile, secretPipe, text, care } = await prepareCall(shell, plan, delivered, redirects, site)
+  const { inputFile, secretPipe, text, needs } = await prepareCall(shell, plan, delivered, redirects, site)
   const before = shell.hasOtherProcesses ? existingDescendants(shell) : NOBODY
   const given = commandLine(text, shell)
   const answer = shell.answer()
@@ -101,16 +93,15 @@ export async function runInShell(
   shell.give(given, text.whole)
   output.begun = true
   shell.streams.giveLate(output)
-  if (isRepeatable(text) && !care.looksAtStatus) site.repeatable(plan, { ...given, care, shell })
   // Written down before the command, the state is still true after one that changes nothing.
   memory.behind = memory.dirty && text.dumpFirst === null
-  memory.dirty = memory.behind || !care.inert
+  memory.dirty = memory.behind || !needs.inert
   memory.unread ||= text.dumpFirst !== null
   return followInShell(shell, plan, call, site, {
     output,
     answer,
     startedAt,
-    care,
+    needs,
     before,
     isSlow: false,
     dumpFirst: text.dumpFirst,
@@ -119,29 +110,6 @@ export async function runInShell(
     inputFile,
     secretPipe,
   })
-}
-
-function commandLine(text: CallText, shell: SessionShell): CommandLine {
-  const { marks } = shell
-  const way = chooseWay(text)
-  switch (way) {
-    case 'program':
-      return {
-        way,
-        line: Buffer.from(programLine(text)),
-        file: null,
-        fallback: () => commandLine({ ...text, program: false }, shell),
-      }
-    case 'native':
-      return {
-        way,
-        line: Buffer.from(nativeLine(text, marks)),
-        file: text.script,
-        fallback: () => commandLine({ ...text, loaded: false, hasBuiltin: shell.hasBuiltin && text.hasBuiltin }, shell),
-      }
-    case 'sourced':
-      return { way, line: Buffer.from(sourcedLines(text, marks)), file: commandFileText(text, marks), fallback: null }
-  }
 }
 
 /** From the moment that the shell has the command to its Outcome. */
@@ -154,17 +122,12 @@ export async function followInShell(
 ): Promise<Outcome | null | typeof NEVER_BEGUN> {
   const { request } = plan
   const { services, memory } = site
-  const { output, answer, startedAt, care, before, inputFile, secretPipe } = begun
+  const { output, answer, startedAt, needs, before, inputFile, secretPipe } = begun
   call.pid = shell.pid
-  let stop: Stop | null = null
+  let stop: StopReason | null = null
   let stopping: Promise<Stopped> | null = null
-  let promoted = false
   let over: OverLimit | null = null
   let watched = false
-  /**
-   * A command that has ended is neither stopped nor moved: the signal would hit the next one,
-   * the move would take the session's state along.
-   */
   const isOver = (): boolean => {
     if (answer.given) return true
     shell.hearNow()
@@ -172,108 +135,78 @@ export async function followInShell(
     if (answer.given) shell.streams.drain()
     return answer.given
   }
-  const begin = (why: Stop): void => {
-    if (stop || promoted || isOver()) return
-    stop = why
-    output.interrupted = true
-    shell.forgetFallback()
-    stopping = stopCommand({
-      shell: shell.pid,
-      ward: shell.ward,
-      spared: before,
-      stopSignal: STOP_SIGNAL,
-      polite: why === 'interrupt' ? 2 : 15,
-      // What grows does not get the time to grow on.
-      graceMs: over && over.limit !== 'cpuSeconds' ? 0 : plan.graceMs,
-    })
-    answer.give(null)
-  }
-  const moveOut = (reason: MoveReason): Promise<Outcome> => {
-    const { promote } = site
-    if (stop || promoted || !promote || !shell.alive || isOver()) return call.outcome
-    promoted = true
-    stopTimers()
-    const move = async (): Promise<Outcome> => {
-      await shell.begun()
-      // The shell goes with its command; the session continues in a new one with the state from before.
-      memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateBefore(begun.dumpFirst))
-      shell.streams.drain()
-      site.letGo()
-      shell.release()
-      answer.give(null)
-      return promote({
-        plan,
+  const { promote } = site
+  const supervision = new Supervision(call, plan, {
+    // A command that has ended is neither stopped nor moved: the signal would hit the next one, the move would take
+    // the session's state along.
+    mayStop: () => stop === null && !supervision.moved && !isOver(),
+    stop(why) {
+      stop = why
+      output.interrupted = true
+      shell.forgetFallback()
+      stopping = stopCommand({
+        shell: shell.pid,
         ward: shell.ward,
-        out: output.stdout,
-        err: output.stderr,
-        readers: shell.streams.readers,
-        startedAt,
-        stay: site.services.stay,
-        reason,
+        spared: before,
+        stopSignal: STOP_SIGNAL,
+        polite: why === 'interrupt' ? 2 : 15,
+        // What grows does not get the time to grow on.
+        graceMs: over && over.limit !== 'cpuSeconds' ? 0 : plan.graceMs,
       })
-    }
-    void move().then(
-      (outcome) => {
+      answer.give(null)
+    },
+    mayMove: () => shell.alive && !isOver(),
+    move:
+      promote &&
+      (async (reason) => {
+        await shell.begun()
+        // The shell goes with its command; the session continues in a new one with the state from before.
+        memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateBefore(begun.dumpFirst))
+        shell.streams.drain()
+        site.letGo()
+        shell.release()
+        answer.give(null)
+        const outcome = await promote({
+          plan,
+          ward: shell.ward,
+          out: output.stdout,
+          err: output.stderr,
+          readers: shell.streams.readers,
+          startedAt,
+          stay: services.stay,
+          reason,
+        })
         // It ended before its keeper had it: the shell wrote its state down as it left.
         if (outcome.end) {
           memory.learn(shell.readState())
           if (memory.state) memory.cwd = utf8(memory.state.cwd)
           memory.last = { status: outcome.exitCode ?? 130, argument: '', stages: [outcome.exitCode ?? 130] }
         }
-        call.settle({ ...outcome, session: site.name, cwd: memory.cwd })
-      },
-      (error: unknown) => call.fail(error),
-    )
-    return call.outcome
-  }
-  const deadlines = new Deadlines()
-  const { timeoutMs } = plan
-  const yieldMs = site.promote ? request.yieldMs : undefined
-  const setDeadlines = (): void => {
-    const passed = performance.now() - startedAt
-    if (timeoutMs !== null)
-      deadlines.after(timeoutMs - passed, () =>
-        request.onTimeout === 'background' && site.promote ? void moveOut('timeout') : begin('timeout'),
-      )
-    if (yieldMs !== undefined) deadlines.after(yieldMs - passed, () => void moveOut('yield'))
-  }
-  const onAbort = (): void => begin('caller')
-  let listens = false
-  const listen = (): void => {
-    if (!request.signal || stop || promoted) return
-    listens = true
-    request.signal.addEventListener('abort', onAbort, { once: true })
-    if (request.signal.aborted) onAbort()
-  }
-  const stopTimers = (): void => {
-    deadlines.clear()
-    if (listens) request.signal?.removeEventListener('abort', onAbort)
-  }
+        return { ...outcome, session: site.name, cwd: memory.cwd }
+      }),
+  })
+  const setDeadlines = (): void => supervision.setDeadlines(performance.now() - startedAt)
   // Most commands end before a timer, or a listener for the caller's abort signal, is worth its cost.
   const urgent = !begun.isSlow && isUrgent(request, site)
   if (urgent) setDeadlines()
-  if (request.signal?.aborted) onAbort()
+  if (request.signal?.aborted) supervision.stop('caller')
   // The engine closes only when the shell has let go of the command.
   const life = {
     end: async () => {
-      begin('close')
+      supervision.stop('close')
       await call.outcome.catch(() => {})
     },
   }
   services.live.add(life)
-  call.takeControl({
-    interrupt: () => begin('interrupt'),
-    kill: (by) => begin(by),
-    toBackground: () => moveOut('asked'),
-  })
+  call.takeControl(supervision.control)
 
   const slow = (): void => {
     if (!urgent) setDeadlines()
-    listen()
+    supervision.listen()
     watched = true
     shell.ward.watch(plan.limits ?? {}, (exceeded) => {
       over = exceeded
-      begin('limit')
+      supervision.stop('limit')
     })
     // It may have answered while the host was busy.
     if (!isOver()) shell.checkBuiltin()
@@ -291,19 +224,19 @@ export async function followInShell(
   const report = await answer.report
   shell.stall.end(waiting)
   services.live.delete(life)
-  if (promoted) {
+  if (supervision.moved) {
     // It may not have read its secrets yet.
     if (secretPipe) void shell.ward.exited.then(() => secretPipe.release())
     await call.outcome.catch(() => {})
     return null
   }
-  stopTimers()
+  supervision.release()
   const usage = watched ? await usedBy(shell) : null
   secretPipe?.release()
   if (inputFile) removeQuietly(inputFile)
 
   if (report === null && stop === null && !answer.failure && shell.neverRead()) {
-    shell.detach(care)
+    shell.detach(needs)
     output.end()
     return NEVER_BEGUN
   }
@@ -323,19 +256,19 @@ export async function followInShell(
   }
   // Such a command may have hurt the shell so that it ends right after it; the next command
   // must not be given to a dying one.
-  if (care.risky && report && (await shell.dump())) {
+  if (needs.risky && report && (await shell.dump())) {
     memory.dirty = false
     memory.unread = true
   }
   // A command that cannot have printed anything has nothing left to be read.
-  if (!(care.silent && report?.kind === 'F' && report.status === 0)) await shell.caughtUp()
+  if (!(needs.silent && report?.kind === 'F' && report.status === 0)) await shell.caughtUp()
   if (shell.streams.passThrough) await shell.streams.quiet()
   if (!shell.alive) {
     shell.streams.releasePipes()
     await within(Promise.all(shell.streams.readers.map((reader) => reader.end)), services.limits.drainMs)
   }
   if (stopped || !shell.alive) shell.streams.drain()
-  const { held } = shell.detach(care)
+  const { held } = shell.detach(needs)
   output.end()
   if (answer.failure) throw answer.failure
 
@@ -344,7 +277,7 @@ export async function followInShell(
       ? { kind: 'lost', reason: 'the shell finished the command but could not say how' }
       : endOfCall(report, shell, stop, stopped?.forced ?? false, plan, over)
   if (end.kind === 'kill' && end.over) notes.push(overNote(end.over, plan.limits))
-  remember(report, shell, plan, end, memory, care.inert)
+  remember(report, shell, plan, end, memory, needs.inert)
   // Noted before the report of the end, or not at all.
   const traps = begun.notesTraps ? shell.files.takeTraps() : null
   if (traps !== null && shell.alive) noteTraps(traps, shell, memory)
@@ -386,7 +319,7 @@ const UNKNOWN_BEGIN: Note = {
   code: 'lost',
   text: 'Its shell was killed as it got the command; whether the command had begun is not known.',
 }
-const FORGED: Note = {
+export const FORGED: Note = {
   code: 'forged',
   text: "Something wrote into the pipe on which this session's shell writes down its state. What it wrote was not believed.",
 }
@@ -398,25 +331,3 @@ export function isUrgent(request: RunRequest, { services, promote }: Pick<CallSi
 }
 
 export const NOBODY: ReadonlySet<number> = new Set()
-
-/** After an interrupt the shell is at its prompt again; hear it say so. */
-async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stopped | null): Promise<boolean> {
-  const number = shell.nextNumber()
-  const ready = shell.heard('R', number)
-  const lines = recoverLines(number, shell.marks, memory.traps.exit, shell.hasBuiltin)
-  shell.type(lines)
-  let ticks = 0
-  const again = setInterval(() => {
-    // An interrupt that comes late takes our lines with it.
-    if (shell.isAtPrompt()) return shell.isIdle() ? shell.type(lines) : undefined
-    // A stop that came before the command did is not heard by it; the interrupt that the handler
-    // sends can be lost on a builtin that waits for input in a sourced file, the next one is not.
-    signalProcess(shell.pid, ticks++ % 2 === 0 ? STOP_SIGNAL : 'SIGINT')
-    stopped?.askLatecomers()
-  }, INTERRUPT_EVERY_MS)
-  try {
-    return (await within(ready, RECOVER_LIMIT_MS)) && shell.alive
-  } finally {
-    clearInterval(again)
-  }
-}

@@ -10,31 +10,30 @@ import type { SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
 import { utf8 } from '../shell/state.js'
 
+/** What the kernel puts behind the name of a directory that was removed. */
+const GONE = ' (deleted)'
+
 export class SessionDirectory {
-  /** Where the kernel said that the shell is, when that was found to exist. */
-  #seen: string | null = null
   readonly #look: Seen
 
   constructor(look: Seen) {
     this.#look = look
   }
 
-  /** Nothing has happened to it since it was looked at; the kernel says so in one word. */
-  isUnchanged(shell: SessionShell): boolean {
-    return this.#seen !== null && linkOf(shell.pid, 'cwd') === this.#seen
+  /** Whether it is plainly there: the kernel says so in one word. */
+  isThere(shell: SessionShell): boolean {
+    return linkOf(shell.pid, 'cwd')?.endsWith(GONE) === false
   }
 
   /** Moves the session where it is necessary, and says so. */
   check(memory: SessionMemory, shell: SessionShell | null): Note[] {
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
     const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
-    if (at === null || (shell && at === this.#seen)) return []
-    this.#seen = shell ? at : null
-    const isGone = (!shell || at.endsWith(' (deleted)')) && nearestExisting(at, this.#look) !== at
+    if (at === null || (shell && !at.endsWith(GONE))) return []
+    const isGone = nearestExisting(at, this.#look) !== at
     const lost = isGone && !isThere(memory, this.#look)
     if (!lost) return []
     const gone = memory.cwd.replace(/ \(deleted\)$/, '')
-    this.#seen = null
     memory.cwd = nearestExisting(gone, this.#look)
     shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
     if (memory.cwd === gone) return []

@@ -5,6 +5,8 @@ import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.j
 import { processesOf } from '../../../os/helper/processes.js'
 import { commandLine, isAlive, linkOf } from '../../../os/process/proc.js'
 import { adviceFor } from '../../call/advice.js'
+import type { StopReason } from '../../call/supervision.js'
+import type { Restore } from '../../job/start.js'
 import { endOf } from '../../services/ends.js'
 import { endedOutcome } from '../../services/outcomes.js'
 import type { Plan } from '../../plan/plan.js'
@@ -12,17 +14,15 @@ import { exitTrapLine } from '../shell/lines.js'
 import type { SessionMemory } from './memory.js'
 import { SILENCE, type CallOutput } from './output.js'
 import type { EndReport } from '../shell/report.js'
+import { restoreCode } from '../shell/restore.js'
 import type { SessionShell } from '../shell/shell.js'
 import { AFTER, LEAVING } from '../shell/dump.js'
 import { hooksLeftOut, utf8, type ShellState } from '../shell/state.js'
 
-/** Why a command was stopped. */
-export type Stop = 'timeout' | 'caller' | 'close' | 'interrupt' | 'limit'
-
 export function endOfCall(
   report: EndReport | null,
   shell: SessionShell,
-  stop: Stop | null,
+  stop: StopReason | null,
   forced: boolean,
   plan: Plan,
   over: OverLimit | null = null,
@@ -57,7 +57,7 @@ function rememberLast(report: EndReport | null, end: End, memory: SessionMemory)
 export function remember(
   report: EndReport | null,
   shell: SessionShell,
-  plan: Plan,
+  plan: Pick<Plan, 'command' | 'verdict'>,
   end: End,
   memory: SessionMemory,
   inert: boolean,
@@ -94,7 +94,7 @@ export function noteTraps(traps: string, shell: SessionShell, memory: SessionMem
  */
 export function successorNotes(
   end: End,
-  stop: Stop | null,
+  stop: StopReason | null,
   shell: SessionShell,
   { state, behind, holdings }: SessionMemory,
   initial: readonly string[],
@@ -141,11 +141,21 @@ function howItEnded(end: End): string {
   return end.kind === 'lost' ? ` (${end.reason})` : ' with the command'
 }
 
-export function exceptHooks(state: ShellState | null, initial: readonly string[]): string {
+function exceptHooks(state: ShellState | null, initial: readonly string[]): string {
   const hooks = state ? hooksLeftOut(state, initial) : []
   return hooks.length > 0
     ? `, except ${hooks.slice(0, 10).join(', ')} (loader and start-up hooks stay out of new shells)`
     : ''
+}
+
+/** What gives a new shell (a job, a terminal) the state of a session, and what it does not get. */
+export function restoreOf(state: ShellState | null, initial: readonly string[]): Restore {
+  if (!state) return { code: '', notes: [] }
+  const except = exceptHooks(state, initial)
+  return {
+    code: restoreCode(state, { variables: initial }),
+    notes: except ? [{ code: 'state', text: `It begins with the state of the session${except}.` }] : [],
+  }
 }
 
 export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): Note[] {

@@ -5,7 +5,7 @@
 import type { ShellFacts, Verdict } from '../../../contract/verdict.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
 import { Holdings } from './holdings.js'
-import type { UserTraps } from '../shell/call-text.js'
+import type { CallNeeds, UserTraps } from '../shell/call-text.js'
 import type { ShellReport } from '../shell/report.js'
 import type { SessionShell } from '../shell/shell.js'
 import { LOADED } from '../shell/lines.js'
@@ -20,38 +20,6 @@ export interface LastCommand {
 
 const NO_COMMAND: LastCommand = { status: 0, argument: '', stages: [0] }
 const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
-/** What a command needs to be run with. */
-export interface Care {
-  readonly traps: (UserTraps & { readonly listed: boolean }) | null
-  /** It may set traps without a word of it. */
-  readonly watchTraps: boolean
-  readonly lastArgument: string | null
-  readonly looksAtStatus: boolean
-  /** Set when the command looks at `PIPESTATUS`. */
-  readonly stages: readonly number[] | null
-  /** It cannot change anything that the shell remembers. */
-  readonly inert: boolean
-  /** Nor can it have started a process that is still there. */
-  readonly childless: boolean
-  /** Bash waits for every process that it starts; one of them may still leave another behind. */
-  readonly waits: boolean
-  /** It is one program, which the builtin may start. */
-  readonly program: boolean
-  /** Nothing that the builtin does not do has to be done around it. */
-  readonly native: boolean
-  /** It prints nothing unless it fails. */
-  readonly silent: boolean
-  /** It does the same in every directory, also in one that is gone. */
-  readonly placeless: boolean
-  /** The shell may end because of it, though not at once. */
-  readonly risky: boolean
-  readonly keepStdin: boolean
-  readonly prompts: boolean
-  readonly xtrace: boolean
-  /** Bash shows what it reads: it does already, or the command makes it so. */
-  readonly verbose: 'no' | 'begins' | 'yes'
-}
-
 const OWN_WORDS = [LOADED]
 
 const SILENT = new Set([':', 'false', 'true'])
@@ -93,6 +61,9 @@ export class SessionMemory {
   #verbose = false
   /** A command that the engine could not read may have made functions or aliases that are not in `known` yet. */
   #blind = false
+  /** Whether the word `trap` was found in what the shell knows, and in which version of that. */
+  #hidesTrap = false
+  #searched = -1
 
   constructor(cwd: string, state: ShellState | null) {
     this.cwd = state ? utf8(state.cwd) : cwd
@@ -129,13 +100,12 @@ export class SessionMemory {
     this.forNewShell()
   }
 
-  /** The care that a command needs. */
-  prepare(verdict: Pick<Verdict, 'shell' | 'commands'>): Care {
+  prepare(verdict: Pick<Verdict, 'shell' | 'commands'>): CallNeeds {
     const { shell: facts } = verdict
     // Also where a function does it. (Which commands there are is asked only where one could be hidden.)
     const listsTraps =
       facts.listsTraps ||
-      (!(facts.clear && this.#namesNothing) &&
+      (!(facts.clear && !this.#mayHideTrap) &&
         verdict.commands.some(([name, how = '-p']) => name === 'trap' && how.startsWith('-p')))
     this.#hasTraps ||= facts.setsTraps || facts.mentionsErr || listsTraps
     this.#mayTrap ||= facts.setsTraps
@@ -162,13 +132,27 @@ export class SessionMemory {
       native:
         !watchTraps && !facts.movesStdin && !facts.mayEndShell && !facts.hidesBuiltins && this.#meansItself(OWN_WORDS),
       silent,
-      placeless: silent,
       risky: facts.mayEndShell,
       keepStdin: facts.movesStdin,
       prompts: this.#prompts,
       xtrace: this.#xtrace,
       verbose: this.#verbose ? 'yes' : facts.turnsVerbose ? 'begins' : 'no',
     }
+  }
+
+  /** What a command needs that changes nothing but variables and the directory; null: it may do more. */
+  prepareUsual(verdict: Pick<Verdict, 'shell' | 'commands'>): CallNeeds | null {
+    const { shell: facts } = verdict
+    const isUsual =
+      this.isPlain &&
+      facts.clear &&
+      facts.whole &&
+      !(facts.dynamic || facts.listsTraps || facts.mentionsErr || facts.setsTraps) &&
+      !(facts.mayEndShell || facts.turnsVerbose || facts.looksAtLast || facts.looksAtStages) &&
+      !this.#mayTrap &&
+      !this.#mayHideTrap &&
+      this.#meansItself(facts.words)
+    return isUsual ? this.prepare(verdict) : null
   }
 
   /** Nothing about the shell needs care, so that of a command is what its text says. */
@@ -195,12 +179,15 @@ export class SessionMemory {
     return words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
   }
 
-  /** There are no functions and no aliases. */
-  get #namesNothing(): boolean {
-    if (this.#blind) return false
-    for (const _ in this.known.functions) return false
-    for (const _ in this.known.aliases) return false
-    return true
+  /** A function or an alias has the word `trap` in it. */
+  get #mayHideTrap(): boolean {
+    if (this.#blind) return true
+    if (this.#searched !== this.version) {
+      const { functions, aliases } = this.known
+      this.#hidesTrap = [functions, aliases].some((all) => Object.values(all).some((text) => text.includes('trap')))
+      this.#searched = this.version
+    }
+    return this.#hidesTrap
   }
 
   /** Functions and aliases may point streams elsewhere without a word of it in the command. */

@@ -3,11 +3,17 @@
  * nothing of the list comes after.
  */
 import { processesOf, type Watched } from '../../../os/helper/processes.js'
-import { descendantsOf, isAlive } from '../../../os/process/proc.js'
+import { descendantsOf, isAlive, signalProcess } from '../../../os/process/proc.js'
+import { within } from '../../services/within.js'
+import { recoverLines, STOP_SIGNAL } from '../shell/lines.js'
+import type { SessionShell } from '../shell/shell.js'
+import type { SessionMemory } from './memory.js'
 
 const LOOK_EVERY_MS = 10
 const GIVE_UP_MS = 5_000
 const LATE_GRACE_MS = 500
+const RECOVER_LIMIT_MS = 1_500
+const INTERRUPT_EVERY_MS = 25
 
 export interface StopSpec {
   readonly shell: number
@@ -31,21 +37,21 @@ export interface Stopped {
 export async function stopCommand(spec: StopSpec): Promise<Stopped> {
   // Pending in the shell before its child can die: when the wait for the child returns, the
   // handler runs and not the next command.
-  signal(spec.shell, spec.stopSignal)
-  signal(spec.shell, 'SIGCONT')
+  signalProcess(spec.shell, spec.stopSignal)
+  signalProcess(spec.shell, 'SIGCONT')
   const asked = new Map<number, number>()
   const ask = (pids: readonly number[]): void => {
     for (const pid of pids) {
       if (asked.has(pid)) continue
       asked.set(pid, performance.now())
-      signal(pid, spec.polite)
-      signal(pid, 'SIGCONT')
+      signalProcess(pid, spec.polite)
+      signalProcess(pid, 'SIGCONT')
     }
   }
   const askLatecomers = (): void => {
     const late = victims(spec)
     ask(late)
-    for (const pid of late) if (performance.now() - (asked.get(pid) ?? 0) > LATE_GRACE_MS) signal(pid, 'SIGKILL')
+    for (const pid of late) if (performance.now() - (asked.get(pid) ?? 0) > LATE_GRACE_MS) signalProcess(pid, 'SIGKILL')
   }
   const began = performance.now()
   let forced = false
@@ -56,7 +62,7 @@ export async function stopCommand(spec: StopSpec): Promise<Stopped> {
     const passed = performance.now() - began
     if (passed >= spec.graceMs) {
       forced = true
-      for (const pid of left) signal(pid, 'SIGKILL')
+      for (const pid of left) signalProcess(pid, 'SIGKILL')
     }
     if (passed >= spec.graceMs + GIVE_UP_MS) return { forced, left, askLatecomers }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
@@ -70,10 +76,24 @@ function victims({ shell, ward, spared }: StopSpec): number[] {
   return processesOf(ward).filter((pid) => pid !== shell && !seen.has(pid) && isAlive(pid))
 }
 
-function signal(pid: number, what: number | NodeJS.Signals): void {
+/** After an interrupt the shell is at its prompt again; hear it say so. */
+export async function recover(shell: SessionShell, memory: SessionMemory, stopped: Stopped | null): Promise<boolean> {
+  const number = shell.nextNumber()
+  const ready = shell.heard('R', number)
+  const lines = recoverLines(number, shell.marks, memory.traps.exit, shell.hasBuiltin)
+  shell.type(lines)
+  let ticks = 0
+  const again = setInterval(() => {
+    // An interrupt that comes late takes our lines with it.
+    if (shell.isAtPrompt()) return shell.isIdle() ? shell.type(lines) : undefined
+    // A stop that came before the command did is not heard by it; the interrupt that the handler
+    // sends can be lost on a builtin that waits for input in a sourced file, the next one is not.
+    signalProcess(shell.pid, ticks++ % 2 === 0 ? STOP_SIGNAL : 'SIGINT')
+    stopped?.askLatecomers()
+  }, INTERRUPT_EVERY_MS)
   try {
-    process.kill(pid, what)
-  } catch {
-    // It is gone.
+    return (await within(ready, RECOVER_LIMIT_MS)) && shell.alive
+  } finally {
+    clearInterval(again)
   }
 }

@@ -10,7 +10,43 @@ export interface UserTraps {
   readonly return: string | null
 }
 
-export interface CallText {
+/** What a command needs to be run with. */
+export interface CallNeeds {
+  /**
+   * Set when the agent uses traps; the session's own are then removed for the command, and the
+   * agent's are read after it.
+   */
+  readonly traps: (UserTraps & { readonly listed: boolean }) | null
+  /** None are known, but there may be some afterwards: it may set traps without a word of it. */
+  readonly watchTraps: boolean
+  /** What `$_` shall be at the start; null when nothing in the command looks at it. */
+  readonly lastArgument: string | null
+  readonly looksAtStatus: boolean
+  /** What `PIPESTATUS` shall be at the start; null when nothing in the command looks at it. */
+  readonly stages: readonly number[] | null
+  /** It cannot change anything that the shell remembers. */
+  readonly inert: boolean
+  /** Nor can it have started a process that is still there. */
+  readonly childless: boolean
+  /** Bash waits for every process that it starts; one of them may still leave another behind. */
+  readonly waits: boolean
+  /** It is one program and its words, which the builtin may start. */
+  readonly program: boolean
+  /** Nothing that the builtin does not do has to be done around it. */
+  readonly native: boolean
+  /** It prints nothing unless it fails. */
+  readonly silent: boolean
+  /** The shell may end because of it, though not at once. */
+  readonly risky: boolean
+  /** It may point stdin somewhere else for good. */
+  readonly keepStdin: boolean
+  readonly prompts: boolean
+  readonly xtrace: boolean
+  /** Bash shows every line that it reads, also the session's own: it does already, or the command makes it so. */
+  readonly verbose: 'no' | 'begins' | 'yes'
+}
+
+export interface CallText extends CallNeeds {
   readonly script: string
   /** False when the end of the script may swallow a line behind it (a here-document without its end). */
   readonly whole: boolean
@@ -20,8 +56,6 @@ export interface CallText {
   readonly bare: boolean
   /** Null: what the shell's stdin was made by an earlier `exec <file`. */
   readonly stdin: string | null
-  /** The command may point stdin somewhere else for good. */
-  readonly keepStdin: boolean
   readonly merged: boolean
   /** Descriptors that are opened anew first (a process of an earlier call still holds the old pipes). */
   readonly redirects: readonly Redirect[]
@@ -30,29 +64,9 @@ export interface CallText {
   readonly secrets: { readonly prelude: string; readonly epilogue: string } | null
   /** What `$?` shall be at the start; 0 when nothing in the command looks at it. */
   readonly status: number
-  readonly lastArgument: string | null
-  /** What `PIPESTATUS` shall be at the start; null when nothing in the command looks at it. */
-  readonly stages: readonly number[] | null
-  /**
-   * Set when the agent uses traps; the session's own are then removed for the command, and the
-   * agent's are read after it.
-   */
-  readonly traps: (UserTraps & { readonly listed: boolean }) | null
-  /** None are known, but there may be some afterwards. */
-  readonly watchTraps: boolean
   readonly errTrap: boolean
-  readonly prompts: boolean
-  readonly xtrace: boolean
-  /** With it on, bash shows every line that it reads, also the session's own. */
-  readonly verbose: 'no' | 'begins' | 'yes'
   /** Write the state down first, with this mark; null where it is known. */
   readonly dumpFirst: number | null
-  /** The command cannot change the shell, so nothing has to be hidden from a trace that it might have begun. */
-  readonly inert: boolean
-  /** It is one program and its words. */
-  readonly program: boolean
-  /** The shell has the builtin, and nothing about it needs more than the builtin does. */
-  readonly loaded: boolean
   /** The shell has the builtin, whatever does the command. */
   readonly hasBuiltin: boolean
   /** The command may have shadowed or disabled the builtins that the session's own lines use. */

@@ -134,10 +134,10 @@ export class DumpReader {
   }
 
   /**
-   * Whether something that is not the shell has written here since this was asked last. What it wrote was not believed.
+   * Whether something that is not the shell has written here since this was asked last, as far as it has been read.
+   * What it wrote was not believed.
    */
   takeForged(): boolean {
-    this.#reader.drainNow()
     const forged = this.#forged > 0
     this.#forged = 0
     return forged

@@ -96,30 +96,12 @@ export function createReportReader(
   const end = `${nonce}@\0`
   const buffer = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength)
   let kept = NOTHING
-  /** The last one that came alone. Most commands end like the same one before. */
+  /** The last one that came alone: most commands end like the same one before. */
   let known: { readonly bytes: Uint8Array; readonly report: Report } | null = null
   const read = (text: string): Report | null => reportOf(text.split('\0').slice(0, -1))
-  const isKnown = (length: number): boolean => {
-    if (known?.bytes.length !== length) return false
-    const { bytes } = known
-    // From behind, where they differ. No call of Buffer's is as quick for so few.
-    for (let at = length - 1; at >= 0; at--) if (memory[at] !== bytes[at]) return false
-    return true
-  }
-  /** Nearly always one whole report, and nothing else. */
-  const readAlone = (length: number): Report | null => {
-    if (length > SHORT) return null
-    const text = buffer.toString('utf8', 0, length)
-    if (!text.startsWith(begin) || text.indexOf(end) !== text.length - end.length) return null
-    const report = read(text.slice(begin.length, -end.length))
-    if (report) known = { bytes: memory.slice(0, length), report }
-    return report
-  }
   return (length) => {
-    if (kept.length === 0) {
-      const alone = isKnown(length) ? (known?.report ?? null) : readAlone(length)
-      if (alone) return onReport(alone)
-    }
+    if (kept.length === 0 && known?.bytes.length === length && known.bytes.every((byte, at) => byte === memory[at]))
+      return onReport(known.report)
     const bytes = kept.length > 0 ? Buffer.concat([kept, buffer.subarray(0, length)]) : buffer.subarray(0, length)
     let at = 0
     for (;;) {
@@ -137,6 +119,7 @@ export function createReportReader(
       at = to + end.length
       if (at === bytes.length) kept = NOTHING
       const report = read(bytes.toString('utf8', from + begin.length, to))
+      if (report && from === 0 && at === bytes.length) known = { bytes: Uint8Array.from(bytes), report }
       if (report) onReport(report)
       if (at === bytes.length) return
     }
@@ -144,4 +127,3 @@ export function createReportReader(
 }
 
 const NOTHING: Buffer = Buffer.alloc(0)
-const SHORT = 1_024

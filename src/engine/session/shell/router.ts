@@ -2,9 +2,15 @@
  * Hands out the reports of a session's shell: to the command that waits for its end, or to the
  * line that asked for something else.
  */
-import type { ReportReceiver } from './answer.js'
-import type { Report } from './report.js'
+import type { EndReport, Report } from './report.js'
 import type { CommandLine } from './way.js'
+
+export interface ReportReceiver {
+  /** Null: the shell ended first, or the call no longer waits. Only the first one counts. */
+  give(report: EndReport | null): void
+  /** The command could not be given to the shell. */
+  fail(error: unknown): void
+}
 
 export class ReportRouter {
   hasBuiltin = false
@@ -70,5 +76,27 @@ export class ReportRouter {
       this.#waiters.delete(key)
       waiter(null)
     }
+  }
+}
+
+/** The answer that a shell owes to one call: a report, the end of the shell, or a call that no longer waits. */
+export class Answer implements ReportReceiver {
+  given = false
+  failure: unknown = null
+  readonly report: Promise<EndReport | null>
+  #tell!: (report: EndReport | null) => void
+
+  constructor() {
+    this.report = new Promise((resolve) => (this.#tell = resolve))
+  }
+
+  give(report: EndReport | null): void {
+    this.given = true
+    this.#tell(report)
+  }
+
+  fail(error: unknown): void {
+    if (!this.given) this.failure = error
+    this.give(null)
   }
 }

@@ -1,5 +1,6 @@
 /** The ways to have a command done, and the one choice between them. */
 import { isRepeatable, isUsual, type CallText } from './call-text.js'
+import { commandFileText, nativeLine, programLine, sourcedLines, type Marks } from './lines.js'
 
 /**
  * `program`: the builtin starts one program, without bash making a copy of itself. `native`:
@@ -9,7 +10,7 @@ import { isRepeatable, isUsual, type CallText } from './call-text.js'
 export type Way = 'program' | 'native' | 'sourced'
 
 export function chooseWay(call: CallText): Way {
-  if (!call.loaded || call.bare) return 'sourced'
+  if (call.bare || !call.hasBuiltin || !call.native) return 'sourced'
   if (call.program && isRepeatable(call)) return 'program'
   return isUsual(call) &&
     call.stdin === '/dev/null' &&
@@ -28,4 +29,25 @@ export interface CommandLine {
   readonly file: string | null
   /** How to do it when the builtin declines. */
   readonly fallback: (() => CommandLine) | null
+}
+
+export function commandLine(
+  call: CallText,
+  shell: { readonly marks: Marks; readonly hasBuiltin: boolean },
+): CommandLine {
+  const { marks } = shell
+  const way = chooseWay(call)
+  switch (way) {
+    case 'program': {
+      const fallback = (): CommandLine => commandLine({ ...call, program: false }, shell)
+      return { way, line: Buffer.from(programLine(call)), file: null, fallback }
+    }
+    case 'native': {
+      const fallback = (): CommandLine =>
+        commandLine({ ...call, native: false, hasBuiltin: shell.hasBuiltin && call.hasBuiltin }, shell)
+      return { way, line: Buffer.from(nativeLine(call, marks)), file: call.script, fallback }
+    }
+    case 'sourced':
+      return { way, line: Buffer.from(sourcedLines(call, marks)), file: commandFileText(call, marks), fallback: null }
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * A command that was given to its shell again. Most are answered before anything but the answer
+ * A command that its shell was given at once. Most are answered before anything but the answer
  * is needed, so nothing else is made for them; one that takes longer, is to be stopped, or ends
  * in another way is followed like every other call from there on.
  */
@@ -10,17 +10,17 @@ import type { Call, CallControl } from '../../call/call.js'
 import { notStarted } from '../../services/ends.js'
 import { quietOutcome } from '../../services/outcomes.js'
 import { environmentOf, planOf, type Plan } from '../../plan/plan.js'
-import type { Answer, ReportReceiver } from '../shell/answer.js'
-import { followInShell, isUrgent, NEVER_BEGUN, NOBODY, type CallSite } from './call.js'
-import { endedCall, leftoverNotes } from './end.js'
+import type { Answer, ReportReceiver } from '../shell/router.js'
+import { followInShell, FORGED, isUrgent, NEVER_BEGUN, NOBODY, type CallSite } from './call.js'
+import { endedCall, leftoverNotes, remember } from './end.js'
 import { CallOutput } from './output.js'
-import type { QuickCommand } from './quick.js'
+import type { ReadyCommand } from './at-once.js'
 import type { EndReport } from '../shell/report.js'
 import type { Waiting } from '../shell/stall.js'
 import type { Sinks } from '../shell/streams.js'
 
-export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
-  readonly #known: QuickCommand
+export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
+  readonly #known: ReadyCommand
   readonly #request: RunRequest
   readonly #call: Call
   readonly #site: CallSite
@@ -33,7 +33,7 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
   /** Of the call that it has become. */
   #answer: Answer | null = null
 
-  constructor(known: QuickCommand, request: RunRequest, call: Call, site: CallSite, over: () => void) {
+  constructor(known: ReadyCommand, request: RunRequest, call: Call, site: CallSite, over: () => void) {
     const { shell } = known
     this.#known = known
     this.#request = request
@@ -80,10 +80,10 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
   give(report: EndReport | null): void {
     if (this.#given !== undefined || this.#followed) return
     this.#given = report
-    const { shell, care } = this.#known
+    const { shell, needs } = this.#known
     if (!report || report.kind === 'E' || !shell.alive) this.slow()
     // A command that cannot have printed anything has nothing left to be read.
-    else if (care.silent && report.status === 0) this.#settle(report)
+    else if (needs.silent && report.status === 0) this.#settle(report)
     else setImmediate(goOn, this, report)
   }
 
@@ -99,35 +99,31 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
   #settle(report: EndReport): void {
     // The command has ended: a stop from here on comes too late.
     this.#followed = true
-    const { shell, care } = this.#known
+    const { shell, needs } = this.#known
     const { memory, name: session } = this.#site
     shell.stall.end(this)
-    const { held } = shell.detach(care)
-    memory.last = report
-    const outcome =
-      this.#output === null && !held && report.status === 0 && memory.last.stages.length <= 1
-        ? quietOutcome({ durationMs: this.#call.age, cwd: memory.cwd, pid: shell.pid, pgid: shell.ward.pgid, session })
-        : this.#fullOutcome(report, held)
+    const { held } = shell.detach(needs)
+    const end = { kind: 'exit', code: report.status } as const
+    remember(report, shell, this.#known, end, memory, needs.inert)
+    const notes = [...(shell.dumps.takeForged() ? [FORGED] : []), ...(held ? leftoverNotes(shell, NOBODY) : [])]
+    const isQuiet = this.#output === null && report.status === 0 && report.stages.length <= 1 && notes.length === 0
+    const { cwd } = memory
+    this.#output?.end()
+    const outcome = isQuiet
+      ? quietOutcome({ durationMs: this.#call.age, cwd, pid: shell.pid, pgid: shell.ward.pgid, session })
+      : endedCall({
+          shell,
+          command: this.#known,
+          output: this.#output,
+          report,
+          end,
+          notes,
+          startedAt: this.#call.startedAt,
+          memory,
+          session,
+        })
     this.#over()
     this.#call.settle(outcome)
-  }
-
-  #fullOutcome(report: EndReport, held: boolean): Outcome {
-    const { shell } = this.#known
-    const { memory, name: session } = this.#site
-    this.#output?.end()
-    const end = { kind: 'exit', code: report.status } as const
-    return endedCall({
-      shell,
-      command: this.#known,
-      output: this.#output,
-      report,
-      end,
-      notes: held ? leftoverNotes(shell, NOBODY) : [],
-      startedAt: this.#call.startedAt,
-      memory,
-      session,
-    })
   }
 
   fail(error: unknown): void {
@@ -141,7 +137,7 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
   slow(): void {
     if (this.#followed) return
     this.#followed = true
-    const { shell, care } = this.#known
+    const { shell, needs } = this.#known
     shell.stall.end(this)
     const answer = (this.#answer = shell.answer())
     if (this.#given !== undefined) answer.give(this.#given)
@@ -149,7 +145,7 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
       output: this.#captured,
       answer,
       startedAt: this.#call.startedAt,
-      care,
+      needs,
       before: NOBODY,
       isSlow: true,
       dumpFirst: null,
@@ -195,10 +191,10 @@ export class QuickCall implements CallControl, Sinks, ReportReceiver, Waiting {
     return this.#next?.toBackground() ?? this.#call.outcome
   }
 
-  /** What controls the call after the long way took it over; null while this quick call does. */
+  /** What controls the call after the long way took it over; null while this one does. */
   get #next(): CallControl | null {
     return this.#call.control === this ? null : this.#call.control
   }
 }
 
-const goOn = (call: QuickCall, report: EndReport): void => call.caughtUp(report)
+const goOn = (call: NativeCall, report: EndReport): void => call.caughtUp(report)

@@ -1,7 +1,7 @@
 /** Which requests a session may answer by giving a command again: a field that is not known to be harmless is looked at in full. */
 import { expect, test } from 'vitest'
 import type { RunRequest } from '../../../src/contract/request.js'
-import { asksForNothingSpecial } from '../../../src/engine/session/call/quick.js'
+import { asksForNothingSpecial } from '../../../src/engine/session/call/at-once.js'
 import { createTools } from '../../../src/tools/index.js'
 import { testEngine } from '../harness.js'
 
@@ -35,4 +35,25 @@ test.each<[Partial<RunRequest>, boolean]>([
   [{ outside: 'because' }, false],
 ])('%j', (request, plain) => {
   expect(asksForNothingSpecial({ command: ':', ...request })).toBe(plain)
+})
+
+test('a comment leaves `$?` as it was, also when it is given again', async () => {
+  const session = await (await testEngine()).session()
+  for (const command of ['false', '# note', 'false', '# note']) await session.run({ command })
+  expect((await session.run({ command: 'echo $?' })).stdout).toBe('1\n')
+})
+
+test('what new commands leave behind is there for the next one: status, variables, directory, stages', async () => {
+  const session = await (await testEngine()).session()
+  const say = async (command: string): Promise<string> => (await session.run({ command })).stdout
+  await say(':')
+  await say('(exit 7)')
+  expect(await say('echo $?; A=5')).toBe('7\n')
+  await say('cd /usr && B=$A; export B')
+  expect(await say('sh -c "pwd; echo $B"')).toBe('/usr\n5\n')
+  await say('true | (exit 3) | true')
+  expect(await say('echo ${PIPESTATUS[@]}')).toBe('0 3 0\n')
+  expect(await say('f() { echo "f $1"; }')).toBe('')
+  expect(await say('f x; ls() { echo own; }')).toBe('f x\n')
+  expect(await say('ls')).toBe('own\n')
 })

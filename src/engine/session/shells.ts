@@ -1,0 +1,163 @@
+/** The live shell of a session, those that it had before, and how one succeeds another with the same state. */
+import type { Note } from '../../contract/note.js'
+import { buildEnvironment } from '../../env/filter.js'
+import { processesOf } from '../../os/helper/processes.js'
+import { nearestExisting } from '../../os/files/paths.js'
+import { isAlive } from '../../os/process/proc.js'
+import type { Stay } from '../services/sandbox/sandbox.js'
+import type { Services } from '../services/services.js'
+import { prepared } from '../services/pipes.js'
+import { within } from '../services/within.js'
+import { isThere } from './call/directory.js'
+import { deadShellNote } from './call/end.js'
+import type { SessionMemory } from './call/memory.js'
+import { keepVerdicts } from './call/at-once.js'
+import { AFTER } from './shell/dump.js'
+import { withoutReturnTrap } from './shell/lines.js'
+import { notRestored } from './shell/restore.js'
+import { SessionShell } from './shell/shell.js'
+import { bytesOf, type ShellState } from './shell/state.js'
+
+/** How long the news of a shell's end may take. */
+const DEATH_LIMIT_MS = 2_000
+
+export class Shells {
+  /** Those of the engine, with what belongs to this session: its verdicts, and its place in the sandbox. */
+  readonly services: Services
+  readonly initialEnv: Readonly<Record<string, string>>
+  current: SessionShell | null = null
+  restarts = 0
+  readonly #memory: SessionMemory
+  /** Shells that were replaced but whose children still run. */
+  readonly #former = new Set<SessionShell>()
+  /** Where they live in a sandbox; null before the first of them, and where there is none. */
+  #stay: Stay | null = null
+
+  constructor(services: Services, memory: SessionMemory) {
+    const { options } = services
+    this.#memory = memory
+    this.initialEnv = {
+      ...buildEnvironment({
+        base: services.baseEnv,
+        ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
+        allowDangerous: options.allowDangerousEnv ?? false,
+        keep: options.keepEnv ?? [],
+        drop: options.dropEnv ?? [],
+      }).env,
+      ...services.ownEnv,
+    }
+    this.services = Object.create(services, {
+      judge: { value: keepVerdicts((...about) => services.judge(...about), memory) },
+      ...(services.sandbox
+        ? {
+            launcher: { get: () => this.#stay?.launcher ?? services.launcher },
+            runFile: { value: (kind: string) => (this.#stay ?? services).runFile(kind) },
+            stay: { get: () => this.#stay },
+          }
+        : {}),
+    }) as Services
+  }
+
+  get initialNames(): readonly string[] {
+    return Object.keys(this.initialEnv)
+  }
+
+  /** The live shell, or its successor with the last state. */
+  async ready(notes: Note[]): Promise<SessionShell> {
+    if (this.current?.alive) {
+      if (!this.current.isDoomed) return this.current
+      // The launcher says so in a moment.
+      await within(this.current.ward.exited, DEATH_LIMIT_MS)
+      if (this.current.alive) return this.current
+    }
+    const memory = this.#memory
+    const { services } = this
+    if (this.current) {
+      if (!this.current.endIsTold) {
+        memory.learn(this.current.readState())
+        notes.push(deadShellNote(this.current, memory, this.initialNames))
+      }
+      this.#retire(this.current)
+      this.restarts += 1
+    }
+    const { state } = memory
+    const cwd = nearestExisting(memory.cwd, services.seen)
+    if (services.sandbox && !this.#stay?.room.alive) {
+      this.#stay?.leave()
+      this.#stay = await services.sandbox.enter(undefined, true)
+    }
+    const shell = await prepared(services, () => SessionShell.start(services, this.initialEnv, cwd))
+    this.current = shell
+    memory.forNewShell()
+    memory.holdings.begin()
+    if (!state) {
+      if (services.setUp !== null) await this.change(shell, services.setUp)
+      return shell
+    }
+    const wanted = { ...state, cwd: isThere(memory, services.seen) ? state.cwd : bytesOf(cwd) }
+    const found = await shell.restore(wanted, { variables: this.initialNames })
+    memory.noteDump(shell, AFTER)
+    const missing = found ? notRestored(wanted, found) : ['its state']
+    if (missing.length > 0)
+      notes.push({ code: 'state', text: `Not restored in the new shell: ${missing.slice(0, 20).join(', ')}.` })
+    return shell
+  }
+
+  /** Runs the engine's own code in a shell. */
+  async change(shell: SessionShell, code: string): Promise<void> {
+    const found = await shell.take(code)
+    this.#memory.noteDump(shell, AFTER)
+    if (found) this.#memory.learn(found)
+  }
+
+  /** What the shell holds, once it has written it down. */
+  async state(): Promise<ShellState | null> {
+    if (this.current?.alive) await this.writeDown(this.current)
+    return this.#memory.state
+  }
+
+  async writeDown(shell: SessionShell): Promise<void> {
+    const memory = this.#memory
+    if (!(memory.dirty || memory.unread) || (memory.dirty && !(await shell.dump()))) return
+    memory.noteDump(shell, AFTER)
+    memory.learn(shell.readState())
+    if (!memory.strayReturn) return
+    shell.type(withoutReturnTrap)
+    memory.strayReturn = false
+  }
+
+  #retire(shell: SessionShell): void {
+    if (shell.ward.state.gone) return shell.dispose()
+    this.#former.add(shell)
+    void shell.ward.gone.then(() => {
+      this.#former.delete(shell)
+      shell.dispose()
+    })
+  }
+
+  /** The shell goes on with its command, without the session. */
+  letGo(): void {
+    this.current = null
+    this.restarts += 1
+  }
+
+  async end(politely = false): Promise<void> {
+    const shells = [...(this.current ? [this.current] : []), ...this.#former]
+    this.current = null
+    this.#former.clear()
+    await Promise.all(shells.map((shell) => shell.end(politely ? 1_000 : 0, politely)))
+  }
+
+  leaveRoom(): void {
+    this.#stay?.leave()
+    this.#stay = null
+  }
+
+  /** Processes that earlier calls have left. */
+  leftovers(busy: boolean): number[] {
+    const { current } = this
+    const found = current?.alive && !busy ? processesOf(current.ward).filter((pid) => pid !== current.pid) : []
+    for (const shell of this.#former) if (!shell.ward.state.gone) found.push(...processesOf(shell.ward))
+    return found.filter((pid) => isAlive(pid))
+  }
+}
