@@ -1,12 +1,14 @@
 /** What the two halves say to each other, and how values that JSON does not know travel. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { ShellError, type ShellErrorCode } from '../contract/errors.js'
+import type { JobEvent } from '../contract/job.js'
+import type { AuditEntry } from '../engine/services/audit-sink.js'
 import { BadFrame } from './frames.js'
 
 /**
  * Both halves come from the same build: the code there is named by its digest. This guards an engine that was joined.
  */
-export const WIRE_VERSION = 2
+export const WIRE_VERSION = 3
 
 /** `H` and `h`, first step: who calls, and a number that the other side must prove to know the key with. */
 export interface Greeting {
@@ -24,8 +26,10 @@ export interface Hello {
   readonly options: object
   readonly keep: boolean
   readonly events: boolean
-  /** Calls without a result, and how much of their live output arrived. */
-  readonly pending: readonly { readonly id: number; readonly seen: number }[]
+  /** Calls without a result, how much of their live output arrived, and how much of that its reader has taken. */
+  readonly pending: readonly { readonly id: number; readonly seen: number; readonly taken: number }[]
+  /** The number of the last news that arrived: what came after it is said again. */
+  readonly heard: number
 }
 /** `h`, second step. */
 export interface Welcome {
@@ -36,6 +40,8 @@ export interface Welcome {
   readonly platform: string
   readonly shell: { readonly path: string; readonly version: string }
   readonly cwd: string
+  /** False: this client is new there, or was given up; what it had asked for before is lost. */
+  readonly isKnown: boolean
   /** Those of the pending calls that have begun. The others never arrived. */
   readonly begun: readonly number[]
 }
@@ -51,6 +57,16 @@ export interface WireError {
   readonly message: string
   readonly code?: string
   readonly hint?: string
+}
+/** `E`: what happened, numbered for each client and kept until it says that it has heard it. */
+export interface News {
+  readonly n: number
+  readonly job?: JobEvent
+  readonly audit?: AuditEntry
+  /** Of a call that tells events. */
+  readonly call?: number
+  readonly event?: JobEvent
+  readonly attached?: boolean
 }
 export interface ResultMessage {
   readonly id: number
@@ -89,11 +105,21 @@ export interface Answer {
   readonly error?: WireError
 }
 
-export function parse<T>(payload: Buffer): T {
-  const value = JSON.parse(payload.toString('utf8')) as unknown
+/** `mask` gets every text of the message, wherever it stands. */
+export function parse<T>(payload: Buffer, mask?: (text: string) => string): T {
+  const value = read(payload.toString('utf8'), mask)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BadFrame('a message that is no object')
   return value as T
+}
+
+function read(text: string, mask?: (text: string) => string): unknown {
+  try {
+    return JSON.parse(text, mask && ((_, value: unknown) => (typeof value === 'string' ? mask(value) : value)))
+  } catch (error) {
+    // No JSON, or so deep that no stack holds it.
+    throw new BadFrame((error as Error).message)
+  }
 }
 
 /**

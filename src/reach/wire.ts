@@ -38,7 +38,7 @@ export class Wire {
         read(chunk)
       } catch (error) {
         this.closed = true
-        if (!(error instanceof BadFrame || error instanceof SyntaxError)) throw error
+        if (!(error instanceof BadFrame)) throw error
         onBad(error.message)
       }
     })

@@ -108,8 +108,11 @@ export const CONTRACT = [
   ['brings given variables along', async ({ engine }) => assert.equal((await engine.run({ command: 'echo $GIVEN', env: { GIVEN: 'yes' } })).stdout, 'yes\n')],
   ['shows output as it comes', async ({ engine }) => {
     const chunks = []
-    await engine.run({ command: 'echo a; sleep 0.2; echo b', onOutput: ({ text }) => chunks.push(text) })
-    assert.deepEqual(chunks, ['a\n', 'b\n'])
+    const running = engine.stream({ command: 'echo a; sleep 600', onOutput: ({ text }) => chunks.push(text) })
+    await until('the line is shown', () => chunks.length > 0)
+    running.kill()
+    await running.outcome
+    assert.deepEqual(chunks, ['a\n'])
   }],
   ['lets output be iterated', async ({ session }) => {
     let text = ''
@@ -145,9 +148,10 @@ export const CONTRACT = [
     assert.equal((await job.read()).text, 'first\nlast\n')
   }],
   ['starts a job, waits for a line, reads on from a cursor', async ({ engine }) => {
-    const job = await engine.start({ command: 'echo ready; sleep 0.3; echo more' })
+    const job = await engine.start({ command: 'echo ready; read line; echo more', openStdin: true })
     assert.equal((await job.wait({ until: /ready/ })).reason, 'until')
     const { cursor } = await job.read()
+    await job.send({ text: 'on', enter: true })
     await job.wait()
     assert.equal((await job.read({ since: cursor })).text, 'more\n')
   }],

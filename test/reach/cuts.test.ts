@@ -1,8 +1,8 @@
 /** A link that is cut, silent or gone: commands run at most once, and what happened is said. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { linked, temporaryFolder, until } from './harness.js'
+import { linked, processesOf, temporaryFolder, until } from './harness.js'
 
 describe('a link that is cut', () => {
   test('a command goes on meanwhile, its outcome comes with the next link, and it ran once', async () => {
@@ -74,6 +74,115 @@ describe('a link that is cut', () => {
     expect(lines(join(folder, 'once'))).toBe(1)
     expect(await link.engine.recover('call_unknown')).toBeNull()
   })
+})
+
+test('bytes that their reader took while the link was down are confirmed with the next link', async () => {
+  const link = await linked()
+  let bytes = 0
+  let release!: () => void
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const running = link.engine.run({
+    command: 'head -c 3000000 /dev/zero',
+    onBytes: async (chunk) => {
+      bytes += chunk.bytes.length
+      await held
+    },
+  })
+  await until(() => bytes > 0, 'output comes')
+  // The whole window has arrived when nothing more does: other calls are answered behind it.
+  for (let i = 0; i < 5; i++) await link.engine.run({ command: 'sleep 0.05' })
+  link.blocked = true
+  await link.cut()
+  const before = bytes
+  release()
+  await until(() => bytes > before, 'what had arrived is taken')
+  link.blocked = false
+  expect((await running).status).toBe('completed')
+  expect(bytes).toBe(3_000_000)
+})
+
+test('a cut does not count for the lease of the one before', async () => {
+  const link = await linked({ reach: { leaseMs: 3_000 } })
+  const session = await link.engine.session()
+  await session.run({ command: 'X=kept' })
+  const began = performance.now()
+  const kinds = (): string[] => link.events.map(({ kind }) => kind)
+  // At any moment 3 s after a cut the link is down again for a moment: each is far shorter than the lease.
+  while (performance.now() - began < 5_000) {
+    await link.cut()
+    await until(() => kinds().at(-1) === 'up', 'the link is back')
+  }
+  expect((await session.run({ command: 'echo $X' })).stdout).toBe('kept\n')
+  expect(kinds()).not.toContain('gone')
+  const running = session.run({ command: 'for i in $(seq 40); do sleep 0.1; done; echo whole' })
+  const until8 = performance.now() + 4_000
+  while (performance.now() < until8) {
+    await link.cut()
+    await until(() => kinds().at(-1) === 'up', 'the link is back')
+  }
+  expect((await running).stdout).toBe('whole\n')
+})
+
+test('two streams of bytes that are read slowly both come whole', async () => {
+  const link = await linked()
+  const got = { stdout: 0, stderr: 0, output: 0 }
+  const { status } = await link.engine.run({
+    command: 'head -c 1000000 /dev/zero & head -c 1000000 /dev/zero >&2; wait',
+    timeoutMs: 60_000,
+    onBytes: async ({ stream, bytes }) => {
+      got[stream] += bytes.length
+      await new Promise((next) => setTimeout(next, 5))
+    },
+  })
+  expect([status, got]).toEqual(['completed', { stdout: 1_000_000, stderr: 1_000_000, output: 0 }])
+})
+
+test('what happens while the link is down is told with the next one, once: the end of a job, an audit line', async () => {
+  const audited: string[] = []
+  const folder = temporaryFolder()
+  const link = await linked({
+    cwd: folder,
+    audit: { write: ({ kind, command }) => void audited.push(`${kind} ${command}`) },
+  })
+  const events: string[] = []
+  link.engine.onJobEvent(({ kind }) => events.push(kind))
+  await link.engine.start({ command: 'while [ ! -e go ]; do sleep 0.02; done' })
+  const command = 'touch began; while [ ! -e go ]; do sleep 0.02; done; touch over'
+  const running = link.engine.run({ command })
+  await until(() => existsSync(join(folder, 'began')), 'the command runs')
+  link.blocked = true
+  await link.cut()
+  writeFileSync(join(folder, 'go'), '')
+  await until(() => existsSync(join(folder, 'over')), 'both end')
+  // Time for the engine there to notice; a late notice is told over the new link, which is no worse.
+  await new Promise((next) => setTimeout(next, 1_000))
+  link.blocked = false
+  await running
+  await until(() => events.includes('ended') && audited.includes(`run ${command}`), 'both are told')
+  expect(events.filter((kind) => kind === 'ended')).toHaveLength(1)
+  expect(audited.filter((line) => line === `run ${command}`)).toHaveLength(1)
+})
+
+test('a client that was given up while others kept the engine reads that its call is lost; it is not run again', async () => {
+  const cwd = temporaryFolder()
+  const reach = { leaseMs: 300, linkWaitMs: 60_000 }
+  const first = await linked({ cwd, reach })
+  const second = await linked({ cwd, stateDir: first.stateDir, reach }, first)
+  const running = first.engine.run({ command: 'echo one >> once; sleep 600' })
+  await until(() => lines(join(cwd, 'once')) === 1, 'the command runs')
+  const [pid] = processesOf((words) => words[0] === 'sleep' && words[1] === '600' && words.length === 3)
+  first.blocked = true
+  for (const each of first.linkPids()) process.kill(each, 'SIGKILL')
+  // Both links fall; the second comes back at once.
+  expect((await second.engine.run({ command: 'echo works' })).stdout).toBe('works\n')
+  await until(
+    () => !processesOf((words) => words[0] === 'sleep' && words[1] === '600').includes(pid as number),
+    'it is given up',
+  )
+  first.blocked = false
+  expect(await running).toMatchObject({ status: 'failed', end: { kind: 'lost' } })
+  expect(lines(join(cwd, 'once'))).toBe(1)
+  expect((await first.engine.run({ command: 'echo again' })).stdout).toBe('again\n')
 })
 
 describe('an engine that is gone', () => {

@@ -6,6 +6,7 @@ import { afterEach } from 'vitest'
 import type { Engine, EngineOptions, LinkEvent } from '../../src/index.js'
 import { arrive } from '../../src/reach/arrive/arrive.js'
 import { createNearEngine } from '../../src/reach/near/engine.js'
+import type { OpenLink } from '../../src/reach/near/link.js'
 import { placeAt } from '../../src/reach/places/places.js'
 import { recordsIn } from '../../src/reach/records.js'
 import { temporaryFolder, until } from '../engine/harness.js'
@@ -32,7 +33,12 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.close()))
 })
 
-export async function linked(options: EngineOptions = {}, same?: Pick<Linked, 'name' | 'key'>): Promise<Linked> {
+/** `through` stands between the engine and each of its links. */
+export async function linked(
+  options: EngineOptions = {},
+  same?: Pick<Linked, 'name' | 'key'>,
+  through: (link: OpenLink) => OpenLink = (link) => link,
+): Promise<Linked> {
   const stateDir = options.stateDir ?? join(temporaryFolder(), 'state')
   const url = options.at ?? 'loop:'
   const records = recordsIn(stateDir)
@@ -52,7 +58,7 @@ export async function linked(options: EngineOptions = {}, same?: Pick<Linked, 'n
     options: { cwd: temporaryFolder(), ...options, stateDir, reach },
     open: async (lookMs) => {
       if (state.blocked) throw new Error('the test holds the link back')
-      return arrive({ place, reach, name, salt: records.salt(), key, stateDir }, lookMs)
+      return through(await arrive({ place, reach, name, salt: records.salt(), key, stateDir }, lookMs))
     },
     release: async () => {},
   })

@@ -3,12 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { EngineOptions } from '../../src/index.js'
 import { createReader, frame, framesOf, outputFrame } from '../../src/reach/frames.js'
-import { proofOf } from '../../src/reach/messages.js'
-import { createNearEngine } from '../../src/reach/near/engine.js'
+import { lyingFar } from './lying.js'
 import { linked, processesOf, runDirectory, temporaryFolder, until } from './harness.js'
 
 const VALUE = `S3cr3t-${randomBytes(12).toString('hex')}`
@@ -214,66 +212,6 @@ describe('the near side', () => {
     await expect(lyingFar({}, { proof: () => '0'.repeat(64) })).rejects.toMatchObject({ code: 'PLACE_REFUSED' })
   })
 })
-
-/** An engine in name only: the test says its words. For each of `identities` a link can be opened once. */
-async function lyingFar(options: EngineOptions, { proof = proofOf, identities = ['i'] } = {}) {
-  const key = randomBytes(32)
-  const inbox: [string, Record<string, unknown>][] = []
-  let heard = ''
-  let raw!: (bytes: Buffer) => void
-  let end!: () => void
-  let opens = 0
-  const say = (kind: string, message: object): void => raw(Buffer.concat(framesOf(kind, JSON.stringify(message))))
-  const open = () => {
-    const identity = identities[opens++]
-    if (identity === undefined) throw new Error('not again')
-    const [there, back] = [new PassThrough(), new PassThrough()]
-    raw = (bytes) => void back.write(bytes)
-    const closed = new Promise<{ code: number; signal: null; stderr: string }>((resolve) => {
-      // As kubectl may after a lost stream.
-      end = () => resolve({ code: 0, signal: null, stderr: '' })
-    })
-    let step = 0
-    there.on('data', (bytes: Buffer) => (heard += bytes.toString('latin1')))
-    there.on('data', createReader((kind, payload) => {
-      if (kind === 'P') return
-      const message = JSON.parse(payload.toString('utf8')) as Record<string, string>
-      if (kind !== 'H') return void inbox.push([kind, message])
-      if (++step === 1) return say('h', { nonce: 'f', proof: proof(key, 'far', message['client'] as string, message['nonce'] as string, 'f') })
-      say('h', { engine: `of ${identity}`, pid: 1, identity, host: 'h', platform: 'linux-x64', shell: { path: '/bin/bash', version: '5' }, cwd: '/', begun: [] })
-    })) // prettier-ignore
-    return { input: back, output: there, closed, destroy: end, hold: () => {} }
-  }
-  const engine = await createNearEngine({
-    url: 'fake:',
-    key,
-    options: { stateDir: temporaryFolder(), ...options },
-    open: async () => open(),
-    release: async () => {},
-  })
-  const OUTCOME = { status: 'completed', stdout: '', stderr: '', output: null, notes: [], cwd: '/' }
-  return {
-    engine,
-    key,
-    say,
-    raw: (bytes: Buffer) => raw(bytes),
-    end: () => end(),
-    heard: () => heard,
-    opens: () => opens,
-    result: (id: number, value: object = {}) => say('R', { id, value: { ...OUTCOME, ...value } }),
-    async next(kind: string): Promise<Record<string, unknown>> {
-      await until(() => inbox.some(([each]) => each === kind), kind)
-      return inbox.splice(
-        inbox.findIndex(([each]) => each === kind),
-        1,
-      )[0]![1]
-    },
-    async close() {
-      end()
-      await engine.close()
-    },
-  }
-}
 
 async function talk(path: string, words: readonly Buffer[]): Promise<{ kinds: string[] }> {
   const kinds: string[] = []

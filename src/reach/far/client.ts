@@ -9,6 +9,7 @@ import type { Attachment, Job } from '../../contract/job.js'
 import type { OutputChunk, Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
 import { AskedElsewhere, isAnswer, type Decided } from '../../engine/plan/ask.js'
+import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import { BadFrame } from '../frames.js'
 import {
   errorToWire,
@@ -17,6 +18,7 @@ import {
   type Answer,
   type CallMessage,
   type Hello,
+  type News,
   type ResultMessage,
   type StopMessage,
 } from '../messages.js'
@@ -28,6 +30,9 @@ import { FAR_VERBS, type CallContext, type VerbArgs, type VerbName } from './ver
 /** How long the outcome of a keyed call is given again. */
 const KEY_MS = 10 * 60_000
 const MAX_KEYS = 1_000
+
+/** News that near has not confirmed; of more than this the oldest are dropped. */
+const MAX_NEWS = 10_000
 
 interface FarCall {
   readonly id: number
@@ -47,6 +52,8 @@ export class FarClient {
   readonly #calls = new Map<number, FarCall>()
   readonly #keys = new Map<string, { digest: string; outcome: Promise<unknown> }>()
   #wire: Wire | null = null
+  #news: News[] = []
+  #told = 0
   #unlisten: (() => void) | null = null
 
   constructor(id: string, engine: Engine) {
@@ -62,6 +69,7 @@ export class FarClient {
   /** A link of this client is up; gives the pending calls that have begun. */
   connect(wire: Wire, hello: Hello): readonly number[] {
     this.#wire = wire
+    this.#heard(hello.heard)
     if (hello.events) this.listen()
     const pending = new Set(hello.pending.map(({ id }) => id))
     // The cut may have taken the word that a result arrived; near knows better what it still waits for.
@@ -69,11 +77,12 @@ export class FarClient {
     return hello.pending.map(({ id }) => id).filter((id) => this.#calls.has(id))
   }
 
-  /** What the cut kept from near: results, questions, and the news of how much live output was lost. */
+  /** What the cut kept from near: news, results, questions, and how much live output was lost. */
   catchUp(wire: Wire, hello: Hello): void {
-    for (const { id, seen } of hello.pending) {
+    for (const each of this.#news) wire.send('E', each)
+    for (const { id, seen, taken } of hello.pending) {
       const call = this.#calls.get(id)
-      call?.live?.resume(wire, seen)
+      call?.live?.resume(wire, seen, taken)
       if (call?.result) wire.send('R', call.result)
     }
     this.questions.repeat()
@@ -85,12 +94,28 @@ export class FarClient {
     for (const call of this.#calls.values()) call.live?.pause()
   }
 
-  audit(entry: object): void {
-    this.#wire?.sendLater('E', { audit: entry })
+  audit(audit: AuditEntry): void {
+    this.#wire?.sendLater('E', this.#keep({ audit }))
   }
 
   listen(): void {
-    this.#unlisten ??= this.#engine.onJobEvent((event) => this.#wire?.send('E', { job: event }))
+    this.#unlisten ??= this.#engine.onJobEvent((job) => this.#tell({ job }))
+  }
+
+  #tell(news: Omit<News, 'n'>): void {
+    const kept = this.#keep(news)
+    this.#wire?.send('E', kept)
+  }
+
+  #keep(news: Omit<News, 'n'>): News {
+    const kept = { n: ++this.#told, ...news }
+    this.#news.push(kept)
+    if (this.#news.length > MAX_NEWS) this.#news.shift()
+    return kept
+  }
+
+  #heard(n: number): void {
+    while (this.#news[0] && this.#news[0].n <= n) this.#news.shift()
   }
 
   /** The client will not come back: its foreground calls are not waited for any more. */
@@ -108,9 +133,11 @@ export class FarClient {
     switch (kind) {
       case 'C':
         return this.#begin(parse<CallMessage>(payload))
-      case 'A':
-        for (const id of parse<{ ids: number[] }>(payload).ids) if (this.#calls.get(id)?.result) this.#calls.delete(id)
-        return
+      case 'A': {
+        const { ids, heard } = parse<{ ids: number[]; heard: number }>(payload)
+        for (const id of ids) if (this.#calls.get(id)?.result) this.#calls.delete(id)
+        return this.#heard(heard)
+      }
       case 'W': {
         const { id, bytes } = parse<{ id: number; bytes: number }>(payload)
         return this.#calls.get(id)?.live?.grant(bytes)
@@ -179,13 +206,13 @@ export class FarClient {
         return call.handle.outcome
       },
       once: (key, run) => (key === undefined ? run() : this.#once(key, verb, args, run)),
-      event: (event) => this.#wire?.send('E', { call: id, event }),
+      event: (event) => this.#tell({ call: id, event }),
       attach: async (job: Job, options) => {
         this.#show(call)
         const show = (text: string): Taken | Promise<Taken> =>
           call.live?.take({ stream: 'output', bytes: Buffer.from(text), offset: 0 })
         call.attachment = await job.attach({ ...options, show })
-        this.#wire?.send('E', { call: id, attached: true })
+        this.#tell({ call: id, attached: true })
         for (const stop of call.early.splice(0)) this.#stop(call, stop)
         return call.attachment.done
       },
@@ -199,7 +226,7 @@ export class FarClient {
 
   #show(call: FarCall): void {
     call.live ??= new LiveOutput(call.id)
-    if (this.#wire) call.live.resume(this.#wire, 0)
+    if (this.#wire) call.live.resume(this.#wire, 0, 0)
   }
 
   #stop(call: FarCall, stop: StopMessage): void {

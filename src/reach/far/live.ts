@@ -28,7 +28,9 @@ export class LiveOutput {
   #sent = 0
   #confirmed = 0
   #lost = 0
-  #room: (() => void) | null = null
+  #isOver = false
+  /** Each stream waits on its own. */
+  #room: (() => void)[] = []
   readonly #closed = new Set<string>()
 
   constructor(call: number) {
@@ -49,7 +51,7 @@ export class LiveOutput {
     this.#pump()
     if (this.#waiting.length === 0) return
     return new Promise<Taken>((resolve) => {
-      this.#room = () => resolve(this.#closed.has(stream) ? 'closed' : undefined)
+      this.#room.push(() => resolve(this.#closed.has(stream) ? 'closed' : undefined))
     })
   }
 
@@ -64,9 +66,10 @@ export class LiveOutput {
     this.#pump()
   }
 
-  /** A link is up: what near has not seen is sent again. */
-  resume(wire: Wire, seen: number): void {
+  /** A link is up: what near has not seen is sent again, and what it took while the link was down is confirmed. */
+  resume(wire: Wire, seen: number, taken: number): void {
     this.#wire = wire
+    this.#confirmed = Math.min(this.#sent, Math.max(this.#confirmed, taken))
     this.#flying = this.#flying.filter(({ end }) => end > seen)
     for (const { frame } of this.#flying) wire.sendFrame(frame)
     this.#pump()
@@ -76,9 +79,10 @@ export class LiveOutput {
     this.#wire = null
   }
 
-  /** The call has ended: the rest goes out before its result, window or not. */
+  /** The call has ended: the rest goes out before its result, window or not; without a link, with the next one. */
   flush(): void {
-    this.#pump(true)
+    this.#isOver = true
+    this.#pump()
     this.#makeRoom()
   }
 
@@ -94,15 +98,13 @@ export class LiveOutput {
   }
 
   #makeRoom(): void {
-    const room = this.#room
-    this.#room = null
-    room?.()
+    for (const resume of this.#room.splice(0)) resume()
   }
 
-  #pump(isLast = false): void {
+  #pump(): void {
     const wire = this.#wire
     if (!wire) return
-    while (this.#waiting.length > 0 && (isLast || this.#sent - this.#confirmed < WINDOW_BYTES)) {
+    while (this.#waiting.length > 0 && (this.#isOver || this.#sent - this.#confirmed < WINDOW_BYTES)) {
       this.#tellLost(wire)
       const next = this.#waiting.shift() as Piece
       this.#waitingBytes -= next.bytes
@@ -111,7 +113,7 @@ export class LiveOutput {
       this.#flying.push(next)
       wire.sendFrame(next.frame)
     }
-    if (isLast) this.#tellLost(wire)
+    if (this.#isOver) this.#tellLost(wire)
     if (this.#waiting.length === 0) this.#makeRoom()
   }
 

@@ -13,6 +13,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
+import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import { bootId, processFacts } from '../../os/process/proc.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
@@ -38,6 +39,7 @@ export interface FarSettings {
 const FIRST_CLIENT_MS = 60_000
 const HANDSHAKE_MS = 10_000
 const MAX_STRANGERS = 16
+const MAX_UNWRITTEN = 10_000
 
 /** Resolves when the engine has closed; false when another one has the place already. */
 export async function serveFar(settings: FarSettings): Promise<boolean> {
@@ -45,6 +47,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
   if (key.length !== 32) throw new Error('no key came on stdin')
   const path = join(settings.runDir, 'sock')
   const clients = new Map<string, FarClient>()
+  const unwritten: AuditEntry[] = []
   let made: { readonly digest: string; readonly engine: Promise<Engine> } | null = null
   let lease: NodeJS.Timeout | null = null
   let finish!: () => void
@@ -79,7 +82,14 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       )
     if (made) return made.engine
     const latest = (): FarClient | undefined => [...clients.values()].findLast(({ isConnected }) => isConnected)
-    const audit = { write: (entry: object) => [...clients.values()].findLast((each) => each.isConnected)?.audit(entry) }
+    // What happens while no client is there waits for the next one.
+    const audit = {
+      write: (entry: AuditEntry) => {
+        const client = latest() ?? [...clients.values()].at(-1)
+        if (client) client.audit(entry)
+        else if (unwritten.push(entry) > MAX_UNWRITTEN) unwritten.shift()
+      },
+    }
     const engine = settings.createEngine({
       stateDir: stateDirectoryHere(settings.baseDir),
       cwd: process.cwd(),
@@ -101,6 +111,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     return engine
   }
 
+  const away = new WeakMap<FarClient, NodeJS.Timeout>()
   /** A client that does not come back within the lease is gone, also while others use the engine. */
   const forgetLater = (client: FarClient): void => {
     const forget = (): void => {
@@ -108,7 +119,8 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       clients.delete(client.id)
       client.end()
     }
-    setTimeout(forget, settings.leaseMs).unref()
+    clearTimeout(away.get(client))
+    away.set(client, setTimeout(forget, settings.leaseMs).unref())
   }
 
   let strangers = 0
@@ -165,13 +177,16 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
         )
       const engine = await engineFor(hello.options as Record<string, unknown>)
       let client = clients.get(greeting.client)
+      const isKnown = client !== undefined
       if (!client) clients.set(greeting.client, (client = new FarClient(greeting.client, engine)))
       // A newer link of the same client: nothing more is taken from the old one.
       sockets.get(client)?.destroy()
       sockets.set(client, socket)
+      clearTimeout(away.get(client))
       const begun = client.connect(wire, hello)
+      for (const entry of unwritten.splice(0)) client.audit(entry)
       touch()
-      wire.send('h', { ...hereAndNow(engine), begun } satisfies Welcome)
+      wire.send('h', { ...hereAndNow(engine), isKnown, begun } satisfies Welcome)
       client.catchUp(wire, hello)
       return client
     } catch (error) {
@@ -212,7 +227,7 @@ function removeRunDirectory(runDir: string): void {
   }
 }
 
-function hereAndNow(engine: Engine): Omit<Welcome, 'begun'> {
+function hereAndNow(engine: Engine): Omit<Welcome, 'isKnown' | 'begun'> {
   // The first process of the machine, container or pod tells them apart: another start time is another one.
   const first = processFacts(1)?.start ?? ''
   return {

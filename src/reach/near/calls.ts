@@ -1,24 +1,30 @@
 /** Calls on their way: each begins there at most once, its result is waited for through cuts, and no end is made up. */
-import type { ShellError } from '../../contract/errors.js'
-import type { JobEvent } from '../../contract/job.js'
 import type { ByteChunk } from '../../contract/output.js'
+import type { Masker } from '../../secrets/mask/masker.js'
 import { BadFrame, readOutput } from '../frames.js'
 import {
   errorFromWire,
   parse,
   type CallMessage,
   type Hello,
+  type News,
   type ResultMessage,
   type StopMessage,
   type Welcome,
 } from '../messages.js'
 import type { Wire } from '../wire.js'
+import { isOutcome } from './texts.js'
+
+/** An engine holds back what its window does not hold: 256 KB, and at the end 1 MB that waited. */
+const MAX_UNREAD = 4 * 1024 * 1024
+/** News are confirmed with the next result, or when there are so many. */
+const CONFIRM_EVERY = 64
 
 /** What a caller wants to hear of its call besides the result. */
 export interface CallListener {
   onOutput?(chunk: ByteChunk, confirm: () => void): void
   onGap?(bytes: number): void
-  onEvent?(event: { readonly event?: JobEvent; readonly attached?: boolean }): void
+  onEvent?(news: News): void
 }
 
 /** Why a call has no result. */
@@ -48,6 +54,8 @@ export interface PendingCall {
   /** The caller was told that there is no answer. */
   isGivenUp: boolean
   seen: number
+  /** Live output that its reader has not taken yet. */
+  unread: number
   timer: NodeJS.Timeout | null
   /** What must be said again after a cut: orders that change the call for good. */
   readonly orders: Set<StopMessage['how']>
@@ -56,11 +64,15 @@ export interface PendingCall {
 export interface CallsSettings {
   readonly client: string
   readonly linkWaitMs: number
+  /** Of the values that are known here; null while there is none. */
+  masker(): Masker | null
   wire(): Wire | null
   downMs(): number
   /** Something waits for the link. */
   wake(): void
   hold(isNeeded: boolean): void
+  /** What happened there, of no call in particular. */
+  onNews(news: News): void
 }
 
 export class Calls {
@@ -68,6 +80,8 @@ export class Calls {
   readonly #pending = new Map<number, PendingCall>()
   #next = 1
   lastProblem = ''
+  /** The number of the last news of this far engine. */
+  heard = 0
 
   constructor(settings: CallsSettings) {
     this.#settings = settings
@@ -108,13 +122,14 @@ export class Calls {
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void {
     if (!this.#pending.has(call.id)) return
     if (!call.isSent && order.how === 'abort') return this.#withdraw(call)
-    if (['kill', 'background', 'abort', 'live'].includes(order.how)) call.orders.add(order.how)
+    if (['kill', 'background', 'abort', 'live', 'leave'].includes(order.how)) call.orders.add(order.how)
     const wire = this.#settings.wire()
     if (wire && call.isSent) wire.send('X', { id: call.id, ...order })
   }
 
   hello(): Hello['pending'] {
-    return [...this.#pending.values()].filter(({ isSent }) => isSent).map(({ id, seen }) => ({ id, seen }))
+    const sent = [...this.#pending.values()].filter(({ isSent }) => isSent)
+    return sent.map(({ id, seen, unread }) => ({ id, seen, taken: seen - unread }))
   }
 
   /** The same engine as before: what arrived goes on, what did not is sent now. */
@@ -145,13 +160,11 @@ export class Calls {
   }
 
   /** No link will come: nothing that waits has a chance. */
-  loseAll(error: ShellError): void {
+  loseAll(why: string): void {
     for (const call of this.#pending.values())
       this.#end(
         call,
-        call.isSent
-          ? { kind: 'gone', why: error.message }
-          : { kind: 'not-started', downMs: this.#settings.downMs(), why: error.message },
+        call.isSent ? { kind: 'gone', why } : { kind: 'not-started', downMs: this.#settings.downMs(), why },
       )
   }
 
@@ -159,43 +172,67 @@ export class Calls {
     for (const call of this.#pending.values()) this.#giveUpLater(call)
   }
 
+  /** A message from afar, with every known value masked in it: nothing else reads what a place says. */
+  hear<T>(payload: Buffer): T {
+    const masker = this.#settings.masker()
+    return parse<T>(payload, masker ? (text) => masker.maskText(text) : undefined)
+  }
+
   take(kind: string, payload: Buffer): boolean {
     switch (kind) {
       case 'R': {
-        const result = parse<ResultMessage>(payload)
+        const result = this.hear<ResultMessage>(payload)
         const call = this.#known(result.id)
+        if (call.message.verb.endsWith('.run') && !result.error && !isOutcome(result.value))
+          throw new BadFrame('a result that is no outcome')
         this.#pending.delete(call.id)
         // Acknowledged with the next call, or in a moment.
-        this.#settings.wire()?.sendLater('A', { ids: [call.id] })
+        this.#confirm([call.id])
         if (call.timer) clearTimeout(call.timer)
         if (this.#pending.size === 0) this.#settings.hold(false)
         call.settle(result)
         return true
       }
       case 'O': {
-        const { call: id, ...chunk } = readOutput(payload)
+        const { call: id, stream, offset, bytes: raw } = readOutput(payload)
         const call = this.#known(id)
-        const { length } = chunk.bytes
+        const { length } = raw
         call.seen += length
-        const confirm = (): void => this.#settings.wire()?.send('W', { id, bytes: length })
+        call.unread += length
+        if (call.unread > MAX_UNREAD) throw new BadFrame('more output than was asked for')
+        const confirm = (): void => {
+          call.unread -= length
+          this.#settings.wire()?.send('W', { id, bytes: length })
+        }
+        const bytes = this.#settings.masker()?.maskBytes(raw) ?? raw
         if (call.isGivenUp || !call.listener.onOutput) confirm()
-        else call.listener.onOutput(chunk, confirm)
+        else call.listener.onOutput({ stream, offset, bytes }, confirm)
         return true
       }
       case 'G': {
-        const { id, bytes } = parse<{ id: number; bytes: number }>(payload)
+        const { id, bytes } = this.hear<{ id: number; bytes: number }>(payload)
+        if (!Number.isSafeInteger(bytes)) throw new BadFrame('a gap of no size')
         this.#known(id).listener.onGap?.(bytes)
         return true
       }
       case 'E': {
-        const event = parse<{ call?: number; event?: JobEvent; attached?: boolean }>(payload)
-        if (event.call === undefined) return false
-        this.#known(event.call).listener.onEvent?.(event)
+        const news = this.hear<News>(payload)
+        if (!Number.isSafeInteger(news.n)) throw new BadFrame('news without a number')
+        // Said again after a cut that took only the word that it had arrived.
+        if (news.n <= this.heard) return true
+        this.heard = news.n
+        if (news.n % CONFIRM_EVERY === 0) this.#confirm([])
+        if (news.call === undefined) this.#settings.onNews(news)
+        else this.#pending.get(news.call)?.listener.onEvent?.(news)
         return true
       }
       default:
         return false
     }
+  }
+
+  #confirm(ids: readonly number[]): void {
+    this.#settings.wire()?.sendLater('A', { ids, heard: this.heard })
   }
 
   #known(id: number): PendingCall {
@@ -258,6 +295,7 @@ function makeCall(id: number, name: string, message: CallMessage, listener: Call
     isSent: false,
     isGivenUp: false,
     seen: 0,
+    unread: 0,
     timer: null,
     orders: new Set(),
   }

@@ -18,8 +18,9 @@ import { checkRequest } from '../../engine/plan/request.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import { SecretStore } from '../../engine/services/secret-store.js'
+import { stripAnsi } from '../../output/ansi.js'
 import { BadFrame } from '../frames.js'
-import { pack, parse, type CallMessage, type Question, type Welcome } from '../messages.js'
+import { pack, type CallMessage, type Question, type Welcome } from '../messages.js'
 import { Answers, rememberRequest } from './answers.js'
 import { CallLost, Calls, type PendingCall } from './calls.js'
 import { createDesk } from './desk.js'
@@ -47,7 +48,7 @@ export interface NearSettings {
 }
 
 /** Kinds of audit entries that a place may report about itself; approvals are only ever written here. */
-const FAR_KINDS = ['run', 'session', 'job', 'kill', 'send', 'refused', 'dry_run']
+const FAR_KINDS = ['run', 'session', 'job', 'kill', 'send', 'attach', 'accept', 'discard', 'refused', 'dry_run']
 const KEPT_RECOVERED = 100
 /** An engine there ends its commands within their grace; a link that is cut meanwhile is not mended. */
 const CLOSE_MS = 15_000
@@ -87,6 +88,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
         keep: keep !== undefined,
         events: jobListeners.size > 0,
         pending: calls.hello(),
+        heard: calls.heard,
       }),
       onUp(wire, given, downMs) {
         const before = welcome
@@ -99,7 +101,9 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
           engine: given.engine,
           pid: given.pid,
         }
-        if (!before || before.engine === given.engine) calls.resume(wire, given)
+        if (!given.isKnown) calls.heard = 0
+        if (!before || (before.engine === given.engine && given.isKnown)) calls.resume(wire, given)
+        else if (before.engine === given.engine) calls.restart(wire, leftWhy(downMs, leaseMs))
         else {
           generation += 1
           const isOther = before.identity !== given.identity
@@ -110,33 +114,39 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
               `${url} is gone: ${goneWhy}. Sessions and jobs of the one before are lost; nothing was run.`,
               'The next call works on the new one, with empty sessions. Check that it is what you expect.',
             )
-            calls.loseAll(replaced)
+            calls.loseAll(replaced.message)
           } else calls.restart(wire, goneWhy)
           tell({ kind: 'gone', reason: goneWhy })
         }
         tell({ kind: 'up', afterMs: Math.round(downMs), place })
       },
       onMessage: (kind, payload) => take(kind, payload),
-      onDown(reason) {
+      onDown(said) {
+        const reason = secrets.mask(said)
         calls.lastProblem = reason
         calls.wentDown()
         tell({ kind: 'down', reason })
         link.wake()
       },
       onGone(error) {
-        goneWhy = error.message
-        calls.loseAll(error)
-        tell({ kind: 'gone', reason: error.message })
+        goneWhy = secrets.mask(error.message)
+        calls.loseAll(goneWhy)
+        tell({ kind: 'gone', reason: goneWhy })
       },
     },
   )
   const calls: Calls = new Calls({
     client,
     linkWaitMs,
+    masker: () => secrets.activeMasker,
     wire: () => link.wire,
     downMs: () => link.downMs,
     wake: () => link.wake(),
     hold: (isNeeded) => link.hold(isNeeded),
+    onNews({ job, audit }) {
+      if (job) for (const listener of jobListeners) listener(job)
+      if (audit) writeAudit(audit)
+    },
   })
   const answers = new Answers({
     url,
@@ -152,20 +162,19 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   const take = (kind: string, payload: Buffer): void => {
     if (calls.take(kind, payload)) return
     if (kind === 'Q') {
-      const said = answers.answer(parse<Question>(payload)).then((each) => link.wire?.send('q', each))
+      const said = answers.answer(calls.hear<Question>(payload)).then((each) => link.wire?.send('q', each))
       answering.add(said)
       return void said.finally(() => answering.delete(said))
     }
-    if (kind !== 'E') throw new BadFrame(`${kind} is not said by far`)
-    const { job, audit } = parse<{ job?: JobEvent; audit?: AuditEntry }>(payload)
-    if (job) for (const listener of jobListeners) listener(job)
-    if (audit) writeAudit(audit)
+    throw new BadFrame(`${kind} is not said by far`)
   }
 
   const writeAudit = (entry: AuditEntry): void => {
     if (!FAR_KINDS.includes(entry.kind)) return
-    const command = secrets.mask(String(entry.command))
-    options.audit?.write({ ...entry, command, at: Date.now(), engine: id, door: options.door ?? 'library', place: url })
+    const by = entry.by === undefined ? {} : { by: `${url} says ${entry.by}` }
+    options.audit?.write({
+      ...entry, ...by, at: Date.now(), engine: id, door: options.door ?? 'library', place: url,
+    }) // prettier-ignore
   }
 
   const begin = (
@@ -212,7 +221,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     begin,
     order: (each, order) => calls.order(each, order),
     answer,
-    mask: (text) => secrets.mask(text),
+    maskBytes: (bytes) => secrets.activeMasker?.maskBytes(bytes) ?? bytes,
   }
 
   /** What came of a command, in words that fit: a cut is not an end. */
@@ -225,7 +234,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     const took = performance.now() - startedAt
     const cwd = session?.cwd ?? welcome?.cwd ?? ''
     try {
-      const outcome = shown((await done.result) as Outcome)
+      const outcome = cleaned((await done.result) as Outcome, done.message.args['request'] as RunRequest)
       if (session && outcome.status !== 'refused') session.cwd = outcome.cwd
       const notes = [...news.splice(0), ...(session?.takeNews() ?? []), ...outcome.notes]
       if (gap > 0)
@@ -246,19 +255,8 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     }
   }
 
-  /** Texts from afar, masked with every value that is known here. */
-  const shown = (outcome: Outcome): Outcome =>
-    secrets.activeMasker
-      ? {
-          ...outcome,
-          stdout: secrets.mask(outcome.stdout),
-          stderr: secrets.mask(outcome.stderr),
-          output: outcome.output === null ? null : secrets.mask(outcome.output),
-        }
-      : outcome
-
   const keepForLater = (done: PendingCall, command: string): void => {
-    const outcome = done.late.then((value) => (value ? shown(value as Outcome) : null))
+    const outcome = done.late as Promise<Outcome | null>
     recoverable.set(done.name, { command, outcome })
     if (recoverable.size > KEPT_RECOVERED) recoverable.delete(recoverable.keys().next().value as string)
     void outcome.then(
@@ -279,8 +277,6 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       },
       order: (each, order) => calls.order(each, order),
       finish: (done, gap) => finish(done, session, startedAt, gap),
-      mask: (text) => secrets.mask(text),
-      maskBytes: (bytes) => secrets.activeMasker?.maskBytes(bytes) ?? bytes,
     })
     desk.calls.began(run)
     run.outcome.then(
@@ -356,7 +352,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     const pending = begin(verb, { ...requestArgs(request), ...(request.newId ? { newId: request.newId() } : {}) })
     rememberRequest(pending, request)
     const result = (await answer(pending)) as { job?: string; outcome?: Outcome }
-    return result.outcome ? { outcome: shown(result.outcome) } : { job: nearJob(result.job as string, jobWire) }
+    return result.outcome ? { outcome: result.outcome } : { job: nearJob(result.job as string, jobWire) }
   }
 
   await secrets.ready
@@ -375,7 +371,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     await Promise.race([Promise.all(answering), new Promise((next) => setTimeout(next, ANSWERS_MS).unref())])
     link.wire?.send('B', { how: keep === undefined ? 'close' : 'keep' })
     await link.close(CLOSE_MS)
-    calls.loseAll(new ShellError('CLOSED', 'the engine was closed', ''))
+    calls.loseAll('the engine was closed')
     await settings.release()
     await options.audit?.close?.()
   }
@@ -468,6 +464,18 @@ export function settingsOf(options: EngineOptions): object {
   const settings = Object.fromEntries(Object.entries(options).filter(([name]) => !OWN_SIDE.includes(name)))
   const { stateDir } = options.reach ?? {}
   return stateDir === undefined ? settings : { ...settings, stateDir }
+}
+
+/** The engine there did this already; a place that lies did not. */
+function cleaned(outcome: Outcome, { ansi }: RunRequest): Outcome {
+  if (ansi !== 'strip') return outcome
+  const { stdout, stderr, output } = outcome
+  return {
+    ...outcome,
+    stdout: stripAnsi(stdout),
+    stderr: stripAnsi(stderr),
+    output: output === null ? null : stripAnsi(output),
+  }
 }
 
 function leftWhy(downMs: number, leaseMs: number): string {

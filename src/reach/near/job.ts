@@ -1,5 +1,4 @@
 /** A job elsewhere as its caller holds it. */
-import { isUtf8 } from 'node:buffer'
 import { StringDecoder } from 'node:string_decoder'
 import type {
   Attachment,
@@ -22,7 +21,7 @@ export interface JobWire {
   begin(verb: string, args: Record<string, unknown>, listener: CallListener, live?: CallMessage['live']): PendingCall
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void
   answer(call: PendingCall): Promise<unknown>
-  mask(text: string): string
+  maskBytes(bytes: Uint8Array): Uint8Array
 }
 
 export function nearJob(id: string, wire: JobWire): Job {
@@ -37,31 +36,23 @@ export function nearJob(id: string, wire: JobWire): Job {
     info: async () => (await ask('info')) as JobInfo,
     read: async (options?: ReadOptions) => {
       const result = (await ask('read', options)) as ReadResult
-      return { ...result, text: maskText(result.text, options?.encoding, wire) }
+      // With a character for each byte, a value that is UTF-8 is known by its bytes only.
+      const plain = (text: string): string =>
+        Buffer.from(wire.maskBytes(Buffer.from(text, 'latin1'))).toString('latin1')
+      return options?.encoding === 'latin1' ? { ...result, text: plain(result.text) } : result
     },
     wait: async (options?: WaitOptions) => {
       const { signal, ...rest } = options ?? {}
-      const result = (await ask('wait', options && rest, signal)) as WaitResult
-      return result.match === null ? result : { ...result, match: wire.mask(result.match) }
+      return (await ask('wait', options && rest, signal)) as WaitResult
     },
     kill: async (options?: KillOptions) => (await ask('kill', options)) as KillResult,
     send: async (options: SendOptions) => void (await ask('send', options)),
     resize: async (size) => void (await ask('resize', size)),
-    screen: async (options) => {
-      const screen = (await ask('screen', options)) as Screen
-      return { ...screen, text: wire.mask(screen.text) }
-    },
+    screen: async (options) => (await ask('screen', options)) as Screen,
     doing: async () => (await ask('doing')) as Doing,
     attach: (options) => attach(id, options, wire),
     events: () => events(id, wire),
   }
-}
-
-/** With a character for each byte, what is UTF-8 is masked as the text that it is. */
-function maskText(text: string, encoding: ReadOptions['encoding'], wire: JobWire): string {
-  if (encoding !== 'latin1') return wire.mask(text)
-  const bytes = Buffer.from(text, 'latin1')
-  return isUtf8(bytes) ? Buffer.from(wire.mask(bytes.toString())).toString('latin1') : wire.mask(text)
 }
 
 async function attach(id: string, { show, ...options }: AttachOptions, wire: JobWire): Promise<Attachment> {
@@ -73,7 +64,7 @@ async function attach(id: string, { show, ...options }: AttachOptions, wire: Job
     { job: id, options: pack(options) },
     {
       onOutput: (chunk, confirm) => {
-        void Promise.resolve(show(wire.mask(decoder.write(Buffer.from(chunk.bytes))))).then((taken) => {
+        void Promise.resolve(show(decoder.write(Buffer.from(chunk.bytes)))).then((taken) => {
           confirm()
           if (taken === 'closed') wire.order(call, { how: 'leave' })
         })

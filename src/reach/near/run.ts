@@ -11,9 +11,6 @@ export interface RunStart {
   begin(listener: CallListener, live: CallMessage['live']): PendingCall
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void
   finish(call: PendingCall, gap: number): Promise<Outcome>
-  /** Texts from afar are masked here too. */
-  mask(text: string): string
-  maskBytes(bytes: Uint8Array): Uint8Array
 }
 
 export class NearRun implements LiveCall {
@@ -125,7 +122,7 @@ export class NearRun implements LiveCall {
   #show(raw: ByteChunk, confirm: () => void): void {
     if (this.#onBytes) this.#taking = this.#taking.then(() => this.#hand(raw, confirm))
     if (!this.#onOutput && !this.#iterated && this.followers.size === 0) return void (this.#onBytes || confirm())
-    const text = this.#start.mask(Buffer.from(raw.bytes).toString('utf8'))
+    const text = Buffer.from(raw.bytes).toString('utf8')
     const chunk: OutputChunk = { stream: raw.stream, offset: raw.offset, text }
     if (this.#onOutput) {
       try {
@@ -141,10 +138,10 @@ export class NearRun implements LiveCall {
     this.#wake?.()
   }
 
-  async #hand({ stream, offset, bytes }: ByteChunk, confirm: () => void): Promise<void> {
+  async #hand(chunk: ByteChunk, confirm: () => void): Promise<void> {
     try {
-      const taken = await this.#onBytes?.({ stream, offset, bytes: this.#start.maskBytes(bytes) })
-      if (taken === 'closed') this.#order({ how: 'closed', stream })
+      const taken = await this.#onBytes?.(chunk)
+      if (taken === 'closed') this.#order({ how: 'closed', stream: chunk.stream })
     } catch {
       // As above.
     }

@@ -80,6 +80,25 @@ export function lostOutcome(
   }
 }
 
+/** A place can say anything; what is not built like an outcome is none. */
+export function isOutcome(value: unknown): value is Outcome {
+  const given = value as Record<string, unknown> | null
+  if (typeof given !== 'object' || given === null || !Array.isArray(given['notes'])) return false
+  const isOf = (name: string, ...types: string[]): boolean =>
+    types.includes(given[name] === null ? 'null' : typeof given[name])
+  return (
+    ['status', 'stdout', 'stderr', 'cwd'].every((name) => isOf(name, 'string')) &&
+    ['output', 'outputFile', 'signal', 'id', 'session', 'approvalId'].every((name) => isOf(name, 'string', 'null')) &&
+    ['exitCode', 'pid', 'pgid'].every((name) => isOf(name, 'number', 'null')) &&
+    ['end', 'refused', 'plan', 'waitingForInput', 'usage', 'sandbox', 'pipeStatus'].every((name) =>
+      isOf(name, 'object', 'null'),
+    ) &&
+    ['omittedBytes', 'droppedBytes', 'durationMs'].every((name) => isOf(name, 'number')) &&
+    isOf('truncated', 'boolean') &&
+    given['notes'].every((note: unknown) => typeof (note as { text?: unknown } | null)?.text === 'string')
+  )
+}
+
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
