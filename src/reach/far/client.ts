@@ -95,7 +95,8 @@ export class FarClient {
   }
 
   audit(audit: AuditEntry): void {
-    this.#wire?.sendLater('E', this.#keep({ audit }))
+    const kept = this.#keep({ audit })
+    this.#wire?.sendLater('E', kept)
   }
 
   listen(): void {
