@@ -4,7 +4,6 @@ import type { Engine, RunHandle } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { RunRequest, StartRequest } from '../contract/request.js'
-import { isSecretName } from '../contract/secret.js'
 import { checkDirectory } from '../os/files/paths.js'
 import { noteServerEnd } from '../os/helper/server-ends.js'
 import { auditOutcome } from './call/audit.js'
@@ -22,6 +21,7 @@ import { checkRequest } from './plan/request.js'
 import { runOutside } from './run/outside.js'
 import { insideFor } from './services/inside.js'
 import { removeRunDirectory } from './services/run-directory.js'
+import { secretsFace } from './services/secrets-face.js'
 import { withDirectoryEnv } from './plan/directory-env.js'
 import { createChanges } from './changes.js'
 import { createSessions } from './session/sessions.js'
@@ -121,14 +121,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
       return (await planRun(request, around, services)).summary
     },
     ...createChanges(services, sessions),
-    secrets: {
-      set: (name, value) => services.secrets.set({ kind: 'secret', name: secretName(name) }, bytesOf(value)),
-      setDecrypted: (name, value) => services.secrets.set({ kind: 'decrypt', name: secretName(name) }, bytesOf(value)),
-      delete: (name) => services.secrets.refs.delete(textOf(name)),
-      clear: () => services.secrets.refs.clear(),
-      names: () => services.secrets.knownNames,
-      mask: (text) => services.secrets.mask(textOf(text)),
-    },
+    secrets: secretsFace(services.secrets),
     onJobEvent: (listener) => jobs.onEvent(listener),
     setAsk: (ask) => void (services.ask = ask),
     place: null,
@@ -136,25 +129,4 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     recover: async () => null,
     close: () => (closing ??= close()),
   }
-}
-
-function secretName(name: string): string {
-  if (typeof name !== 'string' || !isSecretName(name))
-    throw wrongValue(
-      'no token could name this secret',
-      name,
-      'Use letters, digits and . : / @ + = _ - (a letter, digit or _ first).',
-    )
-  return name
-}
-
-function textOf(text: string): string {
-  if (typeof text !== 'string') throw wrongValue('a text was expected', text, 'Pass a string.')
-  return text
-}
-
-function bytesOf(value: string | Uint8Array): Uint8Array {
-  if (typeof value !== 'string' && !(value instanceof Uint8Array))
-    throw new ShellError('BAD_REQUEST', 'A secret must be text or bytes', 'Pass a string or a Uint8Array.')
-  return typeof value === 'string' ? new TextEncoder().encode(value) : value
 }

@@ -5,6 +5,7 @@
 import type { Engine } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { ReachOptions } from '../contract/place.js'
+import { checkFields, ENGINE_ROWS } from '../engine/plan/fields.js'
 import type { EngineOptions } from '../engine/services/options.js'
 import { stateDirectory } from '../os/files/state-dir.js'
 import { arrive, type Arrival } from './arrive/arrive.js'
@@ -54,9 +55,8 @@ function madeFor(url: string, { clientArgs = [], labels = {}, keep, leaseMs = 60
 const BATCH_WAIT_SECONDS = 600
 
 export async function createReachEngine(options: EngineOptions & { readonly at: string }): Promise<Engine> {
+  checkFields('createEngine', options, ENGINE_ROWS)
   const { at: url, reach = {} } = options
-  if (typeof url !== 'string')
-    throw new ShellError('BAD_REQUEST', 'at must be the address of a place', 'For example ssh://host.')
   const stateDir = options.stateDir ?? stateDirectory()
   const records = recordsIn(stateDir)
   const { name, key } = records.engine(reach.keep, [WIRE_VERSION, pack(settingsOf(options))])

@@ -105,6 +105,7 @@ export const CONTRACT = [
     process.env['CERITH_CONTRACT_MARK'] = 'near'
     assert.equal((await run('echo "[$CERITH_CONTRACT_MARK]"')).stdout, '[]\n')
   }],
+  ['runs commands with the umask of the login', async ({ run }) => assert.match((await run('umask')).stdout, /^00[02]2\n$/)],
   ['brings given variables along', async ({ engine }) => assert.equal((await engine.run({ command: 'echo $GIVEN', env: { GIVEN: 'yes' } })).stdout, 'yes\n')],
   ['shows output as it comes', async ({ engine }) => {
     const chunks = []

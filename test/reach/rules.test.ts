@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -127,6 +128,14 @@ describe('arrival', () => {
       message: expect.stringMatching(/is for x64|no helper for arm64/),
     })
   })
+})
+
+test('a command there has the umask of the login, and its files are not private by our doing', async () => {
+  const before = process.umask(0o027)
+  onTestFinished(() => void process.umask(before))
+  const link = await linked()
+  expect((await link.engine.run({ command: 'umask; touch made; stat -c %a made' })).stdout).toBe('0027\n640\n')
+  expect(statSync(join(runDirectory(link.name), 'sock')).mode & 0o077).toBe(0)
 })
 
 test('a question goes to the client whose call caused it, not to the one that connected last', async () => {

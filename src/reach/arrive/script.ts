@@ -69,7 +69,8 @@ exec "$H" link "$R/sock" 15000 "$R/log" "$R/pid"
  * The directories: $B, from which programs may be started, and $R, on tmpfs where there is one.
  * Each belongs to this user alone, or is not used.
  */
-const PLACES = (marker: string, name: string, salt: string, uploadDir: string): string => `umask 077
+const PLACES = (marker: string, name: string, salt: string, uploadDir: string): string => `um=$(umask)
+umask 077
 export PATH="\${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"
 M=${marker} uid=$(id -u) UP=${quote(uploadDir)}
 # A batch system may start us with no environment at all.
@@ -108,8 +109,12 @@ for d in "\${XDG_RUNTIME_DIR:-}" /dev/shm "$B"; do
 done
 [ -n "$R" ] || fail norun "$B"`
 
-/** The key goes from a shell variable over a pipe: it is in no argument, variable of the environment or file. */
-const START_HERE = `printf '%s\\n' "$k" | "$H" start "$R/log" "$R/pid" "$@" || fail start "$R"`
+/**
+ * Commands there get the umask of the login, not that of this script.
+ * The key goes from a shell variable over a pipe: it is in no argument, variable of the environment or file.
+ */
+const START_HERE = `umask "$um"
+  printf '%s\\n' "$k" | "$H" start "$R/log" "$R/pid" "$@" || fail start "$R"`
 
 /**
  * The batch job's stdin is not the link: it reads the words and the key from files in $R, and
@@ -130,6 +135,7 @@ set --
 while IFS= read -r w; do set -- "$@" "$w"; done <"$R/start"
 rm -f "$R/start"
 echo $$ >"$R/pid"
+umask "$um"
 exec "$@" <"$R/key" >"$R/log" 2>&1
 `
 }

@@ -254,11 +254,12 @@ function stateDirectoryHere(baseDir: string): string {
 async function listenAlone(server: Server, path: string): Promise<boolean> {
   const own = `${path}.${process.pid}`
   rmSync(own, { force: true })
-  process.umask(0o077)
+  // Only for the socket: commands get the umask of the login.
+  const umask = process.umask(0o077)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(own, () => resolve())
-  })
+  }).finally(() => process.umask(umask))
   for (let tries = 0; tries < 3; tries++) {
     try {
       linkSync(own, path)

@@ -14,10 +14,20 @@ import type { LinkEvent, PlaceInfo } from '../../contract/place.js'
 import type { RunRequest, StartRequest } from '../../contract/request.js'
 import type { SandboxSummary } from '../../contract/sandbox.js'
 import type { Verdict } from '../../contract/verdict.js'
+import {
+  ACCEPT_ROWS,
+  CHANGES_ROWS,
+  CHECK_ROWS,
+  checkFields,
+  CLEAN_ROWS,
+  DISCARD_ROWS,
+  JOBS_ROWS,
+} from '../../engine/plan/fields.js'
 import { checkRequest } from '../../engine/plan/request.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import { SecretStore } from '../../engine/services/secret-store.js'
+import { secretsFace } from '../../engine/services/secrets-face.js'
 import { stripAnsi } from '../../output/ansi.js'
 import { BadFrame } from '../frames.js'
 import { pack, type CallMessage, type Question, type Welcome } from '../messages.js'
@@ -216,6 +226,16 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     signal.addEventListener('abort', abort, { once: true })
     return answer(begun).finally(() => signal.removeEventListener('abort', abort))
   }
+  /** A method whose options are refused here as an engine here refuses them: not all that is wrong can travel. */
+  const asked = (
+    name: string,
+    rows: Parameters<typeof checkFields>[2],
+    options: object | undefined,
+    args: Record<string, unknown> = {},
+  ): Promise<unknown> => {
+    checkFields(name, options, rows)
+    return call(`engine.${name}`, { ...args, ...(options ? { options } : {}) })
+  }
   const jobWire: JobWire = {
     ask: call,
     begin,
@@ -393,12 +413,11 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       await call('engine.job', { job })
       return nearJob(job, jobWire)
     },
-    jobs: async (which) => (await call('engine.jobs', which ? { options: which } : {})) as readonly JobInfo[],
-    clean: async (which) =>
-      (await call('engine.clean', which ? { options: which } : {})) as { removed: readonly string[] },
+    jobs: async (which) => (await asked('jobs', JOBS_ROWS, which)) as readonly JobInfo[],
+    clean: async (which) => (await asked('clean', CLEAN_ROWS, which)) as { removed: readonly string[] },
     async check(command, where) {
       checkRequest({ command }, limits)
-      return (await call('engine.check', { command, ...(where ? { options: where } : {}) })) as Verdict
+      return (await asked('check', CHECK_ROWS, where, { command })) as Verdict
     },
     sandboxPolicy: async () => (await call('engine.sandboxPolicy', {})) as SandboxSummary | null,
     async plan(request) {
@@ -406,23 +425,17 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       return (await call('engine.plan', requestArgs(request))) as PlanSummary
     },
     tries: async () => (await call('engine.tries')) as readonly TryInfo[],
-    changes: async (which) => (await call('engine.changes', which ? { options: which } : {})) as Changes,
+    changes: async (which) => (await asked('changes', CHANGES_ROWS, which)) as Changes,
     async accept(wanted = {}) {
+      checkFields('accept', wanted, ACCEPT_ROWS)
       const { ask: _, signal, ...rest } = wanted
       const pending = begin('engine.accept', { options: rest })
       rememberRequest(pending, { ...wanted, command: '' })
       signal?.addEventListener('abort', () => calls.order(pending, { how: 'abort' }), { once: true })
       return (await answer(pending)) as Accepted
     },
-    discard: async (which) => (await call('engine.discard', which ? { options: which } : {})) as Discarded,
-    secrets: {
-      set: (name, value) => secrets.set({ kind: 'secret', name }, bytesOf(value)),
-      setDecrypted: (name, value) => secrets.set({ kind: 'decrypt', name }, bytesOf(value)),
-      delete: (name) => secrets.refs.delete(name),
-      clear: () => secrets.refs.clear(),
-      names: () => secrets.knownNames,
-      mask: (text) => secrets.mask(text),
-    },
+    discard: async (which) => (await asked('discard', DISCARD_ROWS, which)) as Discarded,
+    secrets: secretsFace(secrets),
     onJobEvent(listener) {
       if (jobListeners.size === 0) link.wire?.send('E', {})
       jobListeners.add(listener)
@@ -484,8 +497,4 @@ function leftWhy(downMs: number, leaseMs: number): string {
 
 function commandText({ command }: RunRequest): string {
   return typeof command === 'string' ? command : command.join(' ')
-}
-
-function bytesOf(value: string | Uint8Array): Uint8Array {
-  return typeof value === 'string' ? new TextEncoder().encode(value) : value
 }

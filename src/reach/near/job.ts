@@ -11,6 +11,7 @@ import type {
   KillResult,
 } from '../../contract/job.js'
 import type { ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from '../../contract/job.js'
+import { checkFields, KILL_ROWS, READ_ROWS, SCREEN_ROWS, SEND_ROWS, WAIT_ROWS } from '../../engine/plan/fields.js'
 import type { CallMessage, StopMessage } from '../messages.js'
 import { pack } from '../messages.js'
 import type { CallListener, PendingCall } from './calls.js'
@@ -24,13 +25,21 @@ export interface JobWire {
   maskBytes(bytes: Uint8Array): Uint8Array
 }
 
+/** Refused here as a job here refuses them: not all that is wrong can travel. */
+const ROWS: Record<string, Parameters<typeof checkFields>[2]> = {
+  read: READ_ROWS,
+  wait: WAIT_ROWS,
+  kill: KILL_ROWS,
+  send: SEND_ROWS,
+  screen: SCREEN_ROWS,
+}
+
 export function nearJob(id: string, wire: JobWire): Job {
-  const ask = (verb: string, options?: object, signal?: AbortSignal): Promise<unknown> =>
-    wire.ask(
-      `job.${verb}`,
-      { job: id, ...(options === undefined ? {} : { options: options === null ? null : pack(options) }) },
-      signal,
-    )
+  const ask = async (verb: string, options?: object): Promise<unknown> => {
+    if (ROWS[verb]) checkFields(verb, options, ROWS[verb])
+    const { signal, ...rest } = (options ?? {}) as WaitOptions
+    return wire.ask(`job.${verb}`, { job: id, ...(options === undefined ? {} : { options: pack(rest) }) }, signal)
+  }
   return {
     id,
     info: async () => (await ask('info')) as JobInfo,
@@ -41,10 +50,7 @@ export function nearJob(id: string, wire: JobWire): Job {
         Buffer.from(wire.maskBytes(Buffer.from(text, 'latin1'))).toString('latin1')
       return options?.encoding === 'latin1' ? { ...result, text: plain(result.text) } : result
     },
-    wait: async (options?: WaitOptions) => {
-      const { signal, ...rest } = options ?? {}
-      return (await ask('wait', options && rest, signal)) as WaitResult
-    },
+    wait: async (options?: WaitOptions) => (await ask('wait', options)) as WaitResult,
     kill: async (options?: KillOptions) => (await ask('kill', options)) as KillResult,
     send: async (options: SendOptions) => void (await ask('send', options)),
     resize: async (size) => void (await ask('resize', size)),
