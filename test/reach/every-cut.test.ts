@@ -1,7 +1,7 @@
 /**
  * The link is cut at every message of a run, a session, a job, an attached terminal, a question and a secret, in both
  * directions and also in the middle of the message: each command runs once, every result, event and audit line comes
- * once. `npm test` takes the cuts of a stride; CERITH_TEST_EVERY_CUT=1 takes all of them (`npm run test:nightly`).
+ * once. `npm test` takes the cuts of a stride in three scenes; CERITH_TEST_EVERY_CUT=1 takes all of them (`npm run test:nightly`).
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -82,7 +82,7 @@ const SCENES: Record<string, (scene: Scene) => Promise<void>> = {
   },
 } // prettier-ignore
 
-test.each(Object.keys(SCENES))('%s', async (name) => {
+test.each(EVERY ? Object.keys(SCENES) : ['bytes', 'job', 'attach'])('%s', async (name) => {
   const scissors = new Scissors()
   const folder = temporaryFolder()
   const file = join(folder, 'once')

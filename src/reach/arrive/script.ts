@@ -61,7 +61,7 @@ if [ $live = none ]; then
 fi
 unset k
 echo "$M $s"
-exec "$H" link "$R/sock" 15000 "$R/log" "$R/pid"
+exec "$H" link "$R/sock" 25000 "$R/log" "$R/pid"
 `
 }
 
