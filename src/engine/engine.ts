@@ -1,7 +1,6 @@
 /** Puts an engine together: one launcher, many runs, sessions and jobs; after `close` nothing it started is left. */
 import { resolve } from 'node:path'
 import type { Engine, RunHandle } from '../contract/engine.js'
-import { ShellError } from '../contract/errors.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { RunRequest, StartRequest } from '../contract/request.js'
 import { checkDirectory } from '../os/files/paths.js'
