@@ -1,9 +1,9 @@
 /** `engine.secrets`, of an engine here or at another place: values by name, checked before they are kept. */
-import type { Engine } from '../../contract/engine.js'
-import { ShellError } from '../../contract/errors.js'
-import { isSecretName } from '../../contract/secret.js'
-import { wrongValue } from '../plan/wrong-value.js'
-import type { SecretStore } from './secret-store.js'
+import type { Engine } from '../contract/engine.js'
+import { ShellError } from '../contract/errors.js'
+import { isSecretName } from '../contract/secret.js'
+import { wrongValue } from './plan/wrong-value.js'
+import type { SecretStore } from './services/secret-store.js'
 
 export function secretsFace(secrets: SecretStore): Engine['secrets'] {
   return {
