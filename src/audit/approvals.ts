@@ -4,9 +4,10 @@
  * was shown: it is worth nothing for any other text.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { ensurePrivateDirectory } from '../os/files/state-dir.js'
+import { namesIn, removeQuietly } from '../os/files/quietly.js'
 
 /** How long a question can be answered, and how long an answer that came after the call had ended can be used. */
 export const QUESTION_LIVES_MS = 15 * 60_000
@@ -65,18 +66,14 @@ export function notePending(stateDir: string, waiting: WaitingApproval): void {
 }
 
 export function forgetPending(stateDir: string, id: string): void {
-  try {
-    unlinkSync(join(stateDir, 'approvals', `${id}.json`))
-  } catch {
-    // Swept meanwhile.
-  }
+  removeQuietly(join(stateDir, 'approvals', `${id}.json`))
 }
 
 /** Pointers to questions, newest last. For those whose engine still lives, that engine is to be asked. */
 export function pendingNotes(stateDir: string): WaitingApproval[] {
   const dir = join(stateDir, 'approvals')
   const found: WaitingApproval[] = []
-  for (const name of names(dir)) {
+  for (const name of namesIn(dir)) {
     if (!/^ask_[0-9a-f]+\.json$/.test(name)) continue
     try {
       const note = waitingOf(JSON.parse(readFileSync(join(dir, name), 'utf8')))
@@ -109,19 +106,11 @@ export function waitingOf(value: unknown): WaitingApproval | null {
 }
 
 function forgetOld(dir: string): void {
-  for (const name of names(dir)) {
+  for (const name of namesIn(dir)) {
     try {
       if (Date.now() - statSync(join(dir, name)).mtimeMs > QUESTION_LIVES_MS * 2) unlinkSync(join(dir, name))
     } catch {
       // Another engine did.
     }
-  }
-}
-
-function names(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch {
-    return []
   }
 }

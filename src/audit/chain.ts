@@ -1,9 +1,10 @@
 /** Reads the audit log and checks its chain: each line carries the hash of the one before it. */
 import { createHash } from 'node:crypto'
-import { createReadStream, readdirSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { headFile, readHead, type AuditHead } from './head.js'
+import { namesIn } from '../os/files/quietly.js'
 
 export const START_OF_CHAIN = '0'.repeat(64)
 
@@ -22,12 +23,7 @@ export type AuditLine = Readonly<Record<string, unknown>> & {
 /** The log and its rotated parts, oldest first. */
 export function auditFiles(file: string): string[] {
   const dir = dirname(file)
-  let names: string[]
-  try {
-    names = readdirSync(dir)
-  } catch {
-    return []
-  }
+  const names = namesIn(dir)
   const rotated = names.filter((name) => /^audit\.\d+\.jsonl$/.test(name)).sort()
   return [...rotated, ...(names.includes(basename(file)) ? [basename(file)] : [])].map((name) => join(dir, name))
 }

@@ -3,12 +3,12 @@
  * disk costs lines, never commands.
  */
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { auditFiles, chainHash, START_OF_CHAIN } from './chain.js'
 import { headFile, readHead, writeHead, type AuditHead } from './head.js'
 import { takeLockFile } from '../os/files/lock.js'
 import { ensurePrivateDirectory } from '../os/files/state-dir.js'
+import { userName } from '../os/user/name.js'
 
 export interface AuditLogOptions {
   readonly file: string
@@ -230,13 +230,5 @@ function firstLineOf(path: string | undefined): number | null {
     return Number(/,"seq":(\d+),"prev":"\w*","hash":"[0-9a-f]{64}"\}(?:\n|$)/.exec(text)?.[1] ?? 1)
   } finally {
     closeSync(fd)
-  }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? 'unknown') // A uid without a passwd entry, as in containers.
   }
 }

@@ -2,11 +2,12 @@
  * Tells engines that a person is there to answer (`approve --watch`, `top`, the page): then a
  * call may wait for an answer.
  */
-import { removeQuietly } from '../os/files/quietly.js'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { removeQuietly, namesIn } from '../os/files/quietly.js'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, processFacts } from '../os/process/proc.js'
 import { ensurePrivateDirectory } from '../os/files/state-dir.js'
+import { attempt } from '../contract/attempt.js'
 
 /**
  * Until the returned function is called, or this process ends. A wrong note costs a call a
@@ -20,18 +21,10 @@ export function announcePresence(stateDir: string): () => void {
 
 export function isAnyonePresent(stateDir: string): boolean {
   const dir = join(stateDir, 'watching')
-  let names: string[]
-  try {
-    names = readdirSync(dir)
-  } catch {
-    return false
-  }
-  return names.some((name) => {
-    try {
-      if (isAlive(Number(name), readFileSync(join(dir, name), 'utf8') || undefined)) return true
-    } catch {
-      return false // It has just left.
-    }
+  return namesIn(dir).some((name) => {
+    const start = attempt(() => readFileSync(join(dir, name), 'utf8'), null)
+    if (start === null) return false // It has just left.
+    if (isAlive(Number(name), start || undefined)) return true
     removeQuietly(join(dir, name))
     return false
   })

@@ -7,6 +7,7 @@ import { dirname, sep } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { tightenedSetting } from './sandbox-rows.js'
 import { SETTINGS, type Setting } from './schema.js'
+import { attempt } from '../contract/attempt.js'
 
 export type LayerName = 'default' | 'user' | 'project' | 'environment' | 'flag'
 
@@ -145,11 +146,7 @@ function isBelow(path: string, root: string): boolean {
 }
 
 function real(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
+  return attempt(() => realpathSync(path), path)
 }
 
 function notInProject(setting: Setting, file: string | null): ShellError {

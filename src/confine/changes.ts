@@ -5,6 +5,7 @@
 import type { Change, ChangedFile, ChangedType, ChangeKind } from '../contract/changes.js'
 import { isBelow, isInside, join, nameOf, parentOf } from './paths.js'
 import { PROTECTED_NAMES } from './protected.js'
+import { attempt } from '../contract/attempt.js'
 
 /** A change with what the helper needs to accept exactly that. */
 export interface Entry {
@@ -181,11 +182,9 @@ export function withDirectories(picked: readonly Entry[], all: readonly Entry[])
 
 /** The UTF-8 of a text, one character per byte. */
 function bytesOf(text: string): string {
-  try {
-    return encodeURIComponent(text).replace(/%([0-9A-F]{2})/g, (_, code: string) =>
-      String.fromCharCode(parseInt(code, 16)),
-    )
-  } catch {
-    return text
-  }
+  return attempt(
+    () =>
+      encodeURIComponent(text).replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16))),
+    text,
+  )
 }

@@ -4,8 +4,8 @@ import type { Verdict } from '../contract/verdict.js'
 import { createHookJudge, type HookJudge } from './judge.js'
 import type { HookHostName } from './hosts/index.js'
 import { HOOK_HOSTS } from './hosts/index.js'
-import { quote } from './quote.js'
 import { HookMessageError, SILENT, type HookCall, type HookDecision, type HookReply } from './protocol.js'
+import { quoteWord } from '../os/user/quote.js'
 
 export interface HookOptions {
   /** Lets what only reads pass without the host's question. */
@@ -72,7 +72,7 @@ function wrapped(wrap: readonly string[], host: HookHostName, { session, command
     .update(session ?? cwd)
     .digest('hex')
     .slice(0, 16)
-  return [...wrap, '--session', `${host}-${id}`, '--', command].map(quote).join(' ')
+  return [...wrap, '--session', `${host}-${id}`, '--', command].map(quoteWord).join(' ')
 }
 
 async function note(

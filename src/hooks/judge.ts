@@ -13,6 +13,7 @@ import { engineOptions } from '../setup/from-config.js'
 import type { HookHost } from './protocol.js'
 import { settingsFile } from './settings.js'
 import type { AuditSink } from '../engine/services/audit-sink.js'
+import { attempt } from '../contract/attempt.js'
 
 export interface HookJudge {
   verdict(command: string): Verdict
@@ -64,9 +65,5 @@ export async function createHookJudge({ cwd, env, flags, host }: JudgeWorld): Pr
 }
 
 function resolveSymlink(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
+  return attempt(() => realpathSync(path), undefined)
 }

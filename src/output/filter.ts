@@ -106,17 +106,6 @@ export async function createLineFilter(
   }
 }
 
-/** Filters a whole text. */
-export async function filterLines(
-  text: string,
-  pattern: string,
-  options: LineFilterOptions = {},
-): Promise<{ text: string; matches: number }> {
-  const filter = await createLineFilter(pattern, options)
-  const kept = filter.push(text) + filter.flush()
-  return { text: kept, matches: filter.matches }
-}
-
 /**
  * Patterns see the line without its end, also without the carriage return of a DOS file, so
  * that `$` means what it says.

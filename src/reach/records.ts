@@ -6,6 +6,7 @@ import { isAlive, processFacts } from '../os/process/proc.js'
 import { ensurePrivateDirectory } from '../os/files/state-dir.js'
 import { replacePrivateFile } from '../os/files/private.js'
 import type { Made } from './places/place.js'
+import { attempt } from '../contract/attempt.js'
 
 export interface EngineRecord {
   /** Of its run directory there, and of what is made for it. */
@@ -16,11 +17,7 @@ export interface EngineRecord {
 export function recordsIn(stateDir: string) {
   const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'reach'))
   const read = (file: string): object | null => {
-    try {
-      return JSON.parse(readFileSync(join(dir, file), 'utf8')) as object
-    } catch {
-      return null
-    }
+    return attempt(() => JSON.parse(readFileSync(join(dir, file), 'utf8')) as object, null)
   }
   const write = (file: string, value: object): void => replacePrivateFile(join(dir, file), JSON.stringify(value))
   return {

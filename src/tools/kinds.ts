@@ -5,7 +5,7 @@
 import type { JobInfo } from '../contract/job.js'
 import type { ToolSpec } from './dialect.js'
 import type { CallOptions, ToolResult } from './tool.js'
-import type { Ran, Toolbox, Wish } from './toolbox.js'
+import type { Ran, Toolbox, ToolRequest } from './toolbox.js'
 
 type Kind = Pick<ToolSpec, 'title' | 'annotations' | 'aliases' | 'argv' | 'ids'>
 
@@ -39,11 +39,11 @@ export function bashCall(say: Sayings): ToolSpec['call'] {
 export async function runOrStart(
   box: Toolbox,
   call: CallOptions,
-  wish: Wish & { readonly asJob: boolean | undefined },
+  request: ToolRequest & { readonly asJob: boolean | undefined },
   say: Sayings,
 ): Promise<ToolResult> {
-  if (!wish.asJob) return say.ran(await box.foreground(wish, call))
-  const begun = await box.background(wish, call)
+  if (!request.asJob) return say.ran(await box.foreground(request, call))
+  const begun = await box.background(request, call)
   return begun.kind === 'started' ? say.started(begun.info) : say.ran(begun.ran)
 }
 

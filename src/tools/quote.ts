@@ -1,5 +1,5 @@
 /** Turns an argv into one bash command line that means exactly those words. */
-import { quoteArgv } from '../engine/plan/quote.js'
+import { quoteArgv } from '../os/user/quote.js'
 
 /**
  * `quote(['ls', 'my file'])` is `ls 'my file'`; a string is one word. Throws a TypeError for a

@@ -12,18 +12,18 @@ import { Looks, type Look } from './reading/looking.js'
 import { otherOwner } from './reading/owners.js'
 import type { Policy, Timeouts } from './dialect.js'
 import type { ToolOptions } from './options.js'
-import { positionAfter, readJob, type OutputShape, type Reading, type ReadWish } from './reading/read.js'
+import { positionAfter, readJob, type OutputShape, type Reading, type ReadRequest } from './reading/read.js'
 import { quote } from './quote.js'
 import { inWordsOf } from './texts.js'
 import type { CallOptions } from './tool.js'
 
 /** What one call wants; everything else comes from the dialect's policy and the host's options. */
-export interface Wish extends Pick<RunRequest, 'command' | 'cwd' | 'env' | 'timeoutMs' | 'description' | 'pty'> {
+export interface ToolRequest extends Pick<RunRequest, 'command' | 'cwd' | 'env' | 'timeoutMs' | 'description' | 'pty'> {
   readonly session?: string
 }
 
 /** What a wait is for; the end of the job always ends it. */
-export interface WaitWish {
+export interface WaitRequest {
   readonly until?: string
   readonly port?: number
   readonly waitMs: number
@@ -82,21 +82,21 @@ export class Toolbox {
     return this.options.graceMs ?? this.policy.graceMs
   }
 
-  async foreground(wish: Wish, call: CallOptions): Promise<Ran> {
+  async foreground(asked: ToolRequest, call: CallOptions): Promise<Ran> {
     const { yieldMs } = this.options
     const { onProgress } = call
-    const request = this.#request(wish, call, {
+    const request = this.#request(asked, call, {
       streams: this.policy.streams,
-      timeoutMs: wish.timeoutMs === undefined ? this.timeouts.defaultMs : wish.timeoutMs,
+      timeoutMs: asked.timeoutMs === undefined ? this.timeouts.defaultMs : asked.timeoutMs,
       clip: clipFor(this.policy.clip, call.maxChars),
       onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
       yieldMs,
       newId: yieldMs === undefined || this.policy.newId === null ? undefined : await this.#newId(),
       outside: this.engine.sandbox ? call.outside : undefined,
     })
-    const session = this.policy.state === 'session' ? await this.session(call, wish.session) : null
+    const session = this.policy.state === 'session' ? await this.session(call, asked.session) : null
     let cwdBefore = ''
-    const { result: outcome, back } = await this.#within(session, wish, () => {
+    const { result: outcome, back } = await this.#within(session, asked, () => {
       cwdBefore = session?.cwd ?? ''
       return session ? session.run(request) : this.engine.run(request)
     })
@@ -117,12 +117,12 @@ export class Toolbox {
       outcome: shortened(screen === null ? told : { ...told, output: screen }, call.maxFailedChars),
       moved,
       answeredNo: outcome.exitCode === 1 && outcome.notes.some(({ code }) => code === 'answered-no'),
-      description: wish.description ?? null,
+      description: asked.description ?? null,
       timeoutMs: request.timeoutMs ?? null,
     }
   }
 
-  async background(wish: Wish, call: CallOptions): Promise<Started> {
+  async background(asked: ToolRequest, call: CallOptions): Promise<Started> {
     if (this.options.background === false) {
       throw new ShellError(
         'BAD_REQUEST',
@@ -136,28 +136,28 @@ export class Toolbox {
         'A command outside the sandbox cannot go to the background: everything in the sandbox stands still until it has ended.',
         'Run it in the foreground.',
       )
-    const session = this.policy.state === 'session' ? await this.session(call, wish.session) : null
+    const session = this.policy.state === 'session' ? await this.session(call, asked.session) : null
     const request: StartRequest = {
-      ...this.#request(wish, call, {
+      ...this.#request(asked, call, {
         streams: this.policy.jobStreams,
-        timeoutMs: wish.timeoutMs,
+        timeoutMs: asked.timeoutMs,
         newId: await this.#newId(),
       }),
       owner: this.policy.owner,
       session: session?.name,
     }
-    const { result: begun } = await this.#within(session, wish, () => this.engine.begin(request))
+    const { result: begun } = await this.#within(session, asked, () => this.engine.begin(request))
     if ('job' in begun) return { kind: 'started', job: begun.job, info: await begun.job.info() }
     const { outcome } = begun
     return {
       kind: 'not',
       ran: {
-        command: commandText(wish.command),
+        command: commandText(asked.command),
         outcome,
         answeredNo: false,
         moved: false,
-        description: wish.description ?? null,
-        timeoutMs: wish.timeoutMs ?? null,
+        description: asked.description ?? null,
+        timeoutMs: asked.timeoutMs ?? null,
       },
     }
   }
@@ -191,12 +191,12 @@ export class Toolbox {
   }
 
   /** New output since the last read of this job through these tools; any range with `since`. */
-  async read(id: string, wish: ReadWish & { readonly since?: number } = {}): Promise<Reading> {
+  async read(id: string, asked: ReadRequest & { readonly since?: number } = {}): Promise<Reading> {
     const job = await this.job(id)
     const reader = this.#reader(job.id)
     return reader.inTurn(async () => {
-      const from = wish.since === undefined ? reader.last : reader.positionOf(wish.since)
-      const reading = await readJob(job, from, { ...this.#shape, ...wish })
+      const from = asked.since === undefined ? reader.last : reader.positionOf(asked.since)
+      const reading = await readJob(job, from, { ...this.#shape, ...asked })
       reader.note(reading.position)
       return this.#told(reading)
     })
@@ -205,15 +205,15 @@ export class Toolbox {
   /** The same, with what its processes and its screen say. */
   async look(
     id: string,
-    wish: ReadWish & { readonly since?: number } = {},
+    asked: ReadRequest & { readonly since?: number } = {},
   ): Promise<{ readonly reading: Reading; readonly look: Look }> {
-    const reading = await this.read(id, wish)
+    const reading = await this.read(id, asked)
     return { reading, look: await this.#looks.at(await this.job(id), reading.info) }
   }
 
   /** Everything that is kept, whatever was read before. */
-  async readAll(id: string, wish: ReadWish = {}): Promise<Reading> {
-    return this.#told(await readJob(await this.job(id), {}, { ...this.#shape, ...wish }))
+  async readAll(id: string, asked: ReadRequest = {}): Promise<Reading> {
+    return this.#told(await readJob(await this.job(id), {}, { ...this.#shape, ...asked }))
   }
 
   readonly #inWords = (note: Note): Note => inWordsOf(this.policy.terminal, note)
@@ -242,9 +242,9 @@ export class Toolbox {
   }
 
   /** Waits for the end, or for a line that was not read yet. Never ends anything. */
-  async wait(id: string, wish: WaitWish): Promise<WaitResult> {
+  async wait(id: string, asked: WaitRequest): Promise<WaitResult> {
     const job = await this.job(id)
-    const { waitMs, ...rest } = wish
+    const { waitMs, ...rest } = asked
     const { output, stdout, stderr } = this.#readers.get(job.id)?.last ?? {}
     return job.wait({
       exit: true,
@@ -258,19 +258,19 @@ export class Toolbox {
   /** Waits for the first of several jobs that ends, prints such a line or opens the port. */
   async waitForAny(
     ids: readonly string[],
-    wish: WaitWish,
+    asked: WaitRequest,
   ): Promise<{ readonly id: string; readonly waited: WaitResult }> {
     const [only] = ids
-    if (ids.length === 1 && only !== undefined) return { id: only, waited: await this.wait(only, wish) }
+    if (ids.length === 1 && only !== undefined) return { id: only, waited: await this.wait(only, asked) }
     const others = new AbortController()
     const stop = (): void => others.abort()
-    wish.signal?.addEventListener('abort', stop, { once: true })
+    asked.signal?.addEventListener('abort', stop, { once: true })
     try {
       return await Promise.race(
-        ids.map(async (id) => ({ id, waited: await this.wait(id, { ...wish, signal: others.signal }) })),
+        ids.map(async (id) => ({ id, waited: await this.wait(id, { ...asked, signal: others.signal }) })),
       )
     } finally {
-      wish.signal?.removeEventListener('abort', stop)
+      asked.signal?.removeEventListener('abort', stop)
       stop()
     }
   }
@@ -294,13 +294,13 @@ export class Toolbox {
    */
   async #within<T>(
     session: Session | null,
-    wish: Wish,
+    asked: ToolRequest,
     run: () => Promise<T>,
   ): Promise<{ readonly result: T; readonly back: readonly Note[] }> {
     try {
       return { result: await run(), back: [] }
     } catch (error) {
-      if (!session || wish.cwd !== undefined || !ShellError.is(error) || error.code !== 'CWD_OUTSIDE_ROOT') throw error
+      if (!session || asked.cwd !== undefined || !ShellError.is(error) || error.code !== 'CWD_OUTSIDE_ROOT') throw error
       const outside = session.cwd
       await session.run({ command: ':', cwd: this.cwd })
       const text = `cwd is back in ${this.cwd}: ${outside} is outside the allowed roots`
@@ -326,15 +326,15 @@ export class Toolbox {
 
   /** In one piece: adding to it what the kind of run needs, by another copy, costs more than all the rest. */
   #request(
-    wish: Wish,
+    asked: ToolRequest,
     call: CallOptions,
     kind: Pick<RunRequest, 'streams' | 'timeoutMs' | 'clip' | 'onOutput' | 'yieldMs' | 'newId' | 'outside'>,
   ): RunRequest {
     const { options, policy } = this
-    const env = wish.env || options.env ? { ...options.env, ...wish.env } : undefined
-    const cwd = policy.state === 'session' ? wish.cwd : (wish.cwd ?? options.cwd)
+    const env = asked.env || options.env ? { ...options.env, ...asked.env } : undefined
+    const cwd = policy.state === 'session' ? asked.cwd : (asked.cwd ?? options.cwd)
     return {
-      command: commandText(wish.command),
+      command: commandText(asked.command),
       graceMs: this.#graceMs,
       ansi: this.#shape.ansi,
       progress: this.#shape.progress,
@@ -345,17 +345,17 @@ export class Toolbox {
       env,
       envMode: options.envMode,
       dryRun: options.dryRun,
-      description: wish.description,
+      description: asked.description,
       labels: call.labels,
       signal: call.signal,
       ask: call.ask ?? options.ask,
       approvalWaitMs: call.approvalWaitMs ?? options.approvalWaitMs,
       limits: options.limits,
       automation: this.#automation(),
-      pty: wish.pty || undefined,
-      reportInput: wish.pty ? true : undefined,
+      pty: asked.pty || undefined,
+      reportInput: asked.pty ? true : undefined,
       // A terminal is one stream by nature.
-      streams: wish.pty ? undefined : kind.streams,
+      streams: asked.pty ? undefined : kind.streams,
       timeoutMs: kind.timeoutMs,
       clip: kind.clip,
       onOutput: kind.onOutput,

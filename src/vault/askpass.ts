@@ -9,6 +9,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { runtimeArgv } from '../os/package/runtime.js'
+import { quoteWord } from '../os/user/quote.js'
 
 /**
  * Which prompt gets which value. `program` and `prompt` both have to fit; a rule without
@@ -143,11 +144,7 @@ function listen(server: Server, path: string): Promise<void> {
 
 /** The environment is emptied first: a NODE_OPTIONS of the command must not load code into the helper. */
 function scriptFor(client: string, socketPath: string, ticket: string): string {
-  return `#!/bin/sh\nexec env -i ${[...runtimeArgv(), client, socketPath].map(quote).join(' ')} ${ticket} "$@"\n`
-}
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
+  return `#!/bin/sh\nexec env -i ${[...runtimeArgv(), client, socketPath].map(quoteWord).join(' ')} ${ticket} "$@"\n`
 }
 
 /**

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { recordingsOf } from '../os/job/recordings.js'
 import { parseCast } from '../output/terminal/asciicast.js'
+import { attempt } from '../contract/attempt.js'
 
 /** Of files together; older ones are left out. */
 const MAX_BYTES = 32 * 1024 * 1024
@@ -30,9 +31,6 @@ export function recordedEvents(
 }
 
 function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return '' // Removed since.
-  }
+  // Removed since.
+  return attempt(() => readFileSync(file, 'utf8'), '')
 }

@@ -1,7 +1,6 @@
 /** `cerith ui`: one process that shows all engines of a state directory to the person's browser, on loopback. */
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { WebSocket } from 'ws'
 import { announcePresence } from '../audit/presence.js'
@@ -15,6 +14,7 @@ import { Page } from './page.js'
 import { Records } from './records.js'
 import { reachableNames } from './names.js'
 import type { Disk } from './words.js'
+import { userName } from '../os/user/name.js'
 
 const SWEEP_MS = 5_000
 /** Less than this, and a job cannot store what it prints. */
@@ -190,13 +190,5 @@ function diskOf(stateDir: string): Disk | null {
     return { free: bavail * bsize, isFull: bavail * bsize < FULL_BELOW }
   } catch {
     return null
-  }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? 'unknown')
   }
 }

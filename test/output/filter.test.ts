@@ -2,8 +2,19 @@ import { fc } from '../fixtures/fast-check.js'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { ShellError } from '../../src/contract/errors.js'
-import { createLineFilter, filterLines } from '../../src/output/filter.js'
+import { createLineFilter, type LineFilterOptions } from '../../src/output/filter.js'
 import type { BoundedCompiler } from '../../src/output/pattern.js'
+
+/** Filters a whole text. */
+async function filterLines(
+  text: string,
+  pattern: string,
+  options: LineFilterOptions = {},
+): Promise<{ text: string; matches: number }> {
+  const filter = await createLineFilter(pattern, options)
+  const kept = filter.push(text) + filter.flush()
+  return { text: kept, matches: filter.matches }
+}
 
 const log = 'one error\ntwo\nthree\nfour error\nfive\nsix\n'
 const bounded: BoundedCompiler = (source, flags) => (lines) =>

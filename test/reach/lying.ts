@@ -5,12 +5,12 @@ import type { EngineOptions, Outcome } from '../../src/index.js'
 import { createReader, framesOf } from '../../src/reach/frames.js'
 import { proofOf } from '../../src/reach/messages.js'
 import { createNearEngine } from '../../src/reach/near/engine.js'
-import { lostOutcome } from '../../src/reach/near/texts.js'
+import { lostOutcome } from '../../src/engine/services/outcomes.js'
 import { temporaryFolder, until } from './harness.js'
 
 /** What came of a command that printed nothing. */
 export const OUTCOME: Outcome = {
-  ...lostOutcome('/', null, '', null, 1),
+  ...lostOutcome({ cwd: '/', session: null }, 1),
   status: 'completed',
   end: { kind: 'exit', code: 0 },
   exitCode: 0,

@@ -1,6 +1,6 @@
 /** Looks at this machine: what cerith needs, what it could use, and how to get what is missing. */
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { readFileSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
@@ -14,6 +14,7 @@ import { findHelper, findShellBuiltin, whyNoHelper } from '../../os/helper/file.
 import { bootId, isAlive, processesMarked } from '../../os/process/proc.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 import { startLauncher } from '../../os/helper/tier.js'
+import { namesIn } from '../../os/files/quietly.js'
 
 export interface Finding {
   readonly name: string
@@ -190,14 +191,6 @@ async function auditFinding({ stateDir }: Patient): Promise<Finding> {
     state: intact ? 'ok' : 'degraded',
     detail: `${lines} ${lines === 1 ? 'line' : 'lines'}${told}`,
     fix: intact ? null : 'Lines were changed or taken out; see `cerith audit --verify`.',
-  }
-}
-
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch {
-    return []
   }
 }
 

@@ -3,6 +3,7 @@ import { accessSync, constants, readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { NO_PROC } from '../../os/process/proc.js'
 import type { Finding } from './doctor.js'
+import { attempt } from '../../contract/attempt.js'
 
 export function kernelFindings(): Finding[] {
   if (process.platform !== 'linux')
@@ -96,9 +97,5 @@ function cgroups(): Finding {
 }
 
 function read(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim()
-  } catch {
-    return null
-  }
+  return attempt(() => readFileSync(path, 'utf8').trim(), null)
 }

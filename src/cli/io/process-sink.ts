@@ -5,6 +5,7 @@
 import { fstatSync, writeSync } from 'node:fs'
 import type { Taken } from '../../contract/output.js'
 import type { Sink } from './io.js'
+import { attempt } from '../../contract/attempt.js'
 
 export interface ProcessSink extends Sink {
   /** Why output was lost, if it was: a full disk, for example. A reader that left is no loss. */
@@ -82,20 +83,12 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
 }
 
 function isPipe(fd: number): boolean {
-  try {
-    return fstatSync(fd).isFIFO()
-  } catch {
-    return false
-  }
+  return attempt(() => fstatSync(fd).isFIFO(), false)
 }
 
 /**
  * True of pipes: Node makes its descriptor one that does not wait. For a terminal Node opens a descriptor of its own.
  */
 function takesAtOnce(stream: NodeJS.WriteStream, fd: number): boolean {
-  try {
-    return !stream.isTTY && (fstatSync(fd).isFIFO() || fstatSync(fd).isSocket())
-  } catch {
-    return false
-  }
+  return attempt(() => !stream.isTTY && (fstatSync(fd).isFIFO() || fstatSync(fd).isSocket()), false)
 }

@@ -2,7 +2,6 @@
  * Questions of agents as a person sees them on a terminal: found, shown whole, answered with
  * the digest of what was shown.
  */
-import { userInfo } from 'node:os'
 import { directoryMark, forgetPending, pendingNotes, QUESTION_LIVES_MS, shownDigest } from '../../audit/approvals.js'
 import { ShellError } from '../../contract/errors.js'
 import type { ApprovalAnswer } from '../../contract/request.js'
@@ -11,6 +10,7 @@ import type { EngineWatch, WatchedAsk } from '../../engine/live/watch.js'
 import { holdGrant } from '../../os/peer/held-grants.js'
 import { age } from '../io/table.js'
 import { visible } from '../../output/terminal/visible.js'
+import { userName } from '../../os/user/name.js'
 
 /** `isGone`: the process that asked has ended; an approval is held for the same command when it is asked for again. */
 export type OpenQuestion = WatchedAsk & { readonly isGone: boolean }
@@ -89,12 +89,4 @@ function overSocket(watch: EngineWatch, question: OpenQuestion, as: ApprovalAnsw
 /** `ann: cerith 812`, for the audit log. */
 export function whoIsHere(env: Readonly<Record<string, string | undefined>>): string {
   return `${env['USER'] ?? env['LOGNAME'] ?? userName()}: cerith ${process.pid}`
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? 'unknown')
-  }
 }

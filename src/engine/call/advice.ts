@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import type { End } from '../../contract/outcome.js'
 import type { Verdict } from '../../contract/verdict.js'
 import { signalName } from '../../os/process/signals.js'
+import { quoteWord } from '../../os/user/quote.js'
 
 /** Programs whose exit status 1 means "no", not "broken". */
 const SAYS_NO = new Map([
@@ -64,7 +65,7 @@ export function adviceFor(about: {
     if (path)
       notes.push({
         code: 'advice',
-        text: `The path ${JSON.stringify(path)} exists and has spaces; quote it: '${path.replaceAll("'", String.raw`'\''`)}'.`,
+        text: `The path ${JSON.stringify(path)} exists and has spaces; quote it: ${quoteWord(path)}.`,
       })
   }
   return notes

@@ -29,6 +29,7 @@ import { planRun, type Surroundings } from '../plan/plan.js'
 import type { Services } from '../services/services.js'
 import { CLEAN_ROWS, checkFields, JOBS_ROWS } from '../plan/fields.js'
 import { wrongValue } from '../plan/wrong-value.js'
+import { attempt } from '../../contract/attempt.js'
 
 const TIDY_AFTER_MS = 300
 const CLOSE_PATIENCE_MS = 10_000
@@ -70,11 +71,8 @@ export function createJobs(services: Services): Jobs {
   // Off the way of the first command: what earlier engines left, and what is too old or too much.
   const tidy = (): void => {
     unlooked = 0
-    try {
-      cleanByLimits(stateDir, limits)
-    } catch {
-      // Cleaning up is a courtesy; the next engine tries again.
-    }
+    // Cleaning up is a courtesy; the next engine tries again.
+    attempt(() => cleanByLimits(stateDir, limits))
   }
   const later = setTimeout(() => {
     if (services.state.closed) return

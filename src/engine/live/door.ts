@@ -9,7 +9,6 @@
  * A peer that an engine started is told nothing.
  */
 import { join } from 'node:path'
-import { userInfo } from 'node:os'
 import type { SessionInfo } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { ApprovalAnswer } from '../../contract/request.js'
@@ -19,6 +18,7 @@ import { Follower } from './follower.js'
 import { SOCKET_NAME } from './words.js'
 import { callFacts, lastLineOf, type LiveHost } from './facts.js'
 import { auditDeed } from '../services/deeds.js'
+import { userName } from '../../os/user/name.js'
 
 /** Engines of a moment (`cerith run true`) are gone before anybody could look. */
 const OPEN_AFTER_MS = 150
@@ -202,12 +202,4 @@ class Looker implements LineHandler {
 
 function isAnswer(as: unknown): as is ApprovalAnswer {
   return as === 'once' || as === 'session' || as === 'deny'
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? 'unknown')
-  }
 }

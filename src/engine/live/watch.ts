@@ -9,6 +9,7 @@ import { connectLines, type LineClient } from '../../os/peer/live-socket.js'
 import { bootId, isAlive } from '../../os/process/proc.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 import { SOCKET_NAME } from './words.js'
+import { attempt } from '../../contract/attempt.js'
 
 const LOOK_EVERY_MS = 1_000
 const SOON_MS = 100
@@ -151,11 +152,7 @@ export class EngineWatch {
   }
 
   #ids(): string[] {
-    try {
-      return readdirSync(this.#runDir)
-    } catch {
-      return []
-    }
+    return attempt(() => readdirSync(this.#runDir), [])
   }
 
   #connect(id: string, pid: number, known: WatchedEngine | undefined): void {

@@ -3,6 +3,7 @@
  * pass instead. Never fails itself, whatever came.
  */
 import { ShellError } from '../../contract/errors.js'
+import { attempt } from '../../contract/attempt.js'
 
 export function wrongValue(what: string, value: unknown, hint: string): ShellError {
   return new ShellError('BAD_REQUEST', `Bad request: ${what} (got ${shown(value)})`, hint)
@@ -13,9 +14,5 @@ export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 100))
   if (typeof value === 'function') return 'a function'
   if (typeof value !== 'object' || value === null) return String(value)
-  try {
-    return (JSON.stringify(value) ?? 'an object').slice(0, 160)
-  } catch {
-    return 'an object'
-  }
+  return attempt(() => (JSON.stringify(value) ?? 'an object').slice(0, 160), 'an object')
 }

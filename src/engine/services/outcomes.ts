@@ -170,15 +170,20 @@ export const LOST_NOTE: Note = {
   text: 'The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.',
 }
 
-/** A command whose watcher was gone before it could say that it had started. */
-export function lostOutcome(about: { cwd: string; session: string | null }, durationMs: number): Outcome {
+/** A command of which nothing more is known; by default because its watcher was gone before it said that it started. */
+export function lostOutcome(
+  about: { cwd: string; session: string | null },
+  durationMs: number,
+  end: Extract<End, { kind: 'lost' }> = { kind: 'lost', reason: 'its watcher was destroyed' },
+  note = LOST_NOTE,
+): Outcome {
   return {
     ...NOTHING,
     status: 'failed',
-    end: { kind: 'lost', reason: 'its watcher was destroyed' },
+    end,
     cwd: about.cwd,
     session: about.session,
     durationMs: Math.round(durationMs),
-    notes: [LOST_NOTE],
+    notes: [note],
   }
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { EngineRecord } from '../../os/helper/sweep.js'
 import { bootId, processFacts } from '../../os/process/proc.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
+import { attempt } from '../../contract/attempt.js'
 
 export type RunDirectoryOwner = Pick<EngineRecord, 'door' | 'cwd'>
 
@@ -35,11 +36,8 @@ function furnishRunDirectory(path: string, about: RunDirectoryOwner): string {
 
 /** It was cleaned away under a living engine. */
 export function remakeRunDirectory(path: string, about: RunDirectoryOwner): void {
-  try {
-    furnishRunDirectory(path, about)
-  } catch {
-    // Told when a file cannot be written into it.
-  }
+  // Told when a file cannot be written into it.
+  attempt(() => furnishRunDirectory(path, about))
 }
 
 /**

@@ -10,6 +10,7 @@ import { directoryEnv, directoryMark, type DirectoryEnv } from '../../os/user/di
 import { loginShell, type Keep, type LoginShell } from '../../os/user/login-shell.js'
 import type { EngineOptions } from './options.js'
 import type { SecretStore } from './secret-store.js'
+import { quoteWord } from '../../os/user/quote.js'
 
 /** Nothing that looks like a secret is kept, neither in a file nor for commands. */
 export function keepOf({ allowDangerous, keep = [], drop = [] }: JudgeOptions): Keep {
@@ -37,14 +38,10 @@ export function openLoginShell(
 /** Bash code (latin1) that gives a new shell the functions and aliases; null where there are none. */
 export function setUpCode({ functions, aliases }: LoginShell): string | null {
   const lines = [
-    ...Object.values(functions).map((text) => `\\builtin eval ${quoted(text)}`),
-    ...Object.entries(aliases).map(([name, value]) => `\\builtin alias -- ${quoted(`${name}=${value}`)}`),
+    ...Object.values(functions).map((text) => `\\builtin eval ${quoteWord(text)}`),
+    ...Object.entries(aliases).map(([name, value]) => `\\builtin alias -- ${quoteWord(`${name}=${value}`)}`),
   ]
   return lines.length === 0 ? null : `${lines.join('\n')}\n`
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** Null where no directory has variables of its own. */

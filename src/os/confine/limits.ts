@@ -2,9 +2,11 @@
  * Limits of a room through control groups: version 2 where a group may be made beside ours,
  * version 1 where that is all there is.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SandboxLimits } from '../../contract/sandbox.js'
+import { attempt } from '../../contract/attempt.js'
+import { namesIn } from '../files/quietly.js'
 
 export interface RoomLimits {
   /** Groups that a command enters before its room. */
@@ -120,11 +122,8 @@ function makeGroup(base: string, name: string): string | null {
 
 /** A group that still holds a process stays. */
 function remove(group: string): void {
-  try {
-    rmdirSync(group)
-  } catch {
-    // In use, or gone.
-  }
+  // In use, or gone.
+  attempt(() => rmdirSync(group))
 }
 
 function put(file: string, text: string): boolean {
@@ -137,17 +136,5 @@ function put(file: string, text: string): boolean {
 }
 
 function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
+  return attempt(() => readFileSync(file, 'utf8'), '')
 }

@@ -4,6 +4,7 @@ import { exposures } from '../../confine/exposure.js'
 import type { FileKind, Machine } from '../../confine/machine.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
 import { readSmall } from './beneath.js'
+import { attempt } from '../../contract/attempt.js'
 
 export const thisMachine: Machine = {
   kind(path): FileKind | null {
@@ -18,25 +19,13 @@ export const thisMachine: Machine = {
     }
   },
   target(path) {
-    try {
-      return readlinkSync(path)
-    } catch {
-      return null
-    }
+    return attempt(() => readlinkSync(path), null)
   },
   real(path) {
-    try {
-      return realpathSync.native(path)
-    } catch {
-      return null
-    }
+    return attempt(() => realpathSync.native(path), null)
   },
   names(directory) {
-    try {
-      return readdirSync(directory)
-    } catch {
-      return []
-    }
+    return attempt(() => readdirSync(directory), [])
   },
   text: readSmall,
 }

@@ -9,6 +9,7 @@ import { isBelow, isInside } from '../../confine/paths.js'
 import { factsBeneath, setAside } from './beneath.js'
 import { disarm, markOf, repositoriesAt } from './disarm.js'
 import { NestedRepositories, type NewRepository } from './repositories.js'
+import { attempt } from '../../contract/attempt.js'
 
 export interface Found {
   readonly path: string
@@ -203,18 +204,10 @@ export class Quarantine {
  * Changes with every name that is made in the directory. One cheap call: it is asked after every command of a session.
  */
 function stamp(directory: string): number {
-  try {
-    return statSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? 0
-  } catch {
-    return 0
-  }
+  return attempt(() => statSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? 0, 0)
 }
 
 /** A name below something that is no directory is not there. */
 function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    return false
-  }
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false)
 }

@@ -6,6 +6,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { readSmall } from './beneath.js'
+import { attempt } from '../../contract/attempt.js'
 
 const LEVELS = 2
 const MAX_DIRECTORIES = 200
@@ -80,19 +81,11 @@ export class NestedRepositories {
 function directoryOf(dot: string): string {
   const named = /^gitdir:\s*(.+?)\s*$/m.exec(readSmall(dot) ?? '')?.[1]
   const path = named === undefined ? dot : isAbsolute(named) ? named : join(dirname(dot), named)
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return dot
-  }
+  return attempt(() => realpathSync.native(path), dot)
 }
 
 function entriesOf(directory: string) {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(directory, { withFileTypes: true }), [])
 }
 
 function indexOf(root: string): string {
@@ -100,11 +93,7 @@ function indexOf(root: string): string {
 }
 
 function stampOf(path: string): number {
-  try {
-    return lstatSync(path).ctimeMs
-  } catch {
-    return 0
-  }
+  return attempt(() => lstatSync(path).ctimeMs, 0)
 }
 
 /** Paths with the mode of a repository (160000) in an index of version 2, 3 or 4; none where it cannot be read. */

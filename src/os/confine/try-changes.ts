@@ -5,6 +5,7 @@ import type { Accepted, AcceptOptions, Change, Changes, ChangesOptions, Discarde
 import { unifiedDiff } from '../../output/unified-diff.js'
 import { acceptEntries, readSides, removeTry, scanTry } from './try-helper.js'
 import { beginAgain, keptUntil, type TryFolder } from './try-store.js'
+import { attempt } from '../../contract/attempt.js'
 
 /** How much of a try is shown as text. */
 const MAX_DIFFED = 500
@@ -125,9 +126,5 @@ function textOf({ path, before, after }: Change, [old, fresh]: readonly [Buffer 
 /** Null for what is no text. */
 function decoded(bytes: Buffer | null): string | null {
   if (bytes === null || bytes.includes(0)) return null
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return null
-  }
+  return attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), null)
 }

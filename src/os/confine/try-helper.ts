@@ -1,12 +1,12 @@
 /** Asks the native helper about a try: what changed, what files hold, and to accept or remove. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getSystemErrorName } from 'node:util'
 import { entriesOf, type Entry, type Known } from '../../confine/changes.js'
 import { ShellError } from '../../contract/errors.js'
 import { startChild } from '../process/child.js'
 import { findHelper } from '../helper/file.js'
 import type { TryFolder } from './try-store.js'
+import { errnoName } from '../helper/ward.js'
 
 export async function scanTry(folder: TryFolder): Promise<Entry[]> {
   const { record } = folder
@@ -151,12 +151,4 @@ function broken(what: string, why: string): ShellError {
     `The try could not be looked at (${what}: ${why})`,
     'Repeat; see `cerith doctor`.',
   )
-}
-
-function errnoName(errno: number): string {
-  try {
-    return getSystemErrorName(-errno)
-  } catch {
-    return `error ${errno}`
-  }
 }

@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto'
 import {
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
+import { namesIn } from '../files/quietly.js'
 
 export interface TryRecord {
   readonly id: string
@@ -118,12 +118,4 @@ export function beginAgain({ dir, record }: TryFolder): void {
   // The marks of what was accepted stay: it may bear the very tick of the clock that this file does.
   rmSync(file)
   saveTry({ dir, record: { ...record, since } })
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
 }

@@ -1,7 +1,9 @@
 /** A lock between processes: a file that names its owner. An owner that died is noticed, and its lock is taken over. */
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { isAlive, processFacts } from '../process/proc.js'
+import { attempt } from '../../contract/attempt.js'
+import { removeQuietly } from './quietly.js'
 
 export interface LockOptions {
   /** Give up after so long. Default: never. */
@@ -28,7 +30,7 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
     for (let waited = 0, pause = 1; ; waited += pause, pause = Math.min(20, pause * 2)) {
       try {
         linkSync(mine, path)
-        return { held: true, release: () => unlinkQuietly(path) }
+        return { held: true, release: () => removeQuietly(path) }
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
@@ -42,7 +44,7 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
   } finally {
-    unlinkQuietly(mine)
+    removeQuietly(mine)
   }
 }
 
@@ -56,15 +58,15 @@ function removeAbandoned(path: string, options: LockOptions): boolean {
     mkdirSync(guard)
   } catch {
     const made = statSync(guard, { throwIfNoEntry: false })
-    if (made && Date.now() - made.mtimeMs > 5_000) removeQuietly(guard) // The process that was removing died too.
+    if (made && Date.now() - made.mtimeMs > 5_000) attempt(() => rmdirSync(guard)) // The process that was removing died too.
     return false
   }
   try {
     const owner = ownerOf(path)
-    if (owner && isAbandoned(path, owner, options)) unlinkQuietly(path)
+    if (owner && isAbandoned(path, owner, options)) removeQuietly(path)
     return true
   } finally {
-    removeQuietly(guard)
+    attempt(() => rmdirSync(guard))
   }
 }
 
@@ -87,20 +89,4 @@ function isAbandoned(path: string, { pid, start }: Owner, { heldAtMostMs = Infin
   if (!(pid > 0) || !isAlive(pid, start || undefined)) return true
   const made = statSync(path, { throwIfNoEntry: false })
   return made !== undefined && Date.now() - made.mtimeMs > heldAtMostMs
-}
-
-function removeQuietly(dir: string): void {
-  try {
-    rmdirSync(dir)
-  } catch {
-    // Another process removed it first.
-  }
-}
-
-function unlinkQuietly(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // Another process removed it first.
-  }
 }

@@ -2,6 +2,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
+import { attempt } from '../../contract/attempt.js'
 
 /** Where a path of a command is looked at: in its room, where that shows other files than this machine. */
 export type Seen = (path: string) => string
@@ -48,11 +49,7 @@ export function checkDirectory(
 
 /** A directory that only a try holds is in its room, which keeps it within the roots. */
 function realOr(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
+  return attempt(() => realpathSync(path), path)
 }
 
 /** True when `path` (already real) is one of the roots or below one. */
@@ -67,11 +64,7 @@ export function realRoots(roots: readonly string[], base: string): string[] {
 
 /** A name that is no UTF-8 comes as bytes. */
 export function isDirectory(path: string | Buffer): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
+  return attempt(() => statSync(path).isDirectory(), false)
 }
 
 /** The directory itself, or its nearest ancestor that still exists. */

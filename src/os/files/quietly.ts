@@ -1,18 +1,16 @@
-/** Closing and removing where the thing may be gone already, which is as good. */
-import { closeSync, unlinkSync } from 'node:fs'
+/** Looking, closing and removing where the thing may be gone already, which is as good as an empty one. */
+import { closeSync, readdirSync, unlinkSync } from 'node:fs'
+import { attempt } from '../../contract/attempt.js'
 
 export function closeQuietly(fd: number): void {
-  try {
-    closeSync(fd)
-  } catch {
-    // It was closed.
-  }
+  attempt(() => closeSync(fd))
 }
 
 export function removeQuietly(file: string): void {
-  try {
-    unlinkSync(file)
-  } catch {
-    // Gone already, or with its folder.
-  }
+  attempt(() => unlinkSync(file))
+}
+
+/** Empty for a directory that is not there, or that may not be read. */
+export function namesIn(dir: string): string[] {
+  return attempt(() => readdirSync(dir), [])
 }

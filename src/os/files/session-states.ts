@@ -1,9 +1,10 @@
 /** The saved states of named sessions: one private file each, replaced in one step. The only owner of their names. */
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
-import { removeQuietly } from './quietly.js'
 import { ensurePrivateDirectory } from './state-dir.js'
+import { attempt } from '../../contract/attempt.js'
+import { namesIn, removeQuietly } from './quietly.js'
 
 const ENDS_WITH = '.state'
 
@@ -15,13 +16,7 @@ export interface SavedSession {
 }
 
 export function savedSessions(stateDir: string): SavedSession[] {
-  let names: string[]
-  try {
-    names = readdirSync(join(stateDir, 'sessions'))
-  } catch {
-    return []
-  }
-  return names
+  return namesIn(join(stateDir, 'sessions'))
     .filter((name) => name.endsWith(ENDS_WITH) && !name.startsWith('.'))
     .flatMap((file) => {
       const stat = statSync(join(stateDir, 'sessions', file), { throwIfNoEntry: false })

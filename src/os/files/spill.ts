@@ -2,8 +2,9 @@
  * The whole of a long output in a file: bounded, private, never through a link. A full disk
  * costs the file, not the run.
  */
-import { closeSync, constants, openSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { removeQuietly } from './quietly.js'
 
 /** So much of a disk is left to everything else: the file of a long output gives way first. */
 const RESERVE_BYTES = 16 * 1024 * 1024
@@ -69,10 +70,6 @@ export class SpillFile {
 
   remove(): void {
     this.finish(new Uint8Array(0))
-    try {
-      unlinkSync(this.path)
-    } catch {
-      // Already gone.
-    }
+    removeQuietly(this.path)
   }
 }

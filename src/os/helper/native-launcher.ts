@@ -2,7 +2,7 @@
  * The launcher on top of a helper process (native, or the plain one of the lower tier): pipes
  * made ahead, a watcher per command.
  */
-import { constants, openSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { ShellError } from '../../contract/errors.js'
 import { startChild } from '../process/child.js'
@@ -32,6 +32,7 @@ import {
   destroy,
   closedError,
 } from './ward.js'
+import { PathPipe } from './pipe.js'
 
 const READY_PIPES = 6
 const START_LIMIT_MS = 10_000
@@ -52,7 +53,7 @@ interface Waiting {
 export async function startHelper(helper: string, args: readonly string[], tier: Launcher['tier']): Promise<Launcher> {
   const child = startChild(helper, [...args, 'serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
   const orders = child.stdin as unknown as Socket
-  const ready: HelperPipe[] = []
+  const ready: PathPipe[] = []
   const pipeWaiters: { resolve(pipe: Pipe): void; reject(error: Error): void }[] = []
   const waiting = new Map<number, Waiting>()
   const wards = new Map<number, LiveWard>()
@@ -104,34 +105,6 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   /** Why a launcher does nothing more: the engine has closed it, or something has killed it. */
   const endedError = (): ShellError => (orders.writableEnded ? closedError() : lostAtStart())
 
-  class HelperPipe implements Pipe {
-    #read = -1
-    #write = -1
-    #released = false
-    constructor(
-      readonly slot: number,
-      /** Under which paths its two ends can be opened: the launcher's descriptors, or a FIFO. */
-      readonly readPath: string,
-      readonly writePath: string,
-    ) {}
-    readEnd(): number {
-      // O_NONBLOCK on our own open file description only: the command's end stays an ordinary blocking pipe.
-      if (this.#read < 0) this.#read = openEnd(this.readPath, constants.O_RDONLY | constants.O_NONBLOCK)
-      return this.#read
-    }
-    writeEnd(): number {
-      if (this.#write < 0) this.#write = openEnd(this.writePath, constants.O_WRONLY | constants.O_NONBLOCK)
-      return this.#write
-    }
-    release(): void {
-      // A second time would free a slot that another shell's pipe has by now.
-      if (this.#released) return
-      this.#released = true
-      send('r', [['slot', this.slot]])
-      send('p', [['count', 1]])
-    }
-  }
-
   /** When the launcher itself last answered an order; wardens speak for themselves. */
   let answeredAt = 0
   let announce: ((error?: Error) => void) | null = null
@@ -153,10 +126,16 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         break
       case 'p': {
         const path = fields['path']
-        const pipe = new HelperPipe(
-          Number(fields['slot']),
+        const slot = Number(fields['slot'])
+        const pipe = new PathPipe(
+          slot,
           path ?? `/proc/${launcherPid}/fd/${fields['read']}`,
           path ?? `/proc/${launcherPid}/fd/${fields['write']}`,
+          () => {
+            send('r', [['slot', slot]])
+            send('p', [['count', 1]])
+          },
+          openEnd,
         )
         const waiter = pipeWaiters.shift()
         if (waiter) waiter.resolve(pipe)

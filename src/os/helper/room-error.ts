@@ -1,6 +1,7 @@
 /** Why a room could not be built, with what to change on this machine. */
 import { existsSync, readFileSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
+import { attempt } from '../../contract/attempt.js'
 
 export function roomError(errno: string, what: string): ShellError {
   return new ShellError(
@@ -28,11 +29,7 @@ const TRY_HINT =
 /** Which switch of this machine forbids user namespaces. */
 export function namespaceHint(): string {
   const value = (path: string): string | null => {
-    try {
-      return readFileSync(path, 'utf8').trim()
-    } catch {
-      return null
-    }
+    return attempt(() => readFileSync(path, 'utf8').trim(), null)
   }
   if (value('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1')
     return 'AppArmor forbids user namespaces here: install the profile from docs/sandbox.md (sudo apparmor_parser -r), or `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`.'

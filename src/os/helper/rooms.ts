@@ -1,11 +1,12 @@
 /** The rooms of a launcher: orders to build them, and what the helper answers. */
-import { constants, openSync, unlinkSync } from 'node:fs'
-import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
 import type { HelperEvent } from './frames.js'
 import type { Pipe, Room, RoomOrder } from './launcher.js'
 import { roomError } from './room-error.js'
 import { describeRoom } from './start.js'
+import { errnoName } from './ward.js'
+import { removeQuietly } from '../files/quietly.js'
+import { PathPipe } from './pipe.js'
 
 export type Send = (kind: string, fields: readonly (readonly [string, string | number])[]) => void
 
@@ -82,7 +83,12 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
         case 'n': {
           const path = fields['path'] ?? ''
           const waiter = settle(naming, path)
-          if (fields['slot'] !== undefined) waiter?.resolve(new NamedPipe(Number(fields['slot']), path, send))
+          const slot = Number(fields['slot'])
+          const release = (): void => {
+            send('r', [['slot', slot]])
+            removeQuietly(path)
+          }
+          if (!Number.isNaN(slot)) waiter?.resolve(new PathPipe(slot, path, path, release))
           else
             waiter?.reject(
               new ShellError('SPAWN_FAILED', `Could not make a pipe at ${path} (${errnoName(errno)})`, 'Try again.'),
@@ -134,52 +140,10 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
   }
 }
 
-class NamedPipe implements Pipe {
-  #read = -1
-  #write = -1
-  #released = false
-  readonly readPath: string
-  readonly writePath: string
-  constructor(
-    readonly slot: number,
-    path: string,
-    private readonly send: Send,
-  ) {
-    this.readPath = path
-    this.writePath = path
-  }
-  readEnd(): number {
-    if (this.#read < 0) this.#read = openSync(this.readPath, constants.O_RDONLY | constants.O_NONBLOCK)
-    return this.#read
-  }
-  writeEnd(): number {
-    if (this.#write < 0) this.#write = openSync(this.writePath, constants.O_WRONLY | constants.O_NONBLOCK)
-    return this.#write
-  }
-  release(): void {
-    if (this.#released) return
-    this.#released = true
-    this.send('r', [['slot', this.slot]])
-    try {
-      unlinkSync(this.readPath)
-    } catch {
-      // Its folder is gone already.
-    }
-  }
-}
-
 function portError(port: number, errno: string): ShellError {
   return new ShellError(
     'SANDBOX_UNAVAILABLE',
     `Port ${port} of the sandbox could not be published (${errno})`,
     errno === 'EADDRINUSE' ? 'Another program listens on it; choose another port in sandbox.ports.' : 'Try again.',
   )
-}
-
-function errnoName(errno: number): string {
-  try {
-    return getSystemErrorName(-errno)
-  } catch {
-    return `error ${errno}`
-  }
 }

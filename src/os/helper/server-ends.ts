@@ -2,10 +2,12 @@
  * Ends of servers in good order, kept as long as their host lives: a host that starts another
  * one goes on with a model that remembers shells.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootId, commandLine, isAlive, processFacts } from '../process/proc.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
+import { attempt } from '../../contract/attempt.js'
+import { namesIn } from '../files/quietly.js'
 
 interface ServerEnd {
   readonly pid: number
@@ -35,7 +37,7 @@ export function takeServerEnd(stateDir: string, cwd: string): boolean {
   const dir = join(stateDir, 'ended')
   const host = hostProcess()
   let found = false
-  for (const name of names(dir)) {
+  for (const name of namesIn(dir)) {
     const file = join(dir, name)
     const end = read(file)
     const lives = end !== null && end.boot === bootId() && isAlive(end.pid, end.start || undefined)
@@ -60,17 +62,5 @@ function hostProcess(): { readonly pid: number; readonly start: string } | null 
 }
 
 function read(file: string): ServerEnd | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as ServerEnd
-  } catch {
-    return null
-  }
-}
-
-function names(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch {
-    return []
-  }
+  return attempt(() => JSON.parse(readFileSync(file, 'utf8')) as ServerEnd, null)
 }

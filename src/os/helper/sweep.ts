@@ -1,7 +1,9 @@
 /** Cleans up behind engines that were killed: their folders, and whatever of theirs may still run. */
-import { readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootId, hasProc, isAlive, processesMarked } from '../process/proc.js'
+import { attempt } from '../../contract/attempt.js'
+import { namesIn } from '../files/quietly.js'
 
 const KEEP_OUTPUTS_MS = 3 * 24 * 60 * 60_000
 
@@ -25,7 +27,7 @@ export interface DeadEngines {
 export function findDeadEngines(stateDir: string): DeadEngines {
   const boot = bootId()
   const runs = join(stateDir, 'run')
-  const dead = names(runs).filter((id) => isDead(join(runs, id), boot))
+  const dead = namesIn(runs).filter((id) => isDead(join(runs, id), boot))
   let isSwept = false
   return {
     records: dead.flatMap((id) => recordIn(join(runs, id)) ?? []),
@@ -42,11 +44,7 @@ export function findDeadEngines(stateDir: string): DeadEngines {
 }
 
 function recordIn(dir: string): EngineRecord | null {
-  try {
-    return JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord
-  } catch {
-    return null
-  }
+  return attempt(() => JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord, null)
 }
 
 function isDead(dir: string, boot: string): boolean {
@@ -66,29 +64,18 @@ function isDead(dir: string, boot: string): boolean {
 function endMarked(engines: readonly string[]): void {
   for (const engine of engines) {
     for (const { pid } of processesMarked(`CERITH_ENGINE=${engine}`)) {
-      try {
-        process.kill(pid, 'SIGKILL')
-      } catch {
-        // It ended by itself.
-      }
+      // It ended by itself.
+      attempt(() => process.kill(pid, 'SIGKILL'))
     }
   }
 }
 
 function forgetOldOutputs(dir: string): void {
-  for (const name of names(dir)) {
+  for (const name of namesIn(dir)) {
     try {
       if (Date.now() - statSync(join(dir, name)).mtimeMs > KEEP_OUTPUTS_MS) unlinkSync(join(dir, name))
     } catch {
       // Another engine removed it first.
     }
-  }
-}
-
-function names(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch {
-    return []
   }
 }

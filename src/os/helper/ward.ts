@@ -7,6 +7,7 @@ import type { OverLimit, Usage } from '../../contract/outcome.js'
 import { descendantsOf, processFacts, signalProcess } from '../process/proc.js'
 import { hex, limitFields, maskField } from './start.js'
 import { startHint, type LeaderExit, type Passed, type Ward } from './launcher.js'
+import { attempt } from '../../contract/attempt.js'
 
 export interface LiveWard extends Ward {
   endAsked: boolean
@@ -144,11 +145,7 @@ export function createWard(
 }
 
 export function errnoName(errno: number): string {
-  try {
-    return getSystemErrorName(-errno)
-  } catch {
-    return `error ${errno}`
-  }
+  return attempt(() => getSystemErrorName(-errno), `error ${errno}`)
 }
 
 export function pipeError(errno: string): ShellError {

@@ -18,6 +18,8 @@ import {
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
+import { attempt } from '../../contract/attempt.js'
+import { namesIn } from '../files/quietly.js'
 
 /** What an id may look like: every dialect's form, and nothing that could leave the directory. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -71,13 +73,13 @@ export function makeJobDirectory(stateDir: string, newId: () => string): { id: s
 
 /** The ids that have a directory; links and files are not jobs. */
 export function jobIds(stateDir: string): string[] {
-  try {
-    return readdirSync(jobsDirectory(stateDir), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && isJobId(entry.name))
-      .map((entry) => entry.name)
-  } catch {
-    return []
-  }
+  return attempt(
+    () =>
+      readdirSync(jobsDirectory(stateDir), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && isJobId(entry.name))
+        .map((entry) => entry.name),
+    [],
+  )
 }
 
 /**
@@ -108,7 +110,7 @@ export function removeJobDirectory(dir: string): boolean {
 
 /** Directories that a cleaner moved aside and could not finish removing. */
 export function removeLeftAside(stateDir: string): void {
-  for (const name of names(jobsDirectory(stateDir)))
+  for (const name of namesIn(jobsDirectory(stateDir)))
     if (name.includes(ASIDE)) removeQuietly(join(jobsDirectory(stateDir), name))
 }
 
@@ -151,21 +153,9 @@ export function readSmall(dir: string, name: string, maxBytes: number): string |
   }
 }
 
-/** What cannot be removed now is found by the next cleaner. */
+/** What another engine removes at the same time, or the disk refuses, is found by the next cleaner. */
 function removeQuietly(dir: string): void {
-  try {
-    rmSync(dir, { recursive: true, force: true })
-  } catch {
-    // Another engine removes it at the same time, or the disk refuses.
-  }
-}
-
-function names(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch {
-    return []
-  }
+  attempt(() => rmSync(dir, { recursive: true, force: true }))
 }
 
 /** `~` is in no id. */

@@ -1,6 +1,7 @@
 /** The recordings of sessions: where they stand, which there are, and which are too old or too many. */
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../files/quietly.js'
 
 const FOLDER = 'recordings'
 /** Names of files end at 255 bytes. */
@@ -40,13 +41,7 @@ export function sweepRecordings(stateDir: string, limits: { keepMs: number; tota
 /** Oldest first. */
 function all(stateDir: string): { name: string; path: string; size: number; changedAt: number }[] {
   const dir = recordingsDirectory(stateDir)
-  let names: string[]
-  try {
-    names = readdirSync(dir)
-  } catch {
-    return []
-  }
-  return names
+  return namesIn(dir)
     .filter((name) => name.endsWith('.cast'))
     .flatMap((name) => {
       const path = join(dir, name)

@@ -5,11 +5,12 @@
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 import { judgePeer, uptime } from './judge.js'
+import { namesIn } from '../files/quietly.js'
 
 const ANSWER_LIMIT_MS = 2_000
 const START_LIMIT_MS = 5_000
@@ -66,13 +67,7 @@ export interface Grant {
 /** True once for what a person approved. */
 export async function takeHeldGrant(stateDir: string, grant: Grant): Promise<boolean> {
   const dir = join(stateDir, 'grants')
-  let names: string[]
-  try {
-    names = readdirSync(dir)
-  } catch {
-    return false
-  }
-  for (const name of names) if (name.endsWith('.sock') && (await takeFrom(join(dir, name), grant))) return true
+  for (const name of namesIn(dir)) if (name.endsWith('.sock') && (await takeFrom(join(dir, name), grant))) return true
   return false
 }
 

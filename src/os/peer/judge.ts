@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { findHelper } from '../helper/file.js'
 import { linkOf, processFacts } from '../process/proc.js'
+import { attempt } from '../../contract/attempt.js'
 
 const ASK_LIMIT_MS = 5_000
 /** Names of the helper's processes; every command has one of them above it, whatever it did to its environment. */
@@ -27,11 +28,7 @@ export interface Peer {
 
 /** Seconds since boot, read when the connection was made: a process that started later cannot have made it. */
 export function uptime(): number {
-  try {
-    return Number.parseFloat(readFileSync('/proc/uptime', 'latin1'))
-  } catch {
-    return 0
-  }
+  return attempt(() => Number.parseFloat(readFileSync('/proc/uptime', 'latin1')), 0)
 }
 
 /**
@@ -84,13 +81,14 @@ export function engineAbove(from: number, start: string | null, chain: string[])
 }
 
 function carriesMark(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1')
-      .split('\0')
-      .some((entry) => entry.startsWith('CERITH_ENGINE='))
-  } catch {
-    return false // Another user's, such as sshd: no engine of this user started what is above it.
-  }
+  // Another user's, such as sshd: no engine of this user started what is above it.
+  return attempt(
+    () =>
+      readFileSync(`/proc/${pid}/environ`, 'latin1')
+        .split('\0')
+        .some((entry) => entry.startsWith('CERITH_ENGINE=')),
+    false,
+  )
 }
 
 /**

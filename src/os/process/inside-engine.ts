@@ -1,6 +1,7 @@
 /** Tells whether this process was started by an engine: then an agent types at its terminal, not a person. */
 import { readFileSync } from 'node:fs'
 import { hasProc, processFacts } from './proc.js'
+import { attempt } from '../../contract/attempt.js'
 
 /** Names of the helper's processes; every command has one of them above it, whatever it did to its environment. */
 const HELPERS = /^cerith-(?:helper|launch|warden)/
@@ -25,9 +26,6 @@ function carriesMark(pid: number): boolean {
 }
 
 function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return '' // Gone, or another user's: such an ancestor is no engine of this user.
-  }
+  // Gone, or another user's: such an ancestor is no engine of this user.
+  return attempt(() => readFileSync(path, 'utf8'), '')
 }

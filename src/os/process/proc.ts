@@ -1,7 +1,11 @@
-/** Looks at processes through /proc, or `ps` where there is none. A pid names a process only together with its start time; a zombie is not alive. */
+/**
+ * Looks at processes through /proc, or `ps` where there is none. A pid names a process only
+ * together with its start time; a zombie is not alive.
+ */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
+import { attempt } from '../../contract/attempt.js'
 
 export interface ProcessFacts {
   readonly pid: number
@@ -108,11 +112,7 @@ export function childrenOf(pid: number): number[] {
 
 /** Children of a single-threaded process, in one read: the common case on a hot path. */
 export function hasChildren(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').length > 0
-  } catch {
-    return false
-  }
+  return attempt(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').length > 0, false)
 }
 
 export function descendantsOf(pid: number): number[] {
@@ -143,11 +143,7 @@ export function processesMarked(mark: string): ProcessFacts[] {
 }
 
 function hasVariable(pid: number, text: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(text)
-  } catch {
-    return false
-  }
+  return attempt(() => readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(text), false)
 }
 
 /** The file that the plain helper opens for a command under this number, or the variable, is inherited by what it starts. */
@@ -167,21 +163,13 @@ export function commandLine(pid: number): string {
 }
 
 export function linkOf(pid: number, what: string): string | null {
-  try {
-    return readlinkSync(`/proc/${pid}/${what}`)
-  } catch {
-    return null
-  }
+  return attempt(() => readlinkSync(`/proc/${pid}/${what}`), null)
 }
 
 /** Differs after every boot: pids and start times of another boot mean nothing. */
 export function bootId(): string {
   // No process sees two boots.
-  try {
-    return (boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim())
-  } catch {
-    return 'unknown'
-  }
+  return attempt(() => (boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()), 'unknown')
 }
 
 let boot: string | undefined

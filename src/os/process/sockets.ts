@@ -1,20 +1,11 @@
 /** The sockets that a process holds, as inodes. */
 import { readdirSync, readlinkSync } from 'node:fs'
+import { attempt } from '../../contract/attempt.js'
 
-/** Empty when it is gone, or belongs to another user. */
+/** Empty when it is gone, or belongs to another user. One that is closed meanwhile is left out. */
 export function socketsOf(pid: number): string[] {
-  const found: string[] = []
-  try {
-    for (const fd of readdirSync(`/proc/${pid}/fd`)) {
-      try {
-        const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]
-        if (inode) found.push(inode)
-      } catch {
-        // Closed meanwhile.
-      }
-    }
-  } catch {
-    // The process is gone, or another user's.
-  }
-  return found
+  return attempt(() => readdirSync(`/proc/${pid}/fd`), []).flatMap((fd) => {
+    const link = attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '')
+    return /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []
+  })
 }

@@ -4,6 +4,7 @@
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { childrenOf, processFacts } from './proc.js'
+import { attempt } from '../../contract/attempt.js'
 
 /**
  * `reads`: a main thread sleeps in a read of the input, so nothing happens before input comes.
@@ -153,19 +154,11 @@ function systemCallOf(pid: number, thread: number): { number: number; args: numb
 }
 
 function threadsOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number)
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(`/proc/${pid}/task`).map(Number), [])
 }
 
 function link(path: string): string | null {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return null
-  }
+  return attempt(() => readlinkSync(path), null)
 }
 
 /** Device and inode: a FIFO that was removed or reached through another path is still the same one. */

@@ -6,6 +6,7 @@ import type { Note } from '../../contract/note.js'
 import { execFile } from 'node:child_process'
 import { readFileSync, statSync, type Stats } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
 
 export interface DirectoryEnvOptions {
   /** Ask `direnv export json`, which answers only for what `direnv allow` has allowed. */
@@ -68,11 +69,7 @@ function trustStores({
 
 /** Undefined when it is not there, or may not be looked at. */
 function look(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
+  return attempt(() => statSync(path, { throwIfNoEntry: false }), undefined)
 }
 
 /** What commands in this directory get on top of `env`. */

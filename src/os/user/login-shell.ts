@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
 import { readPrivateFile, replacePrivateFile } from '../files/private.js'
+import { attempt } from '../../contract/attempt.js'
 
 export interface LoginShell {
   readonly shell: string
@@ -49,11 +50,8 @@ export async function loginShell(
   const kept = refresh ? null : readLoginShell(stateDir)
   if (kept && kept.shell === shell && kept.files === filesOf(home)) return kept
   const taken = await take(shell, home, env, keep)
-  try {
-    replacePrivateFile(fileIn(stateDir), JSON.stringify({ format: FORMAT, ...taken }))
-  } catch {
-    // A disk that cannot be written costs a second look the next time.
-  }
+  // A disk that cannot be written costs a second look the next time.
+  attempt(() => replacePrivateFile(fileIn(stateDir), JSON.stringify({ format: FORMAT, ...taken })))
   return taken
 }
 
@@ -73,11 +71,7 @@ function fileIn(stateDir: string): string {
 
 function shellOf(env: Readonly<Record<string, string | undefined>>): string {
   if (env['SHELL'] && existsSync(env['SHELL'])) return env['SHELL']
-  try {
-    return userInfo().shell ?? '/bin/bash'
-  } catch {
-    return '/bin/bash'
-  }
+  return attempt(() => userInfo().shell ?? '/bin/bash', '/bin/bash')
 }
 
 const START_FILES = [

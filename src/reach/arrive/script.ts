@@ -3,6 +3,7 @@
  * and becomes the link. POSIX sh, tried with dash and busybox. The script comes over stdin, so that no shell on the
  * way has to quote it; its last word is the helper, and nothing is sent behind the upload before it has answered.
  */
+import { quoteWord } from '../../os/user/quote.js'
 
 /**
  * Runs what comes on stdin: one line with its length, then the text. The same words everywhere,
@@ -35,7 +36,7 @@ export function arrivalScript(settings: ScriptSettings): string {
   const { marker, code, runtime, name, salt, leaseMs, uploadDir, use, start } = settings
   return `${PLACES(marker, name, salt, uploadDir)}
 case $(uname -m) in x86_64|amd64) a=x64;; aarch64|arm64) a=arm64;; armv[78]*) a=arm;; *) a=$(uname -m);; esac
-C=${code}-$a T=${runtime} U=${quote(use)} L=${Math.round(leaseMs)}
+C=${code}-$a T=${runtime} U=${quoteWord(use)} L=${Math.round(leaseMs)}
 H=$B/$C/dist/native/cerith-helper-linux-$a
 code=need rt=need live=none v=none
 [ -d "$B/$C" ] && code=have
@@ -72,7 +73,7 @@ exec "$H" link "$R/sock" 25000 "$R/log" "$R/pid"
 const PLACES = (marker: string, name: string, salt: string, uploadDir: string): string => `um=$(umask)
 umask 077
 export PATH="\${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"
-M=${marker} uid=$(id -u) UP=${quote(uploadDir)}
+M=${marker} uid=$(id -u) UP=${quoteWord(uploadDir)}
 # A batch system may start us with no environment at all.
 if [ -z "\${HOME:-}" ]; then
   h=$(getent passwd "$uid" 2>/dev/null | cut -d: -f6)
@@ -138,9 +139,4 @@ echo $$ >"$R/pid"
 umask "$um"
 exec "$@" <"$R/key" >"$R/log" 2>&1
 `
-}
-
-/** One shell word. */
-export function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -40,13 +40,13 @@ import { NearRun } from './run.js'
 import {
   duration,
   engineGoneText,
-  lostOutcome,
   mayRunText,
   notStartedError,
   recoveredText,
   sessionGoneText,
   unansweredError,
 } from './texts.js'
+import { lostOutcome } from '../../engine/services/outcomes.js'
 
 export interface NearSettings {
   readonly url: string
@@ -268,10 +268,16 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       const { loss } = error
       if (loss.kind === 'not-started') throw notStartedError(url, loss.downMs, loss.why)
       const request = done.message.args['request'] as RunRequest
-      const name = session?.name ?? null
-      if (loss.kind === 'gone') return lostOutcome(cwd, name, engineGoneText(url, loss.why), null, took)
+      const lost = (text: string, link?: { call: string; mayRun: boolean }): Outcome =>
+        lostOutcome(
+          { cwd, session: session?.name ?? null },
+          took,
+          { kind: 'lost', reason: text, ...(link ? { link } : {}) },
+          { code: 'lost', text },
+        )
+      if (loss.kind === 'gone') return lost(engineGoneText(url, loss.why))
       keepForLater(done, commandText(request))
-      return lostOutcome(cwd, name, mayRunText(url, loss.downMs, done.name), { call: done.name, mayRun: true }, took)
+      return lost(mayRunText(url, loss.downMs, done.name), { call: done.name, mayRun: true })
     }
   }
 

@@ -44,42 +44,6 @@ export function recoveredText(call: string, command: string, outcome: Outcome): 
   return `${call} (\`${shown}\`), which a cut link had kept from you, has ended: ${how}.${said ? ` It last said: ${said}` : ''}`
 }
 
-export function lostOutcome(
-  cwd: string,
-  session: string | null,
-  text: string,
-  link: { call: string; mayRun: boolean } | null,
-  durationMs: number,
-): Outcome {
-  return {
-    status: 'failed',
-    end: { kind: 'lost', reason: text, ...(link ? { link } : {}) },
-    exitCode: null,
-    signal: null,
-    stdout: '',
-    stderr: '',
-    output: null,
-    truncated: false,
-    omittedBytes: 0,
-    outputFile: null,
-    droppedBytes: 0,
-    durationMs: Math.round(durationMs),
-    cwd,
-    pid: null,
-    pgid: null,
-    id: null,
-    session,
-    pipeStatus: null,
-    notes: [{ code: 'lost', text }],
-    refused: null,
-    plan: null,
-    waitingForInput: null,
-    approvalId: null,
-    usage: null,
-    sandbox: null,
-  }
-}
-
 /** A place can say anything; what is not built like an outcome is none. */
 export function isOutcome(value: unknown): value is Outcome {
   const given = value as Record<string, unknown> | null

@@ -9,7 +9,7 @@ import { clipEnds, joinEnds } from '../../output/clip.js'
 import { PassingTroubles, type FoundBetween } from '../../output/troubles.js'
 import { cursorOf, type Position } from './cursors.js'
 
-export interface ReadWish {
+export interface ReadRequest {
   readonly filter?: string
   readonly maxChars?: number
 }
@@ -21,7 +21,7 @@ export interface OutputShape {
   readonly binary: BinaryMode
 }
 
-type ShapedWish = ReadWish & OutputShape
+type ShapedRequest = ReadRequest & OutputShape
 
 export interface Part {
   readonly stream: StreamName
@@ -43,19 +43,19 @@ export interface Reading {
  * The state is asked first: it may then be older than the text, but never say "completed" over
  * a text that lacks the end.
  */
-export async function readJob(job: Job, from: Position, wish: ShapedWish): Promise<Reading> {
+export async function readJob(job: Job, from: Position, request: ShapedRequest): Promise<Reading> {
   const info = await job.info()
   const streams: readonly StreamName[] = info.streams === 'merged' || info.pty ? ['output'] : ['stdout', 'stderr']
   const parts: Part[] = []
   const position: Partial<Record<StreamName, number>> = {}
   let omittedBytes = 0
   for (const stream of streams) {
-    const piece = await readStream(job, stream, from[stream] ?? 0, wish, info)
-    parts.push({ stream, text: await readable(job, stream, from[stream] ?? 0, piece.text, wish, info) })
+    const piece = await readStream(job, stream, from[stream] ?? 0, request, info)
+    parts.push({ stream, text: await readable(job, stream, from[stream] ?? 0, piece.text, request, info) })
     position[stream] = piece.cursor
     omittedBytes += piece.omittedBytes
   }
-  return { info, parts, position, cursor: cursorOf(position), omittedBytes, filtered: wish.filter !== undefined }
+  return { info, parts, position, cursor: cursorOf(position), omittedBytes, filtered: request.filter !== undefined }
 }
 
 interface Piece {
@@ -72,13 +72,13 @@ async function readStream(
   job: Job,
   stream: StreamName,
   since: number,
-  wish: ShapedWish,
+  request: ShapedRequest,
   { isRunning, outputFile: wholeAt }: JobInfo,
 ): Promise<Piece> {
-  const shape = { stream, ansi: wish.ansi, progress: wish.progress }
-  const maxChars = wish.maxChars ?? LIMITS.clipChars
-  if (wish.filter !== undefined) {
-    const { filter } = wish
+  const shape = { stream, ansi: request.ansi, progress: request.progress }
+  const maxChars = request.maxChars ?? LIMITS.clipChars
+  if (request.filter !== undefined) {
+    const { filter } = request
     const maxBytes = isRunning ? await wholeLines(job, stream, since) : Number.MAX_SAFE_INTEGER
     const found = await withFilter(() => job.read({ ...shape, since, filter, maxBytes: Math.max(4, maxBytes) }))
     if (maxBytes === 0) return { text: '', cursor: since, omittedBytes: 0 }

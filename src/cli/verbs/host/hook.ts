@@ -3,11 +3,11 @@
  */
 import { homeDirectory } from '../../../os/files/home.js'
 import type { HookHostName } from '../../../hooks/hosts/index.js'
-import { quote } from '../../../hooks/quote.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { ownProgram } from '../../verb/own-program.js'
 import { SET_OPTION } from '../../verb/option-rows.js'
 import type { Verb } from '../../verb/verb.js'
+import { quoteWord } from '../../../os/user/quote.js'
 
 interface HookVerbOptions {
   readonly autoAllow?: 'readonly'
@@ -111,7 +111,7 @@ async function change(
   const scope = options.project || host.settings.user === null ? 'project' : 'user'
   const file = settings.settingsFile(host, scope, { home: homeDirectory(io.env), cwd: io.cwd, env: io.env })
   if (file === null) throw new UsageError(`${host.title} has no hooks of a ${scope}`, 'Leave the flag out.')
-  const command = [...ownProgram(), 'hook', name, ...flagsOf(options)].map(quote).join(' ')
+  const command = [...ownProgram(), 'hook', name, ...flagsOf(options)].map(quoteWord).join(' ')
   const place = { host, name, file }
   const planned = settings[what](place, command)
   if (options.dryRun) {

@@ -1,6 +1,7 @@
 /** What `cerith serve` says first: what this is, where it is, and what to paste into which client. At most 25 lines. */
 import { knownHome } from '../../../os/files/home.js'
 import { ownVersion } from '../../../os/package/file.js'
+import { quoteWord } from '../../../os/user/quote.js'
 
 export interface Welcome {
   readonly url: string
@@ -41,7 +42,7 @@ export function welcome({ url, tokenFile, clients, program }: Welcome): string {
     `  MCP over HTTP  ${url}`,
     `  tokens         ${tilde(tokenFile)} (${clients.length === 1 ? 'client' : 'clients'} ${clients.join(', ')})`,
     '',
-    `  export CERITH_TOKEN=$(awk '$1=="${client}"{print $2}' ${quoted(tokenFile)})`,
+    `  export CERITH_TOKEN=$(awk '$1=="${client}"{print $2}' ${quoteWord(tokenFile)})`,
     '',
     ...rows.flatMap(([name, lines]) => lines.map((line, i) => `  ${(i === 0 ? name : '').padEnd(13)}${line}`)),
     '',
@@ -53,8 +54,4 @@ export function welcome({ url, tokenFile, clients, program }: Welcome): string {
 function tilde(path: string): string {
   const home = knownHome()
   return home !== null && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
-}
-
-function quoted(path: string): string {
-  return /^[\w./@%+:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,6 +1,4 @@
 /** `cerith ps`: commands under way, jobs and sessions of all engines as tables, once or live. */
-import { statSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { JobsView } from '../../../contract/engine.js'
 import type { JobInfo } from '../../../contract/job.js'
 import { EngineWatch, lookOnce } from '../../../engine/live/watch.js'
@@ -14,6 +12,7 @@ import { painter, type Paint } from '../../io/paint.js'
 import { endWords } from '../../../tools/texts.js'
 import { age, cut, size, table, type TableOptions } from '../../io/table.js'
 import type { Verb } from '../../verb/verb.js'
+import { savedSessions } from '../../../os/files/session-states.js'
 
 const REDRAW_MS = 1_000
 
@@ -238,17 +237,6 @@ function state(info: JobInfo): string {
 function colored(line: string, info: JobInfo, paint: Paint): string {
   if (info.isRunning) return paint('green', line)
   return info.status === 'completed' ? paint('dim', line) : paint('red', line)
-}
-
-function savedSessions(stateDir: string): { name: string; savedAt: number }[] {
-  try {
-    const dir = join(stateDir, 'sessions')
-    return readdirSync(dir)
-      .filter((name) => name.endsWith('.state') && !name.startsWith('.'))
-      .map((name) => ({ name: name.slice(0, -'.state'.length), savedAt: statSync(join(dir, name)).mtimeMs }))
-  } catch {
-    return []
-  }
 }
 
 function shortPath(path: string): string {

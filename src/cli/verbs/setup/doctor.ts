@@ -3,6 +3,7 @@ import { EXIT, type Io } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import type { Verb } from '../../verb/verb.js'
+import { attempt } from '../../../contract/attempt.js'
 
 export const verb: Verb = {
   name: 'doctor',
@@ -21,11 +22,7 @@ export const verb: Verb = {
 
 /** A configuration that cannot be read names no place; the finding about it says what is wrong. */
 function namesPlace(io: Io, placeOf: (io: Io, flags: undefined) => unknown): boolean {
-  try {
-    return placeOf(io, undefined) !== null
-  } catch {
-    return false
-  }
+  return attempt(() => placeOf(io, undefined) !== null, false)
 }
 
 async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: boolean }, io: Io): Promise<number> {

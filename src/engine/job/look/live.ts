@@ -4,6 +4,7 @@
 import type { JobEvent, JobInfo } from '../../../contract/job.js'
 import type { StartRecord } from '../../../os/job/record.js'
 import type { Ward } from '../../../os/helper/launcher.js'
+import { attempt } from '../../../contract/attempt.js'
 
 export interface LiveJob {
   readonly id: string
@@ -47,11 +48,8 @@ export class JobNews {
   tell(event: JobEvent): void {
     // A copy: listeners come and go while they are told.
     for (const listener of Array.from(this.#listeners)) {
-      try {
-        listener(event)
-      } catch {
-        // A listener's mistake must not cost the others their news.
-      }
+      // A listener's mistake must not cost the others their news.
+      attempt(() => listener(event))
     }
     this.wake(event.kind === 'output' ? event.id : event.info.id)
   }

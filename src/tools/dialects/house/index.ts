@@ -5,7 +5,7 @@ import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../
 import { BY_REASON } from '../../schema/outside.js'
 import { otherOwner } from '../../reading/owners.js'
 import { flag, inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
-import type { Wish } from '../../toolbox.js'
+import type { ToolRequest } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 import {
   renderError,
@@ -67,7 +67,7 @@ const bash: ToolSpec = {
   },
 }
 
-interface BashInput extends Pick<Wish, 'command' | 'description' | 'cwd' | 'session' | 'pty'> {
+interface BashInput extends Pick<ToolRequest, 'command' | 'description' | 'cwd' | 'session' | 'pty'> {
   readonly timeout?: number
   readonly run_in_background?: boolean
 }
@@ -94,14 +94,14 @@ const bashOutput: ToolSpec = {
     const { shell_id, filter, wait_ms, until, port, since } = input as unknown as ReadInput
     const ids = shell_id.split(',').flatMap((id) => id.trim() || [])
     const waits = wait_ms !== undefined || until !== undefined || port !== undefined
-    const wish = { until, port, waitMs: box.patience(Math.max(0, wait_ms ?? UNTIL_MS)) }
-    const first = waits ? await box.waitForAny(ids, { ...wish, signal: call.signal }) : null
+    const request = { until, port, waitMs: box.patience(Math.max(0, wait_ms ?? UNTIL_MS)) }
+    const first = waits ? await box.waitForAny(ids, { ...request, signal: call.signal }) : null
     const from = since === undefined ? undefined : Math.max(0, since)
     const told = await Promise.all(
       ids.map(async (id) => ({
         ...(await box.look(id, { filter, since: from, maxChars: call.maxChars ?? undefined })),
         waited: first?.id === id ? first.waited : null,
-        wish,
+        request,
       })),
     )
     if (first?.waited.reason === 'timeout' && (until !== undefined || port !== undefined))

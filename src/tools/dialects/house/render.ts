@@ -128,7 +128,7 @@ export interface Told {
   readonly look: Look
   /** How the wait for this job ended; null when it was not waited for. */
   readonly waited?: WaitResult | null
-  readonly wish?: { readonly until?: string; readonly port?: number; readonly waitMs: number }
+  readonly request?: { readonly until?: string; readonly port?: number; readonly waitMs: number }
 }
 
 export function renderReadings(all: readonly Told[]): ToolResult {
@@ -165,11 +165,11 @@ function bodyTold({ reading, look }: Told): string {
 }
 
 /** What the next step depends on: whether the wait came true, where it listens, what it asks. */
-function newsOf({ reading: { info }, look, waited, wish }: Told): string {
+function newsOf({ reading: { info }, look, waited, request }: Told): string {
   const news: string[] = []
   if (waited?.reason === 'until') news.push(`matched ${JSON.stringify(waited.match ?? '')}`)
-  if (waited?.reason === 'port') news.push(`port ${wish?.port} is open`)
-  if (waited?.reason === 'timeout' && wish) news.push(`waited ${duration(wish.waitMs)}: ${notYet(wish)}`)
+  if (waited?.reason === 'port') news.push(`port ${request?.port} is open`)
+  if (waited?.reason === 'timeout' && request) news.push(`waited ${duration(request.waitMs)}: ${notYet(request)}`)
   news.push(...doingWords(info, look))
   if (look.waitingForInput) news.push('answer with SendInput')
   return news.map((one) => `, ${one}`).join('')

@@ -18,7 +18,7 @@ import {
   refusalText,
 } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
-import type { Ran, Wish } from '../../toolbox.js'
+import type { Ran, ToolRequest } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
 const COMMAND_FIELDS = {
@@ -53,7 +53,7 @@ const exec: ToolSpec = {
     error: text(),
   }),
   fail: failed,
-  call: async (box, input, call) => renderRan(await box.foreground(wishOf(input), call)),
+  call: async (box, input, call) => renderRan(await box.foreground(requestOf(input), call)),
 }
 
 const execBg: ToolSpec = {
@@ -65,7 +65,7 @@ const execBg: ToolSpec = {
   outputSchema: outputOf({ id: text(), blocked: flag(), message: text(), error: text() }),
   fail: failed,
   call: async (box, input, call) => {
-    const started = await box.background(wishOf(input), call)
+    const started = await box.background(requestOf(input), call)
     if (started.kind === 'not') return renderRan(started.ran)
     const { id } = started.info
     return {
@@ -136,7 +136,7 @@ const execStop: ToolSpec = {
   },
 }
 
-function wishOf(input: ToolInput): Wish {
+function requestOf(input: ToolInput): ToolRequest {
   const { command, workdir, env, pty, timeout } = input as {
     command: string
     workdir?: string

@@ -1,0 +1,35 @@
+/** A pipe of the helper whose ends can be opened by path: descriptors of the launcher, or a FIFO. */
+import { constants, openSync } from 'node:fs'
+import type { Pipe } from './launcher.js'
+
+export class PathPipe implements Pipe {
+  #read = -1
+  #write = -1
+  #released = false
+
+  constructor(
+    readonly slot: number,
+    readonly readPath: string,
+    readonly writePath: string,
+    private readonly onRelease: () => void,
+    private readonly open: (path: string, flags: number) => number = openSync,
+  ) {}
+
+  readEnd(): number {
+    // O_NONBLOCK on our own open file description only: the command's end stays an ordinary blocking pipe.
+    if (this.#read < 0) this.#read = this.open(this.readPath, constants.O_RDONLY | constants.O_NONBLOCK)
+    return this.#read
+  }
+
+  writeEnd(): number {
+    if (this.#write < 0) this.#write = this.open(this.writePath, constants.O_WRONLY | constants.O_NONBLOCK)
+    return this.#write
+  }
+
+  release(): void {
+    // A second time would free a slot that another shell's pipe has by now.
+    if (this.#released) return
+    this.#released = true
+    this.onRelease()
+  }
+}
