@@ -46,5 +46,5 @@ export type { ApprovalAnswer, ApprovalQuestion, AskFunction, RunRequest, StartRe
 export type { LinkEvent, PlaceInfo, ReachOptions } from './contract/place.js'
 export type { Clip, OutputChunk, StreamName } from './contract/output.js'
 export type { Verdict, Decision } from './contract/verdict.js'
-export { quoteArgv as quote } from './os/user/quote.js'
+export { quoteArgv as quote } from './contract/quote.js'
 export { LIMITS } from './contract/limits.js'

@@ -5,7 +5,7 @@ import { createHookJudge, type HookJudge } from './judge.js'
 import type { HookHostName } from './hosts/index.js'
 import { HOOK_HOSTS } from './hosts/index.js'
 import { HookMessageError, SILENT, type HookCall, type HookDecision, type HookReply } from './protocol.js'
-import { quoteWord } from '../os/user/quote.js'
+import { quoteWord } from '../contract/quote.js'
 
 export interface HookOptions {
   /** Lets what only reads pass without the host's question. */

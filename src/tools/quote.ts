@@ -1,5 +1,5 @@
 /** Turns an argv into one bash command line that means exactly those words. */
-import { quoteArgv } from '../os/user/quote.js'
+import { quoteArgv } from '../contract/quote.js'
 
 /**
  * `quote(['ls', 'my file'])` is `ls 'my file'`; a string is one word. Throws a TypeError for a

@@ -9,7 +9,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { runtimeArgv } from '../os/package/runtime.js'
-import { quoteWord } from '../os/user/quote.js'
+import { quoteWord } from '../contract/quote.js'
 
 /**
  * Which prompt gets which value. `program` and `prompt` both have to fit; a rule without

@@ -262,6 +262,23 @@ test('the pure rooms compile without the types of Node', () => {
   expect(status).toBe(0)
 })
 
+/** Folders below a room of their own kind: one per dialect or host, or verbs by task. */
+const ROWS = /^(tools\/dialects|hooks\/hosts|cli\/verbs\/|engine\/session\/)/
+const folders = [...new Set(files.map((file) => dirname(file)))].filter(
+  (folder) => folder !== '.' && !ROWS.test(folder),
+)
+
+test.each(folders)('%s opens with what it is for, in a few lines that name files that exist', (folder) => {
+  const text = readFileSync(join(src, folder, 'README.md'), 'utf8')
+  expect(text.startsWith(`# ${folder}\n\n`)).toBe(true)
+  expect(text.split('\n').length).toBeLessThan(16)
+  for (const [, name] of text.matchAll(/`((?:\.\.\/)?[\w/-]+\.tsx?)`/g))
+    expect(
+      [join(src, folder, name as string), join(src, name as string)].some((path) => existsSync(path)),
+      name,
+    ).toBe(true)
+})
+
 test('the table of rooms in ARCHITECTURE.md has every room, from the bottom up', () => {
   const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
   const shown = [...text.matchAll(/^\| `src\/([\w/]*)` \|/gm)].map(([, room]) => (room as string).replace(/\/$/, ''))

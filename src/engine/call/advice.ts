@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import type { End } from '../../contract/outcome.js'
 import type { Verdict } from '../../contract/verdict.js'
 import { signalName } from '../../os/process/signals.js'
-import { quoteWord } from '../../os/user/quote.js'
+import { quoteWord } from '../../contract/quote.js'
 
 /** Programs whose exit status 1 means "no", not "broken". */
 const SAYS_NO = new Map([

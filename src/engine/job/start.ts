@@ -20,7 +20,7 @@ import { KNOW_TERMINAL } from '../terminal/environment.js'
 import { takePipe } from '../services/pipes.js'
 import type { Plan } from '../plan/plan.js'
 import { noteTerminal, terminalSize, withTerminal } from '../terminal/start.js'
-import { quoteWord } from '../../os/user/quote.js'
+import { quoteWord } from '../../contract/quote.js'
 import type { Services } from '../services/services.js'
 
 /** What a pipe takes at once; more input is read from a file, because the engine that would feed it may end first. */

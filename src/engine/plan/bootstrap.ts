@@ -4,7 +4,7 @@
  */
 import { ShellError } from '../../contract/errors.js'
 import type { DeliveredCommand } from './delivery.js'
-import { quoteWord } from '../../os/user/quote.js'
+import { quoteWord } from '../../contract/quote.js'
 
 /** The descriptor on which a fresh shell finds its script; closed before the first word of it runs. */
 export const SCRIPT_FD = 3

@@ -1,7 +1,7 @@
 /** Checks what a caller asked for before anything starts, and says which field is wrong and what was expected. */
 import type { RunRequest } from '../../contract/request.js'
 import type { EngineLimits } from '../services/options.js'
-import { quoteArgv } from '../../os/user/quote.js'
+import { quoteArgv } from '../../contract/quote.js'
 import { wrongValue as bad } from './wrong-value.js'
 import { checkFields, rowsOfRequest } from './fields.js'
 

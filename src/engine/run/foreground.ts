@@ -21,7 +21,7 @@ import type { Promote } from '../call/promote.js'
 import { endOf } from '../services/ends.js'
 import { takePipes } from '../services/pipes.js'
 import { within } from '../services/within.js'
-import { quoteWord } from '../../os/user/quote.js'
+import { quoteWord } from '../../contract/quote.js'
 import { overNote } from '../plan/resources.js'
 import type { Services } from '../services/services.js'
 

@@ -10,7 +10,7 @@ import { directoryEnv, directoryMark, type DirectoryEnv } from '../../os/user/di
 import { loginShell, type Keep, type LoginShell } from '../../os/user/login-shell.js'
 import type { EngineOptions } from './options.js'
 import type { SecretStore } from './secret-store.js'
-import { quoteWord } from '../../os/user/quote.js'
+import { quoteWord } from '../../contract/quote.js'
 
 /** Nothing that looks like a secret is kept, neither in a file nor for commands. */
 export function keepOf({ allowDangerous, keep = [], drop = [] }: JudgeOptions): Keep {

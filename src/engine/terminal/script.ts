@@ -5,7 +5,7 @@
 import { readFileSync, unlinkSync } from 'node:fs'
 import type { DeliveredCommand } from '../plan/delivery.js'
 import type { Plan } from '../plan/plan.js'
-import { quoteWord } from '../../os/user/quote.js'
+import { quoteWord } from '../../contract/quote.js'
 
 /** Whether the stages of the last pipeline are worth asking for. */
 export function hasStages({ verdict: { facts } }: Plan): boolean {

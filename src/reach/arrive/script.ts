@@ -3,7 +3,7 @@
  * and becomes the link. POSIX sh, tried with dash and busybox. The script comes over stdin, so that no shell on the
  * way has to quote it; its last word is the helper, and nothing is sent behind the upload before it has answered.
  */
-import { quoteWord } from '../../os/user/quote.js'
+import { quoteWord } from '../../contract/quote.js'
 
 /**
  * Runs what comes on stdin: one line with its length, then the text. The same words everywhere,

@@ -1,7 +1,7 @@
 /** `ssh://[user@]host[:port][/dir]`: the person's own ssh, with their configuration, agents and host keys. */
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
 import { judgeBy, type Step } from './place.js'
-import { quoteWord } from '../../os/user/quote.js'
+import { quoteWord } from '../../contract/quote.js'
 
 /** Ours come first: ssh takes the first value. Whom to trust is not among them. */
 const OPTIONS = [

@@ -7,7 +7,7 @@ import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { ownProgram } from '../../verb/own-program.js'
 import { SET_OPTION } from '../../verb/option-rows.js'
 import type { Verb } from '../../verb/verb.js'
-import { quoteWord } from '../../../os/user/quote.js'
+import { quoteWord } from '../../../contract/quote.js'
 
 interface HookVerbOptions {
   readonly autoAllow?: 'readonly'

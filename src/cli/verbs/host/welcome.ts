@@ -1,7 +1,7 @@
 /** What `cerith serve` says first: what this is, where it is, and what to paste into which client. At most 25 lines. */
 import { knownHome } from '../../../os/files/home.js'
 import { ownVersion } from '../../../os/package/file.js'
-import { quoteWord } from '../../../os/user/quote.js'
+import { quoteWord } from '../../../contract/quote.js'
 
 export interface Welcome {
   readonly url: string

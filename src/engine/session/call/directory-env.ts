@@ -1,7 +1,7 @@
 /** The variables of the directory that a session is in: given when it comes, taken back when it goes. */
 import type { Note } from '../../../contract/note.js'
 import type { Directories } from '../../services/world.js'
-import { quoteWord } from '../../../os/user/quote.js'
+import { quoteWord } from '../../../contract/quote.js'
 import { valueOf } from '../shell/declarations.js'
 import { bytesOf, utf8, type ShellState } from '../shell/state.js'
 

@@ -5,7 +5,7 @@
 import type { Note } from '../../../contract/note.js'
 import { isDirectory, nearestExisting, type Seen } from '../../../os/files/paths.js'
 import { linkOf } from '../../../os/process/proc.js'
-import { quoteWord } from '../../../os/user/quote.js'
+import { quoteWord } from '../../../contract/quote.js'
 import type { SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
 import { utf8 } from '../shell/state.js'

@@ -9,7 +9,7 @@
  * function of the agent's is reached. What bash prints to be read again (`trap -p`, `${x@A}`) is
  * never sourced as it is, because its first word would be: it is evaluated behind `\builtin`.
  */
-import { quoteWord } from '../../../os/user/quote.js'
+import { quoteWord } from '../../../contract/quote.js'
 import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
 import { AFTER, before as beforeCommand, dumpBody, dumpEnd, dumpText, LEAVING, type DumpMarks } from './dump.js'

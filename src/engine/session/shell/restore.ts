@@ -2,7 +2,7 @@
  * Bash code that gives a new shell the state of another one, without running any of the agent's
  * code; and a look at whether it has it.
  */
-import { quoteWord } from '../../../os/user/quote.js'
+import { quoteWord } from '../../../contract/quote.js'
 import { isStartHook } from '../../../env/hooks.js'
 import { isBindingVariable } from '../../../secrets/deliver/binding.js'
 import { type Declaration } from './declarations.js'

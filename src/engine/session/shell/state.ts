@@ -2,7 +2,7 @@
 import type { ShellHoldings } from '../../../contract/verdict.js'
 import { isStartHook } from '../../../env/hooks.js'
 import { isBindingVariable } from '../../../secrets/deliver/binding.js'
-import { quoteWord } from '../../../os/user/quote.js'
+import { quoteWord } from '../../../contract/quote.js'
 import { parseDeclarations, valueOf, type Declaration } from './declarations.js'
 import { sectionsOf, sectionsText, STATE_BEGINS } from './dump.js'
 
