@@ -64,7 +64,7 @@ describe('a command of an engine that answers its own question', () => {
     const keeper = `require('net').createServer((s) => s.on('data', () => s.end('yes\\n'))).listen(process.argv[1])`
     const path = join(stateDir, 'grants', 'forged.sock')
     const started = await engine.run({
-      command: `mkdir -m 700 "$D"; "$N" -e "$K" "$P" & sleep 0.5; : ${shownDigest(question)}`,
+      command: `mkdir -m 700 "$D"; "$N" -e "$K" "$P" & until [ -S "$P" ]; do sleep 0.02; done; : ${shownDigest(question)}`,
       env: { N: process.execPath, K: keeper, P: path, D: join(stateDir, 'grants') },
     })
     expect(started.refused).toBeNull()
