@@ -3,7 +3,6 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import { ensurePrivateDirectory } from './state-dir.js'
-import { attempt } from '../../contract/attempt.js'
 import { namesIn, removeQuietly } from './quietly.js'
 
 const ENDS_WITH = '.state'
