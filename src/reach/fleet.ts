@@ -79,7 +79,10 @@ export function createFleet({ places, name: fleet = 'default', engine: common = 
       const opening = open(place, null)
       ready.push(opening)
       // What could not be made ahead is made when it is needed, and its error told then.
-      opening.catch(() => ready.splice(ready.indexOf(opening), 1))
+      opening.catch(() => {
+        // An agent may have taken it meanwhile: then no other one goes.
+        if (ready.includes(opening)) void ready.splice(ready.indexOf(opening), 1)
+      })
     }
   }
 

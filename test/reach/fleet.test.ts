@@ -1,7 +1,8 @@
 /** A fleet: an engine per agent, chosen by room and labels; what is lost is replaced and said. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { createFleet, type Fleet, type FleetPlace } from '../../src/index.js'
 import { temporaryFolder, until } from './harness.js'
 
@@ -55,4 +56,31 @@ test('an agent whose place was lost gets an empty one, and reads so once', async
   expect(next).not.toBe(engine)
   expect((await next.run({ command: 'true' })).notes.map(({ text }) => text).join()).toContain('This is an empty one')
   expect((await next.run({ command: 'true' })).notes).toEqual([])
+})
+
+test('a warm place that cannot be made after an agent took it costs no other one: all that were made are removed', async () => {
+  const dir = temporaryFolder()
+  const path = process.env['PATH']
+  onTestFinished(() => void (process.env['PATH'] = path))
+  // The first container fails late; each of the others is this machine.
+  writeFileSync(
+    join(dir, 'docker'),
+    `#!/bin/sh
+cd ${dir}
+case $1 in
+run) mkdir one 2>/dev/null && { sleep 1; echo "no such image" >&2; exit 1; }; echo c$$ | tee -a made;;
+exec) shift 3; exec "$@";;
+rm) echo $3 >> removed;;
+esac
+`,
+    { mode: 0o755 },
+  )
+  process.env['PATH'] = `${dir}:${path}`
+  const made = make({ at: 'docker://?image=i', warm: 2 })
+  const engine = await made.engine('a')
+  expect((await engine.run({ command: 'echo here' })).stdout).toBe('here\n')
+  await made.close()
+  const lines = (name: string): string[] => readFileSync(join(dir, name), 'utf8').trim().split('\n').sort()
+  expect(lines('made').length).toBeGreaterThanOrEqual(3)
+  expect(lines('removed')).toEqual(lines('made'))
 })
