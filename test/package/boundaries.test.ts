@@ -268,6 +268,13 @@ const folders = [...new Set(files.map((file) => dirname(file)))].filter(
   (folder) => folder !== '.' && !ROWS.test(folder),
 )
 
+test('no room has more files than can be taken in at a look', () => {
+  const crowded = [...new Set(files.map((file) => dirname(file)))]
+    .map((folder) => ({ folder, count: files.filter((file) => dirname(file) === folder).length }))
+    .filter(({ count }) => count > 15)
+  expect(crowded).toEqual([])
+})
+
 test.each(folders)('%s opens with what it is for, in a few lines that name files that exist', (folder) => {
   const text = readFileSync(join(src, folder, 'README.md'), 'utf8')
   expect(text.startsWith(`# ${folder}\n\n`)).toBe(true)

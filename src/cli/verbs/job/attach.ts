@@ -1,4 +1,5 @@
 /** `cerith attach`: a person's terminal on the terminal of a job. */
+import { userName } from '../../../os/user/name.js'
 import type { PersonOutput } from './person-terminal.js'
 import { EXIT, type Sink } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
@@ -21,7 +22,7 @@ export const verb: Verb = {
       const { reason, info } = await attach(engine, words[0] as string, {
         input: process.stdin,
         output: screenOf(io.out, process.stdout),
-        by: io.env['USER'] ?? io.env['LOGNAME'] ?? 'somebody',
+        by: io.env['USER'] ?? io.env['LOGNAME'] ?? userName(),
         readOnly: options['readOnly'] === true,
       })
       io.err.write(
