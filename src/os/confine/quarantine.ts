@@ -44,6 +44,8 @@ export class Quarantine {
   readonly #late: Found[] = []
   #busy = 0
   #busySince = Date.now()
+  /** Since when repositories were not looked for. */
+  #unlookedSince = this.#busySince
 
   constructor(stateDir: string, absent: readonly string[], roots: readonly string[], kept: readonly string[] = []) {
     this.#stateDir = stateDir
@@ -76,7 +78,9 @@ export class Quarantine {
 
   /** A command enters the room: from now on what appears may be its work. */
   enter(): void {
-    if (this.#busy++ === 0) this.#busySince = Date.now()
+    if (this.#busy++ > 0) return
+    this.#busySince = Date.now()
+    if (!this.#nested.isDue) this.#unlookedSince = this.#busySince
   }
 
   leave(): void {
@@ -179,15 +183,15 @@ export class Quarantine {
     const root = this.#rootOf(join(dot, 'config')) ?? dot
     const gone = disarm(root, dot, (path) => {
       const facts = this.#kept.some((one) => isInside(path, one)) ? null : factsBeneath(root, path)
-      return facts !== null && this.#isNew(facts) && this.#set(path, '').movedTo !== null
+      return facts !== null && this.#isNew(facts, this.#unlookedSince) && this.#set(path, '').movedTo !== null
     })
     this.#made.set(dot, markOf(root, dot))
     return gone
   }
 
   /** Whether a command can have made or renamed it. A command cannot set this time back. */
-  #isNew({ ctimeMs }: Stats): boolean {
-    return ctimeMs + TICK_MS >= this.#busySince
+  #isNew({ ctimeMs }: Stats, since = this.#busySince): boolean {
+    return ctimeMs + TICK_MS >= since
   }
 
   #set(path: string, why: string): Found {

@@ -9,7 +9,7 @@ import { readSmall } from './beneath.js'
 import { attempt } from '../../contract/attempt.js'
 
 const LEVELS = 2
-const MAX_DIRECTORIES = 200
+const MAX_DIRECTORIES = 2_000
 const MAX_INDEX_BYTES = 64 << 20
 /** The look costs a call for each directory: not after every one of many quick commands. */
 const LOOK_EVERY_MS = 1_000

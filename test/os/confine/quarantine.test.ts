@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as passed } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Quarantine } from '../../../src/os/confine/quarantine.js'
 import { temporaryFolder } from '../../engine/harness.js'
@@ -52,4 +53,31 @@ test('a second change within one tick of the file system’s clock is seen', () 
     mkdirSync(join(root, '.vscode'))
     expect(quarantine.look().length).toBe(1)
   }
+})
+
+test('a repository whose look was left out is still a command’s when the next command has begun', async () => {
+  const { root, quarantine } = ground()
+  quarantine.enter()
+  quarantine.look()
+  const dot = join(root, 'sub', '.git')
+  mkdirSync(dot, { recursive: true })
+  writeFileSync(join(dot, 'config'), '[core] fsmonitor=evil\n[user]\n\tname = a\n')
+  // A moment after the last look: repositories are not looked for again.
+  quarantine.leave()
+  await passed(120) // More than a tick of the file system's clock.
+  quarantine.enter()
+  quarantine.leave()
+  quarantine.lookLast()
+  expect(readFileSync(join(dot, 'config'), 'utf8')).toBe('[user]\n\tname = "a"\n')
+})
+
+test('many directories beside it hide no repository', () => {
+  const { root, quarantine } = ground()
+  quarantine.enter()
+  for (let at = 0; at < 300; at++) mkdirSync(join(root, `d${at}`))
+  const dot = join(root, 'z', '.git')
+  mkdirSync(dot, { recursive: true })
+  writeFileSync(join(dot, 'config'), '[core] fsmonitor=evil\n')
+  quarantine.leave()
+  expect(existsSync(join(dot, 'config'))).toBe(false)
 })
