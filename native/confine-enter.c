@@ -63,12 +63,12 @@ static void be_init(const Entry *entry, int told) {
 }
 
 /* Takes away the folders of all other sessions, and puts the command's own in their place. */
-static bool own_files(const Entry *entry) {
-  if (!entry->inner) return true;
+static bool own_files(const char *room_files, const char *folder) {
+  if (!room_files) return true;
   int own = -1;
-  if (entry->folder) {
+  if (folder) {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", entry->inner, entry->folder) >= (int)sizeof path) return false;
+    if (snprintf(path, sizeof path, "%s/%s", room_files, folder) >= (int)sizeof path) return false;
     int fd = open_source(path);
     own = fd < 0 ? -1 : clone_mount(fd, false);
     if (fd >= 0) close(fd);
@@ -76,16 +76,16 @@ static bool own_files(const Entry *entry) {
   }
   /* Covered, not unmounted: the kernel waits a while for the other processors before a mount may go. */
   if (own < 0) {
-    int empty = open(NONE, O_PATH | O_CLOEXEC), target = open_source(entry->inner);
+    int empty = open(NONE, O_PATH | O_CLOEXEC), target = open_source(room_files);
     bool covered = empty >= 0 && target >= 0 && cover_with(empty, target, 0, false);
     if (empty >= 0) close(empty);
     if (target >= 0) close(target);
     return covered;
   }
-  if (mount("own", entry->inner, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16k") != 0) return false;
-  int inner = open_source(entry->inner);
-  bool ok = inner >= 0 && mkdirat(inner, entry->folder, 0700) == 0;
-  int target = ok ? openat(inner, entry->folder, O_PATH | O_CLOEXEC | O_NOFOLLOW) : -1;
+  if (mount("own", room_files, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16k") != 0) return false;
+  int inner = open_source(room_files);
+  bool ok = inner >= 0 && mkdirat(inner, folder, 0700) == 0;
+  int target = ok ? openat(inner, folder, O_PATH | O_CLOEXEC | O_NOFOLLOW) : -1;
   ok = target >= 0 && place_mount(own, target) && change_mount(inner, A_RDONLY, false);
   int open_ones[] = {inner, target, own};
   for (size_t at = 0; at < sizeof open_ones / sizeof open_ones[0]; at++) if (open_ones[at] >= 0) close(open_ones[at]);
@@ -106,10 +106,13 @@ const char *room_enter(const Entry *entry, pid_t *init) {
   if (*init == 0) be_init(entry, told[1]);
   close(told[1]);
   *entry->ready = told[0];
-  if (*init < 0) return "init";
-  /* While the init mounts. */
-  if (!own_files(entry)) return "session files";
-  if (entry->own_terminals && mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
+  return *init < 0 ? "init" : NULL;
+}
+
+/* While the init mounts. */
+const char *room_furnish(const char *inner, const char *folder, bool own_terminals) {
+  if (!own_files(inner, folder)) return "session files";
+  if (own_terminals && mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
   return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "helper.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -95,8 +96,21 @@ static void build_wall(int id, char *payload, size_t length) {
   const char *failed = read_policy(&policy, payload, length);
   int wall = failed ? -1 : make_only_wall(&policy);
   if (wall < 0) { say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, errno, failed ? failed : "landlock"); return; }
-  rooms[room_count++] = (Room){.id = id, .orders = -1, .wall = wall, .listener = -1, .lock = -1, .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
+  char *text = malloc(length);
+  if (!text) { close(wall); say(1, 'F', "room=%d\nerrno=%d\nwhat=memory", id, ENOMEM); return; }
+  memcpy(text, payload, length);
+  rooms[room_count++] = (Room){.id = id, .text = text, .text_length = length, .orders = -1, .wall = wall, .listener = -1, .lock = -1, .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
   say(1, 'R', "room=%d\nholder=0\nlacks=0", id);
+}
+
+/* Files of sessions lie beside each other there: what one could open, it could open of all. */
+int wall_with(const Room *room, const char *folder) {
+  static Policy policy;
+  char path[PATH_MAX];
+  if (read_policy(&policy, room->text, room->text_length) || !policy.inner || policy.count == ITEMS) return -1;
+  if (snprintf(path, sizeof path, "%s/%s", policy.inner, folder) >= (int)sizeof path) return -1;
+  policy.items[policy.count++] = (Item){WRITE, path, -1};
+  return make_only_wall(&policy);
 }
 
 /* By descriptor: a holder that is being killed has left its namespaces some time before its end can be seen here. */
@@ -165,10 +179,24 @@ void refresh_rooms(void) {
   for (int at = 0; at < room_count; at++) refresh_room(&rooms[at]);
 }
 
+Room *room_without_spare(void) {
+  for (int at = 0; at < room_count; at++) if (rooms[at].wants_spare) return &rooms[at];
+  return NULL;
+}
+
 bool is_room_process(pid_t pid) {
   for (int at = 0; at < room_count; at++) if (rooms[at].holder == pid) return true;
   for (int at = 0; at < port_count; at++) if (ports[at].pid == pid) return true;
+  for (int at = 0; at < room_count; at++) if (rooms[at].spare.pid == pid) return true;
   return false;
+}
+
+void forget_spare(Spare *spare) {
+  if (spare->pid == 0) return;
+  close(spare->requests);
+  close(spare->control);
+  close(spare->gate);
+  *spare = (Spare){0};
 }
 
 void close_room(int id) {
@@ -178,13 +206,16 @@ void close_room(int id) {
   int open_ones[] = {room->orders, room->wall, room->listener, room->lock};
   for (size_t at = 0; at < sizeof open_ones / sizeof open_ones[0]; at++) if (open_ones[at] >= 0) close(open_ones[at]);
   for (int at = 0; at < SPACES; at++) if (room->spaces[at] >= 0) close(room->spaces[at]);
+  forget_spare(&room->spare);
   free(room->inner);
+  free(room->text);
   *room = rooms[--room_count];
 }
 
 /* A holder that was killed: what runs in its room goes on, nothing new enters it. The engine builds another. */
 void room_process_ended(pid_t pid) {
   for (int at = 0; at < port_count; at++) if (ports[at].pid == pid) { ports[at] = ports[--port_count]; return; }
+  for (int at = 0; at < room_count; at++) if (rooms[at].spare.pid == pid) { forget_spare(&rooms[at].spare); return; }
   for (int at = 0; at < room_count; at++) {
     if (rooms[at].holder != pid) continue;
     say(1, 'd', "room=%d", rooms[at].id);

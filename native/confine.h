@@ -70,14 +70,15 @@ bool make_within(int root, const char *path, bool directory);
 /* confine-enter.c: called in the porter, a child of the warden that ends afterwards; what it makes are children of the warden. */
 typedef struct {
   const int *spaces;            /* the room's namespaces, the one of users first; -1 = the machine's */
-  bool detached, own_terminals;
-  const char *inner, *folder;   /* `folder` of `inner` is the only one that the command sees; NULL = none */
+  bool detached;
   int *held;                    /* gets a descriptor of the command's own mounts */
   int *ready;                   /* gets a gate that opens when the init has mounted what the command may see */
   int lock;                     /* of the room, -1 = none: the init holds it as long as it lives */
   int leave;                    /* read end of a pipe: at its end the init goes when its last child went */
 } Entry;
 const char *room_enter(const Entry *entry, pid_t *init);
+/* `folder` of `inner` is the only one that the command sees; NULL = none. */
+const char *room_furnish(const char *inner, const char *folder, bool own_terminals);
 bool gate_is_open(int gate);                             /* waits for the byte 1; anything else, and the end, is a no */
 pid_t clone_leader(int (*run)(void *), void *context);
 
@@ -85,6 +86,7 @@ pid_t clone_leader(int (*run)(void *), void *context);
 const char *lock_down(bool nested, bool no_internet);
 const char *lock_down_init(void);                        /* waits for others to end, and can do nothing else */
 void prepare_filter(bool nested, bool no_internet);      /* makes it ahead of need, for all that comes from this process */
+void drop_bounds(void);                                  /* no program that starts from here on has capabilities */
 int make_wall(const Policy *policy, bool scoped);        /* a Landlock ruleset, or -1 with errno */
 int make_only_wall(const Policy *policy);                /* the tier without rooms */
 bool enter_wall(int ruleset);
@@ -92,16 +94,26 @@ void shield_switches(void);                              /* on the tier without 
 long landlock_version(void);
 
 /* confine-rooms.c: the launcher's rooms */
-typedef struct { int id; pid_t holder; int orders, wall, listener, lock, spaces[SPACES]; bool all_network, nested, only_wall; char *inner; unsigned long told; } Room;
+/* A warden that waits in the room for a command; pid 0 = none. */
+typedef struct { pid_t pid; int requests, control, gate, oom; } Spare;
+typedef struct {
+  int id; pid_t holder; int orders, wall, listener, lock, spaces[SPACES]; bool all_network, nested, only_wall; char *inner; unsigned long told;
+  char *text; size_t text_length;   /* without a room: the order, from which each command gets a wall of its own */
+  Spare spare;
+  bool used, wants_spare;
+} Room;
 void build_room(char *payload, size_t length);            /* says 'R' or 'F' */
 Room *find_room(int id);
+int wall_with(const Room *room, const char *folder);      /* the tier without rooms: a ruleset that lets a command into its own folder; or -1 */
 const char *refresh_room(Room *room);                     /* before a command enters: sockets that came into being are covered; NULL or what failed */
 void refresh_rooms(void);
+Room *room_without_spare(void);                           /* one that wants a spare, or NULL */
 bool any_room(void);
 bool is_room_process(pid_t pid);
 void room_process_ended(pid_t pid);
 void publish_port(char *payload, size_t length);          /* says 'P' */
 void close_room(int id);
+void forget_spare(Spare *spare);                          /* it ends when it notices */
 
 /* confine-try.c */
 const char *lay_over(int target, int lower, int layer);

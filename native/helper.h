@@ -125,12 +125,19 @@ typedef struct {
   int extra_in, extra_out, extra2_in;
   int room_orders, wall, listener, lock, spaces[SPACES];   /* of the room, -1 = none */
   int gate;                             /* opens when the launcher has covered what came into being on the machine, -1 = none */
+  int spare;                            /* where the request comes from, of a warden that has none yet; -1 = it has one */
+  int oom;                              /* of a spare: the score that its command will have */
   pid_t holder;                         /* 0 = outside any room */
   const char *inner;
   bool all_network, nested;
   bool only_wall;                       /* confined without a room: Landlock and seccomp alone */
 } WardenLink;
 void run_warden(WardenLink link) __attribute__((noreturn));
+
+/* ---- confine-spare.c: wardens that are in their room ahead of need ---- */
+bool fits_spare(const Request *request);
+bool hand_over(int spare, WardenLink *link);
+bool take_over(WardenLink *link, Request *request);
 
 /* ---- launcher.c ---- */
 int run_launcher(void);

@@ -12,11 +12,12 @@
 #include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLOTS = 4096, ROOM_LOOK_MS = 250 };
+enum { SLOTS = 4096, ROOM_LOOK_MS = 250, SPARE_MS = 2 };
 static struct { int ends[2]; bool used; } slots[SLOTS];
 typedef struct { long id; pid_t pid; int control; bool detached; } Ward;
 static Ward *wards;
@@ -70,7 +71,7 @@ static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS && slo
    the limit of descriptors is too low. */
 static bool settle_descriptors(WardenLink *link) {
   int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in,
-    &link->room_orders, &link->wall, &link->listener, &link->lock, &link->spaces[0], &link->spaces[1], &link->spaces[2], &link->spaces[3], &link->spaces[4], &link->gate};
+    &link->room_orders, &link->wall, &link->listener, &link->lock, &link->spaces[0], &link->spaces[1], &link->spaces[2], &link->spaces[3], &link->spaces[4], &link->gate, &link->spare};
   enum { KEPT = sizeof kept / sizeof kept[0], FIRST = 3 };
   int lifted[KEPT];
   for (int at = 0; at < KEPT; at++) {
@@ -96,6 +97,48 @@ static bool lacks_end(const Request *request) {
   return false;
 }
 
+/* Descriptors of the room; the rest comes with the request. */
+static WardenLink link_to(const Room *room) {
+  WardenLink link = {.events = 1, .lifeline = lifeline[0], .control = -1, .in_read = -1, .out_write = -1, .err_write = -1, .out_read = -1, .err_read = -1,
+    .extra_in = -1, .extra_out = -1, .extra2_in = -1, .listener = -1, .gate = -1, .spare = -1,
+    .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .lock = room ? room->lock : -1, .holder = room ? room->holder : 0,
+    .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room && room->nested, .only_wall = room && room->only_wall};
+  for (int at = 0; at < SPACES; at++) link.spaces[at] = room ? room->spaces[at] : -1;
+  return link;
+}
+
+static pid_t fork_warden(WardenLink *link) {
+  pid_t pid = fork();
+  if (pid != 0) return pid;
+  signal(SIGCHLD, SIG_DFL);
+  if (settle_descriptors(link)) run_warden(*link);
+  if (link->request) say(1, 'f', "id=%ld\nerrno=%d\nwhat=descriptors", link->request->id, errno == EINVAL ? EMFILE : errno);
+  _exit(0);
+}
+
+/* For the next command, when this one has begun. Where it cannot be made, the next command goes in by itself. */
+static void make_spare(Room *room) {
+  room->wants_spare = false;
+  int requests[2], control[2] = {-1, -1}, gate[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, requests) != 0) return;
+  pid_t pid = -1;
+  if (pipe2(control, O_CLOEXEC) == 0 && pipe2(gate, O_CLOEXEC) == 0) {
+    WardenLink link = link_to(room);
+    link.control = control[0];
+    link.gate = gate[0];
+    link.spare = requests[1];
+    link.oom = room->spare.oom;
+    pid = fork_warden(&link);
+  }
+  int theirs[] = {requests[1], control[0], gate[0]}, ours[] = {requests[0], control[1], gate[1]};
+  for (size_t at = 0; at < sizeof theirs / sizeof theirs[0]; at++) {
+    if (theirs[at] >= 0) close(theirs[at]);
+    if (pid < 0 && ours[at] >= 0) close(ours[at]);
+  }
+  if (pid > 0) room->spare = (Spare){pid, requests[0], control[1], gate[1], room->spare.oom};
+}
+
+static void reap_wardens(void);
 static void start(char *payload, size_t length) {
   static Request request;
   if (!parse_request(payload, length, &request)) {
@@ -120,45 +163,61 @@ static void start(char *payload, size_t length) {
     wards = grown;
     ward_room = room;
   }
+  /* A room whose holder was killed, or its spare, may not have been noticed yet. */
+  if (request.room >= 0) reap_wardens();
   /* A command that asks for a room runs in it or not at all. */
   Room *room = request.room >= 0 ? find_room(request.room) : NULL, *listened = request.listener_room >= 0 ? find_room(request.listener_room) : NULL;
   const char *failed = request.room >= 0 && !room ? "room is gone" : NULL;
+  int own_wall = room && room->only_wall && request.folder ? wall_with(room, request.folder) : -1;
   if (!failed && request.listener_room >= 0 && (!listened || listened->listener < 0)) failed = "room is gone";
+  if (!failed && room && room->only_wall && request.folder && own_wall < 0) failed = "landlock";
   if (failed) {
+    if (own_wall >= 0) close(own_wall);
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=sandbox: %s", request.id, ESRCH, failed);
     free_request(&request);
     return;
   }
-  int control[2], gate[2] = {-1, -1};
-  if (pipe2(control, O_CLOEXEC) != 0 || (room && pipe2(gate, O_CLOEXEC) != 0)) {
+  WardenLink link = link_to(room);
+  link.request = &request;
+  link.in_read = slot_end(request.in_slot, 0);
+  link.out_write = slot_end(request.out_slot, 1);
+  link.err_write = slot_end(request.err_slot, 1);
+  link.out_read = slot_end(request.out_slot, 0);
+  link.err_read = slot_end(request.err_slot, 0);
+  link.extra_in = slot_end(request.extra_in_slot, 0);
+  link.extra_out = slot_end(request.extra_out_slot, 1);
+  link.extra2_in = slot_end(request.extra2_in_slot, 0);
+  link.listener = listened ? listened->listener : -1;
+  if (own_wall >= 0) link.wall = own_wall;
+  bool fits = room && !room->only_wall && room->lock < 0 && fits_spare(&request);
+  bool spared = fits && room->spare.pid > 0 && room->spare.oom == request.oom && hand_over(room->spare.requests, &link);
+  int control[2] = {-1, -1}, gate[2] = {-1, -1};
+  pid_t pid;
+  int fork_error = 0;
+  if (spared) {
+    pid = room->spare.pid;
+    control[1] = room->spare.control;
+    gate[1] = room->spare.gate;
+    close(room->spare.requests);
+    room->spare = (Spare){0};
+  } else if (pipe2(control, O_CLOEXEC) != 0 || (room && pipe2(gate, O_CLOEXEC) != 0)) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, errno);
+    if (own_wall >= 0) close(own_wall);
     free_request(&request);
     return;
+  } else {
+    link.control = control[0];
+    link.gate = gate[0];
+    pid = fork_warden(&link);
+    fork_error = errno;
+    if (own_wall >= 0) close(own_wall);
+    close(control[0]);
+    if (gate[0] >= 0) close(gate[0]);
   }
-  WardenLink link = {.request = &request, .events = 1, .lifeline = lifeline[0], .control = control[0],
-    .in_read = slot_end(request.in_slot, 0), .out_write = slot_end(request.out_slot, 1), .err_write = slot_end(request.err_slot, 1),
-    .out_read = slot_end(request.out_slot, 0), .err_read = slot_end(request.err_slot, 0),
-    .extra_in = slot_end(request.extra_in_slot, 0), .extra_out = slot_end(request.extra_out_slot, 1), .extra2_in = slot_end(request.extra2_in_slot, 0),
-    .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .listener = listened ? listened->listener : -1, .lock = room ? room->lock : -1, .holder = room ? room->holder : 0,
-    .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room && room->nested, .only_wall = room && room->only_wall};
-  link.gate = gate[0];
-  for (int at = 0; at < SPACES; at++) link.spaces[at] = room ? room->spaces[at] : -1;
-  pid_t pid = fork();
-  int fork_error = errno;
-  if (pid == 0) {
-    signal(SIGCHLD, SIG_DFL);
-    if (!settle_descriptors(&link)) {
-      say(1, 'f', "id=%ld\nerrno=%d\nwhat=descriptors", request.id, errno == EINVAL ? EMFILE : errno);
-      _exit(0);
-    }
-    run_warden(link);
-  }
-  close(control[0]);
   /* While the command is being made; it waits for the answer before its first instruction. */
   if (room) {
     char open_it = pid > 0 && refresh_room(room) == NULL;
     write_all(gate[1], &open_it, 1);
-    close(gate[0]);
     close(gate[1]);
   }
   if (pid < 0) {
@@ -170,6 +229,12 @@ static void start(char *payload, size_t length) {
   for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
   free_request(&request);
   make_slots(freed);
+  /* A room that was entered once may never be entered again: only the second command asks for a spare. */
+  if (fits && room->used && room->spare.pid == 0) {
+    room->wants_spare = true;
+    room->spare.oom = request.oom;
+  }
+  if (room) room->used = true;
 }
 
 /* Kinds in lower case go to the launcher itself, the others to the warden named by `id`. */
@@ -278,10 +343,12 @@ int run_launcher(void) {
     struct pollfd set = {0, POLLIN, 0};
     /* While commands run in rooms, sockets that come into being on the machine are covered soon, not only before the next command. */
     bool looks = any_room() && ward_count > 0;
-    struct timespec soon = {0, ROOM_LOOK_MS * 1000000L};
-    int ready = ppoll(&set, 1, looks ? &soon : NULL, &none);
+    Room *bare = room_without_spare();
+    struct timespec soon = {0, (bare ? SPARE_MS : ROOM_LOOK_MS) * 1000000L};
+    int ready = ppoll(&set, 1, looks || bare ? &soon : NULL, &none);
+    if (ready == 0 && bare) make_spare(bare);
+    else if (ready == 0 && looks) refresh_rooms();
     reap_wardens();
-    if (looks && ready == 0) refresh_rooms();
     if (ready <= 0 || !set.revents) continue;
     if (have == room) {
       char *grown = realloc(buffer, room * 2);

@@ -211,29 +211,45 @@ static int become_confined(void *request) {
 static const char *porter_failed;
 static int porter_error;
 static int carry_in(void *context) {
-  Request *request = context;
-  Entry entry = {.spaces = link_.spaces, .detached = request->detached, .own_terminals = request->pty, .inner = link_.inner,
-    .folder = request->folder, .lock = link_.lock, .held = &own_mounts, .ready = &init_ready, .leave = leave_pipe[0]};
-  set_oom_score(request->oom);
-  porter_failed = enter_groups(request) ? room_enter(&entry, &init) : "limits";
+  (void)context;
+  static Request taken;
+  Request *request = link_.request;
+  Entry entry = {.spaces = link_.spaces, .detached = request && request->detached, .lock = link_.lock, .held = &own_mounts, .ready = &init_ready,
+    .leave = leave_pipe[0]};
+  set_oom_score(request ? request->oom : link_.oom);
+  porter_failed = !request || enter_groups(request) ? room_enter(&entry, &init) : "limits";
+  if (!request && !porter_failed) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);   /* without its warden it takes no command */
+    drop_bounds();
+    if (take_over(&link_, &taken)) request = link_.request = &taken;
+    most_tasks = request ? backstop_tasks(request) : -1;
+  }
+  if (!request) return 0;
+  if (!porter_failed) porter_failed = room_furnish(link_.inner, request->folder, request->pty);
   if (!porter_failed && request->pty && !terminal_open(&terminal, request->cols, request->rows)) porter_failed = "terminal";
   if (!porter_failed && (leader = clone_leader(become_confined, request)) < 0) porter_failed = "fork";
   porter_error = errno;
   return 0;
 }
 
-static const char *start_confined(Request *request, int report) {
+/* While it waits in the room for a command, this process waits for it like for any other, and not in the middle of a call of the kernel that
+   counts as work. The memory is one: no signal is handled meanwhile. */
+static const char *start_confined(int report) {
   static char stack[65536] __attribute__((aligned(16)));
   if (pipe2(leave_pipe, O_CLOEXEC) != 0) return "pipe";
   confined_report = report;
-  pid_t porter = clone(carry_in, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, request);
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &before);
+  pid_t porter = clone(carry_in, stack + sizeof stack, CLONE_VM | (link_.request ? CLONE_VFORK : 0) | CLONE_FILES | SIGCHLD, NULL);
+  if (porter > 0) waitpid(porter, NULL, 0);
+  sigprocmask(SIG_SETMASK, &before, NULL);
   if (porter < 0) return "fork";
-  waitpid(porter, NULL, 0);
   for (int at = 0; at < SPACES; at++) close_end(&link_.spaces[at]);
   close_end(&leave_pipe[0]);
   close_end(&init_ready);
   close_end(&link_.gate);
-  if (porter_failed && init > 0) { kill(init, SIGKILL); waitpid(init, NULL, 0); }
+  if ((porter_failed || !link_.request) && init > 0) { kill(init, SIGKILL); waitpid(init, NULL, 0); }
   errno = porter_error;
   return porter_failed;
 }
@@ -246,6 +262,7 @@ static void leave(void) {
 }
 
 static void start_failed(int error, const char *what) {
+  if (!link_.request) kill(getpid(), SIGKILL);   /* a spare; where a command was meant for it already, the launcher tells of its end */
   say(link_.events, 'f', "id=%ld\nerrno=%d\nwhat=%s", link_.request->id, error, what);
   leave();
 }
@@ -759,7 +776,7 @@ void run_warden(WardenLink link) {
   Request *request = link_.request;
   if (setsid() < 0) start_failed(errno, "session");
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) start_failed(errno, "subreaper");
-  prctl(PR_SET_NAME, "cerith-warden");   /* for people who look at a list of processes */
+  prctl(PR_SET_NAME, request ? "cerith-warden" : "cerith-spare");   /* for people who look at a list of processes */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);   /* a file size limit makes writes fail; it must not end the keeper */
   signal(SIGHUP, SIG_IGN);
@@ -772,9 +789,8 @@ void run_warden(WardenLink link) {
   if (sigaction(SIGCHLD, &act, NULL) != 0 || sigprocmask(SIG_SETMASK, &none, NULL) != 0) start_failed(errno, "signals");
 
   sources[0].fd = sources[1].fd = late.fd = -1;
-  add_needles(request->payload, request->payload_length);
-  if (request->pty && link_.holder == 0 && !terminal_open(&terminal, request->cols, request->rows)) start_failed(errno, "pty");
-  if (request->keep) {
+  if (request && request->pty && link_.holder == 0 && !terminal_open(&terminal, request->cols, request->rows)) start_failed(errno, "pty");
+  if (request && request->keep) {
     open_job(request->dir, request->merge || request->pty);
     if (dir_fd < 0) start_failed(errno, "dir");
     if (request->in_fifo) {
@@ -792,18 +808,22 @@ void run_warden(WardenLink link) {
       else link_.err_write = ends[1];
     }
   }
-  most_tasks = backstop_tasks(request);
+  if (request) most_tasks = backstop_tasks(request);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) start_failed(errno, "pipe");
   /* Borrowing the warden's memory until the exec is quicker than a copy of it; the warden stands still meanwhile. */
   if (link_.holder != 0) {
-    const char *failed = start_confined(request, report[1]);
+    const char *failed = start_confined(report[1]);
+    if (!request) prctl(PR_SET_NAME, "cerith-warden");
+    request = link_.request;
+    if (!request) start_failed(0, "");   /* not needed, or could not go in */
     char what[64];
     snprintf(what, sizeof what, "sandbox: %s", failed ? failed : "");
     if (failed) start_failed(errno, what);
   } else leader = vfork();
   if (leader < 0) start_failed(errno, "fork");
   if (leader == 0) become_command(request, report[1]);
+  add_needles(request->payload, request->payload_length);
   if (request->keep && request->pty) sources[0].fd = terminal.master;
   close(report[1]);
   close_end(&link_.wall);

@@ -1,7 +1,7 @@
 /** Rules of the sandbox that neither an escape attempt nor another test plays; the table in THREAT_MODEL.md says where each one is. */
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, lstatSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { processesNamed, uniqueSeconds, until } from '../harness.js'
 import { canConfine, ground } from './harness.js'
@@ -44,6 +44,27 @@ describe.skipIf(!canConfine)('rules of the sandbox', () => {
     } finally {
       server.close()
     }
+  })
+
+  test.each([{}, { tier: 'landlock' as const }])('21: no session reaches the pipes of another, %o', async (tier) => {
+    const { engine, work } = await ground(tier)
+    const [one, other] = [await engine.session('one'), await engine.session('other')]
+    await other.run({ command: 'true' })
+    const held = await one.run({ command: 'readlink /proc/$$/fd/* | grep -m1 /room/' })
+    const files = dirname(dirname(held.stdout.trim()))
+    const pipes = readdirSync(files, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(files, name))
+      .filter((path) => lstatSync(path).isFIFO())
+    expect(pipes.length).toBeGreaterThan(4)
+    // In a script: the guard refuses the words alone.
+    const each = pipes.map((path) => `{ : 9<>${path}; } 2>/dev/null && echo ${dirname(path)}`)
+    writeFileSync(join(work, 'look.sh'), `${each.join('\n')}\n`)
+    const look = { command: 'bash look.sh | sort -u' }
+    // Its own can be opened; those of the other, and of the session that comes next, cannot.
+    const [byOne, byOther] = [(await one.run(look)).stdout, (await other.run(look)).stdout]
+    expect([byOne, byOther].map((text) => text.split('\n').length)).toEqual([2, 2])
+    expect(byOne).not.toBe(byOther)
+    expect((await engine.run({ ...look, sandbox: { profile: 'read-only' } })).stdout).toBe('')
   })
 
   test('22: a stricter policy has caches and a /tmp of its own', async () => {

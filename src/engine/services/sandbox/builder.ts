@@ -165,7 +165,7 @@ export class RoomBuilder {
     const room = await launcher.room({
       items: wallItems(
         policy,
-        [temporary, cacheDir, this.#inner].map((path) => thisMachine.real(path) ?? path),
+        [temporary, cacheDir].map((path) => thisMachine.real(path) ?? path),
       ),
       onlyWall: true,
       strict: policy.profile === 'strict',

@@ -1,0 +1,84 @@
+/** A room that is used again keeps a spare: a warden that went in ahead of need. It changes nothing but the time. */
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import type { Engine } from '../../../src/index.js'
+import { descendantsOf, isAlive, processFacts } from '../../../src/os/proc.js'
+import { until } from '../harness.js'
+import { canConfine, ground } from './harness.js'
+
+const spares = (): number[] => descendantsOf(process.pid).filter((pid) => processFacts(pid)?.name === 'cerith-spare')
+
+/** A spare that waits inside, in namespaces of its own. */
+async function withSpare(engine: Engine): Promise<number[]> {
+  await engine.run({ command: 'true' })
+  await engine.run({ command: 'true' })
+  await until(() => spares().some((pid) => descendantsOf(pid).some((one) => isInit(one))))
+  return spares()
+}
+
+function isInit(pid: number): boolean {
+  try {
+    return /NSpid:\t.*\t1$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+describe.skipIf(!canConfine)('a spare', () => {
+  test('is made by the second command, used by the next, and gone with the engine', async () => {
+    const { engine } = await ground()
+    await engine.run({ command: 'true' })
+    expect(spares()).toEqual([])
+    const before = await withSpare(engine)
+    const look = `echo $$; grep -E 'Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp:' /proc/self/status | tr -d '\\t'; ls /proc/self/fd | wc -l; cat /proc/self/oom_score_adj`
+    const held = ['CapPrm', 'CapEff', 'CapBnd', 'CapAmb'].map((name) => `${name}:0000000000000000`)
+    const outcome = await engine.run({ command: look, input: 'x' })
+    expect(outcome.stdout.split('\n')).toEqual(['2', ...held, 'NoNewPrivs:1', 'Seccomp:2', '4', '300', ''])
+    // It is the warden of that command now, and the next spare is another.
+    expect(spares().some((pid) => before.includes(pid))).toBe(false)
+    const session = await engine.session()
+    expect((await session.run({ command: 'cat; echo $$ >&2', input: 'through' })).stdout).toBe('through')
+    expect((await engine.run({ command: 'tty; test -t 0 && echo yes', pty: true })).output).toContain('yes')
+    await engine.close()
+    await until(() => spares().length === 0)
+  })
+
+  test('that was killed costs nothing', async () => {
+    const { engine } = await ground()
+    for (let round = 0; round < 5; round++) {
+      // The first of them is the warden; what it has brought inside goes with it.
+      const [warden] = await withSpare(engine)
+      process.kill(warden as number, 'SIGKILL')
+      await until(() => !isAlive(warden as number))
+      expect((await engine.run({ command: 'echo alive' })).stdout).toBe('alive\n')
+    }
+  })
+
+  test('many commands at once: each has its own pipes and process ids', async () => {
+    const { engine } = await ground()
+    await withSpare(engine)
+    const all = Array.from({ length: 12 }, (_, at) => engine.run({ command: `read x; echo $x $$`, input: `n${at}\n` }))
+    expect((await Promise.all(all)).map(({ stdout }) => stdout)).toEqual(all.map((_, at) => `n${at} 2\n`))
+  })
+
+  test('has the covers that came after it: of sockets, and of protected files that were replaced', async () => {
+    const { engine, work } = await ground()
+    mkdirSync(join(work, '.git'))
+    writeFileSync(join(work, '.git', 'config'), '[core]\n')
+    await withSpare(engine)
+    const folder = mkdtempSync('/var/tmp/cerith-test-')
+    const server = createServer((socket) => socket.end('reached')).listen(join(folder, 'late.sock'))
+    await once(server, 'listening')
+    writeFileSync(join(work, 'new'), '[core]\n[x]\n')
+    renameSync(join(work, 'new'), join(work, '.git', 'config'))
+    const ask = `require('net').connect('${folder}/late.sock').on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))`
+    const outcome = await engine.run({ command: `node -e "${ask}"; echo y >>.git/config` })
+    server.close()
+    rmSync(folder, { recursive: true, force: true })
+    expect(outcome.stdout).toMatch(/^E[A-Z]+\n$/)
+    expect(readFileSync(join(work, '.git', 'config'), 'utf8')).toBe('[core]\n[x]\n')
+  })
+})
