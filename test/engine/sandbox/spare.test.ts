@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import type { Engine } from '../../../src/index.js'
-import { descendantsOf, isAlive, processFacts } from '../../../src/os/proc.js'
+import { descendantsOf, isAlive, processFacts } from '../../../src/os/process/proc.js'
 import { until } from '../harness.js'
 import { canConfine, ground } from './harness.js'
 
