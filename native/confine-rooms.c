@@ -166,10 +166,11 @@ const char *refresh_room(Room *room) {
   if (number == room->told) return NULL;
   char answer = '0';
   struct pollfd ready = {room->orders, POLLIN, 0};
-  if (send(room->orders, length > 0 ? list : "-", length > 0 ? length : 1, MSG_NOSIGNAL) < 0) return "room is gone";
+  if (send(room->orders, length > 0 ? list : "-", length > 0 ? length : 1, MSG_NOSIGNAL) < 0) return ROOM_GONE;
   int answered;
   do answered = poll(&ready, 1, ANSWER_MS); while (answered < 0 && errno == EINTR);
-  if (answered <= 0 || read(room->orders, &answer, 1) != 1) return "room does not answer";
+  if (answered <= 0) return "room does not answer";
+  if (read(room->orders, &answer, 1) != 1) return ROOM_GONE;
   if (answer != '1') return "a socket could not be covered";
   room->told = number;
   return NULL;

@@ -102,6 +102,7 @@ typedef struct {
   Spare spare;
   bool used, wants_spare;
 } Room;
+#define ROOM_GONE "room is gone"                           /* the engine builds another and gives its order again */
 void build_room(char *payload, size_t length);            /* says 'R' or 'F' */
 Room *find_room(int id);
 int wall_with(const Room *room, const char *folder);      /* the tier without rooms: a ruleset that lets a command into its own folder; or -1 */

@@ -167,9 +167,9 @@ static void start(char *payload, size_t length) {
   if (request.room >= 0) reap_wardens();
   /* A command that asks for a room runs in it or not at all. */
   Room *room = request.room >= 0 ? find_room(request.room) : NULL, *listened = request.listener_room >= 0 ? find_room(request.listener_room) : NULL;
-  const char *failed = request.room >= 0 && !room ? "room is gone" : NULL;
+  const char *failed = request.room >= 0 && !room ? ROOM_GONE : NULL;
   int own_wall = room && room->only_wall && request.folder ? wall_with(room, request.folder) : -1;
-  if (!failed && request.listener_room >= 0 && (!listened || listened->listener < 0)) failed = "room is gone";
+  if (!failed && request.listener_room >= 0 && (!listened || listened->listener < 0)) failed = ROOM_GONE;
   if (!failed && room && room->only_wall && request.folder && own_wall < 0) failed = "landlock";
   if (failed) {
     if (own_wall >= 0) close(own_wall);
@@ -216,7 +216,17 @@ static void start(char *payload, size_t length) {
   }
   /* While the command is being made; it waits for the answer before its first instruction. */
   if (room) {
-    char open_it = pid > 0 && refresh_room(room) == NULL;
+    const char *closed = refresh_room(room);
+    /* Its holder was killed a moment ago. The command waits at the gate, and its pipes stay for another order. */
+    if (pid > 0 && closed && strcmp(closed, ROOM_GONE) == 0) {
+      kill(pid, SIGKILL);
+      close(gate[1]);
+      close(control[1]);
+      say(1, 'f', "id=%ld\nerrno=%d\nwhat=sandbox: %s", request.id, ESRCH, closed);
+      free_request(&request);
+      return;
+    }
+    char open_it = pid > 0 && !closed;
     write_all(gate[1], &open_it, 1);
     close(gate[1]);
   }
