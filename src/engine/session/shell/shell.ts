@@ -9,7 +9,7 @@ import { closeQuietly } from '../../../os/files/quietly.js'
 import { readInto, type PipeReader } from '../../../os/files/pipe-reader.js'
 import { watchChildren, watchDoom, type ChildrenWatch, type DoomWatch } from '../../../os/process/children.js'
 import { processesOf } from '../../../os/helper/processes.js'
-import { commandLine, descendantsOf, processFacts, signalProcess } from '../../../os/process/proc.js'
+import { hasProc, commandLine, descendantsOf, processFacts, signalProcess } from '../../../os/process/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import { within } from '../../services/within.js'
 import type { Services } from '../../services/services.js'
@@ -289,6 +289,8 @@ export class SessionShell {
    * shows what it really is.
    */
   async #settled(): Promise<void> {
+    // Without /proc its descriptors cannot be seen.
+    if (!hasProc) return
     for (const began = performance.now(); !this.isIdle() && this.alive && performance.now() - began < SETTLE_LIMIT_MS;)
       await new Promise((resolve) => setTimeout(resolve, 1))
   }
