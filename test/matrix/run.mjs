@@ -36,7 +36,7 @@ for (const cell of cells) {
   rows.push(row)
   console.log(`${row.state.padEnd(8)} ${cell.name.padEnd(14)} ${row.words}`)
 }
-writeTable(rows.filter(({ state }) => state === 'ok' || state === 'refused'))
+writeTable(rows.filter(({ state }) => state !== 'skipped'))
 process.exitCode = rows.some(({ state }) => state === 'failed') ? 1 : 0
 
 /** Packed with the helpers of all processors, as `npm publish` would; `--quick` takes those that are built. */
@@ -77,6 +77,7 @@ async function tryCell(cell) {
       return {
         cell,
         state: refused ? 'refused' : 'failed',
+        row: refused ? said.trim().split('\n')[0] : 'It was not refused.',
         words: refused ? said.trim().split('\n')[0] : JSON.stringify(results) + stderr,
       }
     }
@@ -85,6 +86,7 @@ async function tryCell(cell) {
       return {
         cell,
         state: 'failed',
+        row: `${failed.map(({ name }) => name).join(', ') || 'did not come to its end'}.`,
         words: [...failed.map((one) => JSON.stringify(one)), error?.message, stderr].join('\n  '),
       }
     const about = results.map(({ about: each }) => each).filter(Boolean)
@@ -100,8 +102,8 @@ function writeTable(rows) {
   const [before, rest] = readFileSync(page, 'utf8').split('<!-- matrix -->\n')
   const [old, after] = rest.split('<!-- /matrix -->')
   const table = new Map(old.split('\n').map((line) => [/^\| (.*?) \|/.exec(line)?.[1], line]))
-  for (const { cell, state, words } of rows)
-    table.set(cell.name, `| ${cell.name} | ${state} | ${words.replaceAll('|', '\\|')} |`)
+  for (const { cell, state, words, row = words } of rows)
+    table.set(cell.name, `| ${cell.name} | ${state} | ${row.replaceAll('|', '\\|')} |`)
   const lines = CELLS.map(({ name }) => table.get(name)).filter(Boolean)
   const text = ['| machine | | what was seen |', '|---|---|---|', ...lines].join('\n')
   writeFileSync(page, `${before}<!-- matrix -->\n${text}\n<!-- /matrix -->${after}`)

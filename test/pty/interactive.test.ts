@@ -80,7 +80,7 @@ describe.skipIf(!findHelper())('interactive programs', () => {
   })
 
   test('bash -i: history, C-c and job control', async () => {
-    const bash = await drive(`PS1='ready$ ' bash --norc --noprofile -i`)
+    const bash = await drive(`HISTFILE= PS1='ready$ ' bash --norc --noprofile -i`)
     // A key pressed before the program has the terminal goes to the shell.
     const running = async (command: string): Promise<void> => {
       const { pid } = await bash.job.info()

@@ -25,7 +25,7 @@ export const WAITS: readonly Row[] = [
     command: `echo x | { read -r -p 'Sure? ' a </dev/tty; }`,
     prompt: /^Sure\?$/,
   },
-  { name: 'interactive bash', command: `PS1='$ ' bash --norc --noprofile -i`, prompt: /\$$/ },
+  { name: 'interactive bash', command: `HISTFILE= PS1='$ ' bash --norc --noprofile -i`, prompt: /\$$/ },
   { name: 'interactive sh', command: `PS1='% ' sh -i`, prompt: /%$/, needs: ['sh'] },
   { name: 'sh fed from the terminal', command: `PS1='sh> ' sh`, prompt: /sh>$/, needs: ['sh'] },
   { name: 'cat', command: 'cat', prompt: /^$/ },

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { uniqueSeconds } from '../engine/harness.js'
 import { linked, processesOf, temporaryFolder, until } from './harness.js'
 
 describe('a link that is cut', () => {
@@ -168,17 +169,15 @@ test('a client that was given up while others kept the engine reads that its cal
   const reach = { leaseMs: 300, linkWaitMs: 60_000 }
   const first = await linked({ cwd, reach })
   const second = await linked({ cwd, stateDir: first.stateDir, reach }, first)
-  const running = first.engine.run({ command: 'echo one >> once; sleep 600' })
-  await until(() => lines(join(cwd, 'once')) === 1, 'the command runs')
-  const [pid] = processesOf((words) => words[0] === 'sleep' && words[1] === '600' && words.length === 3)
+  const seconds = uniqueSeconds()
+  const sleepers = (): number[] => processesOf((words) => words[0] === 'sleep' && words[1] === seconds)
+  const running = first.engine.run({ command: `echo one >> once; sleep ${seconds}` })
+  await until(() => sleepers().length === 1, 'the command runs')
   first.blocked = true
   for (const each of first.linkPids()) process.kill(each, 'SIGKILL')
   // Both links fall; the second comes back at once.
   expect((await second.engine.run({ command: 'echo works' })).stdout).toBe('works\n')
-  await until(
-    () => !processesOf((words) => words[0] === 'sleep' && words[1] === '600').includes(pid as number),
-    'it is given up',
-  )
+  await until(() => sleepers().length === 0, 'it is given up')
   first.blocked = false
   expect(await running).toMatchObject({ status: 'failed', end: { kind: 'lost' } })
   expect(lines(join(cwd, 'once'))).toBe(1)

@@ -62,7 +62,7 @@ const SCENES: Record<string, (scene: Scene) => Promise<void>> = {
     expect(kinds.filter((kind) => kind === 'ended')).toEqual(['ended'])
   },
   async attach({ engine, file }) {
-    const job = await engine.start({ command: `echo x >> ${file}; bash --norc`, pty: true })
+    const job = await engine.start({ command: `echo x >> ${file}; HISTFILE= bash --norc`, pty: true })
     let seen = ''
     const attached = await job.attach({ by: 't', size: { cols: 90, rows: 20 }, readOnly: false, show: (text) => void (seen += text) })
     // Keys that a cut takes are lost, and typed again as a person would.

@@ -251,7 +251,6 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     startedAt: number,
     gap: number,
   ): Promise<Outcome> => {
-    const took = performance.now() - startedAt
     const cwd = session?.cwd ?? welcome?.cwd ?? ''
     try {
       const outcome = cleaned((await done.result) as Outcome, done.message.args['request'] as RunRequest)
@@ -271,7 +270,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       const lost = (text: string, link?: { call: string; mayRun: boolean }): Outcome =>
         lostOutcome(
           { cwd, session: session?.name ?? null },
-          took,
+          performance.now() - startedAt,
           { kind: 'lost', reason: text, ...(link ? { link } : {}) },
           { code: 'lost', text },
         )

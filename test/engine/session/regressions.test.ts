@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { createEngine } from '../../../src/index.js'
 import { temporaryFolder, testEngine } from '../harness.js'
 
 test.each([
@@ -98,12 +99,13 @@ test('a snapshot that cannot be read is said, and one that cannot be written cos
   await first.close()
   writeFileSync(join(stateDir, 'sessions', 'a.state'), 'cerith-state\0torn')
   mkdirSync(join(stateDir, 'sessions', 'b.state'))
-  const second = await testEngine({ stateDir, persistSessions: true })
+  const second = await createEngine({ stateDir, cwd: stateDir, persistSessions: true })
   expect(
     (await (await second.session('a')).run({ command: 'echo "[$x]"' })).notes.map(({ text }) => text).join(),
   ).toContain('could not be read')
   await (await second.session('b')).run({ command: 'x=1' })
-  await second.close()
+  await expect(second.close()).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
+  await expect(second.run({ command: ':' })).rejects.toMatchObject({ code: 'CLOSED' })
 })
 
 test('F56 the state directory is removed under a living engine: sessions, pipelines, long scripts and jobs go on', async () => {

@@ -186,8 +186,9 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (call.stages && !call.bare) before.push(leaveStages(call.stages, call.status))
   else if (call.status !== 0) {
     const leave = `(\\builtin exit ${call.status}) && \\builtin :`
-    // The usual one without a child: a CHLD trap of the agent's would hear of it.
-    before.push(call.bare ? leave : `{ ${call.status === 1 ? '! \\builtin :' : leave}; } 2>/dev/null`)
+    // The usual one without a child, of which a CHLD trap would hear; or without a command, which a DEBUG trap would.
+    const isChildless = call.status === 1 && typeof call.traps?.debug !== 'string'
+    before.push(call.bare ? leave : `{ ${isChildless ? '! \\builtin :' : leave}; } 2>/dev/null`)
   }
   // On a line of its own where bash may not be able to parse the command: it drops the whole line.
   const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`

@@ -82,7 +82,7 @@ describe.skipIf(!findHelper())('attach', () => {
     rmSync(root, { recursive: true, force: true })
   })
   const shell = (): Promise<Job> =>
-    agent.start({ command: `PS1='$ ' bash --norc --noprofile -i`, pty: { cols: 70, rows: 20 } })
+    agent.start({ command: `HISTFILE= PS1='$ ' bash --norc --noprofile -i`, pty: { cols: 70, rows: 20 } })
   const sit = (job: Job, readOnly = false) => {
     const keyboard = new Keyboard()
     const display = new Display()
