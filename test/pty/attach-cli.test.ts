@@ -16,7 +16,10 @@ test.skipIf(!findHelper() || !existsSync(cli))(
     const agent = await createEngine({ cwd: root, stateDir: join(root, 'agent') })
     const desk = await createEngine({ cwd: root, stateDir: join(root, 'desk') })
     try {
-      const job = await agent.start({ command: `HISTFILE= PS1='$ ' bash --norc --noprofile -i`, pty: { cols: 70, rows: 20 } })
+      const job = await agent.start({
+        command: `HISTFILE= PS1='$ ' bash --norc --noprofile -i`,
+        pty: { cols: 70, rows: 20 },
+      })
       await job.wait({ until: /\$ $/, timeoutMs: 10_000 })
       const person = await desk.start({
         command: ['node', cli, 'attach', job.id],
