@@ -1,5 +1,5 @@
 /** The guard of a real session: what its shell holds, and what the disk says, decide. Nothing that is labelled dangerous ever runs: it is only judged. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -151,6 +151,16 @@ describe('links on the disk are followed', () => {
       status: 'refused',
       refused: { rule: 'protected-path' },
     })
+    await session.close()
+  })
+
+  test('a script that was mended outside of the session is judged by what it holds now', async () => {
+    const session = await engine.session('mended')
+    await session.run({ command: `cat > tidy.sh <<'E'\nrm -rf "$BUILD/"*\nE` })
+    const again = { command: 'bash tidy.sh', dryRun: true }
+    expect(await session.run(again)).toMatchObject({ status: 'refused', refused: { rule: 'wipe-root' } })
+    writeFileSync(join(work, 'tidy.sh'), 'echo tidy\n')
+    expect(await session.run({ command: 'bash tidy.sh' })).toMatchObject({ status: 'completed', stdout: 'tidy\n' })
     await session.close()
   })
 })

@@ -311,10 +311,11 @@ export class LiveSession implements Session {
         this.#services,
       )
     let plan = await judged()
-    // Refused for what the shell was thought to hold: ask the shell, and judge what it really holds.
-    if (plan.verdict.decision !== 'allow' && this.#shells.current?.alive && (memory.dirty || memory.unread)) {
-      await this.#shells.writeDown(this.#shells.current)
-      plan = await judged()
+    // Refused for what the shell, or a file, was thought to hold: look, and judge what is really there.
+    if (plan.verdict.decision !== 'allow') {
+      const shell = this.#shells.current?.alive && (memory.dirty || memory.unread) ? this.#shells.current : null
+      if (shell) await this.#shells.writeDown(shell)
+      if (memory.readFilesAgain() || shell) plan = await judged()
     }
     const stopped = await passGate(plan, this.#services)
     // Bash could not read it: that is a status too.

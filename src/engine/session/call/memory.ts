@@ -3,6 +3,7 @@
  * its shell needs special care for.
  */
 import type { ShellFacts, Verdict } from '../../../contract/verdict.js'
+import { shortText } from '../../services/judge/disk-looks.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
 import { Holdings } from './holdings.js'
 import type { CallNeeds, UserTraps } from '../shell/call-text.js'
@@ -265,6 +266,25 @@ export class SessionMemory {
     }
     if (JSON.stringify(before) !== JSON.stringify(after)) this.version += 1
     this.known.held = after
+  }
+
+  /**
+   * Files that commands of this session wrote may have been changed by another program since. True: one was. (A file
+   * that got a secret is known by the secret's name, which does not stand in it.)
+   */
+  readFilesAgain(): boolean {
+    const before = this.known.held?.files
+    if (!before) return false
+    const files = Object.fromEntries(
+      Object.entries(before).flatMap(([path, old]) => {
+        const text = old.includes('{{') ? old : shortText(path)
+        return text === null ? [] : [[path, text]]
+      }),
+    )
+    if (JSON.stringify(files) === JSON.stringify(before)) return false
+    this.known.held = { ...this.known.held, files }
+    this.version += 1
+    return true
   }
 
   #know(told: Knowledge): void {
