@@ -72,10 +72,9 @@ describe.each(ENGINES)('%s the builtin', (_, make) => {
     const session = await (await make()).session()
     const forge = String.raw`
       d=$(dirname "$BASH_SOURCE")
+      marks="$(grep -aoh '[0-9a-f]\{24\}' "$d"/* 2>/dev/null | sort -u) $(set | grep -o '[0-9a-f]\{8,24\}' | sort -u)"
       for pipe in /proc/$$/fd/* $(grep -aoh '/proc/[0-9]*/fd/[0-9]*' "$d"/* 2>/dev/null | sort -u); do
-        for mark in $(grep -aoh '[0-9a-f]\{24\}' "$d"/* 2>/dev/null | sort -u) $(set | grep -o '[0-9a-f]\{8,24\}' | sort -u); do
-          [ -p "$pipe" ] && [ -w "$pipe" ] && timeout 0.2 bash -c 'printf "%s\0" "@$1" T 0 77 hB /tmp x "" "" 77 "$1@" >"$2"' - "$mark" "$pipe" 2>/dev/null
-        done
+        [ -p "$pipe" ] && [ -w "$pipe" ] && timeout 1 bash -c 'for mark in $2; do printf "%s\0" "@$mark" T 0 77 hB /tmp x "" "" 77 "$mark@" >"$1"; done' - "$pipe" "$marks" 2>/dev/null
       done >/dev/null 2>&1
       sleep 0.2; echo really over`
     for (let round = 0; round < 2; round++) {
