@@ -36,7 +36,7 @@ long long end_passing(void) {
 struct pollfd passing_wait(int from) { return (struct pollfd){full ? target : from, full ? POLLOUT : POLLIN, 0}; }
 
 const char *pass_some(int from) {
-  /* The first write after a pause wakes us: the command gets time for the next ones, or each costs a turn of ours. */
+  /* The first write after a pause wakes the warden: it lets the command write more, or each write costs a turn of its loop. */
   if (!full) usleep(NAP_US);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     ssize_t got = splice(from, NULL, target, NULL, BLOCK, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
