@@ -40,12 +40,9 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
     writeFileSync(join(work, 'tool.sh'), 'true')
     const session = await engine.session()
     await session.run({ command: '(while :; do echo "$((++n))" >count; sleep 0.02; done) >/dev/null 2>&1 &' })
+    await session.run({ command: 'until [ -s count ]; do sleep 0.01; done' })
     engine.setAsk(async () => {
-      const read = await import('node:fs').then(
-        ({ readFileSync }) =>
-          () =>
-            readFileSync(join(work, 'count'), 'utf8'),
-      )
+      const read = () => readFileSync(join(work, 'count'), 'utf8')
       const before = read()
       await new Promise((resolve) => setTimeout(resolve, 200))
       expect(read()).toBe(before)
