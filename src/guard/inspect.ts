@@ -135,6 +135,7 @@ function walk(
     : walker.findings
   const decisive = strictest(findings)
   const { mutations, facts } = { mutations: mutationsOf(shell, context), facts: factsOf(script) }
+  let tree: Verdict['tree'] | undefined
   return {
     decision: decisive?.decision ?? 'allow',
     rule: decisive?.rule ?? null,
@@ -144,7 +145,10 @@ function walk(
     commands: walker.commands,
     ...(findings.length < walker.findings.length ? { heldBy: 'sandbox' as const } : {}),
     dangerous: decisive?.dangerous ?? false,
-    tree: walker.tree.build(command, decisive),
+    // The tree is put into words when a caller reads it.
+    get tree() {
+      return (tree ??= walker.tree.build(command, decisive))
+    },
     looked: walker.disk.looks,
     secretsAsCode: [...(secrets?.found ?? [])],
     mutations,

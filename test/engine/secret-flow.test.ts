@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
+import { CALLS, DATA, VALUES, WAYS } from '../fixtures/secret-ways.js'
 
 let base: string
 let engine: Engine
@@ -147,6 +148,48 @@ describe('a value that would be run is refused, and nothing runs', () => {
       refused: 'secret-context',
     })
     expect(outcome.refused?.reason).toContain(T)
+  })
+})
+
+describe('more ways', () => {
+  const ways = mkdtempSync(join(tmpdir(), 'cerith-ways-'))
+  const ran = join(ways, 'ran')
+  let other: Engine
+  beforeAll(async () => {
+    other = await createEngine({
+      cwd: ways,
+      stateDir: join(ways, 'state'),
+      env: { PATH: process.env['PATH'], HOME: ways },
+    })
+    for (const [name, value] of Object.entries(VALUES(ran))) other.secrets.set(name, value)
+  })
+  afterAll(async () => {
+    await other.close()
+    rmSync(ways, { recursive: true, force: true })
+  })
+
+  test('none of them runs a value', { timeout: 120_000 }, async () => {
+    for (const command of WAYS) {
+      const { refused } = await other.run({ command, timeoutMs: 20_000 })
+      expect([command, refused?.rule, existsSync(ran)]).toEqual([command, 'secret-context', false])
+    }
+  })
+
+  test('nor by two calls of a session', { timeout: 120_000 }, async () => {
+    for (const [at, [first, last]] of CALLS.entries()) {
+      const session = await other.session(`calls-${at}`)
+      const begun = await session.run({ command: first, timeoutMs: 20_000 })
+      const { refused } = begun.refused ? begun : await session.run({ command: last, timeoutMs: 20_000 })
+      expect([first, last, refused?.rule, existsSync(ran)]).toEqual([first, last, 'secret-context', false])
+      await session.close()
+    }
+  })
+
+  test('and what uses a value as data runs', { timeout: 120_000 }, async () => {
+    for (const command of DATA) {
+      const { status, refused } = await other.run({ command, timeoutMs: 20_000 })
+      expect([command, status, refused]).toEqual([command, 'completed', null])
+    }
   })
 })
 

@@ -71,6 +71,18 @@ describe('SEC-04: own automation goes through built-in tools', () => {
     expect(inspect('cerith run ls', { ...base, automation }).rule).toBe('own-automation')
     expect(inspect('npx cerith kill x', { ...base, automation }).rule).toBe('own-automation')
     expect(inspect('echo cerith', { ...base, automation }).decision).toBe('allow')
+    for (const command of [
+      'node /usr/lib/node_modules/cerith/dist/cli.cjs approve x',
+      'systemd-run --user node --no-warnings ~/.npm/lib/node_modules/cerith/dist/cli.js approve x',
+      'node_modules/cerith/dist/cli.cjs approve x',
+    ])
+      expect(inspect(command, { ...base, automation }).rule, command).toBe('own-automation')
+    for (const command of [
+      'node dist/cli.js run',
+      'node node_modules/other/dist/cli.js kill',
+      'cat cerith/dist/cli.js',
+    ])
+      expect(inspect(command, { ...base, automation }).decision, command).toBe('allow')
   })
 })
 

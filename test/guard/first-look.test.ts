@@ -77,7 +77,7 @@ function told(verdict: Verdict): unknown {
 }
 
 function passesAtOnce(verdict: Verdict): boolean {
-  return Object.getOwnPropertyDescriptor(verdict, 'tree')?.get !== undefined
+  return Object.getOwnPropertyDescriptor(verdict, 'commands')?.get !== undefined
 }
 
 function disagreements(commands: readonly string[], context: GuardContext): { wrong: unknown[]; passed: number } {

@@ -216,6 +216,38 @@ describe('a policy is checked when it is loaded', () => {
 })
 
 describe('preset careful', () => {
+  test('asks about the loss of data by its own name: databases, clusters, clouds, other branches', () => {
+    const about = (command: string): string | null =>
+      inspect(command, { ...base, policy: compilePolicy({ preset: 'careful' }) }).rule
+    const losses = [
+      'aws s3 rb s3://bucket --force',
+      'aws s3 rm s3://bucket --recursive',
+      'gcloud projects delete p --quiet',
+      'az group delete --name rg --yes',
+      'kubectl delete ns prod',
+      'kubectl -n prod delete all --all',
+      'terraform destroy -auto-approve',
+      'helm uninstall prod',
+      'dropdb prod',
+      "psql -c 'DROP DATABASE prod'",
+      "mysql -e 'drop table users'",
+      "mongosh prod --eval 'db.dropDatabase()'",
+      'redis-cli -h db FLUSHALL',
+      'docker system prune -a --volumes -f',
+      'docker compose down -v',
+      'gh repo delete o/r --yes',
+      'git push --force origin main',
+      'git push origin +main',
+      'git push origin :main',
+      'git push --mirror origin',
+    ]
+    expect(losses.map((command) => [command, about(command)])).toEqual(losses.map((one) => [one, 'data-loss']))
+    for (const command of ["psql -c 'select 1'", 'redis-cli GET a', 'docker ps', 'docker compose up -d'])
+      expect([command, about(command)]).toEqual([command, null])
+    for (const command of ['tar xf x.tar -C /', 'unzip x.zip -d /srv', 'cd /srv && tar xzf /tmp/x.tgz'])
+      expect([command, about(command)]).toEqual([command, 'write-outside'])
+  })
+
   test('asks about network, packages, privileges, unknown programs and writes elsewhere; lets project work run', () => {
     table(
       { preset: 'careful' },

@@ -69,6 +69,19 @@ describe('what the shell of a session holds is known', () => {
     ["P='$X'; X=/", 'rm -rf "${P@P}"'],
     ['ln -sfn / away', 'rm -rf "$(readlink away)"'],
     ['ln -sfn / away', 'rm -rf "$(realpath away)"/*'],
+    ['echo / > goal.txt', 'rm -rf "$(cat goal.txt)"'],
+    ['echo / > goal.txt', 'xargs rm -rf < goal.txt'],
+    ['echo / > goal.txt', 'while read -r p; do rm -rf "$p"; done < goal.txt'],
+    ["echo 'export GOAL=/' > .goal", '. ./.goal && rm -rf "$GOAL"'],
+    ["echo rm > w1; echo '-rf /' > w2", 'eval $(cat w1 w2)'],
+    ["echo 'rm -rf /' | base64 > enc", 'base64 -d enc | sh'],
+    ["echo 'unlink glob q(/etc/*)' > t.pl", 'perl t.pl'],
+    ['cp /bin/rm ./tidy9', './tidy9 -rf /'],
+    ["exec 7<<< 'rm -rf /'", 'bash <&7'],
+    ["mkfifo line; (echo 'rm -rf /' > line &)", 'bash line'],
+    ['mkdir -p bb; ln -sf /bin/rm bb/ls2; PATH=$PWD/bb:$PATH', 'ls2 -rf /'],
+    ["printf 'rm -rf ' > p1; printf '/' > p2; cat p1 p2 > p3", 'sh p3'],
+    ["cat > m.mk <<'E'\nall:\n\trm -rf /\nE", 'make -f m.mk'],
   ])('%s, then %s', async (first, last) => {
     expect(await judged(first, last)).toBe('deny')
   })
@@ -88,6 +101,9 @@ describe('what the shell of a session holds is known', () => {
     ['mkdir -p build; pushd build >/dev/null; pushd /tmp >/dev/null', 'rm -rf ~1/*'],
     ['mkdir -p build; ln -sfn build now', 'rm -rf "$(readlink now)"'],
     ["shopt -s expand_aliases; alias sudo='sudo ' ll='ls -l'", 'sudo ll'],
+    ['echo ./build > goal.txt', 'rm -rf "$(cat goal.txt)"'],
+    ['cp /bin/ls ./look', './look -l /'],
+    ["echo 'export GOAL=./build' > .goal", '. ./.goal && rm -rf "$GOAL"'],
   ])('%s, then %s runs', async (first, last) => {
     expect(await judged(first, last)).toBe('allow')
   })
@@ -159,7 +175,9 @@ describe('links on the disk are followed', () => {
     await session.run({ command: `cat > tidy.sh <<'E'\nrm -rf "$BUILD/"*\nE` })
     const again = { command: 'bash tidy.sh', dryRun: true }
     expect(await session.run(again)).toMatchObject({ status: 'refused', refused: { rule: 'wipe-root' } })
+    expect((await engine.check('bash tidy.sh', { session: 'mended' })).decision).toBe('deny')
     writeFileSync(join(work, 'tidy.sh'), 'echo tidy\n')
+    expect((await engine.check('bash tidy.sh', { session: 'mended' })).decision).toBe('allow')
     expect(await session.run({ command: 'bash tidy.sh' })).toMatchObject({ status: 'completed', stdout: 'tidy\n' })
     await session.close()
   })

@@ -21,7 +21,7 @@ describe('a verdict says what was seen', () => {
     expect(explain(inspect('sudo env X=1 bash -c "rm -rf $HOME/"', context))).toBe(
       [
         'deny  wipe-home',
-        "  `rm /home/u/` removes a user's home directory (/home/u)",
+        "  `rm /home/u/` removes a user's home directory, or all of what a person keeps there (/home/u)",
         '  Instead: Name the one directory below home you want to remove, for example `rm -rf ~/project/build`.',
         '',
         'sudo env X=1 bash -c "rm -rf $HOME/"',

@@ -43,10 +43,9 @@ export const OWN_AUTOMATION: AutomationRule = {
 export function watchAutomation(rules: readonly AutomationRule[]): Observer {
   return {
     command: (argv, _shell, walker) => {
-      const program = basename(plain(argv[0] ?? ''))
+      const [program, ...words] = called(argv.map(plain))
       for (const rule of rules) {
         if (rule.program.toLowerCase() !== program.toLowerCase()) continue
-        const words = argv.slice(1).map(plain)
         const subcommand = words.find((word) => !word.startsWith('-'))
         const hit =
           rule.subcommands.length === 0
@@ -58,6 +57,18 @@ export function watchAutomation(rules: readonly AutomationRule[]): Observer {
     effect: () => {},
     opaque: () => {},
   }
+}
+
+const RUNTIMES = /^(?:node|bun|deno)$/
+/** The script that a package is started by, as it is installed: `node_modules/NAME/dist/cli.js`. */
+const ENTRY = /(?:^|\/)([^/]+)\/(?:dist|bin|lib)\/(?:cli|main|index)\.[cm]?js$/
+
+/** The program by its name, and its words; a script of an installed package is the program of that name. */
+function called(argv: readonly string[]): [string, ...string[]] {
+  const [first = ''] = argv
+  const at = RUNTIMES.test(basename(first)) ? argv.findIndex((word, i) => i > 0 && ENTRY.test(word)) : 0
+  const script = ENTRY.exec(argv[Math.max(0, at)] ?? '')
+  return script ? [script[1] as string, ...argv.slice(Math.max(0, at) + 1)] : [basename(first), ...argv.slice(1)]
 }
 
 function finding(rule: AutomationRule, invocation: string): Finding {

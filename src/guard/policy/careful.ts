@@ -6,7 +6,7 @@ import type { ShellState } from '../words/state.js'
 import { plain } from '../words/text.js'
 
 export interface Doubt {
-  readonly rule: 'network' | 'package-install' | 'privilege' | 'unknown-program' | 'machine-change'
+  readonly rule: 'data-loss' | 'network' | 'package-install' | 'privilege' | 'unknown-program' | 'machine-change'
   readonly why: string
   readonly guidance: string
 }
@@ -45,6 +45,43 @@ const INSTALLS: Readonly<Record<string, RegExp>> = {
   deno: /^(install|add|publish|upgrade)$/,
 }
 
+/** Words after which data is gone that no checkout brings back: databases, clusters, clouds, other people's branches. */
+const LOSES: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(
+    ['psql', 'mysql', 'mariadb', 'sqlite3', 'mongo', 'mongosh', 'clickhouse-client', 'cqlsh', 'sqlcmd'].map((name) => [
+      name,
+      /\b(?:drop\s+(?:database|schema|table|keyspace|owned|user|role)|truncate|delete\s+from\s+[\w."`]+\s*(?:;|$))|drop(?:Database)?\(/i,
+    ]),
+  ),
+  ...Object.fromEntries(['dropdb', 'dropuser'].map((name) => [name, /./])),
+  mysqladmin: /\bdrop\b/,
+  'redis-cli': /\bflush(?:all|db)\b/i,
+  ...Object.fromEntries(
+    ['docker', 'podman', 'nerdctl'].map((name) => [
+      name,
+      /^(?:system|volume) prune\b|^volume (?:rm|remove)\b|\bdown\b.* (?:-v|--volumes)\b/,
+    ]),
+  ),
+  'docker-compose': /\bdown\b.* (?:-v|--volumes)\b/,
+  git: /(?:^| )push\b.* (?:-f|--force\S*|--mirror|--delete|-d|--prune|\+\S+|:\S+)(?: |$)/,
+  gh: /^(?:repo|release|secret|codespace|variable) delete\b/,
+  kubectl: /^(?:\S+ )*?(?:delete|drain)\b/,
+  oc: /^(?:\S+ )*?(?:delete|drain)\b/,
+  helm: /^(?:\S+ )*?(?:uninstall|delete)\b/,
+  terraform: /(?:^| )(?:apply )?-?destroy\b|state rm\b/,
+  tofu: /(?:^| )(?:apply )?-?destroy\b|state rm\b/,
+  pulumi: /^(?:destroy|stack rm)\b/,
+  cdk: /^destroy\b/,
+  aws: /\b(?:s3 (?:rb|rm)|delete-[\w-]+|terminate-instances|deregister-[\w-]+)\b/,
+  gcloud: /\bdelete\b/,
+  gsutil: /\brm\b/,
+  az: /\b(?:delete|purge)\b/,
+  doctl: /\bdelete\b/,
+  heroku: /\b(?:destroy|pg:reset)\b/,
+  fly: /\bdestroy\b/,
+  rclone: /^(?:purge|delete|sync)\b/,
+}
+
 /** Programs of everyday work inside a project. */
 const PROJECT_TOOLS = words(
   'git npm yarn pnpm bun node deno python python3 pip pip3 pytest tox nox ruff black mypy pyright flake8 isort poetry uv pipenv conda ruby bundle rake rspec perl php composer phpunit lua go gofmt golangci-lint cargo rustc rustfmt java javac mvn gradle gradlew kotlinc scala sbt dotnet swift make gmake cmake ctest ninja meson bazel gcc g++ cc c++ clang clang++ clang-format ld ar nm objdump strip tsc tsx ts-node eslint oxlint prettier biome jest vitest mocha ava playwright cypress vite webpack rollup esbuild next nuxt turbo nx lerna rimraf docker podman docker-compose sqlite3 psql mysql redis-cli just task mise asdf direnv pre-commit shellcheck shfmt hadolint protoc buf jq yq terraform-docs mkdir rmdir rm cp mv ln touch truncate chmod chown chgrp tee install dd split patch tar zip unzip gzip gunzip bzip2 xz zstd rsync sponge ed vim vi nano emacs code rg fd parallel openssl gpg ssh-keygen mktemp mkfifo trash shred',
@@ -79,6 +116,12 @@ export function carefulAbout(name: string, argv: readonly string[], shell: Shell
       guidance: 'Use what is installed, or wait for the person to agree.',
     }
   }
+  if (Object.hasOwn(LOSES, name) && LOSES[name]?.test(args.join(' ')))
+    return {
+      rule: 'data-loss',
+      why: 'deletes data that cannot be brought back',
+      guidance: 'Name what would be lost, and wait for the person to agree.',
+    }
   if (NETWORK.has(name) || talksToNetwork(name, verb, args))
     return {
       rule: 'network',

@@ -16,6 +16,13 @@ export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'u
   const tidy = (path: string): string => path.replace(/(.)\/+$/, '$1')
   const paths = (context.protectedPaths ?? []).map(tidy)
   const secret = (context.unreadablePaths ?? []).map(tidy)
+  const known = new Map<string, readonly Place[]>()
+  // Asked for every word that names a path: the disk answers once in a verdict.
+  const places = (path: string, disk: Disk): readonly Place[] => {
+    const found = known.get(path) ?? namesOf(path, disk).map((one) => ({ path: one, parts: partsOf(one) }))
+    known.set(path, found)
+    return found
+  }
   return {
     opaque: () => {},
     command: (argv, shell, walker) => {
@@ -31,18 +38,32 @@ export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'u
     },
     reads: (path, walker, argv) => {
       const behind = mayLeadTo(path, secret) ? walker.disk.behind(path, true) : undefined
+      const words = [path, ...(behind ? [behind] : [])].map((one) => ({
+        parts: partsOf(resolvePath(one, '/').replace(TREE, '')),
+        takesTree: one.endsWith(TREE),
+      }))
       const hit = secret.find((one) =>
-        namesOf(one, walker.disk).some((name) => isNamed(path, name) || (behind && isNamed(behind, name))),
+        places(one, walker.disk).some((place) => words.some((word) => names(word, place))),
       )
       if (hit !== undefined) refuse(walker, argv, readable(path), `would read ${hit}, which holds cerith's secrets`)
     },
     effect: (effect, walker, argv) => {
       const hit = paths.find((path) =>
-        namesOf(path, walker.disk).some((name) => touches(effect, name, walker.disk, secret)),
+        places(path, walker.disk).some((place) => touches(effect, place, walker.disk, secret)),
       )
       if (hit !== undefined) refuse(walker, argv, effect.word, `would change ${hit}, which belongs to cerith itself`)
     },
   }
+}
+
+/** A protected path, by one of its names. */
+interface Place {
+  readonly path: string
+  readonly parts: readonly string[]
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').slice(1)
 }
 
 /** `tar -C DIR`: the names that follow are below it. */
@@ -86,12 +107,11 @@ function namesOf(path: string, disk: Disk): readonly string[] {
 }
 
 /** Writing in or at the path, taking away a directory that holds it, or a pattern that picks it out. */
-function touches(effect: Effect, path: string, disk: Disk, inside: readonly string[]): boolean {
+function touches(effect: Effect, { path, parts: own }: Place, disk: Disk, inside: readonly string[]): boolean {
   if (!effect.path.startsWith('/')) return false
   const tree = effect.path.endsWith(TREE)
-  const parts = (tree ? effect.path.slice(0, -1) : effect.path).split('/').slice(1)
+  const parts = partsOf(tree ? effect.path.slice(0, -1) : effect.path)
   if (parts.length === 1 && parts[0] === '') parts.pop()
-  const own = path.split('/').slice(1)
   const last = parts[parts.length - 1] ?? ''
   if (last.startsWith(SELECTED)) {
     const start = parts.slice(0, -1)
@@ -140,9 +160,10 @@ function isName(part: string, name: string): boolean {
 }
 
 /** A word of a command that names the file, or with a wildcard could. */
-function isNamed(path: string, file: string): boolean {
-  const parts = resolvePath(path, '/').replace(TREE, '').split('/').slice(1)
-  const own = file.split('/').slice(1)
+function names(
+  { parts, takesTree }: { readonly parts: readonly string[]; readonly takesTree: boolean },
+  { path: file, parts: own }: Place,
+): boolean {
   const last = parts[parts.length - 1] ?? ''
   if (last.startsWith(SELECTED)) {
     const start = parts.slice(0, -1)
@@ -154,7 +175,7 @@ function isNamed(path: string, file: string): boolean {
   }
   // The directory right around it counts where everything in it is read.
   return (
-    (parts.length === own.length || (path.endsWith(TREE) && parts.length === own.length - 1)) &&
+    (parts.length === own.length || (takesTree && parts.length === own.length - 1)) &&
     parts.every((part, i) => isName(part, own[i] ?? ''))
   )
 }

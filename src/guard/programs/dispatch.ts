@@ -173,8 +173,8 @@ function directoriesOfPath(shell: Call['shell']): string[] {
 /** A name on PATH that is a link to a program of the tables: `tidy -> /bin/rm`. */
 function onPath({ shell, walker }: Call, name: string): string | undefined {
   for (const directory of directoriesOfPath(shell)) {
-    const path = `${directory}/${name}`
-    const real = directory.startsWith('/') ? (walker.namesakes.meaning(path) ?? walker.disk.real(path)) : undefined
+    const path = resolvePath(`${directory || '.'}/${name}`, shell.cwd[0] ?? '/')
+    const real = path.startsWith('/') ? (walker.namesakes.meaning(path) ?? walker.disk.real(path)) : undefined
     if (real === undefined) continue
     const program = basename(real)
     return program !== name && PROGRAMS.has(program) && !/^(?:busybox|toybox|coreutils)$/.test(program)

@@ -1,6 +1,6 @@
 /** The file tools by name, and those that only write one file or make a new name. */
 import { ANYTHING, NOTHING, plain } from '../words/text.js'
-import { rar, tar, zip } from './files/archives.js'
+import { rar, tar, unpacks, zip } from './files/archives.js'
 import { basename, options, type Program } from './row/call.js'
 import { fd, find } from './files/find.js'
 import { fuser, mount, umount } from './files/mounts.js'
@@ -19,7 +19,7 @@ const writesOption =
       ...long.flatMap((name) => given.all(name)),
     ])
       if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
-    return ANYTHING
+    return undefined
   }
 
 /** `split --filter=CMD`: a shell runs it for each piece. */
@@ -124,6 +124,8 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   bsdtar: tar,
   gtar: tar,
   zip,
+  unzip: unpacks('dxP', [], []),
+  cpio: unpacks('DFEHCIMORW', ['directory', 'file', 'pattern-file', 'format'], ['i', 'extract']),
   rar,
   gio,
   sponge,

@@ -70,10 +70,11 @@ export const git: Program = (call) => {
   }
   const [verb = '', ...rest] = words.slice(i)
   // A work tree that is the system: what git checks out or resets takes the place of what is there.
-  if (elsewhere && /^(?:checkout|reset|restore|clean|read-tree|stash|switch)$/.test(verb))
+  if (/^(?:checkout|reset|restore|clean|read-tree|stash|switch)$/.test(verb))
     for (const cwd of inner.cwd) {
       const located = locate(resolvePath('.', cwd), [])
-      if (located?.place === 'root' || located?.place === 'system')
+      const hard = verb !== 'clean' && rest.some((word) => /^(?:--hard|-f|--force|--merge|\.)$/.test(word))
+      if ((located?.place === 'root' && (elsewhere || hard)) || (located?.place === 'system' && elsewhere))
         call.walker.report(located.place === 'root' ? 'wipe-root' : 'wipe-system', ['git', verb], located.shown)
     }
   for (const [at, word] of rest.entries()) {
@@ -141,4 +142,15 @@ function gitConfig(setting: string, call: Call): void {
   const at = setting.indexOf('=')
   const [key, value] = [setting.slice(0, at), setting.slice(at + 1)]
   if (at > 0 && GIT_COMMAND_KEYS.test(key)) call.walker.tryScript(value.replace(/^!/, ''), call.shell)
+}
+
+/** The commands in the text of a git configuration. */
+export function commandsOfGitConfig(text: string): string[] {
+  let section = ''
+  return text.split('\n').flatMap((line) => {
+    const head = /^\s*\[\s*([\w.-]+)(?:\s+"([^"]*)")?\s*\](.*)$/.exec(line)
+    if (head) section = head[2] === undefined ? (head[1] ?? '') : `${head[1]}.${head[2]}`
+    const [, key, value = ''] = /^\s*([\w-]+)\s*=\s*"?(.*?)"?\s*$/.exec(head ? (head[3] ?? '') : line) ?? []
+    return key !== undefined && GIT_COMMAND_KEYS.test(`${section}.${key}`) ? [value.replace(/^!/, '')] : []
+  })
 }

@@ -31,7 +31,7 @@ const crontab: Program = (call) => {
 }
 
 const ESSENTIAL_PACKAGE =
-  /^(libc6|libc-bin|libc|glibc(-common)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|apk-tools|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|linux-image\*?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|alpine-base|alpine-baselayout|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
+  /^(libc6|libc-bin|libc|glibc(-common)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|apk-tools|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|alpine-base|alpine-baselayout|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
 
 const packages: Program = (call, name) => {
   const words = call.argv.slice(1).map(plain)

@@ -10,6 +10,7 @@ import {
   SELECTED,
   STAR,
   TREE,
+  unique,
   UNKNOWN,
 } from '../words/text.js'
 import { basename, options, type Program, table } from './row/call.js'
@@ -145,6 +146,17 @@ export function foundPaths(starts: readonly string[], narrowed: boolean): Altern
   return [starts.map((start) => `${start.replace(/\/$/, '')}/${narrowed ? SELECTED : TREE}`).join('\n') + '\n']
 }
 
+/** Variables of the environment in the text that comes in. */
+const envsubst: Program = (call) =>
+  unique(
+    (call.stdin ?? ANYTHING).map((text) =>
+      text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, bare?: string) => {
+        const [value = ''] = call.shell.get(braced ?? bare ?? '').values
+        return value
+      }),
+    ),
+  )
+
 export const PRINTING: Readonly<Record<string, Program>> = {
   echo,
   cat,
@@ -190,6 +202,7 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   egrep: grep,
   fgrep: grep,
   pv: through('LBs'),
+  envsubst,
   iconv: through('fto'),
   dos2unix: through(''),
   ...table('gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat'.split(' '), compressed),

@@ -52,10 +52,10 @@ export const CATASTROPHES: readonly RuleRow[] = [
   },
   {
     name: 'wipe-home',
-    why: "removes a user's home directory",
+    why: "removes a user's home directory, or all of what a person keeps there",
     guidance: 'Name the one directory below home you want to remove, for example `rm -rf ~/project/build`.',
-    match: ['rm -rf ~', 'rm -rf "$HOME"/*', 'cd && rm -rf *', 'find ~ -delete', 'rm -rf ~/.ssh'],
-    notMatch: ['rm -rf ~/.cache/pip', "rm -rf '~'", 'ls ~', 'find ~ -name "*.pyc" -delete'],
+    match: ['rm -rf ~', 'rm -rf "$HOME"/*', 'cd && rm -rf *', 'find ~ -delete', 'rm -rf ~/.ssh', 'rm -rf ~/Documents'],
+    notMatch: ['rm -rf ~/.cache/pip', "rm -rf '~'", 'ls ~', 'find ~ -name "*.pyc" -delete', 'rm -rf ~/Documents/old'],
   },
   {
     name: 'overwrite-critical',

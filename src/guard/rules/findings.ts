@@ -32,7 +32,7 @@ export interface Effect {
   readonly path: string
   /** The argument as written, for people. */
   readonly word: string
-  /** The mode of a chmod, when known. */
+  /** The mode of a chmod, when known; what a write leaves of a file, where that is nothing. */
   readonly mode?: string | undefined
 }
 

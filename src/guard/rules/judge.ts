@@ -2,7 +2,7 @@
 import type { RuleName } from './catastrophe.js'
 import type { Effect, EffectKind } from './findings.js'
 import { isWithin, type Located, locate } from '../words/paths.js'
-import { TREE } from '../words/text.js'
+import { EMPTY, TREE } from '../words/text.js'
 
 export interface Judged {
   readonly rule: RuleName
@@ -81,6 +81,7 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
     case 'overwrite':
     case 'replace':
       if (place === 'critical-file') return 'overwrite-critical'
+      if (contents && place === 'home' && effect.mode === EMPTY) return 'wipe-home'
       return contents && (place === 'system' || place === 'root') ? 'overwrite-critical' : undefined
     case 'edit':
       if (contents && place === 'root') return 'wipe-root'
@@ -167,20 +168,24 @@ function missedDevice({ kind, path }: Effect, guessed: boolean): Judged | undefi
     : undefined
 }
 
+/** Folders in which a person keeps work: a command that removes one whole removes what cannot be made again. */
+const KEPT =
+  /^((?:Documents|Desktop|Pictures|Photos|Music|Videos|Movies|Library|Mail|Maildir|Dropbox|OneDrive|[Pp]rojects|repos|Developer|\.ssh|\.gnupg|\.aws|\.kube|\.password-store|\.mozilla|\.thunderbird|\.config|\.local\/share))(\/?[\uFDD1\uFDD2\uFDD5]+)?$/
+
 /** Below home, a few directories hold what cannot be made again, and the shell's history. */
-function sensitiveHomePath(effect: Effect, homes: readonly string[]): Judged | undefined {
+function sensitiveHomePath({ kind, path, mode }: Effect, homes: readonly string[]): Judged | undefined {
+  const gone = /^(?:delete|move|overwrite|replace)/.test(kind)
+  if (!gone) return undefined
   for (const home of homes) {
-    if (home === '' || !effect.path.startsWith(`${home === '/' ? '' : home}/`)) continue
-    const below = effect.path.slice(home === '/' ? 1 : home.length + 1)
-    const gone =
-      effect.kind === 'delete-tree' ||
-      effect.kind === 'move' ||
-      effect.kind === 'delete' ||
-      effect.kind === 'overwrite' ||
-      effect.kind === 'replace'
-    if (gone && /^\.(bash|zsh|sh|ash)_?history$/.test(below)) return { rule: 'wipe-history', shown: `~/${below}` }
-    if (effect.kind === 'delete-tree' && /^\.(ssh|gnupg|aws|kube|password-store)(\/[\uFDD1-\uFDD4]+)?$/.test(below))
-      return { rule: 'wipe-home', shown: `~/${below.replace(/\/.*/, '')}` }
+    if (home === '' || !path.startsWith(`${home === '/' ? '' : home}/`)) continue
+    const below = path.slice(home === '/' ? 1 : home.length + 1)
+    if (/^\.(bash|zsh|sh|ash)_?history$/.test(below)) return { rule: 'wipe-history', shown: `~/${below}` }
+    // Without it nobody gets in from elsewhere; a new text for it is everyday work.
+    if (below === '.ssh/authorized_keys' && (!/^(?:overwrite|replace)$/.test(kind) || mode === EMPTY))
+      return { rule: 'wipe-home', shown: `~/${below}` }
+    const [, kept, all] = KEPT.exec(below) ?? []
+    if (kept !== undefined && (kind === 'delete-tree' || (kind === 'move' ? !all : all)))
+      return { rule: 'wipe-home', shown: `~/${kept}` }
   }
   return undefined
 }

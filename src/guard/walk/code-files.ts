@@ -1,7 +1,8 @@
 /**
- * Files whose text is run later: shell start-up files, cron tables, hooks of git, service
+ * Files whose text is run later: shell start-up files, cron tables, hooks and settings of git, service
  * units. Written with known text, it is judged now.
  */
+import { commandsOfGitConfig } from '../programs/git.js'
 import { cronJobs } from '../programs/machine/cron.js'
 import type { ShellState } from '../words/state.js'
 import { hasUnknown, plain } from '../words/text.js'
@@ -10,6 +11,7 @@ import type { Walker } from './walk.js'
 const SHELL_CODE =
   /\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xinitrc|xprofile|envrc)$|^\/etc\/(?:profile|bash\.bashrc|rc\.local|environment|profile\.d\/[^/]+|cron\.(?:daily|hourly|weekly|monthly)\/[^/]+|init\.d\/[^/]+|update-motd\.d\/[^/]+|apt\/apt\.conf\.d\/[^/]+)$|\/\.git\/hooks\/[^/]+$|\/\.husky\/[^/]+$|\/\.githooks\/[^/]+$|\/(?:pre|post)-(?:commit|push|checkout|merge|rewrite|receive|applypatch)$|\/(?:commit-msg|prepare-commit-msg|applypatch-msg)$/
 const CRON_TABLE = /^\/etc\/(?:crontab|cron\.d\/[^/]+)$|^\/var\/spool\/cron\//
+const GIT_CONFIG = /\/\.git\/config$|\/\.gitconfig$|\/\.config\/git\/config$|^\/etc\/gitconfig$/
 const UNIT = /\/systemd\/(?:system|user)\/[^/]+\.(?:service|timer)$|\.desktop$/
 
 export function judgeCodeFile(path: string, texts: readonly string[], shell: ShellState, walker: Walker): void {
@@ -26,6 +28,9 @@ export function judgeCodeFile(path: string, texts: readonly string[], shell: She
       judge(plain(text))
       for (const [, , body] of plain(text).matchAll(/^\s*alias\s+[^=\s]+=(["'])(.*?)\1/gm)) judge(body ?? '')
     } else if (CRON_TABLE.test(path)) for (const job of cronJobs(plain(text), path.startsWith('/etc/'))) judge(job)
+    else if (GIT_CONFIG.test(path)) commandsOfGitConfig(plain(text)).forEach(judge)
+    // Every Python that finds it on its path begins with it.
+    else if (/\/(?:site|user)customize\.py$/.test(path)) walker.code(plain(text))
     else if (UNIT.test(path))
       for (const match of plain(text).matchAll(/^Exec(?:Start|StartPre|StartPost|Stop|Reload)?=[-@+!]*(.*)$/gm))
         judge(match[1] ?? '')

@@ -104,6 +104,7 @@ function walkFor(node: For | Select, shell: ShellState, stdin: Input, walker: Wa
     ? words.flatMap((word) => expandFields(word, shell, walker).flat())
     : shell.positionalWays?.flat()
   shell.set(node.name.value, fields && fields.length > 0 ? unique(fields) : fields ? NOTHING : ANYTHING)
+  if (shell.integers.has(node.name.value)) walker.calculated(fields ?? [], shell)
   if (node.type === 'Select') shell.set('REPLY', stdin ?? ANYTHING)
   const body = shell.fork()
   const out = rounds(node.body, body, stdin, walker)

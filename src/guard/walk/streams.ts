@@ -3,7 +3,7 @@ import type { Redirection } from 'unbash'
 import { judgeCodeFile } from './code-files.js'
 import { resolvePath } from '../words/paths.js'
 import type { ShellState } from '../words/state.js'
-import { type Alternatives, ANYTHING, concat, hasUnknown, NOTHING, unique } from '../words/text.js'
+import { type Alternatives, ANYTHING, concat, EMPTY, hasUnknown, NOTHING, unique } from '../words/text.js'
 import type { Input, Walker } from './walk.js'
 import { expandQuoted, expandSingle, expandText } from '../words/fold.js'
 
@@ -105,7 +105,8 @@ export class Streams {
       for (const path of paths) {
         const sink = this.sinks.get(path)
         if (sink && descriptor !== 1) this.sinks.set(`/dev/fd/${descriptor}`, sink)
-        this.walker.effect(append ? 'append' : 'overwrite', path, shell, [...argv.slice(0, 1), operator])
+        const empty = descriptor === 1 && out.every((text) => text.trim() === '') ? EMPTY : undefined
+        this.walker.effect(append ? 'append' : 'overwrite', path, shell, [...argv.slice(0, 1), operator], empty)
         if (descriptor === 1) this.write(path, out, append, shell)
       }
       if (descriptor === 1) out = NOTHING

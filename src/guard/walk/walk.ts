@@ -39,6 +39,9 @@ import { TreeBuilder } from './tree.js'
 /** Numbers, names and operators: nothing in it is run. */
 const PLAIN_EXPRESSION = /^[\w\s+*/%<>=!&|^~?:,().-]*$/
 
+/** Programs of the system are written in these; images take one away only to link another version in its place. */
+const INTERPRETER = /^(?:\/usr)?\/bin\/(?:python3|perl)$/
+
 /** What policy wants to see of every effective command and every effect. */
 export interface Observer {
   command(argv: readonly string[], shell: ShellState, walker: Walker): void
@@ -161,10 +164,16 @@ export class Walker implements Runner {
           mayExist: (one) => this.disk.mayExist(one),
           guessed: this.guesses,
         })
-        if (judged) this.report(judged.rule, [...argv.slice(0, 1).map(readable), readable(word)], judged.shown)
+        if (INTERPRETER.test(place) && /^(?:create|overwrite)$/.test(kind)) this.isThereAgain(place)
+        else if (judged) this.report(judged.rule, [...argv.slice(0, 1).map(readable), readable(word)], judged.shown)
         this.settings.observer.effect(effect, this, argv)
       }
     }
+  }
+
+  private isThereAgain(path: string): void {
+    const at = this.findings.findIndex(({ rule, words }) => rule === 'overwrite-critical' && words[1] === path)
+    if (at >= 0) this.findings.splice(at, 1)
   }
 
   /** A command is given the name of a file, or reads it. */

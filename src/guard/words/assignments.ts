@@ -19,10 +19,12 @@ export function assign(assignment: Assignment, into: ShellState, from: ShellStat
       ),
     )
     const before = assignment.append ? (into.get(name).items ?? []) : []
+    if (into.integers.has(name)) runner.calculated(items, from)
     into.set(name, [[...before, ...items][0] ?? ''], [...before, ...items])
     return
   }
   const values = expandText(value, from, runner)
+  if (into.integers.has(name)) runner.calculated(values, from)
   if (assignment.index) {
     into.setElement(name, assignment.index.value, values)
     return

@@ -14,6 +14,10 @@ export const GUARD_LIMITS = {
   maxAlternatives: 64,
   /** Curly braces in one unbroken run of characters: the parser's time grows with their square. */
   maxBracesPerWord: 400,
+  /** Of a file that a session's command wrote: a longer one is not kept in mind, nor read again. */
+  keptFileChars: 4_000,
+  /** A session that writes files all day keeps the last few in mind. */
+  keptFiles: 32,
 } as const
 
 export type LimitName = 'size' | 'depth' | 'steps' | 'syntax'

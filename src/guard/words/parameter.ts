@@ -129,15 +129,11 @@ function operate(
     split: true,
   })
   switch (operation.type) {
-    case 'Default':
-      return byDefault(
-        variable,
-        operation.operator,
-        folding.operand(operation.operand, quoted, shell, runner),
-        name,
-        quoted,
-        shell,
-      )
+    case 'Default': {
+      const operand = folding.operand(operation.operand, quoted, shell, runner)
+      if (operation.operator.endsWith('=') && shell.integers.has(name)) runner.calculated(operand, shell)
+      return byDefault(variable, operation.operator, operand, name, quoted, shell)
+    }
     case 'Remove': {
       const patterns = folding.single(operation.operand, shell, runner)
       const end = operation.operator.startsWith('#') ? 'start' : 'end'

@@ -115,6 +115,8 @@ const SYSTEM_DIRECTORIES = [
   '/usr/lib/openssh',
   '/usr/lib/sudo',
   '/usr/lib/security',
+  '/usr/lib/python3',
+  '/usr/lib/python3/dist-packages',
   '/usr/share/zoneinfo',
   '/usr/share/ca-certificates',
   '/var/lib',
@@ -251,7 +253,7 @@ const CRITICAL_FILES = [
 
 /** Programs that must stay for anybody to repair anything; in /bin, /sbin and their twins below /usr. */
 const ESSENTIAL_PROGRAMS = new Set(
-  'bash sh dash zsh busybox toybox ls cp mv rm cat ln mkdir chmod chown mount umount sudo su login passwd init systemd systemctl systemd-udevd udevadm env id sed grep ps kill tar gzip dpkg apt apt-get rpm dnf yum pacman apk agetty getty sshd ssh ldconfig ip modprobe insmod fsck mkfs fdisk dd shutdown reboot halt poweroff journalctl find date stty useradd usermod visudo pkexec doas sulogin switch_root grub-install update-initramfs'.split(
+  'python3 perl bash sh dash zsh busybox toybox ls cp mv rm cat ln mkdir chmod chown mount umount sudo su login passwd init systemd systemctl systemd-udevd udevadm env id sed grep ps kill tar gzip dpkg apt apt-get rpm dnf yum pacman apk agetty getty sshd ssh ldconfig ip modprobe insmod fsck mkfs fdisk dd shutdown reboot halt poweroff journalctl find date stty useradd usermod visudo pkexec doas sulogin switch_root grub-install update-initramfs'.split(
     ' ',
   ),
 )

@@ -5,6 +5,7 @@
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
 import type { ShellHoldings } from '../../contract/verdict.js'
 import { Layers } from './layers.js'
+import { GUARD_LIMITS } from './limits.js'
 import { type Alternatives, fewest, isConstant, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
 
 export interface Variable {
@@ -38,9 +39,11 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 /** Of files that were written: a secret, or a word that may do harm. */
 const MATTERS =
-  /\{\{(?:secret|decrypt):|\b(?:rm|dd|mkfs|shred|wipefs|blkdiscard|rmtree|rmSync|rm_rf|truncate|find|chmod|chown|kill|shutdown|reboot|poweroff|halt|system|exec\w*)\b|\|.*&/
-const LONGEST_FILE = 4_000
-const MOST_FILES = 16
+  /\{\{(?:secret|decrypt):|\b(?:rm|dd|mkfs|shred|wipefs|blkdiscard|rmtree|rmSync|rm_rf|unlink\w*|truncate|find|chmod|chown|kill|shutdown|reboot|poweroff|halt|system|exec\w*)\b|\|.*&/
+/** Of short ones also a name at the root, or text that hides another one: it may become a word of a command. */
+const MAY_BECOME_A_WORD =
+  /(?:^|[\s="'])(?:[/~][\w.-]*\/?|\$HOME|-\w*[rR]\w*)(?=["'\s*]|$)|^(?:[A-Za-z0-9+/]{8,}\n?)+={0,2}\s*$/
+const SHORT = 200
 
 export class ShellState {
   variables = new Layers<Variable>()
@@ -243,11 +246,12 @@ export class ShellState {
   }
 
   /** Begins with what the session's shell holds. */
-  hold({ positional, arrays, references, directories, hashed, files }: ShellHoldings): void {
+  hold({ positional, arrays, references, integers, directories, hashed, files }: ShellHoldings): void {
     if (positional) this.parameters = [positional]
     for (const [name, items] of Object.entries(arrays ?? {}))
       this.variables.set(name, { values: [items[0] ?? ''], items })
     if (references) this.references = new Map(Object.entries(references))
+    if (integers) this.integers = new Set(integers)
     if (directories) this.directoryStack = directories.map((directory) => [directory])
     for (const [name, path] of Object.entries(hashed ?? {})) this.aliases.set(name, path)
     for (const [path, text] of Object.entries(files ?? {})) this.files.set(path, [text])
@@ -263,18 +267,22 @@ export class ShellState {
     if (this.positional && this.positional !== before.positional && this.positional.every(isConstant))
       now.positional = this.positional
     if (this.references.size > 0) now.references = Object.fromEntries(this.references)
+    if (this.integers.size > 0) now.integers = [...this.integers]
     if (this.directoryStack.length > 0) now.directories = this.directoryStack.map(([directory]) => directory ?? UNKNOWN)
     const files = this.filesThatMatter(before.files ?? {})
-    if (files.length > 0) now.files = Object.fromEntries(files.slice(-MOST_FILES))
+    if (files.length > 0) now.files = Object.fromEntries(files.slice(-GUARD_LIMITS.keptFiles))
     return Object.keys(now).length > 0 ? now : undefined
   }
 
   /** What it would be a mistake to run later, and files that held such text and hold another one now. */
   private filesThatMatter(before: Readonly<Record<string, string>>): (readonly [string, string])[] {
     return [...this.files].flatMap(([path, [text = '']]) =>
-      path.startsWith('/dev/fd/') || text.length > LONGEST_FILE || text === before[path]
+      // What `exec 7<` opened lasts; the descriptors of substitutions do not.
+      (path.startsWith('/dev/fd/') && !/\/[3-9]$/.test(path)) ||
+      text.length > GUARD_LIMITS.keptFileChars ||
+      text === before[path]
         ? []
-        : MATTERS.test(text) || before[path] !== undefined
+        : MATTERS.test(text) || (text.length <= SHORT && MAY_BECOME_A_WORD.test(text)) || before[path] !== undefined
           ? [[path, text] as const]
           : [],
     )

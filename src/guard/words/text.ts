@@ -27,6 +27,9 @@ export const SELECTED = '\uFDD8'
 /** Nothing, when the command that was to print a directory failed (`$(cd x && pwd)`). */
 export const FAILED = '\uFDD9'
 
+/** As the mode of a write: the file is empty afterwards, or filled with nothing that was in it. */
+export const EMPTY = 'empty'
+
 const MARKS = /[\uFDD0-\uFDDF]/g
 const WILD = /[\uFDD1-\uFDD4]/
 

@@ -12,11 +12,11 @@ import { decodedStrings, foldedCode, type Outside, strings } from './text.js'
 
 /** Calls that hand text to a shell or start a program. */
 const STARTS =
-  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|command|callCommand|readProcess|run-program|shell|shellout|Process)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||\bsystem\b/
+  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|command|callCommand|readProcess|run-program|shell|shellout|Process)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||open\b[^\n;]*\|\s*["']|\bsystem\b/
 
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE =
-  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir_all|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*/g
+  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir(?:_all)?|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*/g
 const REMOVES_FILE =
   /\b(?:os\.(?:remove|unlink|truncate)|delete-file|unlink(?:Sync)?|file\.remove|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
 const WRITES =
@@ -45,6 +45,9 @@ export function judgeCode(code: string, language: string, call: Call): void {
   if (starts) startedCommands(source, there)
   if (/\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*["'`]/.test(source)) {
     for (const match of source.matchAll(EVALUATED)) call.walker.code(match[2] ?? '')
+    // The last of its strings is the body.
+    for (const [whole] of source.matchAll(/\bFunction\s*\([^)]*/g))
+      for (const { text } of strings(`${whole})`)) call.walker.code(text)
     for (const { text } of strings(source))
       if (/[(]/.test(text) && text.length < source.length - 4)
         call.walker.budget.deeper(() => judgeCode(text, language, call))
@@ -151,7 +154,10 @@ function runGroup(group: readonly string[], call: Call): void {
 }
 
 function fileCalls(source: string, call: Call): void {
-  const path = (from: number): string | undefined => argument(source, from)
+  const literals = strings(source)
+  const path = (from: number): string | undefined =>
+    // The word is inside a string, and what follows its closing quote is not an argument.
+    literals.some(({ start, end }) => start < from && from === end - 1) ? undefined : argument(source, from)
   const effect = (kind: Parameters<typeof call.walker.effect>[0], word: string | undefined, mode?: string): void => {
     if (word === undefined || word === '') return
     // R, Lisp and vim know the tilde; where it is only a name, nothing is lost by asking.
@@ -159,14 +165,10 @@ function fileCalls(source: string, call: Call): void {
     call.walker.effect(kind, path, call.shell, call.argv, mode)
   }
   // A loop over a list of names: the names are the arguments.
-  if (
-    /\b(?:for|map|each|forEach)\b/.test(source) &&
-    /\b(?:remove|unlink\w*|rmtree|rmSync|rm_rf|rmdirSync|unlinkSync)\s*\(?\s*[A-Za-z_$][\w$]*\s*[,)]/.test(source)
-  ) {
-    for (const { text } of strings(source)) if (/^[/~]/.test(text)) effect('delete-tree', activate(text))
-  }
+  if (removesItsNames(source))
+    for (const { text } of literals) if (/^[/~]/.test(text)) effect('delete-tree', activate(text))
   for (const path of enumerated(source)) effect('delete-tree', path)
-  for (const match of source.matchAll(/\bunlink\s*\(?\s*(?:glob\s*\(?\s*["']([^"']+)["']|<([^>]+)>)/g))
+  for (const match of source.matchAll(/\bunlink\s*\(?\s*(?:glob\s*\(?\s*(?:["']|qq?\W)([^"')}\]]+)|<([^>]+)>)/g))
     effect('delete', activate(match[1] ?? match[2] ?? ''))
   for (const match of source.matchAll(REMOVES_TREE)) effect('delete-tree', path(match.index + match[0].length))
   for (const match of source.matchAll(COPIES)) effect('overwrite', path(match.index + match[0].length))
@@ -235,6 +237,20 @@ function enumerated(source: string): string[] {
     ...paths(flat).map((path) => `${path}/${STAR}`),
     ...paths(globbed).map(activate),
   ]
+}
+
+/** `for (const p of [...]) rmSync(p)`: what is removed is what the loop goes through. */
+function removesItsNames(source: string): boolean {
+  if (!/\b(?:for(?:each)?|map|each|forEach)\b/.test(source)) return false
+  const removed = source.matchAll(
+    /\b(?:remove|unlink\w*|rmtree|rmSync|rm_rf|rmdirSync|unlinkSync)\s*\(?\s*([A-Za-z_$][\w$]*)\s*[,)]/g,
+  )
+  for (const [, name = ''] of removed) {
+    const escaped = name.replaceAll('$', '\\$')
+    const loops = `\\bfor(?:each)?\\b[^\\n;{]*(?<![\\w$])${escaped}(?!\\w)|(?<![\\w$])${escaped}\\s*\\)?\\s*=>|\\|\\s*${escaped}\\s*\\||function\\s*\\w*\\(\\s*${escaped}(?!\\w)|lambda\\s+${escaped}(?!\\w)`
+    if (new RegExp(loops).test(source)) return true
+  }
+  return false
 }
 
 /** The first argument of a call when it is a string (perhaps wrapped once, as in `Path("/")`). */

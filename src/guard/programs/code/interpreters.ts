@@ -112,6 +112,8 @@ export const interpret: Program = (call, name) => {
       ? /^\s*(["'`])([^"'`\\]*)\1\s*$/.exec(plain(codes[0] ?? ''))?.[2]
       : undefined
   if (value !== undefined) return [`${value}\n`]
+  if (codes.length > 0 && language === 'perl' && args.some((arg) => /^-[a-zA-Z0-9]*p[a-zA-Z0-9]*$/.test(arg)))
+    return sedOutput(codes.map(plain), call, given.operands)
   if (codes.length > 0) return printedBy(codes.map(plain).join('\n'))
   const [file] =
     language === 'deno' && given.operands[0] === 'run'
@@ -119,6 +121,9 @@ export const interpret: Program = (call, name) => {
       : given.operands
   const module = language === 'python' ? given.get('m') : undefined
   if (module !== undefined) {
+    if (module === 'timeit')
+      for (const code of options(given.operands, { short: 'snru' }).operands.concat(given.all('s')))
+        runText(code, language, call)
     const path = plain(module).replaceAll('.', '/')
     for (const name of [`${path}.py`, `${path}/__main__.py`])
       for (const text of call.walker.streams.contents(name, call.shell))

@@ -52,7 +52,7 @@ function withOutside(code: string, { home, args, stdin, variable }: Outside): st
   const given = args
     .slice(Math.max(args.indexOf(code), args.indexOf('-')) + 1)
     .map((word) => JSON.stringify(plain(word)))
-  return code
+  return interpolated(code, given, variable)
     .replace(HOME_CALLS, () => `"${home}"`)
     .replace(HOME_PATHS, (_, one?: string, two?: string) => `"${home}${one ?? two ?? ''}"`)
     .replace(/\bos\.(?:path\.)?sep\b|\bpath\.sep\b|\bFile::SEPARATOR\b/g, '"/"')
@@ -72,7 +72,7 @@ function withOutside(code: string, { home, args, stdin, variable }: Outside): st
       given.length > 0 ? given.join(', ') : whole,
     )
     .replace(
-      /\bos\.environ(?:\.get\(|\[)\s*["'](\w+)["']\s*[)\]]|\bos\.getenv\(\s*["'](\w+)["']\s*\)|\bprocess\.env\.(\w+)|\bENV(?:IRON)?\[\s*["'](\w+)["']\s*\]|\$ENV\{["']?(\w+)["']?\}|\bgetenv\(\s*["'](\w+)["']\s*\)/g,
+      /\bos\.environ(?:\.get\(|\[)\s*["'](\w+)["']\s*[)\]]|\bos\.getenv\(\s*["'](\w+)["']\s*\)|\bprocess\.env(?:\.(?=\w)|\[\s*["'](?=\w+["']\s*\]))(\w+)(?:["']\s*\])?|\bENV(?:IRON)?\[\s*["'](\w+)["']\s*\]|\$ENV\{["']?(\w+)["']?\}|\bgetenv\(\s*["'](\w+)["']\s*\)/g,
       (whole: string, ...names: (string | undefined)[]) => {
         const value = variable(names.slice(0, 6).find((name) => name !== undefined) ?? '')
         return value === undefined ? whole : JSON.stringify(value)
@@ -82,6 +82,17 @@ function withOutside(code: string, { home, args, stdin, variable }: Outside): st
       /\bsys\.stdin\.read(?:line)?\(\)|\binput\(\)|<STDIN>|\bSTDIN\.read\b|\$stdin\.read\b|\breadFileSync\(\s*0\b[^)]*\)|\bgets\b(?!\s*\()/g,
       (whole) => (stdin === undefined ? whole : JSON.stringify(stdin.trim())),
     )
+}
+
+/** `"$ARGV[0] |"` and `"$ENV{X}"` of Perl: the value becomes a part of the string around it. */
+function interpolated(code: string, given: readonly string[], variable: Outside['variable']): string {
+  if (!/\$(?:ARGV\[|ENV\{)/.test(code)) return code
+  return code.replace(/"(?:[^"\\\n]|\\.)*"|`[^`\n]*`/g, (text) =>
+    text.replace(/\$ARGV\[(\d)\]|\$ENV\{(\w+)\}/g, (whole, at?: string, name?: string) => {
+      const value = at === undefined ? variable(name ?? '') : given[Number(at)]?.slice(1, -1)
+      return value?.replace(/(?<!\\)"/g, '\\"') ?? whole
+    }),
+  )
 }
 
 /** `from shutil import rmtree as r`, `{ rmSync: r }`: the name stands for the call again. */

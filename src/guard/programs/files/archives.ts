@@ -43,6 +43,9 @@ export const tar: Program = (call) => {
   if (given.has('c', 'create'))
     for (const file of given.all('f', 'file'))
       if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
+  if (given.has('x', 'extract', 'get'))
+    for (const directory of given.all('C', 'directory').length > 0 ? given.all('C', 'directory') : ['.'])
+      call.walker.effect('create', `${directory}/…`, call.shell, call.argv)
   if (given.has('remove-files'))
     for (const word of given.operands)
       for (const from of given.all('C', 'directory').length > 0 ? given.all('C', 'directory') : ['.'])
@@ -51,6 +54,17 @@ export const tar: Program = (call) => {
     for (const word of given.all('C', 'directory')) call.walker.effect('delete-tree', word, call.shell, call.argv)
   return undefined
 }
+
+/** `unzip x.zip -d DIRECTORY`, `cpio -i -D DIRECTORY`: what is unpacked comes there. */
+export const unpacks =
+  (short: string, long: string[], reads: readonly string[]): Program =>
+  (call) => {
+    const given = options(call.argv.slice(1), { short, long })
+    if (reads.length > 0 && !given.has(...reads)) return undefined
+    const directory = given.get('d', 'D', 'directory') ?? '.'
+    call.walker.effect('create', `${directory}/…`, call.shell, call.argv)
+    return undefined
+  }
 
 /** `rar m ARCHIVE FILES`: into the archive, and from the disk. */
 export const rar: Program = (call) => {

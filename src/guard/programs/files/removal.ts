@@ -1,5 +1,5 @@
 /** Tools that take files away: rm and everything that removes, empties or shreds what it names. */
-import { activate, ANYTHING, NOTHING, plain, UNKNOWN } from '../../words/text.js'
+import { activate, ANYTHING, EMPTY, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { onlyTalks, options, type Program } from '../row/call.js'
 
 export const rm: Program = (call) => {
@@ -31,7 +31,13 @@ export const removeFiles: Program = (call) => {
 export const shred: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'nsT', long: ['iterations', 'size', 'random-source'] })
   for (const word of given.operands)
-    call.walker.effect(given.has('r', 'R', 'recursive') ? 'delete-tree' : 'overwrite', word, call.shell, call.argv)
+    call.walker.effect(
+      given.has('r', 'R', 'recursive') ? 'delete-tree' : 'overwrite',
+      word,
+      call.shell,
+      call.argv,
+      EMPTY,
+    )
   return NOTHING
 }
 
@@ -74,7 +80,14 @@ export const cmake: Program = (call) => {
 
 export const truncate: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'sr', long: ['size', 'reference'] })
-  const grows = (given.get('s', 'size') ?? '').startsWith('+')
-  for (const word of given.operands) call.walker.effect(grows ? 'append' : 'overwrite', word, call.shell, call.argv)
+  const size = given.get('s', 'size') ?? ''
+  for (const word of given.operands)
+    call.walker.effect(
+      size.startsWith('+') ? 'append' : 'overwrite',
+      word,
+      call.shell,
+      call.argv,
+      /^0+\D*$/.test(size) ? EMPTY : undefined,
+    )
   return NOTHING
 }

@@ -2,7 +2,7 @@
  * Tools that put files elsewhere: what they overwrite, what they take away, and which name means which file afterwards.
  */
 import { resolvePath } from '../../words/paths.js'
-import { ANYTHING, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
+import { ANYTHING, EMPTY, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { basename, type Call, options, type Program } from '../row/call.js'
 
 const TRANSFER = { short: 'tSZ', long: ['target-directory', 'suffix'] }
@@ -30,8 +30,9 @@ export const cp: Program = (call) => {
   if (target === undefined) return NOTHING
   // A list of found files behind the source: the last of them is no directory, and cp says so.
   if (/[\uFDD5\uFDD8]/.test(target) && !sources.every((source) => source.startsWith('/dev/'))) return NOTHING
+  const empty = sources.every((source) => source === '/dev/null') ? EMPTY : undefined
   for (const landing of landings(sources, target, intoDirectory))
-    call.walker.effect('overwrite', landing, call.shell, call.argv)
+    call.walker.effect('overwrite', landing, call.shell, call.argv, empty)
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
   return NOTHING
 }
@@ -57,7 +58,7 @@ export const ln: Program = (call) => {
   const forced = given.has('f', 'force')
   // With -n or -T the name itself becomes the link, also where a directory is.
   if (forced && given.has('n', 'T', 'no-dereference', 'no-target-directory') && !intoDirectory)
-    call.walker.effect('move', target, call.shell, call.argv)
+    if (!call.walker.guesses) call.walker.effect('move', target, call.shell, call.argv)
   for (const landing of landings(sources, target, intoDirectory)) {
     // `/bin/sh -> dash` is how systems choose their programs.
     const program = /^(?:\/usr)?\/s?bin\//.test(landing) && sources.every((source) => PROGRAM_HOME.test(source))
@@ -100,6 +101,8 @@ function landingName(name: string): string {
   return isConstant(name) ? name : UNKNOWN
 }
 
+const PROGRAM = /^(?:\/usr)?\/s?bin\/[\w.-]+$/
+
 /** A copy of a program, a script or a link keeps its meaning under the new name. */
 function carry(call: Call, source: string, targets: readonly string[]): void {
   const from = call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? ''
@@ -108,8 +111,10 @@ function carry(call: Call, source: string, targets: readonly string[]): void {
     if (path === '' || !isConstant(path)) continue
     const text = from === '/dev/stdin' ? (call.stdin ?? undefined) : call.shell.files.get(from)
     if (text) call.shell.files.set(path, text)
-    if (from !== '/dev/stdin')
-      call.walker.namesakes.stands(path, from, basename(call.argv[0] ?? '') === 'ln' ? 'link' : 'copy')
+    // Also the commands after this one know what the copy is.
+    if (PROGRAM.test(from)) call.shell.files.set(path, [`exec ${from} "$@"\n`])
+    const link = basename(call.argv[0] ?? '') === 'ln'
+    if (link || from !== '/dev/stdin') call.walker.namesakes.stands(path, from, link ? 'link' : 'copy')
   }
 }
 

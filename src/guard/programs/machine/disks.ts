@@ -156,7 +156,6 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   nandwrite: always,
   mtd: always,
   ubiformat: always,
-  raw: always,
   partprobe: () => undefined,
   tune2fs: withFlag(/^-U|^-O/),
   resize2fs: () => undefined,

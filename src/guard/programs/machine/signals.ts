@@ -16,7 +16,9 @@ const kill: Program = (call) => {
   const { own } = call.walker.settings
   // Process 1 of a container is its program, and its signals end there.
   if (call.walker.namesakes.isContained) return undefined
-  if (call.argv.slice(1).some((word) => hasWildcard(word))) call.walker.report('kill-everything', ['kill', ...words])
+  // A pattern that numbers match; `[pid]` is what a page calls them.
+  if (call.argv.slice(1).some((word) => hasWildcard(word) && /[\d\uFDD1\uFDD2]/.test(word)))
+    call.walker.report('kill-everything', ['kill', ...words])
   for (const target of targets) {
     if (target === '-1') call.walker.report('kill-everything', ['kill', ...words])
     else if (

@@ -15,7 +15,11 @@ const COMMAND_VARIABLES = new Set(
 )
 
 /** A value that will be run as a command is judged where it is assigned. */
-export function judgeVariable(name: string, values: Alternatives, call: Pick<Call, 'walker' | 'shell'>): void {
+export function judgeVariable(
+  name: string,
+  values: Alternatives,
+  call: Pick<Call, 'walker' | 'shell'> & Partial<Pick<Call, 'stdin'>>,
+): void {
   if (COMMAND_VARIABLES.has(name))
     for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
   if (/^npm_config_script_shell$/i.test(name))
@@ -23,7 +27,8 @@ export function judgeVariable(name: string, values: Alternatives, call: Pick<Cal
   if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
   if (name === 'BASH_ENV' || name === 'ENV') {
     for (const value of values) {
-      for (const text of call.walker.streams.contents(value, call.shell))
+      const own = /^\/dev\/(?:stdin|fd\/0)$/.test(value) ? call.stdin : undefined
+      for (const text of own ?? call.walker.streams.contents(value, call.shell))
         if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
       if (value.includes('$(') || value.includes('`')) call.walker.prompt(plain(value), call.shell)
     }
@@ -113,8 +118,10 @@ const read: Program = (call) => {
       .slice(0, 64),
   )
   const fields = lines.map((line) => readFields(line, ifs))
-  if (array) shell.set(array, [fields[0]?.[0] ?? ''], fields[0] ?? [])
-  else if (names.length === 0) shell.set('REPLY', lines)
+  if (array) {
+    shell.set(array, [fields[0]?.[0] ?? ''], fields[0] ?? [])
+    if (shell.integers.has(array)) call.walker.calculated(fields[0] ?? [], shell)
+  } else if (names.length === 0) shell.set('REPLY', lines)
   else {
     for (const [i, name] of names.entries()) {
       const value = (line: string, found: readonly string[]): string => {
@@ -140,6 +147,7 @@ const mapfile: Program = (call) => {
     .split(delimiter === undefined ? '\n' : plain(delimiter).charAt(0) || '\0')
     .slice(0, 1_000)
   shell.set(name, [items[0] ?? ''], items)
+  if (shell.integers.has(name)) walker.calculated(items, shell)
   return NOTHING
 }
 
@@ -306,10 +314,22 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
 }
 
 /** The body of a function given as text, in any of the forms a session may report it. */
-export function functionFromText(
-  name: string,
-  text: string,
-): { body: import('unbash').Function['body']; source: string } | undefined {
+type TextFunction = { body: import('unbash').Function['body']; source: string } | undefined
+
+const MOST_KEPT = 200
+/** A session's functions come with every command; nothing changes the tree of one. */
+const kept = new Map<string, TextFunction>()
+
+export function functionFromText(name: string, text: string): TextFunction {
+  const key = `${name}\0${text}`
+  if (kept.has(key)) return kept.get(key)
+  const found = readFunction(name, text)
+  if (kept.size >= MOST_KEPT) kept.clear()
+  kept.set(key, found)
+  return found
+}
+
+function readFunction(name: string, text: string): TextFunction {
   for (const source of [text, `${name}() ${text}`, `${name}() { ${text}\n}`]) {
     try {
       const first = parseScript(source).commands[0]?.command

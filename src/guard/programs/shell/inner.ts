@@ -1,4 +1,5 @@
 /** Inner shells: `bash -c TEXT args`, `bash FILE`, `... | sh`, `sh <<EOF`, also for zsh, dash, ksh and fish. */
+import { resolvePath } from '../../words/paths.js'
 import { plain, UNKNOWN, unique } from '../../words/text.js'
 import type { ShellState } from '../../words/state.js'
 import { parseScript } from '../../words/syntax.js'
@@ -55,7 +56,9 @@ const shell: Program = (call, name) => {
   }
   const [file, ...rest] = given.flags.includes('s') ? [undefined, ...given.operands] : given.operands
   if (readsOnly) return undefined
-  if (file !== undefined && file !== '-' && !/^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file))
+  const path = file === undefined ? '' : resolvePath(file, call.shell.cwd[0] ?? '/')
+  const real = call.walker.namesakes.meaning(path) ?? path
+  if (file !== undefined && file !== '-' && !/^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(real))
     return runFile(
       call,
       file,

@@ -69,7 +69,10 @@ export const docker: Program = (call, name) => {
     const mounts = plain(words[at] ?? '') === 'exec' ? undefined : mountsOf(given, call)
     const input = given.has('i', 'interactive') ? call.stdin : null
     const own = !['pid', 'pid=host'].some((flag) => given.get(flag) === 'host')
-    const run = (): unknown => call.walker.argv(command, call.shell.fork(), input)
+    const inner = call.shell.fork()
+    const directory = given.get('w', 'workdir')
+    if (directory !== undefined) inner.cwd = [resolvePath(directory, '/')]
+    const run = (): unknown => call.walker.argv(command, inner, input)
     call.walker.namesakes.inside(mounts, () => (own ? call.walker.namesakes.within(run) : run()))
   }
   return undefined
@@ -98,8 +101,13 @@ function mountsOf(given: ReturnType<typeof options>, call: Call): ReadonlyMap<st
  */
 export const remoteExec: Program = (call) => {
   const at = call.argv.indexOf('--')
-  if (at > 0 && call.argv.slice(1, at).some((word) => /^(exec|run|ssh|debug|rsh|shell)$/.test(word)))
-    call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin)
+  const verb = at > 0 ? call.argv.slice(1, at).find((word) => /^(exec|run|ssh|debug|rsh|shell)$/.test(word)) : undefined
+  const run = (): unknown => call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin)
+  const { namesakes } = call.walker
+  if (verb === 'exec' || verb === 'rsh') namesakes.within(run)
+  // What debugs a node has the node's root at /host.
+  else if (verb === 'debug') namesakes.inside(new Map([['/host', '/']]), run)
+  else if (verb !== undefined) run()
   const command = options(call.argv.slice(1), { short: 'C', long: ['command'] }).all('command', 'C')
   for (const line of command) call.walker.tryScript(plain(line), call.shell)
   return undefined

@@ -38,8 +38,12 @@ export const env: Program = (call) => {
 export function takeAssignments(words: readonly string[], call: Call, inner: Call['shell']): string[] {
   let i = 0
   for (; i < words.length; i++) {
+    // A function for the shells below.
+    const body = /^BASH_FUNC_[^=]+=\s*\(\)\s*(.*)$/s.exec(words[i] ?? '')?.[1]
+    if (body !== undefined) call.walker.tryScript(plain(body), inner)
     const text = /^([A-Za-z_]\w*)=(.*)$/s.exec(words[i] ?? '')
-    if (!text) break
+    if (!text && body === undefined) break
+    if (!text) continue
     inner.set(text[1] ?? '', [plain(text[2] ?? '')])
     judgeVariable(text[1] ?? '', [plain(text[2] ?? '')], call)
   }

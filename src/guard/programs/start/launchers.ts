@@ -38,6 +38,7 @@ export const byOption: Program = (call, name) => {
   if (name === 'script' || name === 'expect' || name === 'nix-shell' || rest.length === 0)
     return shellIfEmpty(call, 'su')
   if (rest[0] === '-c') return call.walker.script(plain(rest[1] ?? ''), call.shell.fork(), call.stdin)
+  if (name === 'sg') return call.walker.script(rest.map(plain).join(' '), call.shell.fork(), call.stdin)
   if (name === 'su') return call.walker.argv(['sh', ...rest], call.shell.fork(), call.stdin)
   return call.walker.argv(rest, call.shell.fork(), call.stdin)
 }
