@@ -196,6 +196,7 @@ static void start(char *payload, size_t length) {
   int fork_error = 0;
   if (spared) {
     pid = room->spare.pid;
+    kill(-pid, SIGCONT);   /* a spare that was stopped while it waited goes on with its command */
     control[1] = room->spare.control;
     gate[1] = room->spare.gate;
     close(room->spare.requests);
@@ -222,6 +223,9 @@ static void start(char *payload, size_t length) {
       kill(pid, SIGKILL);
       close(gate[1]);
       close(control[1]);
+      /* Told first: the engine that gives its order again must not give it to the same room. */
+      say(1, 'd', "room=%d", room->id);
+      close_room(room->id);
       say(1, 'f', "id=%ld\nerrno=%d\nwhat=sandbox: %s", request.id, ESRCH, closed);
       free_request(&request);
       return;

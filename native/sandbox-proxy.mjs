@@ -118,13 +118,16 @@ function serverName(bytes) {
     at += 2 + hello.readUInt16BE(at)
     at += 1 + hello[at]
     const end = at + 2 + hello.readUInt16BE(at)
+    const names = []
     for (at += 2; at + 4 <= end; at += 4 + hello.readUInt16BE(at + 2))
-      if (hello.readUInt16BE(at) === 0)
-        return hello.toString('latin1', at + 9, at + 9 + hello.readUInt16BE(at + 7)).toLowerCase()
+      if (hello.readUInt16BE(at) === 0) names.push(hello.subarray(at + 4, at + 4 + hello.readUInt16BE(at + 2)))
+    // One name of a host and nothing else: which of several a server takes is its own affair.
+    const [name] = names
+    if (names.length !== 1 || name[2] !== 0 || name.readUInt16BE(3) !== name.length - 5) return null
+    return name.toString('latin1', 5).toLowerCase()
   } catch {
     return null
   }
-  return null
 }
 
 /** What goes through a tunnel is TLS for the name that was asked for, or HTTP for it; nothing else passes. */

@@ -61,6 +61,8 @@ export interface RoomPolicy {
 /** A setting that cannot be meant: said before anything is built. */
 export class PolicyMistake extends Error {}
 
+/** Private in every room. */
+const TEMPORARY = ['/tmp', '/var/tmp']
 const NEVER_WRITABLE = ['/', '/proc', '/sys', '/dev', '/run']
 const SAME_DEPTH: readonly ItemKind[] = ['view', 'blank', 'show', 'hide', 'write', 'try', 'between', 'protect']
 
@@ -92,7 +94,8 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
   const isLive = [...writable, ...shown].some((one) => isInside(places.home, one))
   const isView = profile !== 'strict' && hasHome && !isHidden && !isLive
   // In a view a name is blank for good. A directory that something else is mounted in must stay a directory.
-  const mounted = [...writable, ...caches, ...shown, places.stateDir]
+  const needed = neededPaths(profile, places, [...TEMPORARY, ...hidden], roots)
+  const mounted = [...writable, ...caches, ...shown, ...needed, places.stateDir]
   const blank = hidden.filter(
     (path) => isView && isBelow(path, places.home) && !mounted.some((one) => isInside(one, path)),
   )
@@ -106,9 +109,9 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
       if (isProject && !hidden.includes(path)) items.push({ kind: 'show', path })
     }
   }
-  if (profile === 'strict')
-    for (const path of unique([...SYSTEM_SHOWN.filter((path) => machine.kind(path) === 'directory'), ...places.needed]))
-      if (machine.kind(path) !== null) items.push({ kind: 'show', path: real(path) })
+  const system = profile === 'strict' ? SYSTEM_SHOWN.filter((path) => machine.kind(path) === 'directory') : []
+  for (const path of unique([...system, ...needed]))
+    if (machine.kind(path) !== null) items.push({ kind: 'show', path: real(path) })
   for (const path of shown) if (machine.kind(path) !== null) items.push({ kind: 'show', path })
   // Below a directory that is live a name cannot be blank: it is covered where it stands.
   const live = [...items.filter(({ kind }) => kind === 'show').map(({ path }) => path), ...writable, ...caches]
@@ -134,6 +137,18 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
     protection: options.try ? { ...protection, present: [], absent: [] } : protection,
     tried: options.try ? { roots: tried, protect: [...protection.present, ...protection.absent] } : null,
   }
+}
+
+/** Directories that the engine needs and that would not be seen: in a strict room all of them, in others those below something hidden. */
+function neededPaths(
+  profile: SandboxOptions['profile'],
+  { needed }: Places,
+  hidden: readonly string[],
+  roots: readonly string[],
+): readonly string[] {
+  if (profile === 'strict') return needed
+  const isLost = (path: string): boolean => hidden.some((one) => isBelow(path, one))
+  return needed.filter((path) => isLost(path) && !roots.some((root) => isInside(path, root)))
 }
 
 /** Every hidden path, with the targets of those that are links. */

@@ -52,6 +52,21 @@ describe('the policy of a room', () => {
     expect(of('between', list)).toEqual(['/home/u/app/.git'])
   })
 
+  test('what the engine needs is seen where its place is hidden, and stays writable where it lies in a root', () => {
+    const needed = ['/usr/bin', '/tmp/c/native', '/var/tmp/c', '/run/c']
+    const list = items({}, { needed }, ['/tmp/c/native/x', '/var/tmp/c/', '/run/c/'])
+    expect(of('show', list).filter((path) => !path.startsWith('/home'))).toEqual([
+      '/run/c',
+      '/tmp/c/native',
+      '/var/tmp/c',
+    ])
+    expect(of('show', items({}, { needed: ['/home/u/app/n'] }, ['/home/u/app/n/'])).at(-1)).toBe('/home/u/lib')
+    // A directory that is private as a whole is never given away for one file in it.
+    expect(of('show', items({}, { needed: ['/tmp'] }, ['/tmp/x']))).not.toContain('/tmp')
+    const hidden = items({ hide: ['/opt'] }, { needed: ['/opt/c/native'] }, ['/opt/c/native/'])
+    expect(of('show', hidden)).toContain('/opt/c/native')
+  })
+
   test('a home that is hidden shows none of its projects but the root', () => {
     const list = items({ hide: ['/home/u'] })
     expect(of('view', list)).toEqual([])

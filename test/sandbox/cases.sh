@@ -137,7 +137,7 @@ attempt() { echo "timeout 3 bash -c 'exec 5<>/dev/tcp/$ADDRESS/$PORT && cat <&5'
 connect() { TARGET=$1; attempt() { echo "python3 -c \"import socket; s=socket.socket(1); s.connect($TARGET); print(s.recv(99).decode())\""; }; }
 prepare() { python_needed; server unix "@esc-$$"; }; connect "'\\\\0esc-$$'";               try N05 chhhh "abstract socket of the machine"
 prepare() { python_needed; server unix "$ESC_HOME/.ssh/agent.sock"; }; connect "'$ESC_HOME/.ssh/agent.sock'";  try N06 chhhc "socket in a hidden directory, like an ssh agent's (Landlock does not see connect)"
-prepare() { python_needed; server unix "$ESC_HOME/docker.sock"; }; connect "'$ESC_HOME/docker.sock'";  try N07 c??hc "socket in plain sight, like docker's (hidden if it was there when the room was built)"
+prepare() { python_needed; server unix "$ESC_HOME/docker.sock"; }; connect "'$ESC_HOME/docker.sock'";  try N07 chhhc "socket in plain sight, like docker's"
 prepare() { python_needed; }
 detect() { said "$CANARY"; }
 attempt() { echo "python3 -c \"import socket; socket.socket(40,1); print('$CANARY')\""; };  try N08 ?hhhh "vsock (no network namespace holds it)"
@@ -147,13 +147,14 @@ attempt() { echo "ip link add esc0 type dummy 2>/dev/null"; }; detect() { ip lin
 prepare() { python_needed; PORT=$((30000 + RANDOM % 9000)); rm -f "$ESC_TMP/reached"; background bash -c "for i in 1 2 3 4 5 6; do sleep 0.4; (exec 5<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null && touch $ESC_TMP/reached; done"; }
 attempt() { echo "timeout 3 python3 -c \"import socket; s=socket.socket(); s.bind(('0.0.0.0',$PORT)); s.listen(); s.settimeout(3); s.accept()\""; }; detect() { [[ -e $ESC_TMP/reached ]]; }
 
-# ---- B: using it up (needs limits: sandbox.limits) ----
-none
-attempt() { echo "for i in \$(seq 300); do sleep 3 & done 2>/dev/null; jobs -p | wc -l; [ \$(jobs -pr | wc -l) -ge 300 ] && echo $CANARY; kill \$(jobs -p)"; }; detect() { said "$CANARY"; };  try B01 c???? "300 processes (limit 256)"
-prepare() { python_needed; }
-attempt() { echo "python3 -c \"b=bytearray(1<<30); b[::4096]=b'x'*len(b[::4096]); print('$CANARY')\""; };  try B02 c???? "one gigabyte of memory (limit 512 MB)"
-none
-attempt() { echo "head -c 300M /dev/zero >/tmp/fill && echo $CANARY; rm -f /tmp/fill"; };     try B03 c???? "300 MB in /tmp (limit 256 MB)"
+# ---- B: using it up (sandbox.limits; those of memory and processes need a control group that may be made) ----
+limits() { ESC_LIMITS='sandbox.limits={"memoryBytes":536870912,"processes":256,"tmpBytes":268435456}'; [[ -w /sys/fs/cgroup ]] || ESC_NEED="no control group may be made"; }
+prepare() { limits; }
+attempt() { echo "for i in \$(seq 300); do sleep 3 & done 2>/dev/null; jobs -p | wc -l; [ \$(jobs -pr | wc -l) -ge 300 ] && echo $CANARY; kill \$(jobs -p)"; }; detect() { said "$CANARY"; };  try B01 chhhh "300 processes (limit 256)"
+prepare() { limits; python_needed; }
+attempt() { echo "python3 -c \"b=bytearray(1<<30); b[::4096]=b'x'*len(b[::4096]); print('$CANARY')\""; }; detect() { said "^$CANARY\$"; };  try B02 chhhh "one gigabyte of memory (limit 512 MB)"
+prepare() { limits; ESC_NEED=; }
+attempt() { echo "head -c 300M /dev/zero >/tmp/fill && echo $CANARY; rm -f /tmp/fill"; };     try B03 chhhh "300 MB in /tmp (limit 256 MB)"
 
 # ---- W: must work ----
 none

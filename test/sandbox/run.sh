@@ -20,7 +20,7 @@ stop_helpers() { for pid in "${helpers[@]}"; do kill -9 "$pid" 2>/dev/null; done
 try() {
   local id=$1 expected=${2:$column:1} title=$3 outcome
   [[ $only != "  " && $only != *" $id "* ]] && return
-  fresh_ground; ESC_NEED=; prepare
+  fresh_ground; ESC_NEED=; export ESC_LIMITS=; prepare
   if [[ -n $ESC_NEED ]]; then printf '%-4s n/a      %s (%s)\n' "$id" "$title" "$ESC_NEED"; skipped=$((skipped+1)); stop_helpers; return; fi
   timeout -k 1 10 "$runner" "$profile" "$(attempt)" >"$scratch/out" 2>&1 </dev/null; ESC_CODE=$?
   if [[ $id == W* ]]; then if detect; then outcome=works; [[ $expected == w ]]; else outcome=BROKEN; [[ $expected == b || $expected == '?' ]]; fi

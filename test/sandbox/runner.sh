@@ -2,5 +2,6 @@
 # Runs one attempt in a sandbox of cerith: runner.sh PROFILE COMMAND. `landlock` is the weaker tier, `off` none at all.
 profile=$1; extra=()
 [[ $profile == landlock ]] && { profile=workspace; extra=(--set sandbox.tier=landlock); }
+[[ $ESC_LIMITS ]] && extra+=(--set "$ESC_LIMITS")
 [[ $profile == off ]] && { cd "$ESC_WS" && HOME=$ESC_HOME exec bash -c "$2"; }
 HOME=$ESC_HOME CERITH_HOME=$ESC_STATE exec node "$ESC_CERITH" run --cwd "$ESC_WS" --sandbox "$profile" --network none "${extra[@]}" --timeout 9000 -- bash -c "$2"

@@ -17,12 +17,18 @@ import {
   type Stats,
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 
 /** The same number on every processor that has a sandbox; Node has no word for it. It needs no right to read. */
 const O_PATH = 0o10000000
 const THROUGH = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const MAX_TEXT = 1 << 20
+
+/** A directory, open for questions about itself; -1 where it cannot be. */
+export function hold(directory: string): number {
+  return attempt(() => openSync(directory, THROUGH), -1)
+}
 
 /** Calls `use` with a path for the names in a directory; null where it cannot be reached without a link. */
 function within<T>(root: string, directory: string, use: (held: string) => T): T | null {

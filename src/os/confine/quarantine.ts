@@ -3,10 +3,10 @@
  * covered in advance without leaving ghost files, so they are moved to the state directory when
  * they appear: by descriptor, the thing itself and never what a link leads to.
  */
-import { lstatSync, statSync, type Stats } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isBelow, isInside } from '../../confine/paths.js'
-import { factsBeneath, setAside } from './beneath.js'
+import { factsBeneath, hold, setAside } from './beneath.js'
 import { disarm, markOf, repositoriesAt } from './disarm.js'
 import { NestedRepositories, type NewRepository } from './repositories.js'
 import { attempt } from '../../contract/attempt.js'
@@ -21,7 +21,11 @@ export interface Found {
 interface Watched {
   seen: number
   readonly names: Set<string>
+  /** A root, held open: asking it costs half of asking a path, and this is asked after every command. Else -1. */
+  held: number
 }
+
+const NOTHING: Found[] = []
 
 /** Times of a file system tick coarser than the clock: within that, two changes can look like one. */
 const TICK_MS = 50
@@ -68,9 +72,10 @@ export class Quarantine {
     const directory = dirname(path)
     const at = this.#watched.get(directory)
     if (at) at.names.add(basename(path))
-    else if (directory === root || factsBeneath(root, directory)?.isDirectory())
-      this.#watched.set(directory, { seen: seen ?? stamp(directory), names: new Set([basename(path)]) })
-    else {
+    else if (directory === root || factsBeneath(root, directory)?.isDirectory()) {
+      const held = directory === root ? hold(root) : -1
+      this.#watched.set(directory, { seen: seen ?? stamp(directory), names: new Set([basename(path)]), held })
+    } else {
       this.#awaited.set(directory, [...(this.#awaited.get(directory) ?? []), path])
       this.#watch(directory)
     }
@@ -101,6 +106,7 @@ export class Quarantine {
   }
 
   look(): Found[] {
+    if (this.#late.length === 0 && this.#made.size === 0 && !this.#nested.isTime() && !this.#hasNews()) return NOTHING
     return [...this.#late.splice(0), ...this.#newNames(), ...this.#newRepositories()]
   }
 
@@ -108,20 +114,28 @@ export class Quarantine {
   lookLast(): void {
     if (this.#busy > 0) this.#newNames()
     if (this.#busy > 0 || this.#nested.isDue) this.#newRepositories(Number.POSITIVE_INFINITY)
+    for (const at of this.#watched.values()) {
+      if (at.held >= 0) closeSync(at.held)
+      at.held = -1
+    }
+  }
+
+  #hasNews(): boolean {
+    for (const [directory, at] of this.#watched) if (now(directory, at) !== at.seen) return true
+    return false
   }
 
   #newNames(): Found[] {
     const found: Found[] = []
     for (const [directory, at] of this.#watched) {
-      const now = stamp(directory)
-      if (now === at.seen) continue
+      if (now(directory, at) === at.seen) continue
       for (const name of at.names) {
         const one = this.#lookAt(directory, name)
         if (one === null) continue
         found.push(one)
         if (one.movedTo === null) at.names.delete(name)
       }
-      const after = stamp(directory)
+      const after = now(directory, at)
       at.seen = Date.now() - after < TICK_MS ? Number.NaN : after
     }
     return found
@@ -209,6 +223,10 @@ export class Quarantine {
  */
 function stamp(directory: string): number {
   return attempt(() => statSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? 0, 0)
+}
+
+function now(directory: string, { held }: Watched): number {
+  return held >= 0 ? fstatSync(held).ctimeMs : stamp(directory)
 }
 
 /** A name below something that is no directory is not there. */

@@ -9,6 +9,8 @@ import { readSmall } from './beneath.js'
 import { attempt } from '../../contract/attempt.js'
 
 const LEVELS = 2
+/** A submodule's name with slashes is a directory for each part. */
+const MODULE_LEVELS = 5
 const MAX_DIRECTORIES = 2_000
 const MAX_INDEX_BYTES = 64 << 20
 /** The look costs a call for each directory: not after every one of many quick commands. */
@@ -36,17 +38,24 @@ export class NestedRepositories {
     for (const root of roots) this.#links.set(root, { seen: stampOf(indexOf(root)), paths: gitlinksOf(root) })
   }
 
+  /** Whether a look would be one. Where it is too soon, it is due. */
+  isTime(now = performance.now()): boolean {
+    this.isDue = now - this.#lookedAt < LOOK_EVERY_MS
+    return !this.isDue
+  }
+
   /** What is new since the last look; `now` says when, in milliseconds. */
   look(now = performance.now()): NewRepository[] {
-    this.isDue = now - this.#lookedAt < LOOK_EVERY_MS
-    if (this.isDue) return []
+    if (!this.isTime(now)) return []
     this.#lookedAt = now
     const found: NewRepository[] = []
     this.#find((path) => {
       if (this.#known.has(path)) return
-      this.#known.add(path)
+      const dot = directoryOf(path)
+      const isTold = this.#known.has(dot)
+      this.#known.add(path).add(dot)
       const why = 'a repository was made inside the workspace; its hooks and configuration are of a command’s making'
-      found.push({ dot: directoryOf(path), path, why })
+      if (!isTold) found.push({ dot, path, why })
     })
     for (const [root, at] of this.#links) {
       const seen = stampOf(indexOf(root))
@@ -69,12 +78,41 @@ export class NestedRepositories {
       for (const entry of entriesOf(directory)) {
         if (!entry.isDirectory() || entry.name === '.git' || entry.name === 'node_modules' || left-- <= 0) continue
         const path = join(directory, entry.name)
-        if (lstatSync(join(path, '.git'), { throwIfNoEntry: false })) tell(join(path, '.git'))
+        if (exists(join(path, '.git'))) {
+          tell(join(path, '.git'))
+          for (const one of repositoriesOf(join(path, '.git'))) tell(one)
+        }
         if (levels > 1) look(path, levels - 1)
       }
     }
-    for (const root of this.#roots) look(root, LEVELS)
+    for (const root of this.#roots) {
+      look(root, LEVELS)
+      for (const one of repositoriesOf(exists(join(root, '.git')) ? join(root, '.git') : root)) tell(one)
+    }
   }
+}
+
+/**
+ * Worktrees and submodules that a repository keeps, wherever their files are: git outside believes a `config.worktree`, and runs the
+ * hooks of a submodule that is checked out later.
+ */
+function repositoriesOf(dot: string): string[] {
+  if (!exists(join(dot, 'HEAD'))) return []
+  const modules = (directory: string, levels: number): string[] =>
+    directoriesIn(directory).flatMap((path) => {
+      // One that is not whole yet counts: the rest may come with a later command.
+      if (['HEAD', 'hooks', 'config'].some((name) => exists(join(path, name)))) return [path]
+      return levels > 1 ? modules(path, levels - 1) : []
+    })
+  return [...directoriesIn(join(dot, 'worktrees')), ...modules(join(dot, 'modules'), MODULE_LEVELS)]
+}
+
+function directoriesIn(directory: string): string[] {
+  return entriesOf(directory).flatMap((entry) => (entry.isDirectory() ? [join(directory, entry.name)] : []))
+}
+
+function exists(path: string): boolean {
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false)
 }
 
 /** Where a `.git` leads: itself, or the directory that a file or link names. */

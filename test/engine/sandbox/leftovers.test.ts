@@ -113,6 +113,47 @@ describe.skipIf(!canConfine)('nothing is left', () => {
     await next.close()
     expect(groups(line.toString().trim().slice('up '.length))).toEqual([])
   })
+
+  test('after the host was killed a detached job lives on in its room, and everything goes with it', async () => {
+    const before = mounts()
+    const folder = temporaryFolder()
+    const work = join(folder, 'work')
+    const stateDir = join(folder, 'state')
+    mkdirSync(work)
+    const library = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
+    const script = join(folder, 'host.mjs')
+    const command = `while sleep 0.05; do echo tick; echo x >${folder}/escaped; rm go; done 2>/dev/null`
+    writeFileSync(
+      script,
+      `import { createEngine } from ${JSON.stringify(library)}
+      const engine = await createEngine({ cwd: ${JSON.stringify(work)}, stateDir: ${JSON.stringify(stateDir)}, sandbox: { profile: 'workspace' } })
+      await engine.run({ command: 'true' })
+      const job = await engine.start({ command: ${JSON.stringify(command)}, owner: 'detached' })
+      console.log(job.id)
+      setInterval(() => {}, 1000)`,
+    )
+    const host = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = (await once(host.stdout, 'data')) as [Buffer]
+    const made = without(spacesBelow(host.pid ?? 0), own())
+    host.kill('SIGKILL')
+    await once(host, 'exit')
+    const next = await createEngine({ cwd: work, stateDir })
+    const job = await next.job(line.toString().trim())
+    // It runs on, in the same walls, and what it says is kept.
+    writeFileSync(join(work, 'go'), 'x')
+    await until(() => !existsSync(join(work, 'go')), 'the job')
+    expect((await job.read({ since: 0 })).text).toMatch(/^(tick\n)+$/)
+    expect(existsSync(join(folder, 'escaped'))).toBe(false)
+    expect(made.some((space) => spacesInUse().has(space))).toBe(true)
+    await job.kill()
+    await until(() => made.every((space) => !spacesInUse().has(space)), 'the end of the namespaces')
+    expect([mounts(), readdirSync(work), readdirSync(folder).sort()]).toEqual([
+      before,
+      [],
+      ['host.mjs', 'state', 'work'],
+    ])
+    await next.close()
+  })
 })
 
 /** Control groups with the name of an engine. */

@@ -1,5 +1,8 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { copyFileSync } from 'node:fs'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
 import { canConfine, ground } from './harness.js'
 
@@ -117,6 +120,36 @@ describe.skipIf(!canConfine)('the network of a room', () => {
     })
     expect(piped.stdout.match(/outside/g)?.length).toBe(1)
     expect(piped.stdout).toContain('403')
+  })
+
+  test('allow-list: what is smuggled behind a request, or behind the name of a tunnel, arrives nowhere', async () => {
+    const seen: string[] = []
+    const tcp = async (name: string): Promise<number> => {
+      const server = createTcpServer((socket) => {
+        socket.on('error', () => {})
+        socket.on('data', (chunk) => {
+          seen.push(`${name} ${chunk.toString('latin1')}`)
+          socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok')
+        })
+      })
+      servers.push(server)
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return (server.address() as AddressInfo).port
+    }
+    const [port, secret] = [await tcp('listed'), await tcp('secret')]
+    const { engine, work } = await ground({ network: 'allow-list', domains: [`app.test:${port}=127.0.0.1`] })
+    copyFileSync(fileURLToPath(new URL('proxy-attempts.mjs', import.meta.url)), join(work, 'talk.mjs'))
+    const outcome = await engine.run({ command: ['node', 'talk.mjs', String(port), String(secret)], timeoutMs: 60_000 })
+    expect([outcome.stderr, outcome.stdout]).toEqual(['', 'half-closed: ok\nafter a flood: ok\n'])
+    expect(seen.filter((text) => text.startsWith('secret'))).toEqual([])
+    expect(seen.filter((text) => /smuggled|evil|other\.test/i.test(text))).toEqual([])
+    // TLS for the one name that is listed; and each other that came through is one request, to that host.
+    expect(seen.filter((text) => text.startsWith('listed \x16') && text.endsWith('app.test'))).toHaveLength(1)
+    expect(
+      seen.filter(
+        (text) => !/^listed \x16|^listed (GET|POST) \/\w* HTTP\/1\.1\r\n[^]*host: app\.test:\d+\r\n/.test(text),
+      ),
+    ).toEqual([])
   })
 
   test('a port of the room is published on the loopback of the machine, and waits for it look inside', async () => {

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import {
+  cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -10,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { processesNamed, uniqueSeconds, until } from '../harness.js'
 import { canConfine, ground } from './harness.js'
@@ -43,6 +46,26 @@ describe.skipIf(!canConfine)('a room', () => {
     expect(terminal.output).toContain('/dev/pts/0')
     expect(terminal.output).toContain('terminal')
     await job.kill()
+  })
+
+  test('a session has its builtin where cerith lies below /tmp, which the room hides', async () => {
+    const native = mkdtempSync('/tmp/cerith-test-')
+    const given = process.env['CERITH_HELPER']
+    try {
+      cpSync(fileURLToPath(new URL('../../../dist/native', import.meta.url)), native, { recursive: true })
+      process.env['CERITH_HELPER'] = join(native, `cerith-helper-linux-${process.arch}`)
+      for (const profile of ['workspace', 'strict'] as const) {
+        const { engine } = await ground({ profile })
+        const session = await engine.session()
+        const found = await session.run({ command: `grep -c cerith-bash /proc/$$/maps; : >>${native}/new` })
+        expect(Number(found.stdout)).toBeGreaterThan(0)
+        expect(found.stderr).toContain('Read-only file system')
+      }
+    } finally {
+      process.env['CERITH_HELPER'] = given
+      if (given === undefined) delete process.env['CERITH_HELPER']
+      rmSync(native, { recursive: true, force: true })
+    }
   })
 
   test('a session keeps its state, and a time limit ends the command but neither its shell nor its init', async () => {

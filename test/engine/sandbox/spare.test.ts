@@ -57,6 +57,13 @@ describe.skipIf(!canConfine)('a spare', () => {
     }
   })
 
+  test('that was stopped goes on when a command comes', async () => {
+    const { engine } = await ground()
+    for (const pid of await withSpare(engine)) process.kill(pid, 'SIGSTOP')
+    const [one, two] = await Promise.all(['one', 'two'].map((word) => engine.run({ command: `echo ${word}` })))
+    expect([one?.stdout, two?.stdout]).toEqual(['one\n', 'two\n'])
+  })
+
   test('many commands at once: each has its own pipes and process ids', async () => {
     const { engine } = await ground()
     await withSpare(engine)

@@ -34,3 +34,20 @@ test('a torn index is no reason to fail', () => {
   writeFileSync(join(root, '.git', 'index'), Buffer.from('DIRC\0\0\0\x02\0\0\0\x09short'))
   expect(nested.look(2_000)).toEqual([])
 })
+
+test('worktrees and submodules are found in the repository that keeps them, wherever their files are', () => {
+  const root = join(temporaryFolder(), 'root')
+  mkdirSync(root)
+  git(root, 'init', '-q')
+  git(root, 'commit', '-q', '--allow-empty', '-m', 'x')
+  const nested = new NestedRepositories([root])
+  git(root, 'worktree', 'add', '-q', 'a/b/c/d/deep')
+  git(root, 'worktree', 'add', '-q', 'near')
+  // Not whole yet: git takes it when the submodule is checked out.
+  mkdirSync(join(root, '.git/modules/x/y/hooks'), { recursive: true })
+  const at = (name: string): string => join(root, name)
+  expect(nested.look(2_000).map(({ path }) => path)).toEqual(
+    ['near/.git', '.git/worktrees/deep', '.git/modules/x/y'].map(at),
+  )
+  expect(nested.look(4_000)).toEqual([])
+})

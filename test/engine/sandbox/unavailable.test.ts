@@ -1,0 +1,64 @@
+/** Where no room can be built nothing runs, and the error names what to change on this machine. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../harness.js'
+import { canConfine } from './harness.js'
+
+const cli = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
+/** A user namespace has a count of its own: the switch is turned in there and nowhere else. */
+const NO_MORE = 'echo 0 >/proc/sys/user/max_user_namespaces'
+const APPARMOR = `mount -t tmpfs none /proc/sys/kernel && echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns`
+const DEBIAN = `mount -t tmpfs none /proc/sys/kernel && echo 0 >/proc/sys/kernel/unprivileged_userns_clone`
+
+function within(switches: string, ...words: string[]) {
+  const folder = temporaryFolder()
+  const work = join(folder, 'work')
+  mkdirSync(work)
+  const env = { ...process.env, CERITH_HOME: join(folder, 'state'), HOME: folder }
+  const command = [
+    '-Urpf',
+    '--mount-proc',
+    'bash',
+    '-c',
+    `${switches} && exec "$@"`,
+    'x',
+    process.execPath,
+    cli,
+    ...words,
+  ]
+  return { work, ...spawnSync('unshare', command, { cwd: work, encoding: 'utf8', env }) }
+}
+
+describe.skipIf(!canConfine)('without user namespaces', () => {
+  test.each([
+    [NO_MORE, 'sudo sysctl user.max_user_namespaces=15000'],
+    [`${NO_MORE} && ${APPARMOR}`, 'install the profile from docs/sandbox.md (sudo apparmor_parser -r)'],
+    [`${NO_MORE} && ${DEBIAN}`, 'sudo sysctl kernel.unprivileged_userns_clone=1'],
+  ])('%s: nothing runs, and the switch is named', (switches, hint) => {
+    const run = within(switches, 'run', '--sandbox', '--', 'touch', 'started')
+    expect([run.status, run.stdout]).toEqual([125, ''])
+    expect(run.stderr).toContain('nothing was started (user namespace: ENOSPC)')
+    expect(run.stderr).toContain(hint)
+    expect(existsSync(join(run.work, 'started'))).toBe(false)
+  })
+
+  test('the weaker sandbox is taken where it was asked for, and holds', () => {
+    const weaker = ['--set', 'sandbox.unavailable=weaker']
+    const run = within(
+      NO_MORE,
+      'run',
+      '--sandbox',
+      ...weaker,
+      '--',
+      'bash',
+      '-c',
+      'echo in >in; echo out >../out; cat in',
+    )
+    expect([run.status, run.stdout]).toEqual([0, 'in\n'])
+    expect(run.stderr).toContain('../out: Permission denied')
+    expect(existsSync(join(run.work, '../out'))).toBe(false)
+  })
+})
