@@ -1,4 +1,5 @@
-// `npm run bench:places`: a session at a place against one client process per command, interleaved in one run; real sshd and dockerd.
+// `npm run bench:places [loop ssh docker k8s]`: a session at a place against one client process per command, interleaved
+// in one run; real sshd and dockerd, and the cluster of CERITH_TEST_KUBECONFIG with its image CERITH_TEST_IMAGE.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -60,31 +61,42 @@ async function link(reach) {
 
 const reach = { leaseMs: 10_000 }
 const stops = []
-try {
-  await link(reach)
-  const ssh = await startSsh(folder('ssh'))
-  if (ssh) {
+const KINDS = {
+  loop: () => link(reach),
+  async ssh() {
+    const ssh = await startSsh(folder('ssh'))
+    if (!ssh) return
     stops.push(() => ssh.stop())
-    const master = [
-      '-F',
-      ssh.config,
-      '-o',
-      `ControlPath=${work}/cm`,
-      '-o',
-      'ControlMaster=auto',
-      '-o',
-      'ControlPersist=60',
-    ]
+    const settings = ['ControlMaster=auto', `ControlPath=${work}/cm`, 'ControlPersist=60']
+    const master = ['-F', ssh.config, ...settings.flatMap((setting) => ['-o', setting])]
     await against('ssh', 'ssh://far', { ...reach, clientArgs: ['-F', ssh.config] }, ['ssh', ...master, 'far', 'true'])
     stops.unshift(() => spawnSync('ssh', [...master, '-O', 'exit', 'far']))
-  }
-  const docker = await startDocker(folder('docker'))
-  if (docker) {
+  },
+  async docker() {
+    const docker = await startDocker(folder('docker'))
+    if (!docker) return
     stops.push(() => docker.stop())
     Object.assign(process.env, docker.env)
     must('docker', ['run', '-d', '--init', '--network', 'none', '--name', 'b1', 'box:1', 'sleep', '1000000'])
     await against('docker', 'docker://b1', reach, ['docker', 'exec', 'b1', 'true'])
-  }
+  },
+  async k8s() {
+    const { CERITH_TEST_KUBECONFIG: config, CERITH_TEST_IMAGE: image } = process.env
+    if (!config || !image) return console.log('k8s: no cluster (CERITH_TEST_KUBECONFIG, CERITH_TEST_IMAGE)')
+    process.env['KUBECONFIG'] = config
+    const container = { name: 'box', image, imagePullPolicy: 'IfNotPresent', command: ['/bin/sleep', '2147483647'] }
+    const spec = { hostNetwork: true, terminationGracePeriodSeconds: 1, containers: [container] }
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'cerith-bench' }, spec }
+    must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(pod) })
+    stops.push(() => spawnSync('kubectl', ['delete', 'pod', 'cerith-bench', '--grace-period=1']))
+    must('kubectl', ['wait', '--for=condition=Ready', 'pod/cerith-bench', '--timeout=120s'])
+    await against('k8s', 'k8s://default/cerith-bench', reach, ['kubectl', 'exec', 'cerith-bench', '--', 'true'])
+  },
+}
+
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(KINDS)
+try {
+  for (const kind of wanted) await KINDS[kind]()
 } finally {
   for (const stop of stops) await stop()
   rmSync(work, { recursive: true, force: true, maxRetries: 5 })

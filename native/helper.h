@@ -146,7 +146,7 @@ int run_launcher(void);
 int run_peer(void);
 
 /* ---- link.c: the far end of a link to an engine on this machine ---- */
-int run_link(const char *path, int wait_ms, const char *log, const char *pid_file);
+int run_link(const char *path, int wait_ms, const char *log, const char *pid_file, int silence_ms);
 int run_probe(const char *path);
 int run_start(const char *log, const char *pid_file, char **argv);
 

@@ -1,4 +1,4 @@
-/* The far end of a link. `link SOCKET WAIT_MS LOG` joins the stdin and stdout of an exec channel with the far engine's
+/* The far end of a link. `link SOCKET WAIT_MS LOG PIDFILE SILENCE_MS` joins the stdin and stdout of an exec channel with the far engine's
  * socket and answers beats itself, so that a busy engine does not look like a dead link. `start LOG PIDFILE ARGV...`
  * starts that engine in a session of its own. `probe SOCKET` tells whether one listens. */
 #define _GNU_SOURCE
@@ -154,7 +154,7 @@ static bool take(int fd, Bytes *into) {
   return length > 0 && bytes_add(into, block, (size_t)length);
 }
 
-int run_link(const char *path, int wait_ms, const char *log, const char *pid_file) {
+int run_link(const char *path, int wait_ms, const char *log, const char *pid_file, int silence_ms) {
   int engine = -1;
   for (long long until = now_ms() + wait_ms;;) {
     engine = connect_to(path);
@@ -166,6 +166,7 @@ int run_link(const char *path, int wait_ms, const char *log, const char *pid_fil
   signal(SIGPIPE, SIG_IGN);
   if (!unblock(0) || !unblock(1) || !unblock(engine)) return 1;
   Direction there = {0}, back = {0};
+  long long heard = now_ms();
   for (;;) {
     /* A side that does not take its bytes is not read for more: the other end waits, not our memory. */
     bool there_full = bytes_left(&there.out) > ROOM, back_full = bytes_left(&back.out) > ROOM;
@@ -175,10 +176,15 @@ int run_link(const char *path, int wait_ms, const char *log, const char *pid_fil
         {bytes_left(&back.out) > 0 ? 1 : -1, POLLOUT, 0},
         {bytes_left(&there.out) > 0 ? engine : -1, POLLOUT, 0},
     };
-    if (poll(set, 4, -1) < 0) {
+    /* The other end beats all the time. Without a word for so long it has vanished, whatever its connection says. */
+    if (there_full) heard = now_ms();
+    long long left = heard + silence_ms - now_ms();
+    if (left <= 0) return 0;
+    if (poll(set, 4, there_full ? -1 : (int)left) < 0) {
       if (errno == EINTR) continue;
       return 1;
     }
+    if (set[0].revents) heard = now_ms();
     if (set[0].revents && (!take(0, &there.in) || !pass_frames(&there, &back.out))) return 0;
     if (set[1].revents && (!take(engine, &back.in) || !pass_frames(&back, NULL))) {
       bytes_write(&back.out, 1);

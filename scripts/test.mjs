@@ -7,18 +7,23 @@ import { ensure, root } from './ensure.mjs'
 installDebianPackages()
 ensure()
 const given = process.argv.slice(2)
-// The face of the engine once more, through frames: a few files that together use every method.
+// The face of the engine once more, through frames: all of its tests take some minutes (`npm run test:frames`), so here
+// are those of them that together use every method.
+const ALL = ['test/engine', 'test/pty', 'test/requirements']
+const names = (folder, list) => list.split(' ').map((name) => `test/${folder}/${name}.test.ts`)
 const FACE = [
-  'engine/approvals',
-  'engine/session/calls',
-  'engine/job/jobs',
-  'engine/job/attach',
-  'engine/run/foreground',
-  'pty/interactive',
+  ...names('engine', 'approvals askpass secret-flow secrets shell-manager plan/fields run/foreground'),
+  ...names('engine/session', 'calls fork at-once terminal yield told'),
+  ...names('engine/job', 'jobs kill reader input/attach input/prompt'),
+  ...names('pty', 'interactive attach-cli'),
+  'test/requirements',
 ]
-const frames = ['-c', 'vitest.loop.config.ts', ...FACE.map((name) => `test/${name}.test.ts`)]
-process.exitCode = await run(given.length > 0 ? given : ['--coverage'])
-if (given.length === 0) process.exitCode ||= await run(frames)
+const throughFrames = (files) => run(['-c', 'vitest.loop.config.ts', ...files])
+if (given[0] === '--frames') process.exitCode = await throughFrames(given.length > 1 ? given.slice(1) : ALL)
+else {
+  process.exitCode = await run(given.length > 0 ? given : ['--coverage'])
+  if (given.length === 0) process.exitCode ||= await throughFrames(FACE)
+}
 
 function run(words) {
   const program = join(root, 'node_modules/vitest/vitest.mjs')

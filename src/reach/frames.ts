@@ -101,7 +101,7 @@ export function createReader(onMessage: (kind: string, payload: Buffer) => void)
 }
 
 /** Live output: u32 call, u8 stream, f64 offset, text. */
-const STREAMS = ['stdout', 'stderr', 'output'] as const
+export const STREAMS = ['stdout', 'stderr', 'output'] as const
 
 export function outputFrame(call: number, stream: (typeof STREAMS)[number], offset: number, text: Buffer): Buffer {
   const payload = Buffer.allocUnsafe(13 + text.length)

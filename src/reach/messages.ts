@@ -2,13 +2,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { ShellError, type ShellErrorCode } from '../contract/errors.js'
 import type { JobEvent } from '../contract/job.js'
+import type { OutputChunk } from '../contract/output.js'
 import type { AuditEntry } from '../engine/services/audit-sink.js'
 import { BadFrame } from './frames.js'
 
 /**
  * Both halves come from the same build: the code there is named by its digest. This guards an engine that was joined.
  */
-export const WIRE_VERSION = 3
+export const WIRE_VERSION = 4
 
 /** `H` and `h`, first step: who calls, and a number that the other side must prove to know the key with. */
 export interface Greeting {
@@ -73,11 +74,22 @@ export interface ResultMessage {
   readonly value?: unknown
   readonly error?: WireError
 }
+/** `G`: live output that was dropped for a slow reader: how much of a stream in all, and where the last of it ended. */
+export interface Gap {
+  readonly id: number
+  readonly stream: OutputChunk['stream']
+  readonly bytes: number
+  readonly end: number
+}
 export interface StopMessage {
   readonly id: number
   readonly how: 'interrupt' | 'kill' | 'background' | 'abort' | 'live' | 'closed' | 'type' | 'resize' | 'leave'
   readonly stream?: string
   readonly bytes?: string
+  /** `live`: with what was printed before. */
+  readonly isWhole?: boolean
+  /** The id of the job that it becomes. */
+  readonly newId?: string
   readonly size?: { readonly cols: number; readonly rows: number }
 }
 /** Asked of near. `call` is the call that made the question necessary; null when a password prompt did. */

@@ -59,7 +59,9 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
   const { at: url, reach = {} } = options
   const stateDir = options.stateDir ?? stateDirectory()
   const records = recordsIn(stateDir)
-  const { name, key } = records.engine(reach.keep, [WIRE_VERSION, pack(settingsOf(options))])
+  // Of this place alone: another one must not know the key, nor stand in the record of what was made.
+  const about = [WIRE_VERSION, url, reach.clientArgs ?? [], pack(settingsOf(options))]
+  const { name, key } = records.engine(reach.keep, about)
   const salt = records.salt()
   const batch = batchScript({ name, salt, uploadDir: reach.uploadDir ?? '' }, BATCH_WAIT_SECONDS)
   const place = placeAt(url, { reach, name, made: records.made(name, madeFor(url, reach)), batch })

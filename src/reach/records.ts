@@ -75,7 +75,8 @@ export interface MadeRecord extends MadeFor {
   readonly usedAt: number
 }
 
-/** Neither its process nor a later one can want it any more. */
+/** Neither its process nor a later one can want it any more. A time to come was written by a clock that was wrong. */
 export function isOrphan({ pid, start, keptMs, usedAt }: MadeRecord): boolean {
-  return !isAlive(pid, start) && Date.now() > usedAt + keptMs
+  const age = Date.now() - usedAt
+  return !isAlive(pid, start) && (age < 0 || age > keptMs)
 }

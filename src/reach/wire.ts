@@ -101,8 +101,11 @@ export class Wire {
         this.#write(each)
         await new Promise<void>((resolve) => {
           if (!this.crowded) return void setImmediate(resolve)
-          this.#output.once('drain', resolve)
-          this.#output.once('close', resolve)
+          const goOn = (): void => {
+            for (const event of ['drain', 'close']) this.#output.off(event, goOn)
+            resolve()
+          }
+          for (const event of ['drain', 'close']) this.#output.on(event, goOn)
         })
       }
     })

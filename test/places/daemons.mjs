@@ -26,12 +26,12 @@ export function ensurePackages(programs, packages) {
   return programs.every(has)
 }
 
-export async function until(what, look, ms = 60_000) {
+export async function until(what, look, ms = 60_000, everyMs = 50) {
   const end = Date.now() + ms
   for (;;) {
     if (await look()) return
     if (Date.now() > end) throw new Error(`${what} did not come true within ${ms / 1000} s`)
-    await new Promise((next) => setTimeout(next, 50))
+    await new Promise((next) => setTimeout(next, everyMs))
   }
 }
 

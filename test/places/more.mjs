@@ -1,10 +1,13 @@
 // Checks of one kind of place: what only ssh or only containers can show.
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { must } from './daemons.mjs'
+import { createInterface } from 'node:readline'
+import { ownClients } from './contract.mjs'
+import { must, until } from './daemons.mjs'
 
 const sleep = (ms) => new Promise((next) => setTimeout(next, ms))
 
@@ -12,6 +15,34 @@ export const SSH = [
   ['refuses a host whose key is not known, and names why', async ({ open }) =>
     assert.rejects(open({}, 'ssh://stranger'), { code: 'PLACE_REFUSED', message: /[Hh]ost key/ })],
   ['says that a host cannot be reached', async ({ open }) => assert.rejects(open({}, 'ssh://127.0.0.1:1'), { code: 'PLACE_UNREACHABLE' })],
+  ['says that the disk there is full, leaves nothing, and arrives when it is not', async ({ open, folder }) => {
+    const dir = folder('small')
+    must('mount', ['-t', 'tmpfs', '-o', 'size=400k,mode=700', 'tmpfs', dir])
+    try {
+      const small = { reach: { uploadDir: join(dir, 'code') } }
+      await assert.rejects(open(small), { code: 'PLACE_UNFIT', message: /could not be unpacked/, hint: /disk full/ })
+      assert.deepEqual(readdirSync(join(dir, 'code')), [])
+      must('mount', ['-o', 'remount,size=64m', dir])
+      const engine = await open(small)
+      assert.equal((await engine.run({ command: 'echo fits' })).stdout, 'fits\n')
+      await engine.close()
+    } finally {
+      must('umount', ['-l', dir])
+    }
+  }],
+  ['an upload whose client is killed in the middle leaves nothing that the next one could take for whole', async ({ open, folder }) => {
+    const uploadDir = join(folder('torn'), 'code')
+    const send = { reach: { uploadDir, runtime: 'send' } }
+    const before = new Set(ownClients())
+    const opening = open(send).catch((error) => error)
+    await until('something is unpacked', () => existsSync(uploadDir) && readdirSync(uploadDir).some((name) => /^t.*-/.test(name)), 60_000, 2)
+    for (const pid of ownClients()) if (!before.has(pid)) process.kill(pid, 'SIGKILL')
+    assert.equal((await opening).code, 'PLACE_UNREACHABLE')
+    const engine = await open(send)
+    assert.equal((await engine.run({ command: 'echo whole' })).stdout, 'whole\n')
+    assert.deepEqual(readdirSync(uploadDir).filter((name) => !/^[0-9a-f]{64}/.test(name)), [])
+    await engine.close()
+  }],
   ['needs one round trip for each call at 200 ms', async ({ open }) => {
     const engine = await open({}, 'ssh://slow')
     const session = await engine.session()
@@ -33,12 +64,35 @@ export const SSH = [
   }],
 ] // prettier-ignore
 
+const cli = join(import.meta.dirname, '../../dist/cli.cjs')
+const cerith = (home, ...words) =>
+  execFileSync(process.execPath, [cli, ...words], { encoding: 'utf8', env: { ...process.env, CERITH_HOME: home } })
+
+/** `made`: how many places there are, as their platform says. */
+const fleet = (url, made) => ['a fleet: a place per agent, full is said, and what a killed program left is found and swept', async ({ folder }) => {
+  const home = join(folder('fleet'), url.split(':')[0])
+  const before = made()
+  const program = spawn(process.execPath, [join(import.meta.dirname, 'fleet.mjs'), url, home], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const { value } = await createInterface({ input: program.stdout })[Symbol.asyncIterator]().next()
+  assert.deepEqual(JSON.parse(value), { said: ['here\n', 'here\n'], isSame: true, third: 'PLACE_FULL' })
+  await until('one is made ahead', () => cerith(home, 'fleet', 'ls').trim().split('\n').length === 3)
+  assert.equal(made() - before, 3)
+  assert.match(cerith(home, 'fleet', 'sweep'), /Nothing had to be removed/)
+  assert.equal(made() - before, 3, 'what a living program uses was swept')
+  program.kill('SIGKILL')
+  await once(program, 'exit')
+  assert.match(cerith(home, 'fleet', 'ls'), /orphan/)
+  cerith(home, 'fleet', 'sweep')
+  await until('all are gone', () => made() === before)
+}] // prettier-ignore
+
 /** A container that idles. podman brings no init of its own. */
 const start = (program, name, image, ...words) =>
   must(program, ['run', '-d', ...(program === 'docker' ? ['--init'] : []), '--network', 'none', '--name', name, ...words, image, 'sh', '-c', 'while :; do sleep 1000; done']) // prettier-ignore
 
 /** `program` is docker or podman. */
 export const CONTAINERS = (program, image, bare) => [
+  fleet(`${program}://?image=${image}&network=none`, () => must(program, ['ps', '-q', '--filter', 'label=cerith=1']).split('\n').length),
   ['says that there is no such container', async ({ open }) => assert.rejects(open({}, `${program}://nope`), { code: 'PLACE_GONE' })],
   ['makes a container from an image, and removes it', async ({ open }) => {
     const engine = await open({}, `${program}://?image=${image}&network=none`)
@@ -66,6 +120,14 @@ export const CONTAINERS = (program, image, bare) => [
     const plain = program === 'podman' ? ['--read-only-tmpfs=false'] : []
     start(program, 'sealed', bare, '--read-only', ...plain, '--tmpfs', '/tmp:ro', '--tmpfs', '/var/tmp:ro', '--shm-size', '4096', '-u', '1000', '-e', 'HOME=/nonexistent')
     await assert.rejects(open({}, `${program}://sealed`), { code: 'PLACE_UNFIT', message: /no directory that we may write to/ })
+  }],
+  ['warns of a container that may rule its host', async ({ stateDir }) => {
+    const socket = (process.env['DOCKER_HOST'] ?? 'unix:///run/docker.sock').replace('unix://', '')
+    const risky = program === 'docker' ? ['-v', `${socket}:/var/run/docker.sock`] : []
+    start(program, 'risky', image, '--cap-add', 'SYS_ADMIN', ...risky)
+    const said = cerith(stateDir, '--at', `${program}://risky`, 'doctor')
+    assert.match(said, /CAP_SYS_ADMIN/)
+    if (program === 'docker') assert.match(said, /docker socket/)
   }],
   ['tells that a container was removed, and runs nothing again', async ({ open }) => {
     start(program, 'short', image)
@@ -95,6 +157,7 @@ const example = (name, words) =>
   execFileSync(process.execPath, [join(examples, name), ...words], { encoding: 'utf8', timeout: 300_000 })
 
 export const QUEUE = [
+  fleet('slurm://agents?cpus=1', () => must('squeue', ['-h', '-t', 'PENDING,RUNNING', '-o', '%i']).split('\n').length),
   ['runs the example of a fleet', async () => assert.match(example('slurm.mjs', ['agents']), /^on .+\non .+\n$/)],
   ['gives its allocation back', async ({ open }) => {
     const before = must('squeue', ['-h', '-o', '%i']).split('\n').length
@@ -106,6 +169,7 @@ export const QUEUE = [
 ] // prettier-ignore
 
 export const PODS = (template) => [
+  fleet(`k8s://default/?template=${encodeURIComponent(template)}`, () => must('kubectl', ['get', 'pods', '-l', 'cerith=1', '-o', 'name']).split('\n').length),
   ['says that there is no such pod', async ({ open }) => assert.rejects(open({}, 'k8s://default/nope'), { code: 'PLACE_GONE' })],
   ['makes a pod from a template, and removes it', async ({ open }) => {
     const engine = await open({}, `k8s://default/?template=${encodeURIComponent(template)}`)

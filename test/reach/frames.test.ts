@@ -1,7 +1,9 @@
 /** Frames: whole messages however they were cut, and nothing that no engine sends. */
 import fc from 'fast-check'
+import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createReader, frame, framesOf, MAX_FRAME_BYTES, outputFrame, readOutput } from '../../src/reach/frames.js'
+import { Wire } from '../../src/reach/wire.js'
 
 const read = (chunks: readonly Buffer[]): [string, string][] => {
   const seen: [string, string][] = []
@@ -34,6 +36,16 @@ test('a long message travels in pieces, with short ones between them', () => {
   const seen = read(mixed)
   expect(seen.filter(([kind]) => kind === 'A')).toHaveLength(pieces.length)
   expect(seen.find(([kind]) => kind === 'R')?.[1]).toBe(long)
+})
+
+test('a long message leaves no listeners behind on a slow link', async () => {
+  const ends = { input: new PassThrough(), output: new PassThrough({ highWaterMark: 1 }) }
+  const wire = new Wire(ends, () => {}, () => {}) // prettier-ignore
+  wire.send('R', { text: 'x'.repeat(5_000_000) })
+  const before = ends.output.listenerCount('close')
+  let bytes = 0
+  for await (const chunk of ends.output as AsyncIterable<Buffer>) if ((bytes += chunk.length) > 5_000_000) break
+  expect(ends.output.listenerCount('close')).toBeLessThanOrEqual(before + 2)
 })
 
 test.each([

@@ -38,6 +38,7 @@ export async function linked(
   options: EngineOptions = {},
   same?: Pick<Linked, 'name' | 'key'>,
   through: (link: OpenLink) => OpenLink = (link) => link,
+  batch = '',
 ): Promise<Linked> {
   const stateDir = options.stateDir ?? join(temporaryFolder(), 'state')
   const url = options.at ?? 'loop:'
@@ -48,8 +49,9 @@ export async function linked(
     reach,
     name,
     made: records.made(name, { url, clientArgs: [], labels: {}, keptMs: 0 }),
-    batch: '',
+    batch,
   })
+  await place.acquire()
   const events: LinkEvent[] = []
   const state = { blocked: false }
   const engine = await createNearEngine({

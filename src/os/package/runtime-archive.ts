@@ -1,6 +1,6 @@
 /**
  * This machine's own Node, with its loader and libraries: it runs on any Linux of the same
- * architecture, with any libc or none.
+ * architecture, with any libc or none. For another architecture one from the person's npm registry.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -22,10 +22,13 @@ import type { PackageFile } from './shipment.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 
 export interface RuntimeArchive {
+  readonly architecture: string
   readonly digest: string
   /** The compressed archive, made once per Node and kept in the state directory. */
   bytes(): Promise<Buffer>
 }
+
+const FETCH_MS = 5 * 60_000
 
 /**
  * Whether this machine's Node can be sent: not from elsewhere than Linux, nor one that was itself started by a loader.
@@ -48,10 +51,50 @@ export async function ownRuntime(
   const note = join(dir, `${source}.json`)
   if (!existsSync(note) || !existsSync(archiveFile(dir, digestIn(note)))) {
     if (!mayMake) return null
-    await make(node, dir, note, tarOf)
+    await keep(await runtimeFiles(node), dir, note, tarOf)
   }
+  return archiveOf(dir, note, process.arch)
+}
+
+function archiveOf(dir: string, note: string, architecture: string): RuntimeArchive {
   const digest = digestIn(note)
-  return { digest, bytes: async () => readFileSync(archiveFile(dir, digest)) }
+  return { architecture, digest, bytes: async () => readFileSync(archiveFile(dir, digest)) }
+}
+
+/** What `npm pack node-linux-ARCH@VERSION` must give: the registry's own word is not enough. */
+const FOREIGN_VERSION = '22.23.3'
+const FOREIGN: Readonly<Record<string, string>> = {
+  arm64: 'l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==',
+  x64: 'qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
+}
+
+/** A Node for another kind of machine; it needs a glibc there. A text says why there is none. */
+export async function foreignRuntime(
+  stateDir: string,
+  architecture: string,
+  tarOf: (files: readonly PackageFile[]) => Buffer,
+): Promise<RuntimeArchive | string> {
+  const wanted = FOREIGN[architecture]
+  if (wanted === undefined) return `none is known for ${architecture}`
+  const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'runtimes'))
+  const note = join(dir, `${architecture}-${FOREIGN_VERSION}.json`)
+  if (existsSync(note) && existsSync(archiveFile(dir, digestIn(note)))) return archiveOf(dir, note, architecture)
+  const work = mkdtempSync(join(tmpdir(), 'cerith-runtime-'))
+  try {
+    const name = `node-linux-${architecture}`
+    const words = ['npm', 'pack', `${name}@${FOREIGN_VERSION}`, '--pack-destination', work]
+    const packed = await runClient(words, { timeoutMs: FETCH_MS })
+    if (packed.code !== 0) return `npm could not fetch ${name}: ${packed.stderr.trim().split('\n').at(-1)}`
+    const file = join(work, `${name}-${FOREIGN_VERSION}.tgz`)
+    const digest = createHash('sha512').update(readFileSync(file)).digest('base64')
+    if (digest !== wanted) return `the ${name} of this npm registry is not the one that was checked for this release`
+    await runClient(['tar', '-xzf', file, '-C', work, 'package/bin/node'])
+    const node = { path: 'node', mode: 0o700, bytes: readFileSync(join(work, 'package/bin/node')) }
+    await keep([node], dir, note, tarOf)
+    return archiveOf(dir, note, architecture)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
 }
 
 function archiveFile(dir: string, digest: string): string {
@@ -62,13 +105,12 @@ function digestIn(note: string): string {
   return (JSON.parse(readFileSync(note, 'utf8')) as { digest: string }).digest
 }
 
-async function make(
-  node: string,
+async function keep(
+  files: readonly PackageFile[],
   dir: string,
   note: string,
   tarOf: (files: readonly PackageFile[]) => Buffer,
 ): Promise<void> {
-  const files = await runtimeFiles(node)
   const hash = createHash('sha256')
   for (const { path, bytes } of files) hash.update(`${path} ${bytes.length}\n`).update(bytes)
   const digest = hash.digest('hex')

@@ -92,11 +92,18 @@ function nameOfCache(file: string, purpose: string): string | null {
     return join(
       stateDirectory(),
       'code',
-      `${purpose}-${basename(file, '.cjs')}-${process.version}-${process.arch}${flags()}`,
+      `${purpose}-${basename(file, '.cjs')}-${process.version}-${process.arch}${flags()}-${placeOf(file)}`,
     )
   } catch {
     return null
   }
+}
+
+/** Kept code names the file that it was compiled from: traces of two installations would name the same one. */
+function placeOf(file: string): string {
+  let sum = 0
+  for (const byte of Buffer.from(dirname(file))) sum = (sum * 31 + byte) >>> 0
+  return sum.toString(36)
 }
 
 /** V8 takes no code that was compiled under other options. */

@@ -6,7 +6,7 @@ import { ShellError } from '../../contract/errors.js'
 import type { ReachOptions } from '../../contract/place.js'
 import { startClient, type Client, type ClientEnd } from '../../os/process/client.js'
 import { builtAt, builtPackage, farFiles, helperPlatforms } from '../../os/package/shipment.js'
-import { ownRuntime, type RuntimeArchive } from '../../os/package/runtime-archive.js'
+import { foreignRuntime, ownRuntime, type RuntimeArchive } from '../../os/package/runtime-archive.js'
 import type { OpenLink } from '../near/link.js'
 import type { Place } from '../places/place.js'
 import { TAR_END, tarOf } from './archive.js'
@@ -36,19 +36,24 @@ export async function arrive(arrival: Arrival, lookMs: number): Promise<OpenLink
   const mayUseOurs = use === 'auto' || use === 'send'
   const known = mayUseOurs ? await ownRuntime(arrival.stateDir, { make: use === 'send', tarOf }) : null
   const link = await attempt(arrival, known, lookMs)
-  if (link !== 'runtime needed') return link
-  // Packing a runtime takes seconds, so it is done for the first place that needs one.
-  const made = mayUseOurs ? await ownRuntime(arrival.stateDir, { make: true, tarOf }) : null
-  const second = made ? await attempt(arrival, made, lookMs) : 'runtime needed'
-  if (second !== 'runtime needed') return second
-  throw unfit(arrival.place, 'it has no Node 20.19 or newer, and none can be sent from here')
+  if (!('needs' in link)) return link
+  // Packing or fetching a runtime takes seconds, so it is done for the first place that needs one.
+  const own = link.needs === process.arch && (await ownRuntime(arrival.stateDir, { make: true, tarOf }))
+  const made = own || (await foreignRuntime(arrival.stateDir, link.needs, tarOf))
+  const second = typeof made === 'string' ? made : await attempt(arrival, made, lookMs)
+  if (typeof second !== 'string' && !('needs' in second)) return second
+  throw unfit(
+    arrival.place,
+    `it has no Node 20.19 or newer, and none can be sent: ${typeof second === 'string' ? second : second.needs}`,
+    'Install one there, or name it with reach.runtime.',
+  )
 }
 
 async function attempt(
   arrival: Arrival,
   runtime: RuntimeArchive | null,
   lookMs: number,
-): Promise<OpenLink | 'runtime needed'> {
+): Promise<OpenLink | { readonly needs: string }> {
   const { place, reach, name, salt } = arrival
   const code = codeArchive(place.url)
   const use = reach.runtime ?? 'auto'
@@ -60,6 +65,7 @@ async function attempt(
     name,
     salt,
     leaseMs: reach.leaseMs ?? 600_000,
+    beatMs: reach.beatMs ?? 5_000,
     uploadDir: reach.uploadDir ?? '',
     use,
     start: place.start ?? 'here',
@@ -78,11 +84,9 @@ async function attempt(
     let uses = 'there'
     if (isLive !== 'live' && !isNewEnough(version)) {
       if (use !== 'auto' && use !== 'send') throw unfit(place, `its Node is ${version}, and 20.19 or newer is needed`)
-      if (architecture !== process.arch)
-        throw unfit(place, `it has no Node 20.19 or newer, and this one is for ${process.arch}`)
-      if (!runtime) {
+      if (runtime?.architecture !== architecture) {
         client.destroy()
-        return 'runtime needed'
+        return { needs: architecture }
       }
       uses = 'sent'
       if (hasRuntime === 'need') parts.push(await runtime.bytes())
@@ -106,9 +110,12 @@ async function attempt(
   }
 }
 
+/** Comes last: without it the archive was cut off. */
+const WHOLE = tarOf([{ path: 'whole', mode: 0o600, bytes: Buffer.alloc(0) }])
+
 /** Gzip members behind each other are one gzip file; the end of the tar archive comes once. */
 function joinArchives(parts: readonly Buffer[]): Buffer {
-  return parts.length === 0 ? Buffer.alloc(0) : Buffer.concat([...parts, gzipSync(TAR_END)])
+  return parts.length === 0 ? Buffer.alloc(0) : Buffer.concat([...parts, gzipSync(Buffer.concat([WHOLE, TAR_END]))])
 }
 
 /** The words of the next line of the arrival script; what else is printed on the way is passed over. */

@@ -25,6 +25,7 @@ export interface ScriptSettings {
   /** Part of the names in directories that others can write to. */
   readonly salt: string
   readonly leaseMs: number
+  readonly beatMs: number
   readonly uploadDir: string
   /** `auto`, `there`, `send` or the path of a Node there. */
   readonly use: string
@@ -32,8 +33,11 @@ export interface ScriptSettings {
   readonly start: 'here' | 'batch'
 }
 
+/** The far end of a link that hears nothing for so many beats ends: from then on the lease counts. */
+const SILENT_BEATS = 20
+
 export function arrivalScript(settings: ScriptSettings): string {
-  const { marker, code, runtime, name, salt, leaseMs, uploadDir, use, start } = settings
+  const { marker, code, runtime, name, salt, leaseMs, beatMs, uploadDir, use, start } = settings
   return `${PLACES(marker, name, salt, uploadDir)}
 case $(uname -m) in x86_64|amd64) a=x64;; aarch64|arm64) a=arm64;; armv[78]*) a=arm;; *) a=$(uname -m);; esac
 C=${code}-$a T=${runtime} U=${quoteWord(use)} L=${Math.round(leaseMs)}
@@ -47,8 +51,11 @@ case $U in auto|there) N=$(command -v node);; send) N=;; *) N=$U;; esac
 echo "$M look $(uname -s) $a $code $live $rt \${v:-none}"
 read -r n k u || exit 1
 if [ "$n" != 0 ]; then
-  t=$B/t$$
-  { mkdir "$t" && head -c "$n" | gzip -d | tar -xf - -C "$t"; } || { rm -rf "$t"; fail unpack "$B"; }
+  # What an upload that was killed has left; a home may be shared, so only that of this machine.
+  for d in "$B/t$(uname -n)"-*; do [ ! -d "$d" ] || kill -0 "\${d##*-}" 2>/dev/null || rm -rf "$d"; done
+  t=$B/t$(uname -n)-$$
+  # The last entry says that the archive is whole: tar takes one that ends between two files for a good one.
+  { mkdir "$t" && head -c "$n" | gzip -d | tar -xf - -C "$t" && [ -f "$t/whole" ]; } || { rm -rf "$t"; fail unpack "$B"; }
   for d in "$C" "$T"; do [ ! -d "$t/$d" ] || [ -d "$B/$d" ] || mv "$t/$d" "$B/$d"; done
   rm -rf "$t"
 fi
@@ -56,13 +63,15 @@ fi
 s=joined
 if [ $live = none ]; then
   s=started
-  if [ "$u" = sent ]; then set -- "$B/$T/ld" --library-path "$B/$T/lib" "$B/$T/node"; else set -- "$N"; fi
+  if [ "$u" != sent ]; then set -- "$N"
+  elif [ -f "$B/$T/ld" ]; then set -- "$B/$T/ld" --library-path "$B/$T/lib" "$B/$T/node"
+  else set -- "$B/$T/node"; fi
   set -- "$@" --max-semi-space-size=1 --lite-mode "$B/$C/dist/far.js" "$R" "$B" "$L"
   ${start === 'here' ? START_HERE : START_BATCH}
 fi
 unset k
 echo "$M $s"
-exec "$H" link "$R/sock" 25000 "$R/log" "$R/pid"
+exec "$H" link "$R/sock" 25000 "$R/log" "$R/pid" ${SILENT_BEATS * beatMs}
 `
 }
 

@@ -6,9 +6,10 @@ import { directoryMark } from '../../audit/approvals.js'
 import type { Engine, RunHandle } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Attachment, Job } from '../../contract/job.js'
-import type { OutputChunk, Taken } from '../../contract/output.js'
+import type { Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
 import { AskedElsewhere, isAnswer, type Decided } from '../../engine/plan/ask.js'
+import type { LiveCall } from '../../engine/services/live-calls.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import { BadFrame } from '../frames.js'
 import {
@@ -31,6 +32,9 @@ import { FAR_VERBS, type CallContext, type VerbArgs, type VerbName } from './ver
 const KEY_MS = 10 * 60_000
 const MAX_KEYS = 1_000
 
+/** Of each stream, for who watches a call that had begun. */
+const SNAPSHOT_BYTES = 64 * 1024
+
 /** News that near has not confirmed; of more than this the oldest are dropped. */
 const MAX_NEWS = 10_000
 
@@ -40,6 +44,7 @@ interface FarCall {
   live: LiveOutput | null
   handle: RunHandle | null
   attachment: Attachment | null
+  newId: string
   /** Stops that came before there was anything to stop. */
   early: StopMessage[]
   result: ResultMessage | null
@@ -169,6 +174,7 @@ export class FarClient {
       live: null,
       handle: null,
       attachment: null,
+      newId: '',
       early: [],
       result: null,
     }
@@ -206,6 +212,7 @@ export class FarClient {
         for (const stop of call.early.splice(0)) this.#stop(call, stop)
         return call.handle.outcome
       },
+      newId: () => call.newId,
       once: (key, run) => (key === undefined ? run() : this.#once(key, verb, args, run)),
       event: (event) => this.#tell({ call: id, event }),
       attach: async (job: Job, options) => {
@@ -225,9 +232,10 @@ export class FarClient {
     return live === 'text' ? { onOutput: (chunk) => call.live?.add(chunk) } : {}
   }
 
-  #show(call: FarCall): void {
-    call.live ??= new LiveOutput(call.id)
-    if (this.#wire) call.live.resume(this.#wire, 0, 0)
+  #show(call: FarCall): LiveOutput {
+    const live = (call.live ??= new LiveOutput(call.id))
+    if (this.#wire) live.resume(this.#wire, 0, 0)
+    return live
   }
 
   #stop(call: FarCall, stop: StopMessage): void {
@@ -239,11 +247,12 @@ export class FarClient {
       case 'kill':
         return call.handle?.kill()
       case 'background':
+        call.newId = stop.newId ?? ''
         return void call.handle?.toBackground().catch(() => {})
       case 'closed':
         return call.live?.close(String(stop.stream))
       case 'live':
-        return void this.#iterate(call)
+        return this.#follow(call, stop.isWhole === true)
       case 'type':
         return call.attachment?.type(Buffer.from(stop.bytes ?? '', 'base64'))
       case 'resize':
@@ -255,15 +264,17 @@ export class FarClient {
     }
   }
 
-  /** The near side began to follow a call that had begun without live output. */
-  async #iterate(call: FarCall): Promise<void> {
+  /** The near side began to follow a call that had begun without live output; who watches wants what was before too. */
+  #follow(call: FarCall, isWhole: boolean): void {
     if (call.live || !call.handle) return
-    this.#show(call)
-    try {
-      for await (const chunk of call.handle as AsyncIterable<OutputChunk>) (call.live as LiveOutput | null)?.add(chunk)
-    } catch {
-      // The outcome says what went wrong.
+    const live = this.#show(call)
+    const { captures, followers } = call.handle as LiveCall
+    for (const { stream, transcript } of isWhole ? captures : []) {
+      const { head, tail } = transcript.snapshot()
+      const text = Buffer.concat([head, tail]).subarray(-SNAPSHOT_BYTES).toString('utf8')
+      if (text !== '') live.add({ stream, offset: 0, text })
     }
+    followers.add((chunk) => live.add(chunk))
   }
 
   #once(key: string, verb: string, args: object, run: () => Promise<unknown>): Promise<unknown> {

@@ -4,6 +4,7 @@
  */
 import type { ByteChunk, OutputChunk, Taken } from '../../contract/output.js'
 import { outputFrame } from '../frames.js'
+import type { Gap } from '../messages.js'
 import type { Wire } from '../wire.js'
 
 /** Bytes that near has not confirmed. */
@@ -12,6 +13,8 @@ const WINDOW_BYTES = 256 * 1024
 const WAITING_BYTES = 1024 * 1024
 
 interface Piece {
+  readonly stream: OutputChunk['stream']
+  readonly offset: number
   readonly frame: Buffer
   readonly bytes: number
   /** Where it ends in all that was ever sent for this call. */
@@ -27,7 +30,8 @@ export class LiveOutput {
   #flying: Piece[] = []
   #sent = 0
   #confirmed = 0
-  #lost = 0
+  /** What was dropped in all, and where the last of it ended, by stream; said again with each link. */
+  readonly #lost = new Map<OutputChunk['stream'], { bytes: number; end: number; isTold: boolean }>()
   #isOver = false
   /** Each stream waits on its own. */
   #room: (() => void)[] = []
@@ -70,6 +74,8 @@ export class LiveOutput {
   resume(wire: Wire, seen: number, taken: number): void {
     this.#wire = wire
     this.#confirmed = Math.min(this.#sent, Math.max(this.#confirmed, taken))
+    for (const lost of this.#lost.values()) lost.isTold = false
+    this.#tellLost(wire)
     this.#flying = this.#flying.filter(({ end }) => end > seen)
     for (const { frame } of this.#flying) wire.sendFrame(frame)
     this.#pump()
@@ -87,14 +93,16 @@ export class LiveOutput {
   }
 
   #queue(stream: OutputChunk['stream'], offset: number, bytes: Buffer): void {
-    this.#waiting.push({ frame: outputFrame(this.#call, stream, offset, bytes), bytes: bytes.length, end: 0 })
+    const frame = outputFrame(this.#call, stream, offset, bytes)
+    this.#waiting.push({ stream, offset, frame, bytes: bytes.length, end: 0 })
     this.#waitingBytes += bytes.length
   }
 
   #drop(): void {
-    const dropped = this.#waiting.shift()
-    this.#waitingBytes -= dropped?.bytes ?? 0
-    this.#lost += dropped?.bytes ?? 0
+    const { stream, offset, bytes } = this.#waiting.shift() as Piece
+    this.#waitingBytes -= bytes
+    const before = this.#lost.get(stream)?.bytes ?? 0
+    this.#lost.set(stream, { bytes: before + bytes, end: offset + bytes, isTold: false })
   }
 
   #makeRoom(): void {
@@ -118,7 +126,9 @@ export class LiveOutput {
   }
 
   #tellLost(wire: Wire): void {
-    if (this.#lost > 0) wire.send('G', { id: this.#call, bytes: this.#lost })
-    this.#lost = 0
+    for (const [stream, lost] of this.#lost) {
+      if (!lost.isTold) wire.send('G', { id: this.#call, stream, bytes: lost.bytes, end: lost.end } satisfies Gap)
+      lost.isTold = true
+    }
   }
 }

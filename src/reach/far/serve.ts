@@ -62,14 +62,18 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     lease = null
     if (![...clients.values()].some(({ isConnected }) => isConnected)) wait(settings.leaseMs)
   }
-  let closing: Promise<void> | null = null
-  const close = (): Promise<void> =>
+  let closing: Promise<unknown> | null = null
+  /** Gives what could not be done; everything has ended all the same. */
+  const close = (): Promise<unknown> =>
     (closing ??= (async () => {
       rmSync(path, { force: true })
+      const engine = await made?.engine.catch(() => null)
       // What still runs settles as closed, and its client hears of it.
-      await (await made?.engine.catch(() => null))?.close()
+      const problem = await engine?.close().catch((error: unknown) => error)
       for (const client of clients.values()) client.end()
-      finish()
+      // Not before its client was told.
+      setImmediate(finish)
+      return problem
     })())
 
   const engineFor = (options: Record<string, unknown>): Promise<Engine> => {
@@ -139,7 +143,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     const wire = new Wire(
       socket,
       (kind, payload) => {
-        if (client) return kind === 'B' ? bye(client, payload) : client.take(kind, payload)
+        if (client) return kind === 'B' ? bye(client, wire, payload) : client.take(kind, payload)
         if (kind !== 'H') throw new BadFrame('a stranger must say hello')
         if (!greeting) {
           greeting = parse<Greeting>(payload)
@@ -196,14 +200,17 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     }
   }
 
-  const bye = (client: FarClient, payload: Buffer): void => {
+  const bye = (client: FarClient, wire: Wire, payload: Buffer): void => {
     const { how } = parse<{ how: 'close' | 'keep' }>(payload)
     if (how === 'keep') {
       clients.delete(client.id)
       client.end()
       return void sockets.get(client)?.end()
     }
-    void close().then(() => sockets.get(client)?.end())
+    void close().then((problem) => {
+      if (problem) wire.send('B', { error: errorToWire(problem) })
+      sockets.get(client)?.end()
+    })
   }
 
   process.once('SIGTERM', () => void close())

@@ -20,6 +20,8 @@ export interface CallContext {
   follow(start: (request: Pick<RunRequest, 'onOutput' | 'onBytes' | 'ask'>) => RunHandle): Promise<Outcome>
   /** A question of the guard about this call, answered near. */
   readonly ask: NonNullable<RunRequest['ask']>
+  /** The id that came with the order to make it a job. */
+  newId(): string
   /** Runs once for all calls with this key. */
   once(key: string | undefined, run: () => Promise<unknown>): Promise<unknown>
   event(event: JobEvent): void
@@ -43,7 +45,7 @@ type VerbRow = (engine: Engine, args: VerbArgs, call: CallContext) => Promise<un
 const request = (args: VerbArgs, call: CallContext): RunRequest & StartRequest => ({
   ...(args.request as RunRequest),
   signal: call.signal,
-  ...(args.newId === undefined ? {} : { newId: idsFrom(args.newId) }),
+  ...(args.newId === undefined ? {} : { newId: idsFrom(() => args.newId || call.newId()) }),
 })
 const sessionOf = (engine: Engine, args: VerbArgs): Promise<Session> => engine.session(args.session)
 const jobOf = (engine: Engine, args: VerbArgs): Promise<Job> => engine.job(args.job as string)
@@ -108,7 +110,7 @@ export const FAR_VERBS = {
 export type VerbName = keyof typeof FAR_VERBS
 
 /** The wanted id first; where it is taken, the same with a number. */
-function idsFrom(id: string): () => string {
+function idsFrom(first: () => string): () => string {
   let tries = 0
-  return () => (++tries === 1 ? id : `${id}-${tries}`)
+  return () => (++tries === 1 ? first() : `${first()}-${tries}`)
 }

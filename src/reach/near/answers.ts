@@ -31,6 +31,8 @@ export class Answers {
   readonly #given = new WeakMap<PendingCall, Set<string>>()
   /** What was answered, by call and number: after a cut a question comes again, and is the same one. */
   readonly #said = new WeakMap<PendingCall, Map<number, Promise<Answer>>>()
+  /** Names that are no secret here, by the call that has them. */
+  readonly #unknown = new WeakMap<PendingCall, readonly string[]>()
   /** Secrets that a person let go to this place, for as long as this engine lives. */
   readonly #allowed = new Set<string>()
 
@@ -55,6 +57,10 @@ export class Answers {
     } catch (error) {
       return { n, error: errorToWire(error) }
     }
+  }
+
+  unknownOf(call: PendingCall): readonly string[] {
+    return this.#unknown.get(call) ?? []
   }
 
   #givenTo(call: PendingCall): Set<string> {
@@ -91,7 +97,10 @@ export class Answers {
     const isOwn = (await secrets.refs.lookup(kind, name)) !== undefined
     const lookup = await secrets.valuesFor(token)
     const value = lookup?.({ kind, name, text: token, start: 0, end: token.length })
-    if (!value) return null
+    if (!value) {
+      if (call) this.#unknown.set(call, [...this.unknownOf(call), name])
+      return null
+    }
     const open = isOwn ? null : await this.#mayNotGo(name, call)
     if (open !== null)
       throw new ShellError(

@@ -1,11 +1,12 @@
 /** Calls on their way: each begins there at most once, its result is waited for through cuts, and no end is made up. */
 import type { ByteChunk } from '../../contract/output.js'
 import type { Masker } from '../../secrets/mask/masker.js'
-import { BadFrame, readOutput } from '../frames.js'
+import { BadFrame, readOutput, STREAMS } from '../frames.js'
 import {
   errorFromWire,
   parse,
   type CallMessage,
+  type Gap,
   type Hello,
   type News,
   type ResultMessage,
@@ -23,7 +24,7 @@ const CONFIRM_EVERY = 64
 /** What a caller wants to hear of its call besides the result. */
 export interface CallListener {
   onOutput?(chunk: ByteChunk, confirm: () => void): void
-  onGap?(bytes: number): void
+  onGap?(gap: Gap): void
   onEvent?(news: News): void
 }
 
@@ -58,7 +59,7 @@ export interface PendingCall {
   unread: number
   timer: NodeJS.Timeout | null
   /** What must be said again after a cut: orders that change the call for good. */
-  readonly orders: Set<StopMessage['how']>
+  readonly orders: Map<StopMessage['how'], Omit<StopMessage, 'id'>>
 }
 
 export interface CallsSettings {
@@ -122,7 +123,7 @@ export class Calls {
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void {
     if (!this.#pending.has(call.id)) return
     if (!call.isSent && order.how === 'abort') return this.#withdraw(call)
-    if (['kill', 'background', 'abort', 'live', 'leave'].includes(order.how)) call.orders.add(order.how)
+    if (['kill', 'background', 'abort', 'live', 'leave'].includes(order.how)) call.orders.set(order.how, order)
     const wire = this.#settings.wire()
     if (wire && call.isSent) wire.send('X', { id: call.id, ...order })
   }
@@ -141,7 +142,7 @@ export class Calls {
       if (call.isSent && !begun.has(call.id) && call.isGivenUp)
         this.#end(call, { kind: 'gone', why: 'it never arrived there' })
       else if (!call.isSent || !begun.has(call.id)) this.#send(wire, call)
-      for (const how of begun.has(call.id) ? call.orders : []) wire.send('X', { id: call.id, how })
+      for (const order of begun.has(call.id) ? call.orders.values() : []) wire.send('X', { id: call.id, ...order })
     }
   }
 
@@ -210,9 +211,10 @@ export class Calls {
         return true
       }
       case 'G': {
-        const { id, bytes } = this.hear<{ id: number; bytes: number }>(payload)
-        if (!Number.isSafeInteger(bytes)) throw new BadFrame('a gap of no size')
-        this.#known(id).listener.onGap?.(bytes)
+        const gap = this.hear<Gap>(payload)
+        if (!STREAMS.includes(gap.stream) || ![gap.bytes, gap.end].every(Number.isSafeInteger))
+          throw new BadFrame('a gap of no size')
+        this.#known(gap.id).listener.onGap?.(gap)
         return true
       }
       case 'E': {
@@ -244,7 +246,7 @@ export class Calls {
   #send(wire: Wire, call: PendingCall): void {
     call.isSent = true
     wire.send('C', call.message)
-    for (const how of call.orders) wire.send('X', { id: call.id, how })
+    for (const order of call.orders.values()) wire.send('X', { id: call.id, ...order })
   }
 
   #giveUpLater(call: PendingCall): void {
@@ -297,6 +299,6 @@ function makeCall(id: number, name: string, message: CallMessage, listener: Call
     seen: 0,
     unread: 0,
     timer: null,
-    orders: new Set(),
+    orders: new Map(),
   }
 }

@@ -23,14 +23,16 @@ import {
   DISCARD_ROWS,
   JOBS_ROWS,
 } from '../../engine/plan/fields.js'
+import { unknownNotes } from '../../engine/plan/delivery.js'
 import { checkRequest } from '../../engine/plan/request.js'
+import { checkSessionName } from '../../engine/plan/wrong-value.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import { SecretStore } from '../../engine/services/secret-store.js'
 import { secretsFace } from '../../engine/secrets-face.js'
 import { stripAnsi } from '../../output/terminal/ansi.js'
 import { BadFrame } from '../frames.js'
-import { pack, type CallMessage, type Question, type Welcome } from '../messages.js'
+import { errorFromWire, pack, type CallMessage, type Question, type Welcome, type WireError } from '../messages.js'
 import { Answers, rememberRequest } from './answers.js'
 import { CallLost, Calls, type PendingCall } from './calls.js'
 import { createDesk } from './desk.js'
@@ -46,7 +48,7 @@ import {
   sessionGoneText,
   unansweredError,
 } from './texts.js'
-import { lostOutcome } from '../../engine/services/outcomes.js'
+import { lostOutcome, withDrops } from '../../engine/services/outcomes.js'
 
 export interface NearSettings {
   readonly url: string
@@ -169,6 +171,8 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   })
 
   const answering = new Set<Promise<void>>()
+  /** What the engine there could not do when it was closed. */
+  let trouble: WireError | null = null
   const take = (kind: string, payload: Buffer): void => {
     if (calls.take(kind, payload)) return
     if (kind === 'Q') {
@@ -176,6 +180,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       answering.add(said)
       return void said.finally(() => answering.delete(said))
     }
+    if (kind === 'B' && isClosed) return void (trouble = calls.hear<{ error: WireError }>(payload).error)
     throw new BadFrame(`${kind} is not said by far`)
   }
 
@@ -255,13 +260,13 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     try {
       const outcome = cleaned((await done.result) as Outcome, done.message.args['request'] as RunRequest)
       if (session && outcome.status !== 'refused') session.cwd = outcome.cwd
-      const notes = [...news.splice(0), ...(session?.takeNews() ?? []), ...outcome.notes]
-      if (gap > 0)
-        notes.push({
-          code: 'output-lost',
-          text: `${gap} bytes of live output were not shown: the link was slower than the command. This result is complete.`,
-        })
-      return notes.length > outcome.notes.length ? { ...outcome, notes } : outcome
+      // Which names were meant is known here only.
+      const unknown = answers.unknownOf(done)
+      const said = outcome.notes.filter(({ code }) => unknown.length === 0 || code !== 'unknown-secret')
+      const own = unknown.length === 0 ? [] : unknownNotes(unknown, await secrets.names())
+      const before = [...news.splice(0), ...(session?.takeNews() ?? [])]
+      const told = before.length + own.length > 0 ? { ...outcome, notes: [...before, ...said, ...own] } : outcome
+      return gap > 0 ? withDrops(told, gap) : told
     } catch (error) {
       if (!(error instanceof CallLost)) throw error
       const { loss } = error
@@ -364,7 +369,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   }
 
   async function openSession(name = 'main'): Promise<Session> {
-    const known = sessions.get(name)
+    const known = sessions.get(checkSessionName(name))
     if (known) return known
     const { name: given, cwd } = (await call('engine.session', { session: name })) as { name: string; cwd: string }
     const session = sessions.get(given) ?? new NearSession(given, cwd)
@@ -399,6 +404,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     calls.loseAll('the engine was closed')
     await settings.release()
     await options.audit?.close?.()
+    if (trouble) throw errorFromWire(trouble)
   }
 
   return {
@@ -422,6 +428,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     clean: async (which) => (await asked('clean', CLEAN_ROWS, which)) as { removed: readonly string[] },
     async check(command, where) {
       checkRequest({ command }, limits)
+      if (where?.session !== undefined) checkSessionName(where.session)
       return (await asked('check', CHECK_ROWS, where, { command })) as Verdict
     },
     sandboxPolicy: async () => (await call('engine.sandboxPolicy', {})) as SandboxSummary | null,
@@ -469,7 +476,8 @@ function requestArgs(request: RunRequest): Record<string, unknown> {
   return {
     request: pack(rest),
     ...(request.signal?.aborted ? { aborted: true } : {}),
-    ...(request.newId && mayBecomeJob ? { newId: request.newId() } : {}),
+    // Where only its caller can make it a job, the id comes with that order.
+    ...(request.newId ? { newId: mayBecomeJob ? request.newId() : '' } : {}),
   }
 }
 

@@ -12,6 +12,7 @@ import type {
 } from '../../contract/job.js'
 import type { ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from '../../contract/job.js'
 import { checkFields, KILL_ROWS, READ_ROWS, SCREEN_ROWS, SEND_ROWS, WAIT_ROWS } from '../../engine/plan/fields.js'
+import { checkSize } from '../../engine/terminal/size.js'
 import type { CallMessage, StopMessage } from '../messages.js'
 import { pack } from '../messages.js'
 import type { CallListener, PendingCall } from './calls.js'
@@ -38,7 +39,10 @@ export function nearJob(id: string, wire: JobWire): Job {
   const ask = async (verb: string, options?: object): Promise<unknown> => {
     if (ROWS[verb]) checkFields(verb, options, ROWS[verb])
     const { signal, ...rest } = (options ?? {}) as WaitOptions
-    return wire.ask(`job.${verb}`, { job: id, ...(options === undefined ? {} : { options: pack(rest) }) }, signal)
+    // Of `kill` it is the name of one.
+    const sent = typeof signal === 'string' ? { ...rest, signal } : rest
+    const stop = typeof signal === 'string' ? undefined : signal
+    return wire.ask(`job.${verb}`, { job: id, ...(options === undefined ? {} : { options: pack(sent) }) }, stop)
   }
   return {
     id,
@@ -53,7 +57,7 @@ export function nearJob(id: string, wire: JobWire): Job {
     wait: async (options?: WaitOptions) => (await ask('wait', options)) as WaitResult,
     kill: async (options?: KillOptions) => (await ask('kill', options)) as KillResult,
     send: async (options: SendOptions) => void (await ask('send', options)),
-    resize: async (size) => void (await ask('resize', size)),
+    resize: async (size) => void (await ask('resize', checkSize(size))),
     screen: async (options) => (await ask('screen', options)) as Screen,
     doing: async () => (await ask('doing')) as Doing,
     attach: (options) => attach(id, options, wire),

@@ -1,9 +1,9 @@
 /** A foreground call elsewhere as its caller holds it: output as it comes, the outcome, and the means to stop it. */
 import type { Outcome } from '../../contract/outcome.js'
-import type { ByteChunk, OutputChunk } from '../../contract/output.js'
+import type { ByteChunk, OutputChunk, StreamName } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
 import type { LiveCall } from '../../engine/services/live-calls.js'
-import type { CallMessage, StopMessage } from '../messages.js'
+import type { CallMessage, Gap, StopMessage } from '../messages.js'
 import type { CallListener, PendingCall } from './calls.js'
 
 /** A reader of the iterator that falls this far behind stops confirming, and the far side counts what it drops. */
@@ -17,9 +17,9 @@ export class NearRun implements LiveCall {
   readonly pid: number | null = null
   readonly outcome: Promise<Outcome>
   readonly at = Date.now()
-  /** What was printed before a process looked is at the place; it sees what comes from then on. */
+  /** What was printed is at the place, which sends it to the first process that looks. */
   readonly captures = []
-  readonly followers: Set<(chunk: OutputChunk) => void> = new Followers(() => this.#look())
+  readonly followers: Set<(chunk: OutputChunk) => void> = new Followers(() => this.#look(true))
   readonly #start: RunStart
   readonly #onOutput: RunRequest['onOutput']
   readonly #onBytes: RunRequest['onBytes']
@@ -31,7 +31,8 @@ export class NearRun implements LiveCall {
   #queue: { chunk: OutputChunk; confirm: () => void }[] = []
   #wake: (() => void) | null = null
   #done = false
-  #gap = 0
+  /** What was dropped on the way, by stream; of that, what the reader has not been told yet. */
+  readonly #gaps = new Map<StreamName, { bytes: number; untold: number; end: number }>()
 
   constructor(
     readonly request: RunRequest,
@@ -63,12 +64,13 @@ export class NearRun implements LiveCall {
   }
 
   async toBackground(): Promise<Outcome> {
-    this.#order({ how: 'background' })
+    const newId = this.request.newId?.()
+    this.#order({ how: 'background', ...(newId === undefined ? {} : { newId }) })
     return this.outcome
   }
 
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
-    this.#look()
+    this.#look(false)
     this.#iterated = true
     return {
       next: async () => {
@@ -78,7 +80,7 @@ export class NearRun implements LiveCall {
             next.confirm()
             return { value: next.chunk, done: false }
           }
-          if (this.#done) return { value: undefined, done: true }
+          if (this.#done) return this.#lastGap()
           await new Promise<void>((resolve) => (this.#wake = resolve))
         }
       },
@@ -92,7 +94,7 @@ export class NearRun implements LiveCall {
 
   async #begin(request: RunRequest): Promise<Outcome> {
     const call = this.#start.begin(
-      { onOutput: (chunk, confirm) => this.#show(chunk, confirm), onGap: (bytes) => (this.#gap += bytes) },
+      { onOutput: (chunk, confirm) => this.#show(chunk, confirm), onGap: (gap) => this.#lost(gap) },
       this.#onBytes ? 'bytes' : this.#iterated || this.#onOutput || this.followers.size > 0 ? 'text' : undefined,
     )
     this.#call = call
@@ -102,16 +104,17 @@ export class NearRun implements LiveCall {
     try {
       await call.result.catch(() => {})
       await this.#taking
-      return await this.#start.finish(call, this.#gap)
+      const dropped = [...this.#gaps.values()].reduce((sum, { bytes }) => sum + bytes, 0)
+      return await this.#start.finish(call, dropped)
     } finally {
       request.signal?.removeEventListener('abort', abort)
     }
   }
 
   /** Output of a call that began without a reader is sent from now on. */
-  #look(): void {
+  #look(isWhole: boolean): void {
     const isRead = this.#iterated || this.followers.size > 0 || this.#onOutput || this.#onBytes
-    if (!isRead && this.#call) this.#order({ how: 'live' })
+    if (!isRead && this.#call) this.#order({ how: 'live', isWhole })
   }
 
   #order(order: Omit<StopMessage, 'id'>): void {
@@ -123,7 +126,7 @@ export class NearRun implements LiveCall {
     if (this.#onBytes) this.#taking = this.#taking.then(() => this.#hand(raw, confirm))
     if (!this.#onOutput && !this.#iterated && this.followers.size === 0) return void (this.#onBytes || confirm())
     const text = Buffer.from(raw.bytes).toString('utf8')
-    const chunk: OutputChunk = { stream: raw.stream, offset: raw.offset, text }
+    const chunk = this.#withGap({ stream: raw.stream, offset: raw.offset, text })
     if (this.#onOutput) {
       try {
         this.#onOutput(chunk)
@@ -136,6 +139,26 @@ export class NearRun implements LiveCall {
     if (!this.#iterated) return done()
     this.#queue.push({ chunk, confirm: done })
     this.#wake?.()
+  }
+
+  #lost({ stream, bytes, end }: Gap): void {
+    const before = this.#gaps.get(stream) ?? { bytes: 0, untold: 0 }
+    this.#gaps.set(stream, { bytes, untold: before.untold + bytes - before.bytes, end })
+  }
+
+  #withGap(chunk: OutputChunk): OutputChunk {
+    const gap = this.#gaps.get(chunk.stream)
+    if (!gap?.untold) return chunk
+    const droppedBytes = gap.untold
+    gap.untold = 0
+    return { ...chunk, droppedBytes }
+  }
+
+  /** A stream may have lost its last pieces. */
+  #lastGap(): IteratorResult<OutputChunk> {
+    for (const [stream, { untold, end }] of this.#gaps)
+      if (untold > 0) return { value: this.#withGap({ stream, text: '', offset: end }), done: false }
+    return { value: undefined, done: true }
   }
 
   async #hand(chunk: ByteChunk, confirm: () => void): Promise<void> {

@@ -29,7 +29,10 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
 
   const create = async ({ run, made, name, labels, clientArgs }: StepContext): Promise<void> => {
     const before = made.read()
-    if (before?.['id'] && (await isRunning(before['id']))) return void (target = before['id'])
+    if (before?.['id'] && (await isRunning(before['id']))) {
+      target = before['id']
+      return made.write(before)
+    }
     if (before?.['id']) await run([program, ...clientArgs, 'rm', '-f', before['id']])
     const words = [
       'run',

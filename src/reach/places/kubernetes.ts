@@ -9,10 +9,12 @@ const READY_MS = 5 * 60_000
  */
 const BACKSTOP_SECONDS = 24 * 60 * 60
 
-interface Pod {
+/** A Pod, or a claim on one that a controller makes or has ready (SandboxClaim of kubernetes-sigs/agent-sandbox). */
+interface Template {
+  apiVersion?: string
   kind?: string
   metadata?: { name?: string; generateName?: string; labels?: Record<string, string>; [key: string]: unknown }
-  spec?: { activeDeadlineSeconds?: number; [key: string]: unknown }
+  spec?: Record<string, unknown>
 }
 
 export function kubernetesStep(address: Address): Step {
@@ -42,44 +44,59 @@ export function kubernetesStep(address: Address): Step {
   const create = async (context: StepContext): Promise<void> => {
     const { run, made, name, labels, clientArgs } = context
     const kubectl = (...words: string[]): string[] => ['kubectl', ...clientArgs, ...cluster, '-n', namespace, ...words]
+    const get = async (what: string, path: string): Promise<string> =>
+      (await run(kubectl('get', ...what.split(' '), '-o', `jsonpath=${path}`))).stdout.trim()
     const before = made.read()
-    if (before?.['uid']) {
-      const seen = await run(
-        kubectl('get', 'pod', before['pod'] as string, '-o', 'jsonpath={.metadata.uid} {.status.phase}'),
-      )
-      if (seen.stdout.trim() === `${before['uid']} Running`) return void (pod = before['pod'] as string)
+    if (before?.['podUid']) {
+      const seen = await get(`pod ${before['pod']}`, '{.metadata.uid} {.status.phase}')
+      if (seen === `${before['podUid']} Running`) {
+        pod = before['pod'] as string
+        return made.write(before)
+      }
     }
     const read = await run(kubectl('create', '-f', template as string, '--dry-run=client', '-o', 'json'))
     if (read.code !== 0) throw makingFailed(template as string, read.stderr)
-    const wanted = JSON.parse(read.stdout) as Pod
-    if (wanted.kind !== 'Pod')
+    const wanted = JSON.parse(read.stdout) as Template
+    const isClaim = wanted.kind === 'SandboxClaim'
+    if (wanted.kind !== 'Pod' && !isClaim)
       throw new ShellError(
         'BAD_REQUEST',
-        `${template} describes a ${wanted.kind}, not a Pod`,
+        `${template} describes a ${wanted.kind}, not a Pod or a SandboxClaim`,
         'See docs/remote.md for a template.',
       )
-    pod = `cerith-${name}`
+    const own = `cerith-${name}`
     const { generateName: _, ...metadata } = wanted.metadata ?? {}
-    const own = { 'cerith/name': name, cerith: '1', ...labels }
+    const shutdownTime = new Date(Date.now() + BACKSTOP_SECONDS * 1_000).toISOString()
+    const backstop = isClaim
+      ? { lifecycle: { shutdownTime, shutdownPolicy: 'Delete' } }
+      : { activeDeadlineSeconds: BACKSTOP_SECONDS }
     const body = {
       ...wanted,
-      metadata: { ...metadata, name: pod, labels: { ...metadata.labels, ...own } },
-      spec: { activeDeadlineSeconds: BACKSTOP_SECONDS, ...wanted.spec },
+      metadata: { ...metadata, name: own, labels: { ...metadata.labels, 'cerith/name': name, cerith: '1', ...labels } },
+      spec: { ...backstop, ...wanted.spec },
     }
     const done = await run(kubectl('create', '-f', '-', '-o', 'jsonpath={.metadata.uid}'), {
       input: JSON.stringify(body),
     })
     if (done.code !== 0) throw makingFailed(template as string, done.stderr)
-    made.write({ kind: 'k8s', pod, uid: done.stdout.trim(), cluster: cluster.join('\n') })
-    const ready = await run(kubectl('wait', '--for=condition=Ready', `pod/${pod}`, `--timeout=${READY_MS / 1_000}s`), {
-      timeoutMs: READY_MS + 10_000,
-    })
-    if (ready.code === 0) return
-    const why = await run(kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.phase}: {.status.conditions[*].message}'))
+    const api = isClaim ? `apis/${wanted.apiVersion}` : 'api/v1'
+    const path = `/${api}/namespaces/${namespace}/${isClaim ? 'sandboxclaims' : 'pods'}/${own}`
+    const record = { kind: 'k8s', path, uid: done.stdout.trim(), cluster: cluster.join('\n') }
+    made.write(record)
+    const what = isClaim ? `sandboxclaim ${own}` : `pod ${own}`
+    const ready = await run(
+      kubectl('wait', '--for=condition=Ready', ...what.split(' '), `--timeout=${READY_MS / 1_000}s`),
+      { timeoutMs: READY_MS + 10_000 },
+    )
+    if (ready.code === 0) {
+      pod = isClaim ? await podOf(await get(what, '{.status.sandbox.name}'), get) : own
+      return made.write({ ...record, pod, podUid: await get(`pod ${pod}`, '{.metadata.uid}') })
+    }
+    const why = await get(what, '{.status.phase}: {.status.conditions[*].message}')
     await remove(context)
     throw new ShellError(
       'PLACE_FULL',
-      `The pod did not become ready: ${why.stdout.trim() || ready.stderr.trim()}`,
+      `The pod did not become ready: ${why || ready.stderr.trim()}`,
       `See: kubectl -n ${namespace} get events`,
     )
   }
@@ -89,26 +106,14 @@ export function kubernetesStep(address: Address): Step {
     // Written down with the pod: a later process may have another context.
     const where = cluster.length > 0 ? cluster : (mine?.['cluster'] ?? '').split('\n').filter((word) => word !== '')
     // By uid: a pod of the same name may have been made by another program.
-    const body = JSON.stringify({
+    const input = JSON.stringify({
       kind: 'DeleteOptions',
       apiVersion: 'v1',
       preconditions: { uid: mine?.['uid'] },
       gracePeriodSeconds: 1,
     })
-    if (mine?.['uid'])
-      await run(
-        [
-          'kubectl',
-          ...clientArgs,
-          ...where,
-          'delete',
-          '--raw',
-          `/api/v1/namespaces/${namespace}/pods/${mine['pod']}`,
-          '-f',
-          '-',
-        ],
-        { input: body },
-      )
+    const words = ['delete', '--raw', mine?.['path'] ?? '', '-f', '-']
+    if (mine?.['uid']) await run(['kubectl', ...clientArgs, ...where, ...words], { input })
     made.forget()
   }
 
@@ -138,6 +143,12 @@ export function kubernetesStep(address: Address): Step {
     },
     ...(template === undefined ? {} : { release: remove }),
   }
+}
+
+/** A sandbox says which labels its pod has; one from a warm pool has another name than its sandbox. */
+async function podOf(sandbox: string, get: (what: string, path: string) => Promise<string>): Promise<string> {
+  const labels = await get(`sandboxes.agents.x-k8s.io ${sandbox}`, '{.status.selector}')
+  return labels === '' ? sandbox : get(`pods -l ${labels}`, '{.items[0].metadata.name}')
 }
 
 function makingFailed(template: string, stderr: string): ShellError {

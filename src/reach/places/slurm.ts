@@ -24,8 +24,11 @@ export function slurmStep(address: Address): Step {
   let job = given ?? ''
 
   const submit = async ({ run, made, name, batch, clientArgs }: StepContext): Promise<void> => {
-    const before = made.read()?.['job']
-    if (before && (await stateOf(before, run)) === 'RUNNING') return void (job = before)
+    const before = made.read()
+    if (before?.['job'] && (await stateOf(before['job'], run)) === 'RUNNING') {
+      job = before['job']
+      return made.write(before)
+    }
     // Neither our environment nor a file of output: the job gets its key over the first link.
     const words = [
       'sbatch',
