@@ -817,7 +817,8 @@ function fromPs() {
   return (stdout ?? '').split('\n').flatMap((line) => {
     const [pid, parent, group, state, kilobytes, time, ...start] = line.trim().split(/\s+/)
     if (!pid) return []
-    const cpu = time.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0) * 1_000
+    const [clock, days = 0] = time.split('-').reverse()
+    const cpu = (days * 86_400 + clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)) * 1_000
     const facts = { state: state[0], start: start.join(' '), cpu, memory: Number(kilobytes) * 1_024 }
     return [{ pid: Number(pid), parent: Number(parent), group: Number(group), ...facts }]
   })

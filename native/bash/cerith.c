@@ -1,7 +1,7 @@
 /* A builtin that the bash of a session loads (`enable -f`), for what bash itself can only do dearly.
 
-     __cerith = PATH MARK FILES STATE ORDERS   where reports go, what they are marked with, how the files of this shell begin, where its
-                                   state goes, and where its own stdin is found again
+     __cerith = PATH MARK FILES STATE NONCE ORDERS   where reports go, what they are marked with, how the files of this shell begin, where
+                                   its state goes and what it begins with, and where its own stdin is found again
      __cerith . STATUS CHANGES     sources the command file with `$?` as given and nothing to read, and reports how it ended;
                                    CHANGES is `+` where the command may change the shell: its state is then written down first;
                                    with `m` behind it stderr goes where stdout goes
@@ -22,6 +22,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,13 +60,15 @@ extern struct builtin *builtin_address_internal(char *name, int also_disabled);
 extern char *which_set_flags(void);
 extern int change_flag(int flag, int on_or_off);
 extern char *expand_string_to_string(char *text, int quoted);
+extern WordList *list_rest_of_args(void);
+extern void dispose_words(WordList *list);
 extern void begin_unwind_frame(char *tag);
 extern void add_unwind_protect(void (*cleanup)(void *), void *argument);
 extern void run_unwind_frame(char *tag);
 
 /* ---- reports: NUL-separated fields between two marks ---- */
 static char report_path[LONGEST_PATH], mark[LONGEST_MARK];
-static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], dump_path[LONGEST_PATH], state_path[LONGEST_PATH], orders_path[LONGEST_PATH];
+static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], state_path[LONGEST_PATH], orders_path[LONGEST_PATH], nonce[LONGEST_MARK];
 
 typedef struct { char text[LONGEST_REPORT]; size_t length; } Report;
 
@@ -76,8 +79,8 @@ static void add(Report *report, const char *text, size_t length) {
 
 static void add_field(Report *report, const char *text) { add(report, text, strlen(text) + 1); }
 
-static void add_number(Report *report, int number) {
-  char digits[12], *at = digits + sizeof digits;
+static void add_number(Report *report, long number) {
+  char digits[24], *at = digits + sizeof digits;
   *--at = '\0';
   do *--at = (char)('0' + number % 10);
   while (number /= 10);
@@ -103,8 +106,11 @@ static void begin(Report *report, const char *kind) {
 
 /* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use but below the usual limit, and inherited by no
    program. A command may close it all the same, or put another file in its place (though bash takes it for one of its own and puts it back). */
-static int kept = -1;
-static struct stat report_file;
+typedef struct {
+  int fd;
+  struct stat file;
+} Kept;
+static Kept reports = {.fd = -1}, states = {.fd = -1};
 
 /* A library before glibc 2.33 has no function of that name. */
 static int look_at(int fd, struct stat *file) { return (int)syscall(SYS_fstat, fd, file); }
@@ -116,15 +122,34 @@ static int duplicate_high(int fd, int from) {
   return made;
 }
 
-static void keep_open(int fd) {
-  unsigned spread = 0;
-  for (const char *at = mark; *at; at++) spread = spread * 31 + (unsigned char)*at;
-  if (look_at(fd, &report_file) == 0) kept = duplicate_high(fd, KEPT_FROM + (int)(spread % KEPT_SPREAD));
+static int put_away(int fd) { return duplicate_high(fd, KEPT_FROM + KEPT_SPREAD); }
+
+static int move_away(int fd) {
+  int made = put_away(fd);
+  if (fd >= 0) close(fd);
+  return made;
 }
 
-static bool is_kept(void) {
+static void keep_open(Kept *kept, int fd) {
+  unsigned spread = 0;
+  for (const char *at = mark; *at; at++) spread = spread * 31 + (unsigned char)*at;
+  if (look_at(fd, &kept->file) == 0) kept->fd = duplicate_high(fd, KEPT_FROM + (int)(spread % KEPT_SPREAD));
+}
+
+/* The pipe itself, or one more way into it by its name, which goes with the launcher. Never as 0, 1 or 2, which a command may have closed. */
+static int open_kept(Kept *kept, const char *path) {
   struct stat now;
-  return kept >= 0 && look_at(kept, &now) == 0 && now.st_ino == report_file.st_ino && now.st_dev == report_file.st_dev;
+  if (kept->fd >= 0 && look_at(kept->fd, &now) == 0 && now.st_ino == kept->file.st_ino && now.st_dev == kept->file.st_dev) return kept->fd;
+  int fd = move_away(open(path, O_WRONLY | O_CLOEXEC));
+  if (fd < 0 || kept->fd >= 0) return fd;
+  keep_open(kept, fd);
+  if (kept->fd < 0) return fd;
+  close(fd);
+  return kept->fd;
+}
+
+static void close_unkept(const Kept *kept, int fd) {
+  if (fd != kept->fd) close(fd);
 }
 
 /* Nobody may be there to read it: the shell goes on, with a command that its engine has left. */
@@ -149,13 +174,10 @@ static bool write_all(int fd, const char *text, size_t length) {
 static bool send(Report *report) {
   add(report, mark, strlen(mark));
   add(report, "@", 2);
-  bool was_kept = is_kept();
-  int fd = was_kept ? kept : open(report_path, O_WRONLY | O_CLOEXEC);
+  int fd = open_kept(&reports, report_path);
   if (fd < 0) return false;
   bool sent = write_all(fd, report->text, report->length);
-  if (was_kept) return sent;
-  if (kept < 0) keep_open(fd);
-  close(fd);
+  close_unkept(&reports, fd);
   return sent;
 }
 
@@ -277,14 +299,6 @@ static int orders = -1, nothing = -1, errors = -1;
 /* The running command has been reported. */
 static bool told = true;
 
-static int put_away(int fd) { return duplicate_high(fd, KEPT_FROM + KEPT_SPREAD); }
-
-static int move_away(int fd) {
-  int made = put_away(fd);
-  if (fd >= 0) close(fd);
-  return made;
-}
-
 static bool is_same(int one, int other) {
   struct stat a, b;
   return one >= 0 && look_at(one, &a) == 0 && look_at(other, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
@@ -400,48 +414,115 @@ static void leave(void *unused) {
   send(&report);
 }
 
+/* ---- the state, as a dump of bash's own has it (`dump.ts`; a test compares the two) ---- */
+
+/* What prints each part of it. Bash would have to read and run some fifty commands for the same text. */
+static const struct { const char *name, *builtin, *option, *more; } SECTIONS[] = {
+    {"variables", "declare", "-p", NULL}, {"functions", "declare", "-f", NULL}, {"functionNames", "declare", "-F", NULL},
+    {"aliases", "alias", "-p", NULL},     {"options", NULL, NULL, NULL},        {"shopts", "shopt", "-s", "-p"},
+    {"umask", "umask", "-p", NULL},       {"traps", "trap", "-p", NULL},        {"disabled", "enable", "-n", NULL},
+    {"hashed", "hash", "-l", NULL},       {"completions", "complete", "-p", NULL}, {"clock", NULL, NULL, NULL},
+    {"positional", NULL, NULL, NULL},     {"directories", "dirs", "-l", "-p"},  {"cwd", "pwd", NULL, NULL}};
+
+static void print(const char *text) { fwrite(text, 1, strlen(text), stdout); }
+
+/* Whatever the agent has made of the name: a builtin that is disabled or hidden by a function is found as well. */
+static void print_by(const char *name, WordList *words) {
+  struct builtin *found = builtin_address_internal((char *)name, 1);
+  if (found && found->function) found->function(words);
+}
+
+static void print_value(const char *name) {
+  const char *value = get_string_value(name);
+  if (value) print(value);
+}
+
+static void print_clock(void) {
+  Report now;
+  now.length = 0;
+  add_number(&now, (long)time(NULL));
+  print_value("SECONDS");
+  print(" ");
+  print(now.text);
+}
+
+/* `printf '%q\n' "$#" "$@"` */
+static void print_positional(void) {
+  WordList *parameters = list_rest_of_args();
+  int count = 0;
+  for (WordList *at = parameters; at; at = at->next) count++;
+  Report text;
+  text.length = 0;
+  add_number(&text, count);
+  char format[] = "%q\n";
+  WordDescription words[] = {{format, 0}, {text.text, 0}};
+  WordList number = {parameters, &words[1]}, all = {&number, &words[0]};
+  print_by("printf", &all);
+  dispose_words(parameters);
+}
+
+static void print_state(void) {
+  print("cerith-state ");
+  print(nonce);
+  for (size_t at = 0; at < sizeof SECTIONS / sizeof *SECTIONS; at++) {
+    const char *name = SECTIONS[at].name;
+    fwrite("", 1, 1, stdout);
+    print(name);
+    print("\n");
+    WordDescription words[] = {{(char *)SECTIONS[at].option, 0}, {(char *)SECTIONS[at].more, 0}};
+    WordList more = {NULL, &words[1]}, all = {SECTIONS[at].more ? &more : NULL, &words[0]};
+    if (SECTIONS[at].builtin) print_by(SECTIONS[at].builtin, SECTIONS[at].option ? &all : NULL);
+    else if (*name == 'o') print_value("SHELLOPTS");
+    else if (*name == 'c') print_clock();
+    else print_positional();
+  }
+}
+
 /* The shell's own stdout while its state is written down. */
 static int output = -1;
 
+/* The rest of the dump is written before the shell gets its stdout back; bash prints by lines again. */
 static void give_output_back(void *unused) {
   (void)unused;
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  fflush(stdout);
   if (output < 0) close(1);
   else {
     dup2(output, 1);
     close(output);
   }
   output = -1;
+  part_streams();
 }
 
+/* A whole dump by its last words, which stand in no file: nothing that reads ours can imitate one. */
 static void print_into(int fd) {
   output = put_away(1);
+  errors = put_away(2);
   /* Also where an interrupt ends it. */
   begin_unwind_frame("cerith state");
   add_unwind_protect(give_output_back, NULL);
   dup2(fd, 1);
-  source_file(dump_path, 0);
+  if (errors >= 0) dup2(nothing, 2);
+  setvbuf(stdout, NULL, _IOFBF, 0);
+  print_state();
+  fwrite("\0end ", 1, 5, stdout);
+  print(mark);
+  fwrite(" after", 1, 7, stdout);
   run_unwind_frame("cerith state");
 }
 
-/* What the file prints becomes a whole dump by its last words, which stand in no file: nothing that reads ours can imitate one. It is put
-   together in memory and sent at once: written piece by piece, it would wake its reader for each of them. */
+/* Put together in memory and sent at once: written piece by piece, it would wake its reader for each of them. */
 static void write_down(void) {
   static char text[65536];
-  Report end;
-  end.length = 0;
-  add(&end, "\0end ", 5);
-  add(&end, mark, strlen(mark));
-  add(&end, " after", 7);
-  int pipe = move_away(open(state_path, O_WRONLY | O_CLOEXEC));
+  int pipe = open_kept(&states, state_path);
   if (pipe < 0) return;
   int memory = move_away((int)syscall(SYS_memfd_create, "state", 1u /* close-on-exec */));
-  int sheet = memory < 0 ? pipe : memory;
-  print_into(sheet);
-  write_all(sheet, end.text, end.length);
+  print_into(memory < 0 ? pipe : memory);
   ssize_t got;
   for (off_t at = 0; memory >= 0 && (got = pread(memory, text, sizeof text, at)) > 0; at += got) write_all(pipe, text, (size_t)got);
   if (memory >= 0) close(memory);
-  close(pipe);
+  close_unkept(&states, pipe);
 }
 
 static int evaluate(WordList *words) {
@@ -488,7 +569,7 @@ static int repair(void) {
 
 /* What a line of the session's does the rest for. */
 static int source_only(WordList *from) {
-  if (!from || !from->next) return refuse();
+  if (!from || !from->next || !from->next->next) return refuse();
   const char *what = from->word->word;
   int fd = *what == '&' ? duplicate_high(atoi(what + 1), KEPT_FROM) : open(what, O_RDONLY | O_CLOEXEC);
   /* Any status would pass for the command's: the shell ends, and the session says so. */
@@ -500,7 +581,7 @@ static int source_only(WordList *from) {
   close(fd);
   if (*from->next->word->word == 'm') merge_streams();
   use_aliases(true);
-  last_command_exit_value = 0;   /* another one is set by the file itself */
+  last_command_exit_value = atoi(from->next->next->word->word);
   int status = source_file(command_path, 0);
   run_unwind_frame("cerith");
   if (has_prompts()) unlock_prompts();
@@ -538,21 +619,23 @@ static bool shares_memory(void) {
   return seen;
 }
 
+static bool take(char *place, size_t size, WordList **words) {
+  WordList *one = *words;
+  if (!one || strlen(one->word->word) >= size) return false;
+  strcpy(place, one->word->word);
+  *words = one->next;
+  return true;
+}
+
 static int set_up(WordList *words) {
-  WordList *where = words->next;
-  WordList *with = where ? where->next : NULL;
-  WordList *files = with ? with->next : NULL;
-  WordList *state = files ? files->next : NULL;
-  WordList *again = state ? state->next : NULL;
-  if (!again || strlen(again->word->word) >= sizeof orders_path || !is_known(words) || strlen(state->word->word) >= sizeof state_path || strlen(where->word->word) >= sizeof report_path || strlen(with->word->word) >= sizeof mark) return 1;
-  if (strlen(files->word->word) + sizeof ".command" > LONGEST_PATH || !shares_memory()) return 1;
-  strcpy(report_path, where->word->word);
-  strcpy(mark, with->word->word);
-  strcpy(state_path, state->word->word);
-  strcpy(orders_path, again->word->word);
-  strcat(strcpy(command_path, files->word->word), ".command");
-  strcat(strcpy(settle_path, files->word->word), ".settle");
-  strcat(strcpy(dump_path, files->word->word), ".dump");
+  static char files[LONGEST_PATH - sizeof ".command"], seal[LONGEST_MARK];
+  WordList *at = words->next;
+  if (!is_known(words) || !take(report_path, sizeof report_path, &at) || !take(seal, sizeof seal, &at) || !take(files, sizeof files, &at)) return 1;
+  if (!take(state_path, sizeof state_path, &at) || !take(nonce, sizeof nonce, &at) || !take(orders_path, sizeof orders_path, &at)) return 1;
+  if (!shares_memory()) return 1;
+  strcpy(mark, seal);
+  strcat(strcpy(command_path, files), ".command");
+  strcat(strcpy(settle_path, files), ".settle");
   shell = getpid();
   use_aliases(false);
   Report report;

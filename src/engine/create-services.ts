@@ -99,6 +99,10 @@ export async function createServices(options: EngineOptions): Promise<Services> 
     })
   const sandbox = options.sandbox && options.sandbox.profile !== 'off' ? makeSandbox(options.sandbox) : null
   let forCalls: Sandbox | null = null
+  // A command may name what is protected by these variables, which it has from its environment.
+  const placeNames = ['CERITH_HOME', 'XDG_STATE_HOME'].flatMap((name) =>
+    baseEnv[name] === undefined ? [] : [[name, baseEnv[name]] as const],
+  )
   const judge = createJudge(
     guard,
     {
@@ -108,6 +112,7 @@ export async function createServices(options: EngineOptions): Promise<Services> 
       ...(roots ? { roots } : {}),
       ...(sandbox ? { sandbox: { network: sandbox.options.network ?? 'none' } } : {}),
       own,
+      ...(placeNames.length > 0 ? { variables: Object.fromEntries(placeNames) } : {}),
       protectedPaths: [stateDir, ...(options.protectedPaths ?? [])],
       unreadablePaths: namesOf(['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name))),
     },

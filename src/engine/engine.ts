@@ -61,6 +61,14 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     return call
   }
 
+  /** The host lives until the method has answered, also when the launcher is killed and its connection goes. */
+  const held =
+    <A extends readonly unknown[], T>(method: (...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> => {
+      const release = services.launcher.hold()
+      return method(...args).finally(release)
+    }
+
   services.outside = launch
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
@@ -93,12 +101,12 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     stream: (request): RunHandle => launch(request),
     session: (name) => sessions.open(name),
     sessions: () => sessions.list(),
-    start: (request) => jobs.start(request, sessions),
-    begin: (request) => jobs.begin(request, sessions),
+    start: held((request) => jobs.start(request, sessions)),
+    begin: held((request) => jobs.begin(request, sessions)),
     job: (id) => jobs.get(id),
     jobs: (which) => jobs.list(which),
     clean: (which) => jobs.clean(which),
-    async check(command, where) {
+    check: held(async (command, where) => {
       const text = checkRequest({ command }, services.limits)
       checkFields('check', where, CHECK_ROWS)
       const around =
@@ -111,14 +119,14 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
         ...around,
         cwd: checkDirectory(where?.cwd, around.cwd, services.roots, services.seen),
       })
-    },
+    }),
     sandboxPolicy: async () => services.sandbox?.summary() ?? null,
-    async plan(wanted) {
+    plan: held(async (wanted) => {
       checkRequest(wanted, services.limits)
       const { session, ...request } = wanted
       const around = session !== undefined ? await sessions.surroundings(session) : { session: null, cwd: services.cwd }
       return (await planRun(request, around, services)).summary
-    },
+    }),
     ...createChanges(services, sessions),
     secrets: secretsFace(services.secrets),
     onJobEvent: (listener) => jobs.onEvent(listener),

@@ -1,6 +1,9 @@
 /** Named sessions that are kept between calls: listed, copied, renamed, closed. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { makeWorld } from './harness.js'
 
@@ -47,4 +50,22 @@ test('a state that cannot be read, or not be kept, is said to a pipe too, and le
   expect(kept.err).toContain('could not be read')
   expect(kept.err).toContain('The state of session torn could not be kept')
   expect(readdirSync(join(world.home, 'sessions')).filter((name) => name.startsWith('.'))).toEqual([])
+})
+
+test('a call that was killed before it could keep its state is told by the next one, once', async () => {
+  const program = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+  await cli('run', '--session', 'cut', 'x=1')
+  const killed = spawn(process.execPath, [program, 'run', '--session', 'cut', 'x=2; echo begun; sleep 60'], {
+    env: { ...process.env, CERITH_HOME: world.home },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  await once(killed.stdout, 'data')
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  const [next, later] = [
+    await cli('run', '--session', 'cut', 'echo $x'),
+    await cli('run', '--session', 'cut', 'echo $x'),
+  ]
+  expect(next).toMatchObject({ code: 0, out: '1\n', err: expect.stringContaining('session cut was killed') })
+  expect(later).toMatchObject({ code: 0, out: '1\n', err: '' })
 })

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { temporaryFolder } from './harness.js'
 
 const host = fileURLToPath(new URL('../fixtures/awaits-alone.mjs', import.meta.url))
+const killing = fileURLToPath(new URL('../fixtures/launcher-killed.mjs', import.meta.url))
 /** What is neither asynchronous nor for users: a method of another name has to be added to the calls of the host. */
 const OTHERS = [
   'engine.onJobEvent', 'engine.setAsk', 'engine.calls', 'engine.watch', 'engine.onLink',
@@ -15,9 +16,9 @@ const OTHERS = [
   'manager.getShell', 'manager.listShells', 'manager.listRunning', 'manager.cleanupCompleted',
 ] // prettier-ignore
 
-async function alone(method: string, tier: string): Promise<string> {
+async function alone(method: string, tier: string, file = host): Promise<string> {
   const env = { ...process.env, CERITH_HOME: join(temporaryFolder(), 'state'), TIER: tier }
-  const { stdout } = await promisify(execFile)(process.execPath, [host, method], { env }).catch(
+  const { stdout } = await promisify(execFile)(process.execPath, [file, method], { env }).catch(
     (error: { stdout: string; code: number }) => ({ stdout: `${error.stdout}exit ${error.code}` }),
   )
   return stdout.trim()
@@ -41,4 +42,11 @@ test('settles each of them, on both tiers', async () => {
   }
   await Promise.all([work(), work(), work()])
   expect(wrong).toEqual([])
+})
+
+test('a job that is being started when the launcher is killed', async () => {
+  for (let round = 0; round < 3; round++) {
+    const said = await Promise.all(['a', 'b'].map(() => alone('', 'auto', killing)))
+    expect(said).toEqual(['settled', 'settled'])
+  }
 })

@@ -12,6 +12,7 @@ import { utf8Length } from '../../output/utf8.js'
 import { Capture } from './capture.js'
 import type { Plan } from '../plan/plan.js'
 import type { LiveCall, LiveCalls } from '../services/live-calls.js'
+import { withDrops } from '../services/outcomes.js'
 import type { Services } from '../services/services.js'
 
 /** A reader of the iterator that falls this far behind loses the middle, not the memory of the host. */
@@ -247,11 +248,6 @@ export class Call implements RunHandle, LiveCall {
       },
     }
   }
-}
-
-function withDrops(outcome: Outcome, droppedBytes: number): Outcome {
-  const text = `The reader of the stream was too slow: ${droppedBytes} bytes were dropped before it took them${outcome.outputFile === null ? '' : `; the output is in ${outcome.outputFile}`}.`
-  return { ...outcome, droppedBytes, notes: [...outcome.notes, { code: 'output-lost', text }] }
 }
 
 function mayBecomeJob({ yieldMs, onTimeout }: RunRequest): boolean {

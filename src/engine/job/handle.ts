@@ -65,50 +65,39 @@ export class JobHandle implements Job {
   }
 
   async wait(options: WaitOptions = {}): Promise<WaitResult> {
-    const release = this.#services.launcher.hold()
-    try {
-      return await this.#there(() =>
-        waitForJob(
-          {
-            readable: this.#readable(),
-            own: this.#live !== null,
-            info: () => this.#info(),
-            masker: () => this.#services.secrets.activeMasker,
-            next: (ms, signal) => this.#news.next(this.id, ms, signal),
-          },
-          options,
-        ),
-      )
-    } finally {
-      release()
-    }
+    return this.#there(() =>
+      waitForJob(
+        {
+          readable: this.#readable(),
+          own: this.#live !== null,
+          info: () => this.#info(),
+          masker: () => this.#services.secrets.activeMasker,
+          next: (ms, signal) => this.#news.next(this.id, ms, signal),
+        },
+        options,
+      ),
+    )
   }
 
   async kill(options: KillOptions = {}): Promise<KillResult> {
     checkFields('kill', options, KILL_ROWS)
-    // The news of the end alone would not keep the host alive until it is here.
-    const release = this.#services.launcher.hold()
-    try {
-      const result = await this.#there(() =>
-        killJob(
-          { id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) },
-          options,
-          this.#services.limits.graceMs,
-        ),
+    return this.#there(async () => {
+      const result = await killJob(
+        { id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) },
+        options,
+        this.#services.limits.graceMs,
       )
       // The end is told before the kill returns, so that a listener never learns of it later than the killer.
       if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
       if (!result.alreadyStopped)
         this.record('kill', { by: options.by, signal: options.signal, status: result.info.status })
       return result
-    } finally {
-      release()
-    }
+    })
   }
 
   async send(options: SendOptions): Promise<void> {
     const { sendInput } = await import('./input/send.js')
-    await sendInput(this.dir, this.#state(), options, this.#services.secrets)
+    await this.#there(() => sendInput(this.dir, this.#state(), options, this.#services.secrets))
     this.record('send', { by: options.by, bytes: Buffer.byteLength(options.text ?? '') + (options.keys?.length ?? 0) })
   }
 
@@ -175,13 +164,19 @@ export class JobHandle implements Job {
     }
   }
 
-  /** Another process may remove the job's directory during a look: that is told as "cleaned up", not as ENOENT. */
+  /**
+   * The news alone would not keep the host alive until it is here. Another process may remove the job's directory
+   * meanwhile: that is told as "cleaned up", not as ENOENT.
+   */
   async #there<T>(look: () => Promise<T>): Promise<T> {
+    const release = this.#services.launcher.hold()
     try {
       return await look()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(this.dir)) throw this.#cleanedUp()
       throw error
+    } finally {
+      release()
     }
   }
 

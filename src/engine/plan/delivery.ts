@@ -47,7 +47,7 @@ export async function deliverCommand(
       .filter((token) => lookup(token) === undefined)
       .map(({ name }) => name),
   )
-  const notes = unknown.size === 0 ? [] : await unknownNotes([...unknown], services)
+  const notes = unknown.size === 0 ? [] : unknownNotes([...unknown], await services.secrets.names())
   const delivery = planDelivery(command, lookup, {
     nonce: randomBytes(6).toString('hex'),
     asCode: verdict.secretsAsCode,
@@ -66,8 +66,7 @@ export async function deliverCommand(
 }
 
 /** A misspelt name would otherwise go out as text, with exit code 0 and without a word. */
-async function unknownNotes(unknown: readonly string[], services: Services): Promise<Note[]> {
-  const known = await services.secrets.names()
+export function unknownNotes(unknown: readonly string[], known: readonly string[]): Note[] {
   return unknown.map((name) => {
     const close = nearest(name, known)
     const meant = close

@@ -229,7 +229,7 @@ const SINCE = is(
 export const READ_ROWS: Rows<ReadOptions> = {
   since: SINCE,
   maxBytes: whole(' of bytes'),
-  stream: anything,
+  stream: oneOf('stdout', 'stderr', 'output'),
   filter: text,
   before: whole(),
   after: whole(),

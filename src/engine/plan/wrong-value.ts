@@ -9,6 +9,12 @@ export function wrongValue(what: string, value: unknown, hint: string): ShellErr
   return new ShellError('BAD_REQUEST', `Bad request: ${what} (got ${shown(value)})`, hint)
 }
 
+export function checkSessionName(name: unknown): string {
+  if (typeof name === 'string' && /^[\w@:-][\w.@:-]{0,63}$/.test(name)) return name
+  const hint = 'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.'
+  throw wrongValue('not a session name', name, hint)
+}
+
 /** Any value in a few words. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 100))

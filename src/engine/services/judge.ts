@@ -49,6 +49,7 @@ export function createJudge(
       const whole: GuardContext = {
         ...about,
         ...context,
+        ...(about.variables ? { variables: { ...about.variables, ...context.variables } } : {}),
         ...(context.variables && secrets.delivered.size > 0 ? { secrets: [...secrets.delivered] } : {}),
         automation: [...more, ...automation, OWN_AUTOMATION],
       }

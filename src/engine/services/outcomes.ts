@@ -187,3 +187,9 @@ export function lostOutcome(
     notes: [note],
   }
 }
+
+/** Says what a reader of the stream lost because it was too slow. */
+export function withDrops(outcome: Outcome, droppedBytes: number): Outcome {
+  const text = `The reader of the stream was too slow: ${droppedBytes} bytes were dropped before it took them${outcome.outputFile === null ? '' : `; the output is in ${outcome.outputFile}`}.`
+  return { ...outcome, droppedBytes, notes: [...outcome.notes, { code: 'output-lost', text }] }
+}

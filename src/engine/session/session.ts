@@ -26,7 +26,6 @@ import { asksForNothingSpecial, ReadyCommands, type ReadyCommand } from './call/
 import { NativeCall } from './call/native-call.js'
 import { Shells } from './shells.js'
 import { Turns } from './turns.js'
-import { AFTER } from './shell/dump.js'
 import { parseSnapshot, snapshotText, utf8, type ShellState } from './shell/state.js'
 
 /** A short command is waited for, because its state is newer. */
@@ -124,7 +123,9 @@ export class LiveSession implements Session {
     return call
   }
 
-  surroundings(): Surroundings {
+  /** `now`: files that its commands wrote are looked at again. */
+  surroundings(now = false): Surroundings {
+    if (now) this.#memory.readFilesAgain()
     return { session: this.name, cwd: this.#memory.cwd, ...this.#memory.known }
   }
 
@@ -219,7 +220,7 @@ export class LiveSession implements Session {
     // A session whose shell has not been started, or is gone, gets the state with its next shell.
     if (!this.#shells.current?.alive) return
     await this.#shells.current.restore(state, { variables: [], ...(before ? { state: before } : {}) })
-    memory.noteDump(this.#shells.current, AFTER)
+    memory.noteDump(this.#shells.current)
   }
 
   /** A command that ran elsewhere ended without saying what it changed. */
@@ -246,6 +247,8 @@ export class LiveSession implements Session {
       const { services } = this.#parts
       if (!this.#turns.isFree || this.#closed || services.state.closed || this.#news.length > 0) return null
       if (!shell?.alive || shell.hasOtherProcesses || services.roots || services.directories) return null
+      // It may be plain again: what the shell wrote down says so.
+      if (memory.unread && !memory.dirty && !memory.isPlain) memory.learn(shell.readState())
       const isBare = Object.keys(request).length === 1
       if (!isBare && !asksForNothingSpecial(request)) return null
       const known = this.#readyCommands.find(request.command, shell, memory)
@@ -257,9 +260,7 @@ export class LiveSession implements Session {
       const ready = known ?? this.#readyCommands.make(command, shell, memory, this.#services.judge)
       if (!ready) return null
       shell.give(ready)
-      if (ready.needs.inert) return ready
-      memory.dirty = true
-      memory.behind = false
+      memory.beginCommand(ready.needs.inert)
       return ready
     } catch {
       return null

@@ -10,7 +10,7 @@ import { insideFor } from '../services/inside.js'
 import type { Services } from '../services/services.js'
 import { LiveSession } from './session.js'
 import { restoreOf } from './call/end.js'
-import { wrongValue } from '../plan/wrong-value.js'
+import { checkSessionName, wrongValue } from '../plan/wrong-value.js'
 
 export interface Sessions {
   open(name?: string): Promise<Session>
@@ -28,12 +28,7 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
 
   const get = (name = 'main', copied?: string | null): LiveSession => {
     if (services.state.closed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
-    if (typeof name !== 'string' || !/^[\w@:-][\w.@:-]{0,63}$/.test(name))
-      throw wrongValue(
-        'not a session name',
-        name,
-        'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.',
-      )
+    checkSessionName(name)
     const existing = live.get(name)
     if (existing && copied !== undefined)
       throw wrongValue('there is such a session already', name, 'Close it first, or choose another name.')
@@ -69,7 +64,7 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
       const session = get(name)
       // What an idle shell holds is asked for; a busy one is known as it was before its command.
       if (!(await session.info()).busy) await session.currentState()
-      return session.surroundings()
+      return session.surroundings(true)
     },
     restore: async (name) => restoreOf(await get(name).currentState(), get(name).initialNames),
     leaveRooms: async () => void (await Promise.all([...live.values()].map((session) => session.leaveRoom()))),

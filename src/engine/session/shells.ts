@@ -12,7 +12,6 @@ import { isThere } from './call/directory.js'
 import { deadShellNote } from './call/end.js'
 import type { SessionMemory } from './call/memory.js'
 import { keepVerdicts } from './call/at-once.js'
-import { AFTER } from './shell/dump.js'
 import { withoutReturnTrap } from './shell/lines.js'
 import { notRestored } from './shell/restore.js'
 import { SessionShell } from './shell/shell.js'
@@ -74,7 +73,8 @@ export class Shells {
     const { services } = this
     if (this.current) {
       if (!this.current.endIsTold) {
-        memory.learn(this.current.readState())
+        memory.noteDump(this.current)
+        memory.learn(this.current.knownState)
         notes.push(deadShellNote(this.current, memory, this.initialNames))
       }
       this.#retire(this.current)
@@ -96,7 +96,7 @@ export class Shells {
     }
     const wanted = { ...state, cwd: isThere(memory, services.seen) ? state.cwd : bytesOf(cwd) }
     const found = await shell.restore(wanted, { variables: this.initialNames })
-    memory.noteDump(shell, AFTER)
+    memory.noteDump(shell)
     const missing = found ? notRestored(wanted, found) : ['its state']
     if (missing.length > 0)
       notes.push({ code: 'state', text: `Not restored in the new shell: ${missing.slice(0, 20).join(', ')}.` })
@@ -106,7 +106,7 @@ export class Shells {
   /** Runs the engine's own code in a shell. */
   async change(shell: SessionShell, code: string): Promise<void> {
     const found = await shell.take(code)
-    this.#memory.noteDump(shell, AFTER)
+    this.#memory.noteDump(shell)
     if (found) this.#memory.learn(found)
   }
 
@@ -119,8 +119,8 @@ export class Shells {
   async writeDown(shell: SessionShell): Promise<void> {
     const memory = this.#memory
     if (!(memory.dirty || memory.unread) || (memory.dirty && !(await shell.dump()))) return
-    memory.noteDump(shell, AFTER)
-    memory.learn(shell.readState())
+    memory.noteDump(shell)
+    memory.learn(shell.knownState)
     if (!memory.strayReturn) return
     shell.type(withoutReturnTrap)
     memory.strayReturn = false

@@ -44,6 +44,7 @@ export async function runSessionOnTerminal(
     after: `{ ${writeDown}; } 2>/dev/null`,
     over: () => dumps.close(),
     async finish(outcome) {
+      dumps.readNow()
       const state = parseState(dumps.last?.sections)
       if (state) await session.adopt(state)
       else session.noteStatus(outcome.exitCode ?? 130)

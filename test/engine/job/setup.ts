@@ -27,9 +27,11 @@ export function withEngine(options: EngineOptions = {}): Place {
     await open()
   })
   afterEach(async () => {
-    for (const engine of engines) {
-      for (const info of await engine.jobs()) await (await engine.job(info.id)).kill({ graceMs: 0 })
-      await engine.close()
+    for (const engine of engines.splice(0)) {
+      // Behind a link one that was closed cannot say what it left.
+      const left = await engine.jobs().then(() => engine, () => open()) // prettier-ignore
+      for (const info of await left.jobs()) await (await left.job(info.id)).kill({ graceMs: 0 })
+      await left.close()
     }
     engines = []
     rmSync(stateDir, { recursive: true, force: true })

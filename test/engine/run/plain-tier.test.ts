@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { Engine, Session } from '../../../src/index.js'
 import { signalProcess } from '../../../src/os/process/proc.js'
 import { ESCAPES } from '../../fixtures/escapes.js'
 import { makeGate } from '../../fixtures/gate.js'
@@ -32,7 +33,7 @@ describe('the lower tier, without native code', () => {
     const spared = uniqueSeconds()
     await session.run({ command: `(setsid env -i sleep ${spared} &)` })
     await until(() => processesNamed(spared).length === 1, 'what an earlier call left runs')
-    for (const place of [engine, session]) {
+    const ended = async (place: Engine | Session): Promise<void> => {
       const seconds = uniqueSeconds()
       const outcome = await place.run({
         command: `echo started; ${escape(seconds)}\nsleep ${seconds}9`,
@@ -43,6 +44,7 @@ describe('the lower tier, without native code', () => {
       expect(processesNamed(seconds)).toEqual([])
       if (place === engine) expect(outcome.notes.map(({ text }) => text).join(' ')).toContain('may have escaped')
     }
+    await Promise.all([ended(engine), ended(session)])
     expect(processesNamed(spared)).toHaveLength(1)
     await engine.close()
     expect(processesNamed(spared)).toEqual([])

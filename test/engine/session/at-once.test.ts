@@ -1,9 +1,11 @@
 /** Which requests a session may answer by giving a command again: a field that is not known to be harmless is looked at in full. */
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { RunRequest } from '../../../src/contract/request.js'
 import { asksForNothingSpecial } from '../../../src/engine/session/call/at-once.js'
 import { createTools } from '../../../src/tools/index.js'
-import { testEngine } from '../harness.js'
+import { temporaryFolder, testEngine } from '../harness.js'
 
 test('what a tool call asks for is nothing special', async () => {
   const engine = await testEngine()
@@ -56,4 +58,16 @@ test('what new commands leave behind is there for the next one: status, variable
   expect(await say('f() { echo "f $1"; }')).toBe('')
   expect(await say('f x; ls() { echo own; }')).toBe('f x\n')
   expect(await say('ls')).toBe('own\n')
+})
+
+test('a shell that was given a function is known again at its next command, also without a pause between the two', async () => {
+  const stateDir = temporaryFolder()
+  const session = await (await testEngine({ stateDir })).session()
+  await session.run({ command: ':' })
+  await session.run({ command: 'f() { echo f; }' })
+  // What bash itself would report the end with, were the next command not one for the builtin.
+  for (const file of readdirSync(stateDir, { recursive: true, encoding: 'utf8' }))
+    if (file.endsWith('.end')) rmSync(join(stateDir, file))
+  const next = await session.run({ command: 'x=1; echo "$x"', timeoutMs: 20_000 })
+  expect([next.stdout, next.notes]).toEqual(['1\n', []])
 })

@@ -1,8 +1,13 @@
 /** The fields of a report are the same in TypeScript, in the builtin and in the lines of bash. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { endFileText } from '../../../src/engine/session/shell/lines.js'
 import { createReportReader, FIELDS, type Report } from '../../../src/engine/session/shell/report.js'
+import type { LiveSession } from '../../../src/engine/session/session.js'
+import type { Engine } from '../../../src/index.js'
+import { temporaryFolder, testEngine } from '../harness.js'
+import { engineWithoutBuiltin } from './without-builtin.js'
 
 const builtin = readFileSync(new URL('../../../native/bash/cerith.c', import.meta.url), 'utf8')
 
@@ -59,4 +64,37 @@ test('a report is read into its names', () => {
     { kind: 'F', status: 2, argument: 'word', stages: [2] },
     { kind: 'R', number: 7 },
   ])
+})
+
+test('the builtin writes the state down as bash does by itself', async () => {
+  const cwd = temporaryFolder()
+  const set = [
+    `A='a b'; declare -i N=3; declare -A M=([k]='v"'); L=(1 $'two\\n'); export E=$'\\377'; readonly R=r; unset U`,
+    `f() { echo "$1"; }; export -f f; g() { :; }; alias ll='ls -l' x="a'b"`,
+    `set -f; shopt -s extglob globstar; umask 027`,
+    `hash -p /bin/true odd; complete -W 'one two' foo; set -- 'x y' '' "it's" $'\\t'; mkdir -p d; pushd d >/dev/null`,
+    `declare() { echo shadowed; }; printf() { echo shadowed; }; pwd() { echo shadowed; }`,
+  ]
+  const written = async (engine: Engine, state?: string): Promise<string[] | undefined> => {
+    const session = (await engine.session()) as LiveSession
+    for (const command of set) await session.run({ command, timeoutMs: 20_000 })
+    // The builtin does without what bash would read.
+    for (const file of state ? readdirSync(state, { recursive: true, encoding: 'utf8' }) : [])
+      if (file.endsWith('.dump')) rmSync(join(state as string, file))
+    await session.run({ command: 'echo last; Z=1' })
+    const text = await session.snapshot()
+    await engine.close()
+    // Both shells have a clock and marks of their own.
+    return text
+      ?.replace(/^declare -x CERITH_HELPER=.*\n/m, '')
+      .split('\0')
+      .filter((part) => !/^(?:clock|traps)\n/.test(part))
+  }
+  const state = temporaryFolder()
+  const byBuiltin = await written(await testEngine({ cwd, stateDir: state }), state)
+  expect(byBuiltin?.filter((part) => /^(?:variables|positional)\n/.test(part))).toEqual([
+    expect.stringMatching(/declare -A M=\(\[k\]="v\\"" \)[^]*declare -- Z="1"/),
+    expect.stringMatching(/^positional\n4\nx\\ y\n''\n/),
+  ])
+  expect(byBuiltin).toEqual(await written(await engineWithoutBuiltin(cwd)))
 })

@@ -410,6 +410,46 @@ test.each([
   expect(notes.some(({ text }) => text.includes('whether the command had begun is not known'))).toBe(inDoubt)
 })
 
+describe('the launcher is killed while a shell is at work', () => {
+  test('what is said about the state is what the next shell has', async () => {
+    for (let round = 0; round < 8; round++) {
+      const own = await createEngine({ stateDir: mkdtempSync(join(home, 'killed-')), cwd: home })
+      const session = await own.session()
+      for (const command of ['a=1', 'a=2']) await session.run({ command })
+      const shell = Number((await session.run({ command: 'echo $$' })).stdout)
+      const warden = parentOf(shell)
+      // A warden that is stopped does not end the shell, which goes on to the end of its command.
+      process.kill(warden, 'SIGSTOP')
+      const running = session.run({ command: 'a=3' })
+      process.kill(parentOf(warden), 'SIGKILL')
+      if (round % 2 === 0) for (const began = Date.now(); Date.now() - began < 10;);
+      const outcome = await running
+      process.kill(warden, 'SIGCONT')
+      const told = [outcome]
+      const isTold = (): boolean => told.some(({ notes }) => notes.some(({ text }) => /was destroyed/.test(text)))
+      // A command that has just ended leaves its shell for others, until it is lost with one of them.
+      const latest = Date.now() + 10_000
+      do told.push(await session.run({ command: 'echo $a' }))
+      while ((told.at(-1)?.end?.kind === 'lost' || !isTold()) && Date.now() < latest)
+      const [before = '', all = ''] = [[outcome], told].map((some) =>
+        some
+          .flatMap(({ notes }) => notes)
+          .map(({ text }) => text)
+          .join(' '),
+      )
+      expect(all).toMatch(/ended \(its watcher was destroyed\)/)
+      if (/from before this command/.test(before))
+        expect([outcome.end?.kind, told.at(-1)?.stdout]).toEqual(['lost', '2\n'])
+      else if (!/may lack/.test(all)) expect(told.at(-1)?.stdout).toBe('3\n')
+      await own.close()
+    }
+  })
+})
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+}
+
 test('a repeated command with a field that the short way does not know is looked at in full', async () => {
   const session = await engine.session(`s${++count}`)
   for (let round = 0; round < 3; round++) await session.run({ command: ':' })

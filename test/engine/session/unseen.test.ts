@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Engine, Session } from '../../../src/index.js'
-import { testEngine } from '../harness.js'
+import { temporaryFolder, testEngine } from '../harness.js'
 import { engineWithoutBuiltin } from './without-builtin.js'
 
 const ENGINES: readonly (readonly [string, () => Promise<Engine>])[] = [
@@ -11,7 +11,7 @@ const ENGINES: readonly (readonly [string, () => Promise<Engine>])[] = [
   ['without', () => engineWithoutBuiltin()],
 ]
 
-describe.each(ENGINES)('%s the builtin', (_, make) => {
+describe.each(ENGINES)('%s the builtin', (which, make) => {
   const say = async (session: Session, command: string): Promise<string> => (await session.run({ command })).stdout
 
   test('traps are listed without those of the session, also by a function', async () => {
@@ -31,6 +31,22 @@ describe.each(ENGINES)('%s the builtin', (_, make) => {
     expect(await say(session, 'echo $?')).toBe('1\n')
     expect(await session.run({ command: 'false' })).toMatchObject({ exitCode: 1, stdout: '' })
     expect(await say(session, 'x=1; echo next')).toBe('next\n')
+    if (which === 'without') return
+    expect(await session.run({ command: '(exit 4)' })).toMatchObject({ exitCode: 4, stdout: 'child\n' })
+    expect(await say(session, 'echo $?')).toBe('4\n')
+  })
+
+  test('a trace that goes into a file holds the lines of the agent only', async () => {
+    const engine = await make()
+    const session = await engine.session()
+    const file = join(temporaryFolder(), 'trace')
+    await session.run({ command: `exec 7>${file}; BASH_XTRACEFD=7; set -x` })
+    for (const command of ['echo one', 'x=2', 'ls /nowhere', 'echo $?', 'f() { return 3; }; f'])
+      await session.run({ command })
+    await session.run({ command: 'set +x' })
+    expect(readFileSync(file, 'utf8').split('\n')).toEqual(
+      ['echo one', 'x=2', 'ls /nowhere', 'echo 2', 'f', 'return 3', 'set +x'].map((line) => `++ ${line}`).concat(''),
+    )
   })
 
   test('the history of a shell holds no line of the session', async () => {

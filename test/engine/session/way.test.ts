@@ -33,6 +33,7 @@ const USUAL: CallText = {
   silent: false,
   risky: false,
   hasBuiltin: true,
+  traceFd: null,
   repairBuiltins: false,
 }
 

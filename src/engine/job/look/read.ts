@@ -76,8 +76,6 @@ export async function readJob(
 
 export function fileOf(stream: StreamName | undefined, apart: boolean): OutputName {
   if (stream === undefined) return 'output.log'
-  if (!['stdout', 'stderr', 'output'].includes(stream))
-    throw wrongValue('there is no such stream', stream, 'Use stdout, stderr or output.')
   if (stream === 'output' && apart)
     throw new ShellError(
       'BAD_REQUEST',

@@ -6,6 +6,7 @@ import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { attempt } from '../../../contract/attempt.js'
 import type { Verdict } from '../../../contract/verdict.js'
+import { GUARD_LIMITS } from '../../../guard/words/limits.js'
 
 /**
  * The real path behind links; undefined where nothing is. Asking for what is missing is the
@@ -23,15 +24,14 @@ export function stillHolds(verdict: Pick<Verdict, 'looked'>): boolean {
   return verdict.looked.every(({ path, real }) => (realPath(path) ?? null) === real)
 }
 
-const MOST_BYTES = 4_000
-
-/** Null where there is no such file, or a long one. */
-export function shortText(path: string): string | null {
-  const isShort = (): boolean => {
+/** The text of a file; null where the file is missing or long; `before` for a pipe, whose text cannot be looked at. */
+export function shortText(path: string, before: string): string | null {
+  const look = (): string | null => {
     const facts = statSync(path)
-    return facts.isFile() && facts.size <= MOST_BYTES
+    if (!facts.isFile()) return before
+    return facts.size <= GUARD_LIMITS.keptFileChars ? readFileSync(path, 'utf8') : null
   }
-  return attempt(() => (isShort() ? readFileSync(path, 'utf8') : null), null)
+  return attempt(look, null)
 }
 
 /** Paths by the names that they are given and by those that they have behind links, as the disk is now. */

@@ -320,7 +320,9 @@ export class Sandbox {
   /** A room of its own time: what the person made since it was left is protected in the next one. */
   async #current(built: BuiltRoom, options: SandboxOptions): Promise<BuiltRoom> {
     if (built.room.alive && !built.quarantine.isOutdated()) return built
+    // What still runs in a room whose holder was killed goes on with its proxy and its limits.
     if (built.room.alive) this.#end(built)
+    else built.quarantine.lookLast()
     return this.#builder.build(options)
   }
 }

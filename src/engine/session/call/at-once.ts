@@ -56,8 +56,9 @@ export class ReadyCommands {
     const needs = verdict.secretsAsCode.length === 0 ? memory.prepareUsual(verdict) : null
     if (!needs) return null
     const text = callText(shell, memory, verdict, needs, command)
-    const ready = { ...commandLine(text, shell), shell, command, verdict, needs, cwd, version }
-    if (ready.way === 'sourced') return null
+    const { way, line, file, fallback } = commandLine(text, shell)
+    if (way === 'sourced') return null
+    const ready = { way, line, file, fallback, shell, command, verdict, needs, cwd, version }
     if (!isRepeatable(text) || needs.looksAtStatus) return ready
     if (this.#known.size >= KEPT_COMMANDS) this.#known.clear()
     this.#known.set(command, ready)

@@ -93,10 +93,7 @@ export async function runInShell(
   shell.give(given, text.whole)
   output.begun = true
   shell.streams.giveLate(output)
-  // Written down before the command, the state is still true after one that changes nothing.
-  memory.behind = memory.dirty && text.dumpFirst === null
-  memory.dirty = memory.behind || !needs.inert
-  memory.unread ||= text.dumpFirst !== null
+  memory.beginCommand(needs.inert)
   return followInShell(shell, plan, call, site, {
     output,
     answer,
@@ -256,10 +253,7 @@ export async function followInShell(
   }
   // Such a command may have hurt the shell so that it ends right after it; the next command
   // must not be given to a dying one.
-  if (needs.risky && report && (await shell.dump())) {
-    memory.dirty = false
-    memory.unread = true
-  }
+  if (needs.risky && report) await shell.dump()
   // A command that cannot have printed anything has nothing left to be read.
   if (!(needs.silent && report?.kind === 'F' && report.status === 0)) await shell.caughtUp()
   if (shell.streams.passThrough) await shell.streams.quiet()
@@ -283,7 +277,7 @@ export async function followInShell(
   if (traps !== null && shell.alive) noteTraps(traps, shell, memory)
   if (!shell.alive) {
     shell.endIsTold = true
-    notes.push(...successorNotes(end, stop, shell, memory, site.initialNames()))
+    notes.push(...successorNotes(end, stop, shell, memory, needs.inert, site.initialNames()))
     // A shell that dies while it reads takes the line with it, and only what was printed tells
     // that from one that had begun.
     const killed = end.kind === 'signal' && end.signal === 'SIGKILL' && !/kill/.test(plan.command)

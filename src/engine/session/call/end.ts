@@ -16,7 +16,7 @@ import { SILENCE, type CallOutput } from './output.js'
 import type { EndReport } from '../shell/report.js'
 import { restoreCode } from '../shell/restore.js'
 import type { SessionShell } from '../shell/shell.js'
-import { AFTER, LEAVING } from '../shell/dump.js'
+import { LEAVING } from '../shell/dump.js'
 import { hooksLeftOut, utf8, type ShellState } from '../shell/state.js'
 
 export function endOfCall(
@@ -67,7 +67,7 @@ export function remember(
   if (report?.kind === 'F' && shell.alive) return
   memory.expect(plan.verdict.mutations)
   // What cannot have changed the shell writes nothing down behind it.
-  if (!inert || !shell.alive) memory.noteDump(shell, AFTER)
+  if (!inert || memory.behind || !shell.alive) memory.noteDump(shell, inert)
   const told = report?.kind === 'F' ? null : report
   if (told) memory.hear(told)
   // A limit may keep the shell from ever writing it down again.
@@ -77,7 +77,7 @@ export function remember(
     if (told?.directory !== memory.cwd) memory.cwd = directoryOf(shell.pid, told?.directory) ?? memory.cwd
     return
   }
-  memory.learn(shell.readState())
+  memory.learn(shell.knownState)
   if (memory.state) memory.cwd = utf8(memory.state.cwd)
 }
 
@@ -96,20 +96,21 @@ export function successorNotes(
   end: End,
   stop: StopReason | null,
   shell: SessionShell,
-  { state, behind, holdings }: SessionMemory,
+  { state, dirty, behind, holdings }: SessionMemory,
+  inert: boolean,
   initial: readonly string[],
 ): Note[] {
   const mark = shell.dumps.last?.mark
   const except = exceptHooks(state, initial)
   const lost = holdings.lost()
-  const how = stop ? ' with the command' : howItEnded(end)
+  const how = stop ? ' with the command' : howItEnded(shell, end)
   const setE = state?.options.includes('errexit') ? ' `set -e` is off now.' : ''
   if (!stop && end.kind === 'exit' && mark === LEAVING && !except && !lost)
     return setE
       ? [restarted(`The shell ended${how}; its state is restored in a new one, but \`set -e\` is off now.`)]
       : []
   const which =
-    mark === LEAVING
+    mark === LEAVING || !(dirty || inert)
       ? 'its last state is restored'
       : behind
         ? 'the state that it last wrote down is restored, which lacks what the calls since then changed'
@@ -125,17 +126,19 @@ export function restarted(text: string): Note {
 
 /** A shell that was found dead. */
 export function deadShellNote(shell: SessionShell, memory: SessionMemory, initial: readonly string[]): Note {
-  const { exited } = shell.ward.state
-  const end = exited ? endOf(exited, null, { timeoutMs: null }) : null
   const state = memory.dirty
     ? 'with the state that it last wrote down, which may lack what the last call changed'
     : 'with its state restored'
   return restarted(
-    `The session's shell ended${end ? howItEnded(end) : ''} between two calls; this one ran in a new shell ${state}${exceptHooks(memory.state, initial)}.${memory.holdings.lost()}`,
+    `The session's shell ended${howItEnded(shell)} between two calls; this one ran in a new shell ${state}${exceptHooks(memory.state, initial)}.${memory.holdings.lost()}`,
   )
 }
 
-function howItEnded(end: End): string {
+/** Not as its last command did, which may have ended before. */
+function howItEnded(shell: SessionShell, of?: End): string {
+  const { exited } = shell.ward.state
+  const end = exited ? endOf(exited, null, { timeoutMs: null }) : of
+  if (!end) return ''
   if (end.kind === 'exit') return ` with exit code ${end.code}`
   if (end.kind === 'signal') return ` by ${end.signal}`
   return end.kind === 'lost' ? ` (${end.reason})` : ' with the command'

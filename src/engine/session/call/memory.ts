@@ -3,12 +3,15 @@
  * its shell needs special care for.
  */
 import type { ShellFacts, Verdict } from '../../../contract/verdict.js'
+import { GUARD_LIMITS } from '../../../guard/words/limits.js'
 import { shortText } from '../../services/judge/disk-looks.js'
+import { mentionsBinding } from '../../../secrets/deliver/binding.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
 import { Holdings } from './holdings.js'
 import type { CallNeeds, UserTraps } from '../shell/call-text.js'
 import type { ShellReport } from '../shell/report.js'
 import type { SessionShell } from '../shell/shell.js'
+import { AFTER, LEAVING } from '../shell/dump.js'
 import { LOADED } from '../shell/lines.js'
 
 /** What the next command may ask about the one before it. */
@@ -32,7 +35,7 @@ export class SessionMemory {
   version = 0
   /** The shell may have changed since its state was written down. */
   dirty = false
-  /** Also before the running command, which may end it. */
+  /** It had before the running command, or the last one, began. */
   behind = false
   /** The shell has sent its state, and it has not been read yet. */
   unread = false
@@ -75,6 +78,7 @@ export class SessionMemory {
   /** A new shell: what was peculiar to the old one is over. */
   forNewShell(): void {
     this.#dumps = 0
+    this.dirty = this.behind = this.unread = false
     // EXIT has run. The others stand in the way of restoring, so the next command gets them.
     this.traps = { ...this.traps, exit: null }
     this.strayReturn =
@@ -93,7 +97,6 @@ export class SessionMemory {
 
   forget(cwd: string): void {
     this.state = null
-    this.dirty = this.unread = false
     this.cwd = cwd
     this.last = NO_COMMAND
     this.traps = NO_TRAPS
@@ -171,6 +174,11 @@ export class SessionMemory {
     )
   }
 
+  get traceFd(): string | null {
+    const fd = this.known.variables['BASH_XTRACEFD']
+    return fd !== undefined && /^\d+$/.test(fd) ? fd : null
+  }
+
   /** Whether a word that the command file is made of is one of the agent's aliases. */
   get aliasesReserved(): boolean {
     return ['{', '}', '[[', '!'].some((word) => this.known.aliases[word] !== undefined)
@@ -213,21 +221,28 @@ export class SessionMemory {
     this.#hasTraps = errTrap || others || traps.exit !== null || traps.debug !== null || traps.return !== null
   }
 
-  /** Whether the shell has written its state down since the last look, with this mark. */
-  noteDump({ dumps }: SessionShell, mark: string): void {
+  /** A command is given to the shell. */
+  beginCommand(inert: boolean): void {
+    this.behind = this.dirty
+    this.dirty ||= !inert
+  }
+
+  /** What the shell has written down since the last look; `inert`: the command before it cannot have changed it. */
+  noteDump({ dumps }: SessionShell, inert = false): void {
     if (dumps.count === this.#dumps) dumps.readNow()
-    const { count } = dumps
-    if (count !== this.#dumps && dumps.mark === mark) {
-      this.dirty = this.behind = false
-      this.unread = true
-    }
+    const { count, last } = dumps
+    if (count === this.#dumps) return
     this.#dumps = count
+    this.unread = true
+    this.behind = false
+    // The state from before a command says nothing of what that one did.
+    if (inert || last?.mark === AFTER || last?.mark === LEAVING) this.dirty = false
   }
 
   learn(state: ShellState | null): void {
     if (!state) return
     this.state = state
-    this.dirty = this.behind = this.unread = this.#blind = false
+    this.unread = this.#blind = false
     this.#know(knowledge(state))
     this.#noticeTraps(state)
   }
@@ -270,14 +285,16 @@ export class SessionMemory {
 
   /**
    * Files that commands of this session wrote may have been changed by another program since. True: one was. (A file
-   * that got a secret is known by the secret's name, which does not stand in it.)
+   * that got a secret is known by the secret's name, which does not stand in it; a copy of a program by what it starts;
+   * and a descriptor is the shell's.)
    */
   readFilesAgain(): boolean {
     const before = this.known.held?.files
     if (!before) return false
     const files = Object.fromEntries(
       Object.entries(before).flatMap(([path, old]) => {
-        const text = old.includes('{{') ? old : shortText(path)
+        const isOwn = old.includes('{{') || old.startsWith('exec /') || path.startsWith('/dev/fd/')
+        const text = isOwn ? old : shortText(path, old)
         return text === null ? [] : [[path, text]]
       }),
     )
@@ -288,6 +305,11 @@ export class SessionMemory {
   }
 
   #know(told: Knowledge): void {
+    // A function that got a secret is known by the secret's name, which the shell does not know.
+    for (const [name, text] of Object.entries(told.functions)) {
+      const before = this.known.functions[name]
+      if (before?.includes('{{') && mentionsBinding(text)) told.functions[name] = before
+    }
     // The shell knows nothing of the files that its commands wrote.
     const files = this.known.held?.files
     const known = files ? { ...told, held: { ...told.held, files } } : told
@@ -297,7 +319,6 @@ export class SessionMemory {
   }
 }
 
-/** A session that writes files all day keeps the last few in mind. */
 function newest(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(files).slice(-16))
+  return Object.fromEntries(Object.entries(files).slice(-GUARD_LIMITS.keptFiles))
 }

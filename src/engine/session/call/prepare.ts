@@ -49,25 +49,39 @@ export async function prepareCall(
   return { inputFile, secretPipe, needs, text }
 }
 
-/** `special`: what the call asks for beyond its command. Its `stdin` is the file with the input. */
+/**
+ * `special`: what the call asks for beyond its command. Its `stdin` is the file with the input. (Written out: to copy
+ * one object into another of this size costs more than everything else that is done for a short command.)
+ */
 export function callText(
   shell: SessionShell,
   memory: SessionMemory,
   verdict: Verdict,
   needs: CallNeeds,
   script: string,
-  special: Partial<CallText> = {},
+  special: Partial<CallText> = NOTHING_SPECIAL,
 ): CallText {
   const isPlain = !special.secrets
   const hasInput = typeof special.stdin === 'string'
   return {
-    ...needs,
-    merged: false,
-    redirects: [],
-    cwd: null,
-    env: {},
-    secrets: null,
-    ...special,
+    traps: needs.traps,
+    watchTraps: needs.watchTraps,
+    lastArgument: needs.lastArgument,
+    looksAtStatus: needs.looksAtStatus,
+    stages: needs.stages,
+    inert: needs.inert,
+    childless: needs.childless,
+    waits: needs.waits,
+    silent: needs.silent,
+    risky: needs.risky,
+    prompts: needs.prompts,
+    xtrace: needs.xtrace,
+    verbose: needs.verbose,
+    merged: special.merged ?? false,
+    redirects: special.redirects ?? NONE,
+    cwd: special.cwd ?? null,
+    env: special.env ?? NO_VARIABLES,
+    secrets: special.secrets ?? null,
     script,
     whole: verdict.facts.parsedOk && needs.verbose === 'no' && !script.endsWith('\\') && verdict.shell.whole,
     bare: memory.aliasesReserved || DEFINES_RESERVED.test(script),
@@ -79,8 +93,13 @@ export function callText(
     // What starts no process ends at once and cannot take the shell with it.
     dumpFirst: memory.dirty && !needs.childless ? shell.nextNumber() : null,
     repairBuiltins: memory.repair,
+    traceFd: /\bBASH_XTRACEFD=(\d+)/.exec(script)?.[1] ?? memory.traceFd,
     program: needs.program && isPlain,
     native: shell.hasBuiltin && needs.native && isPlain,
     hasBuiltin: shell.hasBuiltin,
   }
 }
+
+const NOTHING_SPECIAL: Partial<CallText> = {}
+const NONE: readonly never[] = []
+const NO_VARIABLES: Readonly<Record<string, string>> = {}

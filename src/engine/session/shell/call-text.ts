@@ -67,6 +67,8 @@ export interface CallText extends CallNeeds {
   readonly errTrap: boolean
   /** Write the state down first, with this mark; null where it is known. */
   readonly dumpFirst: number | null
+  /** Where bash shows what it does under `set -x`; null: on stderr. */
+  readonly traceFd: string | null
   /** The shell has the builtin, whatever does the command. */
   readonly hasBuiltin: boolean
   /** The command may have shadowed or disabled the builtins that the session's own lines use. */

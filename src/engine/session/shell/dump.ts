@@ -117,19 +117,13 @@ export class DumpReader {
     return this.#count
   }
 
-  /** Of the last one. */
-  get mark(): string | null {
-    return this.#last?.mark ?? null
-  }
-
   /** Reads what has been written by now. The event loop does so by itself, and an empty pipe is dear to ask. */
   readNow(): void {
     this.#reader.drainNow()
   }
 
-  /** The last whole dump. */
+  /** The last whole dump that has been read. */
   get last(): Dump | null {
-    this.#reader.drainNow()
     return this.#last
   }
 

@@ -35,7 +35,7 @@ export interface Marks extends DumpMarks {
 }
 
 /**
- * Files of a shell: commands go in, state comes out. The builtin knows those of `command`, `settle` and `dump` by name.
+ * Files of a shell: commands go in, state comes out. The builtin knows those of `command` and `settle` by name.
  */
 export const fileOf = {
   command: ({ files }: Marks) => `${files}.command`,
@@ -107,7 +107,7 @@ export function setUpCode(marks: Marks): string {
 /** The builtin says by itself that it is there; where it could not be loaded, bash says so. */
 export function setUpLines(marks: Marks, builtin: string | null, orders: string): string {
   const load = builtin
-    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)} ${marks.state} ${orders} || ${report(marks, 'G', 1, '""')}; } 2>/dev/null\n`
+    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)} ${marks.state} ${marks.nonce} ${orders} || ${report(marks, 'G', 1, '""')}; } 2>/dev/null\n`
     : ''
   return `${source(fileOf.setUp(marks))}\n${exitTrapLine(marks, null)}${load}`
 }
@@ -175,6 +175,33 @@ function preparation(call: CallText, marks: Marks): string[] {
  * comes first shares the command's first line, so that line numbers stay those of the command.
  */
 export function commandFileText(call: CallText, marks: Marks): string {
+  const before = beforeStatus(call)
+  // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
+  if (call.stages && !call.bare) before.push(hushed(leaveStages(call.stages, call.status), call))
+  else if (call.status !== 0 && passedStatus(call) === 0) {
+    // The usual one without a child, of which a CHLD trap would hear; or without a command, which a DEBUG trap would.
+    const isChildless = call.status === 1 && typeof call.traps?.debug !== 'string'
+    const leave = leaveStatus(call.status)
+    before.push(call.bare ? leave : hushed(`{ ${isChildless ? '! \\builtin :' : leave}; }`, call))
+  }
+  // On a line of its own where bash may not be able to parse the command: it drops the whole line.
+  const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
+  return `${head}${call.script}${call.whole && !call.bare ? trailer(call, marks) : ''}`
+}
+
+/** What bash would show of the session's own under `set -x` goes nowhere. */
+function hushed(steps: string, { traceFd }: CallText): string {
+  return `${steps} 2>/dev/null${traceFd === null ? '' : ` ${traceFd}>/dev/null`}`
+}
+
+const leaveStatus = (status: number): string => `(\\builtin exit ${status}) && \\builtin :`
+
+/** The `$?` that the command is given from outside its file: nothing in the file comes before it. */
+function passedStatus(call: CallText): number {
+  return call.hasBuiltin && !call.bare && call.stages === null && beforeStatus(call).length === 0 ? call.status : 0
+}
+
+function beforeStatus(call: CallText): string[] {
   const before: string[] = []
   // A line that bash has read already is not shown; `$?` is set behind it.
   if (call.verbose === 'yes') before.push('\\builtin set -v')
@@ -182,17 +209,7 @@ export function commandFileText(call: CallText, marks: Marks): string {
   if (typeof call.traps?.return === 'string') before.push(setTrap(call.traps.return, 'RETURN'))
   if (typeof call.traps?.debug === 'string') before.push(setTrap(call.traps.debug, 'DEBUG'))
   if (call.xtrace) before.push('\\builtin set -x')
-  // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
-  if (call.stages && !call.bare) before.push(leaveStages(call.stages, call.status))
-  else if (call.status !== 0) {
-    const leave = `(\\builtin exit ${call.status}) && \\builtin :`
-    // The usual one without a child, of which a CHLD trap would hear; or without a command, which a DEBUG trap would.
-    const isChildless = call.status === 1 && typeof call.traps?.debug !== 'string'
-    before.push(call.bare ? leave : `{ ${isChildless ? '! \\builtin :' : leave}; } 2>/dev/null`)
-  }
-  // On a line of its own where bash may not be able to parse the command: it drops the whole line.
-  const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
-  return `${head}${call.script}${call.whole && !call.bare ? trailer(call, marks) : ''}`
+  return before
 }
 
 /** Bash forgets to ignore a RETURN that was ignored and reset before, unless there was another trap in between. */
@@ -205,7 +222,7 @@ function setTrap(command: string, signal: 'RETURN' | 'DEBUG'): string {
 function leaveStages(stages: readonly number[], status: number): string {
   const turned = status === 0 ? stages.at(-1) !== 0 : stages.every((stage) => stage === 0)
   const pipeline = stages.map((stage) => `(\\builtin exit ${stage})`).join(' | ')
-  return `{ ${turned ? '! ' : ''}${pipeline}${status === 0 || turned ? '' : ' && \\builtin :'}; } 2>/dev/null`
+  return `{ ${turned ? '! ' : ''}${pipeline}${status === 0 || turned ? '' : ' && \\builtin :'}; }`
 }
 
 /** `builtin exec` would undo its redirections at once, so a function of that name is put aside meanwhile. */
@@ -229,7 +246,7 @@ function trailer(call: CallText, marks: Marks): string {
   // With `set -o history` bash has noted this line too.
   steps.push(`[[ ! -o history ]] || { ${UNNOTE}; }`)
   steps.push(`[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
-  return `\n{ ${steps.join('; ')}; }${reportsTraps(call) ? ' >/dev/null' : ''} 2>/dev/null\n`
+  return `\n${hushed(`{ ${steps.join('; ')}; }${reportsTraps(call) ? ' >/dev/null' : ''}`, call)}\n`
 }
 
 /** The words of one program, for the builtin. */
@@ -284,14 +301,16 @@ export function sourcedLines(call: CallText, marks: Marks): string {
  * a command (`exec 10>file`) may get in their way. The builtin keeps them elsewhere; a command
  * may have disabled it. No `if`: the agent may have an alias of that name.
  */
-function sourceCommand({ hasBuiltin, merged }: CallText, stdin: string, marks: Marks): string {
+function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
+  const { hasBuiltin, merged } = call
+  const passed = passedStatus(call)
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
-  const alone = `{ ${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${status}=$?;${dropReserved}`
+  const alone = `{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${status}=$?;${dropReserved}`
   if (!hasBuiltin) return alone
   const missing = own(marks, 'm')
   const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
-  const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'};${status}=$?`
+  const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'} ${passed};${status}=$?`
   return `${find};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};}`
 }
 

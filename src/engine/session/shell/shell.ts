@@ -380,12 +380,19 @@ export class SessionShell {
 
   /** The state as last written down by this shell. */
   readState(): ShellState | null {
+    this.dumps.readNow()
+    return this.knownState
+  }
+
+  /** The one that has been read. */
+  get knownState(): ShellState | null {
     return parseState(this.dumps.last?.sections)
   }
 
   /** The state that a command at work wrote down before its first word: it takes a moment until it has. */
   async stateBefore(number: number): Promise<ShellState | null> {
     for (const began = performance.now(); this.alive && performance.now() - began < SETTLE_LIMIT_MS;) {
+      this.dumps.readNow()
       if (this.dumps.last?.mark === before(number)) break
       await new Promise((resolve) => setTimeout(resolve, 1))
     }

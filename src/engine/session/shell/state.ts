@@ -158,9 +158,11 @@ export function knowledge(state: ShellState): Knowledge {
 function holdings(state: ShellState): ShellHoldings {
   const arrays: Record<string, string[]> = {}
   const references: Record<string, string> = {}
+  const integers: string[] = []
   for (const { name, flags, text } of state.variables) {
     if (OF_THE_SHELL.test(name) || VARYING.test(name) || text.length > 16_384) continue
     if (/n/.test(flags)) references[name] = valueOf(text) ?? ''
+    else if (/i/.test(flags) && !/r/.test(flags)) integers.push(name)
     else if (/[aA]/.test(flags))
       arrays[name] = [...text.matchAll(/\[[^\]]*\]=("(?:[^"\\]|\\.)*"|\$'(?:[^'\\]|\\.)*')/gs)].map((match) =>
         utf8(valueOf(`declare -- x=${match[1]}`) ?? ''),
@@ -174,6 +176,7 @@ function holdings(state: ShellState): ShellHoldings {
     positional: state.positional.slice(1).map((word) => utf8(unquoted(word))),
     arrays,
     references,
+    integers,
     directories: state.directories.slice(1).map(utf8),
     hashed: Object.fromEntries(hashed.map(([path = '', name = '']) => [utf8(name), utf8(path)])),
   }
