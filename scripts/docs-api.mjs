@@ -2,26 +2,72 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
+/** Groups are named by the files that their declarations are in; what no group names stands in the last one. */
 const ENTRIES = [
-  ['cerith', 'index.d.ts', 'The engine: sessions, runs, jobs, secrets.'],
-  ['cerith/tools', 'tools/index.d.ts', 'The dialects bound to an engine, their schemas, and adapters to SDKs.'],
-  ['cerith/mcp', 'mcp/index.d.ts', 'The MCP server, to start or to embed.'],
-  ['cerith/testing', 'testing.d.ts', 'An engine for tests.'],
-]
+  { entry: 'cerith', file: 'index.d.ts', about: 'The engine: sessions, runs, jobs, secrets.', kinds: [
+    ['An engine and its sessions', /create-engine|services\/options|contract\/engine/],
+    ['What is asked for, and what comes back', /contract\/(?:request|outcome|output|note|errors)/],
+    ['Jobs', /contract\/job|shell-manager/],
+    ['Changes that were tried', /contract\/changes/],
+    ['Other machines', /contract\/place|fleet/],
+    ['Verdicts, words, limits', /./],
+  ] },
+  { entry: 'cerith/tools', file: 'tools/index.d.ts', about: 'The dialects bound to an engine, their schemas, and adapters to SDKs.', kinds: [
+    ['Tools', /create-tools|tools\/(?:tool|options|registry)/],
+    ['Adapters', /adapters/],
+    ['Dialects and schemas', /./],
+  ] },
+  { entry: 'cerith/mcp', file: 'mcp/index.d.ts', about: 'The MCP server, to start or to embed.', kinds: [['The server', /./]] },
+  { entry: 'cerith/testing', file: 'testing.d.ts', about: 'An engine for tests.', kinds: [['For tests', /./]] },
+] // prettier-ignore
 
 export function apiPage(root) {
   const types = join(root, 'dist/types')
-  const parts = ENTRIES.map(([name, file, about]) =>
-    [
-      `## ${name}\n\n${about}\n`,
-      ...exportsOf(join(types, file)).map(({ name: each, from, local }) => section(each, declarationOf(from, local))),
-    ].join('\n'),
+  const groups = ENTRIES.flatMap(({ entry, file, about, kinds }) => {
+    const all = exportsOf(join(types, file))
+    const kindOf = ({ from }) => kinds.find(([, files]) => files.test(from))
+    return kinds.map((kind, at) => ({
+      head: at === 0 ? `## ${entry}\n\n${about}\n\n` : '',
+      entry,
+      title: kind[0],
+      names: all
+        .filter((each) => kindOf(each) === kind)
+        .map((each) => ({ ...each, text: declarationOf(each.from, each.local) })),
+    }))
+  })
+  const links = new Map()
+  // The same name a second time gets a number.
+  const slugs = new Map()
+  const slugOf = (title) => {
+    const slug = title
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-')
+    const count = slugs.get(slug) ?? 0
+    slugs.set(slug, count + 1)
+    return count === 0 ? slug : `${slug}-${count}`
+  }
+  for (const { entry, title, names, head } of groups) {
+    if (head) slugOf(entry)
+    slugOf(title)
+    for (const each of names) {
+      each.link = `[${each.name}](#${slugOf(each.name)})`
+      if (!links.has(each.name)) links.set(each.name, each.link)
+    }
+  }
+  const index = groups.map(
+    ({ entry, title, names }) => `- \`${entry}\`, ${title.toLowerCase()}: ${names.map(({ link }) => link).join(' · ')}`,
   )
-  return `# API\n\nEvery name the package exports, as its type declarations have it. Made by \`npm run docs\`.\n\n${parts.join('\n')}`
+  const parts = groups.map(
+    ({ head, title, names }) => `${head}### ${title}\n\n${names.map((each) => section(each, links)).join('\n')}`,
+  )
+  return `# API\n\nEvery name the package exports, as its type declarations have it. Made by \`npm run docs\`.\n\n${index.join('\n')}\n\n${parts.join('\n')}`
 }
 
-function section(name, declaration) {
-  return `### ${name}\n\n\`\`\`text\n${declaration}\n\`\`\`\n`
+function section({ name, text }, links) {
+  const words = new Set(text.replace(/\/\*[^]*?\*\//g, '').match(/\b[A-Z]\w+/g))
+  const used = [...links].filter(([other]) => other !== name && words.has(other)).map(([, link]) => link)
+  return `#### ${name}\n\n\`\`\`ts\n${text}\n\`\`\`\n${used.length > 0 ? `\nUses ${used.join(', ')}.\n` : ''}`
 }
 
 /** `export { a, type B as C } from './x.js'` and declarations in the entry itself. */

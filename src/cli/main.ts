@@ -12,7 +12,7 @@ const argv = process.argv.slice(2)
 // agent's processes, not this one.
 process.title = 'cerith'
 // An engine lets its host go when nothing runs; this program stays until its verb is done.
-const stay = setInterval(() => {}, 2 ** 30)
+setInterval(() => {}, 2 ** 30)
 const io = processIo()
 void runCli(argv, io).then(leave)
 
@@ -25,9 +25,11 @@ async function leave(code: number): Promise<void> {
   // What a closed reader means for a command, the command has said itself.
   const unread = io.out.closed && code === 0 && argv[0] !== 'run'
   const lost = io.out.lost ?? io.err.lost
-  if (lost) io.err.write(`cerith: the output could not be written (${lost})\n`)
-  process.exitCode = unread ? EXIT.signal + SIGPIPE : code === 0 && lost ? EXIT.error : code
-  clearInterval(stay)
-  // A handle that was forgotten must not keep a finished program waiting.
-  setTimeout(() => process.exit(), PATIENCE_MS).unref()
+  if (lost) {
+    io.err.write(`cerith: the output could not be written (${lost})\n`)
+    await io.err.taken()
+  }
+  // Not by running out of things to do: Node would take its heap to pieces first, and a handle that was forgotten
+  // would keep a finished program waiting.
+  process.exit(unread ? EXIT.signal + SIGPIPE : code === 0 && lost ? EXIT.error : code)
 }

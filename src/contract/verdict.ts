@@ -17,6 +17,8 @@ export interface ShellHoldings {
   readonly arrays?: Readonly<Record<string, readonly string[]>>
   /** `declare -n`: the name that a name stands for. */
   readonly references?: Readonly<Record<string, string>>
+  /** `declare -i`: what is assigned to these is an expression. */
+  readonly integers?: readonly string[]
   /** Directories that `popd` goes back to, the next one first. */
   readonly directories?: readonly string[]
   /** `hash -p`: the program that a name starts, where it is another one. */

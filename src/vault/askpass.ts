@@ -8,6 +8,7 @@ import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
+import { LONGEST_SOCKET_PATH } from '../os/peer/live-socket.js'
 import { runtimeArgv } from '../os/package/runtime.js'
 import { quoteWord } from '../contract/quote.js'
 
@@ -45,8 +46,6 @@ export interface Askpass {
 
 const VARIABLE = { sudo: 'SUDO_ASKPASS', ssh: 'SSH_ASKPASS', git: 'GIT_ASKPASS' } as const
 const LONGEST_PROMPT = 4096
-/** sun_path holds 108 bytes including the final NUL. */
-const LONGEST_SOCKET_PATH = 107
 
 /** Starts listening. Each program has a script of its own, so that a mapping for git is never used for sudo. */
 export async function startAskpass({ dir, answers, onPrompt }: AskpassOptions): Promise<Askpass> {

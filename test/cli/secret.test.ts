@@ -105,6 +105,8 @@ describe('a key file', () => {
     expect((await world.with({ stdin: 'value-of-it' })('secret', 'set', 'X')).code).toBe(0)
     expect((await world.cli('run', 'echo {{secret:X}}')).out).toBe('[secret:X]\n')
     expect((await world.cli('run', `cat ${world.home}/vault.key`)).code).toBe(126)
+    expect((await world.cli('run', 'cat $CERITH_HOME/vault.key')).code).toBe(126)
+    expect((await world.cli('run', '--session', 'thief', 'cat "${CERITH_HOME}/vault.key"')).code).toBe(126)
   })
 })
 

@@ -1,6 +1,6 @@
 /** `cerith serve` and `cerith mcp` as a newcomer starts them: what they say, what answers, and that Ctrl-C ends everything. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,6 +33,8 @@ test('serve says in 25 lines what it is, where, and what to paste; a client can 
   const text = await until(child, 'Ctrl-C')
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(25)
   for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'VS Code', 'http-tokens']) expect(text).toContain(name)
+  // By absolute paths: through npx a host may wait too long.
+  expect(text).toContain(`"command":"${process.execPath}","args":["${realpathSync(join(root, 'dist/cli.js'))}","mcp"]`)
   const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(text)?.[0] as string
   const file = join(home, 'http-tokens')
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -97,9 +99,9 @@ test('the welcome quotes a path with spaces and names every client', () => {
     url: 'http://127.0.0.1:1/mcp',
     tokenFile: "/a b/it's",
     clients: ['ann', 'bob'],
-    program: ['npx', 'cerith'],
+    program: ['/bin/node', '/a/cli.cjs'],
   })
   expect(text).toContain(String.raw`'/a b/it'\''s'`)
   expect(text).toContain('clients ann, bob')
-  expect(text).toContain('{"mcpServers":{"cerith":{"command":"npx","args":["cerith","mcp"]}}}')
+  expect(text).toContain('{"mcpServers":{"cerith":{"command":"/bin/node","args":["/a/cli.cjs","mcp"]}}}')
 })

@@ -39,6 +39,7 @@ const CHECKS = {
   'hook-claude': () => hook('claude'),
   'hook-codex': () => hook('codex'),
   'hook-gemini': () => hook('gemini'),
+  'ask-claude': ask,
   'long-claude': () => long('claude'),
   'long-codex': () => long('codex'),
   'long-gemini': () => long('gemini'),
@@ -303,6 +304,23 @@ async function long(host) {
 }
 
 /** Our hook in front of a real host's own shell tool. The denied command would fail harmlessly if it were run. */
+/** A person in front of Claude Code answers the form of a question: once yes, once no. */
+async function ask() {
+  const node = modernNode()
+  installed('claude')
+  if (spawnSync('tmux', ['-V']).status !== 0) throw new Skip('there is no tmux to show the host in')
+  const answer = async (...keys) =>
+    lastJson(
+      await run([...networkless(), node, join(here, 'ask-play.mjs'), cache, cli, ...keys], { timeoutMs: 150_000 }),
+    )
+  const yes = await answer('Right', 'Enter', 'Enter')
+  expect(/curl[^]*talks to the network/.test(yes.form), `the form did not come: ${yes.screen}`)
+  expect(/it ran: 7/.test(yes.seen), `allowed, the model reads ${yes.seen || yes.screen}`)
+  const no = await answer('Down', 'Right', 'Enter')
+  expect(/cerith approve ask_/.test(no.seen), `declined, the model reads ${no.seen || no.screen}`)
+  return 'the form is shown; accepted the command ran, declined the model was told who can allow it'
+}
+
 async function hook(host) {
   const node = modernNode()
   installed(host)

@@ -85,6 +85,15 @@ test('calls that come before the engine is there are answered in their order', a
   expect(await ended).toBe(0)
 })
 
+test('a client that asks everything at once and closes its side has its answers', async () => {
+  const { answers, ask, server, ended } = startServer()
+  void ask(1, 'initialize', hello('2025-06-18'))
+  void ask(2, 'tools/list')
+  server.stdin.end()
+  expect(await ended).toBe(0)
+  expect(answers.map(({ id }) => id)).toEqual([1, 2])
+})
+
 test('a client that leaves before the engine is there ends the server', async () => {
   const { ask, server, ended } = startServer()
   await ask(1, 'initialize', hello('2025-06-18'))

@@ -130,7 +130,7 @@ console.log(stdout.slice(0, 4), tools, typeof mcp.serveStdio, await withTestEngi
     const compiled = readdirSync(native).filter((name) => name.startsWith('cerith-'))
     const weights = compiled.map((name) => gzipSync(readFileSync(join(native, name)), { level: 9 }).length)
     // Here only this machine's may be there, made by another compiler; `scripts/prebuild.mjs` holds the size of each.
-    const PREBUILT = 340_000
+    const PREBUILT = 354_000
     expect(statSync(tarball).size - weights.reduce((sum, each) => sum + each, 0) + PREBUILT).toBeLessThan(1_204_000)
   })
 })

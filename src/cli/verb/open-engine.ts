@@ -6,6 +6,7 @@ import type { ApprovalAnswer, ApprovalQuestion } from '../../contract/request.js
 import { loadConfig } from '../../config/load.js'
 import { openEngine, openReader } from '../../setup/from-config.js'
 import { takeLockFile } from '../../os/files/lock.js'
+import { savedSessions, type SavedSession } from '../../os/files/session-states.js'
 import { nearestExisting } from '../../os/files/paths.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
 import { directoryFor } from './directory.js'
@@ -97,7 +98,8 @@ export function placeOf(io: Io, flags: readonly string[] | undefined): string | 
 export async function lockSession(name: string, io: Io): Promise<() => void> {
   // A name that cannot be a file is refused by the engine, with a better message.
   if (!/^[\w@:-][\w.@:-]{0,63}$/.test(name)) return () => {}
-  const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDirectory(io.env)), 'sessions'))
+  const stateDir = ensurePrivateDirectory(stateDirectory(io.env))
+  const dir = ensurePrivateDirectory(join(stateDir, 'sessions'))
   const given = new AbortController()
   const unlisten = io.onSignal(() => given.abort())
   try {
@@ -118,6 +120,12 @@ export async function lockSession(name: string, io: Io): Promise<() => void> {
         `Gave up waiting for session ${name}`,
         'Another process is using it; try again, or use another name.',
       )
+    const { abandonedSince } = lock
+    // Saved since the lock was made: the call was killed after that.
+    const isKept = ({ name: saved, savedAt }: SavedSession): boolean =>
+      saved === name && savedAt >= (abandonedSince ?? 0)
+    if (abandonedSince !== null && !savedSessions(stateDir).some(isKept))
+      io.err.write(`cerith: the last call in session ${name} was killed, and what it changed there is lost\n`)
     return lock.release
   } finally {
     unlisten()

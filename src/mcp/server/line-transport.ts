@@ -13,6 +13,8 @@ export class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   onerror?: (error: Error) => void
   onclose?: () => void
+  /** The input has ended: what is waited for before the connection closes. A client may have asked and read on. */
+  onend?: () => Promise<unknown>
   #pieces: Buffer[] = []
   #length = 0
   #closed = false
@@ -53,7 +55,10 @@ export class LineTransport implements Transport {
     this.onclose?.()
   }
 
-  readonly #end = (): void => void this.close()
+  readonly #end = (): void => {
+    this.input.off('end', this.#end).off('close', this.#end)
+    void (this.onend?.() ?? Promise.resolve()).then(() => this.close())
+  }
 
   readonly #fail = (error: Error): void => {
     if (this.#closed) return

@@ -7,6 +7,7 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import { isId, type LineTransport } from '../server/line-transport.js'
+import { CLOSE_MS, within } from '../setup/lifecycle.js'
 
 export interface EarlyAnswers {
   /** The result of `initialize`, without the protocol's version. */
@@ -52,6 +53,8 @@ export class EarlyTransport implements Transport {
     this.#timer = setTimeout(this.#becomeQuiet, FIRST_QUESTION_MS)
     inner.onmessage = (message) => this.#take(message)
     inner.onerror = (error) => this.onerror?.(error)
+    // `printf ... | cerith mcp`: the questions that came before the end are answered.
+    inner.onend = () => within(CLOSE_MS, this.#turn)
     inner.onclose = () => {
       this.#closed = true
       this.#becomeQuiet()

@@ -18,6 +18,8 @@ export interface LockOptions {
 export interface LockFile {
   /** False when it could not be had in time, or waiting was given up. */
   readonly held: boolean
+  /** When the lock was made that a process had left behind; null when there was none. */
+  readonly abandonedSince: number | null
   release(): void
 }
 
@@ -25,18 +27,23 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
   // Linking a complete file into place is atomic: no process ever sees a lock without its owner.
   const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   let told = false
+  let abandonedSince: number | null = null
   try {
     writeFileSync(mine, `${process.pid} ${processFacts(process.pid)?.start ?? ''}`, { mode: 0o600 })
     for (let waited = 0, pause = 1; ; waited += pause, pause = Math.min(20, pause * 2)) {
       try {
         linkSync(mine, path)
-        return { held: true, release: () => removeQuietly(path) }
+        return { held: true, abandonedSince, release: () => removeQuietly(path) }
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
       const owner = ownerOf(path)
-      if (owner && isAbandoned(path, owner, options) && removeAbandoned(path, options)) continue
-      if (options.signal?.aborted || waited > (options.waitMs ?? Infinity)) return { held: false, release: () => {} }
+      if (owner && isAbandoned(path, owner, options)) {
+        abandonedSince = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? abandonedSince
+        if (removeAbandoned(path, options)) continue
+      }
+      if (options.signal?.aborted || waited > (options.waitMs ?? Infinity))
+        return { held: false, abandonedSince, release: () => {} }
       if (owner && !told && waited > 200) {
         told = true
         options.onWait?.(owner.pid)

@@ -3,8 +3,8 @@ import { chmodSync, rmSync } from 'node:fs'
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
 import { judgePeer, uptime, type Peer } from './judge.js'
 
-/** sun_path holds 108 bytes including the final NUL. */
-const LONGEST_PATH = 107
+/** sun_path holds 108 bytes including the final NUL, 104 on macOS and the BSDs. A longer path is cut there, or refused. */
+export const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
 const LONGEST_LINE = 1024 * 1024
 const MAX_PEERS = 64
 
@@ -30,7 +30,7 @@ export interface LineServer {
  * and commands run as before.
  */
 export function listenLines(path: string, open: (peer: LinePeer) => LineHandler): Promise<LineServer | null> {
-  if (Buffer.byteLength(path) > LONGEST_PATH) return Promise.resolve(null)
+  if (Buffer.byteLength(path) > LONGEST_SOCKET_PATH) return Promise.resolve(null)
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
     if (sockets.size >= MAX_PEERS) return void socket.destroy()

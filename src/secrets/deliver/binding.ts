@@ -18,6 +18,11 @@ export function isBindingVariable(name: string): boolean {
   return name.startsWith(PREFIX)
 }
 
+/** Whether a text, such as a function's, was given a secret by such a variable. */
+export function mentionsBinding(text: string): boolean {
+  return text.includes(PREFIX)
+}
+
 /** A name that says which secret it holds, for bash's own error messages, and that no command can guess. */
 export function bindingVariable(secretName: string, index: number, nonce: string): string {
   return `${PREFIX}${secretName.replace(/[^A-Za-z0-9]/g, '_').slice(0, 40)}_${nonce.replace(/[^A-Za-z0-9]/g, '')}_${index}`

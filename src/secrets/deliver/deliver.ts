@@ -39,7 +39,8 @@ export function planDelivery(
   })
   if (known.length === 0) return { kind: 'plain', script: command }
   for (const token of known) if (values.get(token.text)?.includes(0)) return refuse(token, 'nul')
-  const made = known.find(({ text }) => asCode.includes(text))
+  // A number is an expression, and no more than that.
+  const made = known.find(({ text }) => asCode.includes(text) && !isPlainNumber(values.get(text)))
   if (made) return refuse(made, 'flow')
 
   const scan = scanOrGiveUp(command, known)
@@ -113,10 +114,16 @@ function judge(scan: Scan, values: Values): Judgement {
     if (site.quoting === 'number' && !isPlainNumber(values.get(site.token.text)))
       return { refused: { token: site.token, obstacle: 'number' }, assigned }
   }
-  const declaresIntegers = scan.commands.some(
-    ({ words }) => DECLARATION.test(words[0]?.text ?? '') && words.some(({ text }) => /^-[A-Za-z]*[in]/.test(text)),
-  )
-  if (declaresIntegers) for (const name of assigned.keys()) refuseName(name, 'number')
+  for (const { words } of scan.commands) {
+    if (!DECLARATION.test(words[0]?.text ?? '') || !words.some(({ text }) => /^-[A-Za-z]*[in]/.test(text))) continue
+    const texts = words.slice(1).map(({ text }) => text)
+    // What other variables bring to an integer, the guard follows; a reference may be one of any name.
+    const isKnown = texts.every(
+      (text) => /^-[A-Za-z]*i[A-Za-z]*$|^[A-Za-z_]\w*(?:=|$)/.test(text) && !/^-.*n/.test(text),
+    )
+    for (const name of assigned.keys())
+      if (!isKnown || texts.some((text) => text.replace(/\+?=.*/s, '') === name)) refuseName(name, 'number')
+  }
   return { refused, assigned }
 }
 

@@ -1,4 +1,5 @@
 /** `cerith serve`: the tools over HTTP for MCP clients on this machine. */
+import { ownProgram } from '../../verb/own-program.js'
 import { readPort } from '../../verb/option-rows.js'
 import { withCallLines } from './call-lines.js'
 import type { Verb } from '../../verb/verb.js'
@@ -39,11 +40,8 @@ export const verb: Verb = {
       ...(allowRemote ? { allowRemote } : {}),
       ...(client ? { clients: client } : {}),
     })
-    // From an installed package anybody can start it by name; from a clone only by its path.
-    const program = process.argv[1]?.includes('/node_modules/')
-      ? ['npx', 'cerith']
-      : ['node', process.argv[1] ?? 'cerith']
-    io.out.write(welcome({ url: served.url, tokenFile: served.tokenFile, clients: [...served.tokens.keys()], program }))
+    const { url, tokenFile, tokens } = served
+    io.out.write(welcome({ url, tokenFile, clients: [...tokens.keys()], program: ownProgram() }))
     return (await served.ended).exitCode
   },
 }

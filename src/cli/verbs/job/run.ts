@@ -193,24 +193,19 @@ interface Shown {
   readonly closed: boolean
 }
 
-const FLOOD_BYTES = 2 * 1024 * 1024
-
 function follower(io: Io, plain: boolean): Shown {
   const shapes = plain ? { out: createTextStream({ ansi: 'strip' }), err: createTextStream({ ansi: 'strip' }) } : null
   let anything = false
   let closed = false
-  let flood = 0
   return {
     take({ stream, bytes }) {
       anything = true
-      flood += bytes.length
       const side = stream === 'stderr' ? 'err' : 'out'
       io[side].write(shapes ? shapes[side].push(bytes) : bytes)
       const heard = (answer: Taken): Taken => {
         closed ||= answer === 'closed'
-        // Only a flood is worth the change of hands; the output before it can still be followed
-        // in `cerith top` and the page.
-        const into = side === 'out' && shapes === null && flood > FLOOD_BYTES ? io.out.pipePath : null
+        // The engine takes the pipe in a flood only: its beginning is kept, and no reader follows the call.
+        const into = side === 'out' && shapes === null ? io.out.pipePath : null
         return answer ?? (into === null ? undefined : { into })
       }
       const taken = io[side].taken()
