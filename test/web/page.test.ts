@@ -1,5 +1,5 @@
 /** What a page may ask for and do, by its role: checked on the server, whatever the page shows. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { Engine, Job } from '../../src/index.js'
@@ -192,8 +192,12 @@ test('the recording of a session is there for a page with a key, where sessions 
   expect(events.map(([, kind]) => kind)).toEqual(['m', 'x', 'o', 'o'])
   expect(events.at(-1)?.[2]).toBe('on-tape\r\n')
   expect((await get(ui, `/recording/${recorded.id}/other`, { host, authorization })).status).toBe(404)
-  const blocks = await page.ask({ do: 'blocks', session: 'main', engine: recorded.id }, ({ t }) => t === 'blocks')
-  expect(blocks).toMatchObject({ isRecorded: true, blocks: [{ command: 'echo on-tape', came: 'exit 0', tone: 'ok' }] })
+  // A command's line in the audit log is written after its answer.
+  await vi.waitFor(async () => {
+    const blocks = await page.ask({ do: 'blocks', session: 'main', engine: recorded.id }, ({ t }) => t === 'blocks')
+    const block = { command: 'echo on-tape', came: 'exit 0', tone: 'ok' }
+    expect(blocks).toMatchObject({ isRecorded: true, blocks: [block] })
+  })
 })
 
 test('what is typed in the moment in which a terminal is taken over reaches the program', async () => {
