@@ -37,7 +37,7 @@ export function firstLook(commands: readonly Statement[], text: string, context:
   if (text.length > LONGEST) return null
   const { policy, held } = context
   if (policy && (policy.preset !== 'open' || policy.rules.length > 0 || policy.protectedPaths.length > 0)) return null
-  if (held && [held.references, held.integers, held.hashed, held.directories].some(isFilled)) return null
+  if (held && [held.references, held.hashed, held.directories].some(isFilled)) return null
   // Settings of git from the environment, which may be commands.
   if (context.variables?.['GIT_CONFIG_COUNT'] !== undefined) return null
   const look = new FirstLook(context)
@@ -178,7 +178,9 @@ class FirstLook {
 
   #assigned(assignments: readonly Assignment[]): boolean {
     for (const { name, value } of assignments) {
-      if (value.type !== 'Word' || Object.hasOwn(this.#context.held?.arrays ?? {}, name)) return false
+      const { arrays = {}, integers = [] } = this.#context.held ?? {}
+      // What an integer is given is calculated.
+      if (value.type !== 'Word' || Object.hasOwn(arrays, name) || integers.includes(name)) return false
       this.variables[name] = constantOf(value) || null
     }
     return true

@@ -33,7 +33,8 @@ const engine: GuardContext = {
   variables: { HOME: '/home/u', PATH: '/usr/bin:/bin', OLDPWD: '/home/u', NAME: 'a b', F: `${STATE}/vault` },
   functions: {},
   aliases: {},
-  held: { positional: [], arrays: {}, references: {}, directories: [], hashed: {} },
+  // OPTIND is an integer in every bash.
+  held: { positional: [], arrays: {}, references: {}, integers: ['OPTIND'], directories: [], hashed: {} },
   own: { pids: [4242], names: ['cerith'] },
   protectedPaths: [STATE, '/home/u/.config/cerith'],
   unreadablePaths: ['vault', 'vault.key', 'http-tokens'].map((name) => `${STATE}/${name}`),
@@ -56,6 +57,10 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     functions: { cat: 'cat () { rm -rf "$HOME"; }', helper: 'helper () { true; }' },
     aliases: { ls: 'rm -rf', head: 'head -n1' },
     held: { arrays: { LIST: ['a', 'b'] }, positional: ['x'] },
+  },
+  'a shell with integers': {
+    ...engine,
+    held: { ...engine.held, integers: ['OPTIND', 'A', 'COUNT', 'NAME', 'STAGE', 'x'] },
   },
   'a shell that holds more': {
     ...engine,

@@ -30,6 +30,15 @@ async function judged(...commands: string[]): Promise<string> {
   return decision
 }
 
+test('what every shell holds does not keep a command from passing at a first look', async () => {
+  const session = await engine.session('look')
+  for (const command of ['true', 'X=1', 'cd .', 'ls | wc -l']) await session.run({ command })
+  const verdict = await engine.check('ls -la | head -3', { session: 'look' })
+  // Of a verdict that was walked they are known at once.
+  expect(Object.getOwnPropertyDescriptor(verdict, 'commands')?.get).toBeDefined()
+  await session.close()
+})
+
 describe('what the shell of a session holds is known', () => {
   test.each([
     ['cd /; cd /tmp', 'cd - && rm -rf *'],

@@ -266,9 +266,14 @@ export class ShellState {
     if (arrays.length > 0) now.arrays = Object.fromEntries(arrays)
     if (this.positional && this.positional !== before.positional && this.positional.every(isConstant))
       now.positional = this.positional
-    if (this.references.size > 0) now.references = Object.fromEntries(this.references)
-    if (this.integers.size > 0) now.integers = [...this.integers]
-    if (this.directoryStack.length > 0) now.directories = this.directoryStack.map(([directory]) => directory ?? UNKNOWN)
+    if (
+      this.references.size > 0 &&
+      !isSame([...this.references].flat(), Object.entries(before.references ?? {}).flat())
+    )
+      now.references = Object.fromEntries(this.references)
+    if (this.integers.size > 0 && !isSame([...this.integers], before.integers ?? [])) now.integers = [...this.integers]
+    const directories = this.directoryStack.map(([directory]) => directory ?? UNKNOWN)
+    if (directories.length > 0 && !isSame(directories, before.directories ?? [])) now.directories = directories
     const files = this.filesThatMatter(before.files ?? {})
     if (files.length > 0) now.files = Object.fromEntries(files.slice(-GUARD_LIMITS.keptFiles))
     return Object.keys(now).length > 0 ? now : undefined
