@@ -20,7 +20,7 @@ export function firstOf(sources: readonly SecretSource[]): SecretSource {
 
 /**
  * Fetches every value that the text names, once each, and hands back the synchronous lookup
- * that `planDelivery` and `resolveText` want.
+ * that `planDelivery` wants.
  */
 export async function fetchValues(
   text: string,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { RefStore } from '../../src/secrets/ref-store.js'
-import { resolveText } from '../../src/secrets/resolve-text.js'
 import { environmentSource, fetchValues, firstOf, type SecretSource } from '../../src/secrets/sources.js'
 import { findTokens, isSecretName } from '../../src/secrets/deliver/tokens.js'
 
@@ -30,13 +29,6 @@ describe('tokens', () => {
   test('a name fits a token or is refused', () => {
     expect(['a', 'api-key', 'prod/db:2', 'a.b@c', 'x'.repeat(255)].every(isSecretName)).toBe(true)
     expect(['', '-a', 'a b', 'a}', "a'", 'ä', 'x'.repeat(256), 'a\n'].some(isSecretName)).toBe(false)
-  })
-
-  test('text for a running command gets the exact bytes, unknown tokens stay', () => {
-    const lookup = ({ name }: { name: string }) => (name === 'x' ? Buffer.from([0xff, 0x00, 0x27]) : undefined)
-    expect(Buffer.from(resolveText('é{{secret:x}}\n{{secret:y}}', lookup))).toEqual(
-      Buffer.concat([Buffer.from('é'), Buffer.from([0xff, 0x00, 0x27]), Buffer.from('\n{{secret:y}}')]),
-    )
   })
 })
 

@@ -73,9 +73,12 @@ export class Call implements RunHandle, LiveCall {
     calls.began(this)
   }
 
-  get followers(): Set<(chunk: OutputChunk) => void> {
+  /** The engine reads the output from now on, also where the warden passed it on by itself. */
+  follow(listener: (chunk: OutputChunk) => void): () => void {
     this.control?.takeBack?.()
-    return (this.#followers ??= new Set())
+    const followers = (this.#followers ??= new Set())
+    followers.add(listener)
+    return () => void followers.delete(listener)
   }
 
   /** In milliseconds. */

@@ -11,14 +11,13 @@ const MAX_BACKLOG = 1024 * 1024
 const SNAPSHOT_BYTES = 64 * 1024
 
 export class Follower {
-  readonly #call: LiveCall
   readonly #run: number
   readonly #peer: LinePeer
   #missed = 0
-  readonly #follow = (chunk: OutputChunk): void => this.#send(chunk)
+  /** Ends it. */
+  readonly stop: () => void
 
   constructor(call: LiveCall, run: number, peer: LinePeer) {
-    this.#call = call
     this.#run = run
     this.#peer = peer
     for (const { stream, transcript } of call.captures) {
@@ -28,7 +27,7 @@ export class Follower {
       const missed = omittedBytes + kept.length - bytes.length
       if (bytes.length > 0) peer.send({ t: 'out', run, stream, text: bytes.toString('utf8'), missed })
     }
-    call.followers.add(this.#follow)
+    this.stop = call.follow((chunk) => this.#send(chunk))
   }
 
   /** The command never waits for a slow watcher. */
@@ -45,9 +44,5 @@ export class Follower {
   flush(): void {
     if (this.#missed > 0)
       this.#peer.send({ t: 'out', run: this.#run, stream: 'output', text: '', missed: this.#missed })
-  }
-
-  stop(): void {
-    this.#call.followers.delete(this.#follow)
   }
 }

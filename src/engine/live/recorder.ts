@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path'
 import type { Outcome } from '../../contract/outcome.js'
-import type { OutputChunk } from '../../contract/output.js'
 import { createRecording, type Recording } from '../../os/job/recording.js'
 import { recordingName, recordingsDirectory, sweepRecordings } from '../../os/job/recordings.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
@@ -21,7 +20,7 @@ const SHARE = 8
 
 /** One command on its way into a recording. */
 interface Take {
-  readonly follow: (chunk: OutputChunk) => void
+  readonly stop: () => void
   written: number
   left: number
   hasBegun: boolean
@@ -68,20 +67,19 @@ export function recordSessions(services: Services): () => void {
     began(call: LiveCall): void {
       if (call.session === null) return
       const take: Take = {
-        follow: ({ text }) => write(call, take, text),
+        stop: call.follow(({ text }) => write(call, take, text)),
         written: 0,
         left: 0,
         hasBegun: false,
         atLineStart: true,
       }
       takes.set(call, take)
-      call.followers.add(take.follow)
     },
     ended(call: LiveCall, outcome: Outcome | null): void {
       const take = takes.get(call)
       if (!take) return
       takes.delete(call)
-      call.followers.delete(take.follow)
+      take.stop()
       const tape = begin(call, take)
       const notes = [
         ...(take.left > 0 ? [`${take.left} characters more were not recorded`] : []),

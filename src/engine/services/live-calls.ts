@@ -23,8 +23,8 @@ export interface LiveCall extends RunHandle {
   readonly at: number
   readonly age: number
   readonly captures: readonly LiveStream[]
-  /** Told of every chunk from now on. */
-  readonly followers: Set<(chunk: OutputChunk) => void>
+  /** The listener is told of every chunk from now on; returns what ends that. */
+  follow(listener: (chunk: OutputChunk) => void): () => void
 }
 
 export interface CallsWatcher {

@@ -268,13 +268,13 @@ export class FarClient {
   #follow(call: FarCall, isWhole: boolean): void {
     if (call.live || !call.handle) return
     const live = this.#show(call)
-    const { captures, followers } = call.handle as LiveCall
-    for (const { stream, transcript } of isWhole ? captures : []) {
+    const handle = call.handle as LiveCall
+    for (const { stream, transcript } of isWhole ? handle.captures : []) {
       const { head, tail } = transcript.snapshot()
       const text = Buffer.concat([head, tail]).subarray(-SNAPSHOT_BYTES).toString('utf8')
       if (text !== '') live.add({ stream, offset: 0, text })
     }
-    followers.add((chunk) => live.add(chunk))
+    handle.follow((chunk) => live.add(chunk))
   }
 
   #once(key: string, verb: string, args: object, run: () => Promise<unknown>): Promise<unknown> {

@@ -6,7 +6,7 @@ import type { LiveCall } from '../../engine/services/live-calls.js'
 import type { CallMessage, Gap, StopMessage } from '../messages.js'
 import type { CallListener, PendingCall } from './calls.js'
 
-/** A reader of the iterator that falls this far behind stops confirming, and the far side counts what it drops. */
+/** What the engine does for the call. */
 export interface RunStart {
   begin(listener: CallListener, live: CallMessage['live']): PendingCall
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void
@@ -19,7 +19,7 @@ export class NearRun implements LiveCall {
   readonly at = Date.now()
   /** What was printed is at the place, which sends it to the first process that looks. */
   readonly captures = []
-  readonly followers: Set<(chunk: OutputChunk) => void> = new Followers(() => this.#look(true))
+  readonly #followers = new Set<(chunk: OutputChunk) => void>()
   readonly #start: RunStart
   readonly #onOutput: RunRequest['onOutput']
   readonly #onBytes: RunRequest['onBytes']
@@ -69,6 +69,12 @@ export class NearRun implements LiveCall {
     return this.outcome
   }
 
+  follow(listener: (chunk: OutputChunk) => void): () => void {
+    this.#look(true)
+    this.#followers.add(listener)
+    return () => void this.#followers.delete(listener)
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
     this.#look(false)
     this.#iterated = true
@@ -95,7 +101,7 @@ export class NearRun implements LiveCall {
   async #begin(request: RunRequest): Promise<Outcome> {
     const call = this.#start.begin(
       { onOutput: (chunk, confirm) => this.#show(chunk, confirm), onGap: (gap) => this.#lost(gap) },
-      this.#onBytes ? 'bytes' : this.#iterated || this.#onOutput || this.followers.size > 0 ? 'text' : undefined,
+      this.#onBytes ? 'bytes' : this.#iterated || this.#onOutput || this.#followers.size > 0 ? 'text' : undefined,
     )
     this.#call = call
     for (const order of this.#early.splice(0)) this.#start.order(call, order)
@@ -113,7 +119,7 @@ export class NearRun implements LiveCall {
 
   /** Output of a call that began without a reader is sent from now on. */
   #look(isWhole: boolean): void {
-    const isRead = this.#iterated || this.followers.size > 0 || this.#onOutput || this.#onBytes
+    const isRead = this.#iterated || this.#followers.size > 0 || this.#onOutput || this.#onBytes
     if (!isRead && this.#call) this.#order({ how: 'live', isWhole })
   }
 
@@ -124,7 +130,7 @@ export class NearRun implements LiveCall {
 
   #show(raw: ByteChunk, confirm: () => void): void {
     if (this.#onBytes) this.#taking = this.#taking.then(() => this.#hand(raw, confirm))
-    if (!this.#onOutput && !this.#iterated && this.followers.size === 0) return void (this.#onBytes || confirm())
+    if (!this.#onOutput && !this.#iterated && this.#followers.size === 0) return void (this.#onBytes || confirm())
     const text = Buffer.from(raw.bytes).toString('utf8')
     const chunk = this.#withGap({ stream: raw.stream, offset: raw.offset, text })
     if (this.#onOutput) {
@@ -134,7 +140,7 @@ export class NearRun implements LiveCall {
         // A listener's mistake must not end the command it listens to.
       }
     }
-    for (const follow of this.followers) follow(chunk)
+    for (const follow of this.#followers) follow(chunk)
     const done = this.#onBytes ? (): void => {} : confirm
     if (!this.#iterated) return done()
     this.#queue.push({ chunk, confirm: done })
@@ -169,20 +175,5 @@ export class NearRun implements LiveCall {
       // As above.
     }
     confirm()
-  }
-}
-
-/** Says when the first reader comes. */
-class Followers extends Set<(chunk: OutputChunk) => void> {
-  readonly #onFirst: () => void
-
-  constructor(onFirst: () => void) {
-    super()
-    this.#onFirst = onFirst
-  }
-
-  override add(follower: (chunk: OutputChunk) => void): this {
-    if (this.size === 0) this.#onFirst()
-    return super.add(follower)
   }
 }
