@@ -66,7 +66,7 @@ if [ $live = none ]; then
   if [ "$u" != sent ]; then set -- "$N"
   elif [ -f "$B/$T/ld" ]; then set -- "$B/$T/ld" --library-path "$B/$T/lib" "$B/$T/node"
   else set -- "$B/$T/node"; fi
-  set -- "$@" --max-semi-space-size=1 --lite-mode "$B/$C/dist/far.js" "$R" "$B" "$L"
+  set -- "$@" --single-threaded --optimize-for-size --max-semi-space-size=1 "$B/$C/dist/far.js" "$R" "$B" "$L"
   ${start === 'here' ? START_HERE : START_BATCH}
 fi
 unset k

@@ -138,7 +138,7 @@ export class FarClient {
   take(kind: string, payload: Buffer): void {
     switch (kind) {
       case 'C':
-        return this.#begin(parse<CallMessage>(payload))
+        return this.#begin(parse<CallMessage>(payload), payload.includes('{{'))
       case 'A': {
         const { ids, heard } = parse<{ ids: number[]; heard: number }>(payload)
         for (const id of ids) if (this.#calls.get(id)?.result) this.#calls.delete(id)
@@ -163,7 +163,7 @@ export class FarClient {
     }
   }
 
-  #begin({ id, verb, args, live }: CallMessage): void {
+  #begin({ id, verb, args, live }: CallMessage, namesSecret: boolean): void {
     if (!Number.isSafeInteger(id) || id < 1 || typeof args !== 'object' || args === null)
       throw new BadFrame('a call without a number')
     // Seen before: a call begins once, however often it arrives.
@@ -188,12 +188,15 @@ export class FarClient {
     }
     const row = Object.hasOwn(FAR_VERBS, verb) ? FAR_VERBS[verb as VerbName] : null
     if (!row) return settle({ id, error: { name: 'Error', message: `The engine there does not know ${verb}` } })
-    currentCall.run({ id, questions: this.questions }, () => {
+    const begin = (): void => {
       row(this.#engine, unpack(args) as VerbArgs, this.#context(call, verb, args, live)).then(
         (value) => settle({ id, value }),
         (error: unknown) => settle({ id, error: errorToWire(error) }),
       )
-    })
+    }
+    // Only a call that names a secret can ask for one, and following a call through its promises slows all of them.
+    if (namesSecret) currentCall.run({ id, questions: this.questions }, begin)
+    else begin()
   }
 
   #context(call: FarCall, verb: string, args: object, live: CallMessage['live']): CallContext {
