@@ -112,4 +112,4 @@ export interface Engine {
 }
 
 /** The part of an engine that looks at jobs and steps in. */
-export type JobsView = Pick<Engine, 'id' | 'job' | 'jobs'>
+export type JobsView = Pick<Engine, 'id' | 'job' | 'jobs' | 'sessions' | 'place'>

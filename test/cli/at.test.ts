@@ -128,3 +128,30 @@ test.each(ERAS)('mcp: the form of a client of the %s era asks about a command th
     await client.close()
   }
 })
+
+test('ps and sessions tell of the place that the settings name, and of nothing here', () => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'config/cerith'), { recursive: true })
+  const reach = { uploadDir: join(folder, 'code'), leaseMs: 20_000 }
+  writeFileSync(join(folder, 'config/cerith/cerith.config.json'), JSON.stringify({ at: 'loop:', reach }))
+  const told = (...words: string[]): string => {
+    const { status, stdout, stderr } = cli(folder, words)
+    expect({ status, stderr }, words.join(' ')).toEqual({ status: 0, stderr: '' })
+    return stdout
+  }
+  told('run', '--session', 's', 'x=5; cd /usr')
+  const id = told('run', '--background', 'exec sleep 600').trim()
+  // The numbers of its processes mean others here.
+  const { jobs, sessions } = JSON.parse(told('ps', '--json')) as Record<string, readonly object[]>
+  expect(jobs).toMatchObject([{ id, status: 'running', cpu_ms: null, memory_bytes: null, ports: [] }])
+  expect(sessions).toMatchObject([{ name: 's', cwd: '/usr', busy: false, saved_at: null }])
+  expect(told('ps')).toMatch(/^s +idle .* \/usr$/m)
+  expect(told('sessions')).toMatch(/^s +idle +1 +\/usr$/m)
+  told('sessions', 'fork', 's', 't')
+  expect(told('run', '--session', 't', 'echo $x')).toBe('5\n')
+  told('sessions', 'close', 's')
+  expect(JSON.parse(told('sessions', '--json'))).toMatchObject({ sessions: [{ name: 't', cwd: '/usr' }] })
+  expect(cli(folder, ['sessions', 'close', 's']).stderr).toContain('There is no session s')
+  expect(cli(folder, ['sessions', 'rename', 't', 'u']).stderr).toContain('fork NAME NEW')
+  told('kill', id)
+})

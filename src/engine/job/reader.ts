@@ -55,6 +55,9 @@ export function openJobsReader({ stateDir, door, audit }: ReaderOptions): JobsRe
       const infos = list.all()
       return which?.all ? infos : infos.filter((info) => info.isRunning)
     },
+    // Those of this machine are told by their own engines.
+    sessions: async () => [],
+    place: null,
     close: async () => audit?.close?.(),
   }
 }

@@ -25,13 +25,16 @@ export interface CallRow extends WatchedCall {
 export interface JobRow {
   readonly info: JobInfo
   readonly lastLine: string
-  /** Null for what has ended. */
+  /** Null for what has ended, and for processes of another place: here their numbers are those of others. */
   readonly uses: Running | null
 }
 
 export interface World {
   readonly calls: readonly CallRow[]
-  readonly sessions: readonly { readonly engine: WatchedEngine; readonly session: WatchedSession }[]
+  readonly sessions: readonly {
+    readonly engine: Pick<WatchedEngine, 'id' | 'door'>
+    readonly session: Omit<WatchedSession, 'leftovers'>
+  }[]
   readonly jobs: readonly JobRow[]
 }
 
@@ -44,15 +47,19 @@ export interface WorldOptions {
 
 export async function worldOf(watch: EngineWatch, jobs: JobsView, { all, lastLines }: WorldOptions): Promise<World> {
   const engines = [...watch.engines.values()]
-  const infos = await jobs.jobs({ all })
+  const { place } = jobs
+  const [infos, there] = await Promise.all([jobs.jobs({ all }), place ? jobs.sessions() : []])
   return {
     calls: engines.flatMap((each) => [...each.calls.values()].map((call) => callRow(call, each))),
-    sessions: engines.flatMap((each) => each.sessions.map((session) => ({ engine: each, session }))),
+    sessions: [
+      ...there.map((session) => ({ engine: { id: place?.engine ?? '', door: 'cli' as const }, session })),
+      ...engines.flatMap((each) => each.sessions.map((session) => ({ engine: each, session }))),
+    ],
     jobs: await Promise.all(
       infos.map(async (info) => ({
         info,
         lastLine: lastLines ? await lastLine(jobs, info) : '',
-        uses: info.isRunning && info.pid !== null ? runningOf(treeOf(info.pid)) : null,
+        uses: !place && info.isRunning && info.pid !== null ? runningOf(treeOf(info.pid)) : null,
       })),
     ),
   }

@@ -1,5 +1,5 @@
 /** The saved states of named sessions: one private file each, replaced in one step. The only owner of their names. */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import { ensurePrivateDirectory } from './state-dir.js'
@@ -49,10 +49,6 @@ export function saveSession(stateDir: string, name: string, dump: string, writer
       { cause: error },
     )
   }
-}
-
-export function hasSavedSession(stateDir: string, name: string): boolean {
-  return existsSync(fileOf(stateDir, name))
 }
 
 export function renameSavedSession(stateDir: string, from: string, to: string): void {

@@ -12,7 +12,7 @@ import { painter, type Paint } from '../../io/paint.js'
 import { endWords } from '../../../tools/texts.js'
 import { age, cut, size, table, type TableOptions } from '../../io/table.js'
 import type { Verb } from '../../verb/verb.js'
-import { savedSessions } from '../../../os/files/session-states.js'
+import { savedSessions, type SavedSession } from '../../../os/files/session-states.js'
 
 const REDRAW_MS = 1_000
 
@@ -49,7 +49,9 @@ async function ps(
 ): Promise<number> {
   const view = async (watched: EngineWatch): Promise<string> => {
     const world = await worldOf(watched, jobs, { all, lastLines: true })
-    return json ? `${JSON.stringify(asJson(world, stateDir))}\n` : asTables(world, watched, stateDir, all, io)
+    // Saved ones are of this machine.
+    const saved = jobs.place ? [] : savedSessions(stateDir)
+    return json ? `${JSON.stringify(asJson(world, saved))}\n` : asTables(world, watched, saved, all, io)
   }
   if (!watch) {
     const watched = await lookOnce(stateDir, jobs.id)
@@ -96,7 +98,7 @@ function screenOf(text: string, rows: number): string {
   return `\u001B[H${shown.map((line) => `${line}\u001B[K\n`).join('')}\u001B[J`
 }
 
-function asJson({ calls, sessions, jobs }: World, stateDir: string): Record<string, unknown> {
+function asJson({ calls, sessions, jobs }: World, kept: readonly SavedSession[]): Record<string, unknown> {
   const live = sessions.map(({ engine, session }) => ({
     name: session.name,
     engine: engine.id,
@@ -108,7 +110,7 @@ function asJson({ calls, sessions, jobs }: World, stateDir: string): Record<stri
     started_at: new Date(session.startedAt).toISOString(),
     saved_at: null,
   }))
-  const saved = savedSessions(stateDir).map(({ name, savedAt }) => ({
+  const saved = kept.map(({ name, savedAt }) => ({
     name,
     engine: null,
     saved_at: new Date(savedAt).toISOString(),
@@ -149,7 +151,7 @@ function usesToJson(uses: Running | null): Record<string, unknown> {
 function asTables(
   { calls, jobs, sessions }: World,
   watch: EngineWatch,
-  stateDir: string,
+  saved: readonly SavedSession[],
   all: boolean,
   io: Io,
 ): string {
@@ -204,7 +206,6 @@ function asTables(
     if (lines.length > 0) lines.push('')
     lines.push(all ? 'No jobs.' : 'No running jobs. (`cerith ps --all` shows finished ones.)')
   }
-  const saved = savedSessions(stateDir)
   const rows = [
     ...sessions.map(({ engine, session }) => [
       session.name,

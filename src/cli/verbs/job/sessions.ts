@@ -1,7 +1,7 @@
 /** `cerith sessions`: the named sessions that are kept between calls: listed, copied, renamed, closed. */
+import type { Engine } from '../../../contract/engine.js'
 import { ShellError } from '../../../contract/errors.js'
 import {
-  hasSavedSession,
   readSavedSession,
   removeSavedSession,
   renameSavedSession,
@@ -10,7 +10,7 @@ import {
 } from '../../../os/files/session-states.js'
 import { stateDirectory } from '../../../os/files/state-dir.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
-import { lockSession } from '../../verb/open-engine.js'
+import { lockSession, placeOf, withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import { age, size, table } from '../../io/table.js'
 import type { Verb } from '../../verb/verb.js'
@@ -39,14 +39,17 @@ export const verb: Verb = {
     const stateDir = stateDirectory(io.env)
     const [deed, name = '', to = ''] = words
     const json = options['json'] === true
-    if (deed === undefined) return list(stateDir, json, io)
+    const isElsewhere = placeOf(io, undefined) !== null
+    if (deed === undefined)
+      return isElsewhere ? withEngine(io, {}, (engine) => listThere(engine, json, io)) : list(stateDir, json, io)
     const known = DEEDS[deed]
     if (!known || words.length !== known.words)
       throw new UsageError(
         `not a way to use sessions: ${words.join(' ')}`,
         'Use fork NAME NEW, rename NAME NEW or close NAME.',
       )
-    await act(deed, name, to, stateDir, io)
+    if (isElsewhere) await withEngine(io, {}, (engine) => actThere(deed, name, to, engine))
+    else await act(deed, name, to, stateDir, io)
     io.out.write(json ? `${JSON.stringify({ [deed]: name, ...(to ? { to } : {}) })}\n` : `${known.done(name, to)}\n`)
     return EXIT.ok
   },
@@ -65,6 +68,47 @@ function list(stateDir: string, json: boolean, io: Io): number {
   return EXIT.ok
 }
 
+/** A session elsewhere is a live shell of the engine there. */
+async function listThere(engine: Engine, json: boolean, io: Io): Promise<number> {
+  const all = await engine.sessions()
+  if (json) {
+    const sessions = all.map(({ name, cwd, busy, calls, startedAt }) => ({
+      name, cwd, busy, calls, started_at: new Date(startedAt).toISOString(),
+    })) // prettier-ignore
+    io.out.write(`${JSON.stringify({ sessions })}\n`)
+  } else if (all.length === 0) io.out.write('No sessions live there. `cerith run --session NAME COMMAND` makes one.\n')
+  else {
+    const rows = all.map(({ name, cwd, busy, calls }) => [name, busy ? 'busy' : 'idle', String(calls), cwd])
+    io.out.write(`${table(['NAME', 'STATE', 'COMMANDS', 'DIRECTORY'], rows, io.out.columns).join('\n')}\n`)
+  }
+  return EXIT.ok
+}
+
+async function actThere(deed: string, name: string, to: string, engine: Engine): Promise<void> {
+  const names = (await engine.sessions()).map((each) => each.name)
+  checkNames(name, to, names)
+  if (deed === 'rename')
+    throw new ShellError(
+      'BAD_REQUEST',
+      'A session elsewhere cannot be renamed',
+      'Copy it and close the first one: fork NAME NEW, then close NAME.',
+    )
+  const session = await engine.session(name)
+  await (deed === 'fork' ? session.fork(to) : session.close())
+}
+
+/** The first must be there; the second, where there is one, must not. */
+function checkNames(name: string, to: string, names: readonly string[]): void {
+  if (!names.includes(name))
+    throw new ShellError(
+      'BAD_REQUEST',
+      `There is no session ${name}`,
+      names.length > 0 ? `There are ${names.slice(0, 20).join(', ')}.` : 'None is kept.',
+    )
+  if (to !== '' && names.includes(to))
+    throw new ShellError('BAD_REQUEST', `There is a session ${to} already`, 'Close it first, or choose another name.')
+}
+
 /** A call that uses the session right now is waited for. */
 async function act(deed: string, name: string, to: string, stateDir: string, io: Io): Promise<void> {
   for (const each of to === '' ? [name] : [name, to])
@@ -76,16 +120,7 @@ async function act(deed: string, name: string, to: string, stateDir: string, io:
       )
   const release = await lockSession(name, io)
   try {
-    if (!hasSavedSession(stateDir, name)) {
-      const names = savedSessions(stateDir).map((each) => each.name)
-      throw new ShellError(
-        'BAD_REQUEST',
-        `There is no session ${name}`,
-        names.length > 0 ? `There are ${names.slice(0, 20).join(', ')}.` : 'None is kept.',
-      )
-    }
-    if (to !== '' && hasSavedSession(stateDir, to))
-      throw new ShellError('BAD_REQUEST', `There is a session ${to} already`, 'Close it first, or choose another name.')
+    checkNames(name, to, savedSessions(stateDir).map((each) => each.name)) // prettier-ignore
     if (deed === 'close') removeSavedSession(stateDir, name)
     else if (deed === 'rename') renameSavedSession(stateDir, name, to)
     else saveSession(stateDir, to, readSavedSession(stateDir, name) ?? '', String(process.pid))
