@@ -105,9 +105,10 @@ function byPattern(call: Call, head: string): Alternatives {
 const SYSTEM_PROGRAMS =
   /^\/(?:usr\/(?:local\/)?)?(?:s?bin|libexec(?:\/[\w.-]+)*|games)\/[^/]+$|^\/(?:opt|snap|nix|home\/linuxbrew|usr\/lib|lib)\/.*bin\/[^/]+$|^\/(?:usr\/)?lib\/[\w./-]+$|\/node_modules\/\.bin\/[^/]+$/
 
-function byPath(call: Call, path: string): Alternatives {
-  const stands = call.walker.namesakes.meaning(path)
-  if (stands !== undefined && stands !== path) return byPath({ ...call, argv: [stands, ...call.argv.slice(1)] }, stands)
+function byPath(call: Call, path: string, hops = 8): Alternatives {
+  const stands = hops > 0 ? call.walker.namesakes.meaning(path) : undefined
+  if (stands !== undefined && stands !== path)
+    return byPath({ ...call, argv: [stands, ...call.argv.slice(1)] }, stands, hops - 1)
   if (call.shell.files.has(path)) {
     call.walker.settings.observer.command(call.argv, call.shell, call.walker)
     const [text] = call.shell.files.get(path) ?? []
@@ -131,10 +132,11 @@ function byPath(call: Call, path: string): Alternatives {
     call.walker.settings.observer.command(call.argv, call.shell, call.walker)
     return ANYTHING
   }
-  return runProgram(call, name)
+  return runProgram(call, name, true)
 }
 
-function runProgram(call: Call, name: string): Alternatives {
+/** `isFound`: its path is known, nothing is searched on PATH. */
+function runProgram(call: Call, name: string, isFound = false): Alternatives {
   call.walker.settings.observer.command(call.argv, call.prefix?.shell ?? call.shell, call.walker)
   const programs = PROGRAMS.get(name) ?? (name.startsWith('mkfs.') ? PROGRAMS.get('mkfs') : undefined)
   let out: Alternatives | undefined
@@ -144,11 +146,12 @@ function runProgram(call: Call, name: string): Alternatives {
   }
   if (interpreterName(name) !== undefined) return (interpret(call, name) as Alternatives | undefined) ?? out ?? ANYTHING
   if (!programs) {
-    const real = call.external || !name.includes('/') ? onPath(call, name) : undefined
+    const isSearched = !isFound && (call.external || !name.includes('/'))
+    const real = isSearched ? onPath(call, name) : undefined
     if (real !== undefined) return runProgram({ ...call, argv: [real, ...call.argv.slice(1)] }, real)
     if (!call.external && call.shell.functions.has(NOT_FOUND))
       call.walker.call(NOT_FOUND, [call.argv], call.shell.fork(), call.stdin)
-    const written = call.external || !name.includes('/') ? writtenOnPath(call, name) : undefined
+    const written = isSearched ? writtenOnPath(call, name) : undefined
     if (written !== undefined) return byPath(call, written)
     unknownWrapper(call, name)
   }

@@ -2,7 +2,7 @@
 import type { RuleName } from './catastrophe.js'
 import type { Effect, EffectKind } from './findings.js'
 import { isWithin, type Located, locate } from '../words/paths.js'
-import { EMPTY, TREE } from '../words/text.js'
+import { ASIDE, EMPTY, TREE } from '../words/text.js'
 
 export interface Judged {
   readonly rule: RuleName
@@ -26,11 +26,19 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
   const { shown } = located
   if (located.place === 'home' && !homes.some((home) => isWithin(home, shown)) && shown !== '/root')
     if (/[*?[…]/.test(shown) || !LIVED_IN.some((name) => mayExist(`${shown}${name}`))) return undefined
-  // Where a variable may be empty, a pattern or another owner is no sign of harm that is meant.
-  if (guessed && (/^\/[^/]*[*?[]/.test(shown) || (/^(?:mode|owner)/.test(kind) && !isExtreme(effect.mode ?? ''))))
-    return undefined
+  if (guessed && isFarFetched(kind, located, effect)) return undefined
   const rule = ruleFor(kind, located, effect)
   return rule && { rule, shown: located.shown }
+}
+
+/**
+ * Where a variable may be empty, a pattern or another owner is no sign of harm that is meant; the root itself cannot
+ * be moved, and one name in it is another one than the script means.
+ */
+function isFarFetched(kind: EffectKind, { place, shown, contents }: Located, { mode = '' }: Effect): boolean {
+  if (/^\/[^/]*[*?[]/.test(shown)) return true
+  if (/^(?:mode|owner)/.test(kind) && !isExtreme(mode)) return true
+  return (kind === 'move' || kind === 'mode') && place === 'root' && !contents
 }
 
 /** What a login leaves in a home: without any of it, `/home/www` is a directory like others. */
@@ -62,6 +70,8 @@ function spread(effect: Effect): EffectKind {
 
 function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: Effect): RuleName | undefined {
   if (place === 'kernel-switch') return isWrite(kind) ? 'kernel-switch' : undefined
+  // Where messages go is a setting of many scripts: `2>> /dev/$QUIET`.
+  if (shown === '/dev/…' && kind === 'append') return undefined
   if (place === 'device')
     return kind === 'create' || kind.startsWith('mode') || kind.startsWith('owner') ? undefined : 'destroy-device'
   // Every program on the machine loads what is named there.
@@ -71,11 +81,11 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
   switch (kind) {
     case 'delete-tree':
     case 'move':
-      return wipe(place)
+      return effect.mode === ASIDE && HANDED_OUT.test(shown) ? undefined : wipe(place)
     case 'delete':
       // Without -r a directory itself survives, but not the files that `*` names.
       if (place === 'critical-file') return 'overwrite-critical'
-      return contents && shown !== '/' && !/^\/(opt|srv|mnt|media|home|var\/www|run)$/.test(shown)
+      return contents && place !== 'root' && !/^\/(opt|srv|mnt|media|home|var\/www|run)$/.test(shown)
         ? wipe(place)
         : undefined
     case 'overwrite':
@@ -134,6 +144,9 @@ function modeRule(kind: EffectKind, { place, shown, contents }: Located, mode = 
     return (kind === 'mode-tree' || shown === '/home') && isExtreme(mode) ? 'open-permissions' : undefined
   if (HANDED_OUT.test(shown)) return undefined
   if (/^\/etc\/(g?shadow|sudoers)$/.test(shown) && /[1-7]$|[oa]\+|^\+/.test(mode)) return 'open-permissions'
+  // Programs that run as root by design: the mode that they come with.
+  if (/^\/bin\/(?:sudo|su|passwd|mount|umount|pkexec|doas)$/.test(shown) && /^(?:4[157][15][15]|u\+s)$/.test(mode))
+    return undefined
   if (place === 'critical-file')
     return isExtreme(mode) || /[2367]$|^[0-7]?[0-7][2367]|[oga]\+?.*w|^[-+=]?.*s$|^[246]\d{3}$/.test(mode)
       ? 'open-permissions'
@@ -175,7 +188,7 @@ const KEPT =
 /** Below home, a few directories hold what cannot be made again, and the shell's history. */
 function sensitiveHomePath({ kind, path, mode }: Effect, homes: readonly string[]): Judged | undefined {
   const gone = /^(?:delete|move|overwrite|replace)/.test(kind)
-  if (!gone) return undefined
+  if (!gone || mode === ASIDE) return undefined
   for (const home of homes) {
     if (home === '' || !path.startsWith(`${home === '/' ? '' : home}/`)) continue
     const below = path.slice(home === '/' ? 1 : home.length + 1)

@@ -288,6 +288,9 @@ const SYSTEM_PARTS = [...SYSTEM].map((path) => path.split('/').slice(1))
 const FILES = new Set<string>(CRITICAL_FILES.map(usrMerged))
 const FILE_PARTS = [...FILES].map((path) => path.split('/').slice(1))
 
+/** Below /boot, what no boot reads: copies that were set aside, a person's own device tree overlays. */
+const BESIDE_BOOT = /[^/](?:\.(?:bak|backup|old|orig|save|tmp|new|dtbo)|~)$|^\/boot\/overlay-user(?:\/|$)/
+
 /** The dangerous place an absolute folded path names, if any. `homes` are the user's home directories. */
 export function locate(path: string, homes: readonly string[]): Located | undefined {
   if (!path.startsWith('/') || path.includes(SELECTED)) return undefined
@@ -311,7 +314,7 @@ export function locate(path: string, homes: readonly string[]): Located | undefi
   if (/^\/(home|Users)\/[^/.][^/]*$/.test(bare)) return { place: 'home', shown, contents }
   if (SYSTEM.has(bare) || (hasWildcard(bare) && SYSTEM_PARTS.some((known) => matches(parts, known))))
     return { place: 'system', shown, contents }
-  if (bare.startsWith('/boot/')) return { place: 'critical-file', shown, contents }
+  if (bare.startsWith('/boot/') && !BESIDE_BOOT.test(bare)) return { place: 'critical-file', shown, contents }
   if (FILES.has(bare) || (hasWildcard(bare) && FILE_PARTS.some((known) => matches(parts, known))))
     return { place: 'critical-file', shown, contents }
   const program = PROGRAM_DIRECTORY.exec(bare)

@@ -6,7 +6,7 @@ import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
 import type { ShellHoldings } from '../../contract/verdict.js'
 import { Layers } from './layers.js'
 import { GUARD_LIMITS } from './limits.js'
-import { type Alternatives, fewest, isConstant, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
+import { type Alternatives, ANYTHING, fewest, isConstant, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
 
 export interface Variable {
   /** What `$name` may be. */
@@ -63,6 +63,8 @@ export class ShellState {
   integers: Set<string> = new Set()
   /** `set -u`: a variable that was never set ends the shell. */
   isStrict = false
+  /** A file that is not known here was sourced: it may have set any variable. */
+  hasSourced = false
 
   constructor(
     readonly around: Surroundings,
@@ -135,6 +137,7 @@ export class ShellState {
     copy.parameters = this.parameters
     copy.arg0 = this.arg0
     copy.isStrict = this.isStrict
+    copy.hasSourced = this.hasSourced
     copy.integers = this.integers
     return copy
   }
@@ -144,6 +147,7 @@ export class ShellState {
     const directories = fewest(unique([...this.cwd, ...other.cwd]), Math.min(this.alternatives, 16))
     if (directories.length !== this.cwd.length) this.cwd = directories
     this.before = unique([...this.before, ...other.before])
+    this.hasSourced ||= other.hasSourced
     for (const name of this.variables.namesApartFrom(other.variables)) {
       const theirs = other.variables.get(name)
       const mine = this.variables.get(name)
@@ -208,6 +212,7 @@ export class ShellState {
     this.directoryStack = other.directoryStack
     this.parameters = other.parameters
     this.isStrict = other.isStrict
+    this.hasSourced = other.hasSourced
     this.changes += other.changes + 1
   }
 
@@ -338,7 +343,7 @@ export class ShellState {
       case 'OSTYPE':
         return { values: [UNKNOWN] }
       default:
-        return { values: MAYBE_UNSET }
+        return { values: this.hasSourced ? ANYTHING : MAYBE_UNSET }
     }
   }
 }

@@ -166,7 +166,9 @@ function fileCalls(source: string, call: Call): void {
   }
   // A loop over a list of names: the names are the arguments.
   if (removesItsNames(source))
-    for (const { text } of literals) if (/^[/~]/.test(text)) effect('delete-tree', activate(text))
+    for (const { text, start } of literals)
+      if (/^[/~]/.test(text) && !COMPARED.test(source.slice(Math.max(0, start - 40), start)))
+        effect('delete-tree', activate(text))
   for (const path of enumerated(source)) effect('delete-tree', path)
   for (const match of source.matchAll(/\bunlink\s*\(?\s*(?:glob\s*\(?\s*(?:["']|qq?\W)([^"')}\]]+)|<([^>]+)>)/g))
     effect('delete', activate(match[1] ?? match[2] ?? ''))
@@ -238,6 +240,10 @@ function enumerated(source: string): string[] {
     ...paths(globbed).map(activate),
   ]
 }
+
+/** In front of a string that text is cut at or compared with: no name. */
+const COMPARED =
+  /(?:\.(?:[rl]?(?:split|strip|find|index)|join|replace\w*|starts_?[wW]ith|ends_?[wW]ith|indexOf|lastIndexOf|count|r?partition|includes)\(|[=!]==?|\bin)\s*[rbu]?$/
 
 /** `for (const p of [...]) rmSync(p)`: what is removed is what the loop goes through. */
 function removesItsNames(source: string): boolean {

@@ -48,6 +48,10 @@ export const find: Program = (call) => {
     } else if (isSifting(word, words[at + 1] ?? '') && !negated) {
       sifted = true
       if (word !== '-empty') at++
+    } else if (word === '-xtype' && words[at + 1] === 'l' && !negated) {
+      // Links that lead nowhere.
+      narrowed = true
+      at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++
     else if (word === '-delete') {
       for (const path of targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows))

@@ -59,7 +59,7 @@ function remount(call: Call, target: string | undefined, settings: string): void
 export const umount: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'tO', long: ['types', 'test-opts'] })
   if (given.has('help', 'version', 'fake')) return undefined
-  if (given.has('a', 'all') && given.get('t', 'types') === undefined && given.operands.length === 0)
+  if (given.has('a', 'all') && given.get('t', 'types', 'O', 'test-opts') === undefined && given.operands.length === 0)
     call.walker.report('wipe-system', ['umount', '-a'])
   for (const word of given.operands) if (isFloor(word, call)) call.walker.report('wipe-system', ['umount', plain(word)])
   return undefined

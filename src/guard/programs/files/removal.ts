@@ -1,14 +1,20 @@
 /** Tools that take files away: rm and everything that removes, empties or shreds what it names. */
-import { activate, ANYTHING, EMPTY, NOTHING, plain, UNKNOWN } from '../../words/text.js'
+import { activate, ANYTHING, EMPTY, hasUnknown, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { onlyTalks, options, type Program } from '../row/call.js'
 
 export const rm: Program = (call) => {
   const given = options(call.argv.slice(1))
   if (given.has('help', 'version')) return undefined
+  const recursive = given.has('r', 'R', 'recursive')
   // Flags that are not known here might be -rf; naming a directory says that they are.
-  const recursive = given.has('r', 'R', 'recursive') || given.operands.some((word) => word.startsWith(UNKNOWN))
+  const perhaps = given.operands.some((word) => word.startsWith(UNKNOWN) && !word.includes('/'))
   for (const word of given.operands)
-    call.walker.effect(recursive ? 'delete-tree' : 'delete', word, call.shell, call.argv)
+    call.walker.effect(
+      recursive || (perhaps && !hasUnknown(word)) ? 'delete-tree' : 'delete',
+      word,
+      call.shell,
+      call.argv,
+    )
   return given.has('v', 'verbose') ? ANYTHING : NOTHING
 }
 

@@ -2,7 +2,7 @@
  * Tools that put files elsewhere: what they overwrite, what they take away, and which name means which file afterwards.
  */
 import { resolvePath } from '../../words/paths.js'
-import { ANYTHING, EMPTY, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
+import { ANYTHING, ASIDE, EMPTY, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { basename, type Call, options, type Program } from '../row/call.js'
 
 const TRANSFER = { short: 'tSZ', long: ['target-directory', 'suffix'] }
@@ -13,7 +13,8 @@ export const mv: Program = (call) => {
   const { sources, target, intoDirectory } = destination(given)
   // One operand alone is an error: nothing is moved anywhere.
   if (target === undefined) return NOTHING
-  for (const source of sources) call.walker.effect('move', source, call.shell, call.argv)
+  for (const source of sources)
+    call.walker.effect('move', source, call.shell, call.argv, isAside(source, target) ? ASIDE : undefined)
   if (plain(target) === '/dev/null')
     for (const source of sources) call.walker.effect('delete-tree', source, call.shell, call.argv)
   else
@@ -21,6 +22,11 @@ export const mv: Program = (call) => {
       call.walker.effect('overwrite', landing, call.shell, call.argv)
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
   return NOTHING
+}
+
+function isAside(source: string, target: string): boolean {
+  const name = source.replace(/\/+$/, '')
+  return target.startsWith(name) && /^[._~-][^/]*\/?$/.test(target.slice(name.length))
 }
 
 export const cp: Program = (call) => {

@@ -10,7 +10,7 @@ const iptables: Program = (call, name) => {
   const policy = words.findIndex((word) => word === '-P' || word === '--policy')
   if (
     words.some((word) => /^(-F|--flush|-X|--delete-chain)$/.test(word)) &&
-    !words.some((word) => /^[A-Z][A-Z0-9_-]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD)$/.test(word))
+    !words.some((word) => /^[A-Za-z][^\s=]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD|filter)$/.test(word))
   )
     call.walker.report('flush-firewall', [name, ...words])
   else if (

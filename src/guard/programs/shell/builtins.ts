@@ -210,6 +210,10 @@ const evaluate: Program = ({ argv, shell, walker, stdin }) => {
   return walker.script(text, shell, stdin)
 }
 
+/** Files whose variables are known by their names: none of them is a script's own. */
+const SETS_NOTHING_ELSE =
+  /(?:^|\/)(?:activate|nvm\.sh|env|\.?(?:bash|zsh)rc|\.?(?:bash_|z)?profile|bash\.bashrc|(?:os|lsb)-release|bash_completion|\.bash_(?:aliases|login))$|^\/dev\//
+
 /** `. FILE`: runs a file in this shell, when its text is known. */
 const source: Program = ({ argv, shell, walker, stdin }) => {
   const [file, ...args] = argv.slice(1).filter((arg, i) => !(i === 0 && arg === '--'))
@@ -225,6 +229,7 @@ const source: Program = ({ argv, shell, walker, stdin }) => {
     ),
   )
   shell.positionalWays = before
+  if (texts.includes(UNKNOWN) && !SETS_NOTHING_ELSE.test(file)) shell.hasSourced = true
   if (texts.includes(UNKNOWN)) walker.settings.observer.opaque('runs a script that is not known here', walker, argv)
   return out
 }

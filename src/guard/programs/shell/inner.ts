@@ -88,12 +88,31 @@ function code(call: Call, text: string, inner: ShellState, stdin: Call['stdin'])
     walker.report('hidden-code', call.argv)
     return [UNKNOWN]
   }
-  // What bash would merely complain about may mean something in another shell.
-  if (OTHER_GRAMMAR.test(plain(call.argv[0] ?? ''))) parseScript(plain(text))
-  return walker.recursion.inProcess(() => walker.script(plain(text), inner, stdin))
+  // What bash would merely complain about may mean something in another shell: each piece of it is read by itself,
+  // and where one may do harm, the whole has to be readable.
+  if (!OTHER_GRAMMAR.test(plain(call.argv[0] ?? '')))
+    return walker.recursion.inProcess(() => walker.script(plain(text), inner, stdin))
+  const read = asBash(plain(text))
+  if (MAY_DO_HARM.test(read)) parseScript(read)
+  for (const piece of read.split(/[\n;|{}()&]+/)) walker.tryScript(piece, inner)
+  return walker.recursion.inProcess(() => walker.script(read, inner, stdin))
+}
+
+/** Assignments of fish, csh and PowerShell in bash's words, and PowerShell's way to remove what a list names. */
+function asBash(text: string): string {
+  return text
+    .replace(/(^|[;\n]\s*)set\s+(?:-{1,2}\w+\s+)*([A-Za-z_]\w*)\s+(?:=\s*)?(?=[^\s=])/g, '$1$2=')
+    .replace(/(^|[;\n]\s*)\$([A-Za-z_]\w*)\s*=\s*/g, '$1$2=')
+    .replace(
+      /\b(?:Get-ChildItem|gci|dir|ls)\s+(?:-(?!Path)\w+\s+)*(?:-Path\s+)?([^\s|;]+)[^|;]*\|\s*(?=(?:Remove-Item|ri|rm|del)\b)/gi,
+      'Remove-Item -Recurse $1/*; ',
+    )
 }
 
 const OTHER_GRAMMAR = /(?:^|\/)(?:fish|csh|tcsh|elvish|pwsh|xonsh|nu|ysh|oil|zsh)$/
+
+const MAY_DO_HARM =
+  /\b(?:rm|ri|rd|rmdir|del|erase|unlink|find|mv|dd|shred|mkfs\S*|wipefs|truncate|chmod|chown|kill\w*|iex|eval|exec|Invoke-Expression|Remove-\w+|Clear-\w+|Format-Volume|Stop-(?:Computer|Process)|Restart-Computer|shutdown|reboot|poweroff|halt)\b/i
 
 function startupFile(call: Call, paths: readonly string[]): void {
   for (const path of paths) {
