@@ -7,7 +7,7 @@ import { errorToJson } from './io/json.js'
 import { EXIT, UsageError, type Io } from './io/io.js'
 import { detailsOf, mainHelp } from './help.js'
 import { VERBS } from './verbs.js'
-import type { OptionRow, Verb } from './verb/verb.js'
+import type { OptionRow, OptionsOf, Verb, VerbArguments } from './verb/verb.js'
 import { ownVersion } from '../os/package/file.js'
 import { visible } from '../output/terminal/visible.js'
 
@@ -33,7 +33,7 @@ export async function runCli(given: readonly string[], io0: Io): Promise<number>
       asJson = argv.indexOf('--json') > 0
       throw await unknownVerb(name)
     }
-    const { verb } = await row.load()
+    const verb = await row.load()
     asJson = wantsJson(argv, verb)
     const parsed = parse(verb, argv.slice(1), io)
     return parsed === null ? EXIT.ok : await verb.run(parsed, io)
@@ -53,13 +53,8 @@ function takePlace(given: readonly string[]): { readonly argv: readonly string[]
   return { argv: given.filter((_, k) => k !== i && (inline !== undefined || k !== i + 1)), at }
 }
 
-interface Parsed {
-  readonly words: readonly string[]
-  readonly options: Record<string, unknown>
-}
-
 /** Null when the help was asked for and has been shown. */
-function parse(verb: Verb, argv: readonly string[], io: Io): Parsed | null {
+function parse(verb: Verb, argv: readonly string[], io: Io): VerbArguments<OptionsOf<readonly OptionRow[]>> | null {
   const command = commandFor(verb)
   command.configureOutput({ writeOut: (text) => io.out.write(text), writeErr: () => {} }).exitOverride()
   try {

@@ -1,5 +1,5 @@
 /** Every verb of the command line. The one that is asked for is loaded; the others cost a line each. */
-import type { VerbRow } from './verb/verb.js'
+import type { VerbBody, VerbRow } from './verb/verb.js'
 
 export const VERBS: readonly VerbRow[] = [
   row('run', 'run a command; its output and exit code are yours', () => import('./verbs/job/run.js')),
@@ -33,6 +33,6 @@ export const VERBS: readonly VerbRow[] = [
   row('completion', 'completion for bash or zsh', () => import('./verbs/setup/completion.js')),
 ]
 
-function row(name: string, about: string, load: VerbRow['load']): VerbRow {
-  return { name, about, load }
+function row(name: string, about: string, load: () => Promise<{ readonly verb: VerbBody }>): VerbRow {
+  return { name, about, load: async () => ({ ...(await load()).verb, name, about }) }
 }

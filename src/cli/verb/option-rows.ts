@@ -2,13 +2,17 @@
 import { UsageError } from '../io/io.js'
 import type { OptionRow } from './verb.js'
 
-export const JSON_OPTION: OptionRow = { flags: '--json', about: 'answer with JSON' }
-export const CWD_OPTION: OptionRow = { flags: '--cwd <DIR>', about: 'run there (default: here)', read: readDirectory }
-export const SET_OPTION: OptionRow = {
+export const JSON_OPTION = { flags: '--json', about: 'answer with JSON' } as const satisfies OptionRow
+export const CWD_OPTION = {
+  flags: '--cwd <DIR>',
+  about: 'run there (default: here)',
+  read: readDirectory,
+} as const satisfies OptionRow
+export const SET_OPTION = {
   flags: '--set <KEY=VALUE>',
   about: 'a setting for this call (see `cerith config`)',
   many: true,
-}
+} as const satisfies OptionRow
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

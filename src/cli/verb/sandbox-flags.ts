@@ -1,9 +1,10 @@
 /** The flags of a sandbox, as the settings that they stand for. */
 import { resolve } from 'node:path'
 import { SANDBOX_NETWORKS, SANDBOX_PROFILES } from '../../contract/sandbox.js'
-import type { OptionRow } from './verb.js'
+import type { SET_OPTION } from './option-rows.js'
+import type { OptionRow, OptionsOf } from './verb.js'
 
-export const SANDBOX_OPTIONS: readonly OptionRow[] = [
+export const SANDBOX_OPTIONS = [
   {
     flags: '--sandbox [PROFILE]',
     about: 'confine it: workspace (default), read-only, strict, off',
@@ -19,19 +20,12 @@ export const SANDBOX_OPTIONS: readonly OptionRow[] = [
     otherwise: 'on',
   },
   { flags: '--write <DIR>', about: 'a further writable directory of the sandbox (repeatable)', many: true },
-]
+] as const satisfies readonly OptionRow[]
 
-export interface SandboxFlags {
-  readonly sandbox?: string
-  readonly network?: string
-  readonly allowDomain?: readonly string[]
-  readonly write?: readonly string[]
-  readonly try?: string
-  readonly set?: readonly string[]
-}
+type Flags = OptionsOf<readonly [...typeof SANDBOX_OPTIONS, typeof SET_OPTION]>
 
 /** `--set` as given, after what the flags mean: the more exact word wins. */
-export function settingsOf(flags: SandboxFlags, cwd: string): string[] {
+export function settingsOf(flags: Flags, cwd: string): string[] {
   const { sandbox, network, allowDomain, write, try: tried, set = [] } = flags
   const settings: string[] = []
   if (sandbox !== undefined) settings.push(`sandbox.profile=${sandbox}`)

@@ -17,18 +17,42 @@ export interface OptionRow {
   readonly hidden?: boolean
 }
 
-export interface VerbArguments {
+/** `--older-than <TIME>` becomes `olderThan`, `--no-structured` becomes `structured`. */
+type LongName<Flags> = Flags extends `${string}--${infer Rest}`
+  ? Rest extends `${infer Name} ${string}`
+    ? Name
+    : Rest
+  : never
+type CamelCase<Name> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name & string
+type KeyOf<Flags> = LongName<Flags> extends `no-${infer Name}` ? CamelCase<Name> : CamelCase<LongName<Flags>>
+
+type ValueOf<Row extends OptionRow> = Row extends { read: (text: string) => infer Value }
+  ? Value
+  : Row extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : Row['flags'] extends `${string}${'<' | '['}${string}`
+      ? string
+      : boolean
+
+type Given<Row extends OptionRow> = Row extends { many: true } ? readonly ValueOf<Row>[] : ValueOf<Row>
+
+/** What the rows read from a command line. */
+export type OptionsOf<Rows extends readonly OptionRow[], Row extends OptionRow = Rows[number]> = {
+  readonly [Each in Row as KeyOf<Each['flags']>]?: Given<Each>
+} & { readonly [Each in Extract<Row, { default: unknown }> as KeyOf<Each['flags']>]: Given<Each> }
+
+export interface VerbArguments<Options> {
   readonly words: readonly string[]
-  /** By the long name in camelCase. */
-  readonly options: Readonly<Record<string, unknown>>
+  readonly options: Options
 }
 
-export interface Verb {
-  readonly name: string
+/** Everything about a verb but its line in the list of verbs. */
+export interface VerbBody<Rows extends readonly OptionRow[] = readonly OptionRow[], Options = OptionsOf<Rows>> {
   /** How the arguments are written in the usage line: `ID TEXT`. */
   readonly usage: string
-  readonly about: string
-  readonly options: readonly OptionRow[]
+  readonly options: Rows
   /** Least and most words after the options. */
   readonly words: readonly [number, number]
   /** Everything after the first word belongs to it: `cerith run ls -l`. */
@@ -36,12 +60,19 @@ export interface Verb {
   readonly examples: readonly (readonly [command: string, about: string])[]
   readonly details?: string
   /** Gives the exit code. */
-  run(args: VerbArguments, io: Io): Promise<number>
+  run(args: VerbArguments<Options>, io: Io): Promise<number>
+}
+
+/** The options are typed by their rows. */
+export function defineVerb<const Rows extends readonly OptionRow[]>(verb: VerbBody<Rows>): VerbBody {
+  return verb as unknown as VerbBody
 }
 
 /** What the list of verbs shows without loading any of them. */
 export interface VerbRow {
   readonly name: string
   readonly about: string
-  readonly load: () => Promise<{ readonly verb: Verb }>
+  load(): Promise<Verb>
 }
+
+export type Verb = VerbBody & Pick<VerbRow, 'name' | 'about'>

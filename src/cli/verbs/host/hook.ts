@@ -6,43 +6,34 @@ import type { HookHostName } from '../../../hooks/hosts/index.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { ownProgram } from '../../verb/own-program.js'
 import { SET_OPTION } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb, type OptionRow, type OptionsOf } from '../../verb/verb.js'
 import { quoteWord } from '../../../contract/quote.js'
 
-interface HookVerbOptions {
-  readonly autoAllow?: 'readonly'
-  readonly fail?: 'open' | 'closed'
-  readonly wrap?: boolean
-  readonly sandbox?: string
-  readonly project?: boolean
-  readonly user?: boolean
-  readonly dryRun?: boolean
-  readonly set?: readonly string[]
-}
+const OPTIONS = [
+  {
+    flags: '--auto-allow <WHAT>',
+    about: 'readonly: what only reads passes without a question',
+    choices: ['readonly'],
+  },
+  { flags: '--wrap', about: 'run commands through `cerith run`: a session that remembers, masked output' },
+  { flags: '--sandbox <PROFILE>', about: 'with --wrap: in a sandbox of this profile' },
+  {
+    flags: '--fail <HOW>',
+    about: 'a command that cannot be judged is blocked (closed, the default) or left to the host (open)',
+    choices: ['closed', 'open'],
+  },
+  { flags: '--user', about: 'install for every project of this user (default)' },
+  { flags: '--project', about: 'install in the settings of this project' },
+  { flags: '--dry-run', about: 'say what would be written, and write nothing' },
+  SET_OPTION,
+] as const satisfies readonly OptionRow[]
 
-export const verb: Verb = {
-  name: 'hook',
+type HookVerbOptions = OptionsOf<typeof OPTIONS>
+
+export const verb = defineVerb({
   usage: '[install|uninstall] HOST',
-  about: "the guard in front of a host's own shell",
   words: [1, 2],
-  options: [
-    {
-      flags: '--auto-allow <WHAT>',
-      about: 'readonly: what only reads passes without a question',
-      choices: ['readonly'],
-    },
-    { flags: '--wrap', about: 'run commands through `cerith run`: a session that remembers, masked output' },
-    { flags: '--sandbox <PROFILE>', about: 'with --wrap: in a sandbox of this profile' },
-    {
-      flags: '--fail <HOW>',
-      about: 'a command that cannot be judged is blocked (closed, the default) or left to the host (open)',
-      choices: ['closed', 'open'],
-    },
-    { flags: '--user', about: 'install for every project of this user (default)' },
-    { flags: '--project', about: 'install in the settings of this project' },
-    { flags: '--dry-run', about: 'say what would be written, and write nothing' },
-    SET_OPTION,
-  ],
+  options: OPTIONS,
   examples: [
     [
       'cerith hook install claude-code --auto-allow readonly',
@@ -54,8 +45,8 @@ export const verb: Verb = {
   details: `Hosts: claude-code, codex, gemini, cursor, vscode. Without install or uninstall it reads one message of
 the host on stdin and answers on stdout, as the host calls it. Deny and ask are the guard's (see cerith
 check and docs/safety.md); what it allows is left to the host's own permissions unless --auto-allow.`,
-  run: ({ words, options }, io) => hook(words, options as HookVerbOptions, io),
-}
+  run: ({ words, options }, io) => hook(words, options, io),
+})
 
 async function hook(words: readonly string[], options: HookVerbOptions, io: Io): Promise<number> {
   const [first = '', second] = words

@@ -6,15 +6,19 @@ import { DIALECTS, type DialectName } from '../../../tools/index.js'
 import { directoryFor } from '../../verb/directory.js'
 import { placeOf } from '../../verb/open-engine.js'
 import { CWD_OPTION, readDuration, SET_OPTION } from '../../verb/option-rows.js'
-import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../../verb/sandbox-flags.js'
-import type { OptionRow, Verb } from '../../verb/verb.js'
+import { SANDBOX_OPTIONS, settingsOf } from '../../verb/sandbox-flags.js'
+import { defineVerb, type OptionRow, type OptionsOf } from '../../verb/verb.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
-import { entryFor, HOSTS, type HostName } from './mcp-entry.js'
+import { entryFor, HOSTS } from './mcp-entry.js'
 import { resolve } from 'node:path'
 
 /** What `mcp` and `serve` have in common. */
-export const MCP_OPTIONS: readonly OptionRow[] = [
-  { flags: '--dialect <NAME>', about: 'tool names and texts (default: house)', choices: Object.keys(DIALECTS) },
+export const MCP_OPTIONS = [
+  {
+    flags: '--dialect <NAME>',
+    about: 'tool names and texts (default: house)',
+    choices: Object.keys(DIALECTS) as DialectName[],
+  },
   CWD_OPTION,
   {
     flags: '--yield <MS>',
@@ -31,29 +35,19 @@ export const MCP_OPTIONS: readonly OptionRow[] = [
   { flags: '--no-failed-is-error', about: 'an exit code other than 0 is a plain result, not an MCP error' },
   ...SANDBOX_OPTIONS,
   SET_OPTION,
-]
+] as const satisfies readonly OptionRow[]
 
-export interface McpVerbOptions extends SandboxFlags {
-  readonly dialect?: DialectName
-  readonly cwd?: string
-  readonly yield?: number
-  readonly approvalWait?: number
-  readonly structured?: boolean
-  readonly textOnly?: boolean
-  readonly failedIsError?: boolean
-}
+type McpVerbOptions = OptionsOf<typeof MCP_OPTIONS>
 
-export const verb: Verb = {
-  name: 'mcp',
+export const verb = defineVerb({
   usage: '',
-  about: 'MCP server on stdin and stdout',
   words: [0, 0],
   options: [
     ...MCP_OPTIONS,
     {
       flags: '--print-config <HOST>',
       about: 'print the entry for the settings of a host, and end',
-      choices: [...HOSTS],
+      choices: HOSTS,
     },
   ],
   examples: [
@@ -66,19 +60,19 @@ export const verb: Verb = {
   details:
     'Hosts wait about a second for a server: name the program by its absolute path, as --print-config\ndoes, or install it globally. `npx cerith mcp` works and takes half a second more.\nEnds with the client, and everything that was started for it ends too.',
   async run({ options }, io) {
-    const { printConfig } = options as { printConfig?: HostName }
+    const { printConfig } = options
     if (printConfig !== undefined) {
-      const { file, text } = entryFor(printConfig, flagsToKeep(options as McpVerbOptions))
+      const { file, text } = entryFor(printConfig, flagsToKeep(options))
       io.err.write(`For ${file}:\n`)
       io.out.write(text)
       return EXIT.ok
     }
     if (io.person) io.err.write(ON_A_TERMINAL)
     const { serveStdio } = await import('../../../mcp/index.js')
-    const served = serveStdio(await mcpOptions(options as McpVerbOptions, io))
+    const served = serveStdio(await mcpOptions(options, io))
     return (await served.ended).exitCode
   },
-}
+})
 
 /** Said to a person who starts it by hand: a host would have given it pipes. */
 const ON_A_TERMINAL = [
@@ -102,10 +96,6 @@ function flagsToKeep({ dialect, cwd, structured, textOnly, failedIsError, set, .
   ]
 }
 
-function approvalWait(waitMs: number | null): { approvalWaitMs?: number } {
-  return waitMs === null ? {} : { approvalWaitMs: waitMs }
-}
-
 /** The configuration as the MCP door wants it. */
 export async function mcpOptions(options: McpVerbOptions, io: Io) {
   const flags = settingsOf(options, io.cwd)
@@ -126,16 +116,16 @@ export async function mcpOptions(options: McpVerbOptions, io: Io) {
   return {
     tools: {
       dialect,
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(config.isSet('features') ? { features: values['features'] as Record<string, boolean> } : {}),
+      cwd,
+      features: config.isSet('features') ? (values['features'] as Record<string, boolean>) : undefined,
     },
     yieldMs: options.yield ?? (values['limits.yieldMs'] as number),
-    ...approvalWait(options.approvalWait ?? (values['approval.waitMs'] as number | null)),
+    approvalWaitMs: options.approvalWait ?? (values['approval.waitMs'] as number | null) ?? undefined,
     // A flag can only switch off; what is on comes from the configuration.
     structured: options.structured !== false && !options.textOnly && (values['mcp.structured'] as boolean),
     failedIsError: options.failedIsError !== false && (values['mcp.failedIsError'] as boolean),
     engine: await engineOptions(config, state.path, {
-      ...(cwd === undefined ? {} : { cwd }),
+      cwd,
       env: io.env,
       door: 'mcp',
       onProblem: (message) => io.err.write(`cerith: ${message}\n`),

@@ -2,14 +2,12 @@
 import { ownProgram } from '../../verb/own-program.js'
 import { readPort } from '../../verb/option-rows.js'
 import { withCallLines } from './call-lines.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { welcome } from './welcome.js'
-import { MCP_OPTIONS, mcpOptions, type McpVerbOptions } from './mcp.js'
+import { MCP_OPTIONS, mcpOptions } from './mcp.js'
 
-export const verb: Verb = {
-  name: 'serve',
+export const verb = defineVerb({
   usage: '',
-  about: 'MCP server over HTTP on this machine',
   words: [0, 0],
   options: [
     { flags: '--port <N>', about: 'listen on this port; 0 takes any free port (default: 7737)', read: readPort },
@@ -24,24 +22,19 @@ export const verb: Verb = {
   ],
   details: 'Prints a line for each call. Ctrl-C ends it and everything that was started through it.',
   async run({ options }, io) {
-    const { port, host, allowRemote, client, ...rest } = options as McpVerbOptions & {
-      port?: number
-      host?: string
-      allowRemote?: boolean
-      client?: string[]
-    }
+    const { port, host, allowRemote, client, ...rest } = options
     const { serveHttp } = await import('../../../mcp/index.js')
     const settings = await mcpOptions(rest, io)
     const served = await serveHttp({
       ...settings,
       engine: { ...settings.engine, audit: withCallLines(settings.engine.audit, io) },
-      ...(port === undefined ? {} : { port }),
-      ...(host === undefined ? {} : { host }),
-      ...(allowRemote ? { allowRemote } : {}),
-      ...(client ? { clients: client } : {}),
+      port,
+      host,
+      allowRemote,
+      clients: client,
     })
     const { url, tokenFile, tokens } = served
     io.out.write(welcome({ url, tokenFile, clients: [...tokens.keys()], program: ownProgram() }))
     return (await served.ended).exitCode
   },
-}
+})

@@ -3,12 +3,10 @@ import { userName } from '../../../os/user/name.js'
 import type { PersonOutput } from './person-terminal.js'
 import { EXIT, type Sink } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
-export const verb: Verb = {
-  name: 'attach',
+export const verb = defineVerb({
   usage: 'ID',
-  about: 'connect your terminal to the terminal of a job',
   words: [1, 1],
   options: [{ flags: '--read-only', about: 'watch, do not type' }],
   examples: [
@@ -23,7 +21,7 @@ export const verb: Verb = {
         input: process.stdin,
         output: screenOf(io.out, process.stdout),
         by: io.env['USER'] ?? io.env['LOGNAME'] ?? userName(),
-        readOnly: options['readOnly'] === true,
+        readOnly: options.readOnly === true,
       })
       io.err.write(
         reason === 'left'
@@ -33,7 +31,7 @@ export const verb: Verb = {
       return EXIT.ok
     })
   },
-}
+})
 
 /** Our own sink waits for a slow terminal; only Node's stream knows when its size changes. */
 function screenOf(sink: Sink, stream: NodeJS.WriteStream): PersonOutput {

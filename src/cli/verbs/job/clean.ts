@@ -2,12 +2,10 @@
 import { EXIT } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, readDuration } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
-export const verb: Verb = {
-  name: 'clean',
+export const verb = defineVerb({
   usage: '',
-  about: 'forget finished jobs',
   words: [0, 0],
   options: [
     { flags: '--older-than <TIME>', about: 'only those that ended longer ago: 30s, 1h, 7d', read: readDuration },
@@ -18,12 +16,12 @@ export const verb: Verb = {
     ['cerith clean --older-than 1h', 'keep the recent ones'],
   ],
   async run({ options }, io) {
-    const { olderThan, json } = options as { olderThan?: number; json?: boolean }
+    const { olderThan, json } = options
     return withEngine(io, {}, async (engine) => {
-      const { removed } = await engine.clean(olderThan === undefined ? {} : { olderThanMs: olderThan })
+      const { removed } = await engine.clean({ olderThanMs: olderThan })
       if (json) io.out.write(`${JSON.stringify({ removed })}\n`)
       else io.out.write(`Removed ${removed.length} finished ${removed.length === 1 ? 'job' : 'jobs'}.\n`)
       return EXIT.ok
     })
   },
-}
+})

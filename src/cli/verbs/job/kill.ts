@@ -4,12 +4,10 @@ import { EXIT } from '../../io/io.js'
 import { jobToJson } from '../../io/json.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, readDuration } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
-export const verb: Verb = {
-  name: 'kill',
+export const verb = defineVerb({
   usage: 'ID...',
-  about: 'end a job and everything it started',
   words: [1, Infinity],
   options: [
     { flags: '--signal <NAME>', about: 'the first, polite signal (default: TERM)' },
@@ -21,14 +19,14 @@ export const verb: Verb = {
     ['cerith kill shell_1a2b3c4d --signal KILL', 'at once'],
   ],
   async run({ words, options }, io) {
-    const { signal, grace, json } = options as { signal?: string; grace?: number; json?: boolean }
+    const { signal, grace, json } = options
     return withEngine(io, {}, async (engine) => {
       for (const id of words) {
         const { info, alreadyStopped, forced, notes } = await (
           await engine.job(id)
         ).kill({
-          ...(signal === undefined ? {} : { signal }),
-          ...(grace === undefined ? {} : { graceMs: grace }),
+          signal,
+          graceMs: grace,
           by: `${io.env['USER'] ?? io.env['LOGNAME'] ?? 'a person'} with cerith kill (process ${process.pid})`,
         })
         if (json)
@@ -46,4 +44,4 @@ export const verb: Verb = {
       return EXIT.ok
     })
   },
-}
+})

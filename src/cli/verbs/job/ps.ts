@@ -11,21 +11,13 @@ import { JSON_OPTION } from '../../verb/option-rows.js'
 import { painter, type Paint } from '../../io/paint.js'
 import { endWords } from '../../../tools/texts.js'
 import { age, cut, size, table, type TableOptions } from '../../io/table.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { savedSessions, type SavedSession } from '../../../os/files/session-states.js'
 
 const REDRAW_MS = 1_000
 
-interface Options {
-  readonly all?: boolean
-  readonly json?: boolean
-  readonly watch?: boolean
-}
-
-export const verb: Verb = {
-  name: 'ps',
+export const verb = defineVerb({
   usage: '',
-  about: 'what is running: commands, jobs and sessions',
   words: [0, 0],
   options: [
     { flags: '-a, --all', about: 'finished jobs too' },
@@ -38,13 +30,13 @@ export const verb: Verb = {
   ],
   details:
     'CPU is the time that the processes of a command have used so far. `cerith top` shows the same, full screen.',
-  run: ({ options }, io) => withJobs(io, (jobs, stateDir) => ps(jobs, stateDir, options as Options, io)),
-}
+  run: ({ options }, io) => withJobs(io, (jobs, stateDir) => ps(jobs, stateDir, options, io)),
+})
 
 async function ps(
   jobs: JobsView,
   stateDir: string,
-  { all = false, json = false, watch }: Options,
+  { all = false, json = false, watch }: { readonly all?: boolean; readonly json?: boolean; readonly watch?: boolean },
   io: Io,
 ): Promise<number> {
   const view = async (watched: EngineWatch): Promise<string> => {

@@ -1,76 +1,60 @@
 /** `cerith read`: output of a job, from any byte on, filtered, or followed to its end. */
 import type { Job, ReadOptions } from '../../../contract/job.js'
-import type { StreamName } from '../../../contract/output.js'
 import { EXIT, type Io } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, readWhole } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb, type OptionRow, type OptionsOf } from '../../verb/verb.js'
 
-interface Options {
-  readonly since?: number
-  readonly maxBytes?: number
-  readonly filter?: string
-  readonly before?: number
-  readonly after?: number
-  readonly tail?: number
-  readonly stderr?: boolean
-  readonly ansi?: 'keep' | 'strip'
-  readonly follow?: boolean
-  readonly screen?: boolean
-  readonly json?: boolean
-}
+const OPTIONS = [
+  { flags: '--since <BYTE>', about: 'from this byte on (the cursor of the last read)', read: readWhole },
+  { flags: '--max-bytes <N>', about: 'at most N bytes', read: readWhole },
+  { flags: '--filter <REGEX>', about: 'only lines that match' },
+  { flags: '-B, --before <N>', about: 'and N lines before each match', read: readWhole },
+  { flags: '-A, --after <N>', about: 'and N lines after each match', read: readWhole },
+  { flags: '-n, --tail <N>', about: 'only the last N lines', read: readWhole },
+  { flags: '--stderr', about: 'the error stream, when the two were kept apart' },
+  {
+    flags: '--ansi <MODE>',
+    about: 'keep or strip escape sequences (default: keep on a terminal)',
+    choices: ['keep', 'strip'],
+  },
+  { flags: '--screen', about: 'what a person would see on the terminal of the job' },
+  { flags: '-f, --follow', about: 'go on until the job ends' },
+  JSON_OPTION,
+] as const satisfies readonly OptionRow[]
 
-export const verb: Verb = {
-  name: 'read',
+export const verb = defineVerb({
   usage: 'ID',
-  about: 'output of a job',
   words: [1, 1],
-  options: [
-    { flags: '--since <BYTE>', about: 'from this byte on (the cursor of the last read)', read: readWhole },
-    { flags: '--max-bytes <N>', about: 'at most N bytes', read: readWhole },
-    { flags: '--filter <REGEX>', about: 'only lines that match' },
-    { flags: '-B, --before <N>', about: 'and N lines before each match', read: readWhole },
-    { flags: '-A, --after <N>', about: 'and N lines after each match', read: readWhole },
-    { flags: '-n, --tail <N>', about: 'only the last N lines', read: readWhole },
-    { flags: '--stderr', about: 'the error stream, when the two were kept apart' },
-    {
-      flags: '--ansi <MODE>',
-      about: 'keep or strip escape sequences (default: keep on a terminal)',
-      choices: ['keep', 'strip'],
-    },
-    { flags: '--screen', about: 'what a person would see on the terminal of the job' },
-    { flags: '-f, --follow', about: 'go on until the job ends' },
-    JSON_OPTION,
-  ],
+  options: OPTIONS,
   examples: [
     ['cerith read shell_1a2b3c4d --follow', 'like tail -f, and ends with the job'],
     ["cerith read shell_1a2b3c4d --filter 'error|warn' -A 2", 'matching lines with two more'],
   ],
   run: ({ words, options }, io) =>
-    withEngine(io, {}, async (engine) => read(await engine.job(words[0] as string), options as Options, io)),
-}
+    withEngine(io, {}, async (engine) => read(await engine.job(words[0] as string), options, io)),
+})
 
 /** So much is read and shown at once. */
 const BLOCK_BYTES = 1024 * 1024
 
-async function read(job: Job, options: Options, io: Io): Promise<number> {
+async function read(job: Job, options: OptionsOf<typeof OPTIONS>, io: Io): Promise<number> {
   if (options.screen) {
     const { text, cursor: at, title, size } = await job.screen()
     io.out.write(options.json ? `${JSON.stringify({ id: job.id, text, cursor: at, title, size })}\n` : `${text}\n`)
     return EXIT.ok
   }
   const { since, maxBytes, filter, before, after, tail, stderr, follow, json } = options
-  const stream: StreamName | undefined = stderr ? 'stderr' : undefined
   const ansi = options.ansi ?? (io.out.isTTY ? 'keep' : 'strip')
   const base: ReadOptions = {
     ansi,
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-    ...(filter === undefined ? {} : { filter }),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    ...(stream ? { stream } : {}),
+    maxBytes,
+    filter,
+    before,
+    after,
+    stream: stderr ? 'stderr' : undefined,
     // Bytes leave as they came; only a filter and JSON need text.
-    ...(json === true || filter !== undefined ? {} : { encoding: 'latin1' as const }),
+    encoding: json === true || filter !== undefined ? undefined : 'latin1',
   }
   const stopped = new AbortController()
   const givenUp = new Promise<void>((resolve) => stopped.signal.addEventListener('abort', () => resolve()))

@@ -19,82 +19,58 @@ import {
   readTimeout,
   SET_OPTION,
 } from '../../verb/option-rows.js'
-import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../../verb/sandbox-flags.js'
+import { SANDBOX_OPTIONS, settingsOf } from '../../verb/sandbox-flags.js'
 import { countWords } from '../../../output/change-lines.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb, type OptionRow, type OptionsOf } from '../../verb/verb.js'
 
-interface RunOptions extends SandboxFlags {
-  readonly json?: boolean
-  readonly cwd?: string
-  readonly env?: readonly (readonly [string, string])[]
-  readonly cleanEnv?: boolean
-  readonly timeout?: number | null
-  readonly grace?: number
-  readonly yield?: number
-  readonly memory?: number
-  readonly cpu?: number
-  readonly processes?: number
-  readonly approvalWait?: number
-  readonly session?: string
-  readonly pty?: boolean
-  readonly record?: string
-  readonly merge?: boolean
-  readonly dryRun?: boolean
-  readonly background?: boolean
-  readonly owner?: 'manager' | 'detached'
-  readonly openStdin?: boolean
-  readonly input?: string
-  readonly ansi?: 'keep' | 'strip'
-  readonly description?: string
-  readonly outside?: string
-}
+const OPTIONS = [
+  JSON_OPTION,
+  CWD_OPTION,
+  {
+    flags: '--env <NAME=VALUE>',
+    about: 'a variable for this command (repeatable)',
+    many: true,
+    read: readAssignment,
+  },
+  { flags: '--clean-env', about: 'start from an empty environment plus --env' },
+  {
+    flags: '--timeout <MS>',
+    about: 'end it after this time: 1500 (ms), 30s, 5m, none (default: 120000 ms)',
+    read: readTimeout,
+  },
+  { flags: '--grace <MS>', about: 'time between SIGTERM and SIGKILL (default: 2000 ms)', read: readDuration },
+  { flags: '--yield <MS>', about: 'when it runs longer than this, it goes on as a job', read: readDuration },
+  { flags: '--memory <SIZE>', about: 'end it when its processes use more memory: 500M, 2G', read: readSize },
+  { flags: '--cpu <TIME>', about: 'end it when its processes have used more CPU time: 30s, 5m', read: readDuration },
+  { flags: '--processes <N>', about: 'end it when it has more processes at once', read: readCount },
+  {
+    flags: '--approval-wait <MS>',
+    about: 'how long to wait for `cerith approve` when it must be asked about',
+    read: readDuration,
+  },
+  { flags: '--session <NAME>', about: 'in a named session that remembers; use the same name next time' },
+  { flags: '--pty', about: 'give it a terminal of its own' },
+  { flags: '--record <FILE>', about: 'with --pty: record the terminal (asciicast v2)' },
+  { flags: '--merge', about: 'stdout and stderr as one stream, in true order' },
+  { flags: '--dry-run', about: 'say what would happen and do nothing' },
+  { flags: '--background', about: 'start it as a job and print its id at once' },
+  { flags: '--owner <WHO>', about: 'whether a job outlives this process', choices: ['detached', 'manager'] },
+  { flags: '--open-stdin', about: 'with --background: keep stdin open for `cerith send`' },
+  { flags: '--input <TEXT>', about: 'text for stdin; - passes on the stdin of cerith (default: empty)' },
+  { flags: '--ansi <MODE>', about: 'keep or strip colours and other escape sequences', choices: ['keep', 'strip'] },
+  { flags: '--description <TEXT>', about: 'what it is for, kept with the job' },
+  ...SANDBOX_OPTIONS,
+  { flags: '--outside <REASON>', about: 'outside the sandbox, once; a person is asked' },
+  SET_OPTION,
+] as const satisfies readonly OptionRow[]
 
-export const verb: Verb = {
-  name: 'run',
+type RunOptions = OptionsOf<typeof OPTIONS>
+
+export const verb = defineVerb({
   usage: 'COMMAND...',
-  about: 'run a command; its output and exit code are yours',
   words: [1, Infinity],
   passThrough: true,
-  options: [
-    JSON_OPTION,
-    CWD_OPTION,
-    {
-      flags: '--env <NAME=VALUE>',
-      about: 'a variable for this command (repeatable)',
-      many: true,
-      read: readAssignment,
-    },
-    { flags: '--clean-env', about: 'start from an empty environment plus --env' },
-    {
-      flags: '--timeout <MS>',
-      about: 'end it after this time: 1500 (ms), 30s, 5m, none (default: 120000 ms)',
-      read: readTimeout,
-    },
-    { flags: '--grace <MS>', about: 'time between SIGTERM and SIGKILL (default: 2000 ms)', read: readDuration },
-    { flags: '--yield <MS>', about: 'when it runs longer than this, it goes on as a job', read: readDuration },
-    { flags: '--memory <SIZE>', about: 'end it when its processes use more memory: 500M, 2G', read: readSize },
-    { flags: '--cpu <TIME>', about: 'end it when its processes have used more CPU time: 30s, 5m', read: readDuration },
-    { flags: '--processes <N>', about: 'end it when it has more processes at once', read: readCount },
-    {
-      flags: '--approval-wait <MS>',
-      about: 'how long to wait for `cerith approve` when it must be asked about',
-      read: readDuration,
-    },
-    { flags: '--session <NAME>', about: 'in a named session that remembers; use the same name next time' },
-    { flags: '--pty', about: 'give it a terminal of its own' },
-    { flags: '--record <FILE>', about: 'with --pty: record the terminal (asciicast v2)' },
-    { flags: '--merge', about: 'stdout and stderr as one stream, in true order' },
-    { flags: '--dry-run', about: 'say what would happen and do nothing' },
-    { flags: '--background', about: 'start it as a job and print its id at once' },
-    { flags: '--owner <WHO>', about: 'whether a job outlives this process', choices: ['detached', 'manager'] },
-    { flags: '--open-stdin', about: 'with --background: keep stdin open for `cerith send`' },
-    { flags: '--input <TEXT>', about: 'text for stdin; - passes on the stdin of cerith (default: empty)' },
-    { flags: '--ansi <MODE>', about: 'keep or strip colours and other escape sequences', choices: ['keep', 'strip'] },
-    { flags: '--description <TEXT>', about: 'what it is for, kept with the job' },
-    ...SANDBOX_OPTIONS,
-    { flags: '--outside <REASON>', about: 'outside the sandbox, once; a person is asked' },
-    SET_OPTION,
-  ],
+  options: OPTIONS,
   examples: [
     ["cerith run 'npm test | tail -20'", 'one argument is a bash command line'],
     ['cerith run -- ls -l "My Documents"', 'several are an argv; cerith quotes it'],
@@ -104,8 +80,8 @@ export const verb: Verb = {
   details: `Exit code: the command's own; 124 when its time was up, 125 when cerith could not
 start it, 126 when the guard refused it, 128+n when signal n ended it.
 Ctrl-C interrupts the command, a second one ends it at once. With --yield the exit code is 0 when the command goes on as a job; --json then says "status": "running" and its id, and its time limit no longer counts.`,
-  run: (args, io) => run(args.words, args.options as RunOptions, io),
-}
+  run: ({ words, options }, io) => run(words, options, io),
+})
 
 async function run(words: readonly string[], options: RunOptions, io: Io): Promise<number> {
   if (options.record !== undefined && !options.pty)
@@ -123,22 +99,23 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
   const input = options.input === '-' ? await io.readStdin() : options.input
   const request: RunRequest = {
     command: words.length === 1 ? (words[0] as string) : words,
-    ...(options.env ? { env: Object.fromEntries(options.env) } : {}),
-    ...(options.cleanEnv ? { envMode: 'replace' as const } : {}),
-    ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
-    ...(options.grace === undefined ? {} : { graceMs: options.grace }),
+    env: options.env && Object.fromEntries(options.env),
+    envMode: options.cleanEnv ? 'replace' : undefined,
+    timeoutMs: options.timeout,
+    graceMs: options.grace,
+    yieldMs: options.yield,
     // This process ends when the command is let go: a job that ended with it would be no use.
-    ...(options.yield === undefined ? {} : { yieldMs: options.yield, owner: options.owner ?? 'detached' }),
-    ...limitsOf(options),
-    ...(options.approvalWait === undefined ? {} : { approvalWaitMs: options.approvalWait }),
-    ...(options.pty ? { pty: io.out.isTTY ? { cols: io.out.columns, rows: 40 } : true } : {}),
-    ...(options.record === undefined ? {} : { record: resolve(io.cwd, options.record) }),
-    ...(options.merge ? { streams: 'merged' as const } : {}),
-    ...(options.dryRun ? { dryRun: true } : {}),
-    ...(input === undefined ? {} : { input }),
-    ...(options.ansi ? { ansi: options.ansi } : {}),
-    ...(options.description === undefined ? {} : { description: options.description }),
-    ...(options.outside === undefined ? {} : { outside: options.outside }),
+    owner: options.yield === undefined ? undefined : (options.owner ?? 'detached'),
+    limits: limitsOf(options),
+    approvalWaitMs: options.approvalWait,
+    pty: options.pty && (io.out.isTTY ? { cols: io.out.columns, rows: 40 } : true),
+    record: options.record === undefined ? undefined : resolve(io.cwd, options.record),
+    streams: options.merge ? 'merged' : undefined,
+    dryRun: options.dryRun,
+    input,
+    ansi: options.ansi,
+    description: options.description,
+    outside: options.outside,
   }
   // In a session the directory is relative to the session's; elsewhere to ours, and its
   // configuration is the one that counts.
@@ -158,15 +135,10 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
   })
 }
 
-function limitsOf({ memory, cpu, processes }: RunOptions): Pick<RunRequest, 'limits'> {
-  if (memory === undefined && cpu === undefined && processes === undefined) return {}
-  return {
-    limits: {
-      ...(memory === undefined ? {} : { memoryBytes: memory }),
-      ...(cpu === undefined ? {} : { cpuSeconds: Math.max(1, Math.ceil(cpu / 1_000)) }),
-      ...(processes === undefined ? {} : { processes }),
-    },
-  }
+function limitsOf({ memory, cpu, processes }: RunOptions): RunRequest['limits'] {
+  if (memory === undefined && cpu === undefined && processes === undefined) return undefined
+  const cpuSeconds = cpu === undefined ? undefined : Math.max(1, Math.ceil(cpu / 1_000))
+  return { memoryBytes: memory, cpuSeconds, processes }
 }
 
 /** What it wrote does not count yet. */

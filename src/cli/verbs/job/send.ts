@@ -2,12 +2,10 @@
 import { EXIT, UsageError } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
-export const verb: Verb = {
-  name: 'send',
+export const verb = defineVerb({
   usage: 'ID [TEXT]',
-  about: 'type into a running job',
   words: [1, 2],
   options: [
     { flags: '--enter', about: 'press Enter after the text' },
@@ -22,20 +20,14 @@ export const verb: Verb = {
   details:
     'Text goes in first, then keys, then Enter. {{secret:NAME}} is replaced by the value\non its way in; a job needs a terminal (--pty) or --open-stdin.',
   async run({ words, options }, io) {
-    const { enter, key, eof, json } = options as { enter?: boolean; key?: string[]; eof?: boolean; json?: boolean }
+    const { enter, key, eof, json } = options
     const [id, text] = words as [string, string?]
     if (text === undefined && !enter && !eof && !key) throw new UsageError('send needs TEXT, --key, --enter or --eof')
     return withEngine(io, {}, async (engine) => {
       const job = await engine.job(id)
-      await job.send({
-        ...(text === undefined ? {} : { text }),
-        ...(key ? { keys: key } : {}),
-        ...(enter ? { enter } : {}),
-        ...(eof ? { eof } : {}),
-        by: 'cli',
-      })
+      await job.send({ text, keys: key, enter, eof, by: 'cli' })
       if (json) io.out.write(`${JSON.stringify({ id: job.id, sent: true })}\n`)
       return EXIT.ok
     })
   },
-}
+})

@@ -13,7 +13,7 @@ import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { lockSession, placeOf, withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import { age, size, table } from '../../io/table.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
 /** What a deed needs after the session's name, and what is said when it is done. */
 const DEEDS: Readonly<Record<string, { readonly words: number; readonly done: (name: string, to: string) => string }>> =
@@ -23,10 +23,8 @@ const DEEDS: Readonly<Record<string, { readonly words: number; readonly done: (n
     close: { words: 2, done: (name) => `Closed ${name}: its state is forgotten.` },
   }
 
-export const verb: Verb = {
-  name: 'sessions',
+export const verb = defineVerb({
   usage: '[fork NAME NEW | rename NAME NEW | close NAME]',
-  about: 'named sessions that are kept between calls',
   words: [0, 3],
   options: [JSON_OPTION],
   examples: [
@@ -38,7 +36,7 @@ export const verb: Verb = {
   async run({ words, options }, io) {
     const stateDir = stateDirectory(io.env)
     const [deed, name = '', to = ''] = words
-    const json = options['json'] === true
+    const json = options.json === true
     const isElsewhere = placeOf(io, undefined) !== null
     if (deed === undefined)
       return isElsewhere ? withEngine(io, {}, (engine) => listThere(engine, json, io)) : list(stateDir, json, io)
@@ -53,7 +51,7 @@ export const verb: Verb = {
     io.out.write(json ? `${JSON.stringify({ [deed]: name, ...(to ? { to } : {}) })}\n` : `${known.done(name, to)}\n`)
     return EXIT.ok
   },
-}
+})
 
 function list(stateDir: string, json: boolean, io: Io): number {
   const all = savedSessions(stateDir)

@@ -6,23 +6,10 @@ import { JSON_OPTION, readDuration, readPort, readWhole } from '../../verb/optio
 import { age, cut, oneLine, size } from '../../io/table.js'
 import type { Job, WaitOptions } from '../../../contract/job.js'
 import { endWords } from '../../../tools/texts.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
-interface Options {
-  readonly exit?: boolean
-  readonly until?: string
-  readonly port?: number
-  readonly idle?: number
-  readonly file?: string
-  readonly since?: number
-  readonly timeout?: number
-  readonly json?: boolean
-}
-
-export const verb: Verb = {
-  name: 'wait',
+export const verb = defineVerb({
   usage: 'ID',
-  about: 'wait for a job: its end, a line, a port, silence',
   words: [1, 1],
   options: [
     { flags: '--exit', about: 'until it has ended (the default)' },
@@ -41,27 +28,21 @@ export const verb: Verb = {
   details:
     'Whichever comes first wins and is named. Exit code: 0 when it came true, 124 when\nthe time was up, 1 when the job ended before anything else came true.',
   run: ({ words, options }, io) =>
-    withEngine(io, {}, async (engine) => wait(await engine.job(words[0] as string), options as Options, io)),
-}
+    withEngine(io, {}, async (engine) => {
+      const { json, exit, idle, timeout, ...rest } = options
+      const { until, port, file } = rest
+      const other = until !== undefined || port !== undefined || idle !== undefined || file !== undefined
+      const wanted = { ...rest, exit: exit || !other, idleMs: idle, timeoutMs: timeout }
+      return wait(await engine.job(words[0] as string), wanted, json === true, io)
+    }),
+})
 
-async function wait(job: Job, options: Options, io: Io): Promise<number> {
-  const { exit, until, port, idle, file, since, timeout, json } = options
+async function wait(job: Job, wanted: WaitOptions, json: boolean, io: Io): Promise<number> {
   const stopped = new AbortController()
   const unlisten = io.onSignal(() => stopped.abort())
-  const other = until !== undefined || port !== undefined || idle !== undefined || file !== undefined
-  const wanted: WaitOptions = {
-    ...(exit || !other ? { exit: true } : {}),
-    ...(until === undefined ? {} : { until }),
-    ...(port === undefined ? {} : { port }),
-    ...(idle === undefined ? {} : { idleMs: idle }),
-    ...(file === undefined ? {} : { file }),
-    ...(since === undefined ? {} : { since }),
-    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-    signal: stopped.signal,
-  }
-  const clear = progress(job, io, json === true)
+  const clear = progress(job, io, json)
   try {
-    const { reason, match, info } = await job.wait(wanted)
+    const { reason, match, info } = await job.wait({ ...wanted, signal: stopped.signal })
     clear()
     if (json) io.out.write(`${JSON.stringify({ reason, match, ...jobToJson(info) })}\n`)
     else
@@ -70,7 +51,7 @@ async function wait(job: Job, options: Options, io: Io): Promise<number> {
       )
     if (reason === 'timeout') return EXIT.timeout
     if (reason === 'aborted') return EXIT.signal + 2
-    return reason === 'exit' && other && !exit ? 1 : EXIT.ok
+    return reason === 'exit' && !wanted.exit ? 1 : EXIT.ok
   } finally {
     clear()
     unlisten()

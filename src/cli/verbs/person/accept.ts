@@ -1,27 +1,16 @@
 /** `cerith accept`: a person lets what was tried count. */
 import { ShellError } from '../../../contract/errors.js'
-import { EXIT, UsageError, type Io } from '../../io/io.js'
+import { EXIT, UsageError } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { changeLine } from '../../../output/change-lines.js'
 import { tryNamed } from '../../verb/tries.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { visible } from '../../../output/terminal/visible.js'
 
-interface Options {
-  readonly json?: boolean
-  readonly yes?: boolean
-  readonly force?: boolean
-  readonly protected?: boolean
-  readonly digest?: string
-  readonly set?: readonly string[]
-}
-
-export const verb: Verb = {
-  name: 'accept',
+export const verb = defineVerb({
   usage: '[ID] [PATH...]',
-  about: 'apply the changes of a try',
   words: [0, Infinity],
   options: [
     { flags: '-y, --yes', about: 'do not ask again on a terminal' },
@@ -39,38 +28,37 @@ export const verb: Verb = {
   details: `File by file, each whole or not at all. What is not accepted (a conflict, a protected
 name, a full disk) is told and stays in the try; repeat the call to go on. Exit code: 0
 when everything was accepted, 1 when something was kept, 126 when you said no.`,
-  run: ({ words, options }, io) => accept(words, options as Options, io),
-}
-
-function accept(words: readonly string[], options: Options, io: Io): Promise<number> {
-  if (io.insideEngine)
-    throw new ShellError('REFUSED', 'Only a person accepts here', 'Run it in a terminal that no agent has started.')
-  return withEngine(io, { flags: options.set }, async (engine) => {
-    const named = await tryNamed(words, engine, io)
-    if (named === null) throw new UsageError('Nothing was tried in this directory', 'cerith diff --list shows others.')
-    const which = { id: named.id, ...(named.paths.length > 0 ? { paths: named.paths } : {}) }
-    const { person } = io
-    const result = await engine.accept({
-      ...which,
-      ...(options.force ? { force: true } : {}),
-      ...(options.protected ? { protected: true } : {}),
-      ...(options.digest === undefined ? {} : { digest: options.digest }),
-      ask: async () => {
-        if (!person || options.yes || options.json) return 'once'
-        const paint = painter(io.err, io.env)
-        for (const change of (await engine.changes(which)).changes) io.err.write(`${changeLine(change, paint)}\n`)
-        const answer = (await person.ask('Accept? [y]es, [n]o: '))?.trim().toLowerCase()
-        return answer === 'y' || answer === 'yes' ? 'once' : 'deny'
-      },
+  async run({ words, options }, io) {
+    if (io.insideEngine)
+      throw new ShellError('REFUSED', 'Only a person accepts here', 'Run it in a terminal that no agent has started.')
+    return withEngine(io, { flags: options.set }, async (engine) => {
+      const named = await tryNamed(words, engine, io)
+      if (named === null)
+        throw new UsageError('Nothing was tried in this directory', 'cerith diff --list shows others.')
+      const which = { id: named.id, ...(named.paths.length > 0 ? { paths: named.paths } : {}) }
+      const { person } = io
+      const result = await engine.accept({
+        ...which,
+        ...(options.force ? { force: true } : {}),
+        ...(options.protected ? { protected: true } : {}),
+        ...(options.digest === undefined ? {} : { digest: options.digest }),
+        ask: async () => {
+          if (!person || options.yes || options.json) return 'once'
+          const paint = painter(io.err, io.env)
+          for (const change of (await engine.changes(which)).changes) io.err.write(`${changeLine(change, paint)}\n`)
+          const answer = (await person.ask('Accept? [y]es, [n]o: '))?.trim().toLowerCase()
+          return answer === 'y' || answer === 'yes' ? 'once' : 'deny'
+        },
+      })
+      if (options.json) io.out.write(`${JSON.stringify(result)}\n`)
+      else {
+        for (const path of result.accepted) io.out.write(`${visible(path)}\n`)
+        for (const { path, reason } of result.kept) io.err.write(`cerith: kept ${visible(path)}: ${reason}\n`)
+        const rest = result.left > 0 ? `; ${result.left} stay in ${result.id}` : ''
+        io.err.write(`cerith: ${result.accepted.length} accepted${rest}\n`)
+      }
+      if (result.refused) return EXIT.refused
+      return result.kept.length > 0 ? 1 : EXIT.ok
     })
-    if (options.json) io.out.write(`${JSON.stringify(result)}\n`)
-    else {
-      for (const path of result.accepted) io.out.write(`${visible(path)}\n`)
-      for (const { path, reason } of result.kept) io.err.write(`cerith: kept ${visible(path)}: ${reason}\n`)
-      const rest = result.left > 0 ? `; ${result.left} stay in ${result.id}` : ''
-      io.err.write(`cerith: ${result.accepted.length} accepted${rest}\n`)
-    }
-    if (result.refused) return EXIT.refused
-    return result.kept.length > 0 ? 1 : EXIT.ok
-  })
-}
+  },
+})

@@ -7,29 +7,23 @@ import { stateDirectory } from '../../../os/files/state-dir.js'
 import { giveAnswer, openQuestions, questionText, type OpenQuestion } from '../../verb/approvals.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb, type OptionRow, type OptionsOf } from '../../verb/verb.js'
 import { visible } from '../../../output/terminal/visible.js'
 
-interface Options {
-  readonly json?: boolean
-  readonly yes?: boolean
-  readonly deny?: boolean
-  readonly session?: boolean
-  readonly watch?: boolean
-}
+const OPTIONS = [
+  JSON_OPTION,
+  { flags: '-y, --yes', about: 'do not ask again on a terminal' },
+  { flags: '-s, --session', about: 'also when the same is asked for again in that session' },
+  { flags: '-d, --deny', about: 'say no' },
+  { flags: '-w, --watch', about: 'stay, and answer each question as it comes' },
+] as const satisfies readonly OptionRow[]
 
-export const verb: Verb = {
-  name: 'approve',
+type Options = OptionsOf<typeof OPTIONS>
+
+export const verb = defineVerb({
   usage: '[ID]',
-  about: 'allow a command that is waiting for a person',
   words: [0, 1],
-  options: [
-    JSON_OPTION,
-    { flags: '-y, --yes', about: 'do not ask again on a terminal' },
-    { flags: '-s, --session', about: 'also when the same is asked for again in that session' },
-    { flags: '-d, --deny', about: 'say no' },
-    { flags: '-w, --watch', about: 'stay, and answer each question as it comes' },
-  ],
+  options: OPTIONS,
   examples: [
     ['cerith approve', 'what is waiting'],
     ['cerith approve ask_1a2b3c4d5e6f', 'exactly this command, once, within 15 minutes'],
@@ -38,25 +32,24 @@ export const verb: Verb = {
   details:
     'The engine that asks judges who answers: a process that an engine started cannot, whatever it\ndoes to its environment. An answer counts for exactly the text that was shown.',
   async run({ words, options }, io) {
-    const wanted = options as Options
     const id = words[0]
     const stateDir = stateDirectory(io.env)
-    if ((id !== undefined || wanted.watch) && io.insideEngine)
+    if ((id !== undefined || options.watch) && io.insideEngine)
       throw new ShellError(
         'REFUSED',
         'Approvals are given by a person, and this was started by an agent’s shell',
         'Ask the person to run the same in a terminal of their own.',
       )
-    if (wanted.watch) return watchQuestions(stateDir, io)
+    if (options.watch) return watchQuestions(stateDir, io)
     const watch = await lookOnce(stateDir, null)
     try {
       const open = openQuestions(watch, stateDir)
-      return id === undefined ? list(open, watch, wanted, io) : await answerOne(id, open, watch, stateDir, wanted, io)
+      return id === undefined ? list(open, watch, options, io) : await answerOne(id, open, watch, stateDir, options, io)
     } finally {
       watch.close()
     }
   },
-}
+})
 
 function list(open: readonly OpenQuestion[], watch: EngineWatch, { json }: Options, io: Io): number {
   if (json) io.out.write(`${JSON.stringify({ waiting: open.map(toJson) })}\n`)

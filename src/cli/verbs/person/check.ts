@@ -8,43 +8,37 @@ import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { CWD_OPTION, JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { hasColor, painter } from '../../io/paint.js'
-import { SANDBOX_OPTIONS, settingsOf, type SandboxFlags } from '../../verb/sandbox-flags.js'
+import { SANDBOX_OPTIONS, settingsOf } from '../../verb/sandbox-flags.js'
 import { policyLines } from './sandbox-policy.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb, type OptionRow, type OptionsOf } from '../../verb/verb.js'
 
-interface CheckOptions extends SandboxFlags {
-  readonly json?: boolean
-  readonly jsonl?: boolean
-  readonly cwd?: string
-  readonly session?: string
-  readonly exitCode?: boolean
-}
+const OPTIONS = [
+  JSON_OPTION,
+  {
+    flags: '--jsonl',
+    about: 'read {"cmd", "cwd", "home", "session"} lines from stdin, answer one JSON line each as it comes',
+  },
+  CWD_OPTION,
+  { flags: '--session <NAME>', about: 'as that session would see it (its directory, variables, aliases)' },
+  ...SANDBOX_OPTIONS,
+  { flags: '--exit-code', about: 'exit 126 when denied, 1 when a person would be asked' },
+  SET_OPTION,
+] as const satisfies readonly OptionRow[]
 
-export const verb: Verb = {
-  name: 'check',
+type CheckOptions = OptionsOf<typeof OPTIONS>
+
+export const verb = defineVerb({
   usage: 'COMMAND...',
-  about: 'what the guard says about a command, and why',
   words: [0, Infinity],
   passThrough: true,
-  options: [
-    JSON_OPTION,
-    {
-      flags: '--jsonl',
-      about: 'read {"cmd", "cwd", "home", "session"} lines from stdin, answer one JSON line each as it comes',
-    },
-    CWD_OPTION,
-    { flags: '--session <NAME>', about: 'as that session would see it (its directory, variables, aliases)' },
-    ...SANDBOX_OPTIONS,
-    { flags: '--exit-code', about: 'exit 126 when denied, 1 when a person would be asked' },
-    SET_OPTION,
-  ],
+  options: OPTIONS,
   examples: [
     ['cerith check \'sudo env X=1 bash -c "rm -rf $HOME/"\'', 'a tree of what it sees, and the word that decides'],
     ['cerith check --jsonl < commands.jsonl', 'many at once'],
   ],
   details: 'Nothing is executed. The exit code is 0 whatever the answer, unless --exit-code.',
-  run: async ({ words, options }, io) => check(words, options as CheckOptions, io),
-}
+  run: async ({ words, options }, io) => check(words, options, io),
+})
 
 async function check(words: readonly string[], options: CheckOptions, io: Io): Promise<number> {
   // In a session the directory is relative to the session's; elsewhere to ours.
@@ -125,15 +119,11 @@ function placeOf(
   const [cwd, session] = [text('cwd'), text('session') ?? options.session]
   const missing = cwd !== undefined && session === undefined && !existsSync(resolve(io.cwd, cwd))
   const home = text('home') ?? (missing ? io.env['HOME'] : undefined)
-  return {
-    ...(cwd === undefined ? {} : { cwd: session === undefined ? resolve(io.cwd, cwd) : cwd }),
-    ...(home === undefined ? {} : { home }),
-    ...(session === undefined ? {} : { session }),
-  }
+  return { cwd: cwd === undefined || session !== undefined ? cwd : resolve(io.cwd, cwd), home, session }
 }
 
 function whereOf({ cwd, session }: CheckOptions): { cwd?: string; session?: string } {
-  return session === undefined ? {} : { session, ...(cwd === undefined ? {} : { cwd }) }
+  return session === undefined ? {} : { session, cwd }
 }
 
 function verdictToJson(

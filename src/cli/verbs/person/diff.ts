@@ -1,23 +1,14 @@
 /** `cerith diff`: what commands of a try changed, while the originals are as they were. */
-import { EXIT, type Io } from '../../io/io.js'
+import { EXIT } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { aboutTry, tryNamed } from '../../verb/tries.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { changeLine, changeText, countWords } from '../../../output/change-lines.js'
 
-interface Options {
-  readonly json?: boolean
-  readonly stat?: boolean
-  readonly list?: boolean
-  readonly set?: readonly string[]
-}
-
-export const verb: Verb = {
-  name: 'diff',
+export const verb = defineVerb({
   usage: '[ID] [PATH...]',
-  about: 'what commands of a try changed',
   words: [0, Infinity],
   options: [
     { flags: '--stat', about: 'only names and what became of each' },
@@ -34,31 +25,29 @@ export const verb: Verb = {
   details: `Without an ID: the try of this directory. CONFLICT: the original changed since the
 try began. PROTECTED: other programs of yours would run or believe it; accept takes it
 only with --protected. See docs/sandbox.md.`,
-  run: ({ words, options }, io) => diff(words, options as Options, io),
-}
-
-function diff(words: readonly string[], options: Options, io: Io): Promise<number> {
-  return withEngine(io, { flags: options.set }, async (engine) => {
-    const named = options.list ? null : await tryNamed(words, engine, io)
-    if (named === null) {
-      const tries = await engine.tries()
-      if (options.json) io.out.write(`${JSON.stringify({ tries })}\n`)
-      else if (tries.length === 0) io.out.write('Nothing is tried; see `cerith run --try`.\n')
-      else for (const one of tries) io.out.write(`${one.id}  ${aboutTry(one)}\n`)
+  async run({ words, options }, io) {
+    return withEngine(io, { flags: options.set }, async (engine) => {
+      const named = options.list ? null : await tryNamed(words, engine, io)
+      if (named === null) {
+        const tries = await engine.tries()
+        if (options.json) io.out.write(`${JSON.stringify({ tries })}\n`)
+        else if (tries.length === 0) io.out.write('Nothing is tried; see `cerith run --try`.\n')
+        else for (const one of tries) io.out.write(`${one.id}  ${aboutTry(one)}\n`)
+        return EXIT.ok
+      }
+      const { id, paths } = named
+      const found = await engine.changes({ id, ...(paths.length > 0 ? { paths } : {}), text: !options.stat })
+      if (options.json) {
+        io.out.write(`${JSON.stringify(found)}\n`)
+        return EXIT.ok
+      }
+      const paint = painter(io.out, io.env)
+      for (const change of found.changes) {
+        io.out.write(`${changeLine(change, paint)}\n`)
+        if (!options.stat) io.out.write(changeText(change, paint))
+      }
+      io.err.write(`cerith: ${found.id}: ${countWords(found.changes)}; cerith accept, or cerith discard\n`)
       return EXIT.ok
-    }
-    const { id, paths } = named
-    const found = await engine.changes({ id, ...(paths.length > 0 ? { paths } : {}), text: !options.stat })
-    if (options.json) {
-      io.out.write(`${JSON.stringify(found)}\n`)
-      return EXIT.ok
-    }
-    const paint = painter(io.out, io.env)
-    for (const change of found.changes) {
-      io.out.write(`${changeLine(change, paint)}\n`)
-      if (!options.stat) io.out.write(changeText(change, paint))
-    }
-    io.err.write(`cerith: ${found.id}: ${countWords(found.changes)}; cerith accept, or cerith discard\n`)
-    return EXIT.ok
-  })
-}
+    })
+  },
+})

@@ -1,46 +1,37 @@
 /** `cerith discard`: throws away what was tried. The originals are as they were. */
 import { ShellError } from '../../../contract/errors.js'
-import { EXIT, UsageError, type Io } from '../../io/io.js'
+import { EXIT, UsageError } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { tryNamed } from '../../verb/tries.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
-interface Options {
-  readonly json?: boolean
-  readonly yes?: boolean
-  readonly set?: readonly string[]
-}
-
-export const verb: Verb = {
-  name: 'discard',
+export const verb = defineVerb({
   usage: '[ID]',
-  about: 'throw away the changes of a try',
   words: [0, 1],
   options: [{ flags: '-y, --yes', about: 'do not ask again on a terminal' }, JSON_OPTION, SET_OPTION],
   examples: [
     ['cerith discard', 'the try of this directory'],
     ['cerith discard try_1a2b3c4d5e', 'another one; cerith diff --list shows them'],
   ],
-  run: ({ words, options }, io) => discard(words, options as Options, io),
-}
-
-function discard(words: readonly string[], options: Options, io: Io): Promise<number> {
-  if (io.insideEngine)
-    throw new ShellError('REFUSED', 'Only a person discards here', 'Run it in a terminal that no agent has started.')
-  return withEngine(io, { flags: options.set }, async (engine) => {
-    const named = await tryNamed(words, engine, io)
-    if (named === null) throw new UsageError('Nothing was tried in this directory', 'cerith diff --list shows others.')
-    if (named.paths.length > 0)
-      throw new UsageError('discard takes no paths', 'Accept what you want to keep, then discard the rest.')
-    if (io.person && !options.yes && !options.json) {
-      const { changes } = await engine.changes({ id: named.id })
-      const answer = await io.person.ask(`Throw away ${changes.length} changes of ${named.id}? [y]es, [n]o: `)
-      if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return EXIT.refused
-    }
-    const result = await engine.discard({ id: named.id })
-    if (options.json) io.out.write(`${JSON.stringify(result)}\n`)
-    else io.out.write(`Discarded ${result.discarded.length} changes of ${result.id}.\n`)
-    return EXIT.ok
-  })
-}
+  async run({ words, options }, io) {
+    if (io.insideEngine)
+      throw new ShellError('REFUSED', 'Only a person discards here', 'Run it in a terminal that no agent has started.')
+    return withEngine(io, { flags: options.set }, async (engine) => {
+      const named = await tryNamed(words, engine, io)
+      if (named === null)
+        throw new UsageError('Nothing was tried in this directory', 'cerith diff --list shows others.')
+      if (named.paths.length > 0)
+        throw new UsageError('discard takes no paths', 'Accept what you want to keep, then discard the rest.')
+      if (io.person && !options.yes && !options.json) {
+        const { changes } = await engine.changes({ id: named.id })
+        const answer = await io.person.ask(`Throw away ${changes.length} changes of ${named.id}? [y]es, [n]o: `)
+        if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return EXIT.refused
+      }
+      const result = await engine.discard({ id: named.id })
+      if (options.json) io.out.write(`${JSON.stringify(result)}\n`)
+      else io.out.write(`Discarded ${result.discarded.length} changes of ${result.id}.\n`)
+      return EXIT.ok
+    })
+  },
+})

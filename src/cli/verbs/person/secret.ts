@@ -9,17 +9,15 @@ import type { Vault } from '../../../vault/vault.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import { table } from '../../io/table.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
 /** Shorter values would be masked all over innocent output, so they are not masked at all. */
 const LEAST_MASKED_BYTES = 6
 /** A value that ordinary output holds by chance: each such place will read as the secret's name. */
 const PLAIN_WORD = /^(?:[A-Za-z]{1,11}|\d{1,11})$/
 
-export const verb: Verb = {
-  name: 'secret',
+export const verb = defineVerb({
   usage: 'set NAME | list | remove NAME | key',
-  about: 'keep secrets that commands can use and a model never sees',
   words: [1, Infinity],
   options: [JSON_OPTION],
   examples: [
@@ -34,9 +32,9 @@ CERITH_PASSPHRASE, with a key file (\`cerith secret key\` makes one), or by aski
 One final newline of stdin is not part of the value.`,
   run: ({ words, options }, io) => {
     checkWords(words)
-    return secret(words[0] as string, words[1], options['json'] === true, io)
+    return secret(words[0] as string, words[1], options.json === true, io)
   },
-}
+})
 
 /** What the value of a secret could be is not repeated, not even in a message about it. */
 function checkWords([action, ...rest]: readonly string[]): void {

@@ -3,15 +3,13 @@ import { ShellError } from '../../../contract/errors.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { withJobs } from '../../verb/open-engine.js'
 import { painter } from '../../io/paint.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
 const ENTER = '\u001B[?1049h\u001B[?25l'
 const LEAVE = '\u001B[?25h\u001B[?1049l'
 
-export const verb: Verb = {
-  name: 'top',
+export const verb = defineVerb({
   usage: '',
-  about: 'everything that runs, full screen; interrupt, end, answer',
   words: [0, 0],
   options: [],
   examples: [
@@ -32,7 +30,7 @@ export const verb: Verb = {
       await attach.run({ words: [job], options: {} }, io)
     }
   },
-}
+})
 
 /** Until the person leaves; gives the job that they want to attach to. */
 function session(io: Io): Promise<string | null> {

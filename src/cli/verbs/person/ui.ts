@@ -6,13 +6,11 @@ import { openInBrowser } from '../../../os/user/browser.js'
 import { EXIT, UsageError } from '../../io/io.js'
 import { withJobs } from '../../verb/open-engine.js'
 import { readPort } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { isLoopback } from '../../../web/names.js'
 
-export const verb: Verb = {
-  name: 'ui',
+export const verb = defineVerb({
   usage: '',
-  about: 'everything that agents do, in your browser',
   words: [0, 0],
   options: [
     { flags: '--port <N>', about: 'listen on this port (default: any free port)', read: readPort },
@@ -27,7 +25,7 @@ export const verb: Verb = {
   ],
   details: 'Ctrl-C ends it; the agents go on. See docs/ui.md.',
   async run({ options }, io) {
-    const { port = 0, host = '127.0.0.1', allowRemote, open, readOnly } = options as Options
+    const { port = 0, host = '127.0.0.1', allowRemote, open, readOnly } = options
     if (io.insideEngine)
       throw new ShellError(
         'REFUSED',
@@ -67,12 +65,4 @@ export const verb: Verb = {
       return EXIT.ok
     })
   },
-}
-
-interface Options {
-  readonly port?: number
-  readonly host?: string
-  readonly allowRemote?: boolean
-  readonly open?: boolean
-  readonly readOnly?: boolean
-}
+})

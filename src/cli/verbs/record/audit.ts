@@ -10,12 +10,10 @@ import { EXIT, type Io } from '../../io/io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { auditLine } from './audit-line.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
-export const verb: Verb = {
-  name: 'audit',
+export const verb = defineVerb({
   usage: '',
-  about: 'who ran what, what was decided, what came of it',
   words: [0, 0],
   options: [
     { flags: '--since <TIME>', about: 'only entries of the last 1h, 7d, ...', read: readDuration },
@@ -30,53 +28,42 @@ export const verb: Verb = {
     ['cerith audit --verify', 'nothing changed, nothing missing?'],
   ],
   details: 'Commands are kept with their {{secret:NAME}} unresolved; output is not kept at all.',
-  run: ({ options }, io) => audit(options as Options, io),
-}
-
-interface Options {
-  readonly since?: number
-  readonly last?: number
-  readonly refused?: boolean
-  readonly follow?: boolean
-  readonly verify?: boolean
-  readonly json?: boolean
-}
-
-async function audit(options: Options, io: Io): Promise<number> {
-  const file = join(stateDirectory(io.env), 'audit.jsonl')
-  if (options.verify) return verify(file, options.json === true, io)
-  const from = options.since === undefined ? 0 : Date.now() - options.since
-  const isWanted = (entry: AuditLine): boolean =>
-    (entry.at ?? 0) >= from && entry['kind'] !== 'rotated' && (!options.refused || entry['kind'] === 'refused')
-  const paint = painter(io.out, io.env)
-  const show = (entry: AuditLine): void =>
-    io.out.write(`${options.json ? JSON.stringify(entry) : auditLine(entry, paint)}\n`)
-  const fresh: AuditLine[] = []
-  let tell = (entry: AuditLine): void => void fresh.push(entry)
-  const unfollow = options.follow ? followAudit(file, (entry) => isWanted(entry) && tell(entry)) : null
-  const lines: AuditLine[] = []
-  for await (const entry of readAudit(file)) {
-    if (!isWanted(entry)) continue
-    lines.push(entry)
-    if (options.last !== undefined && lines.length > options.last) lines.shift()
-  }
-  const shown = options.json ? lines : withoutStarts(lines)
-  for (const entry of shown) show(entry)
-  if (!unfollow) {
-    if (shown.length === 0 && !options.json) io.out.write('Nothing yet.\n')
+  async run({ options }, io) {
+    const file = join(stateDirectory(io.env), 'audit.jsonl')
+    if (options.verify) return verify(file, options.json === true, io)
+    const from = options.since === undefined ? 0 : Date.now() - options.since
+    const isWanted = (entry: AuditLine): boolean =>
+      (entry.at ?? 0) >= from && entry['kind'] !== 'rotated' && (!options.refused || entry['kind'] === 'refused')
+    const paint = painter(io.out, io.env)
+    const show = (entry: AuditLine): void =>
+      io.out.write(`${options.json ? JSON.stringify(entry) : auditLine(entry, paint)}\n`)
+    const fresh: AuditLine[] = []
+    let tell = (entry: AuditLine): void => void fresh.push(entry)
+    const unfollow = options.follow ? followAudit(file, (entry) => isWanted(entry) && tell(entry)) : null
+    const lines: AuditLine[] = []
+    for await (const entry of readAudit(file)) {
+      if (!isWanted(entry)) continue
+      lines.push(entry)
+      if (options.last !== undefined && lines.length > options.last) lines.shift()
+    }
+    const shown = options.json ? lines : withoutStarts(lines)
+    for (const entry of shown) show(entry)
+    if (!unfollow) {
+      if (shown.length === 0 && !options.json) io.out.write('Nothing yet.\n')
+      return EXIT.ok
+    }
+    // What was written while the past was read may be in both.
+    const last = new Set(lines.slice(-1_000).map(({ hash }) => hash))
+    for (const entry of fresh) if (!last.has(entry.hash)) show(entry)
+    tell = show
+    await new Promise<void>((resolve) => {
+      const unlisten = [io.onSignal(resolve as () => void), io.onOutputClosed(resolve)]
+      void unlisten
+    })
+    unfollow()
     return EXIT.ok
-  }
-  // What was written while the past was read may be in both.
-  const last = new Set(lines.slice(-1_000).map(({ hash }) => hash))
-  for (const entry of fresh) if (!last.has(entry.hash)) show(entry)
-  tell = show
-  await new Promise<void>((resolve) => {
-    const unlisten = [io.onSignal(resolve as () => void), io.onOutputClosed(resolve)]
-    void unlisten
-  })
-  unfollow()
-  return EXIT.ok
-}
+  },
+})
 
 async function verify(file: string, json: boolean, io: Io): Promise<number> {
   const { values } = loadConfig({ cwd: nearestExisting(io.cwd), env: io.env })

@@ -8,20 +8,11 @@ import { EXIT, type Io } from '../../io/io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { age, localTime, oneLine, size } from '../../io/table.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { visible } from '../../../output/terminal/visible.js'
 
-interface Options {
-  readonly since?: number
-  readonly last?: number
-  readonly engine?: string
-  readonly json?: boolean
-}
-
-export const verb: Verb = {
-  name: 'log',
+export const verb = defineVerb({
   usage: '[SESSION]',
-  about: 'what was done in a session, command by command',
   words: [0, 1],
   options: [
     { flags: '--since <TIME>', about: 'only commands of the last 1h, 7d, ...', read: readDuration },
@@ -34,24 +25,22 @@ export const verb: Verb = {
     ['cerith log main', 'everything that was done in it'],
   ],
   details: 'Comes from the audit log, which keeps commands and not their output; `cerith read ID` shows that of a job.',
-  run: ({ words, options }, io) => log(words[0] ?? null, options as Options, io),
-}
-
-async function log(name: string | null, { since, last, engine, json = false }: Options, io: Io): Promise<number> {
-  const from = since === undefined ? 0 : Date.now() - since
-  const lines: AuditLine[] = []
-  for await (const entry of readAudit(join(stateDirectory(io.env), 'audit.jsonl'))) {
-    if (typeof entry['session'] !== 'string' || (entry.at ?? 0) < from) continue
-    if (engine === undefined || entry['engine'] === engine) lines.push(entry)
-  }
-  if (name === null) return sessions(lines, json, io)
-  const blocks = blocksOf(lines.filter((entry) => entry['session'] === name))
-  if (blocks.length === 0) throw notThere(name, lines)
-  const shown = last === undefined ? blocks : blocks.slice(-last)
-  if (json) for (const { entry } of shown) io.out.write(`${JSON.stringify(entry)}\n`)
-  else io.out.write(shown.map((block) => blockText(block, io)).join('\n'))
-  return EXIT.ok
-}
+  async run({ words: [name], options: { since, last, engine, json = false } }, io) {
+    const from = since === undefined ? 0 : Date.now() - since
+    const lines: AuditLine[] = []
+    for await (const entry of readAudit(join(stateDirectory(io.env), 'audit.jsonl'))) {
+      if (typeof entry['session'] !== 'string' || (entry.at ?? 0) < from) continue
+      if (engine === undefined || entry['engine'] === engine) lines.push(entry)
+    }
+    if (name === undefined) return sessions(lines, json, io)
+    const blocks = blocksOf(lines.filter((entry) => entry['session'] === name))
+    if (blocks.length === 0) throw notThere(name, lines)
+    const shown = last === undefined ? blocks : blocks.slice(-last)
+    if (json) for (const { entry } of shown) io.out.write(`${JSON.stringify(entry)}\n`)
+    else io.out.write(shown.map((block) => blockText(block, io)).join('\n'))
+    return EXIT.ok
+  },
+})
 
 function blockText({ entry, isOpen, deeds }: Block, io: Io): string {
   const paint = painter(io.out, io.env)

@@ -8,15 +8,13 @@ import { parseCast, type CastEvent } from '../../../output/terminal/asciicast.js
 import { withoutActions } from '../../../output/terminal/harmless.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { readDuration } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
 /** Leaves no trace of a full-screen program. */
 const RESTORE = '\u001B[?1049l\u001B[?25h\u001B[0m\u001B[r'
 
-export const verb: Verb = {
-  name: 'replay',
+export const verb = defineVerb({
   usage: 'FILE|SESSION',
-  about: 'play a recording of a terminal or of a session',
   words: [1, 1],
   options: [
     { flags: '--speed <N>', about: 'N times as fast (default: 1)', read: readSpeed },
@@ -29,50 +27,42 @@ export const verb: Verb = {
     ['cerith replay main', 'the last session of that name (with the setting record.sessions)'],
   ],
   details: 'Sequences that would act on your terminal (clipboard, title, questions) are left out.',
-  run: ({ words, options }, io) => replay(words[0] as string, options as Options, io),
-}
-
-interface Options {
-  readonly speed?: number
-  readonly idle?: number
-  readonly at?: number
-}
+  async run({ words, options: { speed = 1, idle = 2_000, at = 0 } }, io) {
+    const events = eventsOf(words[0] as string, io)
+    let stopped = false
+    let wake = (): void => {}
+    const stop = (): void => {
+      stopped = true
+      wake()
+    }
+    const unlisten = [io.onSignal(stop), io.onOutputClosed(stop)]
+    let before = at
+    for (const { atMs, text } of events) {
+      // What was before the beginning is drawn at once, so that the screen is right.
+      const pause = Math.min(Math.max(0, atMs - before), idle) / speed
+      if (pause > 1)
+        await new Promise<void>((next) => {
+          const timer = setTimeout(next, pause)
+          wake = () => {
+            clearTimeout(timer)
+            next()
+          }
+        })
+      if (stopped) break
+      before = Math.max(before, atMs)
+      io.out.write(withoutActions(text))
+    }
+    for (const each of unlisten) each()
+    io.out.write(io.out.isTTY ? `${RESTORE}\n` : '\n')
+    return EXIT.ok
+  },
+})
 
 function readSpeed(text: string): number {
   const speed = Number(text)
   if (!(speed > 0) || speed > 1_000)
     throw new UsageError(`${JSON.stringify(text)} is not a speed`, 'Write a number, e.g. 0.5 or 4.')
   return speed
-}
-
-async function replay(path: string, { speed = 1, idle = 2_000, at = 0 }: Options, io: Io): Promise<number> {
-  const events = eventsOf(path, io)
-  let stopped = false
-  let wake = (): void => {}
-  const stop = (): void => {
-    stopped = true
-    wake()
-  }
-  const unlisten = [io.onSignal(stop), io.onOutputClosed(stop)]
-  let before = at
-  for (const { atMs, text } of events) {
-    // What was before the beginning is drawn at once, so that the screen is right.
-    const pause = Math.min(Math.max(0, atMs - before), idle) / speed
-    if (pause > 1)
-      await new Promise<void>((next) => {
-        const timer = setTimeout(next, pause)
-        wake = () => {
-          clearTimeout(timer)
-          next()
-        }
-      })
-    if (stopped) break
-    before = Math.max(before, atMs)
-    io.out.write(withoutActions(text))
-  }
-  for (const each of unlisten) each()
-  io.out.write(io.out.isTTY ? `${RESTORE}\n` : '\n')
-  return EXIT.ok
 }
 
 /**

@@ -1,12 +1,10 @@
 /** `cerith bench`: cerith against plain spawn, on this machine, now. */
 import { EXIT } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 
-export const verb: Verb = {
-  name: 'bench',
+export const verb = defineVerb({
   usage: '',
-  about: 'measure cerith against plain spawn on this machine',
   words: [0, 0],
   options: [JSON_OPTION, { flags: '--quick', about: 'fewer rounds' }],
   examples: [
@@ -16,7 +14,7 @@ export const verb: Verb = {
   details: 'Rounds of both are interleaved, so that a busy machine slows both alike.',
   async run({ options }, io) {
     const { runBench } = await import('./measure.js')
-    await runBench(options as { json?: boolean; quick?: boolean }, io)
+    await runBench(options, io)
     return EXIT.ok
   },
-}
+})

@@ -1,15 +1,13 @@
 /** `cerith completion`: completion for bash and zsh, made from the same descriptions as the help. */
 import { EXIT } from '../../io/io.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb, type Verb } from '../../verb/verb.js'
 import { VERBS } from '../../verbs.js'
 
 /** Verbs whose first word is the id of a job. */
 const TAKE_ID = ['read', 'wait', 'send', 'kill', 'attach']
 
-export const verb: Verb = {
-  name: 'completion',
+export const verb = defineVerb({
   usage: 'bash|zsh',
-  about: 'completion for bash or zsh',
   words: [1, 1],
   options: [],
   examples: [
@@ -22,11 +20,11 @@ export const verb: Verb = {
       const { UsageError } = await import('../../io/io.js')
       throw new UsageError(`there is no completion for ${JSON.stringify(shell)}`, 'Use bash or zsh.')
     }
-    const verbs = await Promise.all(VERBS.map(async (row) => (await row.load()).verb))
+    const verbs = await Promise.all(VERBS.map(async (row) => row.load()))
     io.out.write(shell === 'zsh' ? `autoload -U +X bashcompinit && bashcompinit\n${script(verbs)}` : script(verbs))
     return EXIT.ok
   },
-}
+})
 
 /** zsh runs the same script through its bashcompinit. */
 function script(verbs: readonly Verb[]): string {

@@ -4,14 +4,12 @@ import { configJsonSchema, SETTINGS } from '../../../config/schema.js'
 import { EXIT, UsageError } from '../../io/io.js'
 import { CWD_OPTION, JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { resolve } from 'node:path'
 import { loginOf, loginText, loginToJson } from './login-shell.js'
 
-export const verb: Verb = {
-  name: 'config',
+export const verb = defineVerb({
   usage: '[KEY]',
-  about: 'the settings in force and where each comes from',
   words: [0, 1],
   options: [
     JSON_OPTION,
@@ -27,13 +25,7 @@ export const verb: Verb = {
   details: `Layers, the later wins: defaults, the user's file, the project's cerith.config.json
 (here or above), CERITH_* variables, --set. A project can only tighten what you set.`,
   async run({ words, options }, io) {
-    const {
-      json,
-      cwd = '.',
-      schema,
-      set,
-      refresh = false,
-    } = options as { json?: boolean; cwd?: string; schema?: boolean; set?: string[]; refresh?: boolean }
+    const { json, cwd = '.', schema, set, refresh = false } = options
     if (schema) {
       io.out.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
       return EXIT.ok
@@ -76,7 +68,7 @@ export const verb: Verb = {
     if (login) io.out.write(`\n${loginText(login)}`)
     return EXIT.ok
   },
-}
+})
 
 function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)

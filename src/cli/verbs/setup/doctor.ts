@@ -2,13 +2,11 @@
 import { EXIT, type Io } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { attempt } from '../../../contract/attempt.js'
 
-export const verb: Verb = {
-  name: 'doctor',
+export const verb = defineVerb({
   usage: '',
-  about: 'what works on this machine, and how to fix the rest',
   words: [0, 0],
   options: [JSON_OPTION, { flags: '--no-mcp', about: 'without the MCP self-test' }],
   examples: [
@@ -17,8 +15,8 @@ export const verb: Verb = {
     ['cerith --at ssh://build doctor', 'the same for another place'],
   ],
   details: 'Exit code: 0 when nothing is broken, 1 otherwise.',
-  run: ({ options }, io) => doctor(options as { json?: boolean; mcp?: boolean }, io),
-}
+  run: ({ options }, io) => doctor(options, io),
+})
 
 /** A configuration that cannot be read names no place; the finding about it says what is wrong. */
 function namesPlace(io: Io, placeOf: (io: Io, flags: undefined) => unknown): boolean {

@@ -3,13 +3,11 @@ import { stateDirectory } from '../../../os/files/state-dir.js'
 import { madePlaces, sweepPlaces } from '../../../reach/reach.js'
 import { EXIT, UsageError } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
-import type { Verb } from '../../verb/verb.js'
+import { defineVerb } from '../../verb/verb.js'
 import { visible } from '../../../output/terminal/visible.js'
 
-export const verb: Verb = {
-  name: 'fleet',
+export const verb = defineVerb({
   usage: 'ls|sweep',
-  about: 'containers, pods and allocations that were made from here',
   words: [1, 1],
   options: [JSON_OPTION],
   examples: [
@@ -24,7 +22,7 @@ export const verb: Verb = {
       throw new UsageError(`fleet does not know ${JSON.stringify(what)}`, 'Say ls or sweep.')
     const rows =
       what === 'ls' ? madePlaces(stateDir) : (await sweepPlaces(stateDir)).map((row) => ({ ...row, isOrphan: true }))
-    if (options['json'] === true) {
+    if (options.json) {
       const shown = rows.map(({ name, url, made, labels, pid, usedAt, isOrphan }) => ({
         name,
         at: url,
@@ -48,4 +46,4 @@ export const verb: Verb = {
       io.out.write(what === 'ls' ? 'Nothing was made from here.\n' : 'Nothing had to be removed.\n')
     return EXIT.ok
   },
-}
+})
