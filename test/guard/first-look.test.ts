@@ -22,7 +22,7 @@ const corpus = [
   ...lines('./variants/own-allow.txt'),
   ...lines('./variants/own-deny.txt'),
   // Every command of the tests about facts, one a line: also what is no command at all.
-  ...lines('./shell-facts.test.ts'),
+  ...lines('./walk/shell-facts.test.ts'),
   ...lines('../../bench/stream.ts'),
 ]
 

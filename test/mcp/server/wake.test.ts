@@ -1,0 +1,30 @@
+/** A client is told when one of its jobs has ended or asks something. */
+import { afterAll, expect, test } from 'vitest'
+import { eventually, scratch, stdio, structuredOf } from '../harness.js'
+
+const place = scratch()
+afterAll(() => place.dispose())
+
+test('a job that ends, and one that waits for input, wake the client up once each', async () => {
+  const host = await stdio({ era: 'legacy', dir: place.dir })
+  const heard: string[] = []
+  host.client.setNotificationHandler('notifications/message', ({ params }) => {
+    heard.push(`${params.level} ${String(params.data)}`)
+  })
+  const failed = structuredOf(await host.call('Bash', { command: 'echo no; exit 3', run_in_background: true }))
+  expect(await eventually(() => heard.length >= 1)).toBe(true)
+  expect(heard[0]).toMatch(
+    new RegExp(`^warning ${String(failed['id'])} failed \\(exit 3\\) after \\S+: echo no; exit 3$`),
+  )
+  const asks = structuredOf(
+    await host.call('Bash', { command: 'read -p "Name? " n; echo "hi $n"', run_in_background: true, pty: true }),
+  )
+  expect(await eventually(() => heard.length >= 2)).toBe(true)
+  expect(heard[1]).toMatch(new RegExp(`^notice ${String(asks['id'])} waits for input: "Name\\?"`))
+  await host.call('SendInput', { shell_id: asks['id'], text: 'Ada', enter: true })
+  expect(await eventually(() => heard.some((line) => line.startsWith(`info ${String(asks['id'])} completed`)))).toBe(
+    true,
+  )
+  expect(heard.filter((line) => line.includes('waits for input'))).toHaveLength(1)
+  await host.client.close()
+})
