@@ -96,12 +96,12 @@ static void add_argument(Report *report, const char *argument) {
   add(report, "", 1);
 }
 
-static void begin(Report *report, const char *kind) {
+static void begin(Report *report, const char *kind, long number) {
   report->length = 0;
   add(report, "@", 1);
   add_field(report, mark);
   add_field(report, kind);
-  add_field(report, "0");
+  add_number(report, number);
 }
 
 /* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use but below the usual limit, and inherited by no
@@ -184,7 +184,7 @@ static bool send(Report *report) {
 /* F: status argument stages */
 static void send_end(int status, const char *last_argument) {
   Report report;
-  begin(&report, "F");
+  begin(&report, "F", 0);
   add_number(&report, status);
   add_argument(&report, last_argument);
   add_number(&report, status);
@@ -194,10 +194,19 @@ static void send_end(int status, const char *last_argument) {
 /* What a line of ours ends with when it has done nothing by itself: the status is left as it is, unless bash would end the shell for it. */
 static int unchanged(void) { return exit_immediately_on_error ? 0 : last_command_exit_value; }
 
-static int decline(void) {
+/* Of what is declined: the session gives it to bash itself, or finds another directory for the shell first. */
+enum { NOT_OURS, NO_DIRECTORY };
+
+static int decline(long why) {
   Report report;
-  begin(&report, "N");
+  begin(&report, "N", why);
   return send(&report) ? unchanged() : 127;
+}
+
+/* The kernel has no name for a directory that was removed. */
+static bool is_nowhere(void) {
+  char path[4096];
+  return syscall(SYS_getcwd, path, sizeof path) < 0 && errno == ENOENT;
 }
 
 /* ---- a program ---- */
@@ -264,14 +273,14 @@ static int run(WordList *list) {
   char *words[MOST_WORDS + 1];
   int count = 0;
   /* With `set -m` each program has a group of its own, and may be stopped. */
-  if (job_control) return decline();
+  if (job_control) return decline(NOT_OURS);
   for (; list; list = list->next) {
-    if (count == MOST_WORDS) return decline();
+    if (count == MOST_WORDS) return decline(NOT_OURS);
     words[count++] = list->word->word;
   }
   words[count] = NULL;
   char *path = search_for_command(words[0], SEARCH_HASHED);
-  if (!path) return decline();
+  if (!path) return decline(NOT_OURS);
   maybe_make_export_env();
   put_command_name_into_env(path);
 
@@ -284,7 +293,7 @@ static int run(WordList *list) {
   int status = pid < 0 ? 0 : wait_for(pid, &before);
   sigprocmask(SIG_SETMASK, &before, NULL);
   free(path);
-  if (pid < 0) return decline();
+  if (pid < 0) return decline(NOT_OURS);
   /* With `set -e` bash leaves now, which is the answer. */
   if (status == 0 || !exit_immediately_on_error) send_end(status, words[count - 1]);
   return status;
@@ -378,7 +387,7 @@ static void add_stages(Report *report) {
 
 /* T, E: status options directory argument prompts stdin stages */
 static void describe(Report *report, const char *kind, int status) {
-  begin(report, kind);
+  begin(report, kind, 0);
   add_number(report, status);
   char *options = which_set_flags();
   add_field(report, options);
@@ -527,12 +536,12 @@ static void write_down(void) {
 
 static int evaluate(WordList *words) {
   WordList *status_word = words->next, *changes = status_word ? status_word->next : NULL;
-  if (!changes || !hide_stdin()) return decline();
+  if (!changes || !hide_stdin()) return decline(NOT_OURS);
   /* Nothing has happened yet that the session would have to know of. */
   if (strchr(changes->word->word, 'm') && !merge_streams()) {
     take_orders();
     part_streams();
-    return decline();
+    return decline(NOT_OURS);
   }
   begin_unwind_frame("cerith");
   add_unwind_protect(leave, NULL);
@@ -639,7 +648,7 @@ static int set_up(WordList *words) {
   shell = getpid();
   use_aliases(false);
   Report report;
-  begin(&report, "G");
+  begin(&report, "G", 0);
   send(&report);
   return 0;
 }
@@ -662,6 +671,7 @@ static int cerith(WordList *words) {
   const char *what = words->word->word;
   if (strcmp(what, ",") == 0) return source_only(words->next);
   if (strcmp(what, "-") == 0) return repair();
+  if (is_nowhere()) return decline(NO_DIRECTORY);
   return strcmp(what, ".") == 0 ? evaluate(words) : run(words);
 }
 

@@ -16,6 +16,7 @@ export interface Judge {
 }
 
 const KEPT_VERDICTS = 500
+const NONE = {}
 
 /** `about` is the same for every command. */
 export function createJudge(
@@ -27,6 +28,7 @@ export function createJudge(
   const thread = new GuardThread()
   const verdicts = new Map<string, Verdict>()
   let loaded: Guard | null = null
+  const always = [...automation, OWN_AUTOMATION]
   void guard.then(
     (guard) => (loaded = guard),
     () => {},
@@ -49,9 +51,9 @@ export function createJudge(
       const whole: GuardContext = {
         ...about,
         ...context,
-        ...(about.variables ? { variables: { ...about.variables, ...context.variables } } : {}),
-        ...(context.variables && secrets.delivered.size > 0 ? { secrets: [...secrets.delivered] } : {}),
-        automation: [...more, ...automation, OWN_AUTOMATION],
+        variables: about.variables ? { ...about.variables, ...context.variables } : (context.variables ?? NONE),
+        secrets: context.variables && secrets.delivered.size > 0 ? [...secrets.delivered] : [],
+        automation: more.length > 0 ? [...more, ...always] : always,
       }
       // A home that the caller names may be on another machine: this disk says nothing about it.
       const ask = (guard: Guard): Verdict | Promise<Verdict> =>

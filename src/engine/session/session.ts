@@ -256,7 +256,6 @@ export class LiveSession implements Session {
       const command = known && isBare ? known.command : checkRequest(request, services.limits)
       // An argv is put into words first.
       if (command !== request.command) return null
-      if (!known?.needs.silent && !this.#directory.isThere(shell)) return null
       const ready = known ?? this.#readyCommands.make(command, shell, memory, this.#services.judge)
       if (!ready) return null
       shell.give(ready)
@@ -363,7 +362,10 @@ export class LiveSession implements Session {
       memory: this.#memory,
       promote: this.#parts.promote,
       initialNames: () => this.initialNames,
-      again: (request, call) => this.#take(request, call, () => {}),
+      again: (request, call) => {
+        this.#calls -= 1
+        return this.#take(request, call, () => {})
+      },
       letGo: () => this.#shells.letGo(),
     })
   }

@@ -187,7 +187,7 @@ describe('F52 the directory is gone', () => {
     expect(await session.run({ command: 'pwd' })).toMatchObject({ stdout: `${folder}\n`, notes: [] })
   })
 
-  test('which makes no difference to some commands; the first one to which it does is told', async () => {
+  test('which the next command is told, also one to which it makes no difference', async () => {
     const folder = temporaryFolder()
     const gone = join(folder, 'gone')
     mkdirSync(gone)
@@ -195,10 +195,12 @@ describe('F52 the directory is gone', () => {
     await session.run({ command: `cd ${gone}` })
     for (const command of ['echo here', ':']) for (let round = 0; round < 2; round++) await session.run({ command })
     rmSync(gone, { recursive: true })
-    expect(await session.run({ command: ':' })).toMatchObject({ status: 'completed', stderr: '' })
-    const told = await session.run({ command: 'echo here' })
-    expect(told).toMatchObject({ status: 'completed', cwd: folder, stdout: 'here\n', stderr: '' })
+    const told = await session.run({ command: ':' })
+    expect(told).toMatchObject({ status: 'completed', cwd: folder, stderr: '' })
     expect(told.notes.map(({ text }) => text).join()).toContain('no longer exists')
+    expect(await session.run({ command: 'echo here' })).toMatchObject({ cwd: folder, stdout: 'here\n', notes: [] })
+    // What was begun again counts once.
+    expect((await session.info()).calls).toBe(7)
   })
 
   test('and another one has its name', async () => {

@@ -49,7 +49,7 @@ export class ReadyCommands {
   make(command: string, shell: SessionShell, memory: SessionMemory, judge: Services['judge']): ReadyCommand | null {
     const { streams } = shell
     if (!memory.isPlain || memory.dirty || memory.printsElsewhere || command.includes('{{')) return null
-    if (!shell.hasBuiltin || !streams.used || streams.passThrough || shell.isDoomed) return null
+    if (!shell.hasBuiltin || !streams.used || streams.passThrough) return null
     const { cwd, version } = memory
     const verdict = judge(command, { cwd, ...memory.known })
     if (verdict instanceof Promise || verdict.decision !== 'allow' || !verdict.facts.parsedOk) return null

@@ -20,11 +20,6 @@ export class SessionDirectory {
     this.#look = look
   }
 
-  /** Whether it is plainly there: the kernel says so in one word. */
-  isThere(shell: SessionShell): boolean {
-    return linkOf(shell.pid, 'cwd')?.endsWith(GONE) === false
-  }
-
   /** Moves the session where it is necessary, and says so. */
   check(memory: SessionMemory, shell: SessionShell | null): Note[] {
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.

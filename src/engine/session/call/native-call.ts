@@ -133,6 +133,16 @@ export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
 
   // ---- the long way ----
 
+  /** The session takes the shell to another directory, and begins again. */
+  displaced(): void {
+    if (this.#followed) return
+    this.#followed = true
+    const { shell, needs } = this.#known
+    shell.stall.end(this)
+    shell.detach(needs)
+    this.#conclude(this.#again())
+  }
+
   /** From here on it is a call like every other. */
   slow(): void {
     if (this.#followed) return
@@ -156,11 +166,18 @@ export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
     }
     const follow = async (): Promise<Outcome | null> => {
       const outcome = await followInShell(shell, this.#planned, this.#call, this.#site, begun)
-      if (outcome !== NEVER_BEGUN) return outcome
-      await this.#site.again(this.#request, this.#call)
-      return null
+      return outcome === NEVER_BEGUN ? this.#again() : outcome
     }
-    follow().then(
+    this.#conclude(follow())
+  }
+
+  async #again(): Promise<null> {
+    await this.#site.again(this.#request, this.#call)
+    return null
+  }
+
+  #conclude(outcome: Promise<Outcome | null>): void {
+    outcome.then(
       (outcome) => {
         this.#over()
         if (outcome) this.#call.settle(outcome)

@@ -20,7 +20,7 @@ export const FIELDS = {
   D: [],
   /** The builtin is there (number 0), or is not. */
   G: [],
-  /** The builtin declines this command. */
+  /** The builtin declines this command: bash does it itself (number 0), or the shell's directory is gone (1). */
   N: [],
 } as const
 

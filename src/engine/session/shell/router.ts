@@ -10,7 +10,12 @@ export interface ReportReceiver {
   give(report: EndReport | null): void
   /** The command could not be given to the shell. */
   fail(error: unknown): void
+  /** The directory of the shell is gone; nothing of the command has happened. Without it bash does the command there. */
+  displaced?(): void
 }
+
+/** Why the builtin declines, beside that bash has to do it itself: the directory of the shell is gone. */
+const NO_DIRECTORY = 1
 
 export class ReportRouter {
   hasBuiltin = false
@@ -55,7 +60,9 @@ export class ReportRouter {
         this.fallback = null
         return this.#receiver?.give(report)
       case 'N':
-        return this.#declined()
+        if (report.number !== NO_DIRECTORY || !this.#receiver?.displaced) return this.#declined()
+        this.fallback = null
+        return this.#receiver.displaced()
       case 'G':
         this.hasBuiltin = report.number === 0
         return this.#tellBuiltin()
