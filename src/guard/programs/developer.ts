@@ -5,7 +5,7 @@ import { judgeCode } from './code/inline.js'
 import { docker, remoteExec } from './start/containers.js'
 import { git } from './git.js'
 import { make } from './code/make.js'
-import { just, m4, npmScripts } from './code/recipes.js'
+import { BUILD_FILES, buildFile, just, m4, npmScripts } from './code/recipes.js'
 
 /** gcc -wrapper a,b,c runs a b c. */
 const compiler: Program = (call) => {
@@ -135,7 +135,18 @@ const runsOption: Program = (call, name) => {
     for (const text of [...call.argv.slice(1), ...(call.stdin ?? [])]) {
       const escape = /(?:^|\n)\s*(?:\\!|\.shell|\.system|system|\\sys)\s+(.+)/.exec(plain(text))?.[1]
       if (escape) call.walker.tryScript(escape, call.shell)
+      for (const match of plain(text).matchAll(/\b(?:FROM|TO)\s+PROGRAM\s+'((?:[^']|'')*)'/gi))
+        call.walker.tryScript((match[1] ?? '').replaceAll("''", "'"), call.shell)
     }
+  }
+  return undefined
+}
+
+/** `rpm --eval '%(CMD)'`: a macro that a shell expands. */
+const macros: Program = (call) => {
+  for (const word of call.argv.slice(1)) {
+    const code = /%\((.*)\)/s.exec(plain(word))?.[1]
+    if (code !== undefined) call.walker.tryScript(code, call.shell)
   }
   return undefined
 }
@@ -153,5 +164,7 @@ export const DEVELOPER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['gcc', 'g++', 'cc', 'c++', 'clang', 'clang++', 'tcc'], compiler),
   ...table(['go', 'rustc', 'javac', 'java', 'swift', 'swiftc', 'kotlinc', 'nim', 'crystal', 'zig', 'ocaml'], compiles),
   ...table(['apt', 'apt-get', 'aptitude'], apt),
+  ...table(['rpm', 'rpmbuild', 'rpmspec'], macros),
+  ...table(Object.keys(BUILD_FILES), buildFile),
   ...table(['ftp', 'telnet', 'gnuplot', 'dc'], shellEscapes),
 }

@@ -155,7 +155,20 @@ function runProgram(call: Call, name: string, isFound = false): Alternatives {
     if (written !== undefined) return byPath(call, written)
     unknownWrapper(call, name)
   }
-  return out ?? ANYTHING
+  return out ?? passedOn(call)
+}
+
+/** A command line that does harm, as an argument or a text: a shell behind the program may get to read it. */
+const COMMAND_TEXT = /(?:^|[\s;&|+=])(?:rm|dd|shred|wipefs|find|mkfs\S*|chmod|chown)\s+[-/~.\w]/
+
+/** What a program prints whose output is not computed: unknown text, or what it was given. */
+function passedOn({ argv, shell, stdin, walker }: Call): Alternatives {
+  if (!walker.isRead) return ANYTHING
+  const files = argv.slice(1).flatMap((word) => (word.startsWith('/') ? [...(shell.files.get(word) ?? [])] : []))
+  const given = [...(stdin ?? []), ...files, ...argv.slice(1)].filter((text) => COMMAND_TEXT.test(text)).slice(0, 4)
+  return given.length === 0
+    ? ANYTHING
+    : unique([UNKNOWN, ...given.map((text) => text.replace(/^(?:\+|--?[\w-]+=)/, ''))])
 }
 
 /** The function that bash calls for a name that it does not find. */

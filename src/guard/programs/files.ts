@@ -26,6 +26,9 @@ const writesOption =
 const split: Program = (call) => {
   for (const line of options(call.argv.slice(1), { long: ['filter'] }).all('filter'))
     call.walker.script(plain(line), call.shell.fork(), call.stdin)
+  // The first piece: `xaa`, or with a name in front.
+  const [file = '-', prefix = 'x'] = options(call.argv.slice(1), { short: 'abClnt' }).operands
+  if (file === '-' && call.stdin) call.walker.streams.write(`${prefix}aa`, call.stdin, false, call.shell)
   return ANYTHING
 }
 
@@ -38,8 +41,21 @@ const gio: Program = (call) => {
 }
 
 const sponge: Program = (call) => {
-  for (const word of options(call.argv.slice(1)).operands) call.walker.effect('overwrite', word, call.shell, call.argv)
+  const given = options(call.argv.slice(1))
+  for (const word of given.operands) {
+    call.walker.effect('overwrite', word, call.shell, call.argv)
+    call.walker.streams.write(word, call.stdin ?? ANYTHING, given.has('a'), call.shell)
+  }
   return NOTHING
+}
+
+/** `sort --compress-program=FILE` starts it for its temporary files. */
+const sort: Program = (call, name) => {
+  for (const program of options(call.argv.slice(1), { short: 'okStTC', long: ['compress-program'] }).all(
+    'compress-program',
+  ))
+    call.walker.external([program], call.shell.fork(), null)
+  return writesOption('o', ['output'], 'okStTC')(call, name)
 }
 
 const fallocate: Program = (call) => {
@@ -133,7 +149,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   mkdir: create,
   touch: create,
   mkfifo: create,
-  sort: writesOption('o', ['output'], 'okStTC'),
+  sort,
   curl: downloads(writesOption('oD', ['output', 'dump-header', 'cookie-jar'], 'oDHXdFuAebcTKmrxwzE'), false),
   wget: downloads(writesOption('Oo', ['output-document', 'output-file'], 'OoaPUtTQe'), true),
   split,

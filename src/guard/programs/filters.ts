@@ -163,6 +163,21 @@ export const tac: Program = (call) =>
     (text) => `${text.replace(/\n$/, '').split('\n').reverse().join('\n')}\n`,
   )
 
+/** Columns of several files side by side, or with -s the lines of each in one. */
+export const paste: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'd', long: ['delimiters'] })
+  const glue = unescape(plain(given.get('d', 'delimiters') ?? '\t')).slice(0, 1)
+  const texts = (given.operands.length > 0 ? given.operands : ['-']).map((file) => inputs(call, [file])[0] ?? UNKNOWN)
+  if (!texts.every(isConstant)) return ANYTHING
+  const columns = texts.map((text) => text.replace(/\n$/, '').split('\n'))
+  const rows = given.has('s', 'serial')
+    ? columns
+    : Array.from({ length: Math.max(...columns.map(({ length }) => length)) }, (_, i) =>
+        columns.map((column) => column[i] ?? ''),
+      )
+  return [`${rows.map((row) => row.join(glue)).join('\n')}\n`]
+}
+
 export const cut: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'dfcb', long: ['delimiter', 'fields', 'characters', 'bytes'] })
   const list = given.get('f', 'fields') ?? given.get('c', 'characters') ?? given.get('b', 'bytes') ?? ''
@@ -202,8 +217,9 @@ export const grep: Program = (call) => {
   )
 }
 
-function matchingLines(text: string, pattern: string, inverted: boolean, fixed: boolean): string | undefined {
-  if (!fixed && !/^[\w /=:-]*$/.test(pattern)) return undefined
+function matchingLines(text: string, pattern: string, inverted: boolean, fixed: boolean): string {
+  // Any line may be one of those that an expression picks out.
+  if (!fixed && !/^[\w /=:-]*$/.test(pattern)) return text
   const lines = text
     .replace(/\n$/, '')
     .split('\n')

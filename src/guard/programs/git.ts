@@ -77,6 +77,7 @@ export const git: Program = (call) => {
       if ((located?.place === 'root' && (elsewhere || hard)) || (located?.place === 'system' && elsewhere))
         call.walker.report(located.place === 'root' ? 'wipe-root' : 'wipe-system', ['git', verb], located.shown)
     }
+  for (const word of rest) if (word.startsWith('ext::')) call.walker.tryScript(word.slice('ext::'.length), call.shell)
   for (const [at, word] of rest.entries()) {
     const file = /^--output=(.*)$/s.exec(word)?.[1] ?? (word === '--output' ? rest[at + 1] : undefined)
     if (file !== undefined) call.walker.effect('overwrite', file, inner, call.argv)

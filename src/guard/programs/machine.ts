@@ -87,6 +87,12 @@ const initramfs: Program = (call) => {
   return undefined
 }
 
+/** `bootctl remove` takes the boot loader away. */
+const bootctl: Program = (call) => {
+  if (call.argv.slice(1).some((word) => plain(word) === 'remove')) call.walker.report('overwrite-critical', call.argv)
+  return undefined
+}
+
 /** efibootmgr -B removes a boot entry. */
 const efibootmgr: Program = (call) => {
   if (call.argv.slice(1).some((word) => /^-\w*[BO]|^--delete-boot/.test(word)))
@@ -111,6 +117,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
     packages,
   ),
   ...ACCOUNT_PROGRAMS,
+  bootctl,
   efibootmgr,
   kexec,
   'grub-install': grub,

@@ -4,6 +4,7 @@ import { resolvePath } from '../words/paths.js'
 import {
   type Alternatives,
   ANYTHING,
+  EMPTY,
   hasWildcard,
   isConstant,
   plain,
@@ -25,6 +26,7 @@ import {
   opaqueFilter,
   compressed,
   openssl,
+  paste,
   rev,
   tac,
   through,
@@ -53,7 +55,8 @@ const tee: Program = (call) => {
   const text = call.stdin ?? ANYTHING
   const append = given.has('a', 'append')
   for (const file of given.operands) {
-    call.walker.effect(append ? 'append' : 'overwrite', file, call.shell, call.argv)
+    const empty = text.every((one) => one.trim() === '') ? EMPTY : undefined
+    call.walker.effect(append ? 'append' : 'overwrite', file, call.shell, call.argv, empty)
     call.walker.streams.write(file, text, append, call.shell)
   }
   return text
@@ -170,6 +173,7 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   tr,
   rev,
   cut,
+  paste,
   tee,
   seq,
   pwd,

@@ -189,7 +189,7 @@ const KEPT =
 function sensitiveHomePath({ kind, path, mode }: Effect, homes: readonly string[]): Judged | undefined {
   const gone = /^(?:delete|move|overwrite|replace)/.test(kind)
   if (!gone || mode === ASIDE) return undefined
-  for (const home of homes) {
+  for (const home of [...homes, /^\/(?:root|home\/[^/]+)(?=\/\.ssh\/)/.exec(path)?.[0] ?? '']) {
     if (home === '' || !path.startsWith(`${home === '/' ? '' : home}/`)) continue
     const below = path.slice(home === '/' ? 1 : home.length + 1)
     if (/^\.(bash|zsh|sh|ash)_?history$/.test(below)) return { rule: 'wipe-history', shown: `~/${below}` }

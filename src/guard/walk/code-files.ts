@@ -31,6 +31,8 @@ export function judgeCodeFile(path: string, texts: readonly string[], shell: She
     else if (GIT_CONFIG.test(path)) commandsOfGitConfig(plain(text)).forEach(judge)
     // Every Python that finds it on its path begins with it.
     else if (/\/(?:site|user)customize\.py$/.test(path)) walker.code(plain(text))
+    else if (/\/udev\/rules\.d\/[^/]+$/.test(path))
+      for (const match of plain(text).matchAll(/\bRUN(?:\{program\})?\+?="([^"]*)"/g)) judge(match[1] ?? '')
     else if (UNIT.test(path))
       for (const match of plain(text).matchAll(/^Exec(?:Start|StartPre|StartPost|Stop|Reload)?=[-@+!]*(.*)$/gm))
         judge(match[1] ?? '')

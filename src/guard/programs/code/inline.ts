@@ -273,6 +273,13 @@ function argument(source: string, from: number): string | undefined {
 function forksForever(source: string): boolean {
   if (!/fork\b|\bProcess\.spawn\b|\bspawn\s*\(|\bsubprocess\b|\bPopen\b/.test(source)) return false
   if (/\bfork\b[\s();]*\bwhile\b\s*\(?\s*(?:1|true|fork)\b|\bfork\b\s*\(?\)?\s*while\s+fork/.test(source)) return true
+  // The result is not even looked at: each round doubles the processes.
+  if (
+    /\bfor\b[^\n:{]*:\s*os\.fork\(\)\s*(?:$|[;\n#])|\[\s*os\.fork\(\)\s+for\b|(?:^|[;{])\s*fork\s*(?:\(\))?\s+for(?:each)?\b/m.test(
+      source,
+    )
+  )
+    return true
   const endless =
     /\bwhile\s*\(?\s*(?:1|True|true|:)\s*\)?|\bloop\s*(?:do|\{)|\bfor\s*\(\s*;\s*;\s*\)|\buntil\s+false\b|\bitertools\.count\b|\bwhile\s*\(?\s*fork\b|\bforever\b|\bwhile\s+True\b/.test(
       source,

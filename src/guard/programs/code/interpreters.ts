@@ -1,5 +1,5 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
-import { hasUnknown, plain, TREE, UNKNOWN } from '../../words/text.js'
+import { EMPTY, hasUnknown, plain, TREE, UNKNOWN } from '../../words/text.js'
 import { basename, type Call, fieldsOf, onlyTalks, options, type Program, table } from '../row/call.js'
 import { judgeCode, printedBy } from './inline.js'
 
@@ -47,6 +47,7 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   emacs: { code: '', long: ['eval', 'execute'] },
   gnuplot: { code: 'e' },
   octave: { code: '', long: ['eval'] },
+  maxima: { code: '', long: ['batch-string', 'run-string'] },
   mongo: { code: '', long: ['eval'] },
   mongosh: { code: '', long: ['eval'] },
   jshell: { code: '' },
@@ -67,6 +68,8 @@ const OTHER_NAMES = new Map([
   ['micropython', 'python'],
   ['powershell', 'pwsh'],
   ['texlua', 'lua'],
+  ['runghc', 'ghc'],
+  ['runhaskell', 'ghc'],
   ['wish', 'tclsh'],
   ['expect', 'tclsh'],
 ])
@@ -223,7 +226,13 @@ const sed: Program = (call) => {
     const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
     const kind = empties ? 'overwrite' : scripts.every((script) => SWAPS_WORDS.test(plain(script))) ? 'append' : 'edit'
     for (const file of files)
-      call.walker.effect(kind === 'append' && file !== '/etc/sudoers' ? 'edit' : kind, file, call.shell, call.argv)
+      call.walker.effect(
+        kind === 'append' && file !== '/etc/sudoers' ? 'edit' : kind,
+        file,
+        call.shell,
+        call.argv,
+        empties ? EMPTY : undefined,
+      )
     return undefined
   }
   return sedOutput(scripts.map(plain), call, files)

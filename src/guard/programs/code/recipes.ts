@@ -1,8 +1,10 @@
 /** Small languages whose programs hold commands: m4, just, cmake scripts, jq that prints, packages with scripts. */
 import { activate, type Alternatives, ANYTHING, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { type Call, fieldsOf, known, options, type Program } from '../row/call.js'
+import { decodeBase64 } from '../row/decoding.js'
 import { targets } from '../files/find.js'
 import { cmake as cmakeTools } from '../files/removal.js'
+import { judgeCode } from './inline.js'
 
 /** The texts a program reads: named files that are known here, or its input. */
 function texts(call: Call, files: readonly string[]): string[] {
@@ -48,6 +50,37 @@ export const just: Program = (call) => {
   return undefined
 }
 
+/** Build tools and the files they read: commands stand in them in a language of their own. */
+export const BUILD_FILES: Readonly<Record<string, readonly string[]>> = {
+  rake: ['Rakefile', 'rakefile', 'Rakefile.rb'],
+  gradle: ['build.gradle', 'build.gradle.kts', 'settings.gradle'],
+  task: ['Taskfile.yml', 'Taskfile.yaml'],
+  composer: ['composer.json'],
+  ninja: ['build.ninja'],
+  scons: ['SConstruct'],
+  ant: ['build.xml'],
+  invoke: ['tasks.py'],
+  fab: ['fabfile.py'],
+  tox: ['tox.ini'],
+  nox: ['noxfile.py'],
+}
+
+/** Runs a build file that this command or its session wrote, or code that is given by `-e`: its strings are judged. */
+export const buildFile: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'ef', long: ['execute', 'rakefile', 'file', 'build-file'] })
+  const files = [...given.all('f', 'rakefile', 'file', 'build-file'), ...(BUILD_FILES[name] ?? [])]
+  for (const text of [...given.all('e', 'execute').map(plain), ...files.flatMap((file) => texts(call, [file]))]) {
+    judgeCode(text, 'ruby', call)
+    for (const line of text.split('\n')) {
+      const value = /^\s*(?:-\s*)?(?:"?[\w.-]+"?\s*[:=]\s*)?["']?(.*?)["']?,?$/.exec(line)?.[1] ?? ''
+      call.walker.tryScript(value, call.shell)
+    }
+    for (const match of text.matchAll(/"((?:[^"\\\n]|\\.)*\s(?:[^"\\\n]|\\.)*)"/g))
+      call.walker.tryScript(match[1] ?? '', call.shell)
+  }
+  return undefined
+}
+
 export const cmake: Program = (call, name) => {
   const at = call.argv.indexOf('-P')
   for (const text of at > 0 ? texts(call, [call.argv[at + 1] ?? '']) : []) {
@@ -74,11 +107,12 @@ export const cmake: Program = (call, name) => {
 export const jq: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 'LfC', long: ['arg', 'argjson', 'indent', 'from-file'] })
   const filter = plain(given.operands[0] ?? '')
-  const literal = /^\s*("(?:[^"\\]|\\.)*")\s*$/.exec(filter)?.[1]
+  const [, literal, coded] = /^\s*("(?:[^"\\]|\\.)*")\s*(\|\s*@base64d)?\s*$/.exec(filter) ?? []
   const raw = name === 'yq' || given.has('r', 'raw-output', 'j', 'join-output')
   if (literal === undefined) return raw ? fieldOf(filter, call.stdin) : undefined
   try {
-    return [`${raw ? String(JSON.parse(literal)) : literal}\n`]
+    const text = String(JSON.parse(literal))
+    return [`${coded === undefined ? (raw ? text : literal) : (decodeBase64(text) ?? UNKNOWN)}\n`]
   } catch {
     return undefined
   }

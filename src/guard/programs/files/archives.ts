@@ -77,6 +77,7 @@ export const zip: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'xibtnP', long: ['unzip-command', 'exclude', 'include'] })
   const at = call.argv.findIndex((arg) => arg === '-TT' || arg === '--unzip-command')
   if (at >= 0) call.walker.tryScript(plain(call.argv[at + 1] ?? ''), call.shell)
+  for (const line of given.all('unzip-command')) call.walker.tryScript(plain(line), call.shell)
   if (given.has('m', 'move'))
     for (const word of given.operands.slice(1)) call.walker.effect('delete-tree', word, call.shell, call.argv)
   return undefined

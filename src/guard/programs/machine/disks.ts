@@ -59,6 +59,7 @@ const storage: Readonly<Record<string, readonly string[]>> = {
   vgremove: [''],
   pvremove: [''],
   lvreduce: [''],
+  lvresize: ['-f', '--force'],
   vgreduce: ['--removemissing', '-a', '--all'],
   zpool: ['destroy', 'labelclear'],
   zfs: ['destroy', 'rollback'],

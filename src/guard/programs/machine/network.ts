@@ -24,10 +24,13 @@ const iptables: Program = (call, name) => {
   return undefined
 }
 
+/** All rules of nftables, or the table that holds those of the machine. */
+const DROPS_TABLES = /\bflush\s+ruleset\b|\b(?:flush|delete|destroy)\s+table\s+(?:\w+\s+)?(?:filter|firewalld)\b/
+
 const firewall: Program = (call, name) => {
   const text = call.argv.slice(1).map(plain).join(' ')
   const flushes: Readonly<Record<string, RegExp>> = {
-    nft: /\bflush\s+ruleset\b/,
+    nft: DROPS_TABLES,
     ipfw: /\bflush\b/,
     pfctl: /(^|\s)-F\s*(all|rules)|(^|\s)-d(\s|$)/,
     ufw: /(^|\s)(reset|disable)\b/,
@@ -38,7 +41,7 @@ const firewall: Program = (call, name) => {
   }
   if (name === 'iptables-restore' || name === 'nft') {
     const fed =
-      (call.stdin ?? []).some((input) => (name === 'nft' ? /flush\s+ruleset/.test(input) : input.trim() === '')) ||
+      (call.stdin ?? []).some((input) => (name === 'nft' ? DROPS_TABLES.test(input) : input.trim() === '')) ||
       /(^|\s)\/dev\/null(\s|$)/.test(text)
     if (fed) call.walker.report('flush-firewall', [name])
   }

@@ -200,6 +200,12 @@ export const SIGNAL_PROGRAMS: Readonly<Record<string, Program>> = {
     argv.slice(1).some((word) => /^-?\w*[eAax]/.test(word)) && !argv.some((word) => /^-[pC]/.test(word))
       ? EVERY_PID
       : ANYTHING,
+  slay: (call) => {
+    const users = options(call.argv.slice(1)).operands.map(plain)
+    if (users.some((user) => user === 'root' || call.shell.get('USER').values.includes(user)))
+      call.walker.report('kill-everything', call.argv)
+    return NOTHING
+  },
   pgrep,
   pidof: () => ANYTHING,
 }

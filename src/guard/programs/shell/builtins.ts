@@ -24,6 +24,13 @@ export function judgeVariable(
     for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
   if (/^npm_config_script_shell$/i.test(name))
     for (const value of values) if (value.includes('/')) call.walker.external([value], call.shell.fork(), null)
+  if (/^(?:PERL5OPT|RUBYOPT)$/.test(name))
+    for (const value of values)
+      for (const [, code = ''] of plain(value).matchAll(/-e\s*(.*)/gs))
+        call.walker.external([name === 'RUBYOPT' ? 'ruby' : 'perl', '-e', code], call.shell.fork(), null)
+  // `LESS=+!CMD`: what less does first.
+  if (name === 'LESS')
+    for (const value of values) call.walker.tryScript(/\+!(.*)/s.exec(plain(value))?.[1] ?? '', call.shell)
   if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
   if (name === 'BASH_ENV' || name === 'ENV') {
     for (const value of values) {

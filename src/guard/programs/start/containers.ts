@@ -6,6 +6,8 @@ import { type Call, options, type Program } from '../row/call.js'
 /** docker run -v HOST:INSIDE IMAGE CMD: inside paths are the host's only where a mount says so. */
 export const docker: Program = (call, name) => {
   const words = call.argv.slice(1)
+  // The user's own namespace, on the machine's own files.
+  if (name === 'podman' && words[0] === 'unshare') return call.walker.external(words.slice(1), call.shell.fork(), null)
   const at = words.findIndex((word) => /^(run|exec|create)$/.test(plain(word)))
   if (
     name !== 'docker-compose' &&
@@ -69,6 +71,9 @@ export const docker: Program = (call, name) => {
     const mounts = plain(words[at] ?? '') === 'exec' ? undefined : mountsOf(given, call)
     const input = given.has('i', 'interactive') ? call.stdin : null
     const own = !['pid', 'pid=host'].some((flag) => given.get(flag) === 'host')
+    // A privileged container sees the machine's devices.
+    if (given.has('privileged') && mounts) for (const place of ['/dev', '/sys', '/proc']) mounts.set(place, place)
+    for (const device of given.all('device')) mounts?.set(device.split(':').at(-1) ?? '', device.split(':')[0] ?? '')
     const inner = call.shell.fork()
     const directory = given.get('w', 'workdir')
     if (directory !== undefined) inner.cwd = [resolvePath(directory, '/')]
@@ -78,7 +83,7 @@ export const docker: Program = (call, name) => {
   return undefined
 }
 
-function mountsOf(given: ReturnType<typeof options>, call: Call): ReadonlyMap<string, string> {
+function mountsOf(given: ReturnType<typeof options>, call: Call): Map<string, string> {
   const mounts = new Map<string, string>()
   const add = (host: string, inside: string): void => {
     const source = call.shell.cwd.map((cwd) => resolvePath(host, cwd))[0] ?? ''

@@ -1,5 +1,5 @@
 /** Programs that make command lines of their input: xargs, parallel, at, and tools that run each of their arguments. */
-import { NOTHING, plain, unique, UNKNOWN } from '../../words/text.js'
+import { type Alternatives, NOTHING, plain, unique, UNKNOWN } from '../../words/text.js'
 import { options, type Program } from '../row/call.js'
 
 /** xargs: the words of stdin become arguments. */
@@ -25,6 +25,7 @@ export const xargs: Program = (call) => {
   const replace = given.get('I', 'J', 'replace') ?? (given.has('i') ? '{}' : undefined)
   const nul = given.has('0', 'null')
   const delimiter = given.get('d', 'delimiter')
+  let out: Alternatives = []
   for (const text of texts) {
     const items = nul
       ? text.split('\0')
@@ -35,7 +36,7 @@ export const xargs: Program = (call) => {
           : unquotedFields(text)
     const words = items.map((item) => item.replace(/\n$/, '')).filter((item) => item !== '')
     if (replace === undefined || replace === '')
-      call.walker.argv([...template, ...words.slice(0, 2_000)], call.shell.fork(), NOTHING)
+      out = unique([...out, ...call.walker.argv([...template, ...words.slice(0, 2_000)], call.shell.fork(), NOTHING)])
     else
       for (const word of unique(words.length > 0 ? words : []))
         call.walker.argv(
@@ -44,7 +45,7 @@ export const xargs: Program = (call) => {
           NOTHING,
         )
   }
-  return undefined
+  return out.length > 0 ? out : undefined
 }
 
 /** xargs' own splitting: blanks separate, quotes and backslashes protect. */
