@@ -71,11 +71,12 @@ static void look_at_changes(void) {
   watch_parents();
 }
 
-/* A socket that listens outside the roots is covered: a read-only mount does not keep a program from connecting to it. */
+/* A socket of the machine is covered, also in a root: no mount keeps a program from connecting to it. With the machine's network the
+   room's own sockets are on the list as well, so there those in the roots stay. What is only tried shows sockets that are dead. */
 bool cover_socket(const char *path, const Policy *policy) {
   for (int at = 0; at < policy->count; at++) {
     const Item *item = &policy->items[at];
-    if ((item->kind == WRITE || item->kind == TRY) && lies_in(path, item->path)) return true;
+    if ((item->kind == TRY || (item->kind == WRITE && policy->all_network)) && lies_in(path, item->path)) return true;
     /* A socket that the policy shows by name is given on purpose. */
     if (item->kind == SHOW && strcmp(path, item->path) == 0) return true;
   }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -19,7 +20,9 @@
 
 enum { SLOTS = 4096, ROOM_LOOK_MS = 250, SPARE_MS = 2 };
 static struct { int ends[2]; bool used; } slots[SLOTS];
-typedef struct { long id; pid_t pid; int control; bool detached; } Ward;
+/* gate: what opened the way of a spare's command, until that was heard; NO_WAY = nothing was there to hear it. */
+typedef struct { long id; pid_t pid; int control; bool detached; int gate; } Ward;
+enum { NO_GATE = -1, NO_WAY = -2 };
 static Ward *wards;
 static size_t ward_count, ward_room;
 static int lifeline[2];
@@ -193,7 +196,7 @@ static void start(char *payload, size_t length) {
   bool spared = fits && room->spare.pid > 0 && room->spare.oom == request.oom && hand_over(room->spare.requests, &link);
   int control[2] = {-1, -1}, gate[2] = {-1, -1};
   pid_t pid;
-  int fork_error = 0;
+  int fork_error = 0, heard = NO_GATE;
   if (spared) {
     pid = room->spare.pid;
     kill(-pid, SIGCONT);   /* a spare that was stopped while it waited goes on with its command */
@@ -231,13 +234,14 @@ static void start(char *payload, size_t length) {
       return;
     }
     char open_it = pid > 0 && !closed;
-    write_all(gate[1], &open_it, 1);
-    close(gate[1]);
+    if (!write_all(gate[1], &open_it, 1) && spared) heard = NO_WAY;
+    if (spared && heard != NO_WAY) heard = gate[1];
+    else close(gate[1]);
   }
   if (pid < 0) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=fork", request.id, fork_error);
     close(control[1]);
-  } else wards[ward_count++] = (Ward){request.id, pid, control[1], request.detached};
+  } else wards[ward_count++] = (Ward){request.id, pid, control[1], request.detached, heard};
   int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot, request.extra_out_slot, request.extra2_in_slot};
   int freed = 0;
   for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
@@ -298,17 +302,29 @@ static void end_strays(bool left_alone) {
   }
 }
 
+/* What was written there is still unread: the first instruction of the command waits for it. */
+static bool waits_at_gate(const Ward *ward) {
+  int unread = 0;
+  return ward->gate == NO_WAY || (ward->gate >= 0 && ioctl(ward->gate, FIONREAD, &unread) == 0 && unread > 0);
+}
+
 static void reap_wardens(void) {
   pid_t pid;
   int status;
+  for (size_t at = 0; at < ward_count; at++)
+    if (wards[at].gate >= 0 && !waits_at_gate(&wards[at])) {
+      close(wards[at].gate);
+      wards[at].gate = NO_GATE;
+    }
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     room_process_ended(pid);
     for (size_t at = 0; at < ward_count; at++) {
       if (wards[at].pid != pid) continue;
       /* A warden that was itself killed can tell nothing any more; say so, or a run would never settle. */
       bool destroyed = WIFSIGNALED(status), detached = wards[at].detached;
-      if (destroyed) say(1, 'l', "id=%ld\nsignal=%d", wards[at].id, WTERMSIG(status));
+      if (destroyed) say(1, 'l', "id=%ld\nsignal=%d\nbegun=%d", wards[at].id, WTERMSIG(status), !waits_at_gate(&wards[at]));
       close(wards[at].control);
+      if (wards[at].gate >= 0) close(wards[at].gate);
       wards[at] = wards[--ward_count];
       if (destroyed) end_strays(detached);
       break;

@@ -127,11 +127,16 @@ export function isHarmless({ section, subsection, key, value }: GitSetting): boo
   return SECTIONS.has(section) && !STARTS.test(key)
 }
 
-/** The harmless part, as text that git reads the same way; null where all of it is harmless. */
-export function harmlessPart(text: string): string | null {
+/**
+ * The harmless part, as text that git reads the same way; null where all of it is harmless.
+ * `mayBeTree`: whether files may be checked out to what `core.worktree` names.
+ */
+export function harmlessPart(text: string, mayBeTree: (path: string) => boolean = () => true): string | null {
   const settings = readGitConfig(text)
   if (!settings) return ''
-  const kept = settings.filter(isHarmless)
+  const leadsAway = ({ section, key, value }: GitSetting): boolean =>
+    section === 'core' && key === 'worktree' && !mayBeTree(value ?? '')
+  const kept = settings.filter((one) => isHarmless(one) && !leadsAway(one))
   if (kept.length === settings.length) return null
   return kept
     .map(({ section, subsection, key, value }) => {

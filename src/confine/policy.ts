@@ -73,8 +73,7 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
     throw new PolicyMistake('the profile read-only writes nothing that could be tried; use workspace or strict')
   const real = (path: string): string => machine.real(path) ?? path
   const roots = profile === 'read-only' ? [] : unique([...places.roots, ...(options.write ?? [])].map(real))
-  const given = places.given.filter((path) => !roots.some((root) => isInside(path, root)))
-  const shown = unique([...(options.show ?? []), ...(options.sockets ?? []), ...given].map(real))
+  const shown = unique([...(options.show ?? []), ...(options.sockets ?? []), ...places.given].map(real))
   const hidden = hiddenPaths(options, places, machine).filter((path) => !shown.includes(path))
   checkRoots(roots, hidden, places)
   const holder = options.try ? roots.find((root) => isInside(places.stateDir, root)) : undefined

@@ -24,9 +24,10 @@ export const PROTECTED_NAMES: readonly string[] = [
 ]
 
 /** Relative to the directory of a repository: what git runs, or is told to believe. */
-const GIT_NAMES: readonly string[] = ['hooks', 'config', 'config.worktree', 'commondir']
+const GIT_NAMES: readonly string[] = ['hooks', 'config', 'config.worktree', 'commondir', 'remotes', 'branches']
 
-const MAX_NESTED = 200
+/** What is looked into for repositories. Paths beyond what a room can hold are a failure there, never left out. */
+const MAX_DIRECTORIES = 2_000
 /** Configurations that include each other, modules in modules. */
 const MAX_DEPTH = 5
 /** Names on the way of a path that leads through links. */
@@ -50,6 +51,8 @@ export function protectionOf(roots: readonly string[], further: readonly string[
   for (const root of roots) {
     for (const name of [...PROTECTED_NAMES, ...further]) wanted.add(name.startsWith('/') ? name : join(root, name))
     for (const repository of repositoriesIn(root, machine)) {
+      // One without a directory of its own for its files: `git` in it believes its config.
+      if (isBare(repository, machine)) addRepository(repository, repository, wanted, machine)
       const dot = join(repository, '.git')
       const kind = machine.kind(dot)
       // A link, and a file that leads to the repository, are believed themselves.
@@ -58,11 +61,14 @@ export function protectionOf(roots: readonly string[], further: readonly string[
         addRepository((kind === 'link' ? machine.real(dot) : null) ?? dot, repository, wanted, machine)
         continue
       }
-      const directory = worktreeOf(dot, machine)
+      const directory = namedBy(dot, machine)
       if (!directory) continue
+      // What lies in a root is the command's to write; elsewhere a repository cannot claim another one's.
+      const isOurs = roots.some((other) => isInside(directory, other))
+      if (!isOurs && !leadsBack(directory, dot, machine)) continue
       const common = join(directory, machine.text(join(directory, 'commondir'))?.trim() ?? '.')
       for (const one of new Set([directory, common])) {
-        if (!roots.some((other) => isInside(one, other))) worktrees.push(one)
+        if (!roots.some((other) => isInside(one, other)) && !isOurs) worktrees.push(one)
         addRepository(one, repository, wanted, machine)
       }
     }
@@ -96,18 +102,17 @@ function placesOf(path: string, machine: Machine): string[] {
 
 function addRepository(dot: string, repository: string, wanted: Set<string>, machine: Machine, depth = 0): void {
   for (const name of GIT_NAMES) wanted.add(join(dot, name))
-  for (const module of modulesIn(join(dot, 'modules'), machine, MAX_DEPTH).slice(0, MAX_NESTED))
+  for (const module of modulesIn(join(dot, 'modules'), machine, MAX_DEPTH))
     if (depth < MAX_DEPTH) addRepository(module, repository, wanted, machine, depth + 1)
-  for (const worktree of machine.names(join(dot, 'worktrees')).slice(0, MAX_NESTED))
+  for (const worktree of machine.directories(join(dot, 'worktrees')))
     for (const name of ['config.worktree', 'commondir']) wanted.add(join(dot, `worktrees/${worktree}/${name}`))
   for (const name of ['config', 'config.worktree']) addNamed(join(dot, name), repository, wanted, machine, 0)
 }
 
 /** Repositories of submodules: a name with slashes is a directory for each part. */
 function modulesIn(directory: string, machine: Machine, levels: number): string[] {
-  return machine.names(directory).flatMap((name) => {
+  return machine.directories(directory).flatMap((name) => {
     const path = join(directory, name)
-    if (machine.kind(path) !== 'directory') return []
     if (machine.kind(join(path, 'HEAD')) !== null) return [path]
     return levels > 1 ? modulesIn(path, machine, levels - 1) : []
   })
@@ -125,16 +130,21 @@ function addNamed(file: string, repository: string, wanted: Set<string>, machine
   }
 }
 
-/**
- * The directory that a `.git` file names, if that directory names this file: a repository cannot claim another one's.
- */
-function worktreeOf(dot: string, machine: Machine): string | null {
+function isBare(directory: string, machine: Machine): boolean {
+  return ['HEAD', 'objects', 'refs'].every((name) => machine.kind(join(directory, name)) !== null)
+}
+
+/** The directory that a `.git` file names. */
+function namedBy(dot: string, machine: Machine): string | null {
   const named = /^gitdir:\s*(.+?)\s*$/m.exec(machine.text(dot) ?? '')?.[1]
   if (!named) return null
   const directory = machine.real(named.startsWith('/') ? named : join(parentOf(dot), named))
-  if (!directory || machine.kind(join(directory, 'HEAD')) !== 'file') return null
+  return directory && machine.kind(join(directory, 'HEAD')) === 'file' ? directory : null
+}
+
+function leadsBack(directory: string, dot: string, machine: Machine): boolean {
   const back = machine.text(join(directory, 'gitdir'))?.trim()
-  return back && machine.real(back) === dot ? directory : null
+  return back !== undefined && machine.real(back) === dot
 }
 
 /** The root, directories of it up to two levels below that are repositories, and its submodules wherever they are. */
@@ -144,12 +154,13 @@ function repositoriesIn(root: string, machine: Machine): string[] {
     const path = section === 'submodule' && key === 'path' && value ? join(root, value) : root
     if (path !== root && isInside(path, root) && !found.includes(path) && machine.real(path) === path) found.push(path)
   }
+  let left = MAX_DIRECTORIES
   const look = (directory: string, levels: number): void => {
-    for (const name of machine.names(directory).slice(0, MAX_NESTED)) {
-      if (name === '.git' || name === 'node_modules' || found.length > MAX_NESTED) continue
+    for (const name of machine.directories(directory)) {
+      if (name === '.git' || name === 'node_modules' || left-- <= 0) continue
       const path = join(directory, name)
-      if (machine.kind(path) !== 'directory') continue
-      if (machine.kind(join(path, '.git')) !== null && !found.includes(path)) found.push(path)
+      const isOne = machine.kind(join(path, '.git')) !== null || isBare(path, machine)
+      if (isOne && !found.includes(path)) found.push(path)
       if (levels > 1) look(path, levels - 1)
     }
   }

@@ -44,18 +44,20 @@ export function tree(lines: readonly string[]): Machine {
         ? undefined
         : nodes.get(join(directory, path.slice(path.lastIndexOf('/') + 1)))
   }
+  const names = (directory: string): string[] => {
+    const at = real(directory)
+    return at === null
+      ? []
+      : [...nodes.keys()]
+          .filter((path) => path !== '/' && parentOf(path) === at)
+          .map((path) => path.slice(path.lastIndexOf('/') + 1))
+  }
   return {
     kind: (path) => itself(path)?.kind ?? null,
     target: (path) => (itself(path)?.kind === 'link' ? (itself(path)?.text ?? null) : null),
     real: (path) => real(path),
-    names: (directory) => {
-      const at = real(directory)
-      return at === null
-        ? []
-        : [...nodes.keys()]
-            .filter((path) => path !== '/' && parentOf(path) === at)
-            .map((path) => path.slice(path.lastIndexOf('/') + 1))
-    },
+    names,
+    directories: (directory) => names(directory).filter((name) => itself(join(directory, name))?.kind === 'directory'),
     text: (path) => (itself(path)?.kind === 'file' ? (itself(path)?.text ?? null) : null),
   }
 }

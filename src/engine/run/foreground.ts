@@ -4,7 +4,14 @@ import { ShellError } from '../../contract/errors.js'
 import type { StreamName } from '../../contract/output.js'
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { feedPipe } from '../../os/files/feed.js'
-import { LOST_AT_START, PLAIN_TIER_CAVEAT, STOPPED_NOTE, type LaunchSpec, type Ward } from '../../os/helper/launcher.js'
+import {
+  LOST_AT_START,
+  NOT_BEGUN,
+  PLAIN_TIER_CAVEAT,
+  STOPPED_NOTE,
+  type LaunchSpec,
+  type Ward,
+} from '../../os/helper/launcher.js'
 import { closeQuietly, removeQuietly } from '../../os/files/quietly.js'
 import { readPipe, type Held, type PipeReader } from '../../os/files/pipe-reader.js'
 import { processesOf } from '../../os/helper/processes.js'
@@ -121,6 +128,7 @@ async function supervise(
     for (const reader of readers) reader.close()
     if (input !== undefined) closeQuietly(input)
     if (file) removeQuietly(file.path)
+    if ((error as ShellError).cause === NOT_BEGUN) return supervise(plan, delivered, call, services, promote)
     if ((error as ShellError).cause === LOST_AT_START)
       return call.settle(lostOutcome(plan, performance.now() - startedAt))
     throw error

@@ -3,7 +3,7 @@
  */
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
-import type { Ward } from '../../os/helper/launcher.js'
+import { NOT_BEGUN, type Ward } from '../../os/helper/launcher.js'
 import type { Services } from './services.js'
 
 /** What a foreground call lends: its end, and the last word on its outcome. */
@@ -27,7 +27,8 @@ export async function insideFor(services: Services, request: RunRequest, call: S
       void Promise.all([ward.gone, settled]).then(() => stay.leave())
       return ward
     } catch (error) {
-      stay.leave()
+      // What did not begin is started again.
+      if ((error as Error).cause !== NOT_BEGUN) stay.leave()
       throw error
     }
   }

@@ -1,6 +1,6 @@
 /** Pipes from the launcher, with the engine's ends opened. */
 import { ShellError } from '../../contract/errors.js'
-import { LOST_AT_START, type Pipe } from '../../os/helper/launcher.js'
+import { LOST_AT_START, NOT_BEGUN, type Pipe } from '../../os/helper/launcher.js'
 import { closeQuietly } from '../../os/files/quietly.js'
 import type { Services } from './services.js'
 
@@ -8,13 +8,14 @@ type Ends = 'read' | 'write' | null
 
 /**
  * What a launcher prepares for a command that has not begun is prepared again by its successor,
- * where something kills the launcher meanwhile.
+ * where something kills the launcher meanwhile, or by another watcher where that was killed.
  */
 export async function prepared<T>({ state }: Services, prepare: () => Promise<T>): Promise<T> {
   try {
     return await prepare()
   } catch (error) {
-    if ((error as Error).cause !== LOST_AT_START || state.closed) throw error
+    const { cause } = error as Error
+    if ((cause !== LOST_AT_START && cause !== NOT_BEGUN) || state.closed) throw error
     return prepare()
   }
 }

@@ -17,6 +17,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { isInside } from '../../confine/paths.js'
 import { attempt } from '../../contract/attempt.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 
@@ -89,22 +90,31 @@ export function writeBeneath(root: string, path: string, text: string): void {
 export function setAside(root: string, path: string, stateDir: string): string {
   const name = basename(path)
   const mark = `${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`
-  const place = join(ensurePrivateDirectory(join(stateDir, 'quarantine')), `${mark}-${name}`)
+  // A process that stands in what is moved goes with it: a state directory inside the root would be open to it from there.
+  const away = isInside(stateDir, root)
+    ? null
+    : join(ensurePrivateDirectory(join(stateDir, 'quarantine')), `${mark}-${name}`)
   const moved = within(root, dirname(path), (held) =>
     allowing(held, name, () => {
-      try {
-        renameSync(`${held}/${name}`, place)
-        return place
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-        // Another file system: a new name beside it, which no program looks for.
-        renameSync(`${held}/${name}`, `${held}/${name}.quarantined-${mark}`)
-        return join(dirname(path), `${name}.quarantined-${mark}`)
-      }
+      if (away !== null && isRenamed(`${held}/${name}`, away)) return away
+      // A new name beside it, which no program looks for.
+      renameSync(`${held}/${name}`, `${held}/${name}.quarantined-${mark}`)
+      return join(dirname(path), `${name}.quarantined-${mark}`)
     }),
   )
   if (moved === null) throw new Error('its directory was exchanged')
   return moved
+}
+
+/** False where that is on another file system. */
+function isRenamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+    return false
+  }
 }
 
 /** A command may have taken away the owner's right to move a directory, or to change the one that holds it. */

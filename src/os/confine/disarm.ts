@@ -2,8 +2,9 @@
  * Repositories that commands made: what git would start or believe because of them is set
  * aside, the rest stays and works.
  */
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { harmlessPart } from '../../confine/git-config.js'
+import { isInside } from '../../confine/paths.js'
 import { factsBeneath, namesBeneath, textBeneath, writeBeneath } from './beneath.js'
 
 const MAX_LEVELS = 5
@@ -28,7 +29,7 @@ export function repositoriesAt(root: string, dot: string): string[] {
 
 /** Changes with everything that `disarm` looks at. */
 export function markOf(root: string, dot: string): string {
-  return ['', 'hooks', 'config', 'config.worktree', 'commondir', 'modules']
+  return ['', 'hooks', 'config', 'config.worktree', 'commondir', 'modules', 'branches', 'remotes']
     .map((name) => factsBeneath(root, join(dot, name))?.ctimeMs ?? 0)
     .join(' ')
 }
@@ -43,10 +44,20 @@ export function disarm(root: string, dot: string, set: (path: string) => boolean
   }
   if (factsBeneath(root, join(dot, 'hooks'))?.isDirectory() === false) away('hooks')
   for (const name of namesBeneath(root, join(dot, 'hooks'))) if (!name.endsWith('.sample')) away(`hooks/${name}`)
+  // Old ways to name a remote: a push would run the hooks of the repository that they lead to.
+  if (factsBeneath(root, join(dot, 'remotes'))) away('remotes')
+  for (const name of namesBeneath(root, join(dot, 'branches'))) away(`branches/${name}`)
+  // Elsewhere a checkout by the person would write the command's files there.
+  const isWorkspace = (path: string): boolean => {
+    const tree = resolve(dot, path)
+    return isInside(tree, root) && factsBeneath(root, join(tree, '.git')) !== null
+  }
   for (const name of ['config', 'config.worktree']) {
-    if (!factsBeneath(root, join(dot, name))) continue
+    const facts = factsBeneath(root, join(dot, name))
+    if (!facts) continue
     const text = textBeneath(root, join(dot, name))
-    const rest = text === null ? '' : harmlessPart(text)
+    // A second name of the file would change it when it is protected: the repository gets a copy.
+    const rest = text === null ? '' : (harmlessPart(text, isWorkspace) ?? (facts.nlink > 1 ? text : null))
     if (rest === null || !away(name) || rest === '') continue
     writeBeneath(root, join(dot, name), rest)
   }

@@ -27,6 +27,10 @@ export const thisMachine: Machine = {
   names(directory) {
     return attempt(() => readdirSync(directory), [])
   },
+  directories(directory) {
+    const all = attempt(() => readdirSync(directory, { withFileTypes: true }), [])
+    return all.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+  },
   text: readSmall,
 }
 

@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { isBelow, isInside } from '../../confine/paths.js'
 import { factsBeneath, hold, setAside } from './beneath.js'
 import { disarm, markOf, repositoriesAt } from './disarm.js'
-import { NestedRepositories, type NewRepository } from './repositories.js'
+import { directoryOf, NestedRepositories, type NewRepository } from './repositories.js'
 import { attempt } from '../../contract/attempt.js'
 
 export interface Found {
@@ -26,6 +26,11 @@ interface Watched {
 }
 
 const NOTHING: Found[] = []
+
+/** Between commands, and during long ones, what sessions and jobs left running is looked after this often. */
+const LOOK_MS = 2_000
+/** The look for repositories costs a call for each directory: with every so many of these looks. */
+const REPOSITORIES_EVERY = 5
 
 /** Times of a file system tick coarser than the clock: within that, two changes can look like one. */
 const TICK_MS = 50
@@ -50,6 +55,8 @@ export class Quarantine {
   #busySince = Date.now()
   /** Since when repositories were not looked for. */
   #unlookedSince = this.#busySince
+  #timer: NodeJS.Timeout | null = null
+  #looks = 0
 
   constructor(stateDir: string, absent: readonly string[], roots: readonly string[], kept: readonly string[] = []) {
     this.#stateDir = stateDir
@@ -86,10 +93,24 @@ export class Quarantine {
     if (this.#busy++ > 0) return
     this.#busySince = Date.now()
     if (!this.#nested.isDue) this.#unlookedSince = this.#busySince
+    this.#timer = setInterval(() => this.#lookMeanwhile(), LOOK_MS).unref()
   }
 
   leave(): void {
-    if (--this.#busy === 0) this.#late.push(...this.look())
+    if (--this.#busy > 0) return
+    this.#stopLooking()
+    this.#late.push(...this.look())
+  }
+
+  /** What is found is told with the next outcome. */
+  #lookMeanwhile(): void {
+    if (this.#hasNews()) this.#late.push(...this.#newNames())
+    this.#late.push(...(++this.#looks % REPOSITORIES_EVERY === 0 ? this.#newRepositories() : this.#rearmed()))
+  }
+
+  #stopLooking(): void {
+    if (this.#timer) clearInterval(this.#timer)
+    this.#timer = null
   }
 
   /**
@@ -112,6 +133,7 @@ export class Quarantine {
 
   /** The room ends. What came into being since its last command is the person's. */
   lookLast(): void {
+    this.#stopLooking()
     if (this.#busy > 0) this.#newNames()
     if (this.#busy > 0 || this.#nested.isDue) this.#newRepositories(Number.POSITIVE_INFINITY)
     for (const at of this.#watched.values()) {
@@ -131,9 +153,7 @@ export class Quarantine {
       if (now(directory, at) === at.seen) continue
       for (const name of at.names) {
         const one = this.#lookAt(directory, name)
-        if (one === null) continue
-        found.push(one)
-        if (one.movedTo === null) at.names.delete(name)
+        if (one !== null) found.push(one)
       }
       const after = now(directory, at)
       at.seen = Date.now() - after < TICK_MS ? Number.NaN : after
@@ -142,11 +162,20 @@ export class Quarantine {
   }
 
   #newRepositories(now?: number): Found[] {
-    const found = this.#nested.look(now).map((repository) => this.#newRepository(repository))
+    return [...this.#nested.look(now).map((repository) => this.#newRepository(repository)), ...this.#rearmed()]
+  }
+
+  /** Repositories that commands made, and changed since. */
+  #rearmed(): Found[] {
+    const found: Found[] = []
     for (const [dot, seen] of this.#made) {
       if (markOf(this.#rootOf(join(dot, 'config')) ?? dot, dot) === seen) continue
       const gone = this.#disarmed(dot)
       if (gone.length > 0) found.push({ path: dot, movedTo: null, why: `set aside from it: ${gone.join(', ')}` })
+      // It may have become a file or a link that leads to another one.
+      const leadsTo = directoryOf(dot)
+      if (!this.#made.has(leadsTo))
+        found.push(this.#newRepository({ dot: leadsTo, path: dot, why: `it leads to the repository ${leadsTo} now` }))
     }
     return found
   }
@@ -158,13 +187,14 @@ export class Quarantine {
     if (!facts) return null
     const waiting = this.#awaited.get(path)
     if (waiting) return this.#nowThere(path, facts, waiting)
-    if (!this.#isNew(facts))
+    const isPersons = !this.#isNew(facts)
+    const repository = isPersons || !this.#bare.has(directory) ? null : this.#repositoryAt(directory, name, facts)
+    // What stays is told once. What could not be moved is tried again: a command can make it come and go.
+    if (isPersons || repository) this.#watched.get(directory)?.names.delete(name)
+    if (isPersons)
       return { path, movedTo: null, why: 'it came into being while no command ran, so it was left where it is' }
-    if (this.#bare.has(directory)) {
-      if (name === '.git' && facts.isDirectory())
-        return this.#newRepository({ dot: path, path, why: 'a repository was made' })
-      if (name === 'HEAD') return this.#bareRepository(directory)
-    }
+    if (repository) return this.#newRepository(repository)
+    if (name === 'HEAD' && this.#bare.has(directory)) return null
     return this.#set(path, 'other programs of the person would run or believe it')
   }
 
@@ -180,10 +210,15 @@ export class Quarantine {
     return leads && this.#isNew(facts) ? this.#set(path, 'it leads to a name that other programs would believe') : null
   }
 
-  #bareRepository(directory: string): Found | null {
-    for (const name of ['objects', 'refs']) if (!exists(join(directory, name))) return null
+  /** In a root that was none. */
+  #repositoryAt(directory: string, name: string, facts: Stats): NewRepository | null {
+    if (name === '.git' && facts.isDirectory()) {
+      const dot = join(directory, name)
+      return { dot, path: dot, why: 'a repository was made' }
+    }
+    if (name !== 'HEAD' || !['objects', 'refs'].every((one) => exists(join(directory, one)))) return null
     const why = 'the directory itself has become a repository: `git` outside believes its config'
-    return this.#newRepository({ dot: directory, path: directory, why })
+    return { dot: directory, path: directory, why }
   }
 
   /** Repositories may be made; what would run in them outside is set aside, now and after each change. */
@@ -197,7 +232,9 @@ export class Quarantine {
     const root = this.#rootOf(join(dot, 'config')) ?? dot
     const gone = disarm(root, dot, (path) => {
       const facts = this.#kept.some((one) => isInside(path, one)) ? null : factsBeneath(root, path)
-      return facts !== null && this.#isNew(facts, this.#unlookedSince) && this.#set(path, '').movedTo !== null
+      return (
+        facts !== null && this.#isNew(facts, this.#unlookedSince) && (this.#set(path, '')?.movedTo ?? null) !== null
+      )
     })
     this.#made.set(dot, markOf(root, dot))
     return gone
@@ -208,10 +245,12 @@ export class Quarantine {
     return ctimeMs + TICK_MS >= since
   }
 
-  #set(path: string, why: string): Found {
+  /** Null where it is gone by itself. */
+  #set(path: string, why: string): Found | null {
     try {
       return { path, movedTo: setAside(this.#rootOf(path) as string, path, this.#stateDir), why }
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
       const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
       return { path, movedTo: null, why: `it could not be set aside (${reason})` }
     }

@@ -78,10 +78,9 @@ export class NestedRepositories {
       for (const entry of entriesOf(directory)) {
         if (!entry.isDirectory() || entry.name === '.git' || entry.name === 'node_modules' || left-- <= 0) continue
         const path = join(directory, entry.name)
-        if (exists(join(path, '.git'))) {
-          tell(join(path, '.git'))
-          for (const one of repositoriesOf(join(path, '.git'))) tell(one)
-        }
+        // One without a directory of its own for its files is a repository as well: `git` in it believes its config.
+        const dot = exists(join(path, '.git')) ? join(path, '.git') : isBare(path) ? path : null
+        if (dot !== null) for (const one of [dot, ...repositoriesOf(dot)]) tell(one)
         if (levels > 1) look(path, levels - 1)
       }
     }
@@ -107,6 +106,10 @@ function repositoriesOf(dot: string): string[] {
   return [...directoriesIn(join(dot, 'worktrees')), ...modules(join(dot, 'modules'), MODULE_LEVELS)]
 }
 
+function isBare(path: string): boolean {
+  return ['HEAD', 'objects', 'refs'].every((name) => exists(join(path, name)))
+}
+
 function directoriesIn(directory: string): string[] {
   return entriesOf(directory).flatMap((entry) => (entry.isDirectory() ? [join(directory, entry.name)] : []))
 }
@@ -116,7 +119,7 @@ function exists(path: string): boolean {
 }
 
 /** Where a `.git` leads: itself, or the directory that a file or link names. */
-function directoryOf(dot: string): string {
+export function directoryOf(dot: string): string {
   const named = /^gitdir:\s*(.+?)\s*$/m.exec(readSmall(dot) ?? '')?.[1]
   const path = named === undefined ? dot : isAbsolute(named) ? named : join(dirname(dot), named)
   return attempt(() => realpathSync.native(path), dot)

@@ -257,9 +257,12 @@ export const ROOM_GONE = 'room is gone'
 /** The cause of a start that failed because its watcher was destroyed at once, e.g. by the command itself. */
 export const LOST_AT_START = 'lost at start'
 
-export function lostAtStart(): ShellError {
+/** The same where it is known that nothing of the command has run: it can be started again. */
+export const NOT_BEGUN = 'not begun'
+
+export function lostAtStart(isBegun = true): ShellError {
   return new ShellError('SPAWN_FAILED', 'The command was lost while it was being started', 'Try again.', {
-    cause: LOST_AT_START,
+    cause: isBegun ? LOST_AT_START : NOT_BEGUN,
   })
 }
 

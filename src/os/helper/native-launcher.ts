@@ -202,7 +202,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         break
       case 'l':
         // The warden was destroyed: PDEATHSIG ended the leader, and its status is lost.
-        lose(id)
+        lose(id, fields['begun'] !== '0')
         break
       case 'g':
         wardOf(event)?.settleGone()
@@ -212,10 +212,10 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     updateHold()
   }
 
-  const lose = (id: number): void => {
+  const lose = (id: number, isBegun = true): void => {
     const waiter = waiting.get(id)
     waiting.delete(id)
-    waiter?.reject(lostAtStart())
+    waiter?.reject(lostAtStart(isBegun))
     const ward = wards.get(id)
     wards.delete(id)
     ward?.settleExit(LOST_EXIT)

@@ -1,11 +1,11 @@
 /** A room that is used again keeps a spare: a warden that went in ahead of need. It changes nothing but the time. */
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import type { Engine } from '../../../src/index.js'
-import { descendantsOf, isAlive, processFacts } from '../../../src/os/process/proc.js'
+import { descendantsOf, isAlive, processFacts, signalProcess } from '../../../src/os/process/proc.js'
 import { until } from '../harness.js'
 import { canConfine, ground } from './harness.js'
 
@@ -55,6 +55,25 @@ describe.skipIf(!canConfine)('a spare', () => {
       await until(() => !isAlive(warden as number))
       expect((await engine.run({ command: 'echo alive' })).stdout).toBe('alive\n')
     }
+  })
+
+  test('that is killed as a command reaches it: the command runs once, or is told as lost', async () => {
+    const { engine, work } = await ground()
+    const ends: string[] = []
+    for (let round = 0; round < 12; round++) {
+      const before = await withSpare(engine)
+      const running = engine.run({ command: `echo x >>m${round}` })
+      // The order is on its way with this turn of the event loop.
+      await new Promise((next) => setImmediate(next))
+      for (const pid of before) signalProcess(pid, 'SIGKILL')
+      const { end, exitCode } = await running
+      const times = existsSync(join(work, `m${round}`)) ? readFileSync(join(work, `m${round}`), 'utf8').length / 2 : 0
+      ends.push(
+        exitCode === 0 && times === 1 ? 'once' : end?.kind === 'lost' && times <= 1 ? 'lost' : `${end?.kind} ${times}`,
+      )
+    }
+    expect(ends.filter((one) => one !== 'once' && one !== 'lost')).toEqual([])
+    expect(ends).toContain('once')
   })
 
   test('that was stopped goes on when a command comes', async () => {

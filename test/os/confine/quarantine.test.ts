@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as passed } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -80,4 +80,15 @@ test('many directories beside it hide no repository', () => {
   writeFileSync(join(dot, 'config'), '[core] fsmonitor=evil\n')
   quarantine.leave()
   expect(existsSync(join(dot, 'config'))).toBe(false)
+})
+
+test('what could not be set aside is tried again with the next look', () => {
+  const { root, state, quarantine } = ground()
+  quarantine.enter()
+  writeFileSync(join(state, 'quarantine'), 'no directory')
+  mkdirSync(join(root, '.vscode'))
+  expect(quarantine.look().map(({ movedTo }) => movedTo)).toEqual([null])
+  rmSync(join(state, 'quarantine'))
+  quarantine.leave()
+  expect(existsSync(join(root, '.vscode'))).toBe(false)
 })

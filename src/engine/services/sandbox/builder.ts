@@ -52,11 +52,14 @@ export class RoomBuilder {
   readonly #parts: SandboxParts
   readonly #inner: string
   readonly #published = new Map<number, Room>()
+  /** Where writable directories led to when they were first asked for. */
+  readonly #places = new Map<string, string>()
 
   /** `inner`: the directory of session files. */
   constructor(parts: SandboxParts, inner: string) {
     this.#parts = parts
     this.#inner = inner
+    for (const path of [...parts.roots, ...(parts.options.write ?? [])]) this.#checkPlace(path)
   }
 
   environment(options: SandboxOptions): Readonly<Record<string, string>> {
@@ -101,7 +104,7 @@ export class RoomBuilder {
       const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
       // What appears in an original that is only tried was made by others.
       const { absent, present } = policy.protection
-      const quarantine = new Quarantine(stateDir, absent, tried ? [] : policy.writable, present)
+      const quarantine = new Quarantine(real(stateDir), absent, tried ? [] : policy.writable, present)
       const limits = this.#limits(room, options)
       const place = this.#place(room, policy, 'rooms', tried)
       return { room, policy, quarantine, proxy, limits, place, tried, environment: this.environment(options) }
@@ -163,10 +166,7 @@ export class RoomBuilder {
     const temporary = join(dirname(cacheDir), 'tmp')
     mkdirSync(temporary, { recursive: true, mode: 0o700 })
     const room = await launcher.room({
-      items: wallItems(
-        policy,
-        [temporary, cacheDir].map((path) => thisMachine.real(path) ?? path),
-      ),
+      items: wallItems(policy, [temporary, cacheDir].map(real)),
       onlyWall: true,
       strict: policy.profile === 'strict',
       allNetwork: policy.network === 'all',
@@ -184,7 +184,7 @@ export class RoomBuilder {
       room,
       policy,
       // Protected names that are there cannot be kept here; those that appear are set aside all the same.
-      quarantine: new Quarantine(stateDir, policy.protection.absent, policy.writable),
+      quarantine: new Quarantine(real(stateDir), policy.protection.absent, policy.writable),
       proxy: null,
       limits: this.#limits(room, options),
       place: this.#place(room, policy, 'landlock', null),
@@ -196,7 +196,7 @@ export class RoomBuilder {
   /** What a room of these options is, without building it. */
   policy(options: SandboxOptions): RoomPolicy {
     const { home, stateDir, roots, needed, given } = this.#parts
-    const real = (path: string): string => thisMachine.real(path) ?? path
+    for (const path of [...roots, ...(options.write ?? [])]) this.#checkPlace(path)
     const cacheDir = this.#cacheDir(options)
     mkdirSync(cacheDir, { recursive: true, mode: 0o700 })
     const places: Places = {
@@ -220,12 +220,32 @@ export class RoomBuilder {
     }
   }
 
+  /**
+   * A writable directory inside another engine's root can be exchanged for a link by commands there: what the path
+   * led to first is what was meant.
+   */
+  #checkPlace(path: string): void {
+    const now = real(path)
+    const meant = this.#places.get(path) ?? now
+    this.#places.set(path, meant)
+    if (now !== meant)
+      throw new ShellError(
+        'SANDBOX_UNAVAILABLE',
+        `${path} has been ${meant} and leads to ${now} now, so nothing was started`,
+        'Put the directory back, or create another engine.',
+      )
+  }
+
   /** Belongs to a policy and its roots: no other project's commands can have put anything into it. */
   #cacheDir(options: SandboxOptions): string {
     const about = JSON.stringify([options.profile, options.network, options.domains, options.write, this.#parts.roots])
     const key = createHash('sha256').update(about).digest('hex').slice(0, 16)
     return join(this.#parts.stateDir, 'rooms', key, 'cache')
   }
+}
+
+function real(path: string): string {
+  return thisMachine.real(path) ?? path
 }
 
 /** Each root of a try with the layer that is laid over it. */

@@ -1,0 +1,212 @@
+/** What waits for the person: repositories, second names and late files that a command leaves where `git` or an editor would believe them. */
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Engine } from '../../../src/index.js'
+import { testEngine, until } from '../harness.js'
+import { canConfine, ground, type Ground } from './harness.js'
+
+/** A program that leaves a mark, and the way to it. */
+const PLANT = `printf '#!/bin/sh\\ntouch "$RAN"\\n' >p; chmod +x p`
+const WATCH = 'core.fsmonitor $PWD/p'
+
+/** What the person does later: git in a directory. Says whether the command's program ran. */
+function runsPlant({ home, work }: Ground, directory: string, ...words: string[]): boolean {
+  const mark = join(home, 'ran')
+  const env = { PATH: process.env['PATH'], HOME: home, RAN: mark, GIT_CONFIG_GLOBAL: '/dev/null' }
+  const who = ['-c', 'user.name=a', '-c', 'user.email=a@b']
+  try {
+    execFileSync('git', [...who, ...words], { cwd: join(work, directory), env, stdio: 'ignore' })
+  } catch {
+    // It may refuse; what counts is what it ran.
+  }
+  return existsSync(mark)
+}
+
+/** Another engine for the same workspace: what is there now is protected in its rooms. */
+async function later({ home, work }: Ground): Promise<Engine> {
+  return testEngine({ cwd: work, env: { ...process.env, HOME: home }, sandbox: { profile: 'workspace' } })
+}
+
+function repositoryIn(directory: string): void {
+  mkdirSync(directory, { recursive: true })
+  execFileSync('git', ['init', '-q', '.'], { cwd: directory })
+}
+
+describe.skipIf(!canConfine)('planted by a command', () => {
+  test('between commands: what a session and a job left running make is set aside soon, and told with the next outcome', async () => {
+    const { engine, work } = await ground()
+    const session = await engine.session()
+    await session.run({
+      command: '(while [ ! -e go ]; do sleep 0.05; done; echo evil >.envrc; touch done) >/dev/null 2>&1 & disown',
+    })
+    await engine.start({ command: 'while [ ! -e go ]; do sleep 0.05; done; mkdir .vscode; sleep 1000' })
+    writeFileSync(join(work, 'go'), '')
+    await until(() => existsSync(join(work, 'done')))
+    await until(() => !existsSync(join(work, '.envrc')) && !existsSync(join(work, '.vscode')), 'the look')
+    const told = (await session.run({ command: 'true' })).notes.map(({ text }) => text).join('\n')
+    expect([told.includes('/.envrc aside'), told.includes('/.vscode aside')]).toEqual([true, true])
+  })
+
+  test.each(['.', 'a/b'])(
+    'a second name of the configuration of a new repository (%s) does not lead to it',
+    async (at) => {
+      const place = await ground()
+      await place.engine.run({ command: `mkdir -p ${at}; git init -q ${at}; ln ${at}/.git/config x; ${PLANT}` })
+      await place.engine.close()
+      const engine = await later(place)
+      await engine.run({ command: `printf '[core]\\nfsmonitor=%s/p\\n' $PWD >>x` })
+      expect(runsPlant(place, at, 'status')).toBe(false)
+    },
+  )
+
+  test('a new repository does not send a checkout out of the workspace; submodules work', async () => {
+    const place = await ground()
+    const commit = 'git -c user.name=a -c user.email=a@b commit -qm s'
+    await place.engine.run({
+      command: `git init -q sub; cd sub; echo evil >rc; git add .; ${commit}; git config core.worktree ${place.home}`,
+    })
+    await place.engine.close()
+    execFileSync('git', ['checkout', '-qf', 'HEAD'], { cwd: join(place.work, 'sub') })
+    expect(existsSync(join(place.home, 'rc'))).toBe(false)
+    const engine = await later(place)
+    const added = await engine.run({
+      command: `git init -q .; git -c protocol.file.allow=always submodule --quiet add ./sub lib && ${commit} && git -C lib log --format=%s`,
+    })
+    expect(added.stdout).toBe('s\n')
+    expect(readFileSync(join(place.work, '.git/modules/lib/config'), 'utf8')).toContain('worktree = ../../../lib')
+  })
+
+  test('a repository without a .git of its own is disarmed in a directory below, and protected where it is there already', async () => {
+    const place = await ground()
+    const arm = `git -C b config core.bare false; git -C b config core.worktree $PWD/src; git -C b config ${WATCH}`
+    await place.engine.run({ command: `${PLANT}; git init -q --bare b; ${arm}; cp p b/hooks/pre-receive` })
+    await place.engine.close()
+    expect([runsPlant(place, 'b', 'status'), existsSync(join(place.work, 'b/hooks/pre-receive'))]).toEqual([
+      false,
+      false,
+    ])
+    const engine = await later(place)
+    await engine.run({
+      command: `${arm}; printf '[core]\\nfsmonitor=%s/p\\n' $PWD >>b/config; cp p b/hooks/pre-receive`,
+    })
+    expect([runsPlant(place, 'b', 'status'), existsSync(join(place.work, 'b/hooks/pre-receive'))]).toEqual([
+      false,
+      false,
+    ])
+  })
+
+  test('the repository that a .git file in the workspace names is protected, and so is a workspace that is one itself', async () => {
+    for (const isRoot of [false, true]) {
+      const place = await ground()
+      await place.engine.close()
+      const dot = isRoot ? place.work : join(place.work, '.bare')
+      mkdirSync(dot, { recursive: true })
+      execFileSync('git', ['init', '-q', '--bare', dot])
+      execFileSync('git', ['-C', dot, 'config', 'core.bare', 'false'])
+      if (!isRoot) writeFileSync(join(place.work, '.git'), 'gitdir: ./.bare\n')
+      const engine = await later(place)
+      await engine.run({
+        command: `${PLANT}; printf '[core]\\nworktree=%s\\nfsmonitor=%s/p\\n' $PWD $PWD >>${dot}/config`,
+      })
+      expect(runsPlant(place, '.', 'status')).toBe(false)
+    }
+  })
+
+  test.each(['.', 'sub'])(
+    'the .git of a new repository (%s) that becomes a file leads to nothing that runs',
+    async (at) => {
+      const place = await ground()
+      await place.engine.run({
+        command: `mkdir -p q/w/e ${at}; git init -q ${at}; git init -q --bare q/w/e/ev; ${PLANT}`,
+      })
+      await place.engine.run({
+        command: `export GIT_DIR=q/w/e/ev; git config core.bare false; git config ${WATCH}; rm -rf ${at}/.git; echo "gitdir: $PWD/q/w/e/ev" >${at}/.git`,
+      })
+      await place.engine.close()
+      expect(runsPlant(place, at, 'status')).toBe(false)
+    },
+  )
+
+  test('old names of remotes do not lead a push to hooks', async () => {
+    const place = await ground()
+    await place.engine.close()
+    repositoryIn(place.work)
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'x'], {
+      cwd: place.work,
+    })
+    const engine = await later(place)
+    for (const way of [
+      `mkdir .git/remotes; echo "URL: $PWD/q/w/e/b" >.git/remotes/origin`,
+      `echo $PWD/q/w/e/b >.git/branches/origin`,
+    ])
+      await engine.run({
+        command: `${PLANT}; mkdir -p q/w/e; git init -q --bare q/w/e/b; cp p q/w/e/b/hooks/pre-receive; ${way}`,
+      })
+    expect(runsPlant(place, '.', 'push', '-q', 'origin', 'HEAD:refs/heads/x')).toBe(false)
+  })
+
+  test('repositories are protected among more than 200 directories', async () => {
+    const place = await ground()
+    await place.engine.close()
+    for (let at = 0; at < 250; at++) mkdirSync(join(place.work, `d${at}`))
+    const all = ['d7', 'd120', 'd201', 'd249']
+    for (const name of all) repositoryIn(join(place.work, name))
+    const engine = await later(place)
+    await engine.run({ command: `for d in ${all.join(' ')}; do echo '[evil]' >>$d/.git/config; done` })
+    expect(all.filter((name) => readFileSync(join(place.work, name, '.git/config'), 'utf8').includes('evil'))).toEqual(
+      [],
+    )
+  })
+
+  test('a process that stands in what is set aside sees nothing of a state directory in its root', async () => {
+    const { home } = await ground()
+    const stateDir = join(home, '.local/state/cerith')
+    const engine = await testEngine({
+      cwd: home,
+      stateDir,
+      env: { ...process.env, HOME: home },
+      sandbox: { profile: 'workspace' },
+    })
+    const session = await engine.session()
+    await session.run({ command: 'mkdir .idea; cd .idea; touch y' })
+    const seen = await session.run({ command: 'ls; pwd -P; : >../planted' })
+    expect(seen.stdout).toMatch(/^y\n.*\/home\/\.idea\.quarantined-\S+\n$/)
+    expect([existsSync(join(home, '.idea')), existsSync(join(home, 'planted'))]).toEqual([false, true])
+  })
+})
+
+describe.skipIf(!canConfine)('out of the workspace', () => {
+  test('a daemon of the person that listens in the workspace is out of reach; a socket of the room is not', async () => {
+    const { engine, work } = await ground()
+    const server = createServer((socket) => socket.end('reached')).listen(join(work, 'daemon.sock'))
+    await once(server, 'listening')
+    const ask = (name: string): string =>
+      `node -e "require('net').connect('${name}').on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))"`
+    expect((await engine.run({ command: ask('daemon.sock') })).stdout).toMatch(/^E[A-Z]+\n$/)
+    server.close()
+    const job = await engine.start({
+      command: [
+        'node',
+        '-e',
+        `require('net').createServer((s) => s.end('own')).listen('own.sock', () => console.log('up'))`,
+      ],
+    })
+    await job.wait({ until: /up/, timeoutMs: 20_000 })
+    expect((await engine.run({ command: ask('own.sock') })).stdout).toBe('own\n')
+  })
+
+  test('a root that was exchanged for a link is no root any more', async () => {
+    const { engine, home, work } = await ground()
+    await engine.run({ command: 'true' })
+    mkdirSync(join(home, 'other'))
+    renameSync(work, `${work}.old`)
+    symlinkSync(join(home, 'other'), work)
+    const stricter = { command: `: >${home}/other/evil`, cwd: '/', sandbox: { profile: 'strict' } } as const
+    await expect(engine.run(stricter)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+    expect(existsSync(join(home, 'other/evil'))).toBe(false)
+  })
+})
