@@ -142,13 +142,15 @@ function leadsOutside(target: string, path: string, roots: readonly TriedRoot[])
 
 /** Names that git, editors and agents run or believe, wherever they stand below a root. */
 const GIT_BELIEVED =
-  /(?:^|\/)\.git(?:\/(?:.*\/)?(?:hooks|config|config\.worktree|commondir|attributes|info)(?:\/.*)?)?$/
-const REPOSITORY_PARTS = ['hooks', 'config', 'HEAD', 'commondir']
+  /(?:^|\/)\.git(?:\/(?:.*\/)?(?:hooks|config|config\.worktree|commondir|attributes|info|branches|(?<!refs\/)remotes)(?:\/.*)?)?$/
+const REPOSITORY_PARTS = ['hooks', 'config', 'commondir']
 
 function isProtected(root: string, relative: string, takesAway: boolean, listed: readonly string[]): boolean {
   const path = join(root, relative)
   if (listed.some((one) => isInside(path, one) || (takesAway && isBelow(one, path)))) return true
   if (GIT_BELIEVED.test(relative)) return true
+  // With it a directory becomes a repository, whose configuration git believes.
+  if (nameOf(path) === 'HEAD' && !relative.split('/').includes('.git')) return true
   // A root that becomes a repository itself.
   if (!relative.includes('/') && REPOSITORY_PARTS.includes(nameOf(path))) return true
   const parts = relative.split('/')

@@ -15,7 +15,7 @@ const LIMITS = { memoryBytes: 1 << 30, processes: 1_000, cpus: 1 } as const
 export function limitFindings(): Finding[] {
   if (process.platform !== 'linux') return []
   const name = 'sandbox limits'
-  const probe = limitRoom(`cerith-doctor-${process.pid}`, LIMITS)
+  const probe = limitRoom(`cerith-doctor-${process.pid}`, LIMITS, null)
   probe.close()
   const kept = Object.keys(LIMITS).filter((limit) => !probe.missing.includes(limit))
   const detail = `${[...kept, 'tmpBytes'].join(', ')} can be kept`

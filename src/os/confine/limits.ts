@@ -2,7 +2,7 @@
  * Limits of a room through control groups: version 2 where a group may be made beside ours,
  * version 1 where that is all there is.
  */
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SandboxLimits } from '../../contract/sandbox.js'
 import { attempt } from '../../contract/attempt.js'
@@ -24,11 +24,14 @@ const CONTROLLER = { memoryBytes: 'memory', processes: 'pids', cpus: 'cpu' } as 
 const ROOT = '/sys/fs/cgroup'
 const CPU_PERIOD_US = 100_000
 
-/** Makes the groups; what cannot be limited on this machine is named in `missing`, never left out silently. */
-export function limitRoom(name: string, limits: SandboxLimits): RoomLimits {
+/**
+ * Makes the groups; what cannot be limited on this machine is named in `missing`, never left out
+ * silently. `temporary`: the room's own /tmp as it is seen from outside; null where it has none.
+ */
+export function limitRoom(name: string, limits: SandboxLimits, temporary: string | null): RoomLimits {
   const wanted = ENFORCED.filter((limit) => limits[limit] !== undefined)
   const made = new Map<string, string>()
-  const missing: string[] = []
+  const missing: string[] = limits.tmpBytes !== undefined && temporary === null ? ['tmpBytes'] : []
   const counters: { limit: Enforced; file: string; key: string | null; last: number }[] = []
   const unified = existsSync(join(ROOT, 'cgroup.controllers'))
   for (const limit of wanted) {
@@ -46,17 +49,23 @@ export function limitRoom(name: string, limits: SandboxLimits): RoomLimits {
   return {
     groups: [...made.keys()],
     missing,
-    hit: () =>
-      counters.flatMap((counter) => {
+    hit: () => [
+      ...counters.flatMap((counter) => {
         const now = count(counter.file, counter.key)
         const grew = now > counter.last
         counter.last = now
         return grew ? [counter.limit] : []
       }),
+      ...(limits.tmpBytes !== undefined && temporary !== null && isFull(temporary) ? ['tmpBytes'] : []),
+    ],
     close: () => {
       for (const group of made.keys()) remove(group)
     },
   }
+}
+
+function isFull(directory: string): boolean {
+  return attempt(() => statfsSync(directory).bavail === 0, false)
 }
 
 function rowsOf(limit: Enforced, value: number, unified: boolean): [string, string][] {

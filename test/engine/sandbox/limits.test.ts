@@ -4,7 +4,7 @@ import { canConfine, ground } from './harness.js'
 
 test.skipIf(!canConfine)('a limit of processes holds and is told, or is told as missing', async () => {
   const { engine } = await ground({ limits: { processes: 12 } })
-  const probe = limitRoom(`cerith-probe-${process.pid}`, { processes: 12 })
+  const probe = limitRoom(`cerith-probe-${process.pid}`, { processes: 12 }, null)
   probe.close()
   const outcome = await engine.run({ command: 'for i in $(seq 40); do sleep 3 & done; wait; false', timeoutMs: 20_000 })
   const notes = outcome.notes.map(({ text }) => text).join(' ')
@@ -15,9 +15,20 @@ test.skipIf(!canConfine)('a limit of processes holds and is told, or is told as 
   }
 })
 
-test.skipIf(!canConfine)('/tmp holds no more than it may', async () => {
+test.skipIf(!canConfine)('/tmp holds no more than it may, and that is told', async () => {
   const { engine } = await ground({ limits: { tmpBytes: 1 << 20 } })
-  const outcome = await engine.run({ command: 'head -c 3000000 /dev/zero >/tmp/fill; stat -c %s /tmp/fill' })
+  const outcome = await engine.run({ command: 'head -c 3000000 /dev/zero >/tmp/fill; stat -c %s /tmp/fill; false' })
   expect(outcome.stderr).toContain('No space left')
   expect(Number(outcome.stdout)).toBeLessThanOrEqual(1 << 20)
+  expect([outcome.sandbox?.blocked, outcome.notes.map(({ text }) => text).join(' ')]).toEqual([
+    ['limit tmpBytes'],
+    expect.stringContaining('reached its limit tmpBytes (1048576'),
+  ])
+  expect((await engine.run({ command: 'rm /tmp/fill; false' })).sandbox?.blocked).toEqual([])
+})
+
+test.skipIf(!canConfine)('a limit of /tmp is told as missing where the sandbox has none of its own', async () => {
+  const { engine } = await ground({ tier: 'landlock', limits: { tmpBytes: 1 << 20 } })
+  const { notes } = await engine.run({ command: 'true' })
+  expect(notes.map(({ text }) => text).join(' ')).toContain('tmpBytes is not in force')
 })

@@ -70,13 +70,18 @@ describe.skipIf(!canConfine)('an accept', () => {
       `echo evil >>twin; ln .git/config innocent; echo evil >>innocent
        mv .git aside; mkdir -p .git/hooks; echo evil >.git/config; echo evil >.git/hooks/post-merge
        mkdir -p tasks deep/er; echo {} >tasks/tasks.json; mv tasks .vscode; mkdir deep/er/.claude; echo {} >deep/er/.claude/settings.json
-       ln -s src .cursor; ln -s ../aside .github; printf 'gitdir: aside\\n' >src/.git; echo x >HEAD; mkdir objects refs`,
+       ln -s src .cursor; ln -s ../aside .github; printf 'gitdir: aside\\n' >src/.git; echo x >HEAD; mkdir objects refs
+       git init -q --bare bare; echo evil >>bare/config; git init -q deep/own; mkdir deep/own/.git/remotes; echo x >deep/own/.git/remotes/origin`,
     )
     const done = await engine.accept({ ask: yes })
     const taken = done.accepted.map((path) => path.slice(work.length + 1))
-    const wrong = taken.filter((path) => /(^|\/)\.(git|vscode|claude|cursor)(\/|$)|^HEAD$/.test(path))
+    const wrong = taken.filter((path) =>
+      /(^|\/)\.(vscode|claude|cursor)(\/|$)|\.git(\/(hooks|config|remotes).*)?$|(?<!\.git\/)\bHEAD$/.test(path),
+    )
     expect(wrong).toEqual([])
     expect(taken).toContain('twin')
+    // Without its HEAD a directory is no repository.
+    expect([existsSync(join(work, 'bare/config')), existsSync(join(work, 'bare/HEAD'))]).toEqual([true, false])
     expect(readFileSync(join(work, '.git/config'), 'utf8')).toBe('[core]\n')
     expect(readFileSync(join(work, '.git/hooks/pre-push'), 'utf8')).toBe('shared\n')
     expect(readdirSync(join(work, '.git/hooks'))).toEqual(['pre-push'])

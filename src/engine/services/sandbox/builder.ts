@@ -142,7 +142,8 @@ export class RoomBuilder {
   }
 
   #limits(room: Room, { limits }: SandboxOptions): RoomLimits | null {
-    return limits ? limitRoom(`cerith-${this.#parts.id}-${room.id}`, limits) : null
+    const temporary = room.holderPid > 0 ? `/proc/${room.holderPid}/root/tmp` : null
+    return limits ? limitRoom(`cerith-${this.#parts.id}-${room.id}`, limits, temporary) : null
   }
 
   /** Landlock and seccomp alone: no private /tmp, no protected names, no loopback of its own. */

@@ -81,7 +81,10 @@ function missingNote(limit: string): Blocked {
   return {
     cause: `missing ${limit}`,
     what: limit,
-    text: `sandbox.limits.${limit} is not in force: this machine lets cerith make no control group for it.`,
+    text:
+      limit === 'tmpBytes'
+        ? 'sandbox.limits.tmpBytes is not in force: the weaker sandbox has no /tmp of its own.'
+        : `sandbox.limits.${limit} is not in force: this machine lets cerith make no control group for it.`,
   }
 }
 
