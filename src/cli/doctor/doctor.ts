@@ -27,6 +27,8 @@ export interface Finding {
 export interface Patient {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stateDir: string
+  /** Why it is not the usual directory. */
+  readonly elsewhere?: string | null
 }
 
 /** Every finding, in the order in which they matter. Never throws. */
@@ -120,10 +122,12 @@ async function programsFinding(env: Patient['env']): Promise<Finding> {
   }
 }
 
-function stateFinding({ stateDir }: Patient): Finding {
+function stateFinding({ stateDir, elsewhere = null }: Patient): Finding {
   const name = 'state directory'
   try {
     ensurePrivateDirectory(stateDir)
+    if (elsewhere !== null)
+      return { name, state: 'degraded', detail: elsewhere, fix: 'Set CERITH_HOME to a directory of your own.' }
     const { bavail, bsize } = statfsSync(stateDir)
     const freeMegabytes = Math.floor((bavail * bsize) / 1024 ** 2)
     if (freeMegabytes < 100)

@@ -46,17 +46,17 @@ function proc(): Finding {
 }
 
 function userNamespaces(): Finding {
-  const max = Number(read('/proc/sys/user/max_user_namespaces') ?? '0')
+  const max = read('/proc/sys/user/max_user_namespaces')
   const restricted =
     read('/proc/sys/kernel/unprivileged_userns_clone') === '0' ||
     read('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1'
   const isRoot = process.getuid?.() === 0
-  if (max > 0 && (!restricted || isRoot))
+  if (Number(max) > 0 && (!restricted || isRoot))
     return { name: 'user namespaces', state: 'ok', detail: 'available', fix: null }
   return {
     name: 'user namespaces',
     state: 'degraded',
-    detail: max === 0 ? 'switched off' : 'not for ordinary users',
+    detail: max === null ? 'cannot tell' : max === '0' ? 'switched off' : 'not for ordinary users',
     fix: 'Only needed for confining commands; cerith itself does without.',
   }
 }

@@ -64,6 +64,7 @@ async function tryEra(name: string, messages: readonly Message[], cli: string, i
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   let complaint = ''
+  child.once('error', ({ message }) => (complaint = `${message} in ${io.cwd}`))
   child.stderr.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-300)))
   child.stdin.on('error', () => {})
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()))

@@ -4,6 +4,7 @@
  */
 import { ShellError } from '../../contract/errors.js'
 import type { PtySize } from '../../contract/request.js'
+import { needsHelper } from '../../os/helper/file.js'
 import { noteInput } from '../../os/job/terminal.js'
 import { terminalEnvironment } from './environment.js'
 import { checkSize } from './size.js'
@@ -13,11 +14,7 @@ import type { Services } from '../services/services.js'
 /** Throws PTY_UNAVAILABLE where no terminal can be had; everything else works there. */
 export function withTerminal(plan: Plan, services: Services): Plan {
   if (services.launcher.tier !== 'native')
-    throw new ShellError(
-      'PTY_UNAVAILABLE',
-      'A terminal needs the native helper of cerith, which cannot be used here',
-      'Build it with a C compiler (npm run build), or install the package that carries it for this machine; `cerith doctor` says what is missing. Without pty the command runs.',
-    )
+    throw needsHelper('PTY_UNAVAILABLE', 'A terminal', ' Without pty the command runs.')
   const { request } = plan
   terminalSize(plan, services)
   if (request.streams === 'separate')

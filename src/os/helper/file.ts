@@ -1,6 +1,7 @@
 /** Finds the native parts that were built with, or shipped in, this package. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { ShellError } from '../../contract/errors.js'
 import { distFile } from '../package/file.js'
 
 /** The path of an executable helper for this machine, or null (the lower tier is used then). */
@@ -24,6 +25,19 @@ export function whyNoHelper(env: NodeJS.ProcessEnv = process.env): { readonly wh
     what: `${path} is on a file system mounted noexec`,
     fix: 'Install the package on another file system, or set CERITH_HELPER to a copy of the helper there.',
   }
+}
+
+/** The same as an error: what an engine on the lower tier answers to a wish that only the helper can grant. */
+export function needsHelper(code: 'PTY_UNAVAILABLE' | 'SANDBOX_UNAVAILABLE', what: string, otherwise = ''): ShellError {
+  const why =
+    findHelper() === null
+      ? whyNoHelper()
+      : { what: 'it did not start, or was not asked for', fix: 'See `cerith doctor`, and `tier` of the engine.' }
+  return new ShellError(
+    code,
+    `${what} needs the native helper of cerith, which cannot be used here (${why.what})`,
+    `${why.fix}${otherwise}`,
+  )
 }
 
 function helperPath(env: NodeJS.ProcessEnv): string | null {

@@ -14,6 +14,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examine, type Finding } from '../../../src/cli/doctor/doctor.js'
+import { mcpFindings } from '../../../src/cli/doctor/mcp.js'
+import type { Io } from '../../../src/cli/io/io.js'
+import { findStateDirectory } from '../../../src/os/files/state-dir.js'
 import { findHelper, findShellBuiltin } from '../../../src/os/helper/file.js'
 import { takeLockFile } from '../../../src/os/files/lock.js'
 
@@ -56,6 +59,23 @@ test('a state directory that is a link or a file is broken', async () => {
     detail: expect.stringContaining('symbolic link'),
   })
   expect(await look(join(base, 'file'), 'state directory')).toMatchObject({ state: 'broken' })
+})
+
+test('a state directory that is only a substitute for the usual one is told, with the way out', async () => {
+  // Not even root may write there.
+  const { problem: elsewhere } = findStateDirectory({ XDG_STATE_HOME: '/proc/sys/none' })
+  const found = await examine({ env: process.env, stateDir: join(base, 'substitute'), elsewhere })
+  expect(found.find(({ name }) => name === 'state directory')).toMatchObject({
+    state: 'degraded',
+    detail: expect.stringContaining('does not outlive the machine'),
+    fix: expect.stringContaining('CERITH_HOME'),
+  })
+})
+
+test('from a directory that was removed the MCP self-test fails with words, and does not end the doctor', async () => {
+  const io = { env: process.env, cwd: join(base, 'removed') } as unknown as Io
+  for (const finding of await mcpFindings(io))
+    expect(finding).toMatchObject({ state: 'broken', detail: expect.stringContaining(`ENOENT in ${io.cwd}`) })
 })
 
 test('processes of a dead engine are leftovers, with their numbers', async () => {

@@ -91,9 +91,23 @@ describe('the lower tier, without native code', () => {
     expect((await long.kill()).info.status).toBe('killed')
   })
 
-  test('a terminal is refused with a clear error', async () => {
+  test('a terminal and a sandbox are refused with the reason why there is no helper, and its fix', async () => {
     const engine = await testEngine({ tier: 'plain' })
-    await expect(engine.run({ command: 'tty', pty: true })).rejects.toMatchObject({ code: 'PTY_UNAVAILABLE' })
+    const terminal = engine.run({ command: 'tty', pty: true })
+    await expect(terminal).rejects.toMatchObject({
+      code: 'PTY_UNAVAILABLE',
+      message: expect.stringContaining('did not start, or was not asked for'),
+    })
+    process.env['CERITH_HELPER'] = 'none'
+    try {
+      await expect(testEngine({ sandbox: { profile: 'workspace' } })).rejects.toMatchObject({
+        code: 'SANDBOX_UNAVAILABLE',
+        message: expect.stringContaining('switched off by CERITH_HELPER'),
+        hint: 'Unset CERITH_HELPER.',
+      })
+    } finally {
+      delete process.env['CERITH_HELPER']
+    }
   })
 
   test('one process watches all commands: a stop, an end and a note are still about one of them', async () => {

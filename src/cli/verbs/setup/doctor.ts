@@ -25,17 +25,18 @@ function namesPlace(io: Io, placeOf: (io: Io, flags: undefined) => unknown): boo
 
 async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: boolean }, io: Io): Promise<number> {
   const { examine } = await import('../../doctor/doctor.js')
-  const { stateDirectory } = await import('../../../os/files/state-dir.js')
+  const { findStateDirectory } = await import('../../../os/files/state-dir.js')
   const { ownVersion } = await import('../../../os/package/file.js')
   const { configFinding, umaskFinding } = await import('../../doctor/config.js')
   const { exposureFindings } = await import('../../doctor/sandbox-settings.js')
   const { hookFindings } = await import('../../doctor/hooks.js')
   const { placeOf } = await import('../../verb/open-engine.js')
+  const { path: stateDir, problem: elsewhere } = findStateDirectory(io.env)
   const isElsewhere = namesPlace(io, placeOf)
   const findings = isElsewhere
     ? [...(await (await import('../../doctor/place.js')).placeFindings(io)), configFinding(io)]
     : [
-        ...(await examine({ env: io.env, stateDir: stateDirectory(io.env) })),
+        ...(await examine({ env: io.env, stateDir, elsewhere })),
         ...exposureFindings(io),
         configFinding(io),
         umaskFinding(),

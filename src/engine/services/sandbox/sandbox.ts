@@ -9,6 +9,7 @@ import { ShellError } from '../../../contract/errors.js'
 import type { Outcome } from '../../../contract/outcome.js'
 import type { SandboxOptions, SandboxSummary } from '../../../contract/sandbox.js'
 import { exposedHere, thisMachine } from '../../../os/confine/machine.js'
+import { needsHelper } from '../../../os/helper/file.js'
 import { ROOM_GONE, type Launcher, type Pipe, type Ward } from '../../../os/helper/launcher.js'
 import { processesOf } from '../../../os/helper/processes.js'
 import { signalProcess } from '../../../os/process/proc.js'
@@ -59,12 +60,7 @@ export class Sandbox {
         `There is no sandbox on ${process.platform} yet, so nothing was started`,
         'Run it on Linux (a container or a virtual machine will do), or leave the sandbox off.',
       )
-    if (parts.launcher.tier !== 'native')
-      throw new ShellError(
-        'SANDBOX_UNAVAILABLE',
-        'A sandbox needs the native helper of cerith, which cannot be used here',
-        'Build it with a C compiler (npm run build), or install the package that carries it for this machine; see `cerith doctor`.',
-      )
+    if (parts.launcher.tier !== 'native') throw needsHelper('SANDBOX_UNAVAILABLE', 'A sandbox')
     this.#parts = parts
     this.#inner = ensurePrivateDirectory(join(parts.runDir, 'room'))
     this.#builder = new RoomBuilder(parts, this.#inner)
