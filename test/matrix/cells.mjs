@@ -66,6 +66,12 @@ export const CELLS = [
     refuses: /this is Deno/,
     prepare: () => ({ argv: [fromNpm('@deno/linux-x64-glibc', 'latest', '@deno/linux-x64-glibc/deno'), 'run', '-A'] }),
   },
+  {
+    name: 'bash --posix',
+    quick: true,
+    prepare: () => ({ argv: [process.execPath], env: { POSIXLY_CORRECT: 'y' } }),
+  },
+  { name: 'played macOS', quick: true, prepare: playedMac },
   { name: 'busybox', prepare: busybox },
   { name: 'musl', prepare: musl },
   ...['arm64', 'armv7', 'riscv64'].map((kind) => ({
@@ -74,6 +80,29 @@ export const CELLS = [
   })),
   { name: 'arm64 by qemu-user', prepare: emulatedPrograms },
 ]
+
+/**
+ * As much of a Mac as a Linux can play: no /proc, a `ps` with the columns of BSD's, and a Node that says `darwin`.
+ * FIFOs, signals and programs are still those of Linux.
+ */
+function playedMac() {
+  if (process.getuid?.() !== 0) throw new Error('mounts are made by root')
+  const folder = join(cache, 'played-mac')
+  rmSync(folder, { recursive: true, force: true })
+  for (const dir of ['bin', 'proc']) mkdirSync(join(folder, dir), { recursive: true })
+  const ps = join(folder, 'bin/ps')
+  const source = readFileSync(join(import.meta.dirname, 'bsd-ps.pl'), 'utf8')
+  writeFileSync(ps, source.replace("= 'ASIDE'", `= '${folder}/proc'`), { mode: 0o755 })
+  const says = join(folder, 'darwin.cjs')
+  writeFileSync(says, `Object.defineProperty(process, 'platform', { value: 'darwin' })\n`)
+  const hide = `mount -t proc proc '${folder}/proc' && mount -t tmpfs none /proc`
+  // The helper has no PATH and takes what stands in /bin, as on a Mac.
+  const setup = `mount --bind '${ps}' "$(readlink -f "$(command -v ps)")" && ${hide} && exec "$@"`
+  return {
+    argv: ['unshare', '--mount', 'sh', '-c', setup, 'sh', process.execPath],
+    env: { ...LOWER, NODE_OPTIONS: `--require ${says}` },
+  }
+}
 
 /** Every program but bash and Node is busybox; bash is linked statically, so it cannot load the builtin. */
 async function busybox(installed) {

@@ -1,7 +1,7 @@
 // What must be true on every machine, by the package as it is installed there. Runs inside a cell; prints one line of JSON per check.
 //   node checks.mjs FOLDER [BASH]     FOLDER holds node_modules/cerith
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -167,6 +167,20 @@ const CHECKS = {
     const { text } = await job.read()
     return { text, info, ok: text === 'first\nsecond\n' && info.exitCode === 4 }
   },
+  'what takes long goes on as a job, from a run and from a session': async () => {
+    const command = 'echo begun; while [ ! -e go-on ]; do sleep 0.1; done; echo over; (exit 5)'
+    const ends = []
+    for (const start of [run, say]) {
+      rmSync(join(home, 'go-on'), { force: true })
+      const outcome = await start(`cd '${home}'; ${command}`, { yieldMs: 400 * long })
+      writeFileSync(join(home, 'go-on'), '')
+      if (outcome.status !== 'running') return { outcome, ok: false }
+      const job = await engine.job(outcome.id)
+      const { info } = await job.wait({ exit: true })
+      ends.push(`${info.exitCode} ${(await job.read()).text}`)
+    }
+    return { ends, ok: ends.every((end) => end === '5 begun\nover\n') }
+  },
   'a job is killed with everything below it': async () => {
     const job = await engine.start({ command: '(sleep 600 & echo $!; wait) & wait' })
     await job.wait({ until: /\d+\n/, timeoutMs: 20_000 })
@@ -194,6 +208,16 @@ const CHECKS = {
       again: [first.status, again.stdout, again.stderr],
       ok: plain.status === 6 && plain.stdout === 'cli\n' && again.stdout === '1 /\n',
     }
+  },
+  'a job of the command line outlives it, and is ended by it': async () => {
+    const cli = (...words) =>
+      spawnSync(process.execPath, [join(packageDir, 'dist/cli.cjs'), ...words], { env, encoding: 'utf8', cwd: home })
+    const id = cli('run', '--background', 'echo $$; sleep 600').stdout.trim()
+    const began = cli('wait', id, '--until', '[0-9]+')
+    const [pid, list] = [Number(cli('read', id).stdout), cli('ps').stdout]
+    const killed = cli('kill', id)
+    const ok = began.status === 0 && list.includes(id) && killed.status === 0 && pid > 0 && (await ended(pid))
+    return { id, pid, list, killed: [killed.stdout, killed.stderr], ok }
   },
   'the doctor finds nothing wrong': async () => {
     const doctor = spawnSync(process.execPath, [join(packageDir, 'dist/cli.cjs'), 'doctor'], { env, encoding: 'utf8' })

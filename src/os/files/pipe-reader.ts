@@ -1,6 +1,8 @@
 /** Reads a pipe as it fills, through one shared buffer, so that any amount of output costs no memory. */
-import { readSync } from 'node:fs'
+import { linkSync, readSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { hasProc } from '../process/proc.js'
+import { removeQuietly } from './quietly.js'
 
 /**
  * What takes the bytes may answer with a promise: nothing more is read, and the writer is held back, until it settles.
@@ -23,15 +25,36 @@ export interface PipeReader {
 }
 
 /** `onChunk` gets a view of the shared buffer: copy what is to be kept. */
-export function readPipe(fd: number, scratch: Uint8Array, onChunk: (chunk: Uint8Array) => Held): PipeReader {
-  return readInto(fd, scratch, (length) => onChunk(scratch.subarray(0, length)))
+export function readPipe(
+  fd: number,
+  scratch: Uint8Array,
+  onChunk: (chunk: Uint8Array) => Held,
+  name: string | null = null,
+): PipeReader {
+  return readInto(fd, scratch, (length) => onChunk(scratch.subarray(0, length)), name)
+}
+
+/**
+ * A second name for a FIFO whose first one goes with its launcher's slot. Only where there is no /proc: it names every
+ * open end of a pipe.
+ */
+export function lastingName(path: string): string | null {
+  if (hasProc) return null
+  const name = `${path}.read`
+  linkSync(path, name)
+  return name
 }
 
 /** No pipe holds more than this, unless the machine's administrator allows it. */
 const LARGEST_PIPE = 1024 * 1024
 
-/** The same for a reader of the buffer itself: what was read are its first bytes. */
-export function readInto(fd: number, scratch: Uint8Array, onRead: (length: number) => Held): PipeReader {
+/** The same for a reader of the buffer itself: what was read are its first bytes. A `name` goes with the reader. */
+export function readInto(
+  fd: number,
+  scratch: Uint8Array,
+  onRead: (length: number) => Held,
+  name: string | null = null,
+): PipeReader {
   let ended = false
   let paused = false
   let holders = 0
@@ -39,6 +62,7 @@ export function readInto(fd: number, scratch: Uint8Array, onRead: (length: numbe
   const end = new Promise<void>((resolve) => (settle = resolve))
   const finish = (): void => {
     ended = true
+    if (name !== null) removeQuietly(name)
     settle()
   }
   const leave = (): void => {
@@ -109,6 +133,6 @@ export function readInto(fd: number, scratch: Uint8Array, onRead: (length: numbe
       return ended
     },
     end,
-    path: `/proc/${process.pid}/fd/${fd}`,
+    path: name ?? `/proc/${process.pid}/fd/${fd}`,
   }
 }

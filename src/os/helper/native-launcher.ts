@@ -358,7 +358,11 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       if (closed) return Promise.resolve()
       ;(child.stdout as unknown as Socket).ref()
       child.ref()
-      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+      // On the lower tier the helper stays with jobs that outlive the engine: its last word is then the end.
+      const gone = new Promise<void>((resolve) => {
+        child.once('exit', () => resolve())
+        if (tier === 'plain') child.stdout.once('end', () => resolve())
+      })
       orders.end()
       ready.length = 0
       const wardens = [...wards.values()].map(({ wardenPid }) => wardenPid)
@@ -368,7 +372,10 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         for (const pid of new Set(wardens)) if (pid !== launcherPid) destroy(pid)
         destroy(launcherPid)
       }, LEAVE_LIMIT_MS)
-      return gone.finally(() => clearTimeout(limit))
+      return gone.finally(() => {
+        clearTimeout(limit)
+        child.unref()
+      })
     },
   }
 }

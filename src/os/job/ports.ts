@@ -1,7 +1,9 @@
 /**
  * Which TCP ports are listened on, and by which processes: so that "stopped" can also mean that the port is free again.
  */
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { hasProc, ownTools } from '../process/proc.js'
 import { socketsOf } from '../process/sockets.js'
 
 const LISTEN = '0A'
@@ -34,8 +36,17 @@ function listeners(seenBy: number | 'self' = 'self'): Map<string, Listener> {
 
 /** Whether something listens on a port, in the network of this process or of another. */
 export function isListening(port: number, seenBy?: number | null): boolean {
+  if (!hasProc) {
+    const { stdout } = spawnSync('netstat', ['-an', '-p', 'tcp'], { encoding: 'latin1', env: ownTools() })
+    return listenedIn(stdout ?? '', port)
+  }
   for (const open of listeners(seenBy ?? 'self').values()) if (open.port === port) return true
   return false
+}
+
+/** In the words of `netstat` on macOS and the BSDs: `tcp4  0  0  127.0.0.1.5173  *.*  LISTEN`. */
+export function listenedIn(table: string, port: number): boolean {
+  return new RegExp(`^tcp\\S* .*\\.${port} +\\S+ +LISTEN`, 'm').test(table)
 }
 
 /** The ports that these processes listen on. */

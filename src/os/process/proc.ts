@@ -84,12 +84,17 @@ function askPs(): ProcessFacts[] {
   const columns = 'pid=,ppid=,pgid=,stat=,lstart=,ucomm='
   const { stdout } = spawnSync('ps', ['-axo', columns], {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    env: ownTools(),
   })
   const line = /^ *(\d+) +(\d+) +(\d+) +(\S)\S* +(\S+ +\S+ +\S+ +\S+ +\S+) +(.*?) *$/gm
   return [...(stdout ?? '').matchAll(line)].map(([, pid, parent, group, state = '?', start = '', name = '']) => {
     return { pid: Number(pid), parent: Number(parent), group: Number(group), session: 0, start, state, name }
   })
+}
+
+/** The environment of programs that are asked about the system: found as usual, and always in the same words. */
+export function ownTools(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LC_ALL: 'C' }
 }
 
 export function childrenOf(pid: number): number[] {

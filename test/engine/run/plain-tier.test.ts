@@ -5,7 +5,7 @@ import type { Engine, Session } from '../../../src/index.js'
 import { signalProcess } from '../../../src/os/process/proc.js'
 import { ESCAPES } from '../../fixtures/escapes.js'
 import { makeGate } from '../../fixtures/gate.js'
-import { processesNamed, testEngine, uniqueSeconds, until } from '../harness.js'
+import { processesNamed, temporaryFolder, testEngine, uniqueSeconds, until } from '../harness.js'
 
 /** The one way to leave that only a subreaper sees: parents gone, group and session new, environment empty, files closed. */
 const OUT_OF_REACH = (seconds: string): string =>
@@ -150,6 +150,28 @@ describe('the lower tier, without native code', () => {
     expect(
       (await engine.run({ command: `sleep ${seconds} & echo on` })).notes.map(({ text }) => text).join(),
     ).toContain(`sleep ${seconds}`)
+  })
+
+  test('closing waits for nothing that was asked to outlive it: a detached job goes on, with its true end', async () => {
+    const stateDir = join(temporaryFolder(), 'state')
+    const engine = await testEngine({ tier: 'plain', stateDir })
+    const [seconds, gate] = [uniqueSeconds(), makeGate()]
+    const started = await engine.start({ command: `echo up; ${gate.wait}; echo over; exit 6`, owner: 'detached' })
+    const other = await engine.start({ command: `sleep ${seconds} & sleep ${seconds}`, owner: 'detached' })
+    await engine.run({ command: `setsid sleep ${seconds}7 & true` })
+    const began = performance.now()
+    await engine.close()
+    expect(performance.now() - began).toBeLessThan(3_500)
+    expect(processesNamed(`${seconds}7`)).toEqual([])
+    const next = await testEngine({ tier: 'plain', stateDir })
+    const [job, doomed] = [await next.job(started.id), await next.job(other.id)]
+    expect((await job.info()).status).toBe('running')
+    gate.open()
+    await job.wait({ exit: true, timeoutMs: 20_000 })
+    expect(await job.info()).toMatchObject({ status: 'failed', exitCode: 6 })
+    expect((await job.read()).text).toBe('up\nover\n')
+    expect((await doomed.kill()).info.status).toBe('killed')
+    expect(processesNamed(seconds)).toEqual([])
   })
 
   test('closing leaves nothing', async () => {

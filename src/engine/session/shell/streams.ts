@@ -7,7 +7,7 @@
 import type { Note } from '../../../contract/note.js'
 import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
-import { readPipe, type Held, type PipeReader } from '../../../os/files/pipe-reader.js'
+import { lastingName, readPipe, type Held, type PipeReader } from '../../../os/files/pipe-reader.js'
 import { processesOf, type Watched } from '../../../os/helper/processes.js'
 import { commandLine, hasProc } from '../../../os/process/proc.js'
 import { takePipe } from '../../services/pipes.js'
@@ -146,11 +146,12 @@ export class SessionStreams {
       late: null,
       reader: null as unknown as PipeReader,
     }
-    made.reader = readPipe(end, this.#services.scratch, (chunk) => {
+    const take = (chunk: Uint8Array): Held => {
       this.#lastByteAt = performance.now()
       if (made.owner) return made.owner[side](chunk)
       if (made.late) this.#keepLate(made.late, chunk)
-    })
+    }
+    made.reader = readPipe(end, this.#services.scratch, take, lastingName(pipe.readPath))
     return made
   }
 
