@@ -1,5 +1,5 @@
 /** The file tools by name, and those that only write one file or make a new name. */
-import { ANYTHING, NOTHING, plain } from '../words/text.js'
+import { ANYTHING, FIFO, NOTHING, plain } from '../words/text.js'
 import { rar, tar, unpacks, zip } from './files/archives.js'
 import { basename, options, type Program } from './row/call.js'
 import { fd, find } from './files/find.js'
@@ -55,7 +55,21 @@ const sort: Program = (call, name) => {
     'compress-program',
   ))
     call.walker.external([program], call.shell.fork(), null)
+  const given = options(call.argv.slice(1), { short: 'okStTC', long: ['output'] })
+  const [file] = given.operands
+  const text = file === undefined ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(file, call.shell)
+  for (const output of given.all('o', 'output')) call.walker.streams.write(output, text, false, call.shell)
   return writesOption('o', ['output'], 'okStTC')(call, name)
+}
+
+/** `csplit - N`: two pieces of its input. */
+const csplit: Program = (call) => {
+  const given = options(call.argv.slice(1), { short: 'bfn', long: ['prefix'] })
+  const [file = '-'] = given.operands
+  const text = file === '-' ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(file, call.shell)
+  for (const piece of ['00', '01', '02'])
+    call.walker.streams.write(`${given.get('f', 'prefix') ?? 'xx'}${piece}`, text, false, call.shell)
+  return undefined
 }
 
 const fallocate: Program = (call) => {
@@ -148,11 +162,16 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   fallocate,
   mkdir: create,
   touch: create,
-  mkfifo: create,
+  mkfifo: (call, name) => {
+    for (const word of options(call.argv.slice(1), { short: 'mZ', long: ['mode'] }).operands)
+      call.walker.streams.write(word, [FIFO], false, call.shell)
+    return create(call, name)
+  },
   sort,
   curl: downloads(writesOption('oD', ['output', 'dump-header', 'cookie-jar'], 'oDHXdFuAebcTKmrxwzE'), false),
   wget: downloads(writesOption('Oo', ['output-document', 'output-file'], 'OoaPUtTQe'), true),
   split,
+  csplit,
   mount,
   umount,
   fuser,

@@ -14,7 +14,7 @@ import {
   unique,
   UNKNOWN,
 } from '../words/text.js'
-import { basename, options, type Program, table } from './row/call.js'
+import { basename, listed, options, type Program, table } from './row/call.js'
 import { jq, locate } from './code/recipes.js'
 import {
   base32,
@@ -85,7 +85,7 @@ const id: Program = (call) =>
     : ANYTHING
 
 const printenv: Program = ({ argv, shell }) =>
-  argv.length === 2 ? shell.get(argv[1] ?? '').values.map((value) => `${value}\n`) : ANYTHING
+  argv.length === 2 ? shell.get(argv[1] ?? '').values.map((value) => `${value}\n`) : (listed(shell) ?? ANYTHING)
 
 const dirname: Program = ({ argv }) =>
   argv

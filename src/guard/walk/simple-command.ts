@@ -42,6 +42,8 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
         walker.blameUnset(before, unsetNames(node, shell))
       if (isRead) out = ways.length === 1 ? printed : unique([...out.filter((text) => text !== ''), ...printed])
     }
+    const last = ways[0]?.at(-1)
+    if (last !== undefined) shell.variables.set('_', { values: [last] })
     return out.length === 0 ? NOTHING : out
   }
   if (node.redirects.length === 0) return run()

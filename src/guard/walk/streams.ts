@@ -3,7 +3,7 @@ import type { Redirection } from 'unbash'
 import { judgeCodeFile } from './code-files.js'
 import { resolvePath } from '../words/paths.js'
 import type { ShellState } from '../words/state.js'
-import { type Alternatives, ANYTHING, concat, EMPTY, hasUnknown, NOTHING, unique } from '../words/text.js'
+import { type Alternatives, ANYTHING, concat, EMPTY, FIFO, hasUnknown, NOTHING, unique } from '../words/text.js'
 import type { Input, Walker } from './walk.js'
 import { expandQuoted, expandSingle, expandText } from '../words/fold.js'
 
@@ -68,6 +68,11 @@ export class Streams {
         if (redirect.operator === '<>') for (const path of paths) this.walker.effect('append', path, shell, ['<>'])
         for (const path of paths) this.walker.reads(path, shell, ['<'])
         feed(unique(paths.flatMap((path) => [...this.contents(path, shell)])))
+      } else if (redirect.type === 'Redirect' && /^>/.test(redirect.operator) && redirect.target && descriptor > 2) {
+        // `exec 7> FILE`: what is printed to 7 later comes into the file.
+        for (const path of expandSingle(redirect.target, shell, this.walker))
+          if (!/^\d*-?$/.test(path))
+            this.sinks.set(`/dev/fd/${descriptor}`, (text) => this.write(path, text, true, shell))
       }
     }
     return input
@@ -122,6 +127,9 @@ export class Streams {
       const absolute = resolvePath(path, cwd)
       if (absolute === '' || hasUnknown(absolute) || /^\/dev\/(null|stdout|stderr|fd\/\d)/.test(absolute)) continue
       judgeCodeFile(absolute, text, shell, this.walker)
+      // A reader that was started before may be a shell.
+      if (shell.files.get(absolute)?.[0] === FIFO) text.forEach((one) => this.walker.code(one))
+      if (shell.files.get(absolute)?.[0] === FIFO) continue
       const before = append ? (shell.files.get(absolute) ?? NOTHING) : NOTHING
       shell.files.set(absolute, append ? concat(before, text) : text)
     }
@@ -132,6 +140,6 @@ export class Streams {
     if (path === '/dev/null') return NOTHING
     if (/^\/dev\/(?:stdin|fd\/0)$/.test(path)) return this.walker.inherited ?? ANYTHING
     const found = shell.cwd.flatMap((cwd) => [...(shell.files.get(resolvePath(path, cwd)) ?? [])])
-    return found.length > 0 ? unique(found) : ANYTHING
+    return found.length > 0 && found[0] !== FIFO ? unique(found) : ANYTHING
   }
 }

@@ -77,8 +77,9 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
     case '$':
     case '!':
     case '-':
-    case '_':
       return { values: ANYTHING }
+    case '_':
+      return shell.variables.get('_') ?? { values: ANYTHING }
   }
   const variable = shell.get(name)
   if ((index === '@' || index === '*') && variable.items)

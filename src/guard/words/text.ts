@@ -29,6 +29,8 @@ export const FAILED = '\uFDD9'
 
 /** As the mode of a write: the file is empty afterwards, or filled with nothing that was in it. */
 export const EMPTY = 'empty'
+/** In the place of a file's text: a named pipe, which holds nothing. */
+export const FIFO = '\uFDDAfifo'
 /** As the mode of a move: the thing stays where it is under a longer name (`mysql.bak`). */
 export const ASIDE = 'aside'
 

@@ -31,7 +31,7 @@ const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*
 
 /** A string that is run in the same language. */
 const EVALUATED =
-  /\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*(["'`])((?:(?!\1)[^\\]|\\.)*)\1/gs
+  /\b(?:exec|eval|Function|compile|instance_eval|load|loadstring|runIn\w*Context|Script)\s*\(?\s*(["'`])((?:(?!\1)[^\\]|\\.)*)\1/gs
 
 export function judgeCode(code: string, language: string, call: Call): void {
   if (code.length > 200_000) throw new GuardLimit('size', 'inline code is too long to check')
@@ -43,7 +43,9 @@ export function judgeCode(code: string, language: string, call: Call): void {
   if (forksForever(source)) call.walker.report('fork-bomb', [call.argv[0] ?? language, 'fork'])
   const there = inDirectory(source, call)
   if (starts) startedCommands(source, there)
-  if (/\b(?:exec|eval|Function|compile|instance_eval|load|loadstring)\s*\(?\s*["'`]/.test(source)) {
+  if (
+    /\b(?:exec|eval|Function|compile|instance_eval|load|loadstring|runIn\w*Context|Script)\s*\(?\s*["'`]/.test(source)
+  ) {
     for (const match of source.matchAll(EVALUATED)) call.walker.code(match[2] ?? '')
     // The last of its strings is the body.
     for (const [whole] of source.matchAll(/\bFunction\s*\([^)]*/g))

@@ -1,6 +1,6 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
 import { EMPTY, hasUnknown, plain, TREE, UNKNOWN } from '../../words/text.js'
-import { basename, type Call, fieldsOf, onlyTalks, options, type Program, table } from '../row/call.js'
+import { basename, type Call, fieldsOf, known, onlyTalks, options, type Program, table } from '../row/call.js'
 import { judgeCode, printedBy } from './inline.js'
 
 interface Interpreter {
@@ -104,7 +104,10 @@ export const interpret: Program = (call, name) => {
       if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? ''))
         codes.push(args[i + 1] ?? '')
   if (/^(?:deno|crystal)$/.test(language) && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
-  for (const code of codes) runText(code, language, call)
+  // `perl -ne CODE`: each line of the input is `$_`.
+  const line = perlish && args.some((arg) => /^-[a-zA-Z0-9]*[np]/.test(arg)) ? call.stdin?.find(known) : undefined
+  const before = line === undefined ? '' : `$_ = ${JSON.stringify(line.trim())};\n`
+  for (const code of codes) runText(code, language, call, before)
   if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
     for (const file of given.operands.filter((word) => !codes.includes(word)))
       call.walker.effect('edit', file, call.shell, call.argv)
@@ -141,9 +144,25 @@ export const interpret: Program = (call, name) => {
   return undefined
 }
 
-function runText(text: string, language: string, call: Call): void {
+function runText(text: string, language: string, call: Call, before = ''): void {
   call.walker.code(plain(text))
-  judgeCode(plain(text), language, call)
+  judgeCode(before + plain(text), language, call)
+  for (const module of imported(plain(text), language))
+    for (const loaded of call.walker.streams.contents(module, call.shell))
+      if (loaded !== UNKNOWN && loaded !== text) call.walker.budget.deeper(() => runText(loaded, language, call))
+}
+
+/** Files that the code loads by name: beside it, where this command or its session has written one. */
+function imported(text: string, language: string): string[] {
+  if (language === 'python')
+    return [...text.matchAll(/^\s*(?:import|from)\s+([\w.]+)|;\s*import\s+([\w.]+)/gm)].map(
+      (match) => `${(match[1] ?? match[2] ?? '').replaceAll('.', '/')}.py`,
+    )
+  if (!/^(?:node|bun|ts|deno)$/.test(language)) return []
+  return [...text.matchAll(/\b(?:require|import)\s*\(?\s*["'](\.[^"']*)["']/g)].flatMap(([, name = '']) => [
+    name,
+    `${name}.js`,
+  ])
 }
 
 const awk: Program = (call) => {
@@ -295,7 +314,10 @@ function applied(text: string, { pattern, replacement, flags }: Substitution): s
   if (pattern === '.*' || pattern === '^.*$') return text.replace(/^.*$/gm, () => to)
   if (pattern === '^') return text.replace(/^(?=[^\n])/gm, () => to)
   if (pattern === '$') return text.replace(/(?<=[^\n])$/gm, () => to)
-  return UNKNOWN
+  const start = /^\^([\w =:<>-]+)$/.exec(pattern)?.[1]
+  if (start !== undefined) return text.replace(new RegExp(`^${start}`, 'gm'), () => to)
+  // What was a secret before it was changed is one afterwards.
+  return text.includes('{{') ? text : UNKNOWN
 }
 
 function sedOutput(scripts: readonly string[], call: Call, files: readonly string[]): readonly string[] | undefined {
@@ -304,7 +326,7 @@ function sedOutput(scripts: readonly string[], call: Call, files: readonly strin
     let out = text
     for (const script of scripts) {
       const found = substitutions(script)
-      if (found.length === 0) return UNKNOWN
+      if (found.length === 0) return text.includes('{{') ? text : UNKNOWN
       for (const one of found) out = out === UNKNOWN ? UNKNOWN : applied(out, one)
     }
     return out

@@ -9,6 +9,7 @@ export const make: Program = (call) => {
     long: ['file', 'makefile', 'directory', 'eval', 'include-dir', 'old-file', 'what-if'],
   })
   const inner = call.shell.fork()
+  const environment = call.prefix?.shell ?? call.shell
   for (const directory of given.all('C', 'directory'))
     inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
   const texts = [...given.all('E', 'eval')]
@@ -33,16 +34,15 @@ export const make: Program = (call) => {
     const variables = makeVariables(lines, given.operands.map(plain), inner)
     for (const line of lines) {
       const recipe = /^\t[-@+]*(.*)$/.exec(line)?.[1] ?? /^[\w.%-]+\s*:[^=;]*;\s*[-@+]*(.*)$/.exec(line)?.[1]
-      if (recipe)
-        call.walker.tryScript(
-          recipe
-            .replace(
-              /\$(?:\((\w+)\)|\{(\w+)\})/g,
-              (whole, round?: string, curly?: string) => variables.get(round ?? curly ?? '') ?? whole,
-            )
-            .replaceAll('$$', '$'),
-          inner,
-        )
+      if (!recipe) continue
+      const written = recipe
+        .replace(/\$(?:\((\w+)\)|\{(\w+)\})/g, (whole, round?: string, curly?: string) => {
+          const name = round ?? curly ?? ''
+          return variables.get(name) ?? environment.variables.get(name)?.values[0] ?? whole
+        })
+        .replaceAll('$$', '$')
+      if (written.includes('{{') && !recipe.includes('{{')) call.walker.code(written)
+      call.walker.tryScript(written, inner)
     }
     for (const match of plain(text).matchAll(/\$\(shell ([^)]*)\)/g)) call.walker.tryScript(match[1] ?? '', inner)
   }

@@ -134,3 +134,11 @@ export function known(text: string | undefined): text is string {
 export function table(names: readonly string[], program: Program): Record<string, Program> {
   return Object.fromEntries(names.map((name) => [name, program]))
 }
+
+/** What `env`, `set` and `declare -p` print of the variables that hold a secret; undefined where none does. */
+export function listed(shell: ShellState): Alternatives | undefined {
+  const lines = [...shell.variables].flatMap(([name, { values }]) =>
+    values.filter((value) => value.includes('{{')).map((value) => `${name}=${value}\n`),
+  )
+  return lines.length > 0 ? [lines.join('')] : undefined
+}

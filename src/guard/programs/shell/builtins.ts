@@ -2,7 +2,7 @@
 import { assign } from '../../words/assignments.js'
 import { parseScript } from '../../words/syntax.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
-import { type Call, fieldsOf, options, type Program } from '../row/call.js'
+import { type Call, fieldsOf, listed, options, type Program } from '../row/call.js'
 import { DIRECTORY_BUILTINS } from './directories.js'
 import { formatted } from './printf.js'
 import { subscripted } from './subscripts.js'
@@ -76,7 +76,7 @@ const declare: Program = (call) => {
         call.shell.get(name).values.map((value) => value[recase]()),
       )
   }
-  return NOTHING
+  return call.argv.some((word) => /^-\w*p/.test(word)) ? listed(call.shell) : NOTHING
 }
 
 const unset: Program = ({ argv, shell }) => {
@@ -170,7 +170,7 @@ const set: Program = ({ argv, shell }) => {
     const operands = options(argv.slice(1), { short: 'o', stop: true }).operands.filter((arg) => !arg.startsWith('+'))
     if (operands.length > 0) shell.positional = operands
   }
-  return NOTHING
+  return argv.length === 1 ? listed(shell) : NOTHING
 }
 
 const shift: Program = ({ argv, shell }) => {

@@ -19,6 +19,8 @@ export const subscripted =
     for (const word of namesIn(call.argv, name)) {
       const text = plain(word ?? '')
       if (mayHoldCode(text)) call.walker.calculated([text], call.shell)
+      const index = /^\w+\[(\w+)\]$/.exec(text)?.[1]
+      if (index !== undefined) call.walker.calculated([index], call.shell)
       if (name === 'let') call.walker.calculated([text.replace(/^\w+\s*[-+*/%&|^]?=/, '')], call.shell)
     }
     return program(call, name)

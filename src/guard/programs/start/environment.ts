@@ -1,7 +1,7 @@
 /** env and its like: variables for one command, and command lines given as one string. */
 import { plain } from '../../words/text.js'
 import { judgeVariable } from '../shell/builtins.js'
-import type { Call, Program } from '../row/call.js'
+import { type Call, listed, type Program } from '../row/call.js'
 
 export const env: Program = (call) => {
   const inner = call.shell.fork()
@@ -31,7 +31,7 @@ export const env: Program = (call) => {
     else break
   }
   const rest = takeAssignments(words, call, inner)
-  return rest.length === 0 ? undefined : call.walker.external(rest, inner, call.stdin)
+  return rest.length === 0 ? listed(inner) : call.walker.external(rest, inner, call.stdin)
 }
 
 /** `A=1 B=2 cmd` in the arguments of env and sudo. */
