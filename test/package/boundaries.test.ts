@@ -300,3 +300,29 @@ test.skipIf(!existsSync(join(root, 'ARCHITECTURE.md')))('every path that ARCHITE
   expect(paths.length).toBeGreaterThan(10)
   for (const path of paths) expect(existsSync(join(root, path.replace(/\/?\*.*$/, ''))), path).toBe(true)
 })
+
+test('the way of a command in ARCHITECTURE.md goes through rooms that know the next one', () => {
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const [picture = ''] = /```\n a door [^`]*```/.exec(text) ?? []
+  const rooms = [...picture.matchAll(/\b(?:engine|os)\/\w+/g)].map(([room]) => room)
+  expect(rooms).toEqual(['engine/plan', 'engine/run', 'engine/session', 'engine/job', 'os/helper', 'engine/call'])
+  const knows = (room: string, other: string): boolean =>
+    (MAY_IMPORT as Record<string, readonly string[]>)[room]!.some(
+      (each) => other === each || other.startsWith(`${each}/`),
+    )
+  for (const room of ['engine/run', 'engine/session', 'engine/job'])
+    for (const other of ['engine/plan', 'engine/call', 'os/helper']) expect(knows(room, other), room).toBe(true)
+  for (const door of ['cli', 'mcp', 'tools', 'hooks']) expect(picture).toContain(door)
+})
+
+/** Tests of the whole: the package, the documents, requirements, and what several rooms do together. */
+const OF_THE_WHOLE = ['docs', 'engine/sandbox', 'native', 'package', 'pty', 'requirements']
+
+test('tests stand where the code stands that they test', () => {
+  const below = (folder: string): string[] =>
+    readdirSync(join(root, 'test', folder), { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? below(join(folder, entry.name)) : entry.name.endsWith('.test.ts') ? [folder] : [],
+    )
+  const strangers = [...new Set(below('.'))].filter((folder) => !existsSync(join(src, folder)))
+  expect(strangers.sort()).toEqual(OF_THE_WHOLE)
+})
