@@ -7,6 +7,7 @@ import { findCodePlaces, isCodeVariable, isFetcher, type CodePlaces } from './co
 import { REFUSALS } from './refusals.js'
 import { scanCommand } from './scan.js'
 import type { Command, Heredoc, Obstacle, Quoting, Scan, Site, Word } from './sites.js'
+import { Unreadable } from './text-reader.js'
 import { findTokens, type Token } from './tokens.js'
 
 /**
@@ -44,7 +45,7 @@ export function planDelivery(
   if (made) return refuse(made, 'flow')
 
   const scan = scanOrGiveUp(command, known)
-  if (!scan) return refuse(known[0] as Token, 'odd-quoting')
+  if (!scan) return refuse(known[0] as Token, 'unreadable')
   const judgement = judge(scan, values)
   if (judgement.refused) return refuse(judgement.refused.token, judgement.refused.obstacle)
 
@@ -73,12 +74,12 @@ interface Judgement {
   assigned: Map<string, Token[]>
 }
 
-/** Nesting deeper than our stack is no command that anybody meant. */
+/** Undefined: the command cannot be read to its end, or is nested deeper than the stack. */
 function scanOrGiveUp(command: string, known: readonly Token[]): Scan | undefined {
   try {
     return scanCommand(command, known)
   } catch (error) {
-    if (error instanceof RangeError) return undefined
+    if (error instanceof RangeError || error instanceof Unreadable) return undefined
     throw error
   }
 }

@@ -2,7 +2,7 @@
 import type { Obstacle } from './sites.js'
 
 export const REFUSALS: Readonly<
-  Record<Obstacle | 'number' | 'nul' | 'flow', { readonly reason: string; readonly hint: string }>
+  Record<Obstacle | 'number' | 'nul' | 'flow' | 'unreadable', { readonly reason: string; readonly hint: string }>
 > = {
   code: {
     reason:
@@ -38,6 +38,10 @@ export const REFUSALS: Readonly<
   unterminated: {
     reason: 'stands in a here-document whose closing delimiter is missing.',
     hint: 'End the here-document with its delimiter alone on a line.',
+  },
+  unreadable: {
+    reason: 'stands in a command that cannot be read to its end.',
+    hint: 'Check the quotes and the closing words (fi, done, esac) of the command, or write it in simpler steps.',
   },
   make: {
     reason: 'is given to make, which would expand the $ in its value.',

@@ -52,9 +52,23 @@ describe('or is refused before anything runs', () => {
 })
 
 test('what only looks like arithmetic does not lose the here-documents announced before it', () => {
-  // The newline inside `((` makes the first try read the here-document; the second try has to find it unread.
-  const tail = planDelivery(`cat <<'E' ((a $(\n${T}\nE\n) )`, lookupIn({ x: VALUE }))
+  const tail = planDelivery(`cat <<'E'; ((echo a); (echo b))\n${T}\nE\n`, lookupIn({ x: VALUE }))
   expect(tail.kind).toBe('bound')
-  for (const command of [`<<E((&&$(\n)) ${T}`, `<<A <<B ((\n(\n${T} `, `cat <<E $((\n$(\n)\n${T}`])
-    expect(() => planDelivery(command, lookupIn({ x: VALUE }))).not.toThrow()
+})
+
+test('a token in a command that cannot be read to its end is refused', () => {
+  for (const command of [`<<E((&&$(\n)) ${T}`, `cat <<'E' ((a $(\n${T}\nE\n) )`, `for x in ${T}; do`, `echo "${T}`])
+    expect(planDelivery(command, lookupIn({ x: VALUE }))).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('cannot be read'),
+    })
+})
+
+test.each([
+  [`bash 2>&1 <<E\n${T}\nE`, 'standard input'],
+  [`ssh host 2>/dev/null <<< ${T}`, 'standard input'],
+  [`X=${T}; a=abc; echo \${a:X}`, 'arithmetic'],
+])('the number of a descriptor is no word, and a slice is arithmetic: %j', (command, reason) => {
+  const delivery = planDelivery(command, lookupIn({ x: VALUE }))
+  expect(delivery).toMatchObject({ kind: 'refused', reason: expect.stringContaining(reason) })
 })
