@@ -83,7 +83,7 @@ function passAtOnce(command: string, text: string, script: ParsedScript, context
     get tree() {
       return explain().tree
     },
-    looked: NONE,
+    looked: seen.looked,
     secretsAsCode: NONE,
     mutations: { variables: seen.variables, aliases: {}, functions: {} },
     shell: shellFacts(script, text),

@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../src/contract/verdict.js'
+import { firstLook } from '../../src/guard/first-look.js'
 import { inspect, inspectFully } from '../../src/guard/inspect.js'
 import type { GuardContext } from '../../src/guard/policy/context.js'
+import { parseScript } from '../../src/guard/words/syntax.js'
 
 const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
 const lines = (path: string): string[] =>
@@ -52,6 +54,20 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     ),
     resolveSymlink: (path) => (path.startsWith(STATE) ? `/home/u/proj/state${path.slice(STATE.length)}` : path),
   },
+  'a directory that is a link to them': {
+    ...engine,
+    resolveSymlink: (path) => (path.startsWith(plain.cwd) ? STATE + path.slice(plain.cwd.length) : path),
+  },
+  'a link to the home': {
+    ...engine,
+    resolveSymlink: (path) => path.replace('/home/u/proj/src', '/home/u'),
+  },
+  'the root': { ...engine, cwd: '/', resolveSymlink: (path) => path },
+  'a directory of hooks': { ...engine, cwd: '/home/u/proj/.git/hooks' },
+  'a shell that has written files': {
+    ...engine,
+    held: { ...engine.held, files: { '/home/u/proj/notes.txt': 'rm -rf /', '/home/u/proj/a': 'rm x' } },
+  },
   'a shell with functions and aliases': {
     ...engine,
     functions: { cat: 'cat () { rm -rf "$HOME"; }', helper: 'helper () { true; }' },
@@ -85,10 +101,20 @@ function passesAtOnce(verdict: Verdict): boolean {
   return Object.getOwnPropertyDescriptor(verdict, 'commands')?.get !== undefined
 }
 
+function mayPass(command: string, context: GuardContext): boolean {
+  try {
+    return firstLook(parseScript(command).commands, command, context) !== null
+  } catch {
+    return false
+  }
+}
+
 function disagreements(commands: readonly string[], context: GuardContext): { wrong: unknown[]; passed: number } {
   const wrong: unknown[] = []
   let passed = 0
   for (const command of commands) {
+    // (What does not pass is walked, which takes a hundred times as long.)
+    if (!mayPass(command, context)) continue
     const looked = inspect(command, context)
     if (!passesAtOnce(looked)) continue
     passed += 1
@@ -106,10 +132,13 @@ describe('a first look agrees with the walk', () => {
       expect(passed).toBeGreaterThan(name === 'a shell that holds more' ? -1 : 50)
     })
 
-  test('on readers with words that would be dangerous elsewhere', () => {
-    const { wrong, passed } = disagreements([...combined(20_000)], engine)
+  const commands = [...combined(20_000)]
+  test.each(Object.keys(CONTEXTS))('on words that would be dangerous elsewhere, in %s', (name) => {
+    // All of them in the shell of an engine; elsewhere a part.
+    const some = name === 'an engine' ? commands : commands.slice(0, 4_000)
+    const { wrong, passed } = disagreements(some, CONTEXTS[name] as GuardContext)
     expect(wrong).toEqual([])
-    expect(passed).toBeGreaterThan(1_000)
+    expect(passed).toBeGreaterThan(name === 'an engine' ? 1_000 : name === 'a shell that holds more' ? -1 : 100)
   })
 
   test('nothing passes that is denied', () => {
@@ -137,14 +166,15 @@ function* combined(count: number): Iterable<string> {
     return from[Math.floor((seed / 2_147_483_648) * from.length)] as T
   }
   const programs =
-    'cat grep ls head sort uniq find sed awk git echo printf test [ wc cut tr diff cd export stat du rm cp tee xargs command'.split(
+    'cat grep ls head sort uniq find sed awk git echo printf test [ wc cut tr diff cd export stat du rm cp mv mkdir touch date type hash env echo printf cat wc rm cp mv mkdir touch tee xargs command'.split(
       ' ',
     )
   const words =
     `-r -rf -o -n -i -e -exec -delete -fprint -v -f -c -C -O --output --output=x --ext-diff --all status log show branch clean rm config ` +
     `-rfX / . .. ~ ~/x $HOME "$NAME" "$F" $F \${NAME} \${NAME:-x} \${#NAME} $? $_ $$ $(ls) $(rm\\ -rf\\ /) \`ls\` "$(cat x)" * *.ts src/* {a,b} [ab]* 'a b' "a b" a\\ b ; ` +
     `'a[\$(rm\\ -rf\\ /)]' -a = -eq x=1 GIT_PAGER=rm A=b /dev/sda /etc/passwd ${STATE}/vault .local/state/cerith/vault ../.local/state/cerith/vault --file=${STATE}/vault -f/etc/passwd @${STATE}/vault ` +
-    `'s/a/b/' 's/a/b/e' 's/a/b/w x' '1,5p' 'w /etc/passwd' '{print $1}' '{system("rm -rf /")}' '{print > "/etc/passwd"}' ] ! ( ) src`
+    `vault src/vault src/a out/x notes.txt a b c.txt ./a .bashrc .git/config .git/hooks/pre-commit pre-commit .ssh Documents etc passwd home u state bin/sh x.desktop a.service usercustomize.py crontab -p -R -a $x "$x" \${x} V=$(date) %s%s r m cm0gLXJmIC8= abcdefghij ` +
+    `'s/.*:/x/' 's/a/b/' 's/a/b/e' 's/a/b/w x' '1,5p' 'w /etc/passwd' '{print $1}' '{system("rm -rf /")}' '{print > "/etc/passwd"}' ] ! ( ) src`
   const joints = [' | ', ' && ', ' || ', '; ', ' & ', '\n', ' |& ']
   const tails = [
     '',
@@ -154,6 +184,19 @@ function* combined(count: number): Iterable<string> {
     ' >/dev/null',
     ' 2>/dev/null',
     ' > x',
+    ' > a',
+    ' >> notes.txt',
+    ' > src/a',
+    ' > .bashrc',
+    ' > pre-commit',
+    ' > vault',
+    ' < vault',
+    ' > a > b',
+    ' 2> err',
+    ' >| x',
+    ' <<EOF > x\nhello there\nEOF\n',
+    " > x <<'EOF'\nrm -rf /\nEOF\n",
+    ' <<EOF >> a\n$(date) /\nEOF\n',
     ' >> ~/.bashrc',
     ' < x',
     ' &>/dev/null',
@@ -168,8 +211,11 @@ function* combined(count: number): Iterable<string> {
     let text = ''
     for (let parts = pick([1, 1, 1, 2, 2, 3]); parts > 0; parts--) {
       const given = Array.from({ length: pick([0, 1, 1, 2, 2, 3]) }, () => pick(all))
-      text += `${pick(['', '', '', '', '! ', 'A=1 ', 'time ', 'GIT_DIR=x ', 'if ls; then '])}${[pick(programs), ...given].join(' ')}${pick(tails)}`
+      text += `${pick(['', '', '', '', '! ', 'A=1 ', 'time ', 'GIT_DIR=x ', 'if ls; then ', 'case a in a) ', 'for x in a src notes.txt; do ', 'cd src && ', 'ls && cd src && ', 'V=$(grep -c x a); ', 'V=$(wc -l < a) '])}${[pick(programs), ...given].join(' ')}${pick(tails)}`
       if (text.includes('; then ') && !text.includes('; fi')) text += '; fi'
+      if (text.includes('case a') && !text.includes('esac')) text += ';; esac'
+      if (text.includes('for x') && !text.includes('done'))
+        text += pick(['; cat $x; done', '; rm "$x"; done', '; done'])
       if (parts > 1) text += pick(joints)
     }
     yield text

@@ -29,7 +29,7 @@ const GIT_VERBS = new Set(
 
 const git: OnlyReads = ([verb, ...words]) =>
   typeof verb === 'string' &&
-  GIT_VERBS.has(verb) &&
+  (GIT_VERBS.has(verb) || verb === '--version' || (verb === 'stash' && words[0] === 'list')) &&
   words.every((word) => word !== null && !word.startsWith('--output') && !word.startsWith('--ext'))
 
 /** Lines picked out or replaced: nothing in such a script writes a file or runs a command. */
@@ -38,10 +38,14 @@ const SED_SCRIPT =
 
 const sed: OnlyReads = (words) => {
   const at = words.findIndex((word) => word === null || !/^-[nEr]+$/.test(word))
+  let rest = words.slice(Math.max(0, at))
+  const scripts: (string | null | undefined)[] = []
+  for (; rest[0] === '-e'; rest = rest.slice(2)) scripts.push(rest[1])
+  if (scripts.length === 0) scripts.push(...rest.splice(0, 1))
   return (
     at >= 0 &&
-    SED_SCRIPT.test(words[at] ?? '\n') &&
-    words.slice(at + 1).every((word) => word !== null && !word.startsWith('-'))
+    scripts.every((script) => SED_SCRIPT.test(script ?? '\n')) &&
+    rest.every((word) => word !== null && !word.startsWith('-'))
   )
 }
 
@@ -69,12 +73,19 @@ function isNoName(word: string): boolean {
 
 const BY_NAME: Readonly<Record<string, OnlyReads>> = {
   ...Object.fromEntries(
-    ': true false echo pwd cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami dirname basename realpath readlink which uniq wc diff cmp comm file df md5sum sha1sum sha256sum date uname'
+    ': true false echo pwd cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami dirname basename realpath readlink which wc diff cmp comm file df md5sum sha1sum sha256sum date uname sleep paste od'
       .split(' ')
       .map((name) => [name, always]),
   ),
+  // A second operand is written.
+  uniq: (words) => words.every((word) => word !== null) && words.filter((word) => !word?.startsWith('-')).length <= 1,
   test: tests,
   '[': tests,
+  // What they look for is not run.
+  command: ([how, ...names]) => how === '-v' && names.length === 1 && names[0] !== null,
+  type: every(/^(?!-)/),
+  hash: (words) => words.length === 1 && words[0] === '-r',
+  env: (words) => words.length === 0,
   // `-v NAME` assigns.
   printf: (words) => words[0] !== null && words[0] !== undefined && !words[0].startsWith('-'),
   sort: every(/^(?!-)|^-[bdfghinrRsuVzk0-9.,]+$/s),

@@ -45,6 +45,11 @@ const MAY_BECOME_A_WORD =
   /(?:^|[\s="'])(?:[/~][\w.-]*\/?|\$HOME|-\w*[rR]\w*)(?=["'\s*]|$)|^(?:[A-Za-z0-9+/]{8,}\n?)+={0,2}\s*$/
 const SHORT = 200
 
+/** Whether the text of a file that was written may matter to a later command. */
+export function isWorthKeeping(text: string): boolean {
+  return MATTERS.test(text) || (text.length <= SHORT && MAY_BECOME_A_WORD.test(text))
+}
+
 export class ShellState {
   variables = new Layers<Variable>()
   functions = new Layers<FunctionBody>()
@@ -292,7 +297,7 @@ export class ShellState {
       text.length > GUARD_LIMITS.keptFileChars ||
       text === before[path]
         ? []
-        : MATTERS.test(text) || (text.length <= SHORT && MAY_BECOME_A_WORD.test(text)) || before[path] !== undefined
+        : isWorthKeeping(text) || before[path] !== undefined
           ? [[path, text] as const]
           : [],
     )
