@@ -44,7 +44,7 @@ test.each<readonly [Partial<CallText>, Way]>([
   [{ bare: true }, 'sourced'],
   [{ status: 3 }, 'native'],
   [{ dumpFirst: 4, inert: false }, 'native'],
-  [{ program: true }, 'program'],
+  [{ program: true }, 'native'],
   [{ program: true, dumpFirst: 4 }, 'native'],
   [{ native: false }, 'sourced'],
   [{ hasBuiltin: false, program: true }, 'sourced'],

@@ -52,11 +52,9 @@ export class SessionShell {
   endIsTold = false
   /** Whether something that was started by an earlier call may still be there. */
   #hasOtherProcesses = false
-  /** Of the command that was given last. */
-  #way: CommandLine['way'] = 'sourced'
   #isBuiltinKnown = false
-  /** The command that was given last, as it was typed. */
-  #given: Uint8Array | null = null
+  /** The command that was given last. */
+  #given: CommandLine | null = null
   readonly #unread: number
   readonly #router = new ReportRouter(() => this.#giveFallback())
   #number = 0
@@ -182,20 +180,20 @@ export class SessionShell {
    * A command, in the way that was found for it. `whole`: nothing of an earlier one that stands
    * behind it in the file can be reached.
    */
-  give({ way, line, file, fallback }: CommandLine, whole = true): void {
-    if (file !== null) this.files.writeCommand(file, whole)
-    this.#way = way
-    this.#router.fallback = fallback
-    this.#given = line
-    this.type(line)
+  give(command: CommandLine, whole = true): void {
+    if (command.file !== null) this.files.writeCommand(command.file, whole)
+    this.#router.fallback = command.fallback
+    this.#given = command
+    this.type(command.line)
   }
 
   /** Whether a shell that is gone has not read the first line of what it was given last: nothing of it has happened. */
   neverRead(): boolean {
     if (this.alive || this.#closed || !this.#given) return false
-    const left = Buffer.alloc(this.#given.length + 1)
+    const { line } = this.#given
+    const left = Buffer.alloc(line.length + 1)
     try {
-      return readSync(this.#unread, left, 0, left.length, null) >= this.#given.length - this.#given.indexOf(NEWLINE)
+      return readSync(this.#unread, left, 0, left.length, null) >= line.length - line.indexOf(NEWLINE)
     } catch {
       return false // Empty: bash has read it.
     }
@@ -228,11 +226,6 @@ export class SessionShell {
     this.hearNow()
     if (this.#router.fallback !== fallback) return
     this.#router.hasBuiltin = false
-    this.#router.fallback = () => {
-      let line = fallback()
-      while (line.fallback) line = line.fallback()
-      return line
-    }
     this.#giveFallback()
   }
 
@@ -244,7 +237,7 @@ export class SessionShell {
     ) {
       this.hearNow()
       // The builtin takes the orders away when it begins with a text.
-      if (this.#way === 'native' && !this.isAtPrompt()) return
+      if (this.#given?.file && !this.isAtPrompt()) return
       // Until it has become the program it looks like the shell; one that could not is gone,
       // and has only a name in brackets.
       const looks = descendantsOf(this.pid).map(commandLine)
@@ -425,7 +418,7 @@ export class SessionShell {
 
   /** Its command goes on without the session: when that ends, the shell leaves with its status. */
   release(): void {
-    if (this.#way !== 'sourced') this.type(keepStatusLine(this.marks))
+    if (this.#given?.way === 'native') this.type(keepStatusLine(this.marks))
     this.type(leaveLine(this.marks))
     this.#closeOwn()
     void this.ward.exited.then(() => this.#closeReports())

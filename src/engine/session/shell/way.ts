@@ -3,22 +3,22 @@ import { isRepeatable, isUsual, type CallText } from './call-text.js'
 import { commandFileText, nativeLine, programLine, sourcedLines, type Marks } from './lines.js'
 
 /**
- * `program`: the builtin starts one program, without bash making a copy of itself. `native`:
- * the builtin sources the command and reports its end. `sourced`: bash does both by itself,
- * with whatever else has to be said around the command.
+ * `native`: the builtin does it and reports its end. `sourced`: bash does both by itself, with whatever else has to be
+ * said around the command.
  */
-export type Way = 'program' | 'native' | 'sourced'
+export type Way = 'native' | 'sourced'
 
 export function chooseWay(call: CallText): Way {
-  if (call.bare || !call.hasBuiltin || !call.native) return 'sourced'
-  if (call.program && isRepeatable(call)) return 'program'
-  return isUsual(call) &&
+  const isNative =
+    call.hasBuiltin &&
+    call.native &&
+    !call.bare &&
+    isUsual(call) &&
     call.stdin === '/dev/null' &&
     !call.keepStdin &&
     call.stages === null &&
     call.lastArgument === null
-    ? 'native'
-    : 'sourced'
+  return isNative ? 'native' : 'sourced'
 }
 
 /** A command as a shell is given it. */
@@ -37,17 +37,12 @@ export function commandLine(
 ): CommandLine {
   const { marks } = shell
   const way = chooseWay(call)
-  switch (way) {
-    case 'program': {
-      const fallback = (): CommandLine => commandLine({ ...call, program: false }, shell)
-      return { way, line: Buffer.from(programLine(call)), file: null, fallback }
-    }
-    case 'native': {
-      const fallback = (): CommandLine =>
-        commandLine({ ...call, native: false, hasBuiltin: shell.hasBuiltin && call.hasBuiltin }, shell)
-      return { way, line: Buffer.from(nativeLine(call, marks)), file: call.script, fallback }
-    }
-    case 'sourced':
-      return { way, line: Buffer.from(sourcedLines(call, marks)), file: commandFileText(call, marks), fallback: null }
-  }
+  if (way === 'sourced')
+    return { way, line: Buffer.from(sourcedLines(call, marks)), file: commandFileText(call, marks), fallback: null }
+  const fallback = (): CommandLine =>
+    commandLine({ ...call, native: false, hasBuiltin: shell.hasBuiltin && call.hasBuiltin }, shell)
+  // One program and its words need no file, and no copy of bash.
+  return call.program && isRepeatable(call)
+    ? { way, line: Buffer.from(programLine(call)), file: null, fallback }
+    : { way, line: Buffer.from(nativeLine(call, marks)), file: call.script, fallback }
 }
