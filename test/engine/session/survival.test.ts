@@ -257,12 +257,19 @@ test('F52 a directory whose name only looks deleted is left alone', async () => 
   await session.close()
 })
 
-test('F52 a directory that was deleted and made again is entered again', async () => {
-  const session = await furnished()
-  await session.do('mkdir again && cd again && rmdir ../again && mkdir ../again')
-  expect(await session.do('touch here && ls')).toMatchObject({ exitCode: 0, stdout: 'here\n' })
-  await session.close()
-})
+test.each([
+  ['before', () => Promise.resolve()],
+  ['after', (session: Awaited<ReturnType<typeof furnished>>) => session.fork(`${session.name}-copy`)],
+] as const)(
+  'F52 a directory that was deleted and made again is entered again, %s its state is read',
+  async (_, read) => {
+    const session = await furnished()
+    await session.do('mkdir again && cd again && rmdir ../again && mkdir ../again')
+    await read(session)
+    expect(await session.do('touch here && ls')).toMatchObject({ exitCode: 0, stdout: 'here\n' })
+    await session.close()
+  },
+)
 
 test('F51 F53 a cwd that is missing, a file, closed or swapped is an error before anything runs', async () => {
   const session = await furnished()

@@ -25,11 +25,10 @@ export class SessionDirectory {
     // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
     const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
     if (at === null || (shell && !at.endsWith(GONE))) return []
-    const isGone = nearestExisting(at, this.#look) !== at
-    const lost = isGone && !isThere(memory, this.#look)
-    if (!lost) return []
+    if (nearestExisting(at, this.#look) === at) return []
     const gone = memory.cwd.replace(/ \(deleted\)$/, '')
-    memory.cwd = nearestExisting(gone, this.#look)
+    // One that was made again is entered again.
+    if (!isThere(memory, this.#look)) memory.cwd = nearestExisting(gone, this.#look)
     shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
     if (memory.cwd === gone) return []
     const text = `The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`
