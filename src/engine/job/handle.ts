@@ -21,7 +21,7 @@ import type {
   WaitResult,
 } from '../../contract/job.js'
 import { storedSize } from '../../os/job/output.js'
-import { infoOf, jobState, type JobState } from './look/info.js'
+import { infoOf, jobState, lastWords, type JobState } from './look/info.js'
 import { killJob } from './kill.js'
 import { startOf, type JobNews, type LiveJob } from './look/live.js'
 import { readJob, type Readable } from './look/read.js'
@@ -38,6 +38,8 @@ const LOOK_EVERY_MS = 50
 /** What a handle needs of an engine, or of a process that only looks. */
 export interface HandleServices extends Pick<Services, 'id' | 'door' | 'audit' | 'secrets' | 'limits'> {
   readonly launcher: Pick<Launcher, 'hold'>
+  /** None in a process that only looks. */
+  readonly sandbox?: Services['sandbox']
 }
 
 export class JobHandle implements Job {
@@ -191,7 +193,11 @@ export class JobHandle implements Job {
   }
 
   #info(): JobInfo {
-    return infoOf(this.dir, this.#state())
+    const info = infoOf(this.dir, this.#state())
+    const { sandbox } = this.#services
+    if (!sandbox || info.isRunning || !info.sandbox) return info
+    const said = sandbox.notesOf(info, () => lastWords(this.dir, info.streams === 'separate'))
+    return said.length > 0 ? { ...info, notes: [...info.notes, ...said] } : info
   }
 
   #readable(): Readable {

@@ -49,7 +49,45 @@ function spacesInUse(): Set<string> {
 const own = (): Set<string> =>
   new Set(['mnt', 'net', 'pid', 'ipc'].map((kind) => readlinkSync(`/proc/self/ns/${kind}`)))
 const without = (all: Set<string>, these: Set<string>): string[] => [...all].filter((one) => !these.has(one))
-const mounts = (): string => readFileSync('/proc/self/mountinfo', 'utf8').replace(/^\d+ \d+ /gm, '')
+/** Mounts of the machine with the names that a room gives to its own; other programs mount theirs meanwhile. */
+const mounts = (): string[] =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => / - (?:tmpfs (?:stage|room|own)|overlay (?:view|try)) /.test(line))
+
+/** What holds on to a folder or lies about: mounts, working directories and descriptors of any process, files in places for temporary ones. */
+function traces(folder: string): string[] {
+  const found: string[] = []
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const look = (what: string, text: () => string): void => {
+      try {
+        if (text().includes(folder)) found.push(`${pid} ${what}`)
+      } catch {
+        // Gone, or another user's.
+      }
+    }
+    look('mountinfo', () => readFileSync(`/proc/${pid}/mountinfo`, 'utf8'))
+    look('environment', () => readFileSync(`/proc/${pid}/environ`, 'utf8'))
+    for (const name of ['cwd', 'root', 'exe']) look(name, () => readlinkSync(`/proc/${pid}/${name}`))
+    look('descriptors', () => {
+      const all = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+        try {
+          return readlinkSync(`/proc/${pid}/fd/${fd}`)
+        } catch {
+          return ''
+        }
+      })
+      return all.join('\n')
+    })
+  }
+  return found
+}
+
+/** Names of ours where every program may leave some; other tests make theirs meanwhile. */
+const lying = (id: string): string[] =>
+  ['/tmp', '/var/tmp', '/dev/shm', '/run'].flatMap((place) =>
+    readdirSync(place).flatMap((name) => (name.includes(id) ? [join(place, name)] : [])),
+  )
 
 describe.skipIf(!canConfine)('nothing is left', () => {
   test('after close: sessions, jobs, a proxy, a port, a stricter call, limits', async () => {
@@ -68,11 +106,13 @@ describe.skipIf(!canConfine)('nothing is left', () => {
     expect(made.length).toBeGreaterThan(3)
     await engine.close()
     await until(() => made.every((space) => !spacesInUse().has(space)), 'the end of the namespaces')
-    expect(mounts()).toBe(before)
+    expect(mounts()).toEqual(before)
     expect(readdirSync(work)).toEqual(['src'])
     expect(readdirSync(home)).toEqual(['work'])
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
     expect(groups(engine.id)).toEqual([])
+    await until(() => traces(home).length === 0, 'the end of the last traces')
+    expect(lying(engine.id)).toEqual([])
   })
 
   test.each([
@@ -104,6 +144,7 @@ describe.skipIf(!canConfine)('nothing is left', () => {
     await until(() => made.every((space) => !spacesInUse().has(space)), 'the end of the namespaces')
     expect(readdirSync(folder).sort()).toEqual(['host.mjs', 'state', 'work'])
     expect([mounts(), readdirSync(work)]).toEqual([before, []])
+    await until(() => traces(folder).length === 0, 'the end of the last traces')
     for (const port of options.ports ?? []) await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
     // The next engine of that state directory removes the control groups of one that was killed.
     const limits = { processes: 500 }
@@ -111,7 +152,11 @@ describe.skipIf(!canConfine)('nothing is left', () => {
     const next = await createEngine({ cwd: work, stateDir: join(folder, 'state'), sandbox })
     await next.run({ command: 'true' })
     await next.close()
-    expect(groups(line.toString().trim().slice('up '.length))).toEqual([])
+    const killed = line.toString().trim().slice('up '.length)
+    expect([groups(killed), lying(killed)]).toEqual([[], []])
+    // What a state directory keeps is of no engine any more.
+    expect(readdirSync(join(folder, 'state', 'run'))).toEqual([])
+    expect(traces(folder)).toEqual([])
   })
 
   test('after the host was killed a detached job lives on in its room, and everything goes with it', async () => {

@@ -83,4 +83,18 @@ describe.skipIf(!canConfine)('records of confined commands', () => {
       server.close()
     }
   })
+
+  test('a job is told what the sandbox kept it from, and what was set aside, with every look at it', async () => {
+    const { engine } = await ground()
+    const failed = await engine.start({ command: 'mkdir .vscode; touch /etc/cerith-new' })
+    await failed.wait({ exit: true, timeoutMs: 20_000 })
+    const again = await engine.job(failed.id)
+    const notes = [await failed.info(), await again.info()].map((info) => info.notes.map(({ text }) => text).join('\n'))
+    expect(notes[0]).toContain('forbids writing /etc/cerith-new')
+    expect(notes[0]).toContain('.vscode aside')
+    expect(notes[1]).toBe(notes[0])
+    const fine = await engine.start({ command: 'touch /etc/cerith-new || true' })
+    await fine.wait({ exit: true, timeoutMs: 20_000 })
+    expect((await fine.info()).notes).toEqual([])
+  })
 })

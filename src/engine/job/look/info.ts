@@ -200,14 +200,18 @@ function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End 
  */
 function adviceOf(dir: string, { command, cwd, streams, pty, finalCommand }: JobRecord, end: End): Note[] {
   if (end.kind !== 'timeout' && (end.kind !== 'exit' || end.code === 0)) return []
-  const file = streams === 'separate' && !pty ? 'stderr.log' : 'output.log'
-  const stderr = lastBytes(join(dir, file), ADVICE_BYTES).replace(/\n?\[background process [^\n]*\]\n$/, '')
   return adviceFor({
     end,
     plan: { command, cwd, verdict: { facts: { finalCommand: finalCommand ?? null } } },
-    stderr,
+    stderr: lastWords(dir, streams === 'separate' && !pty),
     pipeStatus: null,
   })
+}
+
+/** The end of what it printed where errors are told. `apart`: it has two streams. */
+export function lastWords(dir: string, apart: boolean): string {
+  const file = apart ? 'stderr.log' : 'output.log'
+  return lastBytes(join(dir, file), ADVICE_BYTES).replace(/\n?\[background process [^\n]*\]\n$/, '')
 }
 
 /** The end was not recorded: the last change of its output stands for it. */

@@ -8,25 +8,46 @@ import type { Found } from '../../../os/confine/quarantine.js'
 import type { TryFolder } from '../../../os/confine/try-store.js'
 import type { BuiltRoom } from './builder.js'
 
-/** `known`: causes that were told before; `news`: what is told whatever came of the command. */
-export function adorned(
-  outcome: Outcome,
-  built: BuiltRoom,
-  options: SandboxOptions,
-  known: Set<string>,
-  news: readonly string[],
-): Outcome {
-  const { policy, quarantine, proxy, limits, place } = built
-  const set = quarantine.look()
+/** What is told of a command that has ended. */
+interface Told {
+  readonly blocked: readonly string[]
+  readonly notes: readonly Note[]
+}
+
+/** Told whatever came of the command, and once. */
+export interface Around {
+  readonly options: SandboxOptions
+  /** Causes that were told before. */
+  readonly known: Set<string>
+  readonly news: readonly string[]
+}
+
+export function adorned(outcome: Outcome, built: BuiltRoom, around: Around): Outcome {
   // Never from the words of a command that did what it should.
   const failed = outcome.status === 'failed' || outcome.status === 'timeout'
+  const told = toldOf(failed, () => outcome.output ?? outcome.stderr, outcome.cwd, built, around)
   // The usual end of a command: nothing to say but where it was. Copying the outcome would cost
   // more than all the rest of it.
-  if (!failed && set.length === 0 && news.length === 0 && !proxy && !limits && !built.tried) {
+  if (!told) {
     ;(outcome as { sandbox: SandboxFacts }).sandbox = quietFacts(built)
     return outcome
   }
-  const blocked = failed ? explain(outcome.output ?? outcome.stderr, policy, outcome.cwd) : []
+  const facts: SandboxFacts = { ...built.place, blocked: told.blocked }
+  return { ...outcome, sandbox: facts, notes: [...outcome.notes, ...told.notes] }
+}
+
+/** `words`: what it said where errors are told. Null where there is nothing to tell. */
+export function toldOf(
+  failed: boolean,
+  words: () => string,
+  cwd: string,
+  built: BuiltRoom,
+  { options, known, news }: Around,
+): Told | null {
+  const { policy, quarantine, proxy, limits } = built
+  const set = quarantine.look()
+  if (!failed && set.length === 0 && news.length === 0 && !proxy && !limits && !built.tried) return null
+  const blocked = failed ? explain(words(), policy, cwd) : []
   const unreached = (proxy?.refused() ?? []).map(unreachedNote)
   const hit = failed ? (limits?.hit() ?? []).map((limit) => limitNote(limit, options)) : []
   const lacking = (limits?.missing ?? []).map(missingNote)
@@ -38,12 +59,10 @@ export function adorned(
       known.add(cause)
       return text
     })
-  const facts: SandboxFacts = {
-    ...place,
+  return {
     blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(set.map(({ path }) => path)),
+    notes: [...fresh, ...news].map((text): Note => ({ code: 'sandbox', text })),
   }
-  const all = [...fresh, ...news].map((text): Note => ({ code: 'sandbox', text }))
-  return { ...outcome, sandbox: facts, notes: all.length > 0 ? [...outcome.notes, ...all] : outcome.notes }
 }
 
 const quiet = new WeakMap<BuiltRoom, SandboxFacts>()

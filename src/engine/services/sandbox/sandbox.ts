@@ -6,6 +6,8 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { looserThan, tightened } from '../../../confine/stricter.js'
 import { ShellError } from '../../../contract/errors.js'
+import type { JobInfo } from '../../../contract/job.js'
+import type { Note } from '../../../contract/note.js'
 import type { Outcome } from '../../../contract/outcome.js'
 import type { SandboxOptions, SandboxSummary } from '../../../contract/sandbox.js'
 import { exposedHere, thisMachine } from '../../../os/confine/machine.js'
@@ -15,7 +17,7 @@ import { processesOf } from '../../../os/helper/processes.js'
 import { signalProcess } from '../../../os/process/proc.js'
 import { ensurePrivateDirectory } from '../../../os/files/state-dir.js'
 import { RoomBuilder, type BuiltRoom, type SandboxParts } from './builder.js'
-import { adorned } from './notes.js'
+import { adorned, toldOf, type Around } from './notes.js'
 
 /** One command, or one session, in its room. */
 export interface Stay extends Pick<BuiltRoom, 'room' | 'place' | 'environment'> {
@@ -29,6 +31,9 @@ export interface Stay extends Pick<BuiltRoom, 'room' | 'place' | 'environment'> 
 
 /** Orders, reports, state, stdout and stderr of a session's shell. */
 const READY_PIPES = 5
+
+/** Of which it is kept what was told of them. */
+const MAX_JOBS = 1_000
 
 /** A folder for the files of one stay, with pipes that have names. */
 interface Prepared {
@@ -45,6 +50,9 @@ export class Sandbox {
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
   #prepared: Promise<Prepared> | null = null
   readonly #told = new Set<string>()
+  readonly #toldOfJobs = new Map<string, readonly Note[]>()
+  /** Rooms that were not ended. */
+  readonly #built: BuiltRoom[] = []
   readonly #wards = new Map<Ward, BuiltRoom>()
   /** Settles when nothing stands still any more. */
   #thawed: Promise<void> = Promise.resolve()
@@ -202,7 +210,7 @@ export class Sandbox {
           : {}),
       },
       runFile: (kind) => join(place(), `${kind}${++files}`),
-      adorn: (outcome) => adorned(outcome, built, this.options, this.#told, this.#parts.tries.news.splice(0)),
+      adorn: (outcome) => adorned(outcome, built, this.#around()),
       leave: () => {
         if (left) return
         left = true
@@ -213,6 +221,21 @@ export class Sandbox {
         if (path !== null) setImmediate(() => rmSync(path, { recursive: true, force: true }))
       },
     }
+  }
+
+  #around(): Around {
+    return { options: this.options, known: this.#told, news: this.#parts.tries.news.splice(0) }
+  }
+
+  /** What the sandbox has to say about a job of this engine that has ended, the same with every look at it. */
+  notesOf({ id, status, cwd, sandbox }: JobInfo, words: () => string): readonly Note[] {
+    const known = this.#toldOfJobs.get(id)
+    const built = known ? undefined : this.#built.find(({ place }) => place.room === sandbox?.room)
+    if (!built) return known ?? []
+    const notes = toldOf(status === 'failed' || status === 'timeout', words, cwd, built, this.#around())?.notes ?? []
+    this.#toldOfJobs.set(id, notes)
+    if (this.#toldOfJobs.size > MAX_JOBS) this.#toldOfJobs.delete(this.#toldOfJobs.keys().next().value as string)
+    return notes
   }
 
   /**
@@ -253,6 +276,7 @@ export class Sandbox {
   }
 
   #end(built: BuiltRoom): void {
+    this.#built.splice(this.#built.indexOf(built), 1)
     built.quarantine.lookLast()
     built.proxy?.close()
     built.limits?.close()
@@ -309,7 +333,10 @@ export class Sandbox {
     const known = this.#rooms.get(key)
     const building = known ? known.then((built) => this.#current(built, options)) : this.#builder.build(options)
     this.#rooms.set(key, building)
-    building.catch(() => this.#rooms.delete(key))
+    building.then(
+      (built) => this.#built.includes(built) || this.#built.push(built),
+      () => this.#rooms.delete(key),
+    )
     return building
   }
 
