@@ -53,7 +53,7 @@ const without = (all: Set<string>, these: Set<string>): string[] => [...all].fil
 const mounts = (): string[] =>
   readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
-    .filter((line) => / - (?:tmpfs (?:stage|room|own)|overlay (?:view|try)) /.test(line))
+    .filter((line) => / - (?:tmpfs (?:stage|room|own)|overlay (?:view|cerith-try)) /.test(line))
 
 /** What holds on to a folder or lies about: mounts, working directories and descriptors of any process, files in places for temporary ones. */
 function traces(folder: string): string[] {
