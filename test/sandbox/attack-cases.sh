@@ -11,7 +11,7 @@ detect() { planted "$ESC_WS"; }
 prepare() { submodule_at vendor/lib; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; printf '[core]\nfsmonitor=%s/x\n' \$PWD >>.git/modules/vendor/lib/config"; };  try G01 chhhc "the configuration of a submodule whose name has a slash"
 prepare() { submodule_at one/two/three/lib; }
-attempt() { echo "printf '$PLANT' >x; chmod +x x; git init -q --bare ev; git --git-dir=ev config core.bare false; git --git-dir=ev config core.fsmonitor \$PWD/x; rm -f one/two/three/lib/.git; echo \"gitdir: \$PWD/ev\" >one/two/three/lib/.git"; };  try G02 chhhc "the .git file of a submodule deep below"
+attempt() { echo "printf '$PLANT' >x; chmod +x x; git init -q --bare ev; git --git-dir=ev config core.bare false; git --git-dir=ev config core.fsmonitor \$PWD/x; rm -f one/two/three/lib/.git; echo \"gitdir: \$PWD/ev\" >one/two/three/lib/.git"; };  try G02 chhhh "the .git file of a submodule deep below"
 prepare() { git_ws; printf '[core]\n\thooksPath = .githooks\n' >"$ESC_WS/shared.gitconfig"; mkdir "$ESC_WS/.githooks"; git -C "$ESC_WS" config include.path ../shared.gitconfig; }
 attempt() { echo "printf '$PLANT' >.githooks/pre-commit; chmod +x .githooks/pre-commit"; }
 detect() { rm -f "$ESC_TMP/ran"; (cd "$ESC_WS"; ESC_RAN=$ESC_TMP/ran git -c user.name=x -c user.email=x@y commit -q --allow-empty -m y) >/dev/null 2>&1; [[ -e $ESC_TMP/ran ]]; };  try G03 chhhc "hooks that an included configuration names"
@@ -22,7 +22,7 @@ prepare() { git_ws; printf '#!/bin/sh\nexit 1\n' >"$ESC_WS/watch.sh"; chmod +x "
 attempt() { echo "printf '$PLANT' >watch.sh"; };                                             try G05 chhhc "a program of the workspace that the configuration starts with arguments"
 prepare() { git_ws; rm -rf "$ESC_TMP/other"; git -C "$ESC_WS" worktree add -q "$ESC_TMP/other" >/dev/null 2>&1; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; mkdir -p ev/refs ev/objects; cp .git/HEAD ev/; printf '[core]\nrepositoryformatversion=0\nfsmonitor=%s/x\n' \$PWD >ev/config; echo \$PWD/ev >.git/worktrees/other/commondir"; }
-detect() { planted "$ESC_TMP/other"; };                                                      try G06 chhhc "the worktree of somebody else, through .git/worktrees/NAME/commondir"
+detect() { planted "$ESC_TMP/other"; };                                                      try G06 chhhh "the worktree of somebody else, through .git/worktrees/NAME/commondir"
 detect() { planted "$ESC_WS"; }
 prepare() { git_ws; mv "$ESC_WS/.git" "$ESC_WS/repo"; ln -s repo "$ESC_WS/.git"; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; printf '[core]\nfsmonitor=%s/x\n' \$PWD >>.git/config; printf '[core]\nfsmonitor=%s/x\n' \$PWD >>repo/config"; };  try G07 chhhc ".git is a link into the workspace"

@@ -234,7 +234,8 @@ attempt() { echo "printf '$PLANT' >.husky/pre-commit; chmod +x .husky/pre-commit
 detect() { rm -f "$ESC_TMP/ran"; (cd "$ESC_WS"; ESC_RAN=$ESC_TMP/ran git -c user.name=x -c user.email=x@y commit -q --allow-empty -m y) >/dev/null 2>&1; [[ -e $ESC_TMP/ran ]]; };  try P14 chhhc "hooks where core.hooksPath says (husky)"
 prepare() { git_ws; rm -rf "$ESC_WS/.git.real" "$ESC_TMP/main.git"; mv "$ESC_WS/.git" "$ESC_TMP/main.git"; echo "gitdir: $ESC_TMP/main.git" >"$ESC_WS/.git"; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; git init -q --bare ev; git --git-dir=ev config core.bare false; git --git-dir=ev config core.fsmonitor \$PWD/x; rm -f .git; echo 'gitdir: ev' >.git"; }
-detect() { person_git; };                                                                   try P15 chhhc "the .git FILE of a worktree or submodule is replaced"
+# Without a room the file itself is not kept; the repository that it leads to is found in the workspace and disarmed (G02 and G06 likewise).
+detect() { person_git; };                                                                   try P15 chhhh "the .git FILE of a worktree or submodule is replaced"
 prepare() { rm -rf "$ESC_WS/.git"; here_git; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; git init -q --bare b && mv b/HEAD b/objects b/refs b/config . && git config -f config core.bare false; git config -f config core.worktree \$PWD; git config -f config core.fsmonitor \$PWD/x"; }
 detect() { person_git; }
