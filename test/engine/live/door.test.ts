@@ -88,7 +88,10 @@ describe('looking', () => {
     const { engine, events, heard, send } = await watched()
     const run = engine.run({ command: 'echo early; sleep 30' })
     const begun = await heard('begin')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await until(() => {
+      send({ do: 'look' })
+      return JSON.stringify(events).includes('"lastLine":"early"')
+    }, 'the output in memory')
     send({ do: 'follow', run: begun['run'] })
     send({ do: 'follow', run: begun['run'] })
     await until(() => textOf(events).includes('early'), 'the output')
@@ -295,8 +298,7 @@ describe('answers', () => {
     expect((await engine.run({ command: 'touch ran' })).status).toBe('completed')
     leave()
     watch.approves = false
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect((await engine.run({ command: 'touch ran' })).status).toBe('refused')
+    await until(async () => (await engine.run({ command: 'touch ran' })).status === 'refused', 'the person has left')
   })
 
   test('closing the engine ends the waiting', async () => {
