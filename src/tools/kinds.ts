@@ -5,7 +5,8 @@
 import type { JobInfo } from '../contract/job.js'
 import type { ToolSpec } from './dialect.js'
 import type { CallOptions, ToolResult } from './tool.js'
-import type { Ran, Toolbox, ToolRequest } from './toolbox.js'
+import type { ToolRequest } from './run-request.js'
+import type { Ran, Toolbox } from './toolbox.js'
 
 type Kind = Pick<ToolSpec, 'title' | 'annotations' | 'aliases' | 'argv' | 'ids'>
 

@@ -4,23 +4,17 @@ import type { Engine, Session } from '../contract/engine.js'
 import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
-import type { Clip } from '../contract/output.js'
-import type { AutomationRule, RunRequest, StartRequest } from '../contract/request.js'
-import { clipEnds } from '../output/clip.js'
+import type { StartRequest } from '../contract/request.js'
 import { JobReader } from './reading/cursors.js'
 import { Looks, type Look } from './reading/looking.js'
 import { otherOwner } from './reading/owners.js'
 import type { Policy, Timeouts } from './dialect.js'
 import type { ToolOptions } from './options.js'
+import { shortened } from './reading/shortened.js'
 import { positionAfter, readJob, type OutputShape, type Reading, type ReadRequest } from './reading/read.js'
-import { quote } from './quote.js'
+import { clipFor, commandText, runRequest, type ToolRequest } from './run-request.js'
 import { inWordsOf } from './texts.js'
 import type { CallOptions } from './tool.js'
-
-/** What one call wants; everything else comes from the dialect's policy and the host's options. */
-export interface ToolRequest extends Pick<RunRequest, 'command' | 'cwd' | 'env' | 'timeoutMs' | 'description' | 'pty'> {
-  readonly session?: string
-}
 
 /** What a wait is for; the end of the job always ends it. */
 export interface WaitRequest {
@@ -59,7 +53,7 @@ export class Toolbox {
   #firstId: Promise<number> | undefined
   readonly timeouts: Timeouts
   /** How output is made into text. */
-  readonly #shape: OutputShape
+  readonly shape: OutputShape
 
   constructor(
     readonly engine: Engine,
@@ -67,7 +61,7 @@ export class Toolbox {
     readonly options: ToolOptions,
   ) {
     this.timeouts = { ...policy.timeouts, ...options.timeouts }
-    this.#shape = {
+    this.shape = {
       ansi: options.ansi ?? policy.ansi,
       progress: options.progress ?? policy.progress,
       binary: options.binary ?? policy.binary,
@@ -78,14 +72,14 @@ export class Toolbox {
     return this.options.cwd ?? this.engine.cwd
   }
 
-  get #graceMs(): number {
+  get graceMs(): number {
     return this.options.graceMs ?? this.policy.graceMs
   }
 
   async foreground(asked: ToolRequest, call: CallOptions): Promise<Ran> {
     const { yieldMs } = this.options
     const { onProgress } = call
-    const request = this.#request(asked, call, {
+    const request = runRequest(asked, call, this, {
       streams: this.policy.streams,
       timeoutMs: asked.timeoutMs === undefined ? this.timeouts.defaultMs : asked.timeoutMs,
       clip: clipFor(this.policy.clip, call.maxChars),
@@ -138,7 +132,7 @@ export class Toolbox {
       )
     const session = this.policy.state === 'session' ? await this.session(call, asked.session) : null
     const request: StartRequest = {
-      ...this.#request(asked, call, {
+      ...runRequest(asked, call, this, {
         streams: this.policy.jobStreams,
         timeoutMs: asked.timeoutMs,
         newId: await this.#newId(),
@@ -196,7 +190,7 @@ export class Toolbox {
     const reader = this.#reader(job.id)
     return reader.inTurn(async () => {
       const from = asked.since === undefined ? reader.last : reader.positionOf(asked.since)
-      const reading = await readJob(job, from, { ...this.#shape, ...asked })
+      const reading = await readJob(job, from, { ...this.shape, ...asked })
       reader.note(reading.position)
       return this.#told(reading)
     })
@@ -213,7 +207,7 @@ export class Toolbox {
 
   /** Everything that is kept, whatever was read before. */
   async readAll(id: string, asked: ReadRequest = {}): Promise<Reading> {
-    return this.#told(await readJob(await this.job(id), {}, { ...this.#shape, ...asked }))
+    return this.#told(await readJob(await this.job(id), {}, { ...this.shape, ...asked }))
   }
 
   readonly #inWords = (note: Note): Note => inWordsOf(this.policy.terminal, note)
@@ -238,7 +232,7 @@ export class Toolbox {
         'Leave it alone, or repeat the same call to end it all the same.',
       )
     }
-    return job.kill({ graceMs: this.#graceMs, by: call.client ?? 'a tool call' })
+    return job.kill({ graceMs: this.graceMs, by: call.client ?? 'a tool call' })
   }
 
   /** Waits for the end, or for a line that was not read yet. Never ends anything. */
@@ -320,56 +314,8 @@ export class Toolbox {
    */
   async #wasShown(outcome: Outcome): Promise<string | null> {
     const job = await this.engine.job(outcome.id!)
-    this.#reader(job.id).note(await positionAfter(job, outcome, this.#shape))
+    this.#reader(job.id).note(await positionAfter(job, outcome, this.shape))
     return (await job.info()).pty ? this.#looks.screen(job) : null
-  }
-
-  /** In one piece: adding to it what the kind of run needs, by another copy, costs more than all the rest. */
-  #request(
-    asked: ToolRequest,
-    call: CallOptions,
-    kind: Pick<RunRequest, 'streams' | 'timeoutMs' | 'clip' | 'onOutput' | 'yieldMs' | 'newId' | 'outside'>,
-  ): RunRequest {
-    const { options, policy } = this
-    const env = asked.env || options.env ? { ...options.env, ...asked.env } : undefined
-    const cwd = policy.state === 'session' ? asked.cwd : (asked.cwd ?? options.cwd)
-    return {
-      command: commandText(asked.command),
-      graceMs: this.#graceMs,
-      ansi: this.#shape.ansi,
-      progress: this.#shape.progress,
-      binary: this.#shape.binary,
-      door: call.door ?? options.door ?? 'tools',
-      client: call.client,
-      cwd,
-      env,
-      envMode: options.envMode,
-      dryRun: options.dryRun,
-      description: asked.description,
-      labels: call.labels,
-      signal: call.signal,
-      ask: call.ask ?? options.ask,
-      approvalWaitMs: call.approvalWaitMs ?? options.approvalWaitMs,
-      limits: options.limits,
-      automation: this.#automation(),
-      pty: asked.pty || undefined,
-      reportInput: asked.pty ? true : undefined,
-      // A terminal is one stream by nature.
-      streams: asked.pty ? undefined : kind.streams,
-      timeoutMs: kind.timeoutMs,
-      clip: kind.clip,
-      onOutput: kind.onOutput,
-      yieldMs: kind.yieldMs,
-      newId: kind.newId,
-      outside: kind.outside,
-    }
-  }
-
-  #automation(): readonly AutomationRule[] | undefined {
-    const rules = this.policy.automation(this.options.features ?? {})
-    const { automation } = this.options
-    if (automation && automation.length > 0) return [...rules, ...automation]
-    return rules.length > 0 ? rules : undefined
   }
 
   /** Undefined: the engine's own ids. */
@@ -385,33 +331,6 @@ export class Toolbox {
     const first = await (this.#firstId ?? 0)
     return () => maker.make(first + (this.#ids += 1))
   }
-}
-
-/**
- * A host that shows less than the dialect's clip gets a smaller clip: it would cut out the middle without a look at it.
- */
-function clipFor(clip: Clip, maxChars: number | null | undefined): Clip {
-  return clip.kind === 'ends' && maxChars ? { ...clip, maxChars: Math.min(clip.maxChars, maxChars) } : clip
-}
-
-/** Whether a command failed is known after its output was clipped; what is too long for a failure is clipped again. */
-function shortened(outcome: Outcome, maxChars: number | null | undefined): Outcome {
-  if (!maxChars || ['completed', 'running'].includes(outcome.status)) return outcome
-  const { stdout, stderr, output, outputFile: wholeAt } = outcome
-  if (stdout.length + stderr.length + (output?.length ?? 0) <= maxChars) return outcome
-  const clip = (text: string, room: number) => clipEnds(text, { maxChars: room, wholeAt })
-  const forErr = Math.min(stderr.length, Math.max(Math.floor(maxChars / 2), maxChars - stdout.length))
-  const parts = { out: clip(output ?? stdout, maxChars - forErr), err: clip(stderr, Math.max(forErr, 1)) }
-  return {
-    ...outcome,
-    ...(output === null ? { stdout: parts.out.text, stderr: parts.err.text } : { output: parts.out.text }),
-    truncated: true,
-    omittedBytes: outcome.omittedBytes + parts.out.omittedBytes + parts.err.omittedBytes,
-  }
-}
-
-function commandText(command: string | readonly string[]): string {
-  return typeof command === 'string' ? command : quote(command)
 }
 
 async function place(session: Session, cwd: string): Promise<void> {

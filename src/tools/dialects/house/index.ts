@@ -5,7 +5,7 @@ import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../
 import { BY_REASON } from '../../schema/outside.js'
 import { otherOwner } from '../../reading/owners.js'
 import { flag, inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
-import type { ToolRequest } from '../../toolbox.js'
+import type { ToolRequest } from '../../run-request.js'
 import * as descriptions from './descriptions.js'
 import {
   renderError,

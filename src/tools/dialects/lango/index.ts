@@ -18,7 +18,8 @@ import {
   refusalText,
 } from '../../texts.js'
 import type { ToolResult } from '../../tool.js'
-import type { Ran, ToolRequest } from '../../toolbox.js'
+import type { ToolRequest } from '../../run-request.js'
+import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
 const COMMAND_FIELDS = {
