@@ -1,4 +1,4 @@
-/** What it costs a command that others may look at it: while nobody does, and while a process follows everything. */
+/** What it costs a command that others may look at it: while none does, and while a process follows everything. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { createEngine } from '../src/index.js'
 import { compare } from './lib/ratio.js'
 
 if (process.env['WATCH']) {
-  // The one who looks is another process, as in life.
+  // Another process looks, as `cerith top` does.
   const watch = new EngineWatch({ stateDir: process.env['WATCH'] })
   watch.start()
   while (![...watch.engines.values()].some(({ state }) => state === 'live'))
@@ -51,7 +51,7 @@ for (let n = 0; n < 8; n++) {
 console.log(
   `host processor time per call, best of 8: ${best.alone.toFixed(0)} µs, watched ${best.watched.toFixed(0)} µs (${(best.watched / best.alone).toFixed(2)}x)`,
 )
-// The register of calls itself: what every call pays while nobody looks.
+// The register of calls itself: what every call pays while no process looks.
 const { LiveCalls } = await import('../src/engine/services/live-calls.js')
 const calls = new LiveCalls()
 const call = {} as never

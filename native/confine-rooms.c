@@ -29,19 +29,8 @@ bool any_room(void) { return room_count > 0; }
 typedef struct { int32_t error; uint32_t lacks; char what[120]; } Built;
 
 static bool send_built(int to, const Built *built, const int *fds, int count) {
-  char space[CMSG_SPACE(FDS * sizeof(int))] = {0};
   struct iovec body = {(void *)built, sizeof *built};
-  struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1};
-  if (count > 0) {
-    message.msg_control = space;
-    message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
-    memcpy(CMSG_DATA(head), fds, (size_t)count * sizeof(int));
-  }
-  return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *built;
+  return send_with(to, &body, 1, fds, count, 0) == (ssize_t)sizeof *built;
 }
 
 static bool receive_built(int from, Built *built, int *fds, int *count) {

@@ -21,15 +21,10 @@ bool fits_spare(const Request *request) {
   return !request->detached && !request->keep && request->group_count == 0 && request->payload_length <= MOST_BYTES;
 }
 
-/* False: it is not there any more, and nothing was started. */
-bool hand_over(int spare, WardenLink *link) {
+/* Sends a message with descriptors, at most 8. Returns the bytes that went, or -1. */
+ssize_t send_with(int to, struct iovec *parts, int part_count, const int *fds, int count, int flags) {
   char space[CMSG_SPACE(ENDS * sizeof(int))] = {0};
-  int *ends[ENDS], fds[ENDS], count = 0;
-  uint32_t present = 0;
-  ends_of(link, ends);
-  for (int at = 0; at < ENDS; at++) if (*ends[at] >= 0) { present |= 1u << at; fds[count++] = *ends[at]; }
-  struct iovec parts[2] = {{&present, sizeof present}, {link->request->payload, link->request->payload_length}};
-  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)part_count};
   if (count > 0) {
     message.msg_control = space;
     message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
@@ -39,7 +34,17 @@ bool hand_over(int spare, WardenLink *link) {
     head->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
     memcpy(CMSG_DATA(head), fds, (size_t)count * sizeof(int));
   }
-  return sendmsg(spare, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)(sizeof present + link->request->payload_length);
+  return sendmsg(to, &message, MSG_NOSIGNAL | flags);
+}
+
+/* False: it is not there any more, and nothing was started. */
+bool hand_over(int spare, WardenLink *link) {
+  int *ends[ENDS], fds[ENDS], count = 0;
+  uint32_t present = 0;
+  ends_of(link, ends);
+  for (int at = 0; at < ENDS; at++) if (*ends[at] >= 0) { present |= 1u << at; fds[count++] = *ends[at]; }
+  struct iovec parts[2] = {{&present, sizeof present}, {link->request->payload, link->request->payload_length}};
+  return send_with(spare, parts, 2, fds, count, MSG_DONTWAIT) == (ssize_t)(sizeof present + link->request->payload_length);
 }
 
 /* Waits for a command. False: none will come. */

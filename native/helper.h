@@ -1,4 +1,5 @@
-/* Shared words of the cerith helper: one small process that starts commands for an engine and never loses sight of their children. */
+/* Shared words of the cerith helper: one small process that starts commands for an engine and never loses sight of
+   their children. */
 #ifndef CERITH_HELPER_H
 #define CERITH_HELPER_H
 
@@ -17,7 +18,7 @@ int scan_text(const char *text, const char *format, ...) __attribute__((format(s
 long long now_ms(void);                 /* monotonic */
 long long wall_ms(void);
 void say(int fd, char kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-extern bool said_may_wait;              /* frames that nobody takes are kept instead of waited for */
+extern bool said_may_wait;              /* frames that the engine does not take are kept; the sender does not wait */
 bool flush_said(int fd);                /* true when nothing that was said is still waiting for its reader */
 bool write_all(int fd, const void *data, size_t length);
 int write_file_atomically(int dir_fd, const char *name, const char *text);
@@ -135,6 +136,8 @@ typedef struct {
 void run_warden(WardenLink link) __attribute__((noreturn));
 
 /* ---- confine-spare.c: wardens that are in their room ahead of need ---- */
+struct iovec;
+ssize_t send_with(int to, struct iovec *parts, int part_count, const int *fds, int count, int flags);
 bool fits_spare(const Request *request);
 bool hand_over(int spare, WardenLink *link);
 bool take_over(WardenLink *link, Request *request);

@@ -1,5 +1,6 @@
-/* The launcher: one small process per engine. It makes pipes ahead of need, forks a warden per command (so that starting one costs
-   the same whatever the engine's memory), and passes orders on. When the engine is gone it ends, and every warden notices. */
+/* The launcher: one small process per engine. It makes pipes ahead of need, forks a warden per command (so that
+   starting one costs the same whatever the engine's memory), and passes orders on. When the engine is gone it ends,
+   and every warden notices. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <errno.h>
@@ -70,8 +71,8 @@ static void free_slot(int slot) {
 
 static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS && slots[slot].used ? slots[slot].ends[end] : -1; }
 
-/* In the forked warden: put what it needs at low numbers and close the rest, above all the other runs' pipe ends. False, with errno, when
-   the limit of descriptors is too low. */
+/* In the forked warden: put what it needs at low numbers and close the rest, above all the other runs' pipe ends.
+   False, with errno, when the limit of descriptors is too low. */
 static bool settle_descriptors(WardenLink *link) {
   int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in,
     &link->room_orders, &link->wall, &link->listener, &link->lock, &link->spaces[0], &link->spaces[1], &link->spaces[2], &link->spaces[3], &link->spaces[4], &link->gate, &link->spare};
@@ -93,7 +94,8 @@ static bool settle_descriptors(WardenLink *link) {
   return true;
 }
 
-/* An end that is asked for by a slot must be there: a command without its stdout would look like one that prints nothing. */
+/* An end that is asked for by a slot must be there: a command without its stdout would look like one that prints
+   nothing. */
 static bool lacks_end(const Request *request) {
   const int asked[] = {request->in_slot, request->out_slot, request->err_slot, request->extra_in_slot, request->extra_out_slot, request->extra2_in_slot};
   for (size_t at = 0; at < sizeof asked / sizeof asked[0]; at++) if (asked[at] >= 0 && slot_end(asked[at], 0) < 0) return true;
@@ -281,8 +283,8 @@ static bool is_warden(pid_t pid) {
   return false;
 }
 
-/* What a destroyed warden kept comes to the launcher, which is a subreaper too. It ends here, unless it was to outlive the engine:
-   then nobody can keep it any more, but nobody ends it either. */
+/* What a destroyed warden kept comes to the launcher, which is a subreaper too. It ends here, unless it was to
+   outlive the engine: then no process can keep it any more, and none ends it. */
 static void end_strays(bool left_alone) {
   static PidList tolerated;
   for (int pass = 0; pass < 20; pass++) {
@@ -335,21 +337,23 @@ static void reap_wardens(void) {
 static void on_child(int number) { (void)number; }
 
 int run_launcher(void) {
-  /* Values to be masked are in this memory: never in a core file. One byte, not none: with none the kernel still feeds a program that
-     collects cores. A limit that is lower already stays. */
+  /* Values to be masked are in this memory: never in a core file. One byte, not none: with none the kernel still
+     feeds a program that collects cores. A limit that is lower already stays. */
   struct rlimit one_byte = {1, 1};
   if (setrlimit(RLIMIT_CORE, &one_byte) != 0) {
     struct rlimit none_left = {0, 0};
     if (setrlimit(RLIMIT_CORE, &none_left) != 0) return 1;
   }
-  /* The engine's terminal must not reach it. It fails only for the leader of a group, which a process that was just started is not. */
+  /* The engine's terminal must not reach it. It fails only for the leader of a group, which a process that was just
+     started is not. */
   if (setsid() < 0 && errno != EPERM) return 1;
-  /* Signals that the engine's host ignores would be ignored by every command. The kernel is asked itself: the C library refuses to
-     touch the few that it keeps for its own threads, of which there are none here. */
+  /* Signals that the engine's host ignores would be ignored by every command. The kernel is asked itself: the C
+     library refuses to touch the few that it keeps for its own threads, of which there are none here. */
   static const unsigned long by_default[16];
   for (int number = 1; number <= 64; number++) syscall(SYS_rt_sigaction, number, by_default, NULL, (size_t)8);
   prctl(PR_SET_NAME, "cerith-launch");   /* for people who look at a list of processes; nothing depends on it */
-  /* Without it what leaves its command is never found again: the engine then uses the lower tier, which says what it cannot promise. */
+  /* Without it what leaves its command is never found again: the engine then uses the lower tier, which says what it
+     cannot promise. */
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     dprintf(2, "this kernel or emulator knows no subreapers (errno %d)\n", errno);
     return 1;
@@ -371,7 +375,8 @@ int run_launcher(void) {
   say(1, 'v', "version=%s\npid=%d", HELPER_VERSION, (int)getpid());
   for (;;) {
     struct pollfd set = {0, POLLIN, 0};
-    /* While commands run in rooms, sockets that come into being on the machine are covered soon, not only before the next command. */
+    /* While commands run in rooms, sockets that come into being on the machine are covered soon, not only before the
+       next command. */
     bool looks = any_room() && ward_count > 0;
     Room *bare = room_without_spare();
     struct timespec soon = {0, (bare ? SPARE_MS : ROOM_LOOK_MS) * 1000000L};

@@ -1,5 +1,6 @@
-/* What a command and everything below it uses, looked at from time to time: for its limits, and for what the outcome says about it. The
-   kernel's own limits count one process each, or all processes of a user; these count the command. */
+/* What a command and everything below it uses, looked at from time to time: for its limits, and for what the outcome
+   says about it. The kernel's own limits count one process each, or all processes of a user; these count the command.
+   */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <fcntl.h>

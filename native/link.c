@@ -1,6 +1,7 @@
-/* The far end of a link. `link SOCKET WAIT_MS LOG PIDFILE SILENCE_MS` joins the stdin and stdout of an exec channel with the far engine's
- * socket and answers beats itself, so that a busy engine does not look like a dead link. `start LOG PIDFILE ARGV...`
- * starts that engine in a session of its own. `probe SOCKET` tells whether one listens. */
+/* The far end of a link. `link SOCKET WAIT_MS LOG PIDFILE SILENCE_MS` joins the stdin and stdout of an exec channel
+   with the far engine's * socket and answers beats itself, so that a busy engine does not look like a dead link.
+   `start LOG PIDFILE ARGV...` * starts that engine in a session of its own. `probe SOCKET` tells whether one listens.
+   */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <errno.h>

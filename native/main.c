@@ -1,5 +1,6 @@
-/* Entry of the cerith helper. `serve` is spoken by an engine over stdin and stdout; `peer` judges a connection; `link`,
-   `probe` and `start` serve an engine that is used from another machine; `try` looks at and accepts what was tried; `version` proves that the file can be executed. */
+/* Entry of the cerith helper. `serve` is spoken by an engine over stdin and stdout; `peer` judges a connection;
+   `link`, `probe` and `start` serve an engine that is used from another machine; `try` looks at and accepts what was
+   tried; `version` proves that the file can be executed. */
 #include "helper.h"
 #include "try.h"
 #include <stdio.h>

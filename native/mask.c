@@ -1,5 +1,6 @@
-/* Replaces known values in a byte stream by their names, also when they are split across reads. The engine sends every form of
-   a value that it wants hidden (plain, base64, hex, ...) as a needle of its own; the values live in this process's memory only. */
+/* Replaces known values in a byte stream by their names, also when they are split across reads. The engine sends
+   every form of a value that it wants hidden (plain, base64, hex, ...) as a needle of its own; the values live in
+   this process's memory only. */
 #include "helper.h"
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,8 @@ static void hand_on(MaskSink sink, void *context, const unsigned char *text, siz
   if (to > from) sink(context, (const char *)text + from, to - from);
 }
 
-/* So many bytes are the beginning or the end of a value that a column cut off: what follows, or comes before, belongs to it as
-   far as a longer needle says so. */
+/* So many bytes are the beginning or the end of a value that a column cut off: what follows, or comes before, belongs
+   to it as far as a longer needle says so. */
 enum { PART = 12 };
 
 static size_t part_right(const Mask *mask, const unsigned char *text, size_t left) {
@@ -83,8 +84,8 @@ static size_t part_left(const Mask *mask, const unsigned char *text, size_t befo
   return furthest;
 }
 
-/* Scans `text`, whose first `shown` bytes were shown already; everything before the returned position has been handed on. `last` =
-   nothing more will come. */
+/* Scans `text`, whose first `shown` bytes were shown already; everything before the returned position has been handed
+   on. `last` = nothing more will come. */
 static size_t scan(Mask *mask, const unsigned char *text, size_t length, size_t shown, bool last, MaskSink sink, void *context) {
   size_t clean = 0, cover_start = 0, cover_end = 0;
   const Needle *cover = NULL;
@@ -156,8 +157,8 @@ void mask_flush(Mask *mask, MaskState *state, MaskSink sink, void *context) {
   scan(mask, (const unsigned char *)state->held, length, shown, true, sink, context);
 }
 
-/* Nothing has followed for a while: a prompt may end as a value begins. Shows what is held back, unless that could be half of a value;
-   it still counts, so that the rest of a value is hidden when it comes. */
+/* Nothing has followed for a while: a prompt may end as a value begins. Shows what is held back, unless that could be
+   half of a value; it still counts, so that the rest of a value is hidden when it comes. */
 void mask_release(Mask *mask, MaskState *state, MaskSink sink, void *context) {
   if (state->held_length <= state->shown || 2 * state->held_length >= mask->shortest) return;
   sink(context, state->held + state->shown, state->held_length - state->shown);

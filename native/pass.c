@@ -1,4 +1,5 @@
-/* Moves what a command prints into the pipe of the engine's own reader. The pages change hands; no byte is copied, and the engine sleeps meanwhile. */
+/* Moves what a command prints into the pipe of the engine's own reader. The pages change hands; no byte is copied,
+   and the engine sleeps meanwhile. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <errno.h>
@@ -36,7 +37,8 @@ long long end_passing(void) {
 struct pollfd passing_wait(int from) { return (struct pollfd){full ? target : from, full ? POLLOUT : POLLIN, 0}; }
 
 const char *pass_some(int from) {
-  /* The first write after a pause wakes the warden: it lets the command write more, or each write costs a turn of its loop. */
+  /* The first write after a pause wakes the warden: it lets the command write more, or each write costs a turn of its
+     loop. */
   if (!full) usleep(NAP_US);
   for (int round = 0; round < MOST_ROUNDS; round++) {
     ssize_t got = splice(from, NULL, target, NULL, BLOCK, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);

@@ -1,5 +1,6 @@
-/* Tells who is at the other end of a unix socket, which is descriptor 3. Asked by an engine before it answers a peer of its live socket:
-   Node cannot ask the kernel itself. A pidfd names the process beyond doubt: its facts are read while it is known to be alive. */
+/* Tells who is at the other end of a unix socket, which is descriptor 3. Asked by an engine before it answers a peer
+   of its live socket: Node cannot ask the kernel itself. A pidfd names the process beyond doubt: its facts are read
+   while it is known to be alive. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Reads a start request: NUL-terminated `key=value` fields. The strings stay in the payload; only the vectors are allocated. */
+/* Reads a start request: NUL-terminated `key=value` fields. The strings stay in the payload; only the vectors are
+   allocated. */
 #include "helper.h"
 #include <stdlib.h>
 #include <string.h>

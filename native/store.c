@@ -1,5 +1,6 @@
-/* Output of a job on disk: a head file, then tail segments whose names carry their byte offset. The oldest segments are removed,
-   so the disk never fills; what is missing is known exactly from the names. A failed write loses bytes, never the job. */
+/* Output of a job on disk: a head file, then tail segments whose names carry their byte offset. The oldest segments
+   are removed, so the disk never fills; what is missing is known exactly from the names. A failed write loses bytes,
+   never the job. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <dirent.h>
@@ -40,7 +41,8 @@ static bool open_segment(Store *store) {
   return true;
 }
 
-/* Segments that an engine wrote before this keeper took over: they count, are joined at the end and dropped when they are old. */
+/* Segments that an engine wrote before this keeper took over: they count, are joined at the end and dropped when they
+   are old. */
 static void find_segments(Store *store) {
   int fd = openat(store->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -85,7 +87,7 @@ bool store_open(Store *store, int dir_fd, const char *name, long long head_max, 
   store->total = start_at;
   store->in_head = true;
   store->last_byte = '\n';
-  /* O_EXCL unless an engine already wrote the beginning: a link somebody planted is never followed. */
+  /* O_EXCL unless an engine already wrote the beginning: a link that was planted there is never followed. */
   int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (start_at == 0 ? O_EXCL : 0);
   store->fd = openat(dir_fd, name, flags, 0600);
   if (store->fd < 0 && errno == EEXIST) store->fd = openat(dir_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -162,7 +164,8 @@ void store_write(Store *store, const char *data, size_t length) {
     }
     if (room > store->unlooked) room = store->unlooked;
     size_t part = (long long)length < room ? length : (size_t)room;
-    /* At its own place: whatever somebody else adds to the file (a command can) is written over, never counted. */
+    /* Written at its own place: bytes that another process (a command can) adds to the file are written over, never
+       counted. */
     ssize_t wrote = pwrite(store->fd, data, part, store->in_head ? store->head_size : store->segment_size);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
@@ -206,8 +209,9 @@ void store_map(const Store *store, char *text, size_t size) {
   if (used == 0) text[0] = 0;
 }
 
-/* The head file is what people open: at the end it gets the kept tail and the completion line. A segment goes away when all of it
-   has been joined, so a full disk costs the convenience, not the bytes: readers look for the segment first. */
+/* The head file is what people open: at the end it gets the kept tail and the completion line. A segment goes away
+   when all of it has been joined, so a full disk costs the convenience, not the bytes: readers look for the segment
+   first. */
 void store_finish(Store *store, const char *completion_line) {
   if (store->fd >= 0) close(store->fd);
   store->fd = -1;

@@ -1,5 +1,5 @@
-/* The terminal of a command. The warden holds the command's side open as long as the leader lives: a program that closes all its
-   descriptors and opens /dev/tty again must not find its terminal hung up. */
+/* The terminal of a command. The warden holds the command's side open as long as the leader lives: a program that
+   closes all its descriptors and opens /dev/tty again must not find its terminal hung up. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <errno.h>
@@ -46,7 +46,8 @@ char terminal_eof_key(const Terminal *terminal) {
   return (char)modes.c_cc[VEOF];
 }
 
-/* What a person at the terminal would know: who is in front, whether typing shows, whether something typed is still unread. */
+/* What a person at the terminal would know: who is in front, whether typing shows, whether something typed is still
+   unread. */
 void terminal_describe(const Terminal *terminal, char *text, size_t size) {
   struct winsize window = {0};
   struct termios modes;

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is used here of sscanf: `%d u x c s n [^\n]` with l, a width and a star. The library's own also knows streams and fractions: 12 KB
-   in each of the helpers that travel in a package. */
+/* What is used here of sscanf: `%d u x c s n [^\n]` with l, a width and a star. The library's own also knows streams
+   and fractions: 12 KB in each of the helpers that travel in a package. */
 int scan_text(const char *text, const char *format, ...) {
   const char *at = text;
   int found = 0;
@@ -156,7 +156,8 @@ int write_file_atomically(int dir_fd, const char *name, const char *text) {
   return 0;
 }
 
-/* By its first thread, whose file tells the same: emulators (qemu) make up what a process reads in the file of its own. */
+/* By its first thread, whose file tells the same: emulators (qemu) make up what a process reads in the file of its
+   own. */
 unsigned long long start_time_of(pid_t pid) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)pid);

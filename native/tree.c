@@ -1,5 +1,6 @@
-/* Finds every descendant of a process through /proc. A warden is a child subreaper, so daemons that forked twice, left the
-   session and cleared their environment are still its descendants: nothing escapes but what the kernel itself re-parents. */
+/* Finds every descendant of a process through /proc. A warden is a child subreaper, so daemons that forked twice,
+   left the session and cleared their environment are still its descendants: nothing escapes but what the kernel
+   itself re-parents. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <ctype.h>

@@ -1,5 +1,6 @@
-/* A warden watches one command: it is the child subreaper of everything the command starts, tells the engine how the leader ended,
-   ends the whole tree when asked (or when the engine is gone), and, for a job, keeps its output and records its end on disk. */
+/* A warden watches one command: it is the child subreaper of everything the command starts, tells the engine how the
+   leader ended, ends the whole tree when asked (or when the engine is gone), and, for a job, keeps its output and
+   records its end on disk. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <errno.h>
@@ -47,7 +48,7 @@ static int leave_pipe[2] = {-1, -1};      /* its end tells the init that the lea
 static struct rusage leader_usage;
 static long long orphans_cpu_ms;          /* of processes that were reaped here because their own parents were gone */
 static long orphans_peak;
-static char kill_by[128], over_limit[16]; /* who ended it; the limit that it exceeded */
+static char kill_by[128], over_limit[16]; /* the client that ended the command; the limit that it exceeded */
 static long long over_used;
 static Usage at_kill;                     /* what was used when it was told to end: its own parent may not live to add it up */
 static bool limits_end = true;            /* a command over its limit is ended here; of a session's command the engine is told */
@@ -81,8 +82,8 @@ static bool limit_command(const Request *request) {
     && limit(RLIMIT_NPROC, most_tasks, most_tasks);
 }
 
-/* The kernel's limits stand behind those of limits.c, for what happens between two looks: they count other things (reserved memory, all
-   tasks of the user), so they leave room. */
+/* The kernel's limits stand behind those of limits.c, for what happens between two looks: they count other things
+   (reserved memory, all tasks of the user), so they leave room. */
 static long long backstop_tasks(const Request *request) {
   struct sysinfo now;
   return request->processes > 0 && sysinfo(&now) == 0 ? now.procs + request->processes * 2 : -1;
@@ -132,10 +133,12 @@ static bool enter_groups(const Request *request) {
   return true;
 }
 
-/* Runs in the child, before its exec. The order matters: a new session first, so that no terminal of the engine can be reached. */
+/* Runs in the child, before its exec. The order matters: a new session first, so that no terminal of the engine can
+   be reached. */
 static void become_command(Request *request, int report) {
   if (setsid() < 0) fail_child(report, "session");
-  /* What is caught becomes the default by the exec itself; the launcher began with nothing ignored, so only these are. */
+  /* What is caught becomes the default by the exec itself; the launcher began with nothing ignored, so only these
+     are. */
   int ignored[] = {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGTERM};
   for (size_t at = 0; at < sizeof ignored / sizeof ignored[0]; at++) signal(ignored[at], SIG_DFL);
   sigset_t none;
@@ -154,7 +157,8 @@ static void become_command(Request *request, int report) {
     if (in < 0) fail_child(report, "pty");
     if (ioctl(in, TIOCSCTTY, 0) != 0) fail_child(report, "pty");
   }
-  /* Lift everything that is needed above the numbers it will be given, no higher than that, then put each in its place. */
+  /* Lift everything that is needed above the numbers it will be given, no higher than that, then put each in its
+     place. */
   int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0) fail_child(report, "descriptors");
   enum { ENDS = 7, LISTENER_FD = 3 };
@@ -175,14 +179,15 @@ static void become_command(Request *request, int report) {
     ends[at] = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, base);
     if (source >= 0 && ends[at] < 0) fail_child(report, "descriptors");
   }
-  /* Whatever is open goes with the exec, except what is put in its place now. An old kernel cannot do it at once; everything here was
-     opened to go with the exec anyway. */
+  /* Whatever is open goes with the exec, except what is put in its place now. An old kernel cannot do it at once;
+     everything here was opened to go with the exec anyway. */
   close_on_exec_from(3);
   for (int at = 0; at < ENDS; at++) if (ends[at] >= 0 && places[at] >= 0 && dup2(ends[at], places[at]) < 0) fail_child(report, "descriptors");
   if (!limit_command(request)) fail_child(report, "limits");
   if (request->cwd && chdir(request->cwd) != 0) fail_child(report, "cwd");
   if (link_.holder != 0 || link_.only_wall) {
-    /* Without a room there are no capabilities that would do instead: a ruleset may be entered by who can gain no rights. */
+    /* Without a room there are no capabilities that would do instead: only a process that can gain no rights may
+       enter a ruleset. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail_child(report, "sandbox");
     if (link_.only_wall && !enter_groups(request)) fail_child(report, "sandbox");
     if (link_.only_wall) shield_switches();
@@ -206,8 +211,8 @@ static int become_confined(void *request) {
   return 127;
 }
 
-/* The porter goes into the room and leaves two children of this process there: the first of the new process ids, and the command. It has
-   this process's memory and descriptors, so a terminal that it opens inside is held here. */
+/* The porter goes into the room and leaves two children of this process there: the first of the new process ids, and
+   the command. It has this process's memory and descriptors, so a terminal that it opens inside is held here. */
 static const char *porter_failed;
 static int porter_error;
 static int carry_in(void *context) {
@@ -232,8 +237,8 @@ static int carry_in(void *context) {
   return 0;
 }
 
-/* While it waits in the room for a command, this process waits for it like for any other, and not in the middle of a call of the kernel that
-   counts as work. The memory is one: no signal is handled meanwhile. */
+/* While it waits in the room for a command, this process waits for it like for any other, and not in the middle of a
+   call of the kernel that counts as work. The memory is one: no signal is handled meanwhile. */
 static const char *start_confined(int report) {
   static char stack[65536] __attribute__((aligned(16)));
   if (pipe2(leave_pipe, O_CLOEXEC) != 0) return "pipe";
@@ -254,7 +259,7 @@ static const char *start_confined(int report) {
   return porter_failed;
 }
 
-/* Nothing is left to do but to be heard. */
+/* The command has ended: only its end is left to be told. */
 static void leave(void) {
   struct pollfd reader = {link_.events, POLLOUT, 0};
   while (!flush_said(link_.events)) poll(&reader, 1, -1);
@@ -441,8 +446,8 @@ static void end_input(void) {
   if (pending_length < sizeof pending_input) pending_input[pending_length++] = terminal_eof_key(&terminal);
 }
 
-/* Answers `look N` with the state of the terminal and of the input, in the file look.N, which whoever asked removes. When it is
-   there, every order before it has been obeyed. */
+/* Answers `look N` with the state of the terminal and of the input, in the file look.N, which the process that asked
+   removes. When it is there, every order before it has been obeyed. */
 static void answer_look(int number) {
   char name[32], modes[256], text[400];
   terminal_describe(&terminal, modes, sizeof modes);
@@ -489,7 +494,8 @@ static void move_failed(const char *what) { say(link_.events, 'b', "id=%ld\nerrn
 static void move_to_background(const char *payload, size_t length) {
   const char *dir = field_text(payload, length, "dir");
   if (!dir || dir_fd >= 0) return;
-  /* A session's shell was given its pipes after the start, so this warden never had their reading ends: the engine names its own. */
+  /* A session's shell was given its pipes after the start, so this warden never had their reading ends: the engine
+     names its own. */
   const char *out_path = field_text(payload, length, "out_path"), *err_path = field_text(payload, length, "err_path");
   if (link_.out_read < 0 && out_path) link_.out_read = open(out_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (link_.err_read < 0 && err_path) link_.err_read = open(err_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -529,7 +535,8 @@ static void close_output(const char *payload, size_t length) {
   if (dir_fd < 0) close_end(field_number(payload, length, "err", 0) ? &link_.err_read : &link_.out_read);
 }
 
-/* A flood: with wider pipes it takes a fraction of the switches between the processes. Where the kernel does not allow it they stay. */
+/* A flood: with wider pipes it takes a fraction of the switches between the processes. Where the kernel does not
+   allow it they stay. */
 static void widen(void) {
   if (link_.out_read >= 0) fcntl(link_.out_read, F_SETPIPE_SZ, 1 << 20);
   if (link_.err_read >= 0) fcntl(link_.err_read, F_SETPIPE_SZ, 1 << 20);
@@ -645,7 +652,8 @@ static void note_limits(int status) {
   }
 }
 
-/* One call of a session: what it may use, or nothing but a look at what it uses; or its end, which is answered with what it used. */
+/* One call of a session: what it may use, or nothing but a look at what it uses; or its end, which is answered with
+   what it used. */
 static void watch_call(const char *payload, size_t length) {
   Usage now;
   usage_below(getpid(), &now);
@@ -762,7 +770,7 @@ static void watch(void) {
     }
     if (everything_gone && leader_gone && (dir_fd < 0 || recorded)) {
       for (int at = 0; at < source_count; at++) read_source(&sources[at], 1024);
-      if (late.used) mask_flush(mask, &late.held, into_store, &late.store);   /* stays in pieces: nobody opens it by hand */
+      if (late.used) mask_flush(mask, &late.held, into_store, &late.store);   /* stays in pieces: no person opens it by hand */
       if (dir_fd >= 0) { unlinkat(dir_fd, "control", 0); unlinkat(dir_fd, "stdin", 0); }
       say(link_.events, 'g', "id=%ld", link_.request->id);
       leave();
@@ -834,8 +842,9 @@ void run_warden(WardenLink link) {
   close_end(&link_.extra_in);
   close_end(&link_.extra_out);
   close_end(&link_.extra2_in);
-  /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as little as possible.
-     The output is there when the start is told: whoever is given its name may look into it at once. */
+  /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as
+     little as possible. The output is there when the start is told: a process that is given its name may look into it
+     at once. */
   if (request->keep) {
     if (!open_job_control()) abandon(errno, "control");
     if (!record_start()) abandon(errno, "record");

@@ -121,7 +121,7 @@ async function bundle(outDir) {
     )
   await loader('esm', 'src/os/package/script.ts', 'load.js')
   await loader('cjs', 'src/cli/start.ts', 'cli.cjs', '#!/usr/bin/env node')
-  // For those who name the file in a host's settings: an ES module that does the same, a few milliseconds later.
+  // Settings of a host may name this file: an ES module that does the same, a few milliseconds later.
   writeFileSync(join(outDir, 'cli.js'), "#!/usr/bin/env node\nimport './cli.cjs'\n")
   for (const file of filesBelow(join(outDir, 'chunks'))) writeFileSync(file, ascii(readFileSync(file, 'utf8')))
   const { load } = await import(pathToFileURL(join(outDir, 'load.js')))
@@ -224,7 +224,7 @@ async function write(input, output, transform = {}) {
     // The SDK would bring a JSON Schema compiler of 300 KB that nothing here uses.
     resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/server/sdk-shims.ts') } },
     onLog(level, log, handle) {
-      // Dependencies carry annotations and circles of their own, ours are checked by the tests; what is imported later
+      // Dependencies carry annotations and import circles; those of this package are checked by the tests; what is imported later
       // stands in the same script and is evaluated later.
       if (!['CIRCULAR_DEPENDENCY', 'INVALID_ANNOTATION', 'INEFFECTIVE_DYNAMIC_IMPORT'].includes(log.code))
         handle(level, log)
