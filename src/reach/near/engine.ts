@@ -30,7 +30,6 @@ import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import { SecretStore } from '../../engine/services/secret-store.js'
 import { secretsFace } from '../../engine/secrets-face.js'
-import { stripAnsi } from '../../output/terminal/ansi.js'
 import { BadFrame } from '../frames.js'
 import { errorFromWire, pack, type CallMessage, type Question, type Welcome, type WireError } from '../messages.js'
 import { Answers, rememberRequest } from './answers.js'
@@ -38,7 +37,9 @@ import { CallLost, Calls, type PendingCall } from './calls.js'
 import { createDesk } from './desk.js'
 import { nearJob, type JobWire } from './job.js'
 import { Link, type OpenLink } from './link.js'
+import { cleaned, requestArgs, settingsOf } from './request-args.js'
 import { NearRun } from './run.js'
+import { NearSession, type SessionHost } from './session.js'
 import {
   duration,
   engineGoneText,
@@ -316,63 +317,19 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     return run
   }
 
-  class NearSession implements Session {
-    #generation = generation
-    #news: Note[] = []
-    #isClosed = false
-
-    constructor(
-      readonly name: string,
-      public cwd: string,
-    ) {}
-
-    /** Called for each command: a session of an engine that is gone is a new one, and says so once. */
-    use(): void {
-      if (this.#isClosed)
-        throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
-      if (this.#generation === generation) return
-      this.#generation = generation
-      this.cwd = welcome?.cwd ?? this.cwd
-      this.#news.push({ code: 'shell-restarted', text: sessionGoneText(url, this.name, goneWhy) })
-    }
-
-    takeNews(): Note[] {
-      // The engine may have been replaced while the call waited for its link.
-      if (!this.#isClosed) this.use()
-      return this.#news.splice(0)
-    }
-
-    async run(request: RunRequest): Promise<Outcome> {
-      return stream('session.run', this, request).outcome
-    }
-    stream(request: RunRequest): RunHandle {
-      return stream('session.run', this, request)
-    }
-    async info(): Promise<SessionInfo> {
-      return (await call('session.info', { session: this.name })) as SessionInfo
-    }
-    async restart(): Promise<void> {
-      await call('session.restart', { session: this.name })
-      this.cwd = (await this.info()).cwd
-    }
-    async fork(name: string): Promise<Session> {
-      this.use()
-      await call('session.fork', { session: this.name, options: { name } })
-      return openSession(name)
-    }
-    async close(): Promise<void> {
-      if (this.#isClosed) return
-      this.#isClosed = true
-      sessions.delete(this.name)
-      await call('session.close', { session: this.name })
-    }
+  const sessionHost: SessionHost = {
+    engine: () => ({ generation, cwd: welcome?.cwd, goneText: (name) => sessionGoneText(url, name, goneWhy) }),
+    stream: (session, request) => stream('session.run', session, request),
+    call,
+    open: (name) => openSession(name),
+    forget: (name) => void sessions.delete(name),
   }
 
   async function openSession(name = 'main'): Promise<Session> {
     const known = sessions.get(checkSessionName(name))
     if (known) return known
     const { name: given, cwd } = (await call('engine.session', { session: name })) as { name: string; cwd: string }
-    const session = sessions.get(given) ?? new NearSession(given, cwd)
+    const session = sessions.get(given) ?? new NearSession(given, cwd, sessionHost)
     sessions.set(given, session)
     return session
   }
@@ -464,43 +421,6 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     },
     recover: async (name) => (await recoverable.get(name)?.outcome) ?? null,
     close: () => (closing ??= close()),
-  }
-}
-
-const FUNCTIONS = ['signal', 'onOutput', 'onBytes', 'newId', 'ask']
-
-/** Functions stay here; of the rest the far side gets everything that a command needs. */
-function requestArgs(request: RunRequest): Record<string, unknown> {
-  const rest = Object.fromEntries(Object.entries(request).filter(([name]) => !FUNCTIONS.includes(name)))
-  const mayBecomeJob = request.yieldMs !== undefined || request.onTimeout === 'background' || request.pty
-  return {
-    request: pack(rest),
-    ...(request.signal?.aborted ? { aborted: true } : {}),
-    // Where only its caller can make it a job, the id comes with that order.
-    ...(request.newId ? { newId: mayBecomeJob ? request.newId() : '' } : {}),
-  }
-}
-
-const OWN_SIDE = ['at', 'reach', 'stateDir', 'secretSources', 'ask', 'audit', 'approvals', 'runDir']
-
-/**
- * What the engine there is made from: everything but what belongs to this side (the place, its state, the functions).
- */
-export function settingsOf(options: EngineOptions): object {
-  const settings = Object.fromEntries(Object.entries(options).filter(([name]) => !OWN_SIDE.includes(name)))
-  const { stateDir } = options.reach ?? {}
-  return stateDir === undefined ? settings : { ...settings, stateDir }
-}
-
-/** The engine there did this already; a place that lies did not. */
-function cleaned(outcome: Outcome, { ansi }: RunRequest): Outcome {
-  if (ansi !== 'strip') return outcome
-  const { stdout, stderr, output } = outcome
-  return {
-    ...outcome,
-    stdout: stripAnsi(stdout),
-    stderr: stripAnsi(stderr),
-    output: output === null ? null : stripAnsi(output),
   }
 }
 

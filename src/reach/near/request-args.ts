@@ -1,0 +1,43 @@
+/** What of a request and of an engine's options goes to the place, and what is done again to an outcome from there. */
+import type { Outcome } from '../../contract/outcome.js'
+import type { RunRequest } from '../../contract/request.js'
+import type { EngineOptions } from '../../engine/services/options.js'
+import { stripAnsi } from '../../output/terminal/ansi.js'
+import { pack } from '../messages.js'
+
+const FUNCTIONS = ['signal', 'onOutput', 'onBytes', 'newId', 'ask']
+
+/** Functions stay here; of the rest the far side gets everything that a command needs. */
+export function requestArgs(request: RunRequest): Record<string, unknown> {
+  const rest = Object.fromEntries(Object.entries(request).filter(([name]) => !FUNCTIONS.includes(name)))
+  const mayBecomeJob = request.yieldMs !== undefined || request.onTimeout === 'background' || request.pty
+  return {
+    request: pack(rest),
+    ...(request.signal?.aborted ? { aborted: true } : {}),
+    // Where only its caller can make it a job, the id comes with that order.
+    ...(request.newId ? { newId: mayBecomeJob ? request.newId() : '' } : {}),
+  }
+}
+
+const OWN_SIDE = ['at', 'reach', 'stateDir', 'secretSources', 'ask', 'audit', 'approvals', 'runDir']
+
+/**
+ * What the engine there is made from: everything but what belongs to this side (the place, its state, the functions).
+ */
+export function settingsOf(options: EngineOptions): object {
+  const settings = Object.fromEntries(Object.entries(options).filter(([name]) => !OWN_SIDE.includes(name)))
+  const { stateDir } = options.reach ?? {}
+  return stateDir === undefined ? settings : { ...settings, stateDir }
+}
+
+/** The engine there did this already; a place that lies did not. */
+export function cleaned(outcome: Outcome, { ansi }: RunRequest): Outcome {
+  if (ansi !== 'strip') return outcome
+  const { stdout, stderr, output } = outcome
+  return {
+    ...outcome,
+    stdout: stripAnsi(stdout),
+    stderr: stripAnsi(stderr),
+    output: output === null ? null : stripAnsi(output),
+  }
+}
