@@ -16,7 +16,7 @@ test('a hook that answers is ok, one whose program is gone or whose file is brok
   const io = { env: { ...process.env, HOME: home, CERITH_HOME: join(home, 'state') }, cwd: home } as unknown as Io
   expect(hookFindings(io)).toEqual([])
   const put = (name: 'claude-code' | 'cursor', file: string, cli: string): void =>
-    apply(install({ host: HOOK_HOSTS[name], name, file }, `${process.execPath} ${cli} hook ${name}`))
+    apply(install({ host: HOOK_HOSTS[name], name, file }, `${process.execPath} '${cli}' hook ${name}`))
   put('claude-code', join(home, '.claude/settings.json'), program)
   put('cursor', join(home, '.cursor/hooks.json'), join(home, 'gone', 'cli.cjs'))
   mkdirSync(join(home, '.gemini'))
