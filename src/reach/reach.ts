@@ -65,7 +65,8 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
   const { name, key } = records.engine(reach.keep, about)
   const salt = records.salt()
   const batch = batchScript({ name, salt, uploadDir: reach.uploadDir ?? '' }, BATCH_WAIT_SECONDS)
-  const place = placeAt(url, { reach, name, made: records.made(name, madeFor(url, reach)), batch })
+  const made = records.made(name, madeFor(url, reach))
+  const place = placeAt(url, { reach, name, made, batch })
   await place.acquire()
   try {
     return await createNearEngine({
@@ -73,7 +74,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
       key,
       options: { ...options, ...(options.cwd === undefined && place.cwd !== null ? { cwd: place.cwd } : {}) },
       open: (lookMs) => openAt({ place, reach, name, salt, key, stateDir }, lookMs),
-      release: async () => void (reach.keep === undefined && (await place.release())),
+      release: async () => (reach.keep === undefined ? place.release() : made.touch()),
     })
   } catch (error) {
     if (reach.keep === undefined) await place.release()

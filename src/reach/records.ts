@@ -43,12 +43,22 @@ export function recordsIn(stateDir: string) {
       return { name: fresh.name, key: Buffer.from(fresh.key, 'hex') }
     },
     /** What is made for an engine, with what is needed to find and remove it again. */
-    made(name: string, about: MadeFor): Made {
+    made(name: string, about: MadeFor): Made & { touch(): void } {
       const file = `made-${name}.json`
-      const owner = { pid: process.pid, start: processFacts(process.pid)?.start ?? '' }
+      const own = { pid: process.pid, start: processFacts(process.pid)?.start ?? '' }
+      const known = (): MadeRecord | null => read(file) as MadeRecord | null
+      const save = (made: Record<string, string>): void => {
+        const others = (known()?.users ?? []).filter((user) => user.pid !== own.pid && isAlive(user.pid, user.start))
+        write(file, { name, made, ...about, users: [...others, own], usedAt: Date.now() } satisfies MadeRecord)
+      }
       return {
-        read: () => (read(file) as MadeRecord | null)?.made ?? null,
-        write: (made) => write(file, { name, made, ...about, ...owner, usedAt: Date.now() } satisfies MadeRecord),
+        read: () => known()?.made ?? null,
+        write: save,
+        /** It was used until now. */
+        touch() {
+          const made = known()?.made
+          if (made) save(made)
+        },
         forget: () => rmSync(join(dir, file), { force: true }),
       }
     },
@@ -70,13 +80,13 @@ export interface MadeFor {
 export interface MadeRecord extends MadeFor {
   readonly name: string
   readonly made: Record<string, string>
-  readonly pid: number
-  readonly start: string
+  /** Processes that joined it, of which some may have ended. */
+  readonly users: readonly { readonly pid: number; readonly start: string }[]
   readonly usedAt: number
 }
 
-/** Neither its process nor a later one can want it any more. A time to come was written by a clock that was wrong. */
-export function isOrphan({ pid, start, keptMs, usedAt }: MadeRecord): boolean {
+/** None of its processes nor a later one can want it any more. A time to come was written by a clock that was wrong. */
+export function isOrphan({ users = [], keptMs, usedAt }: MadeRecord): boolean {
   const age = Date.now() - usedAt
-  return !isAlive(pid, start) && (age < 0 || age > keptMs)
+  return !users.some(({ pid, start }) => isAlive(pid, start)) && (age < 0 || age > keptMs)
 }

@@ -25,7 +25,8 @@ import type { Place } from '../../src/reach/places/place.js'
 import { placeAt } from '../../src/reach/places/places.js'
 import { createReachEngine, sweepPlaces } from '../../src/reach/reach.js'
 import { recordsIn } from '../../src/reach/records.js'
-import { linked, processesOf, runDirectory, temporaryFolder } from './harness.js'
+import { processFacts } from '../../src/os/process/proc.js'
+import { linked, processesOf, runDirectory, temporaryFolder, until } from './harness.js'
 
 const isRoot = process.getuid?.() === 0
 const path = process.env['PATH']
@@ -312,10 +313,15 @@ esac`,
     inPlaceOf('docker', 'case $1 in run) echo "made$$";; inspect) echo true;; exec) shift 3; exec "$@";; esac')
     const stateDir = join(temporaryFolder(), 'state')
     const reach = { keep: 'cli', uploadDir: join(tmpdir(), 'reach-code'), leaseMs: 20_000 }
+    const usedAt = (image: string): number =>
+      recordsIn(stateDir).listMade().find(({ url }) => url.endsWith(image))?.usedAt ?? 0 // prettier-ignore
     const use = async (image: string): Promise<number | undefined> => {
       const engine = await createReachEngine({ at: `docker://?image=${image}`, stateDir, reach })
       const pid = engine.place?.pid
+      const openedAt = usedAt(image)
+      await until(() => Date.now() > openedAt, 'the clock goes on')
       await engine.close()
+      expect(usedAt(image)).toBeGreaterThan(openedAt)
       return pid
     }
     const [one, two, again] = [await use('one'), await use('two'), await use('one')]
@@ -324,8 +330,7 @@ esac`,
     expect(two).not.toBe(one)
     const made = recordsIn(stateDir).listMade()
     expect(made.map(({ url }) => url).sort()).toEqual(['docker://?image=one', 'docker://?image=two'])
-    const [first, second] = ['one', 'two'].map((image) => made.find(({ url }) => url.endsWith(image))?.usedAt ?? 0)
-    expect(first).toBeGreaterThan(second as number)
+    expect(usedAt('one')).toBeGreaterThan(usedAt('two'))
     const keys = readdirSync(join(stateDir, 'reach')).filter((file) => file.startsWith('engine-'))
     expect(new Set(keys.map((file) => readFileSync(join(stateDir, 'reach', file), 'utf8'))).size).toBe(2)
   })
@@ -343,6 +348,22 @@ esac`,
     expect(await sweepPlaces(stateDir)).toEqual([])
   })
 
+  test('what two processes use is not swept when the one that came last has ended', async () => {
+    inPlaceOf('docker', 'true')
+    const stateDir = join(temporaryFolder(), 'state')
+    const about = { url: 'docker://?image=i', clientArgs: [], labels: {}, keptMs: 0 }
+    recordsIn(stateDir).made('aa', about).write({ kind: 'docker', id: 'shared' })
+    const file = join(stateDir, 'reach', 'made-aa.json')
+    const record = JSON.parse(readFileSync(file, 'utf8')) as { users: object[] }
+    const living = { pid: process.ppid, start: processFacts(process.ppid)?.start }
+    writeFileSync(file, JSON.stringify({ ...record, users: [living] }))
+    recordsIn(stateDir).made('aa', about).touch()
+    const both = JSON.parse(readFileSync(file, 'utf8')) as { users: object[] }
+    expect(both.users).toEqual([living, ...record.users])
+    writeFileSync(file, JSON.stringify({ ...both, users: [living, { pid: process.pid, start: '1' }] }))
+    expect(await sweepPlaces(stateDir)).toEqual([])
+  })
+
   test('what is kept is not swept before its time, and a clock that was wrong keeps nothing for ever', async () => {
     inPlaceOf('docker', 'true')
     const stateDir = join(temporaryFolder(), 'state')
@@ -353,7 +374,8 @@ esac`,
       recordsIn(stateDir).made(name, about).write({ kind: 'docker', id })
       const file = join(stateDir, 'reach', `made-${name}.json`)
       const record = JSON.parse(readFileSync(file, 'utf8')) as object
-      writeFileSync(file, JSON.stringify({ ...record, start: '1', usedAt: Date.now() + ago * 60_000 }))
+      const users = [{ pid: process.pid, start: '1' }]
+      writeFileSync(file, JSON.stringify({ ...record, users, usedAt: Date.now() + ago * 60_000 }))
     }
     const swept = (await sweepPlaces(stateDir)).map(({ made }) => made['id'])
     expect(swept.sort()).toEqual(['future', 'old'])

@@ -23,12 +23,13 @@ export const verb = defineVerb({
     const rows =
       what === 'ls' ? madePlaces(stateDir) : (await sweepPlaces(stateDir)).map((row) => ({ ...row, isOrphan: true }))
     if (options.json) {
-      const shown = rows.map(({ name, url, made, labels, pid, usedAt, isOrphan }) => ({
+      const shown = rows.map(({ name, url, made, labels, users = [], usedAt, isOrphan }) => ({
         name,
         at: url,
         made,
         labels,
-        pid,
+        // Who used it last.
+        pid: users.at(-1)?.pid ?? null,
         used_at: new Date(usedAt).toISOString(),
         orphan: isOrphan,
       }))
