@@ -62,7 +62,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
   const records = recordsIn(stateDir)
   // Of this place alone: another one must not know the key, nor stand in the record of what was made.
   const about = [WIRE_VERSION, url, reach.clientArgs ?? [], pack(settingsOf(options))]
-  const { name, key } = records.engine(reach.keep, about)
+  const { name, key, sessions } = records.engine(reach.keep, about)
   const salt = records.salt()
   const batch = batchScript({ name, salt, uploadDir: reach.uploadDir ?? '' }, BATCH_WAIT_SECONDS)
   const made = records.made(name, madeFor(url, reach))
@@ -72,6 +72,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
     return await createNearEngine({
       url,
       key,
+      sessions,
       options: { ...options, ...(options.cwd === undefined && place.cwd !== null ? { cwd: place.cwd } : {}) },
       open: (lookMs) => openAt({ place, reach, name, salt, key, stateDir }, lookMs),
       release: async () => (reach.keep === undefined ? place.release() : made.touch()),

@@ -12,7 +12,18 @@ export interface EngineRecord {
   /** Of its run directory there, and of what is made for it. */
   readonly name: string
   readonly key: Buffer
+  readonly sessions: KnownSessions
 }
+
+/** In which far engine earlier processes used which session. */
+export interface KnownSessions {
+  engineOf(session: string): string | undefined
+  /** Null: it was closed. */
+  note(session: string, engine: string | null): void
+}
+
+const KEPT_SESSIONS = 1_000
+const NONE: KnownSessions = { engineOf: () => undefined, note: () => {} }
 
 export function recordsIn(stateDir: string) {
   const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'reach'))
@@ -30,17 +41,29 @@ export function recordsIn(stateDir: string) {
     },
     /** The same engine for the same words, so that a later process joins it; a new one without. */
     engine(keep: string | undefined, about: unknown): EngineRecord {
-      if (keep === undefined) return { name: randomBytes(8).toString('hex'), key: randomBytes(32) }
+      if (keep === undefined) return { name: randomBytes(8).toString('hex'), key: randomBytes(32), sessions: NONE }
       const digest = createHash('sha256')
         .update(JSON.stringify([keep, about]))
         .digest('hex')
         .slice(0, 32)
       const file = `engine-${digest}.json`
-      const known = (read(file) ?? {}) as { name?: string; key?: string }
-      if (known.name && known.key) return { name: known.name, key: Buffer.from(known.key, 'hex') }
-      const fresh = { name: randomBytes(8).toString('hex'), key: randomBytes(32).toString('hex') }
-      write(file, fresh)
-      return { name: fresh.name, key: Buffer.from(fresh.key, 'hex') }
+      const kept = (): Partial<KeptEngine> => (read(file) ?? {}) as Partial<KeptEngine>
+      const known = kept()
+      const name = known.name || randomBytes(8).toString('hex')
+      const key = known.key || randomBytes(32).toString('hex')
+      if (!known.name || !known.key) write(file, { name, key })
+      const sessions: KnownSessions = {
+        engineOf: (session) => new Map(kept().sessions).get(session),
+        note(session, engine) {
+          const all = new Map(kept().sessions)
+          if (all.get(session) === (engine ?? undefined)) return
+          all.delete(session)
+          if (engine !== null) all.set(session, engine)
+          // On a full disk nothing is lost but this note.
+          attempt(() => write(file, { name, key, sessions: [...all].slice(-KEPT_SESSIONS) }), undefined)
+        },
+      }
+      return { name, key: Buffer.from(key, 'hex'), sessions }
     },
     /** What is made for an engine, with what is needed to find and remove it again. */
     made(name: string, about: MadeFor): Made & { touch(): void } {
@@ -67,6 +90,12 @@ export function recordsIn(stateDir: string) {
       return files.flatMap((file) => (read(file) as MadeRecord | null) ?? [])
     },
   }
+}
+
+interface KeptEngine {
+  readonly name: string
+  readonly key: string
+  readonly sessions: readonly (readonly [session: string, engine: string])[]
 }
 
 export interface MadeFor {

@@ -32,6 +32,7 @@ import { SecretStore } from '../../engine/services/secret-store.js'
 import { secretsFace } from '../../engine/secrets-face.js'
 import { BadFrame } from '../frames.js'
 import { errorFromWire, pack, type CallMessage, type Question, type Welcome, type WireError } from '../messages.js'
+import type { KnownSessions } from '../records.js'
 import { Answers, rememberRequest } from './answers.js'
 import { CallLost, Calls, type PendingCall } from './calls.js'
 import { createDesk } from './desk.js'
@@ -55,6 +56,7 @@ export interface NearSettings {
   readonly url: string
   readonly key: Buffer
   readonly options: EngineOptions
+  readonly sessions?: KnownSessions
   open(lookMs: number): Promise<OpenLink>
   /** Removes what was made for this engine (a container, a pod). */
   release(): Promise<void>
@@ -318,7 +320,13 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   }
 
   const sessionHost: SessionHost = {
-    engine: () => ({ generation, cwd: welcome?.cwd, goneText: (name) => sessionGoneText(url, name, goneWhy) }),
+    engine: () => ({
+      id: welcome?.engine ?? '',
+      generation,
+      cwd: welcome?.cwd,
+      goneText: (name) => sessionGoneText(url, name, goneWhy || 'the engine there was ended'),
+    }),
+    known: settings.sessions,
     stream: (session, request) => stream('session.run', session, request),
     call,
     open: (name) => openSession(name),

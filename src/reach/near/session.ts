@@ -4,11 +4,13 @@ import { ShellError } from '../../contract/errors.js'
 import type { Note } from '../../contract/note.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
+import type { KnownSessions } from '../records.js'
 
 /** What a session asks of the near engine. */
 export interface SessionHost {
   /** The engine that answers now: its number, the directory that it began in, and what is said when the one before is gone. */
   engine(): {
+    readonly id: string
     readonly generation: number
     readonly cwd: string | undefined
     readonly goneText: (session: string) => string
@@ -17,6 +19,8 @@ export interface SessionHost {
   call(verb: string, args: Record<string, unknown>): Promise<unknown>
   open(name: string): Promise<Session>
   forget(name: string): void
+  /** Of earlier processes: what they had in an engine that is gone is missed too. */
+  readonly known: KnownSessions | undefined
 }
 
 export class NearSession implements Session {
@@ -31,18 +35,28 @@ export class NearSession implements Session {
     host: SessionHost,
   ) {
     this.#host = host
-    this.#generation = host.engine().generation
+    const { id, generation } = host.engine()
+    this.#generation = generation
+    const before = host.known?.engineOf(name) ?? id
+    if (before !== id) this.#begin()
+    host.known?.note(name, id)
   }
 
   /** Called for each command: a session of an engine that is gone is a new one, and says so once. */
   use(): void {
     if (this.#isClosed)
       throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
-    const { generation, cwd = this.cwd, goneText } = this.#host.engine()
+    const { id, generation, cwd = this.cwd } = this.#host.engine()
     if (this.#generation === generation) return
     this.#generation = generation
     this.cwd = cwd
-    this.#news.push({ code: 'shell-restarted', text: goneText(this.name) })
+    this.#begin()
+    this.#host.known?.note(this.name, id)
+  }
+
+  /** In a new shell, which the next command says. */
+  #begin(): void {
+    this.#news.push({ code: 'shell-restarted', text: this.#host.engine().goneText(this.name) })
   }
 
   takeNews(): Note[] {
@@ -74,5 +88,6 @@ export class NearSession implements Session {
     this.#isClosed = true
     this.#host.forget(this.name)
     await this.#host.call('session.close', { session: this.name })
+    this.#host.known?.note(this.name, null)
   }
 }

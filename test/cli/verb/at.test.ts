@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../../engine/harness.js'
+import { temporaryFolder, until } from '../../engine/harness.js'
+import { processesOf } from '../../reach/harness.js'
 import { clientFor, ERAS, textOf } from '../../mcp/harness.js'
 
 const program = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
@@ -154,4 +155,20 @@ test('ps and sessions tell of the place that the settings name, and of nothing h
   expect(cli(folder, ['sessions', 'close', 's']).stderr).toContain('There is no session s')
   expect(cli(folder, ['sessions', 'rename', 't', 'u']).stderr).toContain('fork NAME NEW')
   told('kill', id)
+})
+
+test('a session whose engine there was killed between two processes is a new shell, and says so once', async () => {
+  const folder = temporaryFolder()
+  const run = (command: string) => cli(folder, ['--at', 'loop:', 'run', '--session', 'constructor', command])
+  expect(run('x=5')).toMatchObject({ status: 0, stderr: '' })
+  expect(run('echo [$x]')).toMatchObject({ stdout: '[5]\n', stderr: '' })
+  const engines = (): number[] => processesOf((words) => words.some((word) => word.startsWith(`${folder}/code`)))
+  expect(engines()).not.toEqual([])
+  for (const pid of engines()) process.kill(pid, 'SIGKILL')
+  await until(() => engines().length === 0, 'it has ended')
+  expect(run('echo [$x]')).toMatchObject({
+    stdout: '[]\n',
+    stderr: expect.stringContaining('constructor on loop: is gone'),
+  })
+  expect(run('echo [$x]')).toMatchObject({ stdout: '[]\n', stderr: '' })
 })
