@@ -126,16 +126,14 @@ export const CONTRACT = [
     assert.equal(bytes, 3_000_000)
   }],
   ['interrupts a command and keeps the session', async ({ session }) => {
-    const handle = session.stream({ command: 'sleep 600' })
-    setTimeout(() => handle.interrupt(), 300)
+    const handle = session.stream({ command: 'echo up; sleep 600', onOutput: () => handle.interrupt() })
     await handle.outcome
     assert.equal((await session.run({ command: 'echo $X' })).stdout, 'kept\n')
   }],
   ['stops a command for an aborted signal', async ({ engine }) => {
     const stop = new AbortController()
-    const running = engine.run({ command: 'sleep 600', signal: stop.signal })
-    setTimeout(() => stop.abort(), 300)
-    assert.equal((await running).status, 'killed')
+    const command = 'echo up; sleep 600'
+    assert.equal((await engine.run({ command, signal: stop.signal, onOutput: () => stop.abort() })).status, 'killed')
   }],
   ['starts nothing for a signal that was aborted before', async ({ engine, run }) => {
     await engine.run({ command: 'touch /tmp/never', signal: AbortSignal.abort() }).catch(() => {})
@@ -157,8 +155,8 @@ export const CONTRACT = [
     assert.equal((await job.read({ since: cursor })).text, 'more\n')
   }],
   ['kills a job with everything it started', async ({ engine, run }) => {
-    const job = await engine.start({ command: '(setsid sleep 98713 &) ; sleep 98714' })
-    await sleep(300)
+    const job = await engine.start({ command: '(setsid sleep 98713 &) ; echo up; sleep 98714' })
+    await job.wait({ until: /up/ })
     await job.kill({ graceMs: 500 })
     assert.equal((await job.info()).status, 'killed')
     assert.equal((await run('ps 2>/dev/null | grep "sleep 9871[34]" | grep -cv grep')).stdout.trim(), '0')
@@ -224,7 +222,7 @@ export const CONTRACT = [
   ['uses a secret that nobody sees', async ({ engine, run }) => {
     engine.secrets.set('TOKEN', SECRET)
     // A place that is this machine has much else in /tmp.
-    await run('touch /tmp/before-secret; sleep 1')
+    await run('touch /tmp/before-secret; while touch /tmp/after-secret; [ -z "$(find /tmp/after-secret -newer /tmp/before-secret)" ]; do :; done')
     const { stdout } = await run('T={{secret:TOKEN}}; echo ${#T} "$T"')
     assert.equal(stdout, `${SECRET.length} [secret:TOKEN]\n`)
     const job = await engine.start({ command: 'echo {{secret:TOKEN}}; sleep 30' })
@@ -278,15 +276,20 @@ export const CONTRACT = [
       }
     assert.equal((await run('ls /tmp/forged 2>/dev/null')).stdout, '')
   }],
-  ['goes on when its client is killed, and runs each command once', async ({ open }) => {
+  ['goes on when its client is killed, and runs each command once', async ({ open, run }) => {
     const before = new Set(ownClients())
     const engine = await open({})
     const [client] = ownClients().filter((pid) => !before.has(pid))
     const session = await engine.session()
-    await session.run({ command: 'Y=still; rm -f /tmp/once' })
-    const running = session.run({ command: 'echo x >> /tmp/once; sleep 1.5; echo $Y $(wc -l < /tmp/once)' })
-    await sleep(500)
+    const kinds = []
+    engine.onLink(({ kind }) => kinds.push(kind))
+    await session.run({ command: 'Y=still; rm -f /tmp/once /tmp/go-on' })
+    const command = 'echo x >> /tmp/once; while [ ! -e /tmp/go-on ]; do sleep 0.05; done; echo $Y $(wc -l < /tmp/once)'
+    const running = session.run({ command })
+    await until('it runs', async () => (await run('ls /tmp/once 2>/dev/null')).stdout !== '')
     process.kill(client, 'SIGKILL')
+    await until('the link is back', () => kinds.at(-1) === 'up')
+    await run('touch /tmp/go-on')
     assert.equal((await running).stdout, 'still 1\n')
     await engine.close()
   }],
@@ -304,8 +307,9 @@ export const CONTRACT = [
     const engine = await open({})
     const session = await engine.session()
     await session.run({ command: 'Y=1' })
-    const running = session.run({ command: 'sleep 600' })
-    await sleep(300)
+    let seen = ''
+    const running = session.run({ command: 'echo up; sleep 600', onOutput: ({ text }) => (seen += text) })
+    await until('it runs', () => seen === 'up\n')
     await run(`kill -9 ${engine.place.pid}`, { approvalId: undefined })
     assert.equal((await running).end.kind, 'lost')
     const next = await session.run({ command: 'echo "[$Y]"' })

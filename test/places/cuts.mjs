@@ -30,7 +30,7 @@ const down = (kinds) => until('the cut is noticed', () => kinds.includes('down')
 /** A check with an engine of its own, a file that counts, and a network that is whole again afterwards. */
 const cut = (title, check, options = QUICK, host = 'far') => [title, async ({ open, network, folder, ssh }) => {
   const file = join(folder('counted'), 'once')
-  rmSync(file, { force: true })
+  for (const each of [file, `${file}.over`]) rmSync(each, { force: true })
   const engine = await open(options, `ssh://${host}`)
   try {
     await check({ engine, network, file, kinds: eventsOf(engine), ssh })
@@ -45,11 +45,11 @@ export const CUTS = [
   cut('a call goes on while packets vanish, its result comes, and it ran once', async ({ engine, network, file, kinds }) => {
     const session = await engine.session()
     await session.run({ command: 'Y=kept' })
-    const running = session.run({ command: `echo x >> ${file}; sleep 2; echo $Y $(wc -l < ${file})` })
+    const running = session.run({ command: `echo x >> ${file}; sleep 2; echo $Y $(wc -l < ${file}); touch ${file}.over` })
     await until('it runs', () => linesOf(file).length === 1)
     network.silence()
     await down(kinds)
-    await sleep(2_000)
+    await until('it ends', () => existsSync(`${file}.over`))
     network.speak()
     assert.equal((await running).stdout, 'kept 1\n')
     assert.equal(kinds.at(-1), 'up')
@@ -79,26 +79,26 @@ export const CUTS = [
     assert.deepEqual(linesOf(file), ['x'])
     assert.equal((await session.run({ command: 'echo works' })).stdout, 'works\n')
   }, { reach: { beatMs: 300, linkWaitMs: 1_500 } }),
-  cut('a job goes on, and who waits for it hears of its end', async ({ engine, network, kinds }) => {
-    const job = await engine.start({ command: 'for i in $(seq 30); do echo line$i; sleep 0.1; done' })
+  cut('a job goes on, and who waits for it hears of its end', async ({ engine, network, file, kinds }) => {
+    const job = await engine.start({ command: `for i in $(seq 30); do echo line$i; sleep 0.1; done; touch ${file}.over` })
     const waiting = job.wait()
     await job.wait({ until: /line3/ })
     network.unplug()
     await down(kinds)
-    await sleep(3_000)
+    await until('it ends', () => existsSync(`${file}.over`))
     network.plug()
     assert.equal((await waiting).reason, 'exit')
     assert.deepEqual((await job.read()).text.trim().split('\n'), Array.from({ length: 30 }, (_, i) => `line${i + 1}`))
   }),
-  cut('an attached terminal shows what came meanwhile, and takes keys again', async ({ engine, network, kinds }) => {
+  cut('an attached terminal shows what came meanwhile, and takes keys again', async ({ engine, network, file, kinds }) => {
     const job = await engine.start({ command: 'bash --norc', pty: true })
     let seen = ''
     const attached = await job.attach({ by: 'test', size: { cols: 90, rows: 20 }, readOnly: false, show: (text) => void (seen += text) })
-    attached.type(Buffer.from('(sleep 2; echo mid$((40+2))) &\r'))
+    attached.type(Buffer.from(`(sleep 2; echo mid$((40+2)); touch ${file}.over) &\r`))
     await until('it was typed', () => seen.includes('sleep 2'))
     network.silence()
     await down(kinds)
-    await sleep(2_000)
+    await until('it was printed', () => existsSync(`${file}.over`))
     assert.doesNotMatch(seen, /mid42/)
     network.speak()
     await until('what came meanwhile is shown', () => seen.includes('mid42'))

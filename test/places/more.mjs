@@ -9,8 +9,6 @@ import { createInterface } from 'node:readline'
 import { ownClients } from './contract.mjs'
 import { must, until } from './daemons.mjs'
 
-const sleep = (ms) => new Promise((next) => setTimeout(next, ms))
-
 export const SSH = [
   ['refuses a host whose key is not known, and names why', async ({ open }) =>
     assert.rejects(open({}, 'ssh://stranger'), { code: 'PLACE_REFUSED', message: /[Hh]ost key/ })],
@@ -132,9 +130,8 @@ export const CONTAINERS = (program, image, bare) => [
   ['tells that a container was removed, and runs nothing again', async ({ open }) => {
     start(program, 'short', image)
     const engine = await open({}, `${program}://short`)
-    const running = engine.run({ command: 'sleep 600' })
-    setTimeout(() => spawnSync(program, ['rm', '-f', 'short']), 300)
-    assert.equal((await running).end.kind, 'lost')
+    const remove = () => void spawnSync(program, ['rm', '-f', 'short'])
+    assert.equal((await engine.run({ command: 'echo up; sleep 600', onOutput: remove })).end.kind, 'lost')
     await assert.rejects(engine.run({ command: 'true' }), /not there|down|lost|gone/i)
     await engine.close()
   }],
@@ -189,8 +186,9 @@ export const PODS = (template) => [
     const engine = await open({}, 'k8s://default/cerith-twin')
     const session = await engine.session()
     await session.run({ command: 'X=1' })
-    const running = session.run({ command: 'sleep 600' })
-    await sleep(300)
+    let seen = ''
+    const running = session.run({ command: 'echo up; sleep 600', onOutput: ({ text }) => (seen += text) })
+    await until('it runs', () => seen === 'up\n')
     must('kubectl', ['delete', 'pod', 'cerith-twin', '--grace-period=1'])
     make()
     const lost = await running
