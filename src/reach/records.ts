@@ -87,7 +87,11 @@ export function recordsIn(stateDir: string) {
     },
     listMade(): MadeRecord[] {
       const files = readdirSync(dir).filter((file) => /^made-[0-9a-f]+\.json$/.test(file))
-      return files.flatMap((file) => (read(file) as MadeRecord | null) ?? [])
+      // One of an earlier build names a single process.
+      return files.flatMap((file) => {
+        const record = read(file) as MadeRecord | null
+        return record ? { ...record, users: (record.users as MadeRecord['users'] | undefined) ?? [] } : []
+      })
     },
   }
 }
@@ -115,7 +119,7 @@ export interface MadeRecord extends MadeFor {
 }
 
 /** None of its processes nor a later one can want it any more. A time to come was written by a clock that was wrong. */
-export function isOrphan({ users = [], keptMs, usedAt }: MadeRecord): boolean {
+export function isOrphan({ users, keptMs, usedAt }: MadeRecord): boolean {
   const age = Date.now() - usedAt
   return !users.some(({ pid, start }) => isAlive(pid, start)) && (age < 0 || age > keptMs)
 }

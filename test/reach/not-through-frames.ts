@@ -62,6 +62,7 @@ export const NOT_THROUGH_FRAMES: Record<string, readonly Exception[]> = {
     { title: 'who takes it away from the shell', why: INSIDE },
   ],
   'engine/session/regressions.test.ts': [{ title: 'a closed session leaves no file', why: RUN }],
+  'engine/session/report.test.ts': [{ title: 'the builtin writes the state down as bash does', why: INSIDE }],
   'engine/session/typed.test.ts': [
     { title: 'SESS-01 traps that a sourced file has set', why: INSIDE },
     { title: 'SESS-01 a DEBUG trap that', why: INSIDE },

@@ -49,6 +49,8 @@ export async function removeRunDirectory(path: string): Promise<void> {
     try {
       return rmSync(path, { recursive: true, force: true })
     } catch (error) {
+      // The folder that it was in is a file by now.
+      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return
       if (attempt === 20) throw error
       await new Promise((resolve) => setTimeout(resolve, 10 * attempt))
     }

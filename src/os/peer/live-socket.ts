@@ -1,6 +1,7 @@
 /** JSON lines over a unix socket in a private directory: both ends. A peer that does not read is never waited for. */
 import { chmodSync, rmSync } from 'node:fs'
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
+import { attempt } from '../../contract/attempt.js'
 import { judgePeer, uptime, type Peer } from './judge.js'
 
 /** sun_path holds 108 bytes including the final NUL, 104 on macOS and the BSDs. A longer path is cut there, or refused. */
@@ -43,13 +44,18 @@ export function listenLines(path: string, open: (peer: LinePeer) => LineHandler)
   return new Promise((resolve) => {
     server.once('error', () => resolve(null))
     server.listen(path, () => {
-      chmodSync(path, 0o600)
+      // It may have been removed already.
+      if (!attempt(() => (chmodSync(path, 0o600), true), false)) {
+        server.close()
+        return resolve(null)
+      }
       server.unref()
       resolve({
         close() {
           server.close()
           for (const socket of sockets) socket.destroy()
-          rmSync(path, { force: true })
+          // Its folder may be gone, or something else by now.
+          attempt(() => rmSync(path, { force: true }), undefined)
         },
       })
     })

@@ -1,5 +1,5 @@
 /** The engine's live socket: what another process of the user sees and may do while commands run. */
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { announcePresence } from '../../../src/audit/presence.js'
@@ -308,4 +308,18 @@ describe('answers', () => {
     await engine.close()
     expect((await run).status).toBe('refused')
   })
+})
+
+test('a state directory that became a file costs the host nothing when the engine closes', async () => {
+  const problems: unknown[] = []
+  const hear = (problem: unknown): void => void problems.push(problem)
+  process.on('unhandledRejection', hear)
+  const { engine, stateDir } = await watched()
+  rmSync(stateDir, { recursive: true })
+  writeFileSync(stateDir, '')
+  await engine.close()
+  await new Promise((next) => setImmediate(next))
+  process.off('unhandledRejection', hear)
+  rmSync(stateDir)
+  expect(problems).toEqual([])
 })

@@ -23,7 +23,7 @@ export const verb = defineVerb({
     const rows =
       what === 'ls' ? madePlaces(stateDir) : (await sweepPlaces(stateDir)).map((row) => ({ ...row, isOrphan: true }))
     if (options.json) {
-      const shown = rows.map(({ name, url, made, labels, users = [], usedAt, isOrphan }) => ({
+      const shown = rows.map(({ name, url, made, labels, users, usedAt, isOrphan }) => ({
         name,
         at: url,
         made,
