@@ -36,6 +36,8 @@ async function takeAll<T extends Record<string, Ends>>(services: Services, wante
       taken[name] = pipe
       if (pipe) opened.push(end === 'read' ? pipe.readEnd() : pipe.writeEnd())
     }
+    // Closing does not wait for what is not known to it yet: a command that begins now would lose its watcher.
+    if (services.state.closed) throw new Error('closed')
   } catch (error) {
     for (const fd of opened) closeQuietly(fd)
     for (const pipe of Object.values(taken)) pipe?.release()

@@ -48,6 +48,8 @@ interface FarCall {
   /** Stops that came before there was anything to stop. */
   early: StopMessage[]
   result: ResultMessage | null
+  /** Resolves with the result. */
+  settled: Promise<void>
 }
 
 export class FarClient {
@@ -124,8 +126,8 @@ export class FarClient {
     while (this.#news[0] && this.#news[0].n <= n) this.#news.shift()
   }
 
-  /** The client will not come back: its foreground calls are not waited for any more. */
-  end(): void {
+  /** The client will not come back: its foreground calls are not waited for any more. Resolves when all have ended. */
+  async end(): Promise<void> {
     this.#unlisten?.()
     this.questions.end()
     for (const call of this.#calls.values()) {
@@ -133,6 +135,7 @@ export class FarClient {
       call.handle?.kill()
       void call.attachment?.leave()
     }
+    await Promise.all([...this.#calls.values()].map(({ settled }) => settled))
   }
 
   take(kind: string, payload: Buffer): void {
@@ -177,6 +180,7 @@ export class FarClient {
       newId: '',
       early: [],
       result: null,
+      settled: Promise.resolve(),
     }
     this.#calls.set(id, call)
     if (live) this.#show(call)
@@ -189,7 +193,7 @@ export class FarClient {
     const row = Object.hasOwn(FAR_VERBS, verb) ? FAR_VERBS[verb as VerbName] : null
     if (!row) return settle({ id, error: { name: 'Error', message: `The engine there does not know ${verb}` } })
     const begin = (): void => {
-      row(this.#engine, unpack(args) as VerbArgs, this.#context(call, verb, args, live)).then(
+      call.settled = row(this.#engine, unpack(args) as VerbArgs, this.#context(call, verb, args, live)).then(
         (value) => settle({ id, value }),
         (error: unknown) => settle({ id, error: errorToWire(error) }),
       )

@@ -40,6 +40,8 @@ const FIRST_CLIENT_MS = 60_000
 const HANDSHAKE_MS = 10_000
 const MAX_STRANGERS = 16
 const MAX_UNWRITTEN = 10_000
+/** A call that does not end with its engine is not waited for. */
+const TOLD_MS = 1_000
 
 /** Resolves when the engine has closed; false when another one has the place already. */
 export async function serveFar(settings: FarSettings): Promise<boolean> {
@@ -70,8 +72,9 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       const engine = await made?.engine.catch(() => null)
       // What still runs settles as closed, and its client hears of it.
       const problem = await engine?.close().catch((error: unknown) => error)
-      for (const client of clients.values()) client.end()
-      // Not before its client was told.
+      // Not before each client was told what came of its calls.
+      const told = Promise.all([...clients.values()].map((client) => client.end()))
+      await Promise.race([told, new Promise((next) => setTimeout(next, TOLD_MS))])
       setImmediate(finish)
       return problem
     })())
@@ -121,7 +124,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     const forget = (): void => {
       if (client.isConnected || clients.get(client.id) !== client) return
       clients.delete(client.id)
-      client.end()
+      void client.end()
     }
     clearTimeout(away.get(client))
     away.set(client, setTimeout(forget, settings.leaseMs).unref())
@@ -204,7 +207,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     const { how } = parse<{ how: 'close' | 'keep' }>(payload)
     if (how === 'keep') {
       clients.delete(client.id)
-      client.end()
+      void client.end()
       return void sockets.get(client)?.end()
     }
     void close().then((problem) => {
