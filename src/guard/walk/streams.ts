@@ -129,7 +129,6 @@ export class Streams {
       judgeCodeFile(absolute, text, shell, this.walker)
       // A reader that was started before may be a shell.
       if (shell.files.get(absolute)?.[0] === FIFO) text.forEach((one) => this.walker.code(one))
-      if (shell.files.get(absolute)?.[0] === FIFO) continue
       const before = append ? (shell.files.get(absolute) ?? NOTHING) : NOTHING
       shell.files.set(absolute, append ? concat(before, text) : text)
     }

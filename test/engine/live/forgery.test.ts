@@ -31,16 +31,36 @@ async function asked() {
   return { engine, stateDir, id: refused.approvalId as string, socket, forge }
 }
 
+/** Whether the program of that wrapper is there and starts something. */
+function isUsable(wrap: string): boolean {
+  if (wrap.startsWith('script')) return spawnSync('script', ['-qfc', 'true', '/dev/null']).status === 0
+  if (wrap.includes('tmux')) return spawnSync('tmux', ['-V']).status === 0
+  const [program = '', ...rest] = wrap.split(' ')
+  return spawnSync(program, [...rest, 'true'], { timeout: 10_000 }).status === 0
+}
+
 describe('a command of an engine that answers its own question', () => {
   for (const [title, wrap] of [
     ['as it is', ''],
     ['with an empty environment', 'env -i'],
     ['as a daemon that left its session and its parent', 'setsid -f'],
     ['in namespaces of its own with a /proc of its own', 'unshare -cpf --mount-proc env -i'],
+    ['in the namespaces of the first process', 'nsenter -t 1 -m -p env -i'],
+    ['as the grandchild of a process that has ended', `sh -c '"$@" & exit' sh`],
+    ['twice removed, in a session of its own', `setsid sh -c 'env -i setsid "$@" & exit' sh`],
+    ['under a debugger', 'gdb -q -batch -ex run --args'],
+    ['under a tracer', 'strace -f -o /dev/null env -i'],
+    ['in a terminal multiplexer that it starts', 'env -i PATH=/usr/bin:/bin tmux -L forge new-session -d'],
+    ['on a terminal of its own', `script -qfc 'env -i "$N" "$F" "$S" "$O"' /dev/null #`],
+    ['as a job that timers start', 'systemd-run --user --pipe --wait env -i'],
   ] as const)
     test(`${title}: is told nothing, and nothing runs`, async (context) => {
       if (wrap.startsWith('unshare') && spawnSync('unshare', ['-cpf', '--mount-proc', 'true']).status !== 0)
         return context.skip('namespaces are not allowed here')
+      const works = wrap.startsWith('nsenter')
+        ? spawnSync('nsenter', ['-t', '1', '-m', '-p', 'true']).status === 0
+        : !/^(?:gdb|strace|systemd-run)|tmux|script/.test(wrap) || isUsable(wrap)
+      if (!works) return context.skip(`${wrap.split(' ')[0]} does not work here`)
       const { engine, forge } = await asked()
       const said = await forge(wrap)
       expect(said).toContain('"t":"no"')

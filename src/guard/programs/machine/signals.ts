@@ -1,6 +1,6 @@
 /** Programs that signal processes: refused when they end everything, or the process that runs this shell. */
 import { type Alternatives, ANYTHING, hasUnknown, hasWildcard, NOTHING, plain, TREE } from '../../words/text.js'
-import { basename, type Call, onlyTalks, options, type Options, type Program } from '../row/call.js'
+import { basename, type Call, onlyTalks, options, type Options, type Program, table } from '../row/call.js'
 
 const kill: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
@@ -34,11 +34,22 @@ const kill: Program = (call) => {
   return undefined
 }
 
-function killsHost(call: Call, target: string): void {
+/** A debugger on the engine or its host stops it, and could answer for the person. */
+const debuggers: Program = (call) => {
+  const at = call.argv.findIndex((word) => /^(?:-p|--pid|--attach|-o|attach)$/.test(word))
+  const named = call.argv.flatMap((word) => /^(?:--pid=|--attach=|-p|attach )(\d+)$/.exec(plain(word))?.[1] ?? [])
+  // `gdb PROGRAM PID`, `gcore PID`.
+  const last = /^\d+$/.test(call.argv.at(-1) ?? '') ? [call.argv.at(-1) ?? ''] : []
+  for (const pid of [...named, ...(at > 0 ? [plain(call.argv[at + 1] ?? '')] : []), ...last])
+    if (call.walker.settings.own.pids.includes(Number(pid))) return killsHost(call, pid, 'stop')
+  return undefined
+}
+
+function killsHost(call: Call, target: string, what = 'end'): void {
   call.walker.add({
     decision: 'deny',
     rule: 'kill-host',
-    reason: `\`${[basename(call.argv[0] ?? ''), target].join(' ')}\` would end the process that runs this shell`,
+    reason: `\`${[basename(call.argv[0] ?? ''), target].join(' ')}\` would ${what} the process that runs this shell`,
     guidance: 'End your own processes by their pid, or stop the job by its id.',
     words: [basename(call.argv[0] ?? ''), target],
     dangerous: true,
@@ -206,6 +217,7 @@ export const SIGNAL_PROGRAMS: Readonly<Record<string, Program>> = {
       call.walker.report('kill-everything', call.argv)
     return NOTHING
   },
+  ...table(['gdb', 'lldb', 'strace', 'ltrace', 'gcore', 'reptyr'], debuggers),
   pgrep,
   pidof: () => ANYTHING,
 }
