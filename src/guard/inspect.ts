@@ -189,6 +189,12 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
   for (const [name, { values, items, supposed }] of shell.variables) {
     if (supposed) continue
     const constant = values.find((value) => isConstant(value) && value !== '')
+    // The last word changes with every command; only a secret in it matters to the next one.
+    if (name === '_') {
+      if (constant?.includes('{{')) variables['_'] = constant
+      else if (context.variables?.['_'] !== undefined) variables['_'] = null
+      continue
+    }
     if (Object.hasOwn(context.held?.arrays ?? {}, name) && items === context.held?.arrays?.[name]) continue
     variables[name] = items ? (items.every(isConstant) ? items.join(' ') : null) : (constant ?? null)
   }
