@@ -23,7 +23,7 @@ const PACKAGES = {
   node22: ['node@22.23.3'],
   inspector: ['@modelcontextprotocol/inspector@2.12.0'],
   conformance: ['@modelcontextprotocol/conformance@0.2.0-alpha.12'],
-  langchain: ['@langchain/mcp-adapters@1.1.4', '@langchain/core@1.2.13', '@langchain/langgraph@1.4.18'],
+  langchain: ['@langchain/mcp-adapters@1.1.4', '@langchain/core@1.2.13', '@langchain/langgraph@1.4.10'],
   claude: ['@anthropic-ai/claude-code@2.1.197'],
   codex: ['@openai/codex@0.166.0'],
   gemini: ['@google/gemini-cli@0.61.0'],
