@@ -1,6 +1,7 @@
 // `npm run bench:places [loop ssh docker k8s]`: a session at a place against one client process per command, interleaved
 // in one run; real sshd and dockerd, and the cluster of CERITH_TEST_KUBECONFIG with its image CERITH_TEST_IMAGE.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,17 +22,37 @@ const timed = async (times, use) => {
   times.push(performance.now() - at)
 }
 
-async function against(name, at, reach, argv) {
+/** What no session can be quicker than: as many bytes as a call has, there and back through the same client. */
+function echo(argv) {
+  const client = spawn(argv[0], argv.slice(1), { stdio: ['pipe', 'pipe', 'ignore'] })
+  const bytes = Buffer.alloc(250, 'x')
+  return {
+    async once() {
+      client.stdin.write(bytes)
+      for (let left = bytes.length; left > 0;) left -= (await once(client.stdout, 'data'))[0].length
+    },
+    close: () => client.stdin.end(),
+  }
+}
+
+/** `prefix`: the words that run others there with stdin and stdout joined. */
+async function against(name, at, reach, argv, prefix) {
   const engine = await createEngine({ at, stateDir, reach })
   const session = await engine.session()
   await session.run({ command: 'true' })
-  const [plain, ours] = [[], []]
+  const floor = echo([...prefix, 'cat'])
+  await floor.once()
+  const [plain, ours, bare] = [[], [], []]
   for (let round = 0; round < 12; round++) {
     await timed(plain, () => spawnSync(argv[0], argv.slice(1)))
     for (let i = 0; i < 25; i++) await timed(ours, () => session.run({ command: 'true' }))
+    for (let i = 0; i < 25; i++) await timed(bare, () => floor.once())
   }
-  const [a, b] = [median(plain), median(ours)]
-  console.log(`${name}: one client per command ${a.toFixed(1)} ms, session ${b.toFixed(2)} ms: ${(a / b).toFixed(0)}x`)
+  floor.close()
+  const [a, b, c] = [plain, ours, bare].map(median)
+  console.log(
+    `${name}: one client per command ${a.toFixed(1)} ms, session ${b.toFixed(2)} ms: ${(a / b).toFixed(0)}x; bare echo ${c.toFixed(2)} ms`,
+  )
   await engine.close()
 }
 
@@ -69,7 +90,9 @@ const KINDS = {
     stops.push(() => ssh.stop())
     const settings = ['ControlMaster=auto', `ControlPath=${work}/cm`, 'ControlPersist=60']
     const master = ['-F', ssh.config, ...settings.flatMap((setting) => ['-o', setting])]
-    await against('ssh', 'ssh://far', { ...reach, clientArgs: ['-F', ssh.config] }, ['ssh', ...master, 'far', 'true'])
+    const plain = ['ssh', ...master, 'far', 'true']
+    const settled = { ...reach, clientArgs: ['-F', ssh.config] }
+    await against('ssh', 'ssh://far', settled, plain, ['ssh', '-T', '-F', ssh.config, 'far'])
     stops.unshift(() => spawnSync('ssh', [...master, '-O', 'exit', 'far']))
   },
   async docker() {
@@ -78,7 +101,7 @@ const KINDS = {
     stops.push(() => docker.stop())
     Object.assign(process.env, docker.env)
     must('docker', ['run', '-d', '--init', '--network', 'none', '--name', 'b1', 'box:1', 'sleep', '1000000'])
-    await against('docker', 'docker://b1', reach, ['docker', 'exec', 'b1', 'true'])
+    await against('docker', 'docker://b1', reach, ['docker', 'exec', 'b1', 'true'], ['docker', 'exec', '-i', 'b1'])
   },
   async k8s() {
     const { CERITH_TEST_KUBECONFIG: config, CERITH_TEST_IMAGE: image } = process.env
@@ -90,7 +113,11 @@ const KINDS = {
     must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(pod) })
     stops.push(() => spawnSync('kubectl', ['delete', 'pod', 'cerith-bench', '--grace-period=1']))
     must('kubectl', ['wait', '--for=condition=Ready', 'pod/cerith-bench', '--timeout=120s'])
-    await against('k8s', 'k8s://default/cerith-bench', reach, ['kubectl', 'exec', 'cerith-bench', '--', 'true'])
+    const [exec, inside] = [
+      ['kubectl', 'exec', 'cerith-bench', '--', 'true'],
+      ['kubectl', 'exec', '-i', 'cerith-bench', '--'],
+    ]
+    await against('k8s', 'k8s://default/cerith-bench', reach, exec, inside)
   },
 }
 
