@@ -206,7 +206,7 @@ function asTables(
       String(session.calls),
       shortPath(session.cwd),
     ]),
-    ...saved.map(({ name, savedAt }) => [name, 'saved', `${age(Date.now() - savedAt)} ago`, '', '']),
+    ...saved.map(({ name, savedAt }) => [name, `saved ${age(Date.now() - savedAt)} ago`, '', '', '']),
   ]
   if (rows.length > 0)
     add(['SESSION', 'STATE', 'CLIENT', 'COMMANDS', 'DIRECTORY'], rows, (line) => line, {

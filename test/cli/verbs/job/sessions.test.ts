@@ -14,6 +14,9 @@ test('a named session is listed, forked with its state, renamed and closed', asy
   expect((await cli('sessions')).out).toContain('No sessions are kept')
   await cli('run', '--session', 'work', 'cd /usr; fruit=apple')
   expect((await cli('sessions')).out).toMatch(/^NAME +USED +STATE\nwork +\S+ ago +[\d.]+ \w+\n$/)
+  // No client holds it: when it was kept belongs to its state.
+  const [head = '', row = ''] = (await cli('ps')).out.split('\n').slice(-3)
+  expect(row.slice(head.indexOf('STATE'), head.indexOf('CLIENT')).trim()).toMatch(/^saved \S+ ago$/)
   expect((await cli('sessions', 'fork', 'work', 'try')).out).toBe('Copied work to try.\n')
   await cli('run', '--session', 'try', 'fruit=pear')
   expect((await cli('run', '--session', 'try', 'echo $fruit in $PWD')).out).toBe('pear in /usr\n')
