@@ -3,11 +3,12 @@
  * user set, never loosen it.
  */
 import { realpathSync } from 'node:fs'
-import { dirname, sep } from 'node:path'
+import { dirname } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { tightenedSetting } from './sandbox-rows.js'
 import { SETTINGS, type Setting } from './schema.js'
 import { attempt } from '../contract/attempt.js'
+import { isWithin } from '../os/files/paths.js'
 
 export type LayerName = 'default' | 'user' | 'project' | 'environment' | 'flag'
 
@@ -131,7 +132,7 @@ function within(
   file: string | null,
 ): Merged {
   if (!isUsers || users.length === 0) return { value: projects, changed: projects.length > 0, added: false }
-  const outside = projects.find((path) => !users.some((root) => isBelow(real(path), real(root))))
+  const outside = projects.find((path) => !isWithin(real(path), users.map(real)))
   if (outside)
     throw new ShellError(
       'BAD_CONFIG',
@@ -139,10 +140,6 @@ function within(
       `Your configuration allows: ${users.join(', ')}`,
     )
   return { value: projects.length > 0 ? projects : users, changed: projects.length > 0, added: false }
-}
-
-function isBelow(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 }
 
 function real(path: string): string {

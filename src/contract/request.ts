@@ -28,6 +28,12 @@ export interface ApprovalQuestion {
 
 export type ApprovalAnswer = 'once' | 'session' | 'deny'
 
+export const APPROVAL_ANSWERS: readonly unknown[] = ['once', 'session', 'deny'] satisfies ApprovalAnswer[]
+
+export function isAnswer(as: unknown): as is ApprovalAnswer {
+  return APPROVAL_ANSWERS.includes(as)
+}
+
 export interface RunRequest {
   /** A bash command line, or an argv that cerith quotes itself. */
   readonly command: string | readonly string[]

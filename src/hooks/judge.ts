@@ -50,7 +50,7 @@ export async function createHookJudge({ cwd, env, flags, host }: JudgeWorld): Pr
     own: { pids: [process.ppid], names: ['cerith'] },
     // The settings that hold the hook: no command may take it out.
     protectedPaths: [stateDir, ...hookFiles, ...(options.protectedPaths ?? [])],
-    resolveSymlink,
+    resolveSymlink: (path) => attempt(() => realpathSync(path), undefined),
     automation: [...(options.automation ?? []), OWN_AUTOMATION],
   }
   return {
@@ -62,8 +62,4 @@ export async function createHookJudge({ cwd, env, flags, host }: JudgeWorld): Pr
     },
     audit: options.audit ?? null,
   }
-}
-
-function resolveSymlink(path: string): string | undefined {
-  return attempt(() => realpathSync(path), undefined)
 }

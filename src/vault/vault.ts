@@ -51,7 +51,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   let cached: { text: string; content: VaultContent } | undefined
 
   async function load(): Promise<VaultContent> {
-    const text = await readVaultText(file)
+    const text = (await readPrivate(file, 'vault'))?.toString('utf8')
     if (text === undefined) return { items: Object.create(null) as VaultContent['items'] }
     if (cached?.text !== text) cached = { text, content: withoutPrototype(await unsealVault(text, material)) }
     return cached.content
@@ -156,10 +156,6 @@ async function readKeyFile(path: string): Promise<Uint8Array> {
       'A key file holds at least 32 random bytes.',
     )
   return bytes
-}
-
-async function readVaultText(file: string): Promise<string | undefined> {
-  return (await readPrivate(file, 'vault'))?.toString('utf8')
 }
 
 /** Reads a regular file that belongs to this user and that no other user can read; undefined when there is none. */

@@ -3,7 +3,7 @@ import { noteTexts } from '../contract/note.js'
 import type { JobsView } from '../contract/engine.js'
 import { clientName, worldOf, type CallRow, type JobRow } from '../engine/live/world.js'
 import type { AskRow, CallRow as CallValue, EngineRow, JobRow as JobValue, Sample } from './words.js'
-import type { EngineWatch, WatchedAsk, WatchedEngine } from '../engine/live/watch.js'
+import type { EngineWatch, WatchedEngine } from '../engine/live/watch.js'
 
 const TICK_MS = 1_000
 const SOON_MS = 30
@@ -123,7 +123,12 @@ export class Feed {
       ...engines.map((engine) => ['engines', engine.id, engineValue(engine)] as const),
       ...calls.map((call) => callValue(call, load)),
       ...jobs.map((job) => jobValue(job, load)),
-      ...this.#watch.asks().map(({ engine, ask }) => ['asks', ask.id, askValue(engine, ask)] as const),
+      ...this.#watch
+        .asks()
+        .map(
+          ({ engine, ask }) =>
+            ['asks', ask.id, { ...ask, door: engine.door, pid: engine.pid } satisfies AskRow] as const,
+        ),
     ]
     this.#used = used
     for (const id of this.#samples.keys()) if (!used.has(id)) this.#samples.delete(id)
@@ -206,9 +211,4 @@ function jobValue({ info, uses }: JobRow, load: Load) {
     ...(uses ? { cpu: load(info.id, uses.cpuMs, uses.memoryBytes), memory: uses.memoryBytes, ports: uses.ports } : {}),
   }
   return ['jobs', info.id, value] as const
-}
-
-/** Whole: what is approved is never shortened on its way to the person. */
-function askValue(engine: WatchedEngine, ask: WatchedAsk): AskRow {
-  return { ...ask, door: engine.door, pid: engine.pid }
 }

@@ -3,7 +3,7 @@
  * checked here, whatever the page shows.
  */
 import type { WebSocket } from 'ws'
-import type { ApprovalAnswer } from '../contract/request.js'
+import { isAnswer } from '../contract/request.js'
 import type { Attachment } from '../contract/job.js'
 import { waitingOf } from '../audit/approvals.js'
 import { recordingsOf } from '../os/job/recordings.js'
@@ -270,10 +270,6 @@ function linesWanted(message: Message) {
     engine: maybe('engine'),
     limit: Number(message['limit']) || 500,
   }
-}
-
-function isAnswer(as: unknown): as is ApprovalAnswer {
-  return as === 'once' || as === 'session' || as === 'deny'
 }
 
 function textOf(value: unknown): string {

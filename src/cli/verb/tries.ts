@@ -2,6 +2,7 @@
 import type { TryInfo } from '../../contract/changes.js'
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
+import { isWithin } from '../../os/files/paths.js'
 import { UsageError, type Io } from '../io/io.js'
 import { visible } from '../../output/terminal/visible.js'
 
@@ -14,10 +15,12 @@ export async function tryNamed(
   io: Io,
 ): Promise<{ readonly id: string; readonly paths: readonly string[] } | null> {
   const [first = '', ...rest] = words
-  const paths = (given: readonly string[]): string[] => given.map((path) => absolute(path, engine, io))
+  const cwd = engine.place ? engine.cwd : io.cwd
+  const paths = (given: readonly string[]): string[] =>
+    given.map((path) => (path.startsWith('/') ? path : `${cwd}/${path}`))
   if (TRY_ID.test(first)) return { id: first, paths: paths(rest) }
   const all = await engine.tries()
-  const here = all.filter(({ roots }) => roots.some((root) => isInside(engine.place ? engine.cwd : io.cwd, root)))
+  const here = all.filter(({ roots }) => isWithin(cwd, roots))
   if (here.length === 1) return { id: here[0]!.id, paths: paths(words) }
   if (here.length > 1)
     throw new UsageError(
@@ -35,12 +38,4 @@ export async function tryNamed(
 export function aboutTry({ roots, usedAt, keptUntil, inUse }: TryInfo): string {
   const day = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
   return `${visible(roots.join(', '))}, used ${day(usedAt)}, kept until ${day(keptUntil)}${inUse ? ', in use' : ''}`
-}
-
-function absolute(path: string, engine: Engine, io: Io): string {
-  return path.startsWith('/') ? path : `${engine.place ? engine.cwd : io.cwd}/${path}`
-}
-
-function isInside(path: string, root: string): boolean {
-  return path === root || path.startsWith(`${root}/`)
 }

@@ -11,7 +11,7 @@
 import { join } from 'node:path'
 import type { SessionInfo } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
-import type { ApprovalAnswer } from '../../contract/request.js'
+import { isAnswer } from '../../contract/request.js'
 import { listenLines, type LineHandler, type LinePeer, type LineServer } from '../../os/peer/live-socket.js'
 import type { LiveCall } from '../services/live-calls.js'
 import { Follower } from './follower.js'
@@ -198,8 +198,4 @@ class Looker implements LineHandler {
     }))
     this.#peer.send({ t: 'lines', all })
   }
-}
-
-function isAnswer(as: unknown): as is ApprovalAnswer {
-  return as === 'once' || as === 'session' || as === 'deny'
 }

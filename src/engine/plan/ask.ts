@@ -5,7 +5,13 @@ import { basename, resolve } from 'node:path'
 import { directoryMark, forgetPending, notePending, shownDigest, type Shown } from '../../audit/approvals.js'
 import { isAnyonePresent } from '../../audit/presence.js'
 import type { Answer } from '../../audit/questions.js'
-import type { ApprovalAnswer, ApprovalQuestion, AskFunction } from '../../contract/request.js'
+import {
+  APPROVAL_ANSWERS,
+  isAnswer,
+  type ApprovalAnswer,
+  type ApprovalQuestion,
+  type AskFunction,
+} from '../../contract/request.js'
 import { takeHeldGrant } from '../../os/peer/held-grants.js'
 import type { EngineOptions } from '../services/options.js'
 import type { Services } from '../services/services.js'
@@ -17,12 +23,6 @@ const WAIT_MS = 40_000
 /** A watcher that announced itself connects within this time, or is not waited for. */
 const CONNECT_MS = 2_000
 const LOOK_EVERY_MS = 20
-
-const ANSWERS: readonly unknown[] = ['once', 'session', 'deny'] satisfies ApprovalAnswer[]
-
-export function isAnswer(as: unknown): as is ApprovalAnswer {
-  return ANSWERS.includes(as)
-}
 
 export interface Decided {
   /** Null: no answer came. */
@@ -98,7 +98,7 @@ async function answerOf(ask: AskFunction | null, question: ApprovalQuestion): Pr
     return {
       id,
       as: null,
-      trouble: `The ask function answered ${shown(as)}, which is none of ${ANSWERS.join(', ')} and null.`,
+      trouble: `The ask function answered ${shown(as)}, which is none of ${APPROVAL_ANSWERS.join(', ')} and null.`,
     }
   } catch (error) {
     return {
@@ -160,7 +160,7 @@ async function firstAnswer(
       stop()
     } else if (given !== null) questions.answerHere(id, { as: given, by: askedAt(request.door ?? desk.door) })
     else {
-      await patience(desk, over.signal, waitOf(asked, desk))
+      await patience(desk, over.signal, asked.request.approvalWaitMs ?? desk.options.approvalWaitMs ?? null)
       stop()
     }
   }
@@ -172,11 +172,6 @@ async function firstAnswer(
     over.abort()
     request.signal?.removeEventListener('abort', onAbort)
   }
-}
-
-/** Null: as long as it takes where a person is known to be there. */
-function waitOf({ request }: Asked, { options }: AskDesk): number | null {
-  return request.approvalWaitMs ?? options.approvalWaitMs ?? null
 }
 
 /** As long as was asked for; else as long as a person is there to answer elsewhere, and not at all when none is. */

@@ -39,7 +39,7 @@ export function bootstrapFor(
     return { line: lineFor(`-d '' __cerith_c <${quoteWord(path)}`, engine), fed: values, file: { path, bytes: whole } }
   }
   // With a count of characters bash takes a pipe in blocks; up to a NUL it takes it byte by byte.
-  const counted = newFile === null || isAscii(script as string)
+  const counted = newFile === null || /^[\x01-\x7f]*$/.test(script as string)
   return {
     // Of characters, unless the locale has none but bytes.
     line: lineFor(`${counted ? `-N ${script.length}` : `-d ''`} -u ${SCRIPT_FD} __cerith_c`, engine, newFile === null),
@@ -82,8 +82,4 @@ export function neverArrivedError(stderr: string): ShellError {
 
 function sentence(engine: string): string {
   return `cerith: the shell did not get its command (${engine})`
-}
-
-function isAscii(text: string): boolean {
-  return /^[\x01-\x7f]*$/.test(text)
 }

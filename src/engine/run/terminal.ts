@@ -244,10 +244,6 @@ async function typeAhead(dir: string, input: Buffer): Promise<void> {
     const took = writeFifo(join(dir, 'stdin'), bytes.subarray(at))
     if (took === null) return
     at += took
-    if (took === 0) await pause(10)
+    if (took === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -14,7 +14,7 @@ interface Settles {
 
 /** The same services where there is no sandbox. */
 export async function insideFor(services: Services, request: RunRequest, call: Settles | null): Promise<Services> {
-  if (!services.sandbox && !isAsked(request)) return services
+  if (!services.sandbox && (request.sandbox?.profile ?? 'off') === 'off') return services
   const stay = await services.sandboxFor().enter(request.sandbox, false)
   const settled = call ? call.outcome.then(nothing, nothing) : Promise.resolve()
   const start = async (...order: Parameters<typeof stay.launcher.start>): Promise<Ward> => {
@@ -38,10 +38,6 @@ export async function insideFor(services: Services, request: RunRequest, call: S
     runFile: { value: stay.runFile },
     stay: { value: stay },
   }) as Services
-}
-
-function isAsked({ sandbox }: RunRequest): boolean {
-  return sandbox !== undefined && sandbox.profile !== 'off'
 }
 
 function nothing(): void {}

@@ -37,7 +37,8 @@ export function reportProgress(send: SendProgress, pace: ProgressPace): Progress
     last = Math.max(last + 1, Math.round(now - startedAt))
     sentAt = now
     fresh = false
-    send(last, `${Math.round((now - startedAt) / 1_000)}s${withSeparator(lastLine(recent))}`)
+    const line = lastLine(recent)
+    send(last, `${Math.round((now - startedAt) / 1_000)}s${line === '' ? '' : `: ${line}`}`)
     wakeAt(now + pace.heartbeatMs)
   }
 
@@ -61,10 +62,6 @@ export function reportProgress(send: SendProgress, pace: ProgressPace): Progress
       clearTimeout(timer)
     },
   }
-}
-
-function withSeparator(line: string): string {
-  return line === '' ? '' : `: ${line}`
 }
 
 /** The last line that says something; a carriage return begins a line anew. */

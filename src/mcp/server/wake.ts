@@ -25,7 +25,11 @@ export function wakeFor(
   const waited = new Set<string>()
   const stop = engine.onJobEvent((event) => {
     if (event.kind === 'output' || !isMine(event.info)) return
-    if (event.kind === 'ended') wake(event.info.exitCode === 0 ? 'info' : 'warning', endText(event.info, engine))
+    if (event.kind === 'ended')
+      wake(
+        event.info.exitCode === 0 ? 'info' : 'warning',
+        `${event.info.id} ${jobWords(event.info)}: ${shortly(engine.secrets.mask(event.info.command))}`,
+      )
     // A command without a terminal has no stdin that could be answered.
     else if (event.info.pty) void followQuestions(event.info, engine, wake, over.signal).catch(() => {})
   })
@@ -43,10 +47,6 @@ export function wakeFor(
       over.abort()
     },
   }
-}
-
-function endText(info: JobInfo, { secrets }: Pick<Engine, 'secrets'>): string {
-  return `${info.id} ${jobWords(info)}: ${shortly(secrets.mask(info.command))}`
 }
 
 /** The end of the job is told by itself. */

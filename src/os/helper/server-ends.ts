@@ -39,7 +39,7 @@ export function takeServerEnd(stateDir: string, cwd: string): boolean {
   let found = false
   for (const name of namesIn(dir)) {
     const file = join(dir, name)
-    const end = read(file)
+    const end = attempt(() => JSON.parse(readFileSync(file, 'utf8')) as ServerEnd, null)
     const lives = end !== null && end.boot === bootId() && isAlive(end.pid, end.start || undefined)
     const isOurs = lives && end.pid === host?.pid && end.start === host.start && end.cwd === cwd
     if (lives && !isOurs) continue
@@ -59,8 +59,4 @@ function hostProcess(): { readonly pid: number; readonly start: string } | null 
     pid = processFacts(pid)?.parent ?? 0
   const start = pid > 1 ? processFacts(pid)?.start : undefined
   return start === undefined ? null : { pid, start }
-}
-
-function read(file: string): ServerEnd | null {
-  return attempt(() => JSON.parse(readFileSync(file, 'utf8')) as ServerEnd, null)
 }

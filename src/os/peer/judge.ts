@@ -45,7 +45,7 @@ export async function judgePeer(socket: Socket, connectedAt: number): Promise<Pe
   const peer = (refused: string | null): Peer => ({
     pid,
     chain: chain.join(' < '),
-    program: programOf(pid),
+    program: processFacts(pid)?.name ?? 'unknown',
     terminal: terminalOf(pid),
     refused,
   })
@@ -121,10 +121,6 @@ function cutAt(line: string): [string, string] {
 
 function unknown(refused: string): Peer {
   return { pid: 0, chain: '', program: 'unknown', terminal: null, refused }
-}
-
-function programOf(pid: number): string {
-  return processFacts(pid)?.name ?? 'unknown'
 }
 
 /** From the number of the device: major 136 to 143 are the terminals under /dev/pts. */

@@ -45,13 +45,13 @@ function inputWaitOf(pid: number, { terminal, foreground = 0 }: InputOf, fifo: s
   // The kernel stops a background process that reads the terminal; it gives it no input.
   if (terminal !== null && foreground > 0 && facts.group !== foreground) return 'none'
   const isInput = (fd: number): boolean => {
-    const target = link(`/proc/${pid}/fd/${fd}`)
+    const target = attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`), null)
     if (target === null) return false
     if (terminal !== null && (target === terminal || target === '/dev/tty')) return true
     return fifo !== null && identityOf(`/proc/${pid}/fd/${fd}`) === fifo
   }
   let wait: InputWait = 'none'
-  for (const thread of threadsOf(pid)) {
+  for (const thread of attempt(() => readdirSync(`/proc/${pid}/task`).map(Number), [])) {
     const call = systemCallOf(pid, thread)
     if (call === 'hidden') return 'hidden'
     if (call === null) continue
@@ -151,14 +151,6 @@ function systemCallOf(pid: number, thread: number): { number: number; args: numb
   const [number, ...args] = text.trim().split(' ')
   if (number === undefined || !/^\d+$/.test(number)) return null
   return { number: Number(number), args: args.slice(0, 6).map(Number) }
-}
-
-function threadsOf(pid: number): number[] {
-  return attempt(() => readdirSync(`/proc/${pid}/task`).map(Number), [])
-}
-
-function link(path: string): string | null {
-  return attempt(() => readlinkSync(path), null)
 }
 
 /** Device and inode: a FIFO that was removed or reached through another path is still the same one. */

@@ -214,10 +214,9 @@ describe('answers', () => {
   })
 
   test('one yes lets one of two equal calls go on', async () => {
-    const { engine, watch, heard } = await watched({ policy: ASKING, approves: true })
+    const { engine, watch, events } = await watched({ policy: ASKING, approves: true })
     const runs = [engine.run({ command: 'touch ran' }), engine.run({ command: 'touch ran' })]
-    await heard('ask')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await until(() => events.filter(({ t }) => t === 'ask').length === 2, 'both wait')
     sendAnswer(watch, watch.asks()[0]!.ask, 'once')
     const first = await Promise.race(runs)
     expect(first.status).toBe('completed')

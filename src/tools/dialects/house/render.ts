@@ -37,7 +37,11 @@ function ranText(ran: Ran, maxMs: number): string {
   if (outcome.status === 'refused') return refusalText(outcome, ran.command)
   if (outcome.status === 'dry_run') return lines(dryRunText(ran.command), `[cwd: ${outcome.plan?.cwd ?? outcome.cwd}]`)
   const body = withoutFile(bodyOf(outcome), outcome.outputFile)
-  return lines(headline(ran, maxMs), noteLines(outcome.notes), body === '' ? noOutput(ran) : body)
+  return lines(
+    headline(ran, maxMs),
+    noteLines(outcome.notes),
+    body === '' && outcome.status !== 'running' ? '(no output)' : body,
+  )
 }
 
 function headline({ outcome, timeoutMs }: Ran, maxMs: number): string {
@@ -64,10 +68,6 @@ function runningLine(id: string | null, pid: number | null, took: string, prompt
   if (prompt !== null)
     return `[waiting for input: ${JSON.stringify(prompt)}; ${job}; answer with SendInput, stop with KillShell]`
   return `[running, NOT killed: ${job}; read or wait with BashOutput, stop with KillShell]`
-}
-
-function noOutput({ outcome }: Ran): string {
-  return outcome.status === 'running' ? '' : '(no output)'
 }
 
 /**
