@@ -43,7 +43,7 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
       if (isRead) out = ways.length === 1 ? printed : unique([...out.filter((text) => text !== ''), ...printed])
     }
     const last = ways[0]?.at(-1)
-    if (last !== undefined) shell.variables.set('_', { values: [last] })
+    if (last !== undefined) shell.lastWord = last
     return out.length === 0 ? NOTHING : out
   }
   if (node.redirects.length === 0) return run()

@@ -79,7 +79,7 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
     case '-':
       return { values: ANYTHING }
     case '_':
-      return shell.variables.get('_') ?? { values: ANYTHING }
+      return { values: [shell.lastWord] }
   }
   const variable = shell.get(name)
   if ((index === '@' || index === '*') && variable.items)

@@ -64,6 +64,8 @@ export class ShellState {
   directoryStack: readonly Alternatives[] = []
   private parameters: readonly (readonly string[])[] | null = null
   arg0 = 'bash'
+  /** `$_`: the last word of the command before. */
+  lastWord = UNKNOWN
   /** `declare -i`: what is assigned to these is an expression. Shared by all subshells. */
   integers: Set<string> = new Set()
   /** `set -u`: a variable that was never set ends the shell. */
@@ -141,6 +143,7 @@ export class ShellState {
     copy.directoryStack = this.directoryStack
     copy.parameters = this.parameters
     copy.arg0 = this.arg0
+    copy.lastWord = this.lastWord
     copy.isStrict = this.isStrict
     copy.hasSourced = this.hasSourced
     copy.integers = this.integers
