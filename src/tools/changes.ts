@@ -68,14 +68,13 @@ function accept(
   call: CallOptions,
   { paths, force, protected: alsoProtected }: Omit<ChangesInput, 'action'>,
 ): Promise<Accepted> {
-  const ask = call.ask ?? box.options.ask
   return box.engine.accept({
-    ...(paths ? { paths } : {}),
-    ...(force ? { force } : {}),
-    ...(alsoProtected ? { protected: true } : {}),
-    ...(call.signal ? { signal: call.signal } : {}),
-    ...(ask ? { ask } : {}),
-    ...(call.approvalWaitMs === undefined ? {} : { approvalWaitMs: call.approvalWaitMs }),
+    paths,
+    force,
+    protected: alsoProtected,
+    signal: call.signal,
+    ask: call.ask ?? box.options.ask,
+    approvalWaitMs: call.approvalWaitMs,
     door: call.door ?? box.options.door ?? 'tools',
   })
 }

@@ -39,9 +39,9 @@ when everything was accepted, 1 when something was kept, 126 when you said no.`,
       const { person } = io
       const result = await engine.accept({
         ...which,
-        ...(options.force ? { force: true } : {}),
-        ...(options.protected ? { protected: true } : {}),
-        ...(options.digest === undefined ? {} : { digest: options.digest }),
+        force: options.force,
+        protected: options.protected,
+        digest: options.digest,
         ask: async () => {
           if (!person || options.yes || options.json) return 'once'
           const paint = painter(io.err, io.env)
