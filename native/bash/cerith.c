@@ -54,6 +54,7 @@ extern int expaliases_flag __attribute__((weak));   /* since bash 5.2: what the 
 typedef struct { char *name, *value, *exported; void *dynamic_value, *assign; int attributes, context; } Variable;
 enum { READ_ONLY = 2 };
 extern Variable *find_variable(const char *name);
+extern Variable *bind_variable(const char *name, char *value, int flags);
 extern int source_file(const char *path, int flags);
 extern int unbind_func(const char *name);
 extern struct builtin *builtin_address_internal(char *name, int also_disabled);
@@ -576,6 +577,19 @@ static int repair(void) {
   return 0;
 }
 
+/* Lines of the session's come next, which bash would show under `set -x` and `set -v`; they look for what was on (`lines.ts`, own 'v'). */
+static void show_nothing(void) {
+  char *options = which_set_flags();
+  if (strpbrk(options, "xv")) {
+    char name[sizeof "__cerith_v" + 8] = "__cerith_v";
+    strncat(name, nonce, 8);
+    bind_variable(name, options, 0);
+    change_flag('x', '+');
+    change_flag('v', '+');
+  }
+  free(options);
+}
+
 /* What a line of the session's does the rest for. */
 static int source_only(WordList *from) {
   if (!from || !from->next || !from->next->next) return refuse();
@@ -593,6 +607,7 @@ static int source_only(WordList *from) {
   last_command_exit_value = atoi(from->next->next->word->word);
   int status = source_file(command_path, 0);
   run_unwind_frame("cerith");
+  show_nothing();
   if (has_prompts()) unlock_prompts();
   return status;
 }

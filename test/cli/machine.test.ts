@@ -1,6 +1,6 @@
 /** Machines that lack something: few descriptors, no /proc, an old bash, a home that cannot be written. One right message, and never a false success. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -78,6 +78,29 @@ describe('an old bash', () => {
   test('4.4 is new enough', async () => {
     expect((await findBash(make('4.4.0(1)-release'))).version).toBe('4.4.0(1)-release')
   })
+})
+
+/** Root has no limit of processes, and a user of its own has no process that would count. */
+const canLimit = process.getuid?.() === 0
+test.skipIf(!canLimit)('with too few processes that is what is said: bash is not called missing', () => {
+  const home = join(base, 'few')
+  mkdirSync(home)
+  chownSync(home, 61_234, 61_234)
+  chmodSync(base, 0o755)
+  const words: string[] = []
+  for (const limit of [7, 8, 9, 10, 11]) {
+    const user = `setpriv --reuid 61234 --regid 61234 --clear-groups prlimit --nproc=${limit}`
+    const { status, stdout, stderr } = shell(`timeout 20 ${user} "$NODE" "$CLI" run 'echo hi; exit 3'`, {
+      CERITH_HOME: join(home, String(limit)),
+      HOME: home,
+    })
+    if (stdout === 'hi\n') expect(status).toBe(3)
+    else words.push(stderr)
+  }
+  // (Node itself gives up, or waits, where it cannot have its threads.)
+  const ours = words.filter((text) => text.startsWith('cerith: '))
+  expect(ours).not.toEqual([])
+  for (const text of ours) expect(text).toMatch(/^cerith: .*\bcould not (?:be )?start.*EAGAIN/i)
 })
 
 describe('a home that cannot be written', () => {

@@ -5,7 +5,7 @@
 import { openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { ShellError } from '../../contract/errors.js'
-import { startChild } from '../process/child.js'
+import { isShortage, startChild } from '../process/child.js'
 import { isAlive } from '../process/proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
 import { createRoomOrders } from './rooms.js'
@@ -25,6 +25,7 @@ import {
   type LiveWard,
   createWard,
   errnoName,
+  helperError,
   pipeError,
   moveError,
   silentError,
@@ -226,7 +227,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   child.stdout?.on('data', createFrameReader(handle))
   child.stdout?.on('error', () => {})
   orders.on('error', () => {})
-  child.once('error', (error) => announce?.(error))
+  child.once('error', (error: NodeJS.ErrnoException) => announce?.(isShortage(error) ? helperError(error) : error))
   child.once('exit', () => {
     closed = true
     if (lettingGo) clearTimeout(lettingGo)
@@ -238,13 +239,15 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
     updateHold()
   })
-  const timer = setTimeout(() => announce?.(new Error('the helper did not answer')), HELLO_LIMIT_MS[tier])
+  const look = setTimeout(() => wake(child.pid ?? -1), LOOK_AFTER_MS)
+  const timer = setTimeout(() => announce?.(silentError()), HELLO_LIMIT_MS[tier])
   try {
     await announced
   } catch (error) {
     child.kill('SIGKILL')
     throw error
   } finally {
+    clearTimeout(look)
     clearTimeout(timer)
   }
   send('p', [['count', READY_PIPES]])

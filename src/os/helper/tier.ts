@@ -2,6 +2,7 @@
  * Chooses the launcher (the native helper where it runs, the plain one elsewhere) and starts a
  * new one when it is killed from outside.
  */
+import { ShellError } from '../../contract/errors.js'
 import { findHelper } from './file.js'
 import type { Launcher } from './launcher.js'
 
@@ -79,8 +80,10 @@ async function startOne(tier: 'auto' | 'plain'): Promise<Launcher> {
     try {
       const { startHelper } = await import('./native-launcher.js')
       return await startHelper(helper, [], 'native')
-    } catch {
-      // It cannot be executed here (noexec, another libc, another kernel): the lower tier works everywhere.
+    } catch (error) {
+      // It cannot be executed here (noexec, another libc, another kernel): the lower tier works everywhere. Where the
+      // machine has no room for it just now, a weaker one is no answer.
+      if (error instanceof ShellError) throw error
     }
   }
   const { startPlainLauncher } = await import('./plain-launcher.js')

@@ -152,6 +152,10 @@ export function pipeError(errno: string): ShellError {
   return new ShellError('SPAWN_FAILED', `No pipe could be made for the command (${errno})`, startHint(errno))
 }
 
+export function helperError({ code = '' }: NodeJS.ErrnoException): ShellError {
+  return new ShellError('SPAWN_FAILED', `The helper that starts commands could not be started (${code})`, startHint(code))
+}
+
 export function moveError(errno: string, what: string): ShellError {
   return new ShellError(
     errno === 'ENOSPC' || errno === 'EDQUOT' ? 'STATE_UNWRITABLE' : 'SPAWN_FAILED',

@@ -24,3 +24,8 @@ export function startChild(program: string, words: readonly string[], options: S
     'Raise the limit (`ulimit -n`), or close files that are no longer needed.',
   )
 }
+
+/** The machine has no room for one more process just now; nothing is wrong with the program. */
+export function isShortage({ code }: { readonly code?: unknown }): boolean {
+  return code === 'EAGAIN' || code === 'ENOMEM' || code === 'EMFILE' || code === 'ENFILE'
+}

@@ -7,7 +7,10 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
+import { isShortage } from '../process/child.js'
 import { readPrivateFile, replacePrivateFile } from '../files/private.js'
+
+const ANSWER_LIMIT_MS = 5_000
 
 export interface Bash {
   readonly path: string
@@ -36,13 +39,25 @@ export async function findBash(
         '/opt/homebrew/bin/bash',
       ]
   const old: string[] = []
+  const silent: string[] = []
   for (const path of new Set(candidates)) {
     if (!isExecutable(path)) continue
-    const version = stateDir === null ? await bashVersion(path) : await knownVersion(path, join(stateDir, 'bash'))
-    if (!version) continue
-    if (isRecent(version)) return { path, version }
-    old.push(`${path} is bash ${version}`)
+    try {
+      const version = stateDir === null ? await bashVersion(path) : await knownVersion(path, join(stateDir, 'bash'))
+      if (!version) continue
+      if (isRecent(version)) return { path, version }
+      old.push(`${path} is bash ${version}`)
+    } catch (error) {
+      silent.push(`${path} ${unasked(error as AskFailure)}`)
+    }
   }
+  // It may be the right one: that it is missing or too old is not known.
+  if (silent.length > 0)
+    throw new ShellError(
+      'SPAWN_FAILED',
+      `${silent.join(', ')}: its version is not known`,
+      'This is a problem of the machine (processes, memory, load), not of the command; try again.',
+    )
   if (old.length > 0)
     throw new ShellError(
       'SHELL_NOT_FOUND',
@@ -90,14 +105,23 @@ async function knownVersion(path: string, memory: string): Promise<string | null
   return version
 }
 
+type AskFailure = Error & { readonly code?: string | number | null; readonly killed?: boolean }
+
+/** Null where the file answers as no bash does. A bash that could not be started, or not be heard in time, is an error. */
 async function bashVersion(path: string): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)(path, ['--norc', '--noprofile', '-c', 'echo "$BASH_VERSION"'], {
-      timeout: 5_000,
+      timeout: ANSWER_LIMIT_MS,
       env: {},
     })
     return /^\d+\.\d+/.test(stdout) ? stdout.trim() : null
-  } catch {
+  } catch (error) {
+    const failure = error as AskFailure
+    if (failure.killed || isShortage(failure)) throw error
     return null
   }
+}
+
+function unasked({ code, killed }: AskFailure): string {
+  return killed ? `did not answer within ${ANSWER_LIMIT_MS / 1_000} s` : `could not be started (${code})`
 }

@@ -3,6 +3,7 @@
  * descriptors, odd names, the same command again), and what happens to the session between them while a plain bash knows nothing of it.
  */
 import { fc } from '../../fixtures/fast-check.js'
+import { lastingScenes, scenes } from './fuzz-scenes.js'
 import { comparable, randomCommand } from './oracle-grammar.js'
 
 /** What happens to a session before a command: nothing, a stop at some moment, the end of its shell. */
@@ -152,3 +153,29 @@ function story(commands: fc.Arbitrary<string>, before: fc.Arbitrary<Disturbance>
 export const stoppedStory = story(command([inTheWay, protectors, traps, descriptors, settings, randomCommand]), stop)
 /** What only a process has (descriptors, jobs) is not part of a story in which shells end. */
 export const endedStory = story(command([inTheWay, protectors, settings, randomCommand.filter((text) => !/exec|>&|&\s|\bwait\b/.test(text))]), end) // prettier-ignore
+
+/** Each scene with what happens around its commands: nothing mostly, and now and then the same command again. */
+function scenery(
+  from: fc.Arbitrary<readonly string[]>,
+  between: fc.Arbitrary<string>,
+  before: fc.Arbitrary<Disturbance>,
+): fc.Arbitrary<Step[]> {
+  const disturbance = fc.oneof({ weight: 8, arbitrary: fc.constant(none) }, { weight: 1, arbitrary: before })
+  const around = fc.array(fc.record({ before: disturbance, again: fc.integer({ min: 0, max: 9 }) }), { maxLength: 6 })
+  const scene = fc.oneof({ weight: 4, arbitrary: from }, { weight: 1, arbitrary: between.map((text) => [text]) })
+  return fc
+    .array(fc.record({ commands: scene, around }), { minLength: 1, maxLength: 5 })
+    .map((chosen) =>
+      chosen.flatMap(({ commands, around: places }) =>
+        commands.flatMap((text, at) => [
+          { before: places[at]?.before ?? none, command: text },
+          ...(places[at]?.again === 9 ? [{ before: none, command: text }] : []),
+        ]),
+      ),
+    )
+    .filter((steps) => comparable(steps.map(({ command: text }) => text)))
+}
+
+const usual = command([inTheWay, settings, randomCommand])
+export const sceneStory = scenery(scenes, usual, stop)
+export const endedScenes = scenery(lastingScenes, usual.filter((text) => !/exec|>&|&\s|\bwait\b/.test(text)), end)

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine, type Engine, type Session } from '../../../src/index.js'
 import { isAlive, processFacts } from '../../../src/os/process/proc.js'
 import { until } from '../harness.js'
-import { endedStory, stoppedStory, type Disturbance, type Step } from './fuzz-grammar.js'
-import { askPlainBash, emptyDirectory, ORACLE_ENV, readState, withoutOracle, type Story } from './oracle.js'
+import { endedScenes, endedStory, sceneStory, stoppedStory, type Disturbance, type Step } from './fuzz-grammar.js'
+import { askPlainBash, emptyDirectory, ORACLE_ENV, plainErrors, readState, withoutOracle, type Story } from './oracle.js'
 
 /** CERITH_FUZZ_RUNS=2000 CERITH_SEED=random looks longer, and elsewhere. */
 const RUNS = Number(process.env['CERITH_FUZZ_RUNS'] ?? 12)
@@ -59,11 +59,15 @@ async function disturb(session: Session, what: Disturbance): Promise<void> {
 async function askSession(steps: readonly Step[], dir: string): Promise<Story> {
   emptyDirectory(dir)
   const session = await engine.session(`f${++count}`)
-  const run = async (command: string): Promise<{ code: number | null; stdout: string }> => {
+  const run = async (command: string): Promise<{ code: number | null; stdout: string; stderr: string }> => {
     const outcome = await session.run({ command, timeoutMs: 30_000, clip: { kind: 'none' } })
     if (outcome.end?.kind !== 'exit')
       throw new Error(`${JSON.stringify(command)} ended with ${JSON.stringify(outcome.end ?? outcome.refused)}`)
-    return { code: outcome.exitCode, stdout: withoutOracle(outcome.stdout) }
+    return {
+      code: outcome.exitCode,
+      stdout: withoutOracle(outcome.stdout),
+      stderr: plainErrors(outcome.stderr),
+    }
   }
   try {
     await session.run({ command: ':', cwd: dir })
@@ -97,4 +101,12 @@ test('SESS-01 functions, aliases, traps, descriptors and stops in the way', asyn
 
 test('SESS-01 shells that end in between', async () => {
   await fc.assert(fc.asyncProperty(endedStory, compare), { numRuns: RUNS })
+}, 3_600_000)
+
+test('SESS-01 scenes of everything that bash keeps from one command to the next', async () => {
+  await fc.assert(fc.asyncProperty(sceneStory, compare), { numRuns: RUNS })
+}, 3_600_000)
+
+test('SESS-01 scenes in shells that end in between', async () => {
+  await fc.assert(fc.asyncProperty(endedScenes, compare), { numRuns: RUNS })
 }, 3_600_000)

@@ -7,6 +7,8 @@ import type { Engine } from '../../../src/index.js'
 export interface Step {
   readonly code: number | null
   readonly stdout: string
+  /** As `plainErrors` has it. */
+  readonly stderr?: string
 }
 
 export interface Story {
@@ -54,30 +56,37 @@ export async function askPlainBash(
 ): Promise<Story> {
   emptyDirectory(dir)
   const output = join(scratch, 'output')
+  const errors = join(scratch, 'errors')
   const script = join(scratch, 'script')
   writeFileSync(output, '')
+  writeFileSync(errors, '')
   const mark = `__oracle_mark "$_"`
-  const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; builtin return "$__oracle_status"; }`
+  const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; builtin printf '${SPELLED}' >>'${errors}'; builtin return "$__oracle_status"; }`
   // On the left side of a list a status sets off neither an ERR trap nor `set -e`, and stays for the next command.
   const lines = commands.map((command) => `${command}\n${mark} && builtin : "$_"\n`)
   writeFileSync(script, `${define}\ncd '${dir}'\n${lines.join('')}${PROBE}\n`)
   const stdout = openSync(output, 'a')
+  const stderr = openSync(errors, 'a')
   try {
     const child = spawn(bash, ['--norc', '--noprofile', '-O', 'expand_aliases', script], {
       cwd: dirname(dirname(dir)),
       env: { ...ORACLE_ENV, PWD: dirname(dirname(dir)) },
-      stdio: ['ignore', stdout, 'ignore'],
+      stdio: ['ignore', stdout, stderr],
     })
     await new Promise<void>((resolve, reject) => child.once('error', reject).once('exit', () => resolve()))
   } finally {
     closeSync(stdout)
+    closeSync(stderr)
   }
   const parts = readFileSync(output, 'utf8').split(SEPARATOR)
+  const said = readFileSync(errors, 'utf8').split(SEPARATOR)
   rmSync(output)
+  rmSync(errors)
   rmSync(script)
   const steps = commands.map((_, at): Step => ({
     stdout: withoutOracle(parts[at * 2] ?? ''),
     code: parts[at * 2 + 1] === undefined ? null : Number(parts[at * 2 + 1]),
+    stderr: plainErrors((said[at] ?? '').replaceAll(script, 'bash')),
   }))
   return { steps, state: readProbe(parts.slice(commands.length * 2)) }
 }
@@ -111,6 +120,11 @@ export async function readState(
   run: (command: string) => Promise<{ readonly stdout: string }>,
 ): Promise<Readonly<Record<string, string>>> {
   return readProbe((await run(PROBE)).stdout.split(SEPARATOR))
+}
+
+/** What bash says, without what differs between any two shells: the line, process numbers. */
+export function plainErrors(text: string): string {
+  return text.replace(/\bline \d+: /g, '').replace(/\b\d{2,}\b/g, 'N')
 }
 
 /** A DEBUG trap of the sequence also sees the oracle's own lines. */

@@ -49,6 +49,28 @@ describe.each(ENGINES)('%s the builtin', (which, make) => {
     )
   })
 
+  test('a mistake of syntax names no file of the session', async () => {
+    const session = await (await make()).session()
+    const { exitCode, stderr } = await session.run({ command: 'if :; then (exit 3) &; fi' })
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: "bash: line 1: syntax error near unexpected token `;'\nbash: line 1: `if :; then (exit 3) &; fi'\n",
+    })
+    await session.run({ command: 'alias say=echo' })
+    expect((await session.run({ command: 'say a; say() { :; }\n' })).stderr).not.toMatch(/\//)
+  })
+
+  test('what is shown by `set -x` and `set -v` together are the lines of the agent', async () => {
+    const session = await (await make()).session()
+    const shown = async (command: string) => (await session.run({ command })).stderr
+    expect(await shown('set -x; (set -v; echo a)')).toBe('++ set -v\n++ echo a\n')
+    expect(await shown('echo b')).toBe('++ echo b\n')
+    expect(await shown('set -v')).toBe('++ set -v\n')
+    expect(await shown('echo c')).toBe('echo c\n++ echo c\n')
+    expect(await shown('set +xv')).toBe('set +xv\n++ set +xv\n')
+    expect(await shown('echo d')).toBe('')
+  })
+
   test('the history of a shell holds no line of the session', async () => {
     const session = await (await make()).session()
     await session.run({ command: 'set -o history' })

@@ -1,6 +1,7 @@
 /** Helpers that are stopped (SIGSTOP), not dead: calls come back, say so, and closing leaves nothing. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { findHelper } from '../../../src/os/helper/file.js'
+import { startHelper } from '../../../src/os/helper/native-launcher.js'
 import { processFacts } from '../../../src/os/process/proc.js'
 import { processesNamed, testEngine, uniqueSeconds, until } from '../../engine/harness.js'
 
@@ -21,6 +22,14 @@ describe.skipIf(!findHelper())('a stopped helper', () => {
     expect(outcome.status).toBe('timeout')
     process.kill(launcher, 'SIGSTOP')
     expect(await session.run({ command: 'echo $x' })).toMatchObject({ stdout: '1\n' })
+  })
+
+  test('a launcher before its first word: it is continued, and no weaker one takes its place', async () => {
+    const stopped = ['-c', 'kill -STOP $$; exec "$0" "$@"', findHelper() as string]
+    const launcher = await startHelper('bash', stopped, 'native')
+    onTestFinished(() => launcher.close())
+    await (await launcher.pipe()).release()
+    expect(launcher.alive).toBe(true)
   })
 
   test('a warden: the time limit holds, and the outcome says what was wrong', async () => {

@@ -306,7 +306,7 @@ function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
   const passed = passedStatus(call)
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
-  const alone = `{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${status}=$?;${dropReserved}`
+  const alone = `{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${dropReserved};}`, call)}`
   if (!hasBuiltin) return alone
   const missing = own(marks, 'm')
   const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
