@@ -57,6 +57,8 @@ extern Variable *find_variable(const char *name);
 extern Variable *bind_variable(const char *name, char *value, int flags);
 extern int source_file(const char *path, int flags);
 extern int unbind_func(const char *name);
+extern void run_trap_cleanup(int trap);
+enum { DEBUG_TRAP = NSIG, ERR_TRAP, RETURN_TRAP };
 extern struct builtin *builtin_address_internal(char *name, int also_disabled);
 extern char *which_set_flags(void);
 extern int change_flag(int flag, int on_or_off);
@@ -414,6 +416,8 @@ static void leave(void *unused) {
   take_orders();
   part_streams();
   use_aliases(false);
+  /* One that was running when its command was stopped would count as running for ever, and bash runs it no more. */
+  for (int trap = DEBUG_TRAP; trap <= RETURN_TRAP; trap++) run_trap_cleanup(trap);
   /* A restricted shell could neither be written down nor given its next command. */
   restricted = 0;
   if (told) return;

@@ -153,7 +153,11 @@ export function pipeError(errno: string): ShellError {
 }
 
 export function helperError({ code = '' }: NodeJS.ErrnoException): ShellError {
-  return new ShellError('SPAWN_FAILED', `The helper that starts commands could not be started (${code})`, startHint(code))
+  return new ShellError(
+    'SPAWN_FAILED',
+    `The helper that starts commands could not be started (${code})`,
+    startHint(code),
+  )
 }
 
 export function moveError(errno: string, what: string): ShellError {

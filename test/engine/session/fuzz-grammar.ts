@@ -178,4 +178,8 @@ function scenery(
 
 const usual = command([inTheWay, settings, randomCommand])
 export const sceneStory = scenery(scenes, usual, stop)
-export const endedScenes = scenery(lastingScenes, usual.filter((text) => !/exec|>&|&\s|\bwait\b/.test(text)), end)
+export const endedScenes = scenery(
+  lastingScenes,
+  usual.filter((text) => !/exec|>&|&\s|\bwait\b/.test(text)),
+  end,
+)

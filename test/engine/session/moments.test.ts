@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { LiveSession } from '../../../src/engine/session/session.js'
 import type { Session } from '../../../src/index.js'
+import { findHelper } from '../../../src/os/helper/file.js'
 import { testEngine } from '../harness.js'
 
 const PROBE = 'echo err >&2; echo out; (exit 3)'
@@ -154,6 +155,27 @@ describe('a word of a plain command that means something else', () => {
     await shell.run({ command: 'kill -9 $BASHPID' })
     expect((await shell.run({ command: 'echo "$x"' })).stdout).toBe('5\n')
   })
+})
+
+test.runIf(findHelper())('SESS-03 a trap that ran when its command was stopped runs for the next ones', async () => {
+  const engine = await testEngine()
+  const stops: readonly (readonly [string, string, string])[] = [
+    ["trap 'echo err' ERR", 'sleep 60', 'false; :'],
+    ["trap 'echo err; [[ $BASH_COMMAND != false ]] || sleep 60' ERR", 'false; x=1', '(exit 4); :'],
+    ['set -T; trap \'echo "in $FUNCNAME"; [[ ! ${slow-} ]] || sleep 60\' RETURN; f() { :; }', 'slow=1; f', 'slow=; f'],
+    ["trap '[[ $BASH_COMMAND != slow* ]] || sleep 60; [[ $BASH_COMMAND != echo* ]] || echo debug' DEBUG", 'slow=1', 'echo d'],
+  ] // prettier-ignore
+  let at = 0
+  for (const [trap, command, after] of stops) {
+    const shell = await engine.session(`s${++at}`)
+    const twin = await engine.session(`twin${at}`)
+    for (const each of [shell, twin]) await each.run({ command: trap })
+    expect(await shell.run({ command, timeoutMs: 300, graceMs: 200 })).toMatchObject({ status: 'timeout' })
+    const { stdout } = await shell.run({ command: after })
+    expect({ trap, stdout }).toEqual({ trap, stdout: (await twin.run({ command: after })).stdout })
+    expect(stdout).not.toBe('')
+    expect(await shell.info()).toMatchObject({ restarts: 0 })
+  }
 })
 
 test('F46 read-only variables of ours cost one shell, not the session', async () => {

@@ -122,9 +122,15 @@ export async function readState(
   return readProbe((await run(PROBE)).stdout.split(SEPARATOR))
 }
 
-/** What bash says, without what differs between any two shells: the line, process numbers. */
+/**
+ * What bash says, without what differs between any two shells: the line, process numbers. A session says nothing of
+ * a program that a signal ended (docs/sessions.md).
+ */
 export function plainErrors(text: string): string {
-  return text.replace(/\bline \d+: /g, '').replace(/\b\d{2,}\b/g, 'N')
+  return text
+    .replace(/\bline \d+: /g, '')
+    .replace(/\b\d{2,}\b/g, 'N')
+    .replace(/^(?:bash: +N )?(?:Killed|Terminated|Hangup)\b.*\n/gm, '')
 }
 
 /** A DEBUG trap of the sequence also sees the oracle's own lines. */
