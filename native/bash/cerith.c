@@ -669,6 +669,8 @@ static int set_up(WordList *words) {
   Report report;
   begin(&report, "G", 0);
   send(&report);
+  /* Now: the name goes with the launcher, and a call that ends after it must still be able to write its state down. */
+  open_kept(&states, state_path);
   return 0;
 }
 

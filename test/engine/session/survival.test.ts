@@ -8,6 +8,7 @@ import {
   chmodSync,
   mkdirSync,
 } from 'node:fs'
+import { findHelper } from '../../../src/os/helper/file.js'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -448,6 +449,25 @@ describe('the launcher is killed while a shell is at work', () => {
       if (/from before this command/.test(before))
         expect([outcome.end?.kind, told.at(-1)?.stdout]).toEqual(['lost', '2\n'])
       else if (!/may lack/.test(all)) expect(told.at(-1)?.stdout).toBe('3\n')
+      await own.close()
+    }
+  })
+
+  test.runIf(findHelper())('a completed command is not lost, also where it was the first of its shell', async () => {
+    for (let round = 0; round < 6; round++) {
+      const own = await createEngine({ stateDir: mkdtempSync(join(home, 'killed-')), cwd: home })
+      const session = await own.session()
+      const warden = parentOf(Number((await session.run({ command: 'echo $$' })).stdout))
+      process.kill(warden, 'SIGSTOP')
+      const running = session.run({ command: 'a=3' })
+      process.kill(parentOf(warden), 'SIGKILL')
+      const { status } = await running
+      process.kill(warden, 'SIGCONT')
+      const latest = Date.now() + 10_000
+      let next
+      do next = await session.run({ command: 'echo $a' })
+      while ((next.end?.kind === 'lost' || (await session.info()).restarts === 0) && Date.now() < latest)
+      if (status === 'completed') expect(next).toMatchObject({ status, stdout: '3\n' })
       await own.close()
     }
   })

@@ -28,7 +28,7 @@ describe.skipIf(!findHelper())('a stopped helper', () => {
     const stopped = ['-c', 'kill -STOP $$; exec "$0" "$@"', findHelper() as string]
     const launcher = await startHelper('bash', stopped, 'native')
     onTestFinished(() => launcher.close())
-    await (await launcher.pipe()).release()
+    ;(await launcher.pipe()).release()
     expect(launcher.alive).toBe(true)
   })
 
