@@ -137,3 +137,16 @@ describe('a secret', () => {
     expect(next.notes.map(({ text }) => text).join()).toMatch(/held a secret: T\b/)
   })
 })
+
+test.each([
+  ['ERR', 'trap : ERR', ''],
+  ['a signal', "trap 'echo usr' USR1", ''],
+  ['EXIT', "trap 'echo bye' EXIT", 'bye\n'],
+  ['EXIT and ERR', "trap 'echo bye' EXIT; trap : ERR", 'bye\n'],
+])('SESS-03 a shell with a trap for %s that ends keeps its state as one without', async (_, trap, stdout) => {
+  const shell = await (await testEngine()).session()
+  await shell.run({ command: trap })
+  expect(await shell.run({ command: 'n=5; exit 3' })).toMatchObject({ exitCode: 3, stdout, notes: [] })
+  expect((await shell.run({ command: 'echo $n' })).stdout).toBe('5\n')
+  expect((await shell.run({ command: 'trap -p EXIT' })).stdout).toBe('')
+})

@@ -58,7 +58,7 @@ test.each<readonly [Partial<CallText>, Way]>([
   [{ secrets: { prelude: '', epilogue: '' } }, 'sourced'],
   [{ lastArgument: '' }, 'sourced'],
   [{ stages: [0, 1] }, 'sourced'],
-  [{ traps: { exit: null, debug: null, return: null, listed: false } }, 'sourced'],
+  [{ traps: { exit: null, debug: null, return: null, listed: false, exitStays: false } }, 'sourced'],
   [{ watchTraps: true }, 'sourced'],
   [{ errTrap: true }, 'sourced'],
   [{ prompts: true }, 'sourced'],

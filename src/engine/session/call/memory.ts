@@ -121,9 +121,12 @@ export class SessionMemory {
     const silent = inert && facts.builtinsOnly && facts.words.every((word) => SILENT.has(word))
     const wasBlind = this.#blind
     this.#blind ||= !inert && !(facts.clear && this.#meansItself(facts.words))
+    // A DEBUG trap would hear of it.
+    const exitStays =
+      !listsTraps && this.traps.debug === null && !(facts.setsTraps || facts.dynamic || this.#mayHideTrap)
     const watchTraps = !this.#hasTraps && !inert && (facts.dynamic || this.#mayTrap || wasBlind)
     return {
-      traps: this.#hasTraps ? { ...this.traps, listed: listsTraps } : null,
+      traps: this.#hasTraps ? { ...this.traps, listed: listsTraps, exitStays } : null,
       watchTraps,
       // Functions and scripts may look at it unseen.
       looksAtStatus: !inert || facts.looksAtStatus,

@@ -10,13 +10,21 @@ export interface UserTraps {
   readonly return: string | null
 }
 
+/** Which of the session's own traps stay while a command runs. */
+interface TrapCare {
+  /** The command may look at them: none does. */
+  readonly listed: boolean
+  /** It neither looks at traps nor sets any: a shell that it ends writes its state down, as without traps. */
+  readonly exitStays: boolean
+}
+
 /** What a command needs to be run with. */
 export interface CallNeeds {
   /**
    * Set when the agent uses traps; the session's own are then removed for the command, and the
    * agent's are read after it.
    */
-  readonly traps: (UserTraps & { readonly listed: boolean }) | null
+  readonly traps: (UserTraps & TrapCare) | null
   /** None are known, but there may be some afterwards: it may set traps without a word of it. */
   readonly watchTraps: boolean
   /** What `$_` shall be at the start; null when nothing in the command looks at it. */

@@ -154,7 +154,7 @@ function dumpNow(marks: Marks, mark: string): string {
 function preparation(call: CallText, marks: Marks): string[] {
   const steps: string[] = []
   if (call.bare) steps.push(installBareStop(marks))
-  if (call.traps)
+  if (call.traps && !call.traps.exitStays)
     steps.push(
       `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`,
     )

@@ -220,9 +220,8 @@ interface Traps {
 /** The agent's traps, those of the kinds that concern our own lines as it wrote them. */
 export function trapsOf(text: string): Traps {
   const commands = new Map(parseTraps(text).map(({ command, signal }) => [signal, command]))
-  const exit = commands.get('EXIT') ?? null
   return {
-    exit: exit?.includes(STATE_BEGINS) ? null : exit,
+    exit: ownExit(commands.get('EXIT') ?? null),
     debug: commands.get('DEBUG') ?? null,
     return: commands.get('RETURN') ?? null,
     errTrap: commands.has('ERR'),
@@ -230,6 +229,13 @@ export function trapsOf(text: string): Traps {
       (signal) => !/^(?:EXIT|DEBUG|RETURN|ERR)$/.test(signal) && !signal.includes('RTMIN+9'),
     ),
   }
+}
+
+/** The session's own stands on the first line of an EXIT trap, and the agent's behind it. */
+function ownExit(command: string | null): string | null {
+  if (!command?.includes(STATE_BEGINS)) return command
+  const at = command.indexOf('\n')
+  return at < 0 ? null : command.slice(at + 1)
 }
 
 /** Whether a shell with this state may set traps, or have an ERR trap, without a word of it in the next command. */
