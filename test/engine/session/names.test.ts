@@ -27,7 +27,7 @@ const KINDS: readonly (readonly [Omit<RunRequest, 'command'> & { readonly comman
   [{ command: '/bin/echo "${B-none}"' }, 'none\n'],
   [{ command: '/bin/cat', input: 'in' }, 'in'],
   [{ command: '/bin/echo hi', streams: 'merged' }, null],
-  [{ command: 'while [[ 1 ]]; do x=2; done', timeoutMs: 50 }, ''],
+  [{ command: 'x=2; /bin/echo up; while [[ 1 ]]; do x=2; done' }, 'up\n'],
   [{ command: '/bin/echo $x' }, '2\n'],
   [{ command: `/bin/sleep ${uniqueSeconds()} &` }, ''],
   [{ command: '/bin/echo after' }, 'after\n'],
@@ -36,7 +36,7 @@ const KINDS: readonly (readonly [Omit<RunRequest, 'command'> & { readonly comman
   [{ command: 'PROMPT_COMMAND=(one two)' }, ''],
   [{ command: '/bin/echo "${PROMPT_COMMAND[1]}"' }, 'two\n'],
   [{ command: "\\builtin trap 'y=3' INT USR1" }, ''],
-  [{ command: 'while [[ 1 ]]; do x=4; done', timeoutMs: 50 }, ''],
+  [{ command: 'x=4; /bin/echo up; while [[ 1 ]]; do x=4; done' }, 'up\n'],
   [{ command: '/bin/echo $x' }, '4\n'],
   [{ command: 'exec_=1 /bin/echo pty', pty: true }, null],
   [{ command: '/bin/echo $A $x' }, 'own 4\n'],
@@ -50,7 +50,10 @@ async function shadowsIn(session: Session, define: string, stillThere: string): 
   await session.run({ command: `\\builtin export A=own` })
   await session.run({ command: define })
   for (const [request, expected] of KINDS) {
-    const { stdout, stderr, output } = await session.run(request)
+    const handle = session.stream(request)
+    // A loop is stopped when it is known to have begun.
+    if (request.command.includes('while')) for await (const { text } of handle) if (text.includes('up')) handle.kill()
+    const { stdout, stderr, output } = await handle.outcome
     const printed = `${stdout}${stderr}${output ?? ''}`
     if (printed.includes(SHADOW) || (expected !== null && stdout !== expected))
       wrong.push(`${define} + ${JSON.stringify(request)}: ${JSON.stringify(printed)}`)

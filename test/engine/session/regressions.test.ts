@@ -83,7 +83,7 @@ test.each(['interrupt', 'kill'] as const)(
       await session.run({
         command: `export -n PATH; own=\${own-$PATH}; x=0; PATH=$(printf '/x%s:' {1..${places}})$own`,
       })
-      const handle = session.stream({ command: 'x=1; echo up; hash -r; sleep 600' })
+      const handle = session.stream({ command: 'x=1; echo up; hash -r; sleep 600', graceMs: 20_000 })
       for await (const { text } of handle) if (text.includes('up')) handle[how]()
       expect(await handle.outcome).toMatchObject({ status: how === 'kill' ? 'killed' : 'failed', notes: [] })
       expect((await session.run({ command: 'echo "x=$x"' })).stdout).toBe('x=1\n')
