@@ -218,6 +218,7 @@ test('the builtin of the session is not disabled in a successor', async () => {
 describe('the first call of a session', () => {
   test.each([
     ['readonly PS1=prompt', 'echo $PS1', 'prompt\n'],
+    ["trap : USR1; PS1='mine '; set -r", 'cd / && echo x >/dev/null && pwd', '/\n'],
     ['set -r', 'cd / && echo x >/dev/null && pwd', '/\n'],
     ['readonly PS1=prompt; exec 5</dev/null', 'echo $PS1', 'prompt\n'],
     ['cat "$BASH_SOURCE"', 'cat "$BASH_SOURCE"', 'cat "$BASH_SOURCE"'],
