@@ -114,7 +114,7 @@ const options: readonly Scene[] = [
 const jobs: readonly Scene[] = [
   ['sleep 0.03 & wait $!; echo "$?"'],
   ['(exit 7) & wait -n; echo "$?"', 'wait -n; echo "$?"'],
-  ['(sleep 0.02; exit 2) & (sleep 0.2; exit 3) &', 'wait -n; echo "$?"', 'wait -n; echo "$?"', 'wait'],
+  ['(exit 2) & wait -n; echo "$?"; (exit 3) & wait -n; echo "$?"', 'wait'],
   ['sleep 30 &', 'jobs -p | wc -l', 'kill %%; wait %% 2>/dev/null; echo "$?"'],
   ['sleep 30 & pid1=$!', 'kill -9 "$pid1"; wait "$pid1" 2>/dev/null; echo "$?"'],
   ['sleep 30 & disown', 'jobs; kill $! 2>/dev/null; true'],
