@@ -61,7 +61,7 @@ export async function askPlainBash(
   writeFileSync(output, '')
   writeFileSync(errors, '')
   const mark = `__oracle_mark "$_"`
-  const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; builtin printf '${SPELLED}' >>'${errors}'; builtin return "$__oracle_status"; }`
+  const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; builtin printf '${SPELLED}%.0s' "$__oracle_status" >>'${errors}'; builtin return "$__oracle_status"; }`
   // On the left side of a list a status sets off neither an ERR trap nor `set -e`, and stays for the next command.
   const lines = commands.map((command) => `${command}\n${mark} && builtin : "$_"\n`)
   writeFileSync(script, `${define}\ncd '${dir}'\n${lines.join('')}${PROBE}\n`)
