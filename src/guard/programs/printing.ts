@@ -63,6 +63,9 @@ const tee: Program = (call) => {
 }
 
 const seq: Program = ({ argv }) => {
+  const format = options(argv.slice(1), { short: 'fs', long: ['format', 'separator'] }).get('f', 'format')
+  // The same text for each number: once is enough.
+  if (format !== undefined) return [`${format.replace(/%[^%a-zA-Z]*[efgEFG]/, '1')}\n`]
   const numbers = argv
     .slice(1)
     .filter((arg) => /^-?\d+$/.test(arg))

@@ -322,9 +322,9 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
       expect(await session.run({ command: `./ends ${code}` })).toMatchObject({ exitCode: code, stderr: '' })
     await ends(1)
     const { pid } = await session.info()
-    // The one of its reports, its own stdin and what a command reads instead.
+    // Those of its reports and of its state, its own stdin and what a command reads instead.
     const kept = readdirSync(`/proc/${pid}/fd`).filter((fd) => Number(fd) >= 1000)
-    expect(kept.length).toBe(3)
+    expect(kept.length).toBe(4)
     for (const ours of kept) {
       await session.run({ command: `exec ${ours}>theirs` })
       for (const code of [2, 2, 0, 3]) await ends(code)
