@@ -24,6 +24,23 @@ describe.each(ENGINES)('%s the builtin', (which, make) => {
     expect(await say(session, '(trap -p) | cat')).toBe("trap -- 'echo usr' SIGUSR1\n")
   })
 
+  test('set -a exports no variable of the session, whatever the call needs', async () => {
+    const session = await (await make()).session()
+    await session.run({ command: 'set -a' })
+    for (const trap of [
+      "'echo E >&2' ERR",
+      "'echo R >&2' RETURN",
+      "': D' DEBUG",
+      "'echo X' EXIT",
+      '- ERR RETURN DEBUG',
+    ])
+      for (const command of [`trap ${trap}`, 'A=1', 'ls /nowhere', '(exit 3)'])
+        for (const more of [{}, { env: { B: 'b' } }]) {
+          await session.run({ command, ...more })
+          expect(await say(session, 'env | grep ^__cerith; true')).toBe('')
+        }
+  })
+
   test('a CHLD trap hears of no child of the session', async () => {
     const session = await (await make()).session()
     await session.run({ command: "trap 'echo child' CHLD" })

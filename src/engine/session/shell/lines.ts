@@ -296,6 +296,9 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
 }
 
+/** With `set -a` bash exports what a line of the session assigns: programs must not get it. */
+const KEEP_OWN = '[[ $- != *a* ]] || \\builtin export -n "${!__cerith_@}"'
+
 /**
  * By bash alone, the shell's own stdin and stderr are on descriptors 10 and 11 meanwhile, where
  * a command (`exec 10>file`) may get in their way. The builtin keeps them elsewhere; a command
@@ -307,11 +310,11 @@ function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
   const alone = `{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${dropReserved};}`, call)}`
-  if (!hasBuiltin) return alone
+  if (!hasBuiltin) return `${KEEP_OWN};${alone}`
   const missing = own(marks, 'm')
   const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
   const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'} ${passed};${status}=$?`
-  return `${find};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};}`
+  return `${find};${KEEP_OWN};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};}`
 }
 
 /**
@@ -333,6 +336,7 @@ export function endFileText(marks: Marks): string {
     source(fileOf.settle(marks)),
     `\\builtin printf '%s\\0' "@$1" "$${kind}" 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_NAMES.map((name) => `\${${keptAs(marks, name)}:+x}`).join('')}\${${own(marks, 'h')}-}" "\${${own(marks, 'i')}-}" "\${${kept}[@]:2}" "$1@" >${marks.report}`,
     `\\builtin unset -v ${kept} ${kind} ${own(marks, 'v')} ${own(marks, 'q')}`,
+    KEEP_OWN,
     `[[ $- == *e* ]] || \\builtin return "$${status}"`,
     '\\builtin return 0',
     '',
