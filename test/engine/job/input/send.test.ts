@@ -1,4 +1,5 @@
 /** Typing into running commands: terminals and pipes, secrets, and every way it can be refused. */
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -88,6 +89,18 @@ describe.skipIf(!findHelper())('input', () => {
       text: '{{secret:pass}} {{secret:unknown}}',
       enter: true,
     })
+  })
+
+  test('a pipe gets the exact bytes of a value; an unknown token stays', async () => {
+    engine.secrets.set('raw', Buffer.from([0xff, 0x00, 0x27, 0xc3]))
+    const job = await engine.start({ command: 'sha256sum', openStdin: true })
+    await job.send({ text: 'é{{secret:raw}}\n{{secret:unknown}}', eof: true })
+    const typed = Buffer.concat([
+      Buffer.from('é'),
+      Buffer.from([0xff, 0x00, 0x27, 0xc3]),
+      Buffer.from('\n{{secret:unknown}}'),
+    ])
+    expect(await ended(job)).toBe(`${createHash('sha256').update(typed).digest('hex')}  -\n`)
   })
 
   test('a secret that became known after the start is masked as well, also for another engine', async () => {
