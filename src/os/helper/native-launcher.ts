@@ -219,6 +219,8 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     waiter?.reject(lostAtStart(isBegun))
     const ward = wards.get(id)
     wards.delete(id)
+    // A warden that was stopped does not see that its launcher is gone, and would keep its command for ever.
+    if (ward) wake(ward.wardenPid)
     ward?.settleExit(LOST_EXIT)
     ward?.settleRecorded()
     ward?.settleGone()

@@ -44,6 +44,20 @@ describe.skipIf(!findHelper())('a stopped helper', () => {
     expect(processesNamed(seconds)).toEqual([])
   })
 
+  test('a warden whose launcher is killed: its command ends with it', async () => {
+    const engine = await testEngine()
+    const seconds = uniqueSeconds()
+    const handle = engine.stream({ command: `sleep ${seconds}` })
+    await until(() => handle.pid !== null && processesNamed(seconds).length > 0)
+    const warden = parentOf(handle.pid as number)
+    const launcher = parentOf(warden)
+    process.kill(warden, 'SIGSTOP')
+    await until(() => processFacts(warden)?.state === 'T')
+    process.kill(launcher, 'SIGKILL')
+    expect((await handle.outcome).end).toMatchObject({ kind: 'lost' })
+    await until(() => processesNamed(seconds).length === 0 && processFacts(warden) === null)
+  })
+
   test('all of them: close comes back and leaves nothing', async () => {
     const engine = await testEngine()
     const seconds = uniqueSeconds()
