@@ -164,6 +164,7 @@ export const SEQUENCES: Readonly<Record<string, readonly (readonly string[])[]>>
   ],
   'last argument': [
     ['echo one two', 'echo $_'],
+    ["trap ': R' RETURN", 'echo one two', 'echo $_', 'f() { echo in; }', 'f', 'echo one three', 'echo $_'],
     ['mkdir made', 'cd $_', 'pwd'],
     [': "two words"', 'echo "[$_]"'],
     ['true a b c', 'x=$_', 'echo $x'],

@@ -205,8 +205,9 @@ function beforeStatus(call: CallText): string[] {
   const before: string[] = []
   // A line that bash has read already is not shown; `$?` is set behind it.
   if (call.verbose === 'yes') before.push('\\builtin set -v')
-  if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
   if (typeof call.traps?.return === 'string') before.push(setTrap(call.traps.return, 'RETURN'))
+  // Behind that trap, whose name would be `$_`, and before the one that sees every command.
+  if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
   if (typeof call.traps?.debug === 'string') before.push(setTrap(call.traps.debug, 'DEBUG'))
   if (call.xtrace) before.push('\\builtin set -x')
   return before
