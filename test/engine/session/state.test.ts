@@ -55,10 +55,13 @@ describe('a shell that died between two calls', () => {
   ]
   test.each(deaths)('(its %s was killed) is told by the next call, with what went with it', async (_, pidOf) => {
     const { session, run } = await opened()
-    await run('kept=1; exec 7>/dev/null; ulimit -n 200; sleep 777 &')
+    // Until it is the program: before that a child of bash has the name of bash.
+    const isSleeping = 'until grep -q 777 /proc/$!/cmdline; do :; done'
+    await run(`kept=1; exec 7>/dev/null; ulimit -n 200; sleep 777 & ${isSleeping}`)
     const shell = (await session.info()).pid as number
-    // The session looks at what the shell holds when it is idle.
+    // The session looks at what the shell holds when it is idle: by then it has begun, and the next call comes after it.
     await new Promise((resolve) => setTimeout(resolve, 100))
+    await run(':')
     const start = processFacts(shell)?.start
     process.kill(pidOf(shell), 'SIGKILL')
     await until(() => !isAlive(shell, start))

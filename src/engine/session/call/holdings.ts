@@ -25,12 +25,16 @@ export class Holdings {
   }
 
   look(shell: SessionShell, ours: string): void {
-    this.#files = openFiles(shell.pid, ours)
+    const files = openFiles(shell.pid, ours)
     const initial = this.#initial ?? new Map<string, string>()
-    this.#limits = [...limitsOf(shell.pid)]
+    const limits = [...limitsOf(shell.pid)]
       .filter(([name, value]) => initial.get(name) !== value && !USUAL.test(`${name} ${value}`))
       .map(([name]) => name.replace(/^Max /, ''))
     const others = shell.hasOtherProcesses ? processesOf(shell.ward) : []
+    // A shell that was killed a moment ago holds nothing any more: what went with it is what it held before.
+    if (!isAlive(shell.pid)) return
+    this.#files = files
+    this.#limits = limits
     this.#processes = others
       .filter((pid) => pid !== shell.pid && isAlive(pid))
       .map((pid) => ({ pid, start: processFacts(pid)?.start ?? '', command: commandLine(pid).slice(0, 60) }))
