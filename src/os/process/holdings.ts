@@ -11,8 +11,8 @@ export interface OpenFile {
 const OWN_PIPES_FROM = 10
 /** An interactive bash keeps its input here. */
 const BASH_INPUT = 255
-/** From here on the builtin of a session keeps what it needs, among it /dev/null. */
-const BUILTIN_FROM = 1_000
+/** Of `flags` in fdinfo. What bash and its builtin keep for themselves is handed to no program. */
+const CLOSED_ON_EXEC = 0o2000000
 
 /**
  * Its descriptors above 2 that a command opened: files, and pipes with a number that commands
@@ -29,13 +29,18 @@ export function openFiles(pid: number, ours: string): OpenFile[] {
         name.startsWith('anon_inode') ||
         name.startsWith(ours) ||
         (name.startsWith('pipe:') && fd >= OWN_PIPES_FROM) ||
-        (name === '/dev/null' && (fd === BASH_INPUT || fd >= BUILTIN_FROM))
+        (name === '/dev/null' && (fd === BASH_INPUT || isClosedOnExec(pid, fd)))
       if (!isOwn) found.push({ fd, name })
     }
   } catch {
     // It is gone, or there is no /proc.
   }
   return found
+}
+
+function isClosedOnExec(pid: number, fd: number): boolean {
+  const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1'))?.[1] ?? '0'
+  return (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) !== 0
 }
 
 /** By the kernel's names, e.g. `Max open files`. */

@@ -54,14 +54,21 @@ describe('a shell that died between two calls', () => {
     ['launcher', (shell) => processFacts(processFacts(shell)?.parent ?? 0)?.parent ?? 0],
   ]
   test.each(deaths)('(its %s was killed) is told by the next call, with what went with it', async (_, pidOf) => {
-    const { session, run } = await opened()
+    const { engine, session, run } = await opened()
     // Until it is the program: before that a child of bash has the name of bash.
     const isSleeping = 'until grep -q 777 /proc/$!/cmdline; do :; done'
     await run(`kept=1; exec 7>/dev/null; ulimit -n 200; sleep 777 & ${isSleeping}`)
-    const shell = (await session.info()).pid as number
-    // The session looks at what the shell holds when it is idle: by then it has begun, and the next call comes after it.
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    // Below that limit the builtin keeps its descriptors among the agent's numbers: they are not told.
     await run(':')
+    const shell = (await session.info()).pid as number
+    // The session looks at what the shell holds when it is idle. By then that has begun; a check is answered behind it,
+    // or after 150 ms.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await until(async () => {
+      const asked = performance.now()
+      await engine.check(':', { session: 'main' })
+      return performance.now() - asked < 100
+    })
     const start = processFacts(shell)?.start
     process.kill(pidOf(shell), 'SIGKILL')
     await until(() => !isAlive(shell, start))
@@ -70,7 +77,7 @@ describe('a shell that died between two calls', () => {
     const said = next.notes.map(({ text }) => text).join('\n')
     expect(said).toMatch(/between two calls/)
     expect(said).toMatch(/sleep 777/)
-    expect(said).toMatch(/descriptor.*7/)
+    expect(said).toMatch(/descriptor 7 \(/)
     expect(said).toMatch(/limit.*open files/i)
     expect((await run('echo again')).notes).toEqual([])
   })
