@@ -193,7 +193,7 @@ function sensitiveHomePath({ kind, path, mode }: Effect, homes: readonly string[
     if (home === '' || !path.startsWith(`${home === '/' ? '' : home}/`)) continue
     const below = path.slice(home === '/' ? 1 : home.length + 1)
     if (/^\.(bash|zsh|sh|ash)_?history$/.test(below)) return { rule: 'wipe-history', shown: `~/${below}` }
-    // Without it nobody gets in from elsewhere; a new text for it is everyday work.
+    // Emptied, it locks every login from elsewhere out; a new text for it is everyday work.
     if (below === '.ssh/authorized_keys' && (!/^(?:overwrite|replace)$/.test(kind) || mode === EMPTY))
       return { rule: 'wipe-home', shown: `~/${below}` }
     const [, kept, all] = KEPT.exec(below) ?? []
