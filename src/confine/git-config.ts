@@ -1,4 +1,5 @@
 /** A git configuration, read as git reads it: what in it names files or starts programs, and what of it is harmless. */
+import { nameSet } from '../contract/names.js'
 
 export interface GitSetting {
   /** In small letters, as git compares them. */
@@ -100,11 +101,10 @@ const CORE = new Set(
 const REMOTE =
   /^(?:url|pushurl|fetch|push|tagopt|prune|prunetags|mirror|promisor|partialclonefilter|skipfetchall|gh-resolved)$/
 const SUBMODULE = /^(?:url|active|branch|ignore|shallow|fetchrecursesubmodules|recurse|path)$/
-const SECTIONS = new Set(
-  'branch user author committer extensions push pull fetch rebase merge commit tag color advice gc index log status diff init feature'.split(
-    ' ',
-  ),
-)
+const SECTIONS = nameSet(`
+  branch user author committer extensions push pull fetch rebase merge commit tag color advice gc index log status
+  diff init feature
+`)
 const STARTS =
   /command|cmd|program|helper|hook|driver|editor|pager|textconv|external|filter|tool|template|options|strategy|path|file/
 const LFS = new Set([

@@ -1,27 +1,16 @@
 /**
  * Names inside a writable directory that stay read-only: what other programs of the person would run or believe later.
  */
+import { nameList } from '../contract/names.js'
 import { namedBySettings, readGitConfig } from './git-config.js'
 import { isInside, join, nameOf, parentOf } from './paths.js'
 import type { Machine } from './machine.js'
 
 /** Relative to a root. */
-export const PROTECTED_NAMES: readonly string[] = [
-  '.vscode',
-  '.idea',
-  '.envrc',
-  '.mcp.json',
-  '.claude',
-  '.codex',
-  '.cursor',
-  '.gemini',
-  '.windsurf',
-  '.kiro',
-  '.zed',
-  '.hg/hgrc',
-  '.github/copilot-instructions.md',
-  'cerith.config.json',
-]
+export const PROTECTED_NAMES: readonly string[] = nameList(`
+  .vscode .idea .envrc .mcp.json .claude .codex .cursor .gemini .windsurf .kiro .zed .hg/hgrc
+  .github/copilot-instructions.md cerith.config.json
+`)
 
 /** Relative to the directory of a repository: what git runs, or is told to believe. */
 const GIT_NAMES: readonly string[] = ['hooks', 'config', 'config.worktree', 'commondir', 'remotes', 'branches']

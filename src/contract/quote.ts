@@ -1,4 +1,5 @@
 /** Quotes words for bash: the exact bytes come back out, whatever they are. */
+import { nameSet } from './names.js'
 
 export function quoteWord(word: string): string {
   if (
@@ -11,9 +12,7 @@ export function quoteWord(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-const RESERVED = new Set(
-  'if then else elif fi for while until do done case esac in function select time coproc'.split(' '),
-)
+const RESERVED = nameSet('if then else elif fi for while until do done case esac in function select time coproc')
 
 /**
  * `['ls', 'my file']` becomes `ls 'my file'`. As the first word a reserved one would begin a

@@ -2,6 +2,7 @@
  * What a first look lets a command change: plain names below its directory, through which no link leads elsewhere, that
  * are none of the places of `rules/` and near nothing that is protected.
  */
+import { nameSet } from '../contract/names.js'
 import type { GuardContext } from './policy/context.js'
 import { formatted } from './programs/shell/printf.js'
 import type { EffectKind } from './rules/findings.js'
@@ -20,7 +21,7 @@ const RUN_LATER =
   /\/\.|^\/(?:etc|var|usr|boot|dev|proc|sys|run|lib\w*|s?bin)(?:\/|$)|-(?:commit|push|checkout|merge|rewrite|receive|applypatch)$|-msg$|\.(?:desktop|service|timer)$|customize\.py$/
 
 /** What they print is not known, whatever they are given. */
-const PRINTS_UNKNOWN = new Set('wc diff cmp comm df md5sum sha1sum sha256sum date uname git stat'.split(' '))
+const PRINTS_UNKNOWN = nameSet('wc diff cmp comm df md5sum sha1sum sha256sum date uname git stat')
 
 /** What a program does to the names that it is given; null: a closer look is needed. */
 type Effects = (words: readonly string[]) => readonly (readonly [EffectKind, string])[] | null

@@ -2,6 +2,7 @@
  * The doctor's look at what the user has set: the configuration readable and valid, no variable
  * that means nothing, a umask to work with.
  */
+import { nameList } from '../../contract/names.js'
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { loadConfig } from '../../config/load.js'
@@ -12,17 +13,10 @@ import { UMASK_FIX, umaskNow } from '../../os/files/umask.js'
 import type { Io } from '../io/io.js'
 
 /** Variables that are read elsewhere than in the configuration. */
-const OTHERS = [
-  'CERITH_HOME',
-  'CERITH_CONFIG',
-  'CERITH_HELPER',
-  'CERITH_PASSPHRASE',
-  'CERITH_DEBUG',
-  'CERITH_ENGINE',
-  'CERITH_TOKEN',
-  'CERITH_NO_APT',
-  'CERITH_CODE_CACHE',
-]
+const OTHERS = nameList(`
+  CERITH_HOME CERITH_CONFIG CERITH_HELPER CERITH_PASSPHRASE CERITH_DEBUG CERITH_ENGINE CERITH_TOKEN CERITH_NO_APT
+  CERITH_CODE_CACHE
+`)
 
 export function configFinding(io: Io): Finding {
   try {

@@ -1,4 +1,5 @@
 /** Keeps an agent from starting its own host's command line where a built-in tool does the same work. */
+import { nameList } from '../../contract/names.js'
 import type { Finding } from '../rules/findings.js'
 import { basename } from '../programs/row/call.js'
 import { plain } from '../words/text.js'
@@ -19,22 +20,7 @@ export interface AutomationRule {
 /** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
 export const OWN_AUTOMATION: AutomationRule = {
   program: 'cerith',
-  subcommands: [
-    'accept',
-    'approve',
-    'attach',
-    'clean',
-    'discard',
-    'hook',
-    'kill',
-    'mcp',
-    'run',
-    'secret',
-    'send',
-    'serve',
-    'top',
-    'ui',
-  ],
+  subcommands: nameList('accept approve attach clean discard hook kill mcp run secret send serve top ui'),
   tools: 'the shell tools you already have',
   feature: 'cerith',
   enabled: true,

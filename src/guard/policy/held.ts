@@ -2,17 +2,11 @@
  * What a sandbox makes harmless, so that no question is needed. What is denied stays denied: a
  * clear refusal beats a read-only file system.
  */
+import { nameSet } from '../../contract/names.js'
 import type { Finding } from '../rules/findings.js'
 
 /** Questions of the preset `careful`; rules of a person's own policy begin with `policy:` and are always asked. */
-const HARMLESS = new Set([
-  'write-outside',
-  'unknown-program',
-  'unknown-code',
-  'package-install',
-  'network',
-  'data-loss',
-])
+const HARMLESS = nameSet('write-outside unknown-program unknown-code package-install network data-loss')
 /** With the machine's network, code that the guard has not read can still send away what it reads. */
 const HARMLESS_WITH_NETWORK = new Set(['write-outside'])
 

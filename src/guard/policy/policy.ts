@@ -2,6 +2,7 @@
  * The policy a person writes: allow, ask and deny rules on argv, a preset, protected paths.
  * Compiled once, its examples checked.
  */
+import { nameList } from '../../contract/names.js'
 import type { Decision } from '../../contract/verdict.js'
 import { compilePattern, matchesPattern, type Pattern } from './pattern.js'
 import { interpreterName } from '../programs/code/interpreters.js'
@@ -67,33 +68,11 @@ export class PolicyError extends Error {
 }
 
 /** Where credentials, start-up files and hooks live; asked about in `careful`, unreachable in `readonly`. */
-export const SENSITIVE_PATHS: readonly string[] = [
-  '~/.ssh',
-  '~/.gnupg',
-  '~/.aws',
-  '~/.kube',
-  '~/.netrc',
-  '~/.npmrc',
-  '~/.pypirc',
-  '~/.gitconfig',
-  '~/.config/git',
-  '~/.bashrc',
-  '~/.bash_profile',
-  '~/.bash_login',
-  '~/.bash_logout',
-  '~/.profile',
-  '~/.zshrc',
-  '~/.zshenv',
-  '~/.zprofile',
-  '~/.zlogin',
-  '~/.config/fish',
-  '~/.config/autostart',
-  '.git/hooks',
-  '.git/config',
-  '.vscode',
-  '.idea',
-  '.mcp.json',
-]
+export const SENSITIVE_PATHS: readonly string[] = nameList(`
+  ~/.ssh ~/.gnupg ~/.aws ~/.kube ~/.netrc ~/.npmrc ~/.pypirc ~/.gitconfig ~/.config/git ~/.bashrc ~/.bash_profile
+  ~/.bash_login ~/.bash_logout ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin ~/.config/fish ~/.config/autostart
+  .git/hooks .git/config .vscode .idea .mcp.json
+`)
 
 export const OPEN_POLICY: Policy = {
   preset: 'open',

@@ -1,6 +1,7 @@
 /**
  * What the preset `readonly` lets through: commands known to only read, with the options that would make them write.
  */
+import { nameSet } from '../../contract/names.js'
 import { interpreterName } from '../programs/code/interpreters.js'
 import { SHELLS } from '../programs/shell/inner.js'
 import type { ShellState } from '../words/state.js'
@@ -145,9 +146,7 @@ const READERS: Readonly<Record<string, Check>> = {
   sqlite3: only(/^-readonly$/),
 }
 
-const TRANSPARENT = new Set(
-  'env timeout nice ionice stdbuf time command builtin xargs nohup setsid busybox toybox'.split(' '),
-)
+const TRANSPARENT = nameSet('env timeout nice ionice stdbuf time command builtin xargs nohup setsid busybox toybox')
 /** Variables that decide which code a harmless command runs. */
 const LOADING =
   /^(PATH|LD_.*|DYLD_.*|GIT_.*|PAGER|EDITOR|VISUAL|BASH_ENV|ENV|IFS|LESSOPEN|LESSCLOSE|NODE_OPTIONS|PYTHON.*|PERL5.*|RUBY.*|MANPAGER|BROWSER|SHELLOPTS|PS4|PROMPT_COMMAND|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS)$/

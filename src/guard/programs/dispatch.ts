@@ -1,4 +1,5 @@
 /** Finds out which program an effective argv starts, and asks the tables what it does. */
+import { nameSet } from '../../contract/names.js'
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { type Alternatives, ANYTHING, hasWildcard, isConstant, NOTHING, plain, UNKNOWN, unique } from '../words/text.js'
@@ -201,11 +202,13 @@ function onPath({ shell, walker }: Call, name: string): string | undefined {
 }
 
 /** Programs that only talk about the words they are given. */
-const TALKERS = new Set(
-  'man info apropos whatis which type whereis help tldr cheat locate logger wall write notify-send say espeak cowsay figlet toilet banner expr jq yq xq gh glab code subl nano pico micro less more bat diff cmp comm wc md5sum sha256sum stat file du df test export ag ack alias dialog whiptail zenity lolcat strings shellcheck shfmt history fc ls dir tree exa eza lsd mail mutt sendmail telegram slack discord rustc go cargo mvn gradle bazel pytest jest vitest mocha tsc eslint prettier pip pip3 gem brew composer helm terraform vagrant aws az'.split(
-    ' ',
-  ),
-)
+const TALKERS = nameSet(`
+  man info apropos whatis which type whereis help tldr cheat locate logger wall write notify-send say espeak cowsay
+  figlet toilet banner expr jq yq xq gh glab code subl nano pico micro less more bat diff cmp comm wc md5sum sha256sum
+  stat file du df test export ag ack alias dialog whiptail zenity lolcat strings shellcheck shfmt history fc ls dir
+  tree exa eza lsd mail mutt sendmail telegram slack discord rustc go cargo mvn gradle bazel pytest jest vitest mocha
+  tsc eslint prettier pip pip3 gem brew composer helm terraform vagrant aws az
+`)
 
 /** A destructive command after the name of a program that is not known here: most likely that program runs it. */
 const GIVEN_AWAY = /^(?:\/(?:usr\/)?s?bin\/)?(?:rm|mkfs(?:\.\w+)?|dd|shred|wipefs|blkdiscard|sudo|bash|sh|rimraf)$/

@@ -1,4 +1,5 @@
 /** git: aliases, settings and options that run commands, and the verbs that remove files. */
+import { nameList, nameSet } from '../../contract/names.js'
 import { locate, resolvePath } from '../words/paths.js'
 import { plain, unique } from '../words/text.js'
 import { type Call, known, options, type Program } from './row/call.js'
@@ -8,33 +9,12 @@ const GIT_COMMAND_KEYS =
   /^(alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|hookspath)|sequence\.editor|diff\.external|.*\.(?:textconv|command|cmd|clean|smudge|process|driver|helper|tool|pager|program|receivepack|uploadpack)|pager\..*|credential\.helper)$/i
 
 /** Options of git's verbs whose value is a command line. */
-const GIT_COMMAND_OPTIONS = [
-  'exec',
-  'extcmd',
-  'open-files-in-pager',
-  'tree-filter',
-  'index-filter',
-  'msg-filter',
-  'env-filter',
-  'commit-filter',
-  'parent-filter',
-  'tag-name-filter',
-  'upload-pack',
-  'receive-pack',
-]
+const GIT_COMMAND_OPTIONS = nameList(`
+  exec extcmd open-files-in-pager tree-filter index-filter msg-filter env-filter commit-filter parent-filter
+  tag-name-filter upload-pack receive-pack
+`)
 
-const GIT_COMMAND_VERBS = new Set([
-  'rebase',
-  'difftool',
-  'grep',
-  'filter-branch',
-  'fetch',
-  'clone',
-  'push',
-  'pull',
-  'ls-remote',
-  'archive',
-])
+const GIT_COMMAND_VERBS = nameSet('rebase difftool grep filter-branch fetch clone push pull ls-remote archive')
 
 export const git: Program = (call) => {
   const words = call.argv.slice(1).map(plain)

@@ -1,4 +1,5 @@
 /** Programs that act on the machine: all of them by name, and scheduled jobs, packages, accounts and boot entries. */
+import { nameList } from '../../contract/names.js'
 import { plain, readable, TREE, UNKNOWN } from '../words/text.js'
 import { ACCOUNT_PROGRAMS } from './machine/accounts.js'
 import { options, type Program, table } from './row/call.js'
@@ -113,7 +114,9 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   crontab,
   ...NETWORK_PROGRAMS,
   ...table(
-    'apt apt-get aptitude dpkg dpkg-query rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg'.split(' '),
+    nameList(`
+      apt apt-get aptitude dpkg dpkg-query rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg
+    `),
     packages,
   ),
   ...ACCOUNT_PROGRAMS,

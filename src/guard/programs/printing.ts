@@ -1,4 +1,5 @@
 /** What text tools print, by name. Only so far as to follow text into a shell or a path into rm. */
+import { nameList } from '../../contract/names.js'
 import { unescape } from '../words/escapes.js'
 import { resolvePath } from '../words/paths.js'
 import {
@@ -212,9 +213,9 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   envsubst,
   iconv: through('fto'),
   dos2unix: through(''),
-  ...table('gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat'.split(' '), compressed),
+  ...table(nameList('gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat'), compressed),
   uudecode: opaqueFilter,
   gpg: opaqueFilter,
   // They talk about what they are given, and what they say is not followed.
-  ...table('wc diff cmp comm file df md5sum sha1sum sha256sum date uname'.split(' '), () => undefined),
+  ...table(nameList('wc diff cmp comm file df md5sum sha1sum sha256sum date uname'), () => undefined),
 }

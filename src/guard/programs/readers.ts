@@ -2,6 +2,7 @@
  * Programs that only read, by name: whatever their words are, or as long as their words say so. A first look lets them
  * pass without following their words; the rows of the tables say the same about each of them, which a test compares.
  */
+import { nameSet } from '../../contract/names.js'
 
 /** Whether a program with these words only reads. Null stands for a word that is not constant. */
 type OnlyReads = (words: readonly (string | null)[]) => boolean
@@ -21,11 +22,10 @@ export const LOOKS_AT_NAMES =
 export const RECURSIVE = /^-\w*[rR]|^--(?:dereference-)?recursive$|^-d|^--directories/
 
 /** Verbs of git that look, or change the repository only; none of them runs what its words say. */
-const GIT_VERBS = new Set(
-  'add blame branch cat-file commit describe diff log ls-files ls-tree merge-base reflog rev-list rev-parse shortlog show show-ref status tag'.split(
-    ' ',
-  ),
-)
+const GIT_VERBS = nameSet(`
+  add blame branch cat-file commit describe diff log ls-files ls-tree merge-base reflog rev-list rev-parse shortlog
+  show show-ref status tag
+`)
 
 const git: OnlyReads = ([verb, ...words]) =>
   typeof verb === 'string' &&

@@ -1,4 +1,5 @@
 /** Decides whether an effect on a path is a catastrophe. One small table of places against kinds of effect. */
+import { nameList } from '../../contract/names.js'
 import type { RuleName } from './catastrophe.js'
 import type { Effect, EffectKind } from './findings.js'
 import { isWithin, type Located, locate } from '../words/paths.js'
@@ -42,17 +43,7 @@ function isFarFetched(kind: EffectKind, { place, shown, contents }: Located, { m
 }
 
 /** What a login leaves in a home: without any of it, `/home/www` is a directory like others. */
-const LIVED_IN = [
-  '/.profile',
-  '/.bashrc',
-  '/.bash_history',
-  '/.zshrc',
-  '/.ssh',
-  '/.config',
-  '/.cache',
-  '/.local',
-  '/Library',
-]
+const LIVED_IN = nameList('/.profile /.bashrc /.bash_history /.zshrc /.ssh /.config /.cache /.local /Library')
 
 /** An effect on each of "everything below" is an effect on the tree. */
 function spread(effect: Effect): EffectKind {

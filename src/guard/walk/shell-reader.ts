@@ -2,6 +2,7 @@
  * Follows a command through the shell that carries it out. What runs in a process of its own (subshells,
  * substitutions, all but the last stage of a pipeline, background) cannot change that shell.
  */
+import { nameSet } from '../../contract/names.js'
 import type {
   AndOr,
   ArithmeticExpression,
@@ -18,25 +19,23 @@ import type {
   WordPart,
 } from 'unbash'
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
-
 /**
  * Builtins that leave the shell as it was, whatever their arguments (`test` and `printf` are looked at more closely).
  */
-const HARMLESS = words(': [ caller echo false help printf pwd test times true type')
+const HARMLESS = nameSet(': [ caller echo false help printf pwd test times true type')
 /** Builtins that change the shell, but after which no word means something else. */
-const CLEAR = words(
+const CLEAR = nameSet(
   'bg break cd continue declare dirs disown exit export fg getopts hash jobs kill let local logout popd pushd read readonly return set shift suspend typeset ulimit umask unset wait',
 )
 export const BUILTINS = new Set([
   ...HARMLESS,
   ...CLEAR,
-  ...words(
+  ...nameSet(
     '. alias bind builtin command compgen complete compopt enable eval exec fc history mapfile readarray shopt source trap unalias',
   ),
 ])
 const NUMBER = /^-?\d+$/
-const OTHER_TEXT = words('. source eval')
+const OTHER_TEXT = nameSet('. source eval')
 
 export class ShellReader {
   readonly words = new Set<string>()

@@ -1,4 +1,5 @@
 /** Resolves folded paths against a directory and says which part of the machine they name. */
+import { nameList, nameSet } from '../../contract/names.js'
 import { globMatches, isBroad } from './glob.js'
 import { FAILED, hasUnknown, hasWildcard, plain, SELECTED, TREE, UNKNOWN } from './text.js'
 
@@ -48,215 +49,57 @@ export interface Located {
 /**
  * Directories without which the machine or its users lose everything; removing, moving or re-owning one is never meant.
  */
-const SYSTEM_DIRECTORIES = [
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/libx32',
-  '/usr',
-  '/etc',
-  '/var',
-  '/boot',
-  '/home',
-  '/root',
-  '/dev',
-  '/proc',
-  '/sys',
-  '/run',
-  '/opt',
-  '/srv',
-  '/mnt',
-  '/media',
-  '/snap',
-  '/nix',
-  '/efi',
-  '/lost+found',
-  '/selinux',
-  '/System',
-  '/Library',
-  '/Applications',
-  '/Users',
-  '/Volumes',
-  '/private',
-  '/private/etc',
-  '/private/var',
-  '/cores',
-  '/usr/bin',
-  '/usr/sbin',
-  '/usr/lib',
-  '/usr/lib32',
-  '/usr/lib64',
-  '/usr/libx32',
-  '/usr/libexec',
-  '/usr/share',
-  '/usr/include',
-  '/usr/local',
-  '/usr/etc',
-  '/usr/local/bin',
-  '/usr/local/sbin',
-  '/usr/local/lib',
-  '/usr/local/share',
-  '/usr/local/etc',
-  '/usr/local/include',
-  '/usr/lib/x86_64-linux-gnu',
-  '/usr/lib/aarch64-linux-gnu',
-  '/usr/lib/arm-linux-gnueabihf',
-  '/usr/lib/i386-linux-gnu',
-  '/usr/lib/systemd',
-  '/usr/lib/modules',
-  '/usr/lib/firmware',
-  '/usr/lib/grub',
-  '/usr/lib/apt',
-  '/usr/lib/dpkg',
-  '/usr/lib/ssl',
-  '/usr/lib/gcc',
-  '/usr/lib/openssh',
-  '/usr/lib/sudo',
-  '/usr/lib/security',
-  '/usr/lib/python3',
-  '/usr/lib/python3/dist-packages',
-  '/usr/share/zoneinfo',
-  '/usr/share/ca-certificates',
-  '/var/lib',
-  '/var/lib/dpkg',
-  '/var/lib/rpm',
-  '/var/lib/pacman',
-  '/var/lib/systemd',
-  '/var/lib/mysql',
-  '/var/lib/postgresql',
-  '/var/lib/docker',
-  '/var/lib/containerd',
-  '/var/lib/kubelet',
-  '/var/lib/etcd',
-  '/var/lib/mongodb',
-  '/var/lib/redis',
-  '/var/lib/libvirt',
-  '/var/lib/pgsql',
-  '/var/spool',
-  '/var/spool/cron',
-  '/var/spool/cron/crontabs',
-  '/var/mail',
-  '/var/spool/mail',
-  '/var/www',
-  '/var/backups',
-  '/var/log',
-  '/var/db',
-  '/var/run',
-  '/var/empty',
-  '/boot/efi',
-  '/boot/EFI',
-  '/boot/grub',
-  '/boot/grub2',
-  '/boot/loader',
-  '/boot/efi/EFI',
-  '/etc/ssh',
-  '/etc/pam.d',
-  '/etc/systemd',
-  '/etc/systemd/system',
-  '/etc/ssl',
-  '/etc/init.d',
-  '/etc/security',
-  '/etc/sudoers.d',
-  '/etc/apt',
-  '/etc/default',
-  '/etc/network',
-  '/etc/netplan',
-  '/etc/NetworkManager',
-  '/etc/alternatives',
-  '/etc/ld.so.conf.d',
-  '/etc/profile.d',
-  '/etc/rc.d',
-  '/etc/skel',
-  '/etc/selinux',
-  '/etc/kubernetes',
-  '/etc/pki',
-  '/etc/ca-certificates',
-  '/etc/cron.d',
-  '/etc/cron.daily',
-  '/etc/modprobe.d',
-  '/etc/dpkg',
-  '/etc/yum.repos.d',
-  '/etc/grub.d',
-  '/etc/iptables',
-  '/etc/polkit-1',
-  '/etc/X11',
-  '/etc/udev',
-  '/etc/lvm',
-  '/etc/cryptsetup-initramfs',
-  '/sys/firmware',
-  '/sys/firmware/efi',
-  '/sys/firmware/efi/efivars',
-  '/run/systemd',
-  '/dev/disk',
-  '/dev/mapper',
-  '/dev/pts',
-  '/dev/shm',
-  '/proc/sys',
-] as const
+const SYSTEM_DIRECTORIES = nameList(`
+  /bin /sbin /lib /lib32 /lib64 /libx32 /usr /etc /var /boot /home /root /dev /proc /sys /run /opt /srv /mnt /media
+  /snap /nix /efi /lost+found /selinux /System /Library /Applications /Users /Volumes /private
+  /private/etc /private/var
+  /cores
+  /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libx32 /usr/libexec /usr/share /usr/include /usr/local
+  /usr/etc /usr/local/bin /usr/local/sbin /usr/local/lib /usr/local/share /usr/local/etc /usr/local/include
+  /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib/arm-linux-gnueabihf /usr/lib/i386-linux-gnu
+  /usr/lib/systemd /usr/lib/modules /usr/lib/firmware /usr/lib/grub /usr/lib/apt /usr/lib/dpkg /usr/lib/ssl
+  /usr/lib/gcc /usr/lib/openssh /usr/lib/sudo /usr/lib/security /usr/lib/python3 /usr/lib/python3/dist-packages
+  /usr/share/zoneinfo /usr/share/ca-certificates
+  /var/lib /var/lib/dpkg /var/lib/rpm /var/lib/pacman /var/lib/systemd /var/lib/mysql /var/lib/postgresql
+  /var/lib/docker /var/lib/containerd /var/lib/kubelet /var/lib/etcd /var/lib/mongodb /var/lib/redis /var/lib/libvirt
+  /var/lib/pgsql /var/spool /var/spool/cron /var/spool/cron/crontabs /var/mail /var/spool/mail /var/www /var/backups
+  /var/log /var/db /var/run /var/empty
+  /boot/efi /boot/EFI /boot/grub /boot/grub2 /boot/loader /boot/efi/EFI
+  /etc/ssh /etc/pam.d /etc/systemd /etc/systemd/system /etc/ssl /etc/init.d /etc/security /etc/sudoers.d /etc/apt
+  /etc/default /etc/network /etc/netplan /etc/NetworkManager /etc/alternatives /etc/ld.so.conf.d /etc/profile.d
+  /etc/rc.d /etc/skel /etc/selinux /etc/kubernetes /etc/pki /etc/ca-certificates /etc/cron.d /etc/cron.daily
+  /etc/modprobe.d /etc/dpkg /etc/yum.repos.d /etc/grub.d /etc/iptables /etc/polkit-1 /etc/X11 /etc/udev /etc/lvm
+  /etc/cryptsetup-initramfs
+  /sys/firmware /sys/firmware/efi /sys/firmware/efi/efivars
+  /run/systemd
+  /dev/disk /dev/mapper /dev/pts /dev/shm
+  /proc/sys
+`)
 
 /** Files that a running system reads to let anybody in or to boot. */
-const CRITICAL_FILES = [
-  '/etc/passwd',
-  '/etc/shadow',
-  '/etc/group',
-  '/etc/gshadow',
-  '/etc/sudoers',
-  '/etc/fstab',
-  '/etc/crypttab',
-  '/etc/inittab',
-  '/etc/nsswitch.conf',
-  '/etc/ld.so.conf',
-  '/etc/ld.so.cache',
-  '/etc/login.defs',
-  '/etc/ld.so.preload',
-  '/etc/ssh/sshd_config',
-  '/etc/machine-id',
-  '/etc/default/grub',
-  '/etc/pam.conf',
-  '/etc/securetty',
-  '/etc/mtab',
-  '/etc/profile',
-  '/etc/bash.bashrc',
-  '/etc/crontab',
-  '/etc/master.passwd',
-  '/etc/subuid',
-  '/etc/subgid',
-  '/etc/opasswd',
-  '/etc/pam.d/common-auth',
-  '/etc/pam.d/sudo',
-  '/etc/pam.d/login',
-  '/etc/pam.d/su',
-  '/etc/pam.d/sshd',
-  '/etc/pam.d/system-auth',
-  '/etc/pam.d/common-account',
-  '/etc/pam.d/common-password',
-  '/lib/x86_64-linux-gnu/libc.so.6',
-  '/lib/aarch64-linux-gnu/libc.so.6',
-  '/lib64/ld-linux-x86-64.so.2',
-  '/lib/ld-linux-aarch64.so.1',
-  '/lib/ld-musl-x86_64.so.1',
-  '/lib64/libc.so.6',
-  '/lib/ld-linux.so.2',
-  '/lib/systemd/systemd',
-  '/lib/libc.so.6',
-  '/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2',
-  '/lib/x86_64-linux-gnu/libpam.so.0',
-  '/var/lib/dpkg/status',
-  '/var/lib/rpm/Packages',
-  '/var/lib/rpm/rpmdb.sqlite',
-  '/vmlinuz',
-  '/initrd.img',
-  '/init',
-] as const
+const CRITICAL_FILES = nameList(`
+  /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/crypttab /etc/inittab
+  /etc/nsswitch.conf /etc/ld.so.conf /etc/ld.so.cache /etc/login.defs /etc/ld.so.preload /etc/ssh/sshd_config
+  /etc/machine-id /etc/default/grub /etc/pam.conf /etc/securetty /etc/mtab /etc/profile /etc/bash.bashrc /etc/crontab
+  /etc/master.passwd /etc/subuid /etc/subgid /etc/opasswd /etc/pam.d/common-auth /etc/pam.d/sudo /etc/pam.d/login
+  /etc/pam.d/su /etc/pam.d/sshd /etc/pam.d/system-auth /etc/pam.d/common-account /etc/pam.d/common-password
+  /lib/x86_64-linux-gnu/libc.so.6 /lib/aarch64-linux-gnu/libc.so.6
+  /lib64/ld-linux-x86-64.so.2
+  /lib/ld-linux-aarch64.so.1 /lib/ld-musl-x86_64.so.1
+  /lib64/libc.so.6
+  /lib/ld-linux.so.2 /lib/systemd/systemd /lib/libc.so.6 /lib/x86_64-linux-gnu/ld-linux-x86-64.so.2
+  /lib/x86_64-linux-gnu/libpam.so.0
+  /var/lib/dpkg/status /var/lib/rpm/Packages /var/lib/rpm/rpmdb.sqlite
+  /vmlinuz /initrd.img /init
+`)
 
 /** Programs that must stay for anybody to repair anything; in /bin, /sbin and their twins below /usr. */
-const ESSENTIAL_PROGRAMS = new Set(
-  'python3 perl bash sh dash zsh busybox toybox ls cp mv rm cat ln mkdir chmod chown mount umount sudo su login passwd init systemd systemctl systemd-udevd udevadm env id sed grep ps kill tar gzip dpkg apt apt-get rpm dnf yum pacman apk agetty getty sshd ssh ldconfig ip modprobe insmod fsck mkfs fdisk dd shutdown reboot halt poweroff journalctl find date stty useradd usermod visudo pkexec doas sulogin switch_root grub-install update-initramfs'.split(
-    ' ',
-  ),
-)
+const ESSENTIAL_PROGRAMS = nameSet(`
+  python3 perl bash sh dash zsh busybox toybox ls cp mv rm cat ln mkdir chmod chown mount umount sudo su login passwd
+  init systemd systemctl systemd-udevd udevadm env id sed grep ps kill tar gzip dpkg apt apt-get rpm dnf yum pacman
+  apk agetty getty sshd ssh ldconfig ip modprobe insmod fsck mkfs fdisk dd shutdown reboot halt poweroff journalctl
+  find date stty useradd usermod visudo pkexec doas sulogin switch_root grub-install update-initramfs
+`)
 const PROGRAM_DIRECTORY = /^\/(?:bin|sbin|usr\/local\/sbin)\/([^/]+)$/
 
 const SAFE_DEVICE =

@@ -2,6 +2,7 @@
  * Says which words of a command are read as code (by another interpreter, or by bash itself),
  * because data put there would become syntax.
  */
+import { nameSet } from '../../contract/names.js'
 
 /** What a command does with its words and with its standard input. Indexes count from the command's first word. */
 export interface CodePlaces {
@@ -16,14 +17,16 @@ export interface CodePlaces {
 }
 
 /** Programs that run the command that follows somewhere among their own words. */
-const WRAPPERS = new Set(
-  'sudo doas env nohup nice ionice timeout time stdbuf setsid chroot xargs command builtin exec find docker podman nerdctl kubectl oc nsenter unshare systemd-run busybox strace ltrace gdb chrt taskset flock unbuffer script runuser su sg torsocks proxychains proxychains4 firejail bwrap ssh mosh sshpass watch entr parallel npx npm pnpm yarn uv poetry pipenv conda mise direnv dotenv op doppler vault aws-vault chpst setpriv capsh fakeroot dbus-run-session xvfb-run caffeinate script'.split(
-    ' ',
-  ),
-)
+const WRAPPERS = nameSet(`
+  sudo doas env nohup nice ionice timeout time stdbuf setsid chroot xargs command builtin exec find docker podman
+  nerdctl kubectl oc nsenter unshare systemd-run busybox strace ltrace gdb chrt taskset flock unbuffer script runuser
+  su sg torsocks proxychains proxychains4 firejail bwrap ssh mosh sshpass watch entr parallel npx npm pnpm yarn uv
+  poetry pipenv conda mise direnv dotenv op doppler vault aws-vault chpst setpriv capsh fakeroot dbus-run-session
+  xvfb-run caffeinate script
+`)
 
 /** Fetchers send a secret to a server; what comes back is not the secret, even when it is piped into a shell. */
-const FETCHERS = new Set('curl wget http https xh gh glab aws gcloud az vault git ssh scp kubectl docker'.split(' '))
+const FETCHERS = nameSet('curl wget http https xh gh glab aws gcloud az vault git ssh scp kubectl docker')
 
 const SHELLS = /^(?:r?bash|sh|dash|ash|zsh|[mp]?ksh|ksh93|fish|csh|tcsh|yash|elvish|nu|pwsh)$/
 const NAMED_ASSIGNMENT = /^[A-Za-z_]\w*\+?=/
@@ -267,11 +270,10 @@ function judgeBuiltin(name: string, words: readonly string[], at: number, places
     for (const index of rest) if (/^-[vpR]$/.test(words[index - 1] ?? '')) places.names.add(index)
 }
 
-const BUILTINS = new Set(
-  'eval alias complete compgen compopt bind fc trap source . let declare typeset local readonly export read unset getopts mapfile readarray printf wait test ['.split(
-    ' ',
-  ),
-)
+const BUILTINS = nameSet(`
+  eval alias complete compgen compopt bind fc trap source . let declare typeset local readonly export read unset
+  getopts mapfile readarray printf wait test [
+`)
 
 function isHarmlessAssignment(word: string): boolean {
   const name = NAMED_ASSIGNMENT.exec(word)

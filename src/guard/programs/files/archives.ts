@@ -1,6 +1,13 @@
 /** Archivers: the commands in their options, and the files that they write or remove. */
+import { nameList } from '../../../contract/names.js'
 import { plain } from '../../words/text.js'
 import { options, type Program } from '../row/call.js'
+
+/** Options with a value. */
+const TAR_VALUES = nameList(`
+  file directory files-from exclude-from exclude use-compress-program checkpoint-action to-command rsh-command
+  info-script new-volume-script transform owner group mode
+`)
 
 export const tar: Program = (call) => {
   const words = call.argv.slice(1)
@@ -11,23 +18,7 @@ export const tar: Program = (call) => {
       : words
   const given = options(bundled, {
     short: 'fFCTXIbgHKLNV',
-    long: [
-      'file',
-      'directory',
-      'files-from',
-      'exclude-from',
-      'exclude',
-      'use-compress-program',
-      'checkpoint-action',
-      'to-command',
-      'rsh-command',
-      'info-script',
-      'new-volume-script',
-      'transform',
-      'owner',
-      'group',
-      'mode',
-    ],
+    long: TAR_VALUES,
   })
   for (const action of given.all('checkpoint-action')) {
     const command = /^exec=(.*)$/s.exec(plain(action))?.[1]

@@ -2,6 +2,7 @@
  * Programs that put something else in the place of the files they are given: compressors,
  * renamers; and those whose option names an output.
  */
+import { nameList } from '../../../contract/names.js'
 import { plain, TREE } from '../../words/text.js'
 import { basename, options, type Program, table } from '../row/call.js'
 
@@ -86,7 +87,7 @@ const grep: Program = (call) => {
 
 export const IN_PLACE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(
-    'gzip gunzip pigz bzip2 bunzip2 pbzip2 lbzip2 xz unxz lzma unlzma lzop zstd compress uncompress'.split(' '),
+    nameList('gzip gunzip pigz bzip2 bunzip2 pbzip2 lbzip2 xz unxz lzma unlzma lzop zstd compress uncompress'),
     compress,
   ),
   ...table(['rename', 'prename', 'file-rename', 'perl-rename', 'rename.ul'], rename),

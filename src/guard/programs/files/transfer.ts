@@ -1,6 +1,7 @@
 /**
  * Tools that put files elsewhere: what they overwrite, what they take away, and which name means which file afterwards.
  */
+import { nameList } from '../../../contract/names.js'
 import { resolvePath } from '../../words/paths.js'
 import { ANYTHING, ASIDE, EMPTY, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { basename, type Call, options, type Program } from '../row/call.js'
@@ -147,33 +148,16 @@ export const lastOperandWritten =
     return dd(call, 'dd')
   }
 
+/** Options with a value. */
+const RSYNC_VALUES = nameList(`
+  rsh exclude include filter files-from exclude-from include-from backup-dir suffix log-file rsync-path chown chmod
+  bwlimit timeout port partial-dir temp-dir compare-dest link-dest info out-format
+`)
+
 export const rsync: Program = (call) => {
   const given = options(call.argv.slice(1), {
     short: 'efBTM',
-    long: [
-      'rsh',
-      'exclude',
-      'include',
-      'filter',
-      'files-from',
-      'exclude-from',
-      'include-from',
-      'backup-dir',
-      'suffix',
-      'log-file',
-      'rsync-path',
-      'chown',
-      'chmod',
-      'bwlimit',
-      'timeout',
-      'port',
-      'partial-dir',
-      'temp-dir',
-      'compare-dest',
-      'link-dest',
-      'info',
-      'out-format',
-    ],
+    long: RSYNC_VALUES,
   })
   for (const line of [...given.all('e', 'rsh'), ...given.all('rsync-path')])
     call.walker.tryScript(plain(line), call.shell)

@@ -1,4 +1,5 @@
 /** Programs that lock people out, or switch off what protects and records the machine. */
+import { nameList } from '../../../contract/names.js'
 import { plain } from '../../words/text.js'
 import { options, type Program, table } from '../row/call.js'
 
@@ -87,9 +88,9 @@ const auditctl: Program = (call) => {
 }
 
 export const ACCOUNT_PROGRAMS: Readonly<Record<string, Program>> = {
-  ...table('userdel deluser'.split(' '), userdel),
-  ...table('useradd adduser'.split(' '), becomesRoot),
-  ...table('groupdel delgroup'.split(' '), groupdel),
+  ...table(nameList('userdel deluser'), userdel),
+  ...table(nameList('useradd adduser'), becomesRoot),
+  ...table(nameList('groupdel delgroup'), groupdel),
   chsh,
   gpasswd,
   passwd,

@@ -1,4 +1,5 @@
 /** Programs that format, partition, wipe or take apart disks and volumes. */
+import { nameList } from '../../../contract/names.js'
 import { isRawDevice, resolvePath } from '../../words/paths.js'
 import { plain } from '../../words/text.js'
 import { basename, type Call, onlyTalks, type Program, table } from '../row/call.js'
@@ -124,17 +125,19 @@ const withFlag = (pattern: RegExp): Program => destroysWith((words) => words.som
 
 export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(
-    'mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs mkfs.exfat mkfs.jfs mkfs.minix mkfs.bfs mkfs.cramfs mkfs.reiserfs mkfs.nilfs2 mkfs.udf mkfs.zfs mkfs.erofs mkfs.bcachefs mkfs.ubifs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs newfs newfs_msdos'.split(
-      ' ',
-    ),
+    nameList(`
+      mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs
+      mkfs.exfat mkfs.jfs mkfs.minix mkfs.bfs mkfs.cramfs mkfs.reiserfs mkfs.nilfs2 mkfs.udf mkfs.zfs mkfs.erofs
+      mkfs.bcachefs mkfs.ubifs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs newfs newfs_msdos
+    `),
     formats,
   ),
   mkswap: formats,
   swapoff: () => undefined,
   wipefs,
-  ...table('blkdiscard nwipe'.split(' '), always),
+  ...table(nameList('blkdiscard nwipe'), always),
   xfs_db: withFlag(/^-\w*x/),
-  ...table('fdisk sfdisk cfdisk gdisk cgdisk sgdisk parted'.split(' '), partitions),
+  ...table(nameList('fdisk sfdisk cfdisk gdisk cgdisk sgdisk parted'), partitions),
   hdparm,
   badblocks: withFlag(/^-\w*[wn]/),
   sg_format: always,
@@ -147,9 +150,9 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
     return undefined
   },
   ...table(
-    'partclone.ext4 partclone.ext3 partclone.xfs partclone.btrfs partclone.ntfs partclone.restore partclone.dd'.split(
-      ' ',
-    ),
+    nameList(`
+      partclone.ext4 partclone.ext3 partclone.xfs partclone.btrfs partclone.ntfs partclone.restore partclone.dd
+    `),
     withFlag(/^-\w*[rb]|^--restore|^--dev-to-dev/),
   ),
   flash_erase: always,

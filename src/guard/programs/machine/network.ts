@@ -1,4 +1,5 @@
 /** Programs that drop the firewall or take the machine off the network. */
+import { nameList } from '../../../contract/names.js'
 import { plain } from '../../words/text.js'
 import { fieldsOf, options, type Program, table } from '../row/call.js'
 
@@ -86,8 +87,8 @@ export const network: Program = (call, name) => {
 }
 
 export const NETWORK_PROGRAMS: Readonly<Record<string, Program>> = {
-  ...table('iptables ip6tables iptables-legacy iptables-nft'.split(' '), iptables),
-  ...table('nft ipfw pfctl ufw firewall-cmd ebtables ipset iptables-restore'.split(' '), firewall),
+  ...table(nameList('iptables ip6tables iptables-legacy iptables-nft'), iptables),
+  ...table(nameList('nft ipfw pfctl ufw firewall-cmd ebtables ipset iptables-restore'), firewall),
   ip,
-  ...table('ifconfig ifdown nmcli rfkill route networkctl'.split(' '), network),
+  ...table(nameList('ifconfig ifdown nmcli rfkill route networkctl'), network),
 }

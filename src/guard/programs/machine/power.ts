@@ -1,4 +1,5 @@
 /** Programs that stop or restart the machine, or a service that logins need. */
+import { nameList } from '../../../contract/names.js'
 import { ANYTHING, plain } from '../../words/text.js'
 import { basename, options, type Program, table } from '../row/call.js'
 
@@ -40,23 +41,13 @@ const POWER_TARGETS = /^(poweroff|reboot|halt|kexec|emergency|rescue|shutdown|ru
 const VITAL_UNITS =
   /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|getty@tty1|init\.scope|user\.slice|system\.slice|\*|(?:default|basic|sysinit|multi-user|graphical|local-fs)\.target)(\.service|\.socket|\.target)?$/
 
+/** Options with a value. */
+const SYSTEMCTL_VALUES = nameList('type property host machine lines output signal state kill-whom root job-mode when')
+
 const systemctl: Program = (call) => {
   const given = options(call.argv.slice(1), {
     short: 'tpHMnosP',
-    long: [
-      'type',
-      'property',
-      'host',
-      'machine',
-      'lines',
-      'output',
-      'signal',
-      'state',
-      'kill-whom',
-      'root',
-      'job-mode',
-      'when',
-    ],
+    long: SYSTEMCTL_VALUES,
   })
   const [verb = '', ...units] = given.operands.map(plain)
   if (given.has('help', 'version') || given.flags.includes('user') || given.has('dry-run')) return undefined
@@ -105,13 +96,13 @@ const sysctl: Program = (call) => {
 }
 
 export const POWER_PROGRAMS: Readonly<Record<string, Program>> = {
-  ...table('shutdown reboot halt poweroff openrc-shutdown'.split(' '), power),
+  ...table(nameList('shutdown reboot halt poweroff openrc-shutdown'), power),
   rtcwake,
-  ...table('init telinit'.split(' '), init),
+  ...table(nameList('init telinit'), init),
   systemctl,
   service,
   'rc-service': service,
-  ...table('dbus-send busctl gdbus qdbus'.split(' '), bus),
+  ...table(nameList('dbus-send busctl gdbus qdbus'), bus),
   loginctl,
   sysctl,
 }

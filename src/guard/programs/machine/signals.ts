@@ -1,4 +1,5 @@
 /** Programs that signal processes: refused when they end everything, or the process that runs this shell. */
+import { nameList } from '../../../contract/names.js'
 import { type Alternatives, ANYTHING, hasUnknown, hasWildcard, NOTHING, plain, TREE } from '../../words/text.js'
 import { basename, type Call, onlyTalks, options, type Options, type Program, table } from '../row/call.js'
 
@@ -59,27 +60,10 @@ function killsHost(call: Call, target: string, what = 'end'): void {
 /** Everything that runs, as a list of pids. */
 const EVERY_PID: Alternatives = [`${TREE}\n`]
 
-const SELECTION = [
-  'signal',
-  'user',
-  'older-than',
-  'younger-than',
-  'ns',
-  'nslist',
-  'pgroup',
-  'group',
-  'parent',
-  'session',
-  'terminal',
-  'euid',
-  'uid',
-  'pidfile',
-  'cgroup',
-  'env',
-  'older',
-  'runstates',
-  'delimiter',
-]
+const SELECTION = nameList(`
+  signal user older-than younger-than ns nslist pgroup group parent session terminal euid uid pidfile cgroup env older
+  runstates delimiter
+`)
 
 /** The options of pkill and pgrep; a signal (`-9`, `-KILL`) is not one of them. */
 function selection(call: Call, short: string): Options {

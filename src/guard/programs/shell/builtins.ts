@@ -1,4 +1,5 @@
 /** Shell builtins that change what later words mean: variables, aliases, traps, code from text. */
+import { nameSet } from '../../../contract/names.js'
 import { assign } from '../../words/assignments.js'
 import { parseScript } from '../../words/syntax.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
@@ -8,11 +9,11 @@ import { formatted } from './printf.js'
 import { subscripted } from './subscripts.js'
 
 /** Variables whose value some program runs as a command line. */
-const COMMAND_VARIABLES = new Set(
-  'PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE BROWSER SUDO_EDITOR RSYNC_RSH GIT_PROXY_COMMAND CVS_RSH FZF_DEFAULT_COMMAND MAKEFLAGS'.split(
-    ' ',
-  ),
-)
+const COMMAND_VARIABLES = nameSet(`
+  PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS
+  EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE BROWSER SUDO_EDITOR RSYNC_RSH GIT_PROXY_COMMAND CVS_RSH
+  FZF_DEFAULT_COMMAND MAKEFLAGS
+`)
 
 /** A value that will be run as a command is judged where it is assigned. */
 export function judgeVariable(

@@ -1,4 +1,5 @@
 /** Inner shells: `bash -c TEXT args`, `bash FILE`, `... | sh`, `sh <<EOF`, also for zsh, dash, ksh and fish. */
+import { nameList } from '../../../contract/names.js'
 import { resolvePath } from '../../words/paths.js'
 import { plain, UNKNOWN, unique } from '../../words/text.js'
 import type { ShellState } from '../../words/state.js'
@@ -6,35 +7,10 @@ import { parseScript } from '../../words/syntax.js'
 import { type Call, known, options, type Program, table } from '../row/call.js'
 import { isReadable } from '../row/decoding.js'
 
-export const SHELLS = [
-  'bash',
-  'sh',
-  'dash',
-  'zsh',
-  'ksh',
-  'mksh',
-  'lksh',
-  'pdksh',
-  'ash',
-  'rbash',
-  'yash',
-  'posh',
-  'fish',
-  'csh',
-  'tcsh',
-  'elvish',
-  'hush',
-  'ksh93',
-  'static-sh',
-  'pwsh',
-  'xonsh',
-  'nu',
-  'osh',
-  'ysh',
-  'oil',
-  'bash5',
-  'brush',
-] as const
+export const SHELLS = nameList(`
+  bash sh dash zsh ksh mksh lksh pdksh ash rbash yash posh fish csh tcsh elvish hush ksh93 static-sh pwsh xonsh nu osh
+  ysh oil bash5 brush
+`)
 
 const shell: Program = (call, name) => {
   const written = call.argv.slice(1).filter((arg) => !/^\+[a-zA-Z]$/.test(arg))

@@ -1,7 +1,15 @@
 /** Containers and far machines: a path inside is the host's only where a mount says so. */
+import { nameList } from '../../../contract/names.js'
 import { resolvePath } from '../../words/paths.js'
 import { plain } from '../../words/text.js'
 import { type Call, options, type Program } from '../row/call.js'
+
+/** Options with a value. */
+const DOCKER_RUN_VALUES = nameList(`
+  volume env workdir user publish name mount network entrypoint hostname label memory cpus env-file platform pid ipc
+  device cap-add security-opt restart add-host dns gpus shm-size ulimit userns runtime pull tmpfs log-driver cidfile
+  volumes-from expose ip init-path stop-signal net
+`)
 
 /** docker run -v HOST:INSIDE IMAGE CMD: inside paths are the host's only where a mount says so. */
 export const docker: Program = (call, name) => {
@@ -23,46 +31,7 @@ export const docker: Program = (call, name) => {
   ) {
     const given = options(words.slice(at + 1), {
       short: 'vewuphlmcan',
-      long: [
-        'volume',
-        'env',
-        'workdir',
-        'user',
-        'publish',
-        'name',
-        'mount',
-        'network',
-        'entrypoint',
-        'hostname',
-        'label',
-        'memory',
-        'cpus',
-        'env-file',
-        'platform',
-        'pid',
-        'ipc',
-        'device',
-        'cap-add',
-        'security-opt',
-        'restart',
-        'add-host',
-        'dns',
-        'gpus',
-        'shm-size',
-        'ulimit',
-        'userns',
-        'runtime',
-        'pull',
-        'tmpfs',
-        'log-driver',
-        'cidfile',
-        'volumes-from',
-        'expose',
-        'ip',
-        'init-path',
-        'stop-signal',
-        'net',
-      ],
+      long: DOCKER_RUN_VALUES,
       stop: true,
     })
     const entry = given.get('entrypoint')

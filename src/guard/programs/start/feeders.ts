@@ -1,22 +1,16 @@
 /** Programs that make command lines of their input: xargs, parallel, at, and tools that run each of their arguments. */
+import { nameList } from '../../../contract/names.js'
 import { type Alternatives, NOTHING, plain, unique, UNKNOWN } from '../../words/text.js'
 import { options, type Program } from '../row/call.js'
+
+/** Options with a value. */
+const XARGS_VALUES = nameList('arg-file delimiter eof replace max-lines max-args max-procs max-chars process-slot-var')
 
 /** xargs: the words of stdin become arguments. */
 export const xargs: Program = (call) => {
   const given = options(call.argv.slice(1), {
     short: 'adEILnPsJR',
-    long: [
-      'arg-file',
-      'delimiter',
-      'eof',
-      'replace',
-      'max-lines',
-      'max-args',
-      'max-procs',
-      'max-chars',
-      'process-slot-var',
-    ],
+    long: XARGS_VALUES,
     stop: true,
   })
   const template = given.operands.length > 0 ? given.operands : ['echo']
@@ -56,27 +50,18 @@ function unquotedFields(text: string): string[] {
   return words
 }
 
+/** Options with a value. */
+const PARALLEL_VALUES = nameList(`
+  jobs sshlogin arg-file delay timeout joblog tmpdir results retries colsep max-args wd workdir
+`)
+
 /** GNU parallel: a command line, then `::: arguments`, or arguments from stdin. */
 export const parallel: Program = (call) => {
   const at = call.argv.findIndex((arg) => /^:::?[:+]?\+?$/.test(arg))
   const head = at < 0 ? call.argv.slice(1) : call.argv.slice(1, at)
   const given = options(head, {
     short: 'jSaIdNnLlPx',
-    long: [
-      'jobs',
-      'sshlogin',
-      'arg-file',
-      'delay',
-      'timeout',
-      'joblog',
-      'tmpdir',
-      'results',
-      'retries',
-      'colsep',
-      'max-args',
-      'wd',
-      'workdir',
-    ],
+    long: PARALLEL_VALUES,
     stop: true,
   })
   const template = given.operands.map(plain).join(' ')
@@ -97,25 +82,16 @@ export const parallel: Program = (call) => {
   return undefined
 }
 
+/** Options with a value. */
+const HYPERFINE_VALUES = nameList(`
+  warmup runs min-runs max-runs shell names prefix export-json export-markdown prepare setup cleanup conclude
+`)
+
 /** Each argument is a command line: hyperfine, concurrently. */
 export const eachLine: Program = (call) => {
   const given = options(call.argv.slice(1), {
     short: 'wrmMSpcnkN',
-    long: [
-      'warmup',
-      'runs',
-      'min-runs',
-      'max-runs',
-      'shell',
-      'names',
-      'prefix',
-      'export-json',
-      'export-markdown',
-      'prepare',
-      'setup',
-      'cleanup',
-      'conclude',
-    ],
+    long: HYPERFINE_VALUES,
   })
   for (const line of [...given.operands, ...given.all('p', 'prepare', 'setup', 'cleanup', 'conclude')])
     call.walker.tryScript(plain(line), call.shell)

@@ -1,4 +1,5 @@
 /** The wrappers as rows: which options of each take a value, and where the command it runs begins. */
+import { nameList } from '../../../contract/names.js'
 import type { OptionSpec } from '../row/call.js'
 
 interface Wrapper extends OptionSpec {
@@ -17,19 +18,7 @@ interface Wrapper extends OptionSpec {
 export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   sudo: {
     short: 'CDghpRrTtuU',
-    long: [
-      'close-from',
-      'chdir',
-      'group',
-      'host',
-      'prompt',
-      'chroot',
-      'role',
-      'command-timeout',
-      'type',
-      'user',
-      'other-user',
-    ],
+    long: nameList('close-from chdir group host prompt chroot role command-timeout type user other-user'),
     assigns: true,
     idle: ['l', 'v', 'k', 'K', 'V', 'list', 'validate', 'version', 'e', 'edit'],
   },
@@ -65,62 +54,24 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   fakechroot: {},
   unshare: {
     short: 'RwSGl',
-    long: [
-      'root',
-      'wd',
-      'setuid',
-      'setgid',
-      'propagation',
-      'map-user',
-      'map-group',
-      'map-users',
-      'map-groups',
-      'setgroups',
-      'load-interp',
-      'monotonic',
-      'boottime',
-    ],
+    long: nameList(`
+      root wd setuid setgid propagation map-user map-group map-users map-groups setgroups load-interp monotonic
+      boottime
+    `),
   },
   nsenter: { short: 'tSG', long: ['target', 'setuid', 'setgid'] },
   setpriv: {
-    long: [
-      'reuid',
-      'regid',
-      'groups',
-      'ruid',
-      'euid',
-      'rgid',
-      'egid',
-      'inh-caps',
-      'ambient-caps',
-      'bounding-set',
-      'securebits',
-      'pdeathsig',
-      'selinux-label',
-      'apparmor-profile',
-    ],
+    long: nameList(`
+      reuid regid groups ruid euid rgid egid inh-caps ambient-caps bounding-set securebits pdeathsig selinux-label
+      apparmor-profile
+    `),
   },
   'systemd-run': {
     short: 'pEuHMtG',
-    long: [
-      'property',
-      'setenv',
-      'unit',
-      'host',
-      'machine',
-      'description',
-      'slice',
-      'service-type',
-      'uid',
-      'gid',
-      'nice',
-      'working-directory',
-      'on-active',
-      'on-boot',
-      'on-startup',
-      'on-calendar',
-      'timer-property',
-    ],
+    long: nameList(`
+      property setenv unit host machine description slice service-type uid gid nice working-directory on-active
+      on-boot on-startup on-calendar timer-property
+    `),
   },
   'systemd-inhibit': { long: ['what', 'who', 'why', 'mode'] },
   'systemd-cat': { short: 'tp', long: ['identifier', 'priority'] },
