@@ -1,5 +1,5 @@
 /** Names of credentials. In a room they are not there. */
-import { nameList } from '../contract/names.js'
+import { nameList } from '../contract/quote.js'
 
 /** Relative to a home directory. */
 export const HOME_CREDENTIALS: readonly string[] = nameList(`

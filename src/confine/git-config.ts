@@ -1,5 +1,5 @@
 /** A git configuration, read as git reads it: what in it names files or starts programs, and what of it is harmless. */
-import { nameSet } from '../contract/names.js'
+import { nameSet } from '../contract/quote.js'
 
 export interface GitSetting {
   /** In small letters, as git compares them. */

@@ -1,7 +1,7 @@
 /**
  * Names inside a writable directory that stay read-only: what other programs of the person would run or believe later.
  */
-import { nameList } from '../contract/names.js'
+import { nameList } from '../contract/quote.js'
 import { namedBySettings, readGitConfig } from './git-config.js'
 import { isInside, join, nameOf, parentOf } from './paths.js'
 import type { Machine } from './machine.js'

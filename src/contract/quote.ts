@@ -1,5 +1,4 @@
-/** Quotes words for bash: the exact bytes come back out, whatever they are. */
-import { nameSet } from './names.js'
+/** Words: one quoted for bash, so that the exact bytes come back out; and tables of many. */
 
 export function quoteWord(word: string): string {
   if (
@@ -20,4 +19,13 @@ const RESERVED = nameSet('if then else elif fi for while until do done case esac
  */
 export function quoteArgv(words: readonly string[]): string {
   return words.map((word, index) => (index === 0 && RESERVED.has(word) ? `'${word}'` : quoteWord(word))).join(' ')
+}
+
+/** A table of names, written as a text with many to a line: `nameList('tar cpio pax')`. */
+export function nameList(text: string): string[] {
+  return text.trim().split(/\s+/)
+}
+
+export function nameSet(text: string): ReadonlySet<string> {
+  return new Set(nameList(text))
 }

@@ -2,7 +2,7 @@
  * Says whether a variable's name says that it holds a secret. Looks at words, not at letters:
  * KEYMAP, COMPASS_HOME and TOKENIZERS_PARALLELISM are no secrets.
  */
-import { nameSet } from '../contract/names.js'
+import { nameSet } from '../contract/quote.js'
 
 /** True when the name alone is reason enough. `value` only ever acquits (a number, a path, a yes or no). */
 export function isSecretName(name: string, value = ''): boolean {

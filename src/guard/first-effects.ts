@@ -2,7 +2,7 @@
  * What a first look lets a command change: plain names below its directory, through which no link leads elsewhere, that
  * are none of the places of `rules/` and near nothing that is protected.
  */
-import { nameSet } from '../contract/names.js'
+import { nameSet } from '../contract/quote.js'
 import type { GuardContext } from './policy/context.js'
 import { formatted } from './programs/shell/printf.js'
 import type { EffectKind } from './rules/findings.js'

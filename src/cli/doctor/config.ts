@@ -2,7 +2,7 @@
  * The doctor's look at what the user has set: the configuration readable and valid, no variable
  * that means nothing, a umask to work with.
  */
-import { nameList } from '../../contract/names.js'
+import { nameList } from '../../contract/quote.js'
 import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { loadConfig } from '../../config/load.js'

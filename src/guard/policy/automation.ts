@@ -1,5 +1,5 @@
 /** Keeps an agent from starting its own host's command line where a built-in tool does the same work. */
-import { nameList } from '../../contract/names.js'
+import { nameList } from '../../contract/quote.js'
 import type { Finding } from '../rules/findings.js'
 import { basename } from '../programs/row/call.js'
 import { plain } from '../words/text.js'

@@ -1,5 +1,5 @@
 /** What the preset `careful` asks about: network, package installs, privileges, unknown programs. */
-import { nameSet } from '../../contract/names.js'
+import { nameSet } from '../../contract/quote.js'
 import { interpreterName } from '../programs/code/interpreters.js'
 import { SHELLS } from '../programs/shell/inner.js'
 import { isReader } from './readonly.js'

@@ -2,7 +2,7 @@
  * What a sandbox makes harmless, so that no question is needed. What is denied stays denied: a
  * clear refusal beats a read-only file system.
  */
-import { nameSet } from '../../contract/names.js'
+import { nameSet } from '../../contract/quote.js'
 import type { Finding } from '../rules/findings.js'
 
 /** Questions of the preset `careful`; rules of a person's own policy begin with `policy:` and are always asked. */

@@ -2,7 +2,7 @@
  * The policy a person writes: allow, ask and deny rules on argv, a preset, protected paths.
  * Compiled once, its examples checked.
  */
-import { nameList } from '../../contract/names.js'
+import { nameList } from '../../contract/quote.js'
 import type { Decision } from '../../contract/verdict.js'
 import { compilePattern, matchesPattern, type Pattern } from './pattern.js'
 import { interpreterName } from '../programs/code/interpreters.js'

@@ -1,7 +1,7 @@
 /**
  * What the preset `readonly` lets through: commands known to only read, with the options that would make them write.
  */
-import { nameSet } from '../../contract/names.js'
+import { nameSet } from '../../contract/quote.js'
 import { interpreterName } from '../programs/code/interpreters.js'
 import { SHELLS } from '../programs/shell/inner.js'
 import type { ShellState } from '../words/state.js'

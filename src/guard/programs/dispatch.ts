@@ -1,5 +1,5 @@
 /** Finds out which program an effective argv starts, and asks the tables what it does. */
-import { nameSet } from '../../contract/names.js'
+import { nameSet } from '../../contract/quote.js'
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { type Alternatives, ANYTHING, hasWildcard, isConstant, NOTHING, plain, UNKNOWN, unique } from '../words/text.js'

@@ -1,5 +1,5 @@
 /** git: aliases, settings and options that run commands, and the verbs that remove files. */
-import { nameList, nameSet } from '../../contract/names.js'
+import { nameList, nameSet } from '../../contract/quote.js'
 import { locate, resolvePath } from '../words/paths.js'
 import { plain, unique } from '../words/text.js'
 import { type Call, known, options, type Program } from './row/call.js'

@@ -1,5 +1,5 @@
 /** Programs that act on the machine: all of them by name, and scheduled jobs, packages, accounts and boot entries. */
-import { nameList } from '../../contract/names.js'
+import { nameList } from '../../contract/quote.js'
 import { plain, readable, TREE, UNKNOWN } from '../words/text.js'
 import { ACCOUNT_PROGRAMS } from './machine/accounts.js'
 import { options, type Program, table } from './row/call.js'

@@ -1,5 +1,5 @@
 /** What text tools print, by name. Only so far as to follow text into a shell or a path into rm. */
-import { nameList } from '../../contract/names.js'
+import { nameList } from '../../contract/quote.js'
 import { unescape } from '../words/escapes.js'
 import { resolvePath } from '../words/paths.js'
 import {

@@ -2,7 +2,7 @@
  * Programs that only read, by name: whatever their words are, or as long as their words say so. A first look lets them
  * pass without following their words; the rows of the tables say the same about each of them, which a test compares.
  */
-import { nameSet } from '../../contract/names.js'
+import { nameSet } from '../../contract/quote.js'
 
 /** Whether a program with these words only reads. Null stands for a word that is not constant. */
 type OnlyReads = (words: readonly (string | null)[]) => boolean

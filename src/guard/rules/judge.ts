@@ -1,5 +1,5 @@
 /** Decides whether an effect on a path is a catastrophe. One small table of places against kinds of effect. */
-import { nameList } from '../../contract/names.js'
+import { nameList } from '../../contract/quote.js'
 import type { RuleName } from './catastrophe.js'
 import type { Effect, EffectKind } from './findings.js'
 import { isWithin, type Located, locate } from '../words/paths.js'

@@ -2,7 +2,7 @@
  * Follows a command through the shell that carries it out. What runs in a process of its own (subshells,
  * substitutions, all but the last stage of a pipeline, background) cannot change that shell.
  */
-import { nameSet } from '../../contract/names.js'
+import { nameSet } from '../../contract/quote.js'
 import type {
   AndOr,
   ArithmeticExpression,

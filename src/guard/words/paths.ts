@@ -1,5 +1,5 @@
 /** Resolves folded paths against a directory and says which part of the machine they name. */
-import { nameList, nameSet } from '../../contract/names.js'
+import { nameList, nameSet } from '../../contract/quote.js'
 import { globMatches, isBroad } from './glob.js'
 import { FAILED, hasUnknown, hasWildcard, plain, SELECTED, TREE, UNKNOWN } from './text.js'
 

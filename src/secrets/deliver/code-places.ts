@@ -2,7 +2,7 @@
  * Says which words of a command are read as code (by another interpreter, or by bash itself),
  * because data put there would become syntax.
  */
-import { nameSet } from '../../contract/names.js'
+import { nameSet } from '../../contract/quote.js'
 
 /** What a command does with its words and with its standard input. Indexes count from the command's first word. */
 export interface CodePlaces {

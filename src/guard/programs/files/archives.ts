@@ -1,5 +1,5 @@
 /** Archivers: the commands in their options, and the files that they write or remove. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { plain } from '../../words/text.js'
 import { options, type Program } from '../row/call.js'
 

@@ -2,7 +2,7 @@
  * Programs that put something else in the place of the files they are given: compressors,
  * renamers; and those whose option names an output.
  */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { plain, TREE } from '../../words/text.js'
 import { basename, options, type Program, table } from '../row/call.js'
 

@@ -1,7 +1,7 @@
 /**
  * Tools that put files elsewhere: what they overwrite, what they take away, and which name means which file afterwards.
  */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { resolvePath } from '../../words/paths.js'
 import { ANYTHING, ASIDE, EMPTY, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { basename, type Call, options, type Program } from '../row/call.js'

@@ -1,5 +1,5 @@
 /** Programs that lock people out, or switch off what protects and records the machine. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { plain } from '../../words/text.js'
 import { options, type Program, table } from '../row/call.js'
 

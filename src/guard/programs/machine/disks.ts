@@ -1,5 +1,5 @@
 /** Programs that format, partition, wipe or take apart disks and volumes. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { isRawDevice, resolvePath } from '../../words/paths.js'
 import { plain } from '../../words/text.js'
 import { basename, type Call, onlyTalks, type Program, table } from '../row/call.js'

@@ -1,5 +1,5 @@
 /** Programs that drop the firewall or take the machine off the network. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { plain } from '../../words/text.js'
 import { fieldsOf, options, type Program, table } from '../row/call.js'
 

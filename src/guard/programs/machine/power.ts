@@ -1,5 +1,5 @@
 /** Programs that stop or restart the machine, or a service that logins need. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { ANYTHING, plain } from '../../words/text.js'
 import { basename, options, type Program, table } from '../row/call.js'
 

@@ -1,5 +1,5 @@
 /** Programs that signal processes: refused when they end everything, or the process that runs this shell. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { type Alternatives, ANYTHING, hasUnknown, hasWildcard, NOTHING, plain, TREE } from '../../words/text.js'
 import { basename, type Call, onlyTalks, options, type Options, type Program, table } from '../row/call.js'
 

@@ -1,5 +1,5 @@
 /** Shell builtins that change what later words mean: variables, aliases, traps, code from text. */
-import { nameSet } from '../../../contract/names.js'
+import { nameSet } from '../../../contract/quote.js'
 import { assign } from '../../words/assignments.js'
 import { parseScript } from '../../words/syntax.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'

@@ -1,5 +1,5 @@
 /** Inner shells: `bash -c TEXT args`, `bash FILE`, `... | sh`, `sh <<EOF`, also for zsh, dash, ksh and fish. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { resolvePath } from '../../words/paths.js'
 import { plain, UNKNOWN, unique } from '../../words/text.js'
 import type { ShellState } from '../../words/state.js'

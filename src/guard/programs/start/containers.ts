@@ -1,5 +1,5 @@
 /** Containers and far machines: a path inside is the host's only where a mount says so. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { resolvePath } from '../../words/paths.js'
 import { plain } from '../../words/text.js'
 import { type Call, options, type Program } from '../row/call.js'

@@ -1,5 +1,5 @@
 /** Programs that make command lines of their input: xargs, parallel, at, and tools that run each of their arguments. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import { type Alternatives, NOTHING, plain, unique, UNKNOWN } from '../../words/text.js'
 import { options, type Program } from '../row/call.js'
 

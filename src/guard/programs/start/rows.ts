@@ -1,5 +1,5 @@
 /** The wrappers as rows: which options of each take a value, and where the command it runs begins. */
-import { nameList } from '../../../contract/names.js'
+import { nameList } from '../../../contract/quote.js'
 import type { OptionSpec } from '../row/call.js'
 
 interface Wrapper extends OptionSpec {
