@@ -9,7 +9,7 @@ import type { EffectKind } from './rules/findings.js'
 import { judgeEffect } from './rules/judge.js'
 import { Disk } from './walk/disk.js'
 import { isWithin, resolvePath } from './words/paths.js'
-import { isWorthKeeping } from './words/state.js'
+import { isWorthKeeping } from './words/text.js'
 import { EMPTY, isConstant } from './words/text.js'
 
 type Words = readonly (string | null)[]

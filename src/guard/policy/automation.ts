@@ -3,7 +3,7 @@ import { nameList } from '../../contract/quote.js'
 import type { Finding } from '../rules/findings.js'
 import { basename } from '../programs/row/call.js'
 import { plain } from '../words/text.js'
-import type { Observer } from '../walk/walk.js'
+import type { Observer } from '../walk/effects.js'
 
 /** Plain configuration: which sub-commands of which program have tools, and whether that feature is on. */
 export interface AutomationRule {

@@ -10,7 +10,8 @@ import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE, UNKNOWN } from '../words/text.js'
 import type { Disk } from '../walk/disk.js'
-import type { Observer, Walker } from '../walk/walk.js'
+import type { Observer } from '../walk/effects.js'
+import type { Walker } from '../walk/walk.js'
 
 export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'unreadablePaths'>): Observer {
   const tidy = (path: string): string => path.replace(/(.)\/+$/, '$1')

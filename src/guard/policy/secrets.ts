@@ -1,6 +1,6 @@
 /** Notices when the text of a secret's token would be read as code, by the same walk that judges the command. */
 import { SECRET_TOKEN } from '../../contract/secret.js'
-import type { Observer } from '../walk/walk.js'
+import type { Observer } from '../walk/effects.js'
 
 export interface SecretWatch extends Observer {
   /** Tokens that became code. */

@@ -9,7 +9,8 @@ import { basename } from '../programs/row/call.js'
 import { isPoisoned, onlyReads } from './readonly.js'
 import type { ShellState } from '../words/state.js'
 import { plain, readable, TREE, UNKNOWN } from '../words/text.js'
-import type { Observer, Walker } from '../walk/walk.js'
+import type { Observer } from '../walk/effects.js'
+import type { Walker } from '../walk/walk.js'
 
 const HARMLESS_TARGET = /^\/dev\/(?:null|stdin|stdout|stderr|tty|full|zero|fd\/\d+)$/
 

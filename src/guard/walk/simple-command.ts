@@ -1,4 +1,5 @@
 /** A simple command: its words folded to argvs, its assignments set where they hold, its redirections followed. */
+import { blameUnset } from './effects.js'
 import type { Command, WordPart } from 'unbash'
 import { assign, assignmentWord } from '../words/assignments.js'
 import { judgeVariable } from '../programs/shell/builtins.js'
@@ -39,7 +40,7 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
       walker.guesses = false
       // The first way holds what is not known, the others what may be empty.
       if (at > 0 && before === found && walker.findings.length > before)
-        walker.blameUnset(before, unsetNames(node, shell))
+        blameUnset(before, unsetNames(node, shell), walker)
       if (isRead) out = ways.length === 1 ? printed : unique([...out.filter((text) => text !== ''), ...printed])
     }
     const last = ways[0]?.at(-1)

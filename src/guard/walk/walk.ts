@@ -6,7 +6,6 @@ import type {
   AndOr,
   CommandNode,
   CompoundList,
-  Function as FunctionNode,
   ParsedScript,
   Pipeline,
   ProcessSubstitutionPart,
@@ -18,13 +17,12 @@ import { Calls } from './calls.js'
 import { Disk } from './disk.js'
 import { catastrophe, type RuleName } from '../rules/catastrophe.js'
 import { walkControl } from './control-flow.js'
-import type { Effect, EffectKind, Finding } from '../rules/findings.js'
+import { type Observer, walkEffect, walkRead } from './effects.js'
+import type { EffectKind, Finding } from '../rules/findings.js'
 import type { Runner } from '../words/folding.js'
-import { judgeEffect } from '../rules/judge.js'
 import { GuardLimit } from '../words/limits.js'
 import { walkAndOr, walkCoproc, walkPipeline } from './lists.js'
 import { Namesakes } from '../rules/namesakes.js'
-import { locate, resolvePath } from '../words/paths.js'
 import type { Call } from '../programs/row/call.js'
 import { dispatch } from '../programs/dispatch.js'
 import { Recursion } from '../rules/recursion.js'
@@ -33,29 +31,11 @@ import { leaves } from './suppose.js'
 import type { FunctionBody, ShellState } from '../words/state.js'
 import { Streams } from './streams.js'
 import { complete, parseLoosely } from '../words/syntax.js'
-import { type Alternatives, ANYTHING, concat, FAILED, NOTHING, plain, readable, UNKNOWN } from '../words/text.js'
+import { type Alternatives, ANYTHING, concat, NOTHING, plain, readable, UNKNOWN } from '../words/text.js'
 import { TreeBuilder } from './tree.js'
 
 /** Numbers, names and operators: nothing in it is run. */
 const PLAIN_EXPRESSION = /^[\w\s+*/%<>=!&|^~?:,().-]*$/
-
-/** Programs of the system are written in these; images take one away only to link another version in its place. */
-const INTERPRETER = /^(?:\/usr)?\/bin\/(?:python3|perl)$/
-
-/** What policy wants to see of every effective command and every effect. */
-export interface Observer {
-  command(argv: readonly string[], shell: ShellState, walker: Walker): void
-  effect(effect: Effect, walker: Walker, argv: readonly string[]): void
-  /** A command reads a file, or is given its name. The path is absolute. */
-  reads?(path: string, walker: Walker, argv: readonly string[]): void
-  /**
-   * Text that the command made becomes code. `certain` is false where the text may also be plain data, as a string in a
-   * program is.
-   */
-  code?(text: string, certain: boolean): void
-  /** Code was run that cannot be read here: a downloaded script, an unknown variable as a command. */
-  opaque(what: string, walker: Walker, words: readonly string[]): void
-}
 
 export interface Settings {
   readonly resolveSymlink?: ((path: string) => string | undefined) | undefined
@@ -146,52 +126,12 @@ export class Walker implements Runner {
   /** Records that a command would do something to a path. */
   effect(kind: EffectKind, word: string, shell: ShellState, argv: readonly string[], mode?: string): void {
     this.step()
-    for (const cwd of shell.cwd) {
-      // Only the root itself is judged by what a failed command did not print: most scripts check nothing else.
-      if (word.startsWith(FAILED) && locate(resolvePath(word.slice(1), '/'), [])?.place !== 'root') continue
-      const path = this.namesakes.onHost(resolvePath(word.replace(FAILED, ''), cwd)) ?? ''
-      if (path === '') continue
-      const places = [path]
-      const link = this.namesakes.behind(word.endsWith('/') && path !== '/' ? `${path}/` : path)
-      if (link !== undefined) places.push(link)
-      const follows = !/^(?:delete|move)/.test(kind) || /\/$|\/\/\uFDD5$/.test(word)
-      for (const real of [this.disk.withoutDots(word, cwd), ...places.map((one) => this.disk.behind(one, follows))])
-        if (real !== undefined) places.push(real)
-      for (const place of new Set(places)) {
-        const effect: Effect = { kind, path: place, word: readable(word), mode }
-        const judged = judgeEffect(effect, {
-          homes: shell.ownHomes,
-          mayExist: (one) => this.disk.mayExist(one),
-          guessed: this.guesses,
-        })
-        if (INTERPRETER.test(place) && /^(?:create|overwrite)$/.test(kind)) this.isThereAgain(place)
-        else if (judged) this.report(judged.rule, [...argv.slice(0, 1).map(readable), readable(word)], judged.shown)
-        this.settings.observer.effect(effect, this, argv)
-      }
-    }
-  }
-
-  private isThereAgain(path: string): void {
-    const at = this.findings.findIndex(({ rule, words }) => rule === 'overwrite-critical' && words[1] === path)
-    if (at >= 0) this.findings.splice(at, 1)
+    walkEffect(kind, word, shell, argv, mode, this)
   }
 
   /** A command is given the name of a file, or reads it. */
   reads(word: string, shell: ShellState, argv: readonly string[]): void {
-    const { reads } = this.settings.observer
-    if (!reads) return
-    // --file=PATH, -T/PATH, if=PATH, field=@PATH;type=...
-    const bare = word
-      .replace(/^(?:(?:--?[\w-]+=|-[A-Za-z](?=[/~@])|[\w.-]+=)?[@<]?)(?=[/.~\w])/, '')
-      .replace(/^file:\/\//, '')
-      .replace(/;[\w-]+=.*$/s, '')
-    for (const cwd of shell.cwd) {
-      const path = resolvePath(bare, cwd)
-      if (!path.startsWith('/')) continue
-      reads(path, this, argv)
-      const link = this.namesakes.meaning(path)
-      if (link !== undefined) reads(link, this, argv)
-    }
+    if (this.settings.observer.reads) walkRead(word, shell, argv, this)
   }
 
   report(rule: RuleName, words: readonly string[], shown?: string): void {
@@ -211,24 +151,6 @@ export class Walker implements Runner {
     if (this.findings.length < 200) this.findings.push(finding)
     this.tree.mark(finding)
   }
-
-  /** Findings that hold only if some variables are empty: say which, and how to be safe. */
-  blameUnset(from: number, names: readonly string[]): void {
-    const [first] = names
-    if (first === undefined) return
-    for (const [i, finding] of this.findings.entries()) {
-      if (i < from || !finding.dangerous || !/^wipe-|overwrite-critical|open-permissions/.test(finding.rule)) continue
-      const blamed: Finding = {
-        ...finding,
-        reason: `${finding.reason} if ${names.join(' or ')} is unset or empty, and nothing here sets it`,
-        guidance: `Set ${first} first, or write \`"\${${first}:?}"\` so that the command stops where it is empty.`,
-      }
-      this.findings[i] = blamed
-      this.tree.replace(finding, blamed)
-    }
-  }
-
-  // --- lists, pipelines, control flow ---------------------------------------------------------------------------
 
   statements(list: readonly Statement[], shell: ShellState, stdin: Input): Alternatives {
     this.budget.affordable(list.length)
@@ -272,11 +194,11 @@ export class Walker implements Runner {
       case 'BraceGroup':
         return this.budget.deeper(() => this.list(node.body, shell, stdin))
       case 'Subshell':
-        return this.recursion.inProcess(() => this.budget.deeper(() => this.list(node.body, shell.fork(), stdin)))
+        return this.apart(node.body, shell, stdin)
       case 'Redirected':
         return this.redirected(node, shell, stdin)
       case 'Function':
-        this.define(node, shell)
+        shell.functions.set(node.name.value, { body: node.body, source: this.source.slice(node.pos, node.end) })
         return NOTHING
       case 'Coproc':
         return walkCoproc(node, shell, stdin, this)
@@ -285,7 +207,12 @@ export class Walker implements Runner {
     }
   }
 
-  /** Whether anybody looks at what is printed now. */
+  /** In a process of its own: what it changes is gone with it. */
+  private apart(list: Pick<CompoundList, 'commands'>, shell: ShellState, stdin: Input): Alternatives {
+    return this.recursion.inProcess(() => this.budget.deeper(() => this.statements(list.commands, shell.fork(), stdin)))
+  }
+
+  /** Whether what is printed now is read. */
   get isRead(): boolean {
     return this.readers > 0
   }
@@ -303,12 +230,6 @@ export class Walker implements Runner {
   /** Whether nothing that stands behind the node runs any more. */
   leaves(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState): boolean {
     return leaves(node, shell, { loop: this.loops > 0, function: this.functions > 0, known: this.leaving })
-  }
-
-  // --- functions and scripts ------------------------------------------------------------------------------------
-
-  private define(node: FunctionNode, shell: ShellState): void {
-    shell.functions.set(node.name.value, { body: node.body, source: this.source.slice(node.pos, node.end) })
   }
 
   /** Calls a shell function; says so when it starts itself again without end. */
@@ -358,16 +279,7 @@ export class Walker implements Runner {
     return this.budget.deeper(() =>
       this.tree.within(argv, () => {
         if (this.commands.length < 2_000) this.commands.push(argv.map(readable))
-        return dispatch({
-          argv,
-          shell,
-          stdin,
-          walker: this,
-          declared: extra.declared ?? [],
-          prefix: extra.prefix,
-          ways: extra.ways,
-          external: extra.external ?? false,
-        })
+        return dispatch({ argv, shell, stdin, walker: this, declared: [], external: false, ...extra })
       }),
     )
   }
@@ -382,8 +294,6 @@ export class Walker implements Runner {
     const out = this.read(() => this.node(node.command, shell, input))
     return this.streams.sendOutput(node.redirects, out, shell, [])
   }
-
-  // --- Runner ---------------------------------------------------------------------------------------------------
 
   output(script: ParsedScript | undefined, shell: ShellState, inBackquotes = false): Alternatives {
     // Bash reads what is between backquotes only when it comes to run it.
@@ -413,20 +323,9 @@ export class Walker implements Runner {
     const path = `/dev/fd/${this.streams.fresh()}`
     const script = this.whole(part.script)
     if (!script) return path
-    const out = this.read(() =>
-      this.recursion.inProcess(() =>
-        this.budget.deeper(() => this.statements(script.commands, shell.fork(), this.inherited)),
-      ),
-    )
+    const out = this.read(() => this.apart(script, shell, this.inherited))
     if (part.operator === '<') shell.files.set(path, out)
-    else
-      this.streams.feeds(
-        path,
-        (text) =>
-          void this.recursion.inProcess(() =>
-            this.budget.deeper(() => this.statements(script.commands, shell.fork(), text)),
-          ),
-      )
+    else this.streams.feeds(path, (text) => void this.apart(script, shell, text))
     return path
   }
 

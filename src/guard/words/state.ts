@@ -3,10 +3,20 @@
  * directory, files just written.
  */
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
+import { nameSet } from '../../contract/quote.js'
 import type { ShellHoldings } from '../../contract/verdict.js'
 import { Layers } from './layers.js'
 import { GUARD_LIMITS } from './limits.js'
-import { type Alternatives, ANYTHING, fewest, isConstant, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
+import {
+  type Alternatives,
+  ANYTHING,
+  fewest,
+  isConstant,
+  isWorthKeeping,
+  MAYBE_UNSET,
+  UNKNOWN,
+  unique,
+} from './text.js'
 
 export interface Variable {
   /** What `$name` may be. */
@@ -35,20 +45,14 @@ export interface Surroundings {
   readonly effort?: { alternatives: number } | undefined
 }
 
-const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-
-/** Of files that were written: a secret, or a word that may do harm. */
-const MATTERS =
-  /\{\{(?:secret|decrypt):|\b(?:rm|dd|mkfs|shred|wipefs|blkdiscard|rmtree|rmSync|rm_rf|unlink\w*|truncate|find|chmod|chown|kill|shutdown|reboot|poweroff|halt|system|exec\w*)\b|\|.*&/
-/** Of short ones also a name at the root, or text that hides another one: it may become a word of a command. */
-const MAY_BECOME_A_WORD =
-  /(?:^|[\s="'])(?:[/~][\w.-]*\/?|\$HOME|-\w*[rR]\w*)(?=["'\s*]|$)|^(?:[A-Za-z0-9+/]{8,}\n?)+={0,2}\s*$/
-const SHORT = 200
-
-/** Whether the text of a file that was written may matter to a later command. */
-export function isWorthKeeping(text: string): boolean {
-  return MATTERS.test(text) || (text.length <= SHORT && MAY_BECOME_A_WORD.test(text))
-}
+/** What bash sets by itself. */
+const BASH_SETS = new Map<string, Alternatives>([
+  ['IFS', [' \t\n']],
+  ['PATH', ['/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin']],
+  ['SHELL', ['/bin/bash']],
+  ['BASH', ['/bin/bash']],
+])
+const BASH_MAKES = nameSet('UID EUID PPID RANDOM SECONDS LINENO BASHPID HOSTNAME EPOCHSECONDS BASH_VERSION OSTYPE')
 
 export class ShellState {
   variables = new Layers<Variable>()
@@ -135,17 +139,12 @@ export class ShellState {
   /** A subshell: sees everything, changes nothing outside. */
   fork(): ShellState {
     const copy = new ShellState(this.around, this.directory, this.files)
+    copy.adopt(this)
     copy.variables = this.variables.fork()
     copy.functions = this.functions.fork()
     copy.aliases = this.aliases.fork()
-    copy.references = this.references
-    copy.before = this.before
-    copy.directoryStack = this.directoryStack
-    copy.parameters = this.parameters
     copy.arg0 = this.arg0
     copy.lastWord = this.lastWord
-    copy.isStrict = this.isStrict
-    copy.hasSourced = this.hasSourced
     copy.integers = this.integers
     return copy
   }
@@ -211,6 +210,11 @@ export class ShellState {
 
   /** Goes on as the other way the command may have gone: this one has ended. */
   become(other: ShellState): void {
+    this.adopt(other)
+    this.changes += other.changes + 1
+  }
+
+  private adopt(other: ShellState): void {
     this.variables = other.variables
     this.functions = other.functions
     this.aliases = other.aliases
@@ -221,7 +225,6 @@ export class ShellState {
     this.parameters = other.parameters
     this.isStrict = other.isStrict
     this.hasSourced = other.hasSourced
-    this.changes += other.changes + 1
   }
 
   /** `name[index]=value`. Keys of associative arrays are not told apart: every element may be the one that is read. */
@@ -323,36 +326,19 @@ export class ShellState {
     if (name === 'BASH_ARGV') return { values: ANYTHING, items: [...(this.positional ?? [])].reverse() }
     const known = Object.hasOwn(this.around.variables, name) ? this.around.variables[name] : undefined
     if (known !== undefined) return { values: [known] }
+    if (BASH_MAKES.has(name)) return { values: [UNKNOWN] }
+    const { home, tmp } = this.around
     switch (name) {
       case 'HOME':
-        return { values: [this.around.home] }
+        return { values: [home] }
       case 'USER':
       case 'LOGNAME':
       case 'USERNAME':
-        return { values: [this.around.home.split('/').pop() || 'root'] }
+        return { values: [home.split('/').pop() || 'root'] }
       case 'TMPDIR':
-        return { values: [this.around.tmp, ''] }
-      case 'IFS':
-        return { values: [' \t\n'] }
-      case 'PATH':
-        return { values: [DEFAULT_PATH] }
-      case 'SHELL':
-      case 'BASH':
-        return { values: ['/bin/bash'] }
-      case 'UID':
-      case 'EUID':
-      case 'PPID':
-      case 'RANDOM':
-      case 'SECONDS':
-      case 'LINENO':
-      case 'BASHPID':
-      case 'HOSTNAME':
-      case 'EPOCHSECONDS':
-      case 'BASH_VERSION':
-      case 'OSTYPE':
-        return { values: [UNKNOWN] }
+        return { values: [tmp, ''] }
       default:
-        return { values: this.hasSourced ? ANYTHING : MAYBE_UNSET }
+        return { values: BASH_SETS.get(name) ?? (this.hasSourced ? ANYTHING : MAYBE_UNSET) }
     }
   }
 }

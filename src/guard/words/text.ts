@@ -153,3 +153,16 @@ function joined(a: string, b: string): string {
 export function map(values: Alternatives, change: (text: string) => string): Alternatives {
   return unique(values.map(change))
 }
+
+/** Of files that were written: a secret, or a word that may do harm. */
+const MATTERS =
+  /\{\{(?:secret|decrypt):|\b(?:rm|dd|mkfs|shred|wipefs|blkdiscard|rmtree|rmSync|rm_rf|unlink\w*|truncate|find|chmod|chown|kill|shutdown|reboot|poweroff|halt|system|exec\w*)\b|\|.*&/
+/** Of short ones also a name at the root, or text that hides another one: it may become a word of a command. */
+const MAY_BECOME_A_WORD =
+  /(?:^|[\s="'])(?:[/~][\w.-]*\/?|\$HOME|-\w*[rR]\w*)(?=["'\s*]|$)|^(?:[A-Za-z0-9+/]{8,}\n?)+={0,2}\s*$/
+const SHORT = 200
+
+/** Whether the text of a file that was written may matter to a later command. */
+export function isWorthKeeping(text: string): boolean {
+  return MATTERS.test(text) || (text.length <= SHORT && MAY_BECOME_A_WORD.test(text))
+}

@@ -1,7 +1,6 @@
 /** Shell builtins that change what later words mean: variables, aliases, traps, code from text. */
 import { nameSet } from '../../../contract/quote.js'
 import { assign } from '../../words/assignments.js'
-import { parseScript } from '../../words/syntax.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
 import { type Call, fieldsOf, listed, options, type Program } from '../row/call.js'
 import { DIRECTORY_BUILTINS } from './directories.js'
@@ -324,32 +323,4 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   continue: silent,
   ulimit: silent,
   getopts: silent,
-}
-
-/** The body of a function given as text, in any of the forms a session may report it. */
-type TextFunction = { body: import('unbash').Function['body']; source: string } | undefined
-
-const MOST_KEPT = 200
-/** A session's functions come with every command; nothing changes the tree of one. */
-const kept = new Map<string, TextFunction>()
-
-export function functionFromText(name: string, text: string): TextFunction {
-  const key = `${name}\0${text}`
-  if (kept.has(key)) return kept.get(key)
-  const found = readFunction(name, text)
-  if (kept.size >= MOST_KEPT) kept.clear()
-  kept.set(key, found)
-  return found
-}
-
-function readFunction(name: string, text: string): TextFunction {
-  for (const source of [text, `${name}() ${text}`, `${name}() { ${text}\n}`]) {
-    try {
-      const first = parseScript(source).commands[0]?.command
-      if (first?.type === 'Function' && first.name.value === name) return { body: first.body, source }
-    } catch {
-      // Not in this form.
-    }
-  }
-  return undefined
 }

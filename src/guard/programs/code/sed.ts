@@ -1,0 +1,121 @@
+/** sed: the commands and files in its scripts, and what it makes of a known input. */
+import { EMPTY, plain, UNKNOWN } from '../../words/text.js'
+import { type Call, options, type Program } from '../row/call.js'
+
+/** `s/# %wheel/%wheel/`: a word is changed where it stands, and not root's. */
+const SWAPS_WORDS = /^\s*s([/|#,])(?!(?:(?!\1).)*root)(?:(?!\1).)*[A-Za-z%_]{4}(?:(?!\1).)*\1.+\1[gI\d]*\s*$/
+
+export const sed: Program = (call) => {
+  const given = options(
+    call.argv.slice(1).map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)),
+    { short: 'efl', long: ['expression', 'file', 'line-length'] },
+  )
+  const scripts = [...given.all('e', 'expression')]
+  const files =
+    given.get('e', 'expression') === undefined && given.get('f', 'file') === undefined
+      ? given.operands.slice(1)
+      : given.operands
+  if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined)
+    scripts.push(given.operands[0])
+  for (const file of given.all('f', 'file'))
+    for (const text of call.walker.streams.contents(file, call.shell)) {
+      if (text === UNKNOWN) continue
+      call.walker.code(plain(text))
+      scripts.push(text)
+    }
+  for (const script of scripts) sedScript(plain(script), call)
+  if (given.has('i', 'in-place')) {
+    const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
+    const kind = empties ? 'overwrite' : scripts.every((script) => SWAPS_WORDS.test(plain(script))) ? 'append' : 'edit'
+    for (const file of files)
+      call.walker.effect(
+        kind === 'append' && file !== '/etc/sudoers' ? 'edit' : kind,
+        file,
+        call.shell,
+        call.argv,
+        empties ? EMPTY : undefined,
+      )
+    return undefined
+  }
+  return sedOutput(scripts.map(plain), call, files)
+}
+
+/** `e CMD` and the e flag of s/// run a command, `w FILE` writes one. */
+function sedScript(script: string, call: Call): void {
+  for (const line of script.split(/\n|;(?=\s*e\s*$)/)) {
+    const command = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*!?\s*\{?\s*e(?:\s+(.+))?$/s.exec(line)
+    if (command?.[1])
+      call.walker.script(/\{\s*e\s/.test(line) ? command[1].replace(/\}\s*$/, '') : command[1], call.shell.fork())
+    else if (command && call.stdin)
+      for (const text of call.stdin) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    for (const found of substitutions(line)) {
+      if (/e/.test(found.flags.replace(/w.*/s, ''))) {
+        call.walker.tryScript(found.replacement.replace(/\\(.)/g, '$1'), call.shell)
+        for (const text of call.stdin ?? [])
+          if (text !== UNKNOWN) call.walker.tryScript(applied(text, found), call.shell)
+      }
+      const file = /w\s*(\S+)\s*$/.exec(found.flags)?.[1]
+      if (file !== undefined) call.walker.effect('overwrite', file, call.shell, call.argv)
+    }
+    const writes = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*[wW]\s+(\S+)\s*$/.exec(line)
+    if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
+  }
+}
+
+interface Substitution {
+  readonly pattern: string
+  readonly replacement: string
+  readonly flags: string
+}
+
+function substitutions(script: string): Substitution[] {
+  const found: Substitution[] = []
+  const start = /(?:^|[;{\s\d$/])s([^\w\s\\;])/g
+  for (let match = start.exec(script); match && found.length < 50; match = start.exec(script)) {
+    const mark = match[1] ?? '/'
+    const parts: string[] = ['']
+    let i = match.index + match[0].length
+    for (; i < script.length && parts.length < 3; i++) {
+      if (script[i] === '\\' && i + 1 < script.length) parts[parts.length - 1] += script.slice(i, ++i + 1)
+      else if (script[i] === mark) parts.push('')
+      else parts[parts.length - 1] += script[i] ?? ''
+    }
+    if (parts.length < 3) break
+    const flags = /^[gpiImMe\d]*(?:w.*)?/s.exec(script.slice(i))?.[0] ?? ''
+    found.push({ pattern: parts[0] ?? '', replacement: parts[1] ?? '', flags })
+    start.lastIndex = i + flags.length
+  }
+  return found
+}
+
+/** Applies a substitution with a plain or simple pattern. */
+function applied(text: string, { pattern, replacement, flags }: Substitution): string {
+  const literal = pattern.replace(/\\([/.*[\]^$|])/g, '$1')
+  const to = replacement.replace(/\\(?![&\d])(.)/g, '$1')
+  if (/^[\w /\\.-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, '')))
+    return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
+  if (pattern === '.*' || pattern === '^.*$') return text.replace(/^.*$/gm, () => to)
+  if (pattern === '^') return text.replace(/^(?=[^\n])/gm, () => to)
+  if (pattern === '$') return text.replace(/(?<=[^\n])$/gm, () => to)
+  const start = /^\^([\w =:<>-]+)$/.exec(pattern)?.[1]
+  if (start !== undefined) return text.replace(new RegExp(`^${start}`, 'gm'), () => to)
+  // What was a secret before it was changed is one afterwards.
+  return text.includes('{{') ? text : UNKNOWN
+}
+
+export function sedOutput(
+  scripts: readonly string[],
+  call: Call,
+  files: readonly string[],
+): readonly string[] | undefined {
+  if (files.length > 0 || !call.stdin) return undefined
+  return call.stdin.map((text) => {
+    let out = text
+    for (const script of scripts) {
+      const found = substitutions(script)
+      if (found.length === 0) return text.includes('{{') ? text : UNKNOWN
+      for (const one of found) out = out === UNKNOWN ? UNKNOWN : applied(out, one)
+    }
+    return out
+  })
+}
