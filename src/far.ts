@@ -6,6 +6,8 @@ import { createEngine } from './engine/engine.js'
 import { readKey, serveFar } from './reach/far/serve.js'
 
 const [runDir = '', baseDir = '', leaseMs = ''] = process.argv.slice(2)
+// Of the script that started this process; commands there are not to inherit it.
+if (process.env['MALLOC_MMAP_THRESHOLD_'] === '32768') delete process.env['MALLOC_MMAP_THRESHOLD_']
 // The channel that started this process may hang up; the lease decides when it ends.
 process.on('SIGHUP', () => {})
 void serveFar({ runDir, baseDir, leaseMs: Number(leaseMs), key: readKey(runDir), createEngine }).then(() =>

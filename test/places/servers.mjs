@@ -87,6 +87,8 @@ export async function startPodman(dir) {
   must('podman', ['import', '-q', makeRoot(dir, { bare: true }), 'localhost/bare:1'], clients)
   const stop = async () => {
     spawnSync('podman', ['rm', '-af', '-t', '0'], clients)
+    // What cleans up behind each container mounts the store once more.
+    await until('podman has cleaned up', () => !succeeds('pgrep', ['-f', join(dir, 'graph')]))
     // It leaves its store mounted over itself.
     spawnSync('umount', ['-l', join(dir, 'graph/overlay')])
   }

@@ -73,6 +73,16 @@ describe('words', () => {
     ])
   })
 
+  test('names as companies have them: a user of a domain, a context with slashes', () => {
+    expect(words('ssh://CORP\\ann@build').slice(-5, -1)).toEqual(['-l', 'CORP\\ann', '--', 'build'])
+    expect(words('ssh://ann@corp.example@build').slice(-5, -1)).toEqual(['-l', 'ann@corp.example', '--', 'build'])
+    expect(words('ssh://a!ssh://CORP\\ann@b').at(-1)).toContain(` -l 'CORP\\ann' -- b `)
+    const context = 'arn:aws:eks:eu-west-1:1234:cluster/prod'
+    expect(words(`k8s://${context}/agents/box`).slice(0, 7)).toEqual(
+      ['kubectl', '--context', context, '-n', 'agents', 'exec', '-i'],
+    ) // prettier-ignore
+  })
+
   test('a chain is quoted once for each shell on the way; arguments of the person are for the first client', () => {
     const argv = words('ssh://login!docker://c1', ['-J', 'x'])
     expect(argv.at(-1)).toBe(`exec docker exec -i c1 sh -c 'it'\\''s'`)
@@ -85,6 +95,7 @@ test.each([
   'ssh://', 'ssh://-oProxyCommand=id', 'ssh://-l@host', 'ssh://a b', 'ssh://host$(id)', 'docker://', 'docker://--privileged', 'docker://c1?image=x',
   'docker://c1?privileged=1', 'docker://?image=-v', 'k8s://box', 'k8s://ns/-x', 'k8s://ns/pod?context=x', 'slurm://', 'slurm://?job=1;id', 'slurm://-x',
   'slurm://p?mem=1 -x', 'ftp://x', 'x', '', 'docker://?image=i!ssh://x',
+  'docker://?image=%zz', 'k8s://ns/?template=', 'k8s://ns/?template=-', 'k8s://ns/?template=--raw=/x', 'k8s://ns/?template=%2d',
 ])('%j is not a place', (url) => {
   expect(() => words(url)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
 }) // prettier-ignore

@@ -132,6 +132,14 @@ describe('arrival', () => {
     expect(markers.size).toBe(2)
   })
 
+  test('a login that is closed says so on stdout, and its words are told', async () => {
+    const closed = place(['/bin/sh', '-c', 'echo Welcome. >&2; echo This account is currently not available.; exit 1'])
+    await expect(arrive(about(closed, Buffer.alloc(32)), 10_000)).rejects.toMatchObject({
+      code: 'PLACE_UNREACHABLE',
+      message: expect.stringMatching(/Welcome\. \/ This account is currently not available\.$/) as string,
+    })
+  })
+
   /** Plays the near side against the script: says how much comes, sends this, and closes. */
   const upload = async (uploadDir: string, bytes: Buffer, claimed: number): Promise<string> => {
     const settings = { marker: 'm', code: 'c', runtime: 'r', name: 'n', salt: 's', leaseMs: 1, beatMs: 1, use: 'there' }
@@ -187,11 +195,12 @@ describe('arrival', () => {
   )
 })
 
-test('a command there has the umask of the login, and its files are not private by our doing', async () => {
+test('a command there has the umask and the environment of the login, and its files are not private by our doing', async () => {
   const before = process.umask(0o027)
   onTestFinished(() => void process.umask(before))
   const link = await linked()
   expect((await link.engine.run({ command: 'umask; touch made; stat -c %a made' })).stdout).toBe('0027\n640\n')
+  expect((await link.engine.run({ command: 'env | grep MALLOC' })).stdout).toBe('')
   expect(statSync(join(runDirectory(link.name), 'sock')).mode & 0o077).toBe(0)
 })
 

@@ -27,6 +27,8 @@ export interface Arrival {
 /** Long enough for a platform that is slow to start a process, once it has answered; an upload has its own time. */
 const START_MS = 30_000
 const UPLOAD_MS = 10 * 60_000
+/** Of a line that something else said. */
+const MAX_SAID = 300
 /** The oldest Node that can run the engine. */
 const OLDEST_NODE = [20, 19] as const
 
@@ -129,6 +131,8 @@ async function nextWords(
   const end = client.closed.then((ended) => ({ ended }))
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, ms, 'late')))
+  // Some say on stdout why they run nothing: a login that is closed, a command that is forced.
+  let noise = ''
   try {
     for (;;) {
       const line = await Promise.race([lines.next(), end, late])
@@ -136,10 +140,13 @@ async function nextWords(
         throw unreachable(place, { code: null, signal: null, stderr: `no answer within ${ms / 1_000} s` })
       if (typeof line === 'object') {
         if (line === null || !('ended' in line)) continue
-        throw failure(place, line.ended)
+        throw failure(place, { ...line.ended, stderr: `${line.ended.stderr.trimEnd()}\n${noise}` })
       }
       const [first, ...words] = line.split(' ')
-      if (first !== marker) continue
+      if (first !== marker) {
+        noise = line.slice(0, MAX_SAID)
+        continue
+      }
       if (words[0] === 'fail') throw refusedBy(place, words[1] ?? '', words.slice(2).join(' '))
       return words
     }

@@ -66,7 +66,7 @@ if [ $live = none ]; then
   if [ "$u" != sent ]; then set -- "$N"
   elif [ -f "$B/$T/ld" ]; then set -- "$B/$T/ld" --library-path "$B/$T/lib" "$B/$T/node"
   else set -- "$B/$T/node"; fi
-  set -- "$@" --single-threaded --optimize-for-size --max-semi-space-size=1 "$B/$C/dist/far.js" "$R" "$B" "$L"
+  set -- "$@" --single-threaded --optimize-for-size --max-semi-space-size=1 --expose-gc "$B/$C/dist/far.js" "$R" "$B" "$L"
   ${start === 'here' ? START_HERE : START_BATCH}
 fi
 unset k
@@ -82,6 +82,8 @@ exec "$H" link "$R/sock" 25000 "$R/log" "$R/pid" ${SILENT_BEATS * beatMs}
 const PLACES = (marker: string, name: string, salt: string, uploadDir: string): string => `um=$(umask)
 umask 077
 export PATH="\${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"
+# What the runtime frees while it reads its code goes back to the system (5 MB); the engine takes it out again.
+export MALLOC_MMAP_THRESHOLD_="\${MALLOC_MMAP_THRESHOLD_:-32768}"
 M=${marker} uid=$(id -u) UP=${quoteWord(uploadDir)}
 # A batch system may start us with no environment at all.
 if [ -z "\${HOME:-}" ]; then

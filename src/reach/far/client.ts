@@ -35,6 +35,9 @@ const MAX_KEYS = 1_000
 /** Of each stream, for who watches a call that had begun. */
 const SNAPSHOT_BYTES = 64 * 1024
 
+/** V8 would let 8 MB of garbage gather while calls follow each other without a pause. */
+const COLLECT_EVERY = 250
+
 /** News that near has not confirmed; of more than this the oldest are dropped. */
 const MAX_NEWS = 10_000
 
@@ -144,7 +147,10 @@ export class FarClient {
         return this.#begin(parse<CallMessage>(payload), payload.includes('{{'))
       case 'A': {
         const { ids, heard } = parse<{ ids: number[]; heard: number }>(payload)
-        for (const id of ids) if (this.#calls.get(id)?.result) this.#calls.delete(id)
+        for (const id of ids) {
+          if (this.#calls.get(id)?.result) this.#calls.delete(id)
+          if (id % COLLECT_EVERY === 0) setImmediate(() => globalThis.gc?.())
+        }
         return this.#heard(heard)
       }
       case 'W': {

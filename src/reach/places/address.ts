@@ -1,4 +1,5 @@
 /** Reads an address into its steps. No part may begin with `-`: it would be an option of the client. */
+import { attempt } from '../../contract/attempt.js'
 import { ShellError } from '../../contract/errors.js'
 
 export interface Address {
@@ -21,9 +22,11 @@ export function readAddress(text: string): Address {
 function readQuery(text: string, query: string): Map<string, string> {
   const pairs = new Map<string, string>()
   for (const part of query === '' ? [] : query.split('&')) {
-    const [name = '', value = ''] = part.split(/=(.*)/s)
-    if (!/^[a-z]+$/.test(name) || pairs.has(name)) throw badAddress(text, `${JSON.stringify(part)} is no setting`)
-    pairs.set(name, decodeURIComponent(value))
+    const [name = '', written = ''] = part.split(/=(.*)/s)
+    const value = attempt(() => decodeURIComponent(written), null)
+    if (!/^[a-z]+$/.test(name) || pairs.has(name) || value === null)
+      throw badAddress(text, `${JSON.stringify(part)} is no setting`)
+    pairs.set(name, value)
   }
   return pairs
 }

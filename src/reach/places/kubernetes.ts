@@ -23,11 +23,15 @@ export function kubernetesStep(address: Address): Step {
   const parts = address.rest.split('/').filter((part) => part !== '')
   const template = address.query.get('template')
   const names = template === undefined ? parts.slice(0, -1) : parts
-  if (names.length < 1 || names.length > 2 || (template === undefined && parts.length < 2))
+  if (names.length < 1 || (template === undefined && parts.length < 2))
     throw badAddress(`k8s://${address.rest}`, 'it must be k8s://[context/]namespace/pod, or a namespace and ?template=')
+  if (template?.startsWith('-') || template === '')
+    throw badAddress(`k8s://${address.rest}`, `${JSON.stringify(template)} is no file`)
   const namespace = word(names.at(-1) as string, 'the namespace')
+  // A context may have slashes, as those of EKS do.
+  const context = names.slice(0, -1).join('/')
   // Fixed with the first link: a changed current-context changes nothing for an engine that runs.
-  let cluster: readonly string[] = names.length === 2 ? ['--context', word(names[0] as string, 'the context')] : []
+  let cluster: readonly string[] = context === '' ? [] : ['--context', word(context, 'the context')]
   let pod = template === undefined ? word(parts.at(-1) as string, 'the pod') : ''
   const container = address.query.get('container')
   const inContainer = container === undefined ? [] : ['-c', word(container, 'the container')]

@@ -17,11 +17,11 @@ const OPTIONS = [
 export function sshStep(address: Address): Step {
   knownSettings(address, [])
   const [, user, host = '', port, dir] =
-    /^(?:([^@/]*)@)?(\[[^\]]*\]|[^:/]*)(?::(\d+))?(\/.*)?$/s.exec(address.rest) ?? []
+    /^(?:([^/]*)@)?(\[[^\]]*\]|[^:/]*)(?::(\d+))?(\/.*)?$/s.exec(address.rest) ?? []
   if (host === '') throw badAddress(`ssh://${address.rest}`, 'it names no host')
   const words = [
     ...(port === undefined ? [] : ['-p', port]),
-    ...(user === undefined ? [] : ['-l', wordOf(user, 'the user', address, /^[\w][\w.@+-]*$/)]),
+    ...(user === undefined ? [] : ['-l', wordOf(user, 'the user', address, /^[\w][\w.@+\\-]*$/)]),
     '--',
     wordOf(host.replace(/^\[(.*)\]$/, '$1'), 'the host', address, /^[\w:][\w.:%-]*$/),
   ]
