@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
+#include "try.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -65,6 +66,8 @@ static void become_holder(char *payload, size_t length, int orders) {
   if (!failed) failed = room_build(&policy, &parts);
   Built built = {.error = failed ? errno : 0, .lacks = parts.lacks};
   if (failed) snprintf(built.what, sizeof built.what, "%s", failed);
+  /* Nothing holds the layers by the time that is heard: another look may come at once. */
+  if (failed && parts.lock >= 0) { close(parts.lock); parts.lock = -1; }
   int fds[FDS], count = 0;
   if (parts.lock >= 0) fds[count++] = parts.lock;
   if (parts.wall >= 0) fds[count++] = parts.wall;
@@ -88,7 +91,7 @@ static void build_wall(int id, char *payload, size_t length) {
   char *text = malloc(length);
   if (!text) { close(wall); say(1, 'F', "room=%d\nerrno=%d\nwhat=memory", id, ENOMEM); return; }
   memcpy(text, payload, length);
-  rooms[room_count++] = (Room){.id = id, .text = text, .text_length = length, .orders = -1, .wall = wall, .listener = -1, .lock = -1, .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
+  rooms[room_count++] = (Room){.id = id, .inner = policy.inner ? strdup(policy.inner) : NULL, .text = text, .text_length = length, .orders = -1, .wall = wall, .listener = -1, .lock = -1, .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
   say(1, 'R', "room=%d\nholder=0\nlacks=0", id);
 }
 
@@ -200,6 +203,19 @@ void close_room(int id) {
   free(room->inner);
   free(room->text);
   *room = rooms[--room_count];
+}
+
+/* The engine is gone, and nothing opens the files of its sessions any more. */
+void remove_session_files(void) {
+  for (int at = 0; at < room_count; at++) {
+    char *name = rooms[at].inner ? strrchr(rooms[at].inner, '/') : NULL;
+    if (!name) continue;
+    *name = 0;
+    int parent = open_source(rooms[at].inner);
+    if (parent >= 0) remove_tree(parent, name + 1);
+    if (parent >= 0) close(parent);
+    *name = '/';
+  }
 }
 
 /* A holder that was killed: what runs in its room goes on, nothing new enters it. The engine builds another. */

@@ -114,6 +114,7 @@ bool is_room_process(pid_t pid);
 void room_process_ended(pid_t pid);
 void publish_port(char *payload, size_t length);          /* says 'P' */
 void close_room(int id);
+void remove_session_files(void);
 void forget_spare(Spare *spare);                          /* it ends when it notices */
 
 /* confine-try.c */

@@ -392,9 +392,9 @@ int run_launcher(void) {
       room *= 2;
     }
     ssize_t got = read(0, buffer + have, room - have);
-    if (got == 0) return 0;
-    if (got < 0) {
-      if (errno == EINTR || errno == EAGAIN) continue;
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got <= 0) {
+      remove_session_files();
       return 0;
     }
     have += (size_t)got;

@@ -25,6 +25,7 @@ import type { AskpassRule, EngineLimits, EngineOptions } from './services/option
 import type { SandboxOptions } from '../contract/sandbox.js'
 import { namesOf } from './services/judge/disk-looks.js'
 import { createJudge } from './services/judge.js'
+import { memoryDirectory } from '../os/files/memory-dir.js'
 import { makeRunDirectory, remakeRunDirectory } from './services/run-directory.js'
 import type { RunDirectoryOwner } from './services/run-directory.js'
 import { Sandbox } from './services/sandbox/sandbox.js'
@@ -113,7 +114,7 @@ export async function createServices(options: EngineOptions): Promise<Services> 
       ...(sandbox ? { sandbox: { network: sandbox.options.network ?? 'none' } } : {}),
       own,
       ...(placeNames.length > 0 ? { variables: Object.fromEntries(placeNames) } : {}),
-      protectedPaths: [stateDir, ...(options.protectedPaths ?? [])],
+      protectedPaths: [stateDir, memoryDirectory(id), ...(options.protectedPaths ?? [])],
       unreadablePaths: namesOf(['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name))),
     },
     options.automation ?? [],

@@ -20,6 +20,7 @@ import { checkRequest } from './plan/request.js'
 import { runOutside } from './run/outside.js'
 import { insideFor } from './services/inside.js'
 import { removeRunDirectory } from './services/run-directory.js'
+import { removeMemoryDirectory } from '../os/files/memory-dir.js'
 import { secretsFace } from './secrets-face.js'
 import { withDirectoryEnv } from './plan/directory-env.js'
 import { createChanges } from './changes.js'
@@ -89,6 +90,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     release()
     await services.audit?.close?.()
     await removeRunDirectory(services.runDir)
+    removeMemoryDirectory(services.id)
     if (unsaved) throw unsaved
   }
 

@@ -3,11 +3,18 @@ import { existsSync, readFileSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { attempt } from '../../contract/attempt.js'
 
+/** The cause of a room that was not built because a path is not any more what it was when it was looked at. */
+export const DISK_CHANGED = 'disk changed'
+const CHANGED_PATHS = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EROFS', 'EINVAL', 'EEXIST', 'ESTALE']
+const STEPS_WITH_PATHS = ['mount point', 'view', 'blank', 'show', 'write', 'hide', 'protect']
+
 export function roomError(errno: string, what: string): ShellError {
+  const isPath = what.startsWith('/') || STEPS_WITH_PATHS.includes(what)
   return new ShellError(
     'SANDBOX_UNAVAILABLE',
     `No sandbox could be built, so nothing was started (${what}: ${errno})`,
     `${roomHint(what)} Nothing runs without its sandbox; to accept the weaker one (Landlock and seccomp alone), set sandbox.unavailable to "weaker".`,
+    isPath && CHANGED_PATHS.includes(errno) ? { cause: DISK_CHANGED } : {},
   )
 }
 

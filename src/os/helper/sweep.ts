@@ -3,6 +3,7 @@ import { readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootId, hasProc, isAlive, processesMarked } from '../process/proc.js'
 import { attempt } from '../../contract/attempt.js'
+import { removeMemoryDirectory } from '../files/memory-dir.js'
 import { namesIn } from '../files/quietly.js'
 
 const KEEP_OUTPUTS_MS = 3 * 24 * 60 * 60_000
@@ -37,7 +38,10 @@ export function findDeadEngines(stateDir: string): DeadEngines {
       // A warden notices the death of its engine by itself; the mark finds what a destroyed
       // warden could not end. Detached jobs carry none.
       if (dead.length > 0 && hasProc) endMarked(dead)
-      for (const id of dead) rmSync(join(runs, id), { recursive: true, force: true })
+      for (const id of dead) {
+        rmSync(join(runs, id), { recursive: true, force: true })
+        removeMemoryDirectory(id)
+      }
       forgetOldOutputs(join(stateDir, 'outputs'))
     },
   }

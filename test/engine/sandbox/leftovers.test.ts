@@ -146,13 +146,14 @@ describe.skipIf(!canConfine)('nothing is left', () => {
     expect([mounts(), readdirSync(work)]).toEqual([before, []])
     await until(() => traces(folder).length === 0, 'the end of the last traces')
     for (const port of options.ports ?? []) await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    const killed = line.toString().trim().slice('up '.length)
+    await until(() => lying(killed).length === 0, 'the end of the pipes')
     // The next engine of that state directory removes the control groups of one that was killed.
     const limits = { processes: 500 }
     const sandbox = { profile: 'workspace', limits } as const
     const next = await createEngine({ cwd: work, stateDir: join(folder, 'state'), sandbox })
     await next.run({ command: 'true' })
     await next.close()
-    const killed = line.toString().trim().slice('up '.length)
     expect([groups(killed), lying(killed)]).toEqual([[], []])
     // What a state directory keeps is of no engine any more.
     expect(readdirSync(join(folder, 'state', 'run'))).toEqual([])

@@ -50,7 +50,7 @@ describe.skipIf(!canConfine)('rules of the sandbox', () => {
     const { engine, work } = await ground(tier)
     const [one, other] = [await engine.session('one'), await engine.session('other')]
     await other.run({ command: 'true' })
-    const held = await one.run({ command: 'readlink /proc/$$/fd/* | grep -m1 /room/' })
+    const held = await one.run({ command: 'readlink /proc/$$/fd/* | grep -m1 ^/dev/shm/cerith-' })
     const files = dirname(dirname(held.stdout.trim()))
     const pipes = readdirSync(files, { recursive: true, encoding: 'utf8' })
       .map((name) => join(files, name))

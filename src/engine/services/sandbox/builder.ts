@@ -17,6 +17,7 @@ import { Quarantine } from '../../../os/confine/quarantine.js'
 import { noTryHere, tryRefusal } from '../../../os/confine/try-refusal.js'
 import type { TryFolder } from '../../../os/confine/try-store.js'
 import type { Launcher, Room, RoomOrder } from '../../../os/helper/launcher.js'
+import { DISK_CHANGED, roomError } from '../../../os/helper/room-error.js'
 import type { Tries } from './tries.js'
 
 /** What the sandbox of an engine is made from. */
@@ -48,6 +49,9 @@ export interface BuiltRoom {
   readonly environment: Readonly<Record<string, string>>
 }
 
+/** How often the disk is looked at anew when it changed while a room was built. */
+const MAX_LOOKS = 20
+
 export class RoomBuilder {
   readonly #parts: SandboxParts
   readonly #inner: string
@@ -58,7 +62,7 @@ export class RoomBuilder {
   /** `inner`: the directory of session files. */
   constructor(parts: SandboxParts, inner: string) {
     this.#parts = parts
-    this.#inner = inner
+    this.#inner = real(inner)
     for (const path of [...parts.roots, ...(parts.options.write ?? [])]) this.#checkPlace(path)
   }
 
@@ -83,8 +87,25 @@ export class RoomBuilder {
     }
   }
 
+  /**
+   * The disk may change between the look at it and the mounts: then it is looked at again. A room whose policy is not that of
+   * the moment it stood is not used, so what came in between is hidden and protected like the rest.
+   */
   async #buildRoom(options: SandboxOptions): Promise<BuiltRoom> {
-    const policy = this.policy(options)
+    for (let left = MAX_LOOKS; ; left--) {
+      const policy = this.policy(options)
+      try {
+        const built = await this.#roomOf(options, policy)
+        if (built) return built
+      } catch (error) {
+        if (!ShellError.is(error) || error.cause !== DISK_CHANGED || left === 0) throw error
+      }
+      if (left === 0) throw roomError('EAGAIN', 'protected names come and go')
+    }
+  }
+
+  /** Null: what it hides or protects has changed meanwhile. */
+  async #roomOf(options: SandboxOptions, policy: RoomPolicy): Promise<BuiltRoom | null> {
     const { launcher, stateDir, tries } = this.#parts
     const tried = policy.tried ? await tries.open(options, policy.tried) : null
     const room = await this.#order(tried, {
@@ -100,11 +121,17 @@ export class RoomBuilder {
       ...(tried ? { lock: join(tried.dir, 'lock') } : {}),
     })
     try {
-      await this.#publish(room, options.ports ?? [])
-      const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
       // What appears in an original that is only tried was made by others.
       const { absent, present } = policy.protection
       const quarantine = new Quarantine(real(stateDir), absent, tried ? [] : policy.writable, present)
+      // From here on the quarantine sees what appears.
+      if (kept(this.policy(options)) !== kept(policy)) {
+        quarantine.lookLast()
+        launcher.closeRoom(room)
+        return null
+      }
+      await this.#publish(room, options.ports ?? [])
+      const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
       const limits = this.#limits(room, options)
       const place = this.#place(room, policy, 'rooms', tried)
       return { room, policy, quarantine, proxy, limits, place, tried, environment: this.environment(options) }
@@ -243,6 +270,11 @@ export class RoomBuilder {
     const key = createHash('sha256').update(about).digest('hex').slice(0, 16)
     return join(this.#parts.stateDir, 'rooms', key, 'cache')
   }
+}
+
+/** What must not be missing in a room. Directories that are shown may come and go. */
+function kept({ hidden, protection }: RoomPolicy): string {
+  return JSON.stringify([hidden, protection])
 }
 
 function real(path: string): string {

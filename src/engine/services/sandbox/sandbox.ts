@@ -15,6 +15,7 @@ import { needsHelper } from '../../../os/helper/file.js'
 import { ROOM_GONE, type Launcher, type Pipe, type Ward } from '../../../os/helper/launcher.js'
 import { processesOf } from '../../../os/helper/processes.js'
 import { signalProcess } from '../../../os/process/proc.js'
+import { makeMemoryDirectory } from '../../../os/files/memory-dir.js'
 import { ensurePrivateDirectory } from '../../../os/files/state-dir.js'
 import { RoomBuilder, type BuiltRoom, type SandboxParts } from './builder.js'
 import { adorned, toldOf, type Around } from './notes.js'
@@ -70,7 +71,7 @@ export class Sandbox {
       )
     if (parts.launcher.tier !== 'native') throw needsHelper('SANDBOX_UNAVAILABLE', 'A sandbox')
     this.#parts = parts
-    this.#inner = ensurePrivateDirectory(join(parts.runDir, 'room'))
+    this.#inner = makeMemoryDirectory(parts.id) ?? ensurePrivateDirectory(join(parts.runDir, 'room'))
     this.#builder = new RoomBuilder(parts, this.#inner)
   }
 
@@ -224,7 +225,8 @@ export class Sandbox {
   }
 
   #around(): Around {
-    return { options: this.options, known: this.#told, news: this.#parts.tries.news.splice(0) }
+    const { news } = this.#parts.tries
+    return { options: this.options, known: this.#told, news: news.length === 0 ? news : news.splice(0) }
   }
 
   /** What the sandbox has to say about a job of this engine that has ended, the same with every look at it. */
