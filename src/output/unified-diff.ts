@@ -17,9 +17,7 @@ export function unifiedDiff(
 ): string | null {
   if (before === after) return null
   const steps = stepsBetween(linesOf(before), linesOf(after))
-  const text = [`--- ${names.from}`, `+++ ${names.to}`]
-  for (const hunk of hunksOf(steps)) text.push(...hunk)
-  return `${text.join('\n')}\n`
+  return `${[`--- ${names.from}`, `+++ ${names.to}`, ...hunksOf(steps).flat()].join('\n')}\n`
 }
 
 /** Each with its end: a last line without one differs from one with it. */

@@ -36,3 +36,9 @@ test.skipIf(!hasPatch)('patch makes the one text out of the other, for random on
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+test('a change of more lines than a call takes arguments is written whole', () => {
+  const lines = (from: number): string => Array.from({ length: 150_000 }, (_, at) => `${from + at}\n`).join('')
+  const text = unifiedDiff(lines(0), lines(200_000), { from: 'a', to: 'b' })
+  expect(text?.split('\n')).toHaveLength(2 + 1 + 300_000 + 1)
+})

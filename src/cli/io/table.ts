@@ -20,7 +20,7 @@ export function table(
   { whole = [], spare = [] }: TableOptions = {},
 ): string[] {
   const all = [head, ...rows].map((row) => row.map(oneLine))
-  const natural = head.map((_, i) => Math.max(...all.map((row) => widthOf(row[i] ?? ''))))
+  const natural = head.map((_, i) => all.reduce((widest, row) => Math.max(widest, widthOf(row[i] ?? '')), 0))
   const least = natural.map((each, i) => (whole.includes(head[i] as string) ? each : Math.min(each, NARROW)))
   const shown = head.map((_, i) => i)
   const needed = (): number => shown.reduce((sum, i) => sum + (least[i] as number) + 2, -2)

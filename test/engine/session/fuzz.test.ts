@@ -13,8 +13,8 @@ import {
   emptyDirectory,
   ORACLE_ENV,
   plainErrors,
+  plainOutput,
   readState,
-  withoutOracle,
   type Story,
 } from './oracle.js'
 
@@ -73,7 +73,7 @@ async function askSession(steps: readonly Step[], dir: string): Promise<Story> {
       throw new Error(`${JSON.stringify(command)} ended with ${JSON.stringify(outcome.end ?? outcome.refused)}`)
     return {
       code: outcome.exitCode,
-      stdout: withoutOracle(outcome.stdout),
+      stdout: plainOutput(outcome.stdout),
       stderr: plainErrors(outcome.stderr),
     }
   }

@@ -84,7 +84,7 @@ export async function askPlainBash(
   rmSync(errors)
   rmSync(script)
   const steps = commands.map((_, at): Step => ({
-    stdout: withoutOracle(parts[at * 2] ?? ''),
+    stdout: plainOutput((parts[at * 2] ?? '').replaceAll(script, 'bash')),
     code: parts[at * 2 + 1] === undefined ? null : Number(parts[at * 2 + 1]),
     stderr: plainErrors((said[at] ?? '').replaceAll(script, 'bash')),
   }))
@@ -106,7 +106,7 @@ export async function askSession(
       const outcome = await session.run({ command, timeoutMs: 20_000, ...(at === 0 ? { cwd: dir } : {}) })
       if (outcome.end?.kind !== 'exit')
         throw new Error(`${JSON.stringify(command)} ended with ${JSON.stringify(outcome.end ?? outcome.refused)}`)
-      steps.push({ code: outcome.exitCode, stdout: withoutOracle(outcome.stdout) })
+      steps.push({ code: outcome.exitCode, stdout: plainOutput(outcome.stdout) })
     }
     const probed = await session.run({ command: PROBE, clip: { kind: 'none' } })
     return { steps, state: readProbe(probed.stdout.split(SEPARATOR)) }
@@ -133,14 +133,18 @@ export function plainErrors(text: string): string {
     .replace(/^(?:bash: +N )?(?:Killed|Terminated|Hangup)\b.*\n/gm, '')
 }
 
-/** A DEBUG trap of the sequence also sees the oracle's own lines. */
-export function withoutOracle(text: string): string {
-  return /__oracle|builtin : "\$_"/.test(text)
-    ? text
+/**
+ * A DEBUG trap of the sequence also sees the oracle's own lines; after `exec 2>&1` bash says here in which line of which
+ * file a mistake is, and a session has other files.
+ */
+export function plainOutput(text: string): string {
+  const plain = text.replace(/^bash: line \d+: /gm, 'bash: ')
+  return /__oracle|builtin : "\$_"/.test(plain)
+    ? plain
         .split('\n')
         .filter((line) => !/__oracle|builtin : "\$_"/.test(line))
         .join('\n')
-    : text
+    : plain
 }
 
 function readProbe(parts: readonly string[]): Record<string, string> {
