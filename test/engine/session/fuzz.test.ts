@@ -8,15 +8,7 @@ import { createEngine, type Engine, type Session } from '../../../src/index.js'
 import { isAlive, processFacts } from '../../../src/os/process/proc.js'
 import { until } from '../harness.js'
 import { endedScenes, endedStory, sceneStory, stoppedStory, type Disturbance, type Step } from './fuzz-grammar.js'
-import {
-  askPlainBash,
-  emptyDirectory,
-  ORACLE_ENV,
-  plainErrors,
-  plainOutput,
-  readState,
-  type Story,
-} from './oracle.js'
+import { askPlainBash, emptyDirectory, ORACLE_ENV, plainErrors, plainOutput, readState, type Story } from './oracle.js'
 
 /** CERITH_FUZZ_RUNS=2000 CERITH_SEED=random looks longer, and elsewhere. */
 const RUNS = Number(process.env['CERITH_FUZZ_RUNS'] ?? 12)

@@ -10,10 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { LiveSession } from '../../../src/engine/session/session.js'
 import { SessionMemory } from '../../../src/engine/session/call/memory.js'
 import type { CallNeeds } from '../../../src/engine/session/shell/call-text.js'
+import { SessionShell } from '../../../src/engine/session/shell/shell.js'
 import { inspect } from '../../../src/guard/inspect.js'
 import type { Engine, Outcome, Session } from '../../../src/index.js'
 import { findHelper, findShellBuiltin } from '../../../src/os/helper/file.js'
@@ -578,3 +579,29 @@ async function childOf(session: Session, seconds: string): Promise<number> {
   }, 'the program')
   return found
 }
+
+test('a command that has begun while its shell was looked at does not begin again', async () => {
+  const cwd = temporaryFolder()
+  const session = await (await testEngine({ cwd })).session()
+  await session.run({ command: ':' })
+  // What two looks, one at its stdin and one at its state, make of a shell that begins between them.
+  const look = vi.spyOn(SessionShell.prototype, 'isIdle').mockReturnValue(true)
+  try {
+    expect(await session.run({ command: 'echo begun >>file; sleep 0.2; (exit 3)' })).toMatchObject({ exitCode: 3 })
+    expect(await session.run({ command: 'cat file' })).toMatchObject({ stdout: 'begun\n' })
+  } finally {
+    look.mockRestore()
+  }
+  await session.run({ command: "alias ll='echo aliased'" })
+  expect(await session.run({ command: 'll' })).toMatchObject({ stdout: 'aliased\n' })
+})
+
+test('aliases hold in a shell whose builtin is gone for good', async () => {
+  const cwd = temporaryFolder()
+  const session = await (await testEngine({ cwd })).session()
+  await session.run({ command: "alias ll='echo aliased'" })
+  writeFileSync(join(cwd, 'off'), 'enable -d __cerith\n')
+  await session.run({ command: '. ./off' })
+  for (const round of [1, 2, 3])
+    expect([round, (await session.run({ command: 'll' })).stdout]).toEqual([round, 'aliased\n'])
+})

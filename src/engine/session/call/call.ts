@@ -206,13 +206,14 @@ export async function followInShell(
       supervision.stop('limit')
     })
     // It may have answered while the host was busy.
-    if (!isOver()) shell.checkBuiltin()
+    if (!isOver()) shell.askForBuiltin()
   }
   if (begun.isSlow) slow()
   let unanswered = false
   const waiting = {
     slow: begun.isSlow ? () => {} : slow,
     unanswered: () => {
+      if (shell.askForBuiltin()) return
       unanswered = true
       answer.give(null)
     },

@@ -310,7 +310,8 @@ function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
   const passed = passedStatus(call)
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
-  const alone = `{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${dropReserved};}`, call)}`
+  // A builtin that is gone has left the shell without aliases, as its lines are read.
+  const alone = `[[ :$BASHOPTS: != *:expand_aliases:* ]] || \\builtin shopt -s expand_aliases;{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${dropReserved};}`, call)}`
   if (!hasBuiltin) return `${KEEP_OWN};${alone}`
   const missing = own(marks, 'm')
   const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
@@ -433,6 +434,11 @@ export function restoreLines(number: number, marks: Marks, code: Uint8Array, fro
 /** Behind a command of the builtin's that goes on without the session: `leaveLine` finds its status there. */
 export function keepStatusLine(marks: Marks): string {
   return `${own(marks, 'rc')}=$?\n`
+}
+
+/** Answered when everything that was typed before has been done; keeps the status of that. */
+export function askLine(number: number, marks: Marks): string {
+  return `{ ${own(marks, 'rc')}=$?; ${KEEP_OWN}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** A shell whose command was moved to the background leaves with that command's status. */

@@ -15,7 +15,7 @@ import { within } from '../../services/within.js'
 import type { Services } from '../../services/services.js'
 import { Answer, ReportRouter, type ReportReceiver } from './router.js'
 import { SessionFiles, writeFirstFiles } from './files.js'
-import { dumpLine, keepStatusLine, leaveLine, restoreLines, setUpLines, type Marks } from './lines.js'
+import { askLine, dumpLine, keepStatusLine, leaveLine, restoreLines, setUpLines, type Marks } from './lines.js'
 import type { CommandLine } from './way.js'
 import { createReportReader, type Report } from './report.js'
 import { StallWatch } from './stall.js'
@@ -55,6 +55,8 @@ export class SessionShell {
   #isBuiltinKnown = false
   /** The command that was given last. */
   #given: CommandLine | null = null
+  /** It was asked whether it has the builtin while it had this one. */
+  #asked: CommandLine | null = null
   readonly #unread: number
   readonly #router = new ReportRouter(() => this.#giveFallback())
   #number = 0
@@ -191,9 +193,11 @@ export class SessionShell {
   neverRead(): boolean {
     if (this.alive || this.#closed || !this.#given) return false
     const { line } = this.#given
+    // A question may stand behind it: what is left unread is compared, not counted.
     const left = Buffer.alloc(line.length + 1)
     try {
-      return readSync(this.#unread, left, 0, left.length, null) >= line.length - line.indexOf(NEWLINE)
+      const length = readSync(this.#unread, left, 0, left.length, null)
+      return left.subarray(0, length).includes(Buffer.from(line.subarray(line.indexOf(NEWLINE))))
     } catch {
       return false // Empty: bash has read it.
     }
@@ -216,17 +220,23 @@ export class SessionShell {
   }
 
   /**
-   * A shell that has read its line, waits for another one and has reported nothing no longer
-   * has the builtin: bash does the command itself.
+   * A shell that seems to wait for a line and has reported nothing may no longer have the builtin. It may also have
+   * begun between two looks: so it is asked. One that answers before it has said anything about the command has done
+   * nothing of it, and bash does the command itself. False: it was asked before, or does not look like that.
    */
-  checkBuiltin(): void {
+  askForBuiltin(): boolean {
     const { fallback } = this.#router
-    if (!fallback || !this.isIdle()) return
-    // What it reported before it was idle is in the pipe by now.
-    this.hearNow()
-    if (this.#router.fallback !== fallback) return
-    this.#router.hasBuiltin = false
-    this.#giveFallback()
+    const given = this.#given
+    if (!fallback || !given || this.#asked === given || !this.isIdle()) return false
+    this.#asked = given
+    const number = this.nextNumber()
+    void this.heard('R', number).then((heard) => {
+      if (!heard || this.#router.fallback !== fallback) return
+      this.#router.hasBuiltin = false
+      this.#giveFallback()
+    })
+    this.type(askLine(number, this.marks))
+    return true
   }
 
   /** Resolves when a command that the builtin may decline has been started by it, or given otherwise. */
@@ -418,7 +428,7 @@ export class SessionShell {
 
   /** Its command goes on without the session: when that ends, the shell leaves with its status. */
   release(): void {
-    if (this.#given?.way === 'native') this.type(keepStatusLine(this.marks))
+    if (this.#given?.way === 'native' && this.#asked !== this.#given) this.type(keepStatusLine(this.marks))
     this.type(leaveLine(this.marks))
     this.#closeOwn()
     void this.ward.exited.then(() => this.#closeReports())
