@@ -77,6 +77,19 @@ describe.each(ENGINES)('%s the builtin', (which, make) => {
     expect((await session.run({ command: 'say a; say() { :; }\n' })).stderr).not.toMatch(/\//)
   })
 
+  test('nor in what is shown live, and the line that is quoted is the one of the agent', async () => {
+    const session = await (await make()).session()
+    const mistake = 'if :; then (exit $?) &; fi'
+    const said = `bash: line 1: syntax error near unexpected token \`;'\nbash: line 1: \`${mistake}'\n`
+    for (const before of ['(exit 3)', 'trap : RETURN', 'shopt -s extdebug; set -x', 'trap : DEBUG']) {
+      await session.run({ command: before })
+      const handle = session.stream({ command: mistake })
+      let live = ''
+      for await (const { text } of handle) live += text
+      expect([before, live, (await handle.outcome).stderr]).toEqual([before, said, said])
+    }
+  })
+
   test('what is shown by `set -x` and `set -v` together are the lines of the agent', async () => {
     const session = await (await make()).session()
     const shown = async (command: string) => (await session.run({ command })).stderr

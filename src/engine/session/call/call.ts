@@ -91,7 +91,7 @@ export async function runInShell(
   const notesTraps = reportsTraps(text)
   if (notesTraps) shell.files.takeTraps()
   shell.give(given, text.whole)
-  output.begun = true
+  output.own = given.own ?? shell.ownWords
   shell.streams.giveLate(output)
   memory.beginCommand(needs.inert)
   return followInShell(shell, plan, call, site, {

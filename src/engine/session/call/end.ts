@@ -10,10 +10,9 @@ import type { Restore } from '../../job/start.js'
 import { endOf } from '../../services/ends.js'
 import { endedOutcome } from '../../services/outcomes.js'
 import type { Plan } from '../../plan/plan.js'
-import type { Clipped } from '../../../output/clip.js'
-import { exitTrapLine, fileOf } from '../shell/lines.js'
+import { exitTrapLine } from '../shell/lines.js'
 import type { SessionMemory } from './memory.js'
-import { SILENCE, type CallOutput, type Texts } from './output.js'
+import { SILENCE, type CallOutput } from './output.js'
 import type { EndReport } from '../shell/report.js'
 import { restoreCode } from '../shell/restore.js'
 import type { SessionShell } from '../shell/shell.js'
@@ -209,15 +208,6 @@ interface EndedCall {
   readonly usage?: Usage | null
 }
 
-/** Bash names the file in which it finds a mistake of syntax; the command has none that the agent knows. */
-function withoutFile(texts: Texts, { marks }: SessionShell, end: End): Texts {
-  if (end.kind !== 'exit' || end.code === 0) return texts
-  const named = `${fileOf.command(marks)}: `
-  const plain = (of: Clipped): Clipped =>
-    of.text.includes(named) ? { ...of, text: of.text.replaceAll(named, '') } : of
-  return { out: plain(texts.out), err: plain(texts.err) }
-}
-
 /** The Outcome of a command that is over. */
 export function endedCall({
   shell,
@@ -232,7 +222,7 @@ export function endedCall({
   usage = null,
 }: EndedCall): Outcome {
   const merged = output?.merged ?? false
-  const texts = withoutFile(output?.texts() ?? SILENCE, shell, end)
+  const texts = output?.texts() ?? SILENCE
   const stages = report && command.verdict.facts.lastPipelineStages > 1 ? report.stages : []
   const pipeStatus = stages.length > 1 ? stages : null
   const advice = adviceFor({ end, plan: command, stderr: merged ? texts.out.text : texts.err.text, pipeStatus })

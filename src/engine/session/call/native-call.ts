@@ -61,7 +61,7 @@ export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
   get #captured(): CallOutput {
     if (this.#output) return this.#output
     this.#output = new CallOutput(this.#call, this.#planned, this.#site.services)
-    this.#output.begun = true
+    this.#output.own = this.#known.shell.ownWords
     return this.#output
   }
 

@@ -9,6 +9,7 @@ import { clippedTexts, type Capture } from '../../call/capture.js'
 import type { Held } from '../../../os/files/pipe-reader.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Services } from '../../services/services.js'
+import type { OwnWords } from '../shell/own-words.js'
 import type { Sinks } from '../shell/streams.js'
 
 const NOTHING: Clipped = { text: '', truncated: false, omittedBytes: 0 }
@@ -21,8 +22,11 @@ export interface Texts {
 }
 
 export class CallOutput implements Sinks {
-  /** Set when the shell has been given the command: what comes before that is not of this call. */
-  begun = false
+  /**
+   * Set when the shell has been given the command: what comes before that is not of this call. Bash's words about the
+   * session's own file are not either.
+   */
+  own: OwnWords | null = null
   /** Set when the command is being stopped: bash says a newline to an interrupt. */
   interrupted = false
   readonly #call: Call
@@ -40,12 +44,12 @@ export class CallOutput implements Sinks {
   }
 
   out(chunk: Uint8Array): Held {
-    if (this.begun) return this.stdout.push(chunk)
+    if (this.own) return this.stdout.push(this.own.takenOut(chunk))
   }
 
   err(chunk: Uint8Array): Held {
-    if (this.begun && !(this.interrupted && chunk.length === 1 && chunk[0] === 10))
-      return (this.stderr ?? this.stdout).push(chunk)
+    if (this.own && !(this.interrupted && chunk.length === 1 && chunk[0] === 10))
+      return (this.stderr ?? this.stdout).push(this.own.takenOut(chunk))
   }
 
   get stdout(): Capture {

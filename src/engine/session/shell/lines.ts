@@ -174,7 +174,12 @@ function preparation(call: CallText, marks: Marks): string[] {
  * before the command; the command; and a note of its end taken before anything can change it. What
  * comes first shares the command's first line, so that line numbers stay those of the command.
  */
-export function commandFileText(call: CallText, marks: Marks): string {
+export function commandFileText(call: CallText, head: string, marks: Marks): string {
+  return `${head}${call.script}${call.whole && !call.bare ? trailer(call, marks) : ''}`
+}
+
+/** What stands before the command in its file. */
+export function commandHead(call: CallText): string {
   const before = beforeStatus(call)
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if (call.stages && !call.bare) before.push(hushed(leaveStages(call.stages, call.status), call))
@@ -185,8 +190,7 @@ export function commandFileText(call: CallText, marks: Marks): string {
     before.push(call.bare ? leave : hushed(`{ ${isChildless ? '! \\builtin :' : leave}; }`, call))
   }
   // On a line of its own where bash may not be able to parse the command: it drops the whole line.
-  const head = before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
-  return `${head}${call.script}${call.whole && !call.bare ? trailer(call, marks) : ''}`
+  return before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
 }
 
 /** What bash would show of the session's own under `set -x` goes nowhere. */

@@ -16,6 +16,7 @@ import type { Services } from '../../services/services.js'
 import { Answer, ReportRouter, type ReportReceiver } from './router.js'
 import { SessionFiles, writeFirstFiles } from './files.js'
 import { askLine, dumpLine, keepStatusLine, leaveLine, restoreLines, setUpLines, type Marks } from './lines.js'
+import { OwnWords } from './own-words.js'
 import type { CommandLine } from './way.js'
 import { createReportReader, type Report } from './report.js'
 import { StallWatch } from './stall.js'
@@ -36,6 +37,8 @@ const NEWLINE = 0x0a
 export class SessionShell {
   readonly stall = new StallWatch(this)
   readonly marks: Marks
+  /** What bash says of the command file alone. */
+  readonly ownWords: OwnWords
   readonly ward: Ward
   readonly #services: Services
   readonly #orders: number
@@ -73,6 +76,7 @@ export class SessionShell {
     this.#services = services
     this.ward = ward
     this.marks = marks
+    this.ownWords = new OwnWords(marks)
     this.streams = new SessionStreams(services, ward)
     this.#orders = orders.typed
     this.#unread = orders.unread

@@ -1,6 +1,7 @@
 /** The ways to have a command done, and the one choice between them. */
 import { isRepeatable, isUsual, type CallText } from './call-text.js'
-import { commandFileText, nativeLine, programLine, sourcedLines, type Marks } from './lines.js'
+import { commandFileText, commandHead, nativeLine, programLine, sourcedLines, type Marks } from './lines.js'
+import { OwnWords } from './own-words.js'
 
 /**
  * `native`: the builtin does it and reports its end. `sourced`: bash does both by itself, with whatever else has to be
@@ -27,6 +28,8 @@ export interface CommandLine {
   readonly line: Uint8Array
   /** The text of the command file; null when the words stand in the line. */
   readonly file: string | null
+  /** What bash would quote of that file with a mistake in the command, where something stands before it. */
+  readonly own?: OwnWords
   /** How to do it when the builtin declines. */
   readonly fallback: (() => CommandLine) | null
 }
@@ -37,8 +40,12 @@ export function commandLine(
 ): CommandLine {
   const { marks } = shell
   const way = chooseWay(call)
-  if (way === 'sourced')
-    return { way, line: Buffer.from(sourcedLines(call, marks)), file: commandFileText(call, marks), fallback: null }
+  if (way === 'sourced') {
+    const head = commandHead(call)
+    const line = Buffer.from(sourcedLines(call, marks))
+    const given = { way, line, file: commandFileText(call, head, marks), fallback: null }
+    return head === '' ? given : { ...given, own: new OwnWords(marks, head) }
+  }
   const fallback = (): CommandLine =>
     commandLine({ ...call, native: false, hasBuiltin: shell.hasBuiltin && call.hasBuiltin }, shell)
   // One program and its words need no file, and no copy of bash.
