@@ -74,8 +74,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'engine/job/input': ENGINE('services', 'plan', 'call', 'terminal', 'job/look'),
   'engine/job': ENGINE('services', 'plan', 'call', 'terminal', 'job'),
   'engine/run': ENGINE('services', 'plan', 'call', 'terminal', 'job'),
-  'engine/session/shell': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run'),
-  'engine/session/call': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run', 'session/shell'),
+  'engine/session/lines': SKILLS,
+  'engine/session/shell': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run', 'session/lines'),
+  'engine/session/call': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run', 'session/lines', 'session/shell'),
   'engine/session': ENGINE('services', 'plan', 'call', 'terminal', 'job', 'run', 'session'),
   'engine/live': ENGINE('services'),
   engine: [...SYSTEM, 'engine'],
@@ -263,7 +264,7 @@ test('the pure rooms compile without the types of Node', () => {
 })
 
 /** Folders below a room of their own kind: one per dialect or host, or verbs by task. */
-const ROWS = /^(tools\/dialects|hooks\/hosts|cli\/verbs\/|engine\/session\/)/
+const ROWS = /^(tools\/dialects|hooks\/hosts|cli\/verbs\/)/
 const folders = [...new Set(files.map((file) => dirname(file)))].filter(
   (folder) => folder !== '.' && !ROWS.test(folder),
 )

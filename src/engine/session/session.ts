@@ -13,34 +13,28 @@ import { Call } from '../call/call.js'
 import { deliverCommand, isRefusal } from '../plan/delivery.js'
 import { notStarted } from '../services/ends.js'
 import { type Promote } from '../call/promote.js'
-import { passGate } from '../plan/gate.js'
 import { abortedOutcome, refusedOutcome } from '../services/outcomes.js'
-import { planRun, type Plan, type Surroundings } from '../plan/plan.js'
+import type { Plan, Surroundings } from '../plan/plan.js'
 import type { Services } from '../services/services.js'
-import { checkRequest } from '../plan/request.js'
 import { NEVER_BEGUN, runInShell, type CallSite } from './call/call.js'
-import { isThere, SessionDirectory } from './call/directory.js'
+import { SessionDirectory } from './call/directory.js'
 import { SessionDirectoryEnv } from './call/directory-env.js'
 import { SessionMemory } from './call/memory.js'
-import { asksForNothingSpecial, ReadyCommands, type ReadyCommand } from './call/at-once.js'
+import { ReadyCommands, type ReadyCommand } from './call/at-once.js'
 import { NativeCall } from './call/native-call.js'
-import { Shells } from './shells.js'
+import { Shells, shellsDie } from './shells.js'
+import { giveState } from './shell/exchange.js'
+import { admit, checkSandbox } from './admit.js'
+import { IdleDump } from './idle-dump.js'
+import { firstNews } from './news.js'
 import { Turns } from './turns.js'
 import { parseSnapshot, snapshotText, utf8, type ShellState } from './shell/state.js'
 
 /** A short command is waited for, because its state is newer. */
 const LAST_KNOWN_AFTER_MS = 150
-/**
- * An idle shell writes its state down after this long, off every answer's path. A command that
- * comes sooner has to wait for it.
- */
-const DUMP_AFTER_IDLE_MS = 2
 
 /** So many shells may die one after the other before they have read a command. */
 const MOST_TRIES = 3
-
-const startedAgain = (how: 'killed' | 'ended'): string =>
-  `The server was ${how === 'killed' ? 'killed' : 'ended by its host'} and has been started again: this shell is new. Variables, functions, the directory and background commands of the earlier one are gone.`
 
 export interface SessionParts {
   readonly name: string
@@ -79,9 +73,9 @@ export class LiveSession implements Session {
   readonly #news: Note[]
   readonly #directory: SessionDirectory
   readonly #directoryEnv = new SessionDirectoryEnv()
+  readonly #idleDump: IdleDump
   #busy = false
   #closed = false
-  #idle: NodeJS.Timeout | null = null
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -91,6 +85,7 @@ export class LiveSession implements Session {
     this.#memory = new SessionMemory(services.cwd, parts.saved ? parseSnapshot(parts.saved) : null)
     this.#shells = new Shells(services, this.#memory)
     this.#services = this.#shells.services
+    this.#idleDump = new IdleDump(this.#shells, this.#memory, (work) => this.#inTurn(work))
     this.#news = firstNews(parts.saved, this.#memory.state, services.succeeds)
     // Once for all calls that are given at once.
     services.live.add(this.#life)
@@ -144,7 +139,7 @@ export class LiveSession implements Session {
 
   restart(): Promise<void> {
     return this.#inTurn(async () => {
-      this.#stopIdle()
+      this.#idleDump.cancel()
       await this.#shells.end()
       this.#memory.forget(this.#services.cwd)
     })
@@ -155,7 +150,7 @@ export class LiveSession implements Session {
     return this.#inTurn(async () => {
       if (!this.#services.stay) return
       await this.stateInTurn()
-      this.#stopIdle()
+      this.#idleDump.cancel()
       await this.#shells.end()
       this.#shells.leaveRoom()
     })
@@ -178,7 +173,7 @@ export class LiveSession implements Session {
     if (this.#closed) return
     this.#closed = true
     this.#services.live.delete(this.#life)
-    this.#stopIdle()
+    this.#idleDump.cancel()
     const release = this.#services.launcher.hold()
     // A shell with an EXIT trap of the agent's gets the time to run it.
     await this.#shells.end(this.#memory.traps.exit !== null).finally(release)
@@ -219,16 +214,17 @@ export class LiveSession implements Session {
     if (state.last) memory.last = state.last
     // A session whose shell has not been started, or is gone, gets the state with its next shell.
     if (!this.#shells.current?.alive) return
-    await this.#shells.current.restore(state, { variables: [], ...(before ? { state: before } : {}) })
+    await giveState(this.#shells.current, this.#services, state, {
+      variables: [],
+      ...(before ? { state: before } : {}),
+    })
     memory.noteDump(this.#shells.current)
   }
 
   /** A command that ran elsewhere ended without saying what it changed. */
   noteStatus(status: number): void {
-    this.#memory.last = { status, argument: '', stages: [status] }
+    this.#memory.noteStatus(status)
   }
-
-  // ---- one call ----
 
   #inTurn<T>(work: (leave: () => void) => Promise<T>): Promise<T> {
     // Nothing else keeps the host alive while a restart, a dump or a snapshot is waited for.
@@ -236,10 +232,7 @@ export class LiveSession implements Session {
     return this.#turns.wait(work).finally(release)
   }
 
-  /**
-   * Null: the request has to wait, or more has to be done for it. What is wrong with it is said in its turn: by the
-   * promise, not to the one who calls.
-   */
+  /** Null: the request has to wait, or more has to be done for it. What is wrong with it, its outcome says in its turn. */
   #giveAtOnce(request: RunRequest): ReadyCommand | null {
     const memory = this.#memory
     try {
@@ -249,14 +242,7 @@ export class LiveSession implements Session {
       if (!shell?.alive || shell.hasOtherProcesses || services.roots || services.directories) return null
       // It may be plain again: what the shell wrote down says so.
       if (memory.unread && !memory.dirty && !memory.isPlain) memory.learn(shell.readState())
-      const isBare = Object.keys(request).length === 1
-      if (!isBare && !asksForNothingSpecial(request)) return null
-      const known = this.#readyCommands.find(request.command, shell, memory)
-      // A command that was given before has been checked before.
-      const command = known && isBare ? known.command : checkRequest(request, services.limits)
-      // An argv is put into words first.
-      if (command !== request.command) return null
-      const ready = known ?? this.#readyCommands.make(command, shell, memory, this.#services.judge)
+      const ready = this.#readyCommands.for(request, shell, memory, this.#services)
       if (!ready) return null
       shell.give(ready)
       memory.beginCommand(ready.needs.inert)
@@ -293,8 +279,7 @@ export class LiveSession implements Session {
     if (this.#closed)
       throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
-    // Not an object at all: the plan says so.
-    if (request?.sandbox !== undefined) throw fixedSandbox()
+    checkSandbox(request)
     if (request?.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
@@ -304,23 +289,9 @@ export class LiveSession implements Session {
       ...this.#directory.check(memory, this.#shells.current?.alive ? this.#shells.current : null),
     )
     await this.#enterDirectory(notes)
-    const judged = (): Promise<Plan> =>
-      planRun(
-        request,
-        { ...this.surroundings(), entered: this.#shells.current?.alive || isThere(memory, this.#services.seen) },
-        this.#services,
-      )
-    let plan = await judged()
-    // Refused for what the shell, or a file, was thought to hold: look, and judge what is really there.
-    if (plan.verdict.decision !== 'allow') {
-      const shell = this.#shells.current?.alive && (memory.dirty || memory.unread) ? this.#shells.current : null
-      if (shell) await this.#shells.writeDown(shell)
-      if (memory.readFilesAgain() || shell) plan = await judged()
-    }
-    const stopped = await passGate(plan, this.#services)
-    // Bash could not read it: that is a status too.
-    if (stopped?.exitCode) this.noteStatus(stopped.exitCode)
-    if (stopped) return call.settle(stopped)
+    const admitted = await admit(request, () => this.surroundings(), this.#services, this.#shells, memory)
+    if ('outcome' in admitted) return call.settle(admitted.outcome)
+    const { plan } = admitted
     if (request.pty) return this.#parts.onTerminal(plan, call, this)
     const delivered = await deliverCommand(plan, this.#services)
     if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
@@ -330,12 +301,7 @@ export class LiveSession implements Session {
       let outcome: Outcome | null | typeof NEVER_BEGUN = NEVER_BEGUN
       for (let tries = 0; outcome === NEVER_BEGUN && tries < MOST_TRIES; tries++)
         outcome = await runInShell(await this.#shells.ready(notes), plan, delivered, call, this.#site)
-      if (outcome === NEVER_BEGUN)
-        throw new ShellError(
-          'SPAWN_FAILED',
-          `Every new shell of session ${this.name} died before it read the command`,
-          'Nothing of the command ran. Look for what ends processes on this machine (memory, limits), then try again.',
-        )
+      if (outcome === NEVER_BEGUN) throw shellsDie(this.name)
       if (!outcome) return
       leave()
       call.settle(outcome)
@@ -345,14 +311,14 @@ export class LiveSession implements Session {
   }
 
   #begin(): void {
-    this.#stopIdle()
+    this.#idleDump.cancel()
     this.#busy = true
     this.#calls += 1
   }
 
   #end(): void {
     this.#busy = false
-    this.#planDump()
+    if (!this.#closed) this.#idleDump.plan()
   }
 
   get #site(): CallSite {
@@ -379,51 +345,4 @@ export class LiveSession implements Session {
     const code = await this.#directoryEnv.enter(directories, this.cwd, state, this.#shells.initialEnv, notes)
     if (code !== '') await this.#shells.change(shell, code)
   }
-
-  #planDump(): void {
-    const shell = this.#shells.current
-    if (this.#closed || !shell?.alive || !(this.#memory.dirty || this.#memory.unread || shell.hasOtherProcesses)) return
-    this.#idle = setTimeout(() => {
-      void this.#inTurn(async () => {
-        if (this.#shells.current !== shell || !shell.alive || this.#closed) return
-        await this.#shells.writeDown(shell)
-        this.#memory.holdings.look(shell, this.#services.runDir)
-      }).catch(() => {})
-    }, DUMP_AFTER_IDLE_MS)
-    this.#idle.unref()
-  }
-
-  #stopIdle(): void {
-    if (this.#idle) clearTimeout(this.#idle)
-    this.#idle = null
-  }
-}
-
-function fixedSandbox(): ShellError {
-  return new ShellError(
-    'BAD_REQUEST',
-    'Bad request: a session keeps the sandbox of its engine',
-    'Run the command without a session to give it a stricter one.',
-  )
-}
-
-/** What the first call has to say. */
-function firstNews(saved: string | null, found: ShellState | null, succeeds: Services['succeeds']): Note[] {
-  const missing = found?.missing ?? []
-  const of = (kind: string): string =>
-    missing
-      .filter((line) => line.startsWith(`${kind} `))
-      .map((line) => line.slice(kind.length + 1))
-      .join(', ')
-  const state = (text: string): Note => ({ code: 'state', text })
-  return [
-    ...(saved !== null && !found
-      ? [state('The saved state of this session could not be read; it starts without it.')]
-      : []),
-    ...(succeeds ? [{ code: 'shell-restarted' as const, text: startedAgain(succeeds) }] : []),
-    ...(of('secret')
-      ? [state(`Not kept from one process to the next, because it held a secret: ${of('secret')}.`)]
-      : []),
-    ...(of('hook') ? [state(`Not kept: ${of('hook')} (loader and start-up hooks stay out of new shells).`)] : []),
-  ]
 }

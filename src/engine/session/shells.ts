@@ -1,4 +1,5 @@
 /** The live shell of a session, those that it had before, and how one succeeds another with the same state. */
+import { ShellError } from '../../contract/errors.js'
 import type { Note } from '../../contract/note.js'
 import { buildEnvironment } from '../../env/filter.js'
 import { processesOf } from '../../os/helper/processes.js'
@@ -12,9 +13,11 @@ import { isThere } from './call/directory.js'
 import { deadShellNote } from './call/end.js'
 import type { SessionMemory } from './call/memory.js'
 import { keepVerdicts } from './call/at-once.js'
-import { withoutReturnTrap } from './shell/lines.js'
+import { withoutReturnTrap } from './lines/lines.js'
 import { notRestored } from './shell/restore.js'
-import { SessionShell } from './shell/shell.js'
+import { askForState, giveState, runOwnCode } from './shell/exchange.js'
+import type { SessionShell } from './shell/shell.js'
+import { startShell } from './shell/start.js'
 import { bytesOf, type ShellState } from './shell/state.js'
 
 /** How long the news of a shell's end may take. */
@@ -86,7 +89,7 @@ export class Shells {
       this.#stay?.leave()
       this.#stay = await services.sandbox.enter(undefined, true)
     }
-    const shell = await prepared(services, () => SessionShell.start(services, this.initialEnv, cwd))
+    const shell = await prepared(services, () => startShell(services, this.initialEnv, cwd))
     this.current = shell
     memory.forNewShell()
     memory.holdings.begin()
@@ -95,7 +98,7 @@ export class Shells {
       return shell
     }
     const wanted = { ...state, cwd: isThere(memory, services.seen) ? state.cwd : bytesOf(cwd) }
-    const found = await shell.restore(wanted, { variables: this.initialNames })
+    const found = await giveState(shell, this.services, wanted, { variables: this.initialNames })
     memory.noteDump(shell)
     const missing = found ? notRestored(wanted, found) : ['its state']
     if (missing.length > 0)
@@ -105,7 +108,7 @@ export class Shells {
 
   /** Runs the engine's own code in a shell. */
   async change(shell: SessionShell, code: string): Promise<void> {
-    const found = await shell.take(code)
+    const found = await runOwnCode(shell, this.services, code)
     this.#memory.noteDump(shell)
     if (found) this.#memory.learn(found)
   }
@@ -118,7 +121,7 @@ export class Shells {
 
   async writeDown(shell: SessionShell): Promise<void> {
     const memory = this.#memory
-    if (!(memory.dirty || memory.unread) || (memory.dirty && !(await shell.dump()))) return
+    if (!(memory.dirty || memory.unread) || (memory.dirty && !(await askForState(shell)))) return
     memory.noteDump(shell)
     memory.learn(shell.knownState)
     if (!memory.strayReturn) return
@@ -160,4 +163,12 @@ export class Shells {
     for (const shell of this.#former) if (!shell.ward.state.gone) found.push(...processesOf(shell.ward))
     return found.filter((pid) => isAlive(pid))
   }
+}
+
+export function shellsDie(session: string): ShellError {
+  return new ShellError(
+    'SPAWN_FAILED',
+    `Every new shell of session ${session} died before it read the command`,
+    'Nothing of the command ran. Look for what ends processes on this machine (memory, limits), then try again.',
+  )
 }

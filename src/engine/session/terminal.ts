@@ -15,7 +15,8 @@ import { FORGET_TERMINAL } from '../terminal/environment.js'
 import { LAST } from '../terminal/script.js'
 import { restoreOf } from './call/end.js'
 import type { LiveSession } from './session.js'
-import { dumpBody, dumpEnd, DumpReader, LEAVING } from './shell/dump.js'
+import { dumpBody, dumpEnd, LEAVING } from './lines/dump-text.js'
+import { DumpReader } from './shell/dump.js'
 import { parseState } from './shell/state.js'
 
 const STATE_LOST: Note = {

@@ -1,7 +1,7 @@
 /** What the engine knows about a session decides on how much care a command needs; it must not stay careful for ever. */
 import { expect, test } from 'vitest'
 import { SessionMemory } from '../../../src/engine/session/call/memory.js'
-import type { CallNeeds } from '../../../src/engine/session/shell/call-text.js'
+import type { CallNeeds } from '../../../src/engine/session/lines/call-text.js'
 import { inspect } from '../../../src/guard/inspect.js'
 
 const prepare = (memory: SessionMemory, command: string): CallNeeds =>

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { endFileText } from '../../../src/engine/session/shell/lines.js'
+import { endFileText } from '../../../src/engine/session/lines/lines.js'
 import { createReportReader, FIELDS, type Report } from '../../../src/engine/session/shell/report.js'
 import type { LiveSession } from '../../../src/engine/session/session.js'
 import type { Engine } from '../../../src/index.js'

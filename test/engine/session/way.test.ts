@@ -1,7 +1,7 @@
 /** The one choice between the ways to have a command done. */
 import { expect, test } from 'vitest'
-import type { CallText } from '../../../src/engine/session/shell/call-text.js'
-import { chooseWay, type Way } from '../../../src/engine/session/shell/way.js'
+import type { CallText } from '../../../src/engine/session/lines/call-text.js'
+import { chooseWay, type Way } from '../../../src/engine/session/lines/way.js'
 
 const USUAL: CallText = {
   script: 'ls',

@@ -4,10 +4,11 @@
  */
 import type { RunRequest } from '../../../contract/request.js'
 import type { Verdict } from '../../../contract/verdict.js'
+import { checkRequest } from '../../plan/request.js'
 import { stillHolds } from '../../services/judge/disk-looks.js'
 import type { Services } from '../../services/services.js'
-import { isRepeatable, type CallNeeds } from '../shell/call-text.js'
-import { commandLine, type CommandLine } from '../shell/way.js'
+import { isRepeatable, type CallNeeds } from '../lines/call-text.js'
+import { commandLine, type CommandLine } from '../lines/way.js'
 import type { SessionShell } from '../shell/shell.js'
 import type { SessionMemory } from './memory.js'
 import { callText } from './prepare.js'
@@ -27,8 +28,20 @@ export interface ReadyCommand extends CommandLine {
 export class ReadyCommands {
   readonly #known = new Map<string, ReadyCommand>()
 
+  /** Null: it has to be asked about, or prepared for, in full. */
+  for(request: RunRequest, shell: SessionShell, memory: SessionMemory, services: Services): ReadyCommand | null {
+    const isBare = Object.keys(request).length === 1
+    if (!isBare && !asksForNothingSpecial(request)) return null
+    const known = this.#find(request.command, shell, memory)
+    // A command that was given before has been checked before.
+    const command = known && isBare ? known.command : checkRequest(request, services.limits)
+    // An argv is put into words first.
+    if (command !== request.command) return null
+    return known ?? this.#make(command, shell, memory, services.judge)
+  }
+
   /** One that was given before; null when anything has changed since. */
-  find(command: unknown, shell: SessionShell, memory: SessionMemory): ReadyCommand | null {
+  #find(command: unknown, shell: SessionShell, memory: SessionMemory): ReadyCommand | null {
     const known = this.#known.get(command as string)
     if (
       !known ||
@@ -45,8 +58,7 @@ export class ReadyCommands {
     return stillHolds(known.verdict) ? known : null
   }
 
-  /** Null: it has to be asked about, or prepared for, in full. */
-  make(command: string, shell: SessionShell, memory: SessionMemory, judge: Services['judge']): ReadyCommand | null {
+  #make(command: string, shell: SessionShell, memory: SessionMemory, judge: Services['judge']): ReadyCommand | null {
     const { streams } = shell
     if (!memory.isPlain || memory.dirty || memory.printsElsewhere || command.includes('{{')) return null
     if (!shell.hasBuiltin || !streams.used || streams.passThrough) return null

@@ -22,12 +22,13 @@ import {
   remember,
   successorNotes,
 } from './end.js'
-import { reportsTraps, type CallNeeds } from '../shell/call-text.js'
-import { STOP_SIGNAL } from '../shell/lines.js'
+import { reportsTraps, type CallNeeds } from '../lines/call-text.js'
+import { STOP_SIGNAL } from '../lines/marks.js'
 import type { SessionMemory } from './memory.js'
 import { CallOutput } from './output.js'
 import { prepareCall } from './prepare.js'
-import { commandLine } from '../shell/way.js'
+import { askForState } from '../shell/exchange.js'
+import { commandLine } from '../lines/way.js'
 import type { Answer } from '../shell/router.js'
 import type { SessionShell } from '../shell/shell.js'
 import { utf8 } from '../shell/state.js'
@@ -254,7 +255,7 @@ export async function followInShell(
   }
   // Such a command may have hurt the shell so that it ends right after it; the next command
   // must not be given to a dying one.
-  if (needs.risky && report) await shell.dump()
+  if (needs.risky && report) await askForState(shell)
   // A command that cannot have printed anything has nothing left to be read.
   if (!(needs.silent && report?.kind === 'F' && report.status === 0)) await shell.caughtUp()
   if (shell.streams.passThrough) await shell.streams.quiet()

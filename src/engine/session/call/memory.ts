@@ -8,11 +8,11 @@ import { shortText } from '../../services/judge/disk-looks.js'
 import { mentionsBinding } from '../../../secrets/deliver/binding.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
 import { Holdings } from './holdings.js'
-import type { CallNeeds, UserTraps } from '../shell/call-text.js'
+import type { CallNeeds, UserTraps } from '../lines/call-text.js'
 import type { ShellReport } from '../shell/report.js'
 import type { SessionShell } from '../shell/shell.js'
-import { AFTER, LEAVING } from '../shell/dump.js'
-import { LOADED } from '../shell/lines.js'
+import { AFTER, LEAVING } from '../lines/dump-text.js'
+import { LOADED } from '../lines/marks.js'
 
 /** What the next command may ask about the one before it. */
 export interface LastCommand {
@@ -228,6 +228,11 @@ export class SessionMemory {
   beginCommand(inert: boolean): void {
     this.behind = this.dirty
     this.dirty ||= !inert
+  }
+
+  /** The last command ran elsewhere, or was not readable, and left nothing but its status. */
+  noteStatus(status: number): void {
+    this.last = { status, argument: '', stages: [status] }
   }
 
   /** What the shell has written down since the last look; `inert`: the command before it cannot have changed it. */

@@ -9,7 +9,7 @@ import { clippedTexts, type Capture } from '../../call/capture.js'
 import type { Held } from '../../../os/files/pipe-reader.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Services } from '../../services/services.js'
-import type { OwnWords } from '../shell/own-words.js'
+import type { OwnWords } from '../lines/own-words.js'
 import type { Sinks } from '../shell/streams.js'
 
 const NOTHING: Clipped = { text: '', truncated: false, omittedBytes: 0 }

@@ -9,11 +9,10 @@ import type { DeliveredCommand } from '../../plan/delivery.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Plan } from '../../plan/plan.js'
 import type { CallSite } from './call.js'
-import type { CallNeeds, CallText } from '../shell/call-text.js'
+import type { CallNeeds, CallText, Redirect } from '../lines/call-text.js'
 import type { Verdict } from '../../../contract/verdict.js'
 import type { SessionMemory } from './memory.js'
 import type { SessionShell } from '../shell/shell.js'
-import type { Redirect } from '../shell/streams.js'
 
 /** An alias for a reserved word that the command file is made of, about to be defined. */
 const DEFINES_RESERVED = /\balias\b[^]*(?:[{}!]|\[\[)['"]?=/

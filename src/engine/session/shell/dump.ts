@@ -3,79 +3,10 @@
  * file: what a variable holds (a secret too) stays in memory, and a dump that a kill has torn
  * is not taken for a whole one. The last whole one is always here.
  */
+import { LEAVING, SECTIONS, STATE_BEGINS } from '../lines/dump-text.js'
+import type { DumpMarks } from '../lines/marks.js'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { readPipe, type PipeReader } from '../../../os/files/pipe-reader.js'
-
-/** The first word of a dump, and so part of the EXIT trap that writes one. */
-export const STATE_BEGINS = 'cerith-state'
-
-/** Where a shell writes its state, and what marks it. */
-export interface DumpMarks {
-  /** Stands in files, where a command can read it: it begins a dump, and proves nothing. */
-  readonly nonce: string
-  /** Ends a dump behind, or before, a command. It stands in typed lines and in the builtin's memory only. */
-  readonly seal: string
-  /**
-   * Ends the dump of a shell that leaves. It stands in the session's EXIT trap: only code that
-   * the shell itself runs can see it.
-   */
-  readonly farewell: string
-  /** The writing end of the pipe. */
-  readonly state: string
-}
-
-/** When a dump was written: as the shell left, behind a command, or before the command of a number. */
-export const LEAVING = 'leaving'
-export const AFTER = 'after'
-export function before(number: number): string {
-  return `before${number}`
-}
-
-const SECTIONS: readonly (readonly [name: string, code: string])[] = [
-  ['variables', 'declare -p'],
-  ['functions', 'declare -f'],
-  ['functionNames', 'declare -F'],
-  ['aliases', 'alias -p'],
-  // One write instead of one for each option. (BASHOPTS is not always true: GLOBIGNORE and
-  // POSIX mode change more than it says.)
-  ['options', `printf %s "$SHELLOPTS"`],
-  ['shopts', 'shopt -s -p'],
-  ['umask', 'umask -p'],
-  ['traps', 'trap -p'],
-  ['disabled', 'enable -n'],
-  ['hashed', 'hash -l'],
-  ['completions', 'complete -p'],
-  ['clock', `printf '%s %(%s)T' "$SECONDS" -1`],
-  ['positional', `printf '%q\\n' "$#" "$@"`],
-  // Not by DIRSTACK: bash would show that it has been looked at.
-  ['directories', 'dirs -l -p'],
-  ['cwd', 'pwd'],
-]
-
-/**
- * Prints everything a successor needs, NUL-separated, by builtins only: no fork. Each part is
- * there even if the builtin before it failed.
- */
-export function dumpText(marks: DumpMarks, more: typeof SECTIONS = []): string {
-  const body = [...more, ...SECTIONS].map(
-    ([name, code]) => `\\builtin printf '\\0${name}\\n'; \\builtin ${code} || \\builtin :`,
-  )
-  return `{ \\builtin printf '${STATE_BEGINS} ${marks.nonce}'; ${body.join('; ')}; } 2>/dev/null`
-}
-
-/** The same, into the pipe. */
-export function dumpBody(marks: DumpMarks, more: typeof SECTIONS = []): string {
-  return `${dumpText(marks, more)} >${marks.state} || \\builtin :`
-}
-
-/**
- * Makes what was written a whole dump. Never part of a file: who could read the seal could
- * write a dump that is believed.
- */
-export function dumpEnd(marks: DumpMarks, mark: string): string {
-  const proof = mark === LEAVING ? marks.farewell : marks.seal
-  return `{ \\builtin printf '\\0end ${proof} ${mark}\\0' || \\builtin :; } 2>/dev/null >${marks.state}`
-}
 
 /** A whole dump: its sections as bytes of text (latin1), so that what is no UTF-8 survives. */
 export interface Dump {

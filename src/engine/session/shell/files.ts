@@ -5,7 +5,8 @@
 import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { closeQuietly } from '../../../os/files/quietly.js'
 import type { Services } from '../../services/services.js'
-import { dumpFileText, endFileText, fileOf, leaveFileText, settleFileText, setUpCode, type Marks } from './lines.js'
+import { dumpFileText, endFileText, leaveFileText, settleFileText, setUpCode } from '../lines/lines.js'
+import { fileOf, type Marks } from '../lines/marks.js'
 
 /** Up to this size the rest of a longer file is overwritten rather than cut off, which is dearer. */
 const SMALL_FILE = 4_096

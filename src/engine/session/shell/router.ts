@@ -3,7 +3,7 @@
  * line that asked for something else.
  */
 import type { EndReport, Report } from './report.js'
-import type { CommandLine } from './way.js'
+import type { CommandLine } from '../lines/way.js'
 
 export interface ReportReceiver {
   /** Null: the shell ended first, or the call no longer waits. Only the first one counts. */

@@ -4,7 +4,8 @@ import { isStartHook } from '../../../env/hooks.js'
 import { isBindingVariable } from '../../../secrets/deliver/binding.js'
 import { quoteWord } from '../../../contract/quote.js'
 import { parseDeclarations, valueOf, type Declaration } from './declarations.js'
-import { sectionsOf, sectionsText, STATE_BEGINS } from './dump.js'
+import { STATE_BEGINS } from '../lines/dump-text.js'
+import { sectionsOf, sectionsText } from './dump.js'
 
 export interface ShellState {
   readonly sections: ReadonlyMap<string, string>

@@ -4,6 +4,7 @@
  * follows. A process between the shell and a pipe (`exec > >(sed ...)`) cannot follow: its pipe
  * is read on, what it prints between two calls is shown with the next one, and a note says so.
  */
+import type { Redirect } from '../lines/call-text.js'
 import type { Note } from '../../../contract/note.js'
 import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
@@ -17,12 +18,6 @@ import type { Services } from '../../services/services.js'
 export interface Sinks {
   out(chunk: Uint8Array): Held
   err(chunk: Uint8Array): Held
-}
-
-/** A descriptor of the shell, and the path on which it has to be opened before the next command. */
-export interface Redirect {
-  readonly fd: number
-  readonly path: string
 }
 
 export interface Attached {

@@ -1,6 +1,8 @@
 /** The ways to have a command done, and the one choice between them. */
 import { isRepeatable, isUsual, type CallText } from './call-text.js'
-import { commandFileText, commandHead, nativeLine, programLine, sourcedLines, type Marks } from './lines.js'
+import { commandFileText, commandHead } from './command-file.js'
+import { nativeLine, programLine, sourcedLines } from './lines.js'
+import type { Marks } from './marks.js'
 import { OwnWords } from './own-words.js'
 
 /**

@@ -12,54 +12,12 @@
 import { quoteWord } from '../../../contract/quote.js'
 import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
-import { AFTER, before as beforeCommand, dumpBody, dumpEnd, dumpText, LEAVING, type DumpMarks } from './dump.js'
+import { AFTER, before as beforeCommand, dumpEnd, dumpText } from './dump-text.js'
+import { fileOf, giveBack, keepVariable, keptAs, LOADED, own, report, source } from './marks.js'
+import { STOP_NAME, UNNOTE, UNNOTICED, type Marks } from './marks.js'
+import { installBareStop, installExit, installStop, noteTraps, NOWHERE } from './traps.js'
+import { hushed, leaveStatus, passedStatus } from './command-file.js'
 
-/** What `native/bash` is loaded as. */
-export const LOADED = '__cerith'
-
-/** SIGRTMIN+9: no common program uses it, and the kernel queues it. */
-export const STOP_SIGNAL = 43
-const STOP_NAME = 'RTMIN+9'
-/** Not /dev/null, so that the stderr of the stop handler can be told from one that a command has pointed there. */
-const NOWHERE = '/dev/zero'
-
-/**
- * `nonce` is part of the names of the session's own variables: a command can see it. `seal`
- * also marks reports: what imitates one does not know it.
- */
-export interface Marks extends DumpMarks {
-  /** Opened by name for every report of bash's own, so that no program ever inherits a descriptor of it. */
-  readonly report: string
-  /** All files of one shell begin like this. */
-  readonly files: string
-}
-
-/**
- * Files of a shell: commands go in, state comes out. The builtin knows those of `command` and `settle` by name.
- */
-export const fileOf = {
-  command: ({ files }: Marks) => `${files}.command`,
-  setUp: ({ files }: Marks) => `${files}.setup`,
-  /** Takes away what bash would act upon, or show, at its prompt. */
-  settle: ({ files }: Marks) => `${files}.settle`,
-  /** Reports the end of a command that was sourced; its argument is the seal. */
-  end: ({ files }: Marks) => `${files}.end`,
-  dump: ({ files }: Marks) => `${files}.dump`,
-  /** Ends a shell whose command has gone on without the session. */
-  leave: ({ files }: Marks) => `${files}.leave`,
-  /** The agent's traps as a command left them. */
-  traps: ({ files }: Marks) => `${files}.traps`,
-  /** A function of the agent's while a line needs the builtin of its name. */
-  aside: ({ files }: Marks) => `${files}.aside`,
-  /** The agent's INT trap while an interrupt of the session's is on its way. */
-  interrupt: ({ files }: Marks) => `${files}.interrupt`,
-} as const
-
-/**
- * Takes the line of the session's that bash has just noted out of the history: `-s` puts its word in the place of that
- * line. (After a mere `-d` the next `-s` would take the place of the agent's last command.)
- */
-const UNNOTE = `\\builtin history -s ${LOADED}; \\builtin history -d -1`
 /** After an interrupt a history is still on, and has noted the line that this stands in. */
 function unnoted(marks: Marks): string {
   return `[[ ! -o history ]] || { ${UNNOTE}; ${own(marks, 'h')}=h; \\builtin set +o history; }`
@@ -68,35 +26,6 @@ function unnoted(marks: Marks): string {
 const LONGEST_NOTED = 2_000
 /** What makes an interactive bash say or do something at its prompt. */
 const PROMPT_NAMES = ['PS0', 'PS1', 'PS2', 'PROMPT_COMMAND', 'TMOUT', 'MAILCHECK']
-
-/**
- * A status that is not zero would set off an ERR trap of the agent's, or end a shell with
- * `set -e`, except on the left side of a list.
- */
-const UNNOTICED = ' || \\builtin :'
-
-const own = (marks: Marks, what: string): string => `__cerith_${what}${marks.nonce.slice(0, 8)}`
-const keptAs = (marks: Marks, name: string): string => own(marks, `v_${name}_`)
-const source = (file: string): string => `\\builtin . ${quoteWord(file)}`
-
-/** Keeps a variable, in memory, as text that makes it again; empty where it is not set. */
-const keepVariable = (marks: Marks, name: string): string => `${keptAs(marks, name)}=\${${name}[@]@A}`
-
-/**
- * Makes it again. Bash takes `name=(...)` behind no word but a bare `declare`, so the
- * attributes come first and the value after.
- */
-function giveBack(marks: Marks, name: string): string {
-  const kept = keptAs(marks, name)
-  const value = own(marks, 'a')
-  const flags = own(marks, 'f')
-  // `declare -rx NAME=VALUE` becomes `rx ` and `NAME=VALUE`; a plain variable has no flags.
-  const split = `${value}=\${${kept}#declare * }; ${flags}=\${${kept}%"$${value}"}; ${flags}=\${${flags}#declare -}`
-  const declare = `\\\\builtin declare -g\${${flags}/r/} ${name};`
-  const lock = `;\\\\builtin declare -g\${${flags}} ${name}`
-  const again = `\\builtin eval "\${${flags}:+${declare}} $${value} \${${flags}:+${lock}}"`
-  return `[[ -z \${${kept}-} ]] || { ${split}; ${again}; }; \\builtin unset -v ${kept} ${value} ${flags}`
-}
 
 /** Makes the shell quiet and plain before the first command. */
 export function setUpCode(marks: Marks): string {
@@ -110,39 +39,6 @@ export function setUpLines(marks: Marks, builtin: string | null, orders: string)
     ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)} ${marks.state} ${marks.nonce} ${orders} || ${report(marks, 'G', 1, '""')}; } 2>/dev/null\n`
     : ''
   return `${source(fileOf.setUp(marks))}\n${exitTrapLine(marks, null)}${load}`
-}
-
-/**
- * The stop signal is acted upon between two commands, so the engine can end the running one
- * without the next one of the list being started: the handler interrupts the shell itself.
- */
-function installStop(marks: Marks): string {
-  const saved = own(marks, 'e')
-  // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part
-  // of the command, bash undoes this itself.
-  // Only `exec` can do it: where the agent has a function of that name, the newline is taken out of the output instead.
-  const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
-  // Only within a file that is sourced: a bash that is interrupted by its own handler while it
-  // reads a line from a pipe crashes.
-  const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } 2>/dev/null || { { [[ \${${saved}-} ]]; } 2>/dev/null || { ${hush}; }; \\builtin kill -INT $$; }`
-  return `\\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
-}
-
-/**
- * The same without a reserved word, where an alias stands in the place of one: the handler is
- * read in the middle of the command.
- */
-function installBareStop(marks: Marks): string {
-  const saved = own(marks, 'e')
-  const hush = `\\builtin declare -F exec >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
-  const stop = `\\builtin [ "\${${saved}-}" ] || \\builtin eval ${quoteWord(hush)}; \\builtin kill -INT $$`
-  return `\\builtin trap -- ${quoteWord(`\\builtin [ -z "\${BASH_SOURCE-}" ] || \\builtin eval ${quoteWord(stop)}`)} ${STOP_NAME}`
-}
-
-/** Writes the state down while the shell still has it. Typed only: no file holds its farewell. */
-function installExit(marks: Marks, userExit: string | null): string {
-  const dump = `${dumpBody(marks)}; ${dumpEnd(marks, LEAVING)}`
-  return `\\builtin trap -- ${quoteWord(`${dump}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
 }
 
 /** A whole dump, in a line that is typed. */
@@ -169,89 +65,12 @@ function preparation(call: CallText, marks: Marks): string[] {
   return steps
 }
 
-/**
- * The file that the shell sources where bash does everything by itself: what would go off, or show,
- * before the command; the command; and a note of its end taken before anything can change it. What
- * comes first shares the command's first line, so that line numbers stay those of the command.
- */
-export function commandFileText(call: CallText, head: string, marks: Marks): string {
-  return `${head}${call.script}${call.whole && !call.bare ? trailer(call, marks) : ''}`
-}
-
-/** What stands before the command in its file. */
-export function commandHead(call: CallText): string {
-  const before = beforeStatus(call)
-  // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
-  if (call.stages && !call.bare) before.push(hushed(leaveStages(call.stages, call.status), call))
-  else if (call.status !== 0 && passedStatus(call) === 0) {
-    // The usual one without a child, of which a CHLD trap would hear; or without a command, which a DEBUG trap would.
-    const isChildless = call.status === 1 && typeof call.traps?.debug !== 'string'
-    const leave = leaveStatus(call.status)
-    before.push(call.bare ? leave : hushed(`{ ${isChildless ? '! \\builtin :' : leave}; }`, call))
-  }
-  // On a line of its own where bash may not be able to parse the command: it drops the whole line.
-  return before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
-}
-
-/** What bash would show of the session's own under `set -x` goes nowhere. */
-function hushed(steps: string, { traceFd }: CallText): string {
-  return `${steps} 2>/dev/null${traceFd === null ? '' : ` ${traceFd}>/dev/null`}`
-}
-
-const leaveStatus = (status: number): string => `(\\builtin exit ${status}) && \\builtin :`
-
-/** The `$?` that the command is given from outside its file: nothing in the file comes before it. */
-function passedStatus(call: CallText): number {
-  return call.hasBuiltin && !call.bare && call.stages === null && beforeStatus(call).length === 0 ? call.status : 0
-}
-
-function beforeStatus(call: CallText): string[] {
-  const before: string[] = []
-  // A line that bash has read already is not shown; `$?` is set behind it.
-  if (call.verbose === 'yes') before.push('\\builtin set -v')
-  if (typeof call.traps?.return === 'string') before.push(setTrap(call.traps.return, 'RETURN'))
-  // Behind that trap, whose name would be `$_`, and before the one that sees every command.
-  if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
-  if (typeof call.traps?.debug === 'string') before.push(setTrap(call.traps.debug, 'DEBUG'))
-  if (call.xtrace) before.push('\\builtin set -x')
-  return before
-}
-
-/** Bash forgets to ignore a RETURN that was ignored and reset before, unless there was another trap in between. */
-function setTrap(command: string, signal: 'RETURN' | 'DEBUG'): string {
-  const set = `\\builtin trap -- ${quoteWord(command)} ${signal}`
-  return command === '' ? `\\builtin trap : ${signal}; ${set}` : set
-}
-
-/** Pipelines that ended like the last one. With `!` bash turns the status around, but not those of the stages. */
-function leaveStages(stages: readonly number[], status: number): string {
-  const turned = status === 0 ? stages.at(-1) !== 0 : stages.every((stage) => stage === 0)
-  const pipeline = stages.map((stage) => `(\\builtin exit ${stage})`).join(' | ')
-  return `{ ${turned ? '! ' : ''}${pipeline}${status === 0 || turned ? '' : ' && \\builtin :'}; }`
-}
-
 /** `builtin exec` would undo its redirections at once, so a function of that name is put aside meanwhile. */
 function repoint({ redirects }: CallText, marks: Marks): string {
   if (redirects.length === 0) return ''
   const saved = quoteWord(fileOf.aside(marks))
   const move = `\\exec ${redirects.map(({ fd, path }) => `${fd}>${path}`).join(' ')}`
   return `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec; ${move}; [[ ! -s ${saved} ]] || \\builtin . ${saved}`
-}
-
-/** Behind the command, in its file: what the next line could no longer see. */
-function trailer(call: CallText, marks: Marks): string {
-  const stdin = own(marks, 'i')
-  const steps = [`${own(marks, 'k')}=("$?" "$_" "\${PIPESTATUS[@]}") ${own(marks, 'v')}=$-`]
-  if (reportsTraps(call)) steps.push(noteTraps(marks), `${own(marks, 'x')}=x`)
-  // A descriptor that is named by a variable stays open behind the command that opens it.
-  if (call.keepStdin)
-    steps.push(
-      `{ [[ -z \${${stdin}-} ]] || \\builtin : {${stdin}}<&-; \\builtin : {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`,
-    )
-  // With `set -o history` bash has noted this line too.
-  steps.push(`[[ ! -o history ]] || { ${UNNOTE}; }`)
-  steps.push(`[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
-  return `\n${hushed(`{ ${steps.join('; ')}; }${reportsTraps(call) ? ' >/dev/null' : ''}`, call)}\n`
 }
 
 /** The words of one program, for the builtin. */
@@ -372,10 +191,6 @@ function unsettle(script: string, marks: Marks): string {
   ].join('; ')
 }
 
-function noteTraps(marks: Marks): string {
-  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG RETURN; ${installStop(marks)}`
-}
-
 /**
  * The builtin does it where there is one. Without: in POSIX mode special builtins come before
  * functions, and an assignment is enough to get there: so a function named `builtin` is found and
@@ -454,8 +269,4 @@ export function leaveLine(marks: Marks): string {
 /** At its prompt bash says "exit" on stderr, which would be the command's; in a file it does not. */
 export function leaveFileText(marks: Marks): string {
   return `\\builtin exit "$${own(marks, 'rc')}"\n`
-}
-
-function report(marks: Marks, kind: string, number: number, fields: string): string {
-  return `\\builtin printf '%s\\0' @${marks.seal} ${kind} ${number} ${fields} ${marks.seal}@ >${marks.report}`
 }

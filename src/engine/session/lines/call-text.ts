@@ -1,5 +1,10 @@
 /** What is to be said to a session's shell for one call, before it is put into lines of bash. */
-import type { Redirect } from './streams.js'
+
+/** A descriptor of the shell, and the path on which it has to be opened before the next command. */
+export interface Redirect {
+  readonly fd: number
+  readonly path: string
+}
 
 /**
  * The agent's traps that the session's own lines must not set off, or that the session's own traps replace for a while.

@@ -3,7 +3,7 @@
  * quotes the line, with what stands before the command in it. The agent knows neither. The words are taken out of what
  * the command prints, so that every reader of it gets the same.
  */
-import { fileOf, type Marks } from './lines.js'
+import { fileOf, type Marks } from './marks.js'
 
 export class OwnWords {
   readonly #named: Buffer
