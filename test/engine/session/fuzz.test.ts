@@ -87,6 +87,8 @@ async function compare(steps: readonly Step[]): Promise<void> {
   const dir = join(home, 'place', 'work')
   const commands = steps.flatMap(({ command }) => [SAME, command])
   const expected = await askPlainBash(engine.shell.path, commands, dir, scratch)
+  // A story that ends the plain bash (a trap that an alias kept from being set, a signal twice) has nothing to compare.
+  fc.pre(expected.steps.every(({ code }) => code !== null))
   const actual = await askSession(steps, dir)
   const told = expected.steps.filter((_, at) => at % 2 === 1)
   expect(actual.steps.map((step, at) => ({ ...steps[at], ...step }))).toEqual(
