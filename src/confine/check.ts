@@ -22,7 +22,7 @@ const DOMAIN =
 const TRY = /^(?:new|try_[0-9a-f]{10})$/
 
 export function sandboxMistake(asked: unknown): string | null {
-  if (typeof asked !== 'object' || asked === null || Array.isArray(asked)) return 'sandbox must be an object'
+  if (typeof asked !== 'object' || asked === null || Symbol.iterator in asked) return 'sandbox must be an object'
   const given = asked as Record<string, unknown>
   const unknown = Object.keys(given).find((key) => !KEYS.includes(key))
   if (unknown !== undefined) return `sandbox has no ${unknown}; it has ${KEYS.join(', ')}`
@@ -53,7 +53,8 @@ export function sandboxMistake(asked: unknown): string | null {
   )
     return 'sandbox.ports must be a list of ports'
   if (limits !== undefined) {
-    if (typeof limits !== 'object' || limits === null) return 'sandbox.limits must be an object'
+    if (typeof limits !== 'object' || limits === null || Symbol.iterator in limits)
+      return 'sandbox.limits must be an object'
     for (const [name, value] of Object.entries(limits))
       if (!LIMITS.includes(name) || typeof value !== 'number' || !(value > 0))
         return `sandbox.limits.${name} must be a positive number (${LIMITS.join(', ')})`

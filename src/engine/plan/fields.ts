@@ -137,8 +137,9 @@ const nested =
     return null
   } // prettier-ignore
 
+/** What a Map or Headers holds is in no field of it: it would count for nothing. */
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !(Symbol.iterator in value)
 }
 
 function isTextList(value: unknown): boolean {

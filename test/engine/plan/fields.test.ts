@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../../src/index.js'
 import type { Engine } from '../../../src/contract/engine.js'
@@ -26,7 +27,7 @@ afterAll(async () => {
 })
 
 /** Values that no field of any request allows. */
-const NEVER = [Symbol('x'), 10n, Number.NaN]
+const NEVER = [Symbol('x'), 10n, Number.NaN, new Map([['A', '1']])]
 const base = { command: ':' }
 
 const CALLS: Readonly<Record<string, readonly [rows: object, call: (options: never) => unknown]>> = {
@@ -68,7 +69,7 @@ test.each(Object.entries(CALLS))(
     for (const name of Object.keys(rows)) {
       for (const value of NEVER) {
         const said = await refusal(() => call({ [name]: value } as never))
-        if (said !== null) wrong.push(`${name}: ${String(value)}: ${said}`)
+        if (said !== null) wrong.push(`${name}: ${inspect(value)}: ${said}`)
       }
     }
     expect(await refusal(() => call({ noSuchField: 1 } as never))).toBe(null)
