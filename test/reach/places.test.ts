@@ -106,6 +106,7 @@ test.each([
   ['ssh://h', 'ssh: connect to host h port 22: Connection refused', 'retry'],
   ['docker://c', 'Error response from daemon: No such container: c', 'gone'],
   ['docker://c', 'Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?', 'retry'],
+  ['docker://c', 'Error response from daemon: Container c is paused, unpause the container before exec', 'retry'],
   ['podman://c', 'Error: no container with name or ID "c" found: no such container', 'gone'],
   ['k8s://n/p', 'Error from server (NotFound): pods "p" not found', 'gone'],
   ['k8s://n/p', 'Error from server (Forbidden): pods "p" is forbidden', 'refused'],

@@ -1,18 +1,23 @@
 /** Rules of reach that no other file shows: each of these fails when its rule is broken. */
 import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -78,6 +83,41 @@ describe('directories there', () => {
     expect(existsSync(runDirectory(name))).toBe(true)
     await engine.close()
     await expect.poll(() => existsSync(runDirectory(name)), { timeout: 30_000 }).toBe(false)
+  })
+
+  test('an engine that was killed leaves none either, once the one after it has ended', async () => {
+    const { engine, name } = await linked()
+    await engine.run({ command: 'true' })
+    process.kill(engine.place?.pid as number, 'SIGKILL')
+    await expect.poll(() => engine.run({ command: 'echo back' }).then(({ stdout }) => stdout, String)).toBe('back\n')
+    await engine.close()
+    await expect.poll(() => existsSync(runDirectory(name)), { timeout: 30_000 }).toBe(false)
+  })
+
+  test('what a killed engine left is removed by any later one, and nothing that could still be used', async () => {
+    const hourAgo = Date.now() / 1_000 - 3_700
+    const others = await Promise.all(
+      ['dead', 'fresh', 'lives', ...(isRoot ? ['theirs'] : [])].map(async (kind) => {
+        const dir = runDirectory(`${kind}-${randomBytes(4).toString('hex')}`)
+        onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+        mkdirSync(join(dir, 'run/e1'), { recursive: true, mode: 0o700 })
+        writeFileSync(join(dir, 'pid'), '1\n')
+        if (kind !== 'fresh') utimesSync(join(dir, 'pid'), hourAgo, hourAgo)
+        const server = createServer().listen(join(dir, 'sock'))
+        await once(server, 'listening')
+        onTestFinished(() => void server.close())
+        // A server that closes removes its socket; one that is killed does not.
+        if (kind === 'theirs') chownSync(dir, 65534, 65534)
+        if (kind !== 'lives') {
+          linkSync(join(dir, 'sock'), join(dir, 'kept'))
+          await new Promise((closed) => server.close(closed))
+          renameSync(join(dir, 'kept'), join(dir, 'sock'))
+        }
+        return dir
+      }),
+    )
+    await linked()
+    await expect.poll(() => others.map((dir) => existsSync(dir))).toEqual(others.map((_, i) => i > 0))
   })
 
   test('code is named by its whole digest and its kind of machine; names in shared directories by user and a random part', async () => {
@@ -316,6 +356,15 @@ esac`,
     expect(words().join('\n')).not.toMatch(/privileged|-v |--volume|--mount|docker\.sock|--pid|--ipc|host|--cap-add/)
     for (const network of ['host', 'container:other'])
       expect(() => at(`docker://?image=i&network=${network}`)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+  })
+
+  test('what a client says is told, and not its advice to read the help', async () => {
+    const said = "docker: Error response from daemon: no such host\n\nRun 'docker run --help' for more information"
+    inPlaceOf('docker', `echo "${said}" >&2; exit 125`)
+    await expect(at('docker://?image=i').acquire()).rejects.toMatchObject({
+      code: 'PLACE_REFUSED',
+      message: 'No container could be made from i: docker: Error response from daemon: no such host',
+    })
   })
 
   test('what is kept for later processes is of one place: another has another name, key and record; each use is noted', async () => {

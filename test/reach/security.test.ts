@@ -200,7 +200,10 @@ describe('the near side', () => {
     const running = far.engine.run({ command: 'true' })
     await far.next('C')
     far.end()
-    expect(await running).toMatchObject({ status: 'failed', exitCode: null, end: { kind: 'lost' } })
+    const lost = await running
+    expect(lost).toMatchObject({ status: 'failed', exitCode: null, end: { kind: 'lost' } })
+    // It had been handed over: that nothing was run is said of the next call only.
+    expect(lost.notes[0]?.text).toMatch(/ was lost: another machine or container answers there now\. It may have run/)
     await expect(far.engine.run({ command: 'true' })).rejects.toMatchObject({ code: 'PLACE_GONE' })
     const next = far.engine.run({ command: 'true' })
     far.result((await far.next('C'))['id'] as number)

@@ -24,10 +24,12 @@ export interface DeadEngines {
   sweep(): void
 }
 
-/** Looking at every process of the machine takes longer than a command: the caller chooses when. */
-export function findDeadEngines(stateDir: string): DeadEngines {
+/**
+ * `runs` holds the folders of engines. Looking at every process of the machine takes longer than a command: the
+ * caller chooses when.
+ */
+export function findDeadEngines(stateDir: string, runs: string): DeadEngines {
   const boot = bootId()
-  const runs = join(stateDir, 'run')
   const dead = namesIn(runs).filter((id) => isDead(join(runs, id), boot))
   let isSwept = false
   return {

@@ -8,7 +8,7 @@ import { startClient, type Client, type ClientEnd } from '../../os/process/clien
 import { builtAt, builtPackage, farFiles, helperPlatforms } from '../../os/package/shipment.js'
 import { foreignRuntime, ownRuntime, type RuntimeArchive } from '../../os/package/runtime-archive.js'
 import type { OpenLink } from '../near/link.js'
-import type { Place } from '../places/place.js'
+import { lastWords, type Place } from '../places/place.js'
 import { TAR_END, tarOf } from './archive.js'
 import { createLines } from './lines.js'
 import { arrivalScript, BOOT } from './script.js'
@@ -202,7 +202,7 @@ function unreachable(place: Place, end: ClientEnd): ShellError {
 }
 
 function lastLine({ stderr, code, signal }: ClientEnd): string {
-  return stderr.trim().split('\n').slice(-3).join(' / ') || `the client ended (${signal ?? code ?? 'not started'})`
+  return lastWords(stderr, 3) || `the client ended (${signal ?? code ?? 'not started'})`
 }
 
 function unfit(place: Place, what: string, hint = 'See docs/remote.md for what a place needs.'): ShellError {

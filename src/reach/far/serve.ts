@@ -7,15 +7,18 @@
  * 3. The first client's options make the engine; later ones must bring the same.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmdirSync, rmSync, unlinkSync } from 'node:fs'
+import { linkSync, lstatSync, readFileSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
+import { findDeadEngines } from '../../os/helper/sweep.js'
 import { bootId, processFacts } from '../../os/process/proc.js'
+import { namesIn } from '../../os/files/quietly.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
 import { BadFrame } from '../frames.js'
 import { errorToWire, isProof, parse, proofOf, unpack, WIRE_VERSION } from '../messages.js'
@@ -39,6 +42,7 @@ export interface FarSettings {
 const FIRST_CLIENT_MS = 60_000
 const HANDSHAKE_MS = 10_000
 const MAX_STRANGERS = 16
+const START_HOURS = 1
 const MAX_UNWRITTEN = 10_000
 /** A call that does not end with its engine is not waited for. */
 const TOLD_MS = 1_000
@@ -220,10 +224,29 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
   const server = createServer(meet)
   if (!(await listenAlone(server, path))) return false
   wait(Math.max(FIRST_CLIENT_MS, settings.leaseMs))
+  void sweepOthers(settings.runDir)
   await finished
   server.close()
   removeRunDirectory(settings.runDir)
   return true
+}
+
+/** What engines left that were killed, started for other near ones: they have a socket at which nothing answers. */
+async function sweepOthers(runDir: string): Promise<void> {
+  const own = basename(runDir)
+  const kin = own.slice(0, own.lastIndexOf('-') + 1)
+  const { uid } = statSync(runDir)
+  for (const name of namesIn(dirname(runDir)).filter((each) => each.startsWith(kin) && each !== own)) {
+    const dir = join(dirname(runDir), name)
+    // Another user can make one of this name, and change it while it is removed.
+    const made = attempt(() => lstatSync(dir), null)
+    if (!made?.isDirectory() || made.uid !== uid || (made.mode & 0o077) !== 0) continue
+    // Written first when an engine is started: one that does not listen yet has a new one.
+    const startedAt = attempt(() => statSync(join(dir, 'pid')).mtimeMs, Infinity)
+    if (Date.now() - startedAt < START_HOURS * 3_600_000 || (await answers(join(dir, 'sock')))) continue
+    findDeadEngines(dir, join(dir, 'run')).sweep()
+    attempt(() => rmSync(dir, { recursive: true, force: true }))
+  }
 }
 
 /** Unless a new engine was started here meanwhile: then the pid is another's, or its socket keeps the directory. */

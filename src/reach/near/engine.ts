@@ -129,7 +129,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
               `${url} is gone: ${goneWhy}. Sessions and jobs of the one before are lost; nothing was run.`,
               'The next call works on the new one, with empty sessions. Check that it is what you expect.',
             )
-            calls.loseAll(replaced.message)
+            calls.loseAll(goneWhy)
           } else calls.restart(wire, goneWhy)
           tell({ kind: 'gone', reason: goneWhy })
         }

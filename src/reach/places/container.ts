@@ -4,7 +4,7 @@
  */
 import { ShellError } from '../../contract/errors.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
-import { judgeBy, type Step, type StepContext } from './place.js'
+import { judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 /** Stays for ever in any image that has a shell. */
 const IDLE = ['sh', '-c', 'while :; do sleep 86400; done']
@@ -75,7 +75,7 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
         /no such container|no container with name or id|is not running|can only create exec sessions on running/i,
         'gone',
       ],
-      [/is paused|executable file not found|not found in \$PATH/i, 'refused'],
+      [/executable file not found|not found in \$PATH/i, 'refused'],
       [/permission denied/i, 'refused'],
     ]),
     hint:
@@ -96,7 +96,7 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
 }
 
 function makingFailed(program: string, image: string, stderr: string): ShellError {
-  const said = stderr.trim().split('\n').slice(-2).join(' / ')
+  const said = lastWords(stderr, 2)
   if (/already in use/i.test(said))
     return new ShellError(
       'PLACE_REFUSED',

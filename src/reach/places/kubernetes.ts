@@ -1,7 +1,7 @@
 /** `k8s://[context/]namespace/pod` or `k8s://[context/]namespace/?template=pod.yaml`: the person's own kubectl. */
 import { ShellError } from '../../contract/errors.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
-import { judgeBy, type Step, type StepContext } from './place.js'
+import { judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 const READY_MS = 5 * 60_000
 /**
@@ -156,7 +156,7 @@ async function podOf(sandbox: string, get: (what: string, path: string) => Promi
 }
 
 function makingFailed(template: string, stderr: string): ShellError {
-  const said = stderr.trim().split('\n').slice(-2).join(' / ')
+  const said = lastWords(stderr, 2)
   const code = /exceeded quota/i.test(said)
     ? 'PLACE_FULL'
     : /refused|unable to connect|timed out/i.test(said)

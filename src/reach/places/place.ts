@@ -63,6 +63,12 @@ export interface Step {
   release?(context: StepContext): Promise<void>
 }
 
+/** The last lines that a client said; advice to read its help does not say why it failed. */
+export function lastWords(stderr: string, lines: number): string {
+  const said = stderr.split('\n').filter((line) => line.trim() !== '' && !/--help'/.test(line))
+  return said.slice(-lines).join(' / ')
+}
+
 /** Rows of words that clients say, in the order in which they count. */
 export function judgeBy(rows: readonly (readonly [RegExp, Judgement])[]): (said: string) => Judgement {
   return (said) => rows.find(([pattern]) => pattern.test(said))?.[1] ?? 'retry'

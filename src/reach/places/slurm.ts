@@ -5,7 +5,7 @@
 import { ShellError } from '../../contract/errors.js'
 import { startClient } from '../../os/process/client.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
-import { judgeBy, type Step, type StepContext } from './place.js'
+import { judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 const START_MS = 5 * 60_000
 const LOOK_EVERY_MS = 250
@@ -111,7 +111,7 @@ async function stateOf(job: string, run: StepContext['run']): Promise<string> {
 }
 
 function submitFailed(stderr: string): ShellError {
-  const said = stderr.trim().split('\n').at(-1) ?? ''
+  const said = lastWords(stderr, 1)
   const code = /limit|quota/i.test(said)
     ? 'PLACE_FULL'
     : /unable to contact|connect/i.test(said)
