@@ -5,6 +5,7 @@ import { ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { StartRequest } from '../contract/request.js'
+import { JobIds } from './job-ids.js'
 import { JobReader } from './reading/cursors.js'
 import { Looks, type Look } from './reading/looking.js'
 import { otherOwner } from './reading/owners.js'
@@ -49,8 +50,7 @@ export class Toolbox {
   readonly #placed = new Map<string, Promise<void>>()
   readonly #looks = new Looks()
   readonly #warned = new Set<string>()
-  #ids = 0
-  #firstId: Promise<number> | undefined
+  readonly #ids: JobIds
   readonly timeouts: Timeouts
   /** How output is made into text. */
   readonly shape: OutputShape
@@ -60,6 +60,7 @@ export class Toolbox {
     readonly policy: Policy,
     readonly options: ToolOptions,
   ) {
+    this.#ids = new JobIds(engine, policy.newId)
     this.timeouts = { ...policy.timeouts, ...options.timeouts }
     this.shape = {
       ansi: options.ansi ?? policy.ansi,
@@ -85,7 +86,7 @@ export class Toolbox {
       clip: clipFor(this.policy.clip, call.maxChars),
       onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
       yieldMs,
-      newId: yieldMs === undefined || this.policy.newId === null ? undefined : await this.#newId(),
+      newId: yieldMs === undefined ? undefined : await this.#ids.maker(),
       outside: this.engine.sandbox ? call.outside : undefined,
     })
     const session = this.policy.state === 'session' ? await this.session(call, asked.session) : null
@@ -135,7 +136,7 @@ export class Toolbox {
       ...runRequest(asked, call, this, {
         streams: this.policy.jobStreams,
         timeoutMs: asked.timeoutMs,
-        newId: await this.#newId(),
+        newId: await this.#ids.maker(),
       }),
       owner: this.policy.owner,
       session: session?.name,
@@ -316,20 +317,6 @@ export class Toolbox {
     const job = await this.engine.job(outcome.id!)
     this.#reader(job.id).note(await positionAfter(job, outcome, this.shape))
     return (await job.info()).pty ? this.#looks.screen(job) : null
-  }
-
-  /** Undefined: the engine's own ids. */
-  async #newId(): Promise<(() => string) | undefined> {
-    const maker = this.policy.newId
-    if (!maker) return undefined
-    const { counts } = maker
-    // Looked up once: from then on these tools count for themselves, and an id that is taken is asked for again.
-    if (counts)
-      this.#firstId ??= this.engine
-        .jobs({ all: true })
-        .then((jobs) => Math.max(0, ...jobs.map(({ id }) => Number(counts.exec(id)?.[1] ?? 0))))
-    const first = await (this.#firstId ?? 0)
-    return () => maker.make(first + (this.#ids += 1))
   }
 }
 

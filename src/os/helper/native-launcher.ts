@@ -10,7 +10,7 @@ import { isAlive } from '../process/proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
 import { createRoomOrders } from './rooms.js'
 import { describeStart } from './start.js'
-import { overOf, usageOf } from './usage.js'
+import { exitOf, overOf, usageOf } from './usage.js'
 import {
   LOST_EXIT,
   lostAtStart,
@@ -23,39 +23,36 @@ import {
 } from './launcher.js'
 import {
   type LiveWard,
+  LOOK_AFTER_MS,
   createWard,
   errnoName,
   helperError,
   pipeError,
   moveError,
   silentError,
+  unlessSilent,
   wake,
   destroy,
   closedError,
 } from './ward.js'
-import { PathPipe } from './pipe.js'
+import { PathPipe, PipeSupply, type Waiter } from './pipe.js'
 
 const READY_PIPES = 6
 const START_LIMIT_MS = 10_000
 /** The lower tier is a second Node, which an emulator on a busy machine takes long to start. */
 const HELLO_LIMIT_MS = { native: START_LIMIT_MS, plain: 60_000 }
 const LET_GO_AFTER_MS = 20
-/** A helper that does not answer for so long is looked at: it may have been stopped. */
-const LOOK_AFTER_MS = 1_000
 /** One that does not leave by then is destroyed, and what it watched with it. */
 const LEAVE_LIMIT_MS = 4_000
 
-interface Waiting {
+interface Waiting extends Waiter<Ward> {
   readonly spec: LaunchSpec
-  resolve(ward: Ward): void
-  reject(error: Error): void
 }
 
 export async function startHelper(helper: string, args: readonly string[], tier: Launcher['tier']): Promise<Launcher> {
   const child = startChild(helper, [...args, 'serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
   const orders = child.stdin as unknown as Socket
-  const ready: PathPipe[] = []
-  const pipeWaiters: { resolve(pipe: Pipe): void; reject(error: Error): void }[] = []
+  const pipes = new PipeSupply()
   const waiting = new Map<number, Waiting>()
   const wards = new Map<number, LiveWard>()
   let nextId = 1
@@ -70,7 +67,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   let holds = 0
   let isHeld = true
   let lettingGo: NodeJS.Timeout | null = null
-  const isNeeded = (): boolean => waiting.size > 0 || holds > 0 || pipeWaiters.length > 0 || rooms.waiting
+  const isNeeded = (): boolean => waiting.size > 0 || holds > 0 || pipes.waiting || rooms.waiting
   // Let go a moment later: the next of many short commands would take hold again at once.
   const letGo = (): void => {
     lettingGo = null
@@ -99,7 +96,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     } catch (error) {
       if (isAlive(launcherPid)) throw error
       closed = true
-      ready.length = 0
+      pipes.forget()
       throw endedError()
     }
   }
@@ -138,14 +135,12 @@ export async function startHelper(helper: string, args: readonly string[], tier:
           },
           openEnd,
         )
-        const waiter = pipeWaiters.shift()
-        if (waiter) waiter.resolve(pipe)
-        else ready.push(pipe)
+        pipes.add(pipe)
         break
       }
       case 'q':
         // One for each pipe that was asked for and cannot be made.
-        pipeWaiters.shift()?.reject(pipeError(errnoName(Number(fields['errno']))))
+        pipes.refuseOne(pipeError(errnoName(Number(fields['errno']))))
         break
       case 's': {
         const waiter = waiting.get(id)
@@ -164,24 +159,14 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         break
       }
       case 'x': {
-        const status = Number(fields['status'])
-        const signal = status & 0x7f
         const ward = wardOf(event)
         // An end that this engine did not ask for: its watcher saw that the launcher is gone, perhaps before we do.
         const lost = fields['why'] === 'close' && ward?.endAsked === false
         if (lost) {
           closed = true
-          ready.length = 0
+          pipes.forget()
         }
-        ward?.settleExit({
-          code: signal === 0 ? (status >> 8) & 0xff : null,
-          signal: signal === 0 ? null : signal,
-          forced: fields['forced'] === '1',
-          lost,
-          usage: usageOf(fields),
-          over: overOf(fields),
-          byLimit: fields['why'] === 'limit',
-        })
+        ward?.settleExit({ ...exitOf(fields), lost })
         break
       }
       case 'u':
@@ -234,9 +219,9 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     closed = true
     if (lettingGo) clearTimeout(lettingGo)
     // Its pipes went with it.
-    ready.length = 0
+    pipes.forget()
     announce?.(new Error('the helper ended at once'))
-    for (const waiter of pipeWaiters.splice(0)) waiter.reject(endedError())
+    pipes.refuseAll(endedError())
     rooms.lose(endedError())
     for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
     updateHold()
@@ -257,52 +242,40 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   orders.unref()
   updateHold()
 
-  /**
-   * A launcher that answers nothing is continued if it was stopped, and given up if that does not help. One that
-   * answers others is busy: it takes orders one after the other, and a thousand of them may take longer than the limit.
-   */
-  const unlessSilent = (giveUp: (error: Error) => void): (() => void) => {
-    const askedAt = performance.now()
-    const look = setTimeout(() => wake(launcherPid), LOOK_AFTER_MS).unref()
-    const limitIn = (ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(judge), ms).unref()
-    let limit: NodeJS.Timeout | null = limitIn(START_LIMIT_MS)
-    // After the pipe was read: answers may have waited for this process, not for the launcher.
-    const judge = (): void => {
-      if (!limit) return
-      const rest = START_LIMIT_MS - (performance.now() - Math.max(askedAt, answeredAt))
-      if (rest <= 0) giveUp(silentError())
-      else limit = limitIn(rest)
-    }
-    return () => {
-      clearTimeout(look)
-      if (limit) clearTimeout(limit)
-      limit = null
-    }
-  }
-
-  const pipe = (): Promise<Pipe> => {
-    const at = ready.shift()
-    if (at) return Promise.resolve(at)
-    if (closed || orders.writableEnded) return Promise.reject(endedError())
-    send('p', [['count', 1]])
-    return new Promise((resolve, reject) => {
-      const waiter = {
-        resolve: (made: Pipe) => {
+  /** What the launcher answers to an order; an error when it stays silent. `order` gives the way to forget the waiter. */
+  const answered = <T>(order: (waiter: Waiter<T>) => () => void): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const forget = order({
+        resolve: (value) => {
           heard()
-          resolve(made)
+          resolve(value)
         },
-        reject: (error: Error) => {
+        reject: (error) => {
           heard()
           reject(error)
         },
-      }
-      const heard = unlessSilent((error) => {
-        pipeWaiters.splice(pipeWaiters.indexOf(waiter), 1)
-        reject(error)
-        updateHold()
       })
-      pipeWaiters.push(waiter)
+      const heard = unlessSilent(
+        launcherPid,
+        () => answeredAt,
+        START_LIMIT_MS,
+        (error) => {
+          forget()
+          reject(error)
+          updateHold()
+        },
+      )
       updateHold()
+    })
+
+  const pipe = (): Promise<Pipe> => {
+    const at = pipes.take()
+    if (at) return Promise.resolve(at)
+    if (closed || orders.writableEnded) return Promise.reject(endedError())
+    send('p', [['count', 1]])
+    return answered((waiter) => {
+      pipes.wait(waiter)
+      return () => pipes.giveUp(waiter)
     })
   }
 
@@ -319,29 +292,14 @@ export async function startHelper(helper: string, args: readonly string[], tier:
       return !orders.writableEnded && (closed || !isAlive(launcherPid))
     },
     pipe,
-    pipeNow: () => ready.shift() ?? null,
+    pipeNow: () => pipes.take(),
     start(spec) {
       if (closed || orders.writableEnded) return Promise.reject(endedError())
       const id = nextId++
-      return new Promise((resolve, reject) => {
-        const heard = unlessSilent((error) => {
-          waiting.delete(id)
-          reject(error)
-          updateHold()
-        })
-        waiting.set(id, {
-          spec,
-          resolve: (ward) => {
-            heard()
-            resolve(ward)
-          },
-          reject: (error) => {
-            heard()
-            reject(error)
-          },
-        })
-        updateHold()
+      return answered((waiter) => {
+        waiting.set(id, { spec, ...waiter })
         send('S', describeStart(id, spec))
+        return () => waiting.delete(id)
       })
     },
     namedPipe: (path) => (closed ? Promise.reject(endedError()) : rooms.namedPipe(path)),
@@ -369,7 +327,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         if (tier === 'plain') child.stdout.once('end', () => resolve())
       })
       orders.end()
-      ready.length = 0
+      pipes.forget()
       const wardens = [...wards.values()].map(({ wardenPid }) => wardenPid)
       for (const pid of [launcherPid, ...wardens]) wake(pid)
       // Stopped again, or kept by a debugger: nothing of it may hold the host, or stay.

@@ -1,4 +1,4 @@
-/** A pipe of the helper whose ends can be opened by path: descriptors of the launcher, or a FIFO. */
+/** Pipes of the helper, whose ends can be opened by path: descriptors of the launcher, or a FIFO. */
 import { constants, openSync } from 'node:fs'
 import type { Pipe } from './launcher.js'
 
@@ -31,5 +31,52 @@ export class PathPipe implements Pipe {
     if (this.#released) return
     this.#released = true
     this.onRelease()
+  }
+}
+
+export interface Waiter<T> {
+  resolve(value: T): void
+  reject(error: Error): void
+}
+
+/** Pipes that a launcher has made ahead of need, and those that wait for one. */
+export class PipeSupply {
+  readonly #ready: PathPipe[] = []
+  readonly #waiters: Waiter<Pipe>[] = []
+
+  get waiting(): boolean {
+    return this.#waiters.length > 0
+  }
+
+  take(): Pipe | null {
+    return this.#ready.shift() ?? null
+  }
+
+  wait(waiter: Waiter<Pipe>): void {
+    this.#waiters.push(waiter)
+  }
+
+  giveUp(waiter: Waiter<Pipe>): void {
+    this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+  }
+
+  add(pipe: PathPipe): void {
+    const waiter = this.#waiters.shift()
+    if (waiter) waiter.resolve(pipe)
+    else this.#ready.push(pipe)
+  }
+
+  /** One for each pipe that was asked for and cannot be made. */
+  refuseOne(error: Error): void {
+    this.#waiters.shift()?.reject(error)
+  }
+
+  refuseAll(error: Error): void {
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error)
+  }
+
+  /** They went with their launcher. */
+  forget(): void {
+    this.#ready.length = 0
   }
 }

@@ -6,14 +6,9 @@ import { roomError } from './room-error.js'
 import { describeRoom } from './start.js'
 import { errnoName } from './ward.js'
 import { removeQuietly } from '../files/quietly.js'
-import { PathPipe } from './pipe.js'
+import { PathPipe, type Waiter } from './pipe.js'
 
 export type Send = (kind: string, fields: readonly (readonly [string, string | number])[]) => void
-
-interface Waiter<T> {
-  resolve(value: T): void
-  reject(error: Error): void
-}
 
 interface LiveRoom extends Room {
   alive: boolean

@@ -192,3 +192,34 @@ export function destroy(pid: number): void {
 export function closedError(): ShellError {
   return new ShellError('CLOSED', 'The engine is closed', 'Create a new engine.')
 }
+
+/** A launcher that answers nothing for so long is looked at: it may have been stopped. */
+export const LOOK_AFTER_MS = 1_000
+
+/**
+ * A launcher that answers nothing is continued if it was stopped, and given up if that does not help. One that answers
+ * others is busy: it takes orders one after the other, and a thousand of them may take longer than the limit.
+ */
+export function unlessSilent(
+  pid: number,
+  answeredAt: () => number,
+  limitMs: number,
+  giveUp: (error: Error) => void,
+): () => void {
+  const askedAt = performance.now()
+  const look = setTimeout(() => wake(pid), LOOK_AFTER_MS).unref()
+  const limitIn = (ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(judge), ms).unref()
+  let limit: NodeJS.Timeout | null = limitIn(limitMs)
+  // After the pipe was read: answers may have waited for this process, not for the launcher.
+  const judge = (): void => {
+    if (!limit) return
+    const rest = limitMs - (performance.now() - Math.max(askedAt, answeredAt()))
+    if (rest <= 0) giveUp(silentError())
+    else limit = limitIn(rest)
+  }
+  return () => {
+    clearTimeout(look)
+    if (limit) clearTimeout(limit)
+    limit = null
+  }
+}

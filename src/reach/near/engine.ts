@@ -23,7 +23,6 @@ import {
   DISCARD_ROWS,
   JOBS_ROWS,
 } from '../../engine/plan/fields.js'
-import { unknownNotes } from '../../engine/plan/delivery.js'
 import { checkRequest } from '../../engine/plan/request.js'
 import { checkSessionName } from '../../engine/plan/wrong-value.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
@@ -36,21 +35,14 @@ import type { KnownSessions } from '../records.js'
 import { Answers, rememberRequest } from './answers.js'
 import { CallLost, Calls, type PendingCall } from './calls.js'
 import { createDesk } from './desk.js'
+import { Endings, lossError } from './endings.js'
 import { nearJob, type JobWire } from './job.js'
 import { Link, type OpenLink } from './link.js'
-import { cleaned, requestArgs, settingsOf } from './request-args.js'
+import { requestArgs, settingsOf } from './request-args.js'
 import { NearRun } from './run.js'
 import { NearSession, type SessionHost } from './session.js'
-import {
-  duration,
-  engineGoneText,
-  mayRunText,
-  notStartedError,
-  recoveredText,
-  sessionGoneText,
-  unansweredError,
-} from './texts.js'
-import { lostOutcome, withDrops } from '../../engine/services/outcomes.js'
+import { sessionGoneText } from './texts.js'
+import { Whereabouts } from './whereabouts.js'
 
 export interface NearSettings {
   readonly url: string
@@ -64,7 +56,6 @@ export interface NearSettings {
 
 /** Kinds of audit entries that a place may report about itself; approvals are only ever written here. */
 const FAR_KINDS = ['run', 'session', 'job', 'kill', 'send', 'attach', 'accept', 'discard', 'refused', 'dry_run']
-const KEPT_RECOVERED = 100
 /** An engine there ends its commands within their grace; a link that is cut meanwhile is not mended. */
 const CLOSE_MS = 15_000
 /** An ask function of the caller may never answer. */
@@ -80,16 +71,9 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   const linkListeners = new Set<(event: LinkEvent) => void>()
   const jobListeners = new Set<(event: JobEvent) => void>()
   const desk = createDesk(id, url, options, secrets)
-  let place: PlaceInfo | null = null
-  let welcome: Welcome | null = null
+  const there = new Whereabouts(url, leaseMs)
   let isClosed = false
-  /** Counts far engines: a session that was made in an earlier one is gone. */
-  let generation = 0
-  let goneWhy = ''
-  /** Set when another machine answers under the same address: the next call says so and runs nothing. */
-  let replaced: ShellError | null = null
   const sessions = new Map<string, NearSession>()
-  const recoverable = new Map<string, { readonly command: string; readonly outcome: Promise<Outcome | null> }>()
   const news: Note[] = options.reach?.note === undefined ? [] : [{ code: 'place', text: options.reach.note }]
 
   const tell = (event: LinkEvent): void => {
@@ -106,34 +90,13 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
         heard: calls.heard,
       }),
       onUp(wire, given, downMs) {
-        const before = welcome
-        welcome = given
-        place = {
-          url,
-          host: given.host,
-          platform: given.platform,
-          identity: given.identity,
-          engine: given.engine,
-          pid: given.pid,
-        }
+        const arrival = there.arrive(given, downMs)
         if (!given.isKnown) calls.heard = 0
-        if (!before || (before.engine === given.engine && given.isKnown)) calls.resume(wire, given)
-        else if (before.engine === given.engine) calls.restart(wire, leftWhy(downMs, leaseMs))
-        else {
-          generation += 1
-          const isOther = before.identity !== given.identity
-          goneWhy = isOther ? 'another machine or container answers there now' : leftWhy(downMs, leaseMs)
-          if (isOther) {
-            replaced = new ShellError(
-              'PLACE_GONE',
-              `${url} is gone: ${goneWhy}. Sessions and jobs of the one before are lost; nothing was run.`,
-              'The next call works on the new one, with empty sessions. Check that it is what you expect.',
-            )
-            calls.loseAll(goneWhy)
-          } else calls.restart(wire, goneWhy)
-          tell({ kind: 'gone', reason: goneWhy })
-        }
-        tell({ kind: 'up', afterMs: Math.round(downMs), place })
+        if (arrival.kind === 'same') calls.resume(wire, given)
+        else if (arrival.kind === 'other') calls.loseAll(arrival.why)
+        else calls.restart(wire, arrival.why)
+        if (arrival.kind === 'new' || arrival.kind === 'other') tell({ kind: 'gone', reason: arrival.why })
+        tell({ kind: 'up', afterMs: Math.round(downMs), place: there.place as PlaceInfo })
       },
       onMessage: (kind, payload) => take(kind, payload),
       onDown(said) {
@@ -144,9 +107,9 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
         link.wake()
       },
       onGone(error) {
-        goneWhy = secrets.mask(error.message)
-        calls.loseAll(goneWhy)
-        tell({ kind: 'gone', reason: goneWhy })
+        there.goneWhy = secrets.mask(error.message)
+        calls.loseAll(there.goneWhy)
+        tell({ kind: 'gone', reason: there.goneWhy })
       },
     },
   )
@@ -171,6 +134,14 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     call: (number) => calls.get(number),
     openCalls: () => calls.count,
     onRefused: (what) => news.push({ code: 'place', text: `${what}; it was refused.` }),
+  })
+
+  const endings = new Endings({
+    url,
+    secrets,
+    news,
+    cwd: () => there.welcome?.cwd ?? '',
+    unknownOf: (done) => answers.unknownOf(done),
   })
 
   const answering = new Set<Promise<void>>()
@@ -202,11 +173,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     live?: CallMessage['live'],
   ): PendingCall => {
     if (isClosed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new one.')
-    if (replaced) {
-      const error = replaced
-      replaced = null
-      throw error
-    }
+    there.throwIfReplaced()
     return calls.begin(verb, args, listener, live)
   }
 
@@ -215,17 +182,8 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     try {
       return await call.result
     } catch (error) {
-      throw error instanceof CallLost ? lossError(error) : error
+      throw error instanceof CallLost ? lossError(url, error) : error
     }
-  }
-  const lossError = ({ loss }: CallLost): ShellError => {
-    if (loss.kind === 'not-started') return notStartedError(url, loss.downMs, loss.why)
-    if (loss.kind === 'unanswered') return unansweredError(url, loss.downMs)
-    return new ShellError(
-      'PLACE_GONE',
-      `The call to ${url} was lost: ${loss.why}`,
-      'Look at what is there before you repeat it.',
-    )
   }
   const call = (verb: string, args: Record<string, unknown> = {}, signal?: AbortSignal): Promise<unknown> => {
     const begun = begin(verb, { ...args, ...(signal?.aborted ? { aborted: true } : {}) })
@@ -252,51 +210,6 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     maskBytes: (bytes) => secrets.activeMasker?.maskBytes(bytes) ?? bytes,
   }
 
-  /** What came of a command, in words that fit: a cut is not an end. */
-  const finish = async (
-    done: PendingCall,
-    session: NearSession | null,
-    startedAt: number,
-    gap: number,
-  ): Promise<Outcome> => {
-    const cwd = session?.cwd ?? welcome?.cwd ?? ''
-    try {
-      const outcome = cleaned((await done.result) as Outcome, done.message.args['request'] as RunRequest)
-      if (session && outcome.status !== 'refused') session.cwd = outcome.cwd
-      // Which names were meant is known here only.
-      const unknown = answers.unknownOf(done)
-      const said = outcome.notes.filter(({ code }) => unknown.length === 0 || code !== 'unknown-secret')
-      const own = unknown.length === 0 ? [] : unknownNotes(unknown, await secrets.names())
-      const before = [...news.splice(0), ...(session?.takeNews() ?? [])]
-      const told = before.length + own.length > 0 ? { ...outcome, notes: [...before, ...said, ...own] } : outcome
-      return gap > 0 ? withDrops(told, gap) : told
-    } catch (error) {
-      if (!(error instanceof CallLost)) throw error
-      const { loss } = error
-      if (loss.kind === 'not-started') throw notStartedError(url, loss.downMs, loss.why)
-      const request = done.message.args['request'] as RunRequest
-      const lost = (text: string, link?: { call: string; mayRun: boolean }): Outcome =>
-        lostOutcome(
-          { cwd, session: session?.name ?? null },
-          performance.now() - startedAt,
-          { kind: 'lost', reason: text, ...(link ? { link } : {}) },
-          { code: 'lost', text },
-        )
-      if (loss.kind === 'gone') return lost(engineGoneText(url, loss.why))
-      keepForLater(done, commandText(request))
-      return lost(mayRunText(url, loss.downMs, done.name), { call: done.name, mayRun: true })
-    }
-  }
-
-  const keepForLater = (done: PendingCall, command: string): void => {
-    const outcome = done.late as Promise<Outcome | null>
-    recoverable.set(done.name, { command, outcome })
-    if (recoverable.size > KEPT_RECOVERED) recoverable.delete(recoverable.keys().next().value as string)
-    void outcome.then(
-      (value) => value && news.push({ code: 'recovered', text: recoveredText(done.name, command, value) }),
-    )
-  }
-
   const stream = (verb: string, session: NearSession | null, request: RunRequest): RunHandle => {
     checkRequest(request, limits)
     const startedAt = performance.now()
@@ -309,7 +222,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
         return begun
       },
       order: (each, order) => calls.order(each, order),
-      finish: (done, gap) => finish(done, session, startedAt, gap),
+      finish: (done, gap) => endings.of(done, session, startedAt, gap),
     })
     desk.calls.began(run)
     run.outcome.then(
@@ -321,10 +234,10 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
 
   const sessionHost: SessionHost = {
     engine: () => ({
-      id: welcome?.engine ?? '',
-      generation,
-      cwd: welcome?.cwd,
-      goneText: (name) => sessionGoneText(url, name, goneWhy || 'the engine there was ended'),
+      id: there.welcome?.engine ?? '',
+      generation: there.generation,
+      cwd: there.welcome?.cwd,
+      goneText: (name) => sessionGoneText(url, name, there.goneWhy || 'the engine there was ended'),
     }),
     known: settings.sessions,
     stream: (session, request) => stream('session.run', session, request),
@@ -353,7 +266,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   await secrets.ready
   await link.connect()
   // A place that was just found answers; from here on cuts are mended in the background.
-  const first = welcome as unknown as Welcome
+  const first = there.welcome as Welcome
   const sessionsThere = async (): Promise<readonly SessionInfo[]> =>
     (await call('engine.sessions')) as readonly SessionInfo[]
   desk.open(first.cwd, sessionsThere)
@@ -421,21 +334,13 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     setAsk: (ask) => void (desk.ask = ask),
     sandbox: options.sandbox && options.sandbox.profile !== 'off' ? options.sandbox : null,
     get place() {
-      return place
+      return there.place
     },
     onLink(listener) {
       linkListeners.add(listener)
       return () => void linkListeners.delete(listener)
     },
-    recover: async (name) => (await recoverable.get(name)?.outcome) ?? null,
+    recover: (name) => endings.recover(name),
     close: () => (closing ??= close()),
   }
-}
-
-function leftWhy(downMs: number, leaseMs: number): string {
-  return downMs >= leaseMs ? `no connection for ${duration(downMs)}` : 'the engine there was ended'
-}
-
-function commandText({ command }: RunRequest): string {
-  return typeof command === 'string' ? command : command.join(' ')
 }

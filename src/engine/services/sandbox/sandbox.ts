@@ -2,7 +2,7 @@
  * The rooms of an engine: one per policy, built by the first command that needs it, entered by
  * every command of that policy.
  */
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { looserThan, tightened } from '../../../confine/stricter.js'
 import { ShellError } from '../../../contract/errors.js'
@@ -18,6 +18,7 @@ import { signalProcess } from '../../../os/process/proc.js'
 import { makeMemoryDirectory } from '../../../os/files/memory-dir.js'
 import { ensurePrivateDirectory } from '../../../os/files/state-dir.js'
 import { RoomBuilder, type BuiltRoom, type SandboxParts } from './builder.js'
+import { StayFolders } from './folders.js'
 import { adorned, toldOf, type Around } from './notes.js'
 
 /** One command, or one session, in its room. */
@@ -30,26 +31,15 @@ export interface Stay extends Pick<BuiltRoom, 'room' | 'place' | 'environment'> 
   leave(): void
 }
 
-/** Orders, reports, state, stdout and stderr of a session's shell. */
-const READY_PIPES = 5
-
 /** Of which it is kept what was told of them. */
 const MAX_JOBS = 1_000
-
-/** A folder for the files of one stay, with pipes that have names. */
-interface Prepared {
-  readonly folder: string
-  readonly pipes: readonly Pipe[]
-  /** Pipes go with their launcher. */
-  readonly madeBy: number
-}
 
 export class Sandbox {
   readonly #parts: SandboxParts
   readonly #inner: string
   readonly #builder: RoomBuilder
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
-  #prepared: Promise<Prepared> | null = null
+  readonly #folders: StayFolders
   readonly #told = new Set<string>()
   readonly #toldOfJobs = new Map<string, readonly Note[]>()
   /** Rooms that were not ended. */
@@ -59,8 +49,6 @@ export class Sandbox {
   #thawed: Promise<void> = Promise.resolve()
   /** The room of the engine's own try. */
   #tried: BuiltRoom | null = null
-  #folders = 0
-  #closed = false
 
   constructor(parts: SandboxParts) {
     if (process.platform !== 'linux')
@@ -73,6 +61,7 @@ export class Sandbox {
     this.#parts = parts
     this.#inner = makeMemoryDirectory(parts.id) ?? ensurePrivateDirectory(join(parts.runDir, 'room'))
     this.#builder = new RoomBuilder(parts, this.#inner)
+    this.#folders = new StayFolders(parts.launcher, this.#inner)
   }
 
   get options(): SandboxOptions {
@@ -128,7 +117,7 @@ export class Sandbox {
     await this.#thawed
     const ward = await start()
     // While the shell starts, there is time for it.
-    if (named) setImmediate(() => this.#prepareNext())
+    if (named) setImmediate(() => this.#folders.prepareNext())
     this.#wards.set(ward, room())
     void ward.gone.then(() => this.#wards.delete(ward))
     return ward
@@ -143,15 +132,10 @@ export class Sandbox {
     let files = 0
     let pipes = 0
     // Made by the first file: most commands need none.
-    const place = (): string => {
-      folder ??= `f${++this.#folders}`
-      const path = join(this.#inner, folder)
-      mkdirSync(path, { recursive: true, mode: 0o700 })
-      return path
-    }
+    const place = (): string => this.#folders.make((folder ??= this.#folders.name()))
     const ready: Pipe[] = []
     if (named) {
-      const prepared = await this.#takePrepared()
+      const prepared = await this.#folders.takePrepared()
       folder = prepared.folder
       pipes = prepared.pipes.length
       ready.push(...prepared.pipes)
@@ -240,36 +224,9 @@ export class Sandbox {
     return notes
   }
 
-  /**
-   * The next session's pipes are made while this one's shell starts: a start waits for no way to the launcher and back.
-   */
-  async #takePrepared(): Promise<Prepared> {
-    const waiting = this.#prepared
-    this.#prepared = null
-    const prepared = await waiting?.catch(() => null)
-    return prepared?.madeBy === this.#parts.launcher.pid ? prepared : this.#prepare()
-  }
-
-  #prepareNext(): void {
-    if (this.#prepared || this.#closed) return
-    this.#prepared = this.#prepare()
-    this.#prepared.catch(() => {}) // The next session makes its own.
-  }
-
-  async #prepare(): Promise<Prepared> {
-    const folder = `f${++this.#folders}`
-    const path = join(this.#inner, folder)
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    // All at once: each alone would be a way to the launcher and back.
-    const asked = Array.from({ length: READY_PIPES }, (_, at) =>
-      this.#parts.launcher.namedPipe(join(path, `p${at + 1}`)),
-    )
-    return { folder, pipes: await Promise.all(asked), madeBy: this.#parts.launcher.pid }
-  }
-
   /** Rooms end with their last process; what no process needs any more ends now. */
   async close(): Promise<void> {
-    this.#closed = true
+    this.#folders.close()
     for (const building of this.#rooms.values()) {
       const built = await building.catch(() => null)
       if (built) this.#end(built)
