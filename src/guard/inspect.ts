@@ -11,7 +11,7 @@ import { watchPolicy } from './policy/watch.js'
 import { functionFromText } from './programs/shell/functions.js'
 import { ShellState } from './words/state.js'
 import { parseScript } from './words/syntax.js'
-import { isConstant, withoutMarks } from './words/text.js'
+import { ANYTHING, isConstant, withoutMarks } from './words/text.js'
 import type { GuardContext } from './policy/context.js'
 import { watchSecrets } from './policy/secrets.js'
 import { watchProtected } from './policy/protect.js'
@@ -119,6 +119,7 @@ function walk(
   for (const [name, body] of Object.entries(context.aliases ?? {})) shell.aliases.set(name, body)
   const { held = {} } = context
   shell.hold(held)
+  if (text.startsWith('#!')) shell.unknownWords = ANYTHING
   try {
     for (const [name, body] of Object.entries(context.functions ?? {})) {
       const definition = functionFromText(name, withoutMarks(body))

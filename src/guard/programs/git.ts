@@ -28,9 +28,11 @@ export const git: Program = (call) => {
     if (alias) aliases.set(alias[1] ?? '', alias[2] ?? '')
     if (word === '-C') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
     if (word === '-c') gitConfig(words[i + 1] ?? '', call)
+    // git refuses an empty name of a directory.
+    if (/^--(?:git-dir|work-tree)=$/.test(word)) return undefined
     if (word.startsWith('--work-tree='))
       inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(word.slice('--work-tree='.length), cwd)))
-    if (word.startsWith('--work-tree') && word !== '--work-tree=') elsewhere = true
+    if (word.startsWith('--work-tree')) elsewhere = true
     if (word === '--work-tree') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
     if (/^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(word)) i++
     else if (!word.startsWith('-')) break

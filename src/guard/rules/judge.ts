@@ -28,6 +28,10 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
   if (located.place === 'home' && !homes.some((home) => isWithin(home, shown)) && shown !== '/root')
     if (/[*?[…]/.test(shown) || !LIVED_IN.some((name) => mayExist(`${shown}${name}`))) return undefined
   if (guessed && isFarFetched(kind, located, effect)) return undefined
+  // A kernel of another version comes beside the others, and so does what has a name that is not known.
+  const [kernel] = /^\/boot\/(?:[^/]*-\d[^/]*|.*…)/.exec(shown) ?? []
+  if (kind === 'overwrite' && effect.mode !== EMPTY && kernel !== undefined)
+    if (kernel.includes('…') || !mayExist(kernel)) return undefined
   const rule = ruleFor(kind, located, effect)
   return rule && { rule, shown: located.shown }
 }
@@ -37,8 +41,9 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
  * be moved, and one name in it is another one than the script means.
  */
 function isFarFetched(kind: EffectKind, { place, shown, contents }: Located, { mode = '' }: Effect): boolean {
-  if (/^\/[^/]*[*?[]/.test(shown)) return true
+  if (/^\/[^/]*[*?[…]/.test(shown) || (kind === 'delete' && place === 'critical-file')) return true
   if (/^(?:mode|owner)/.test(kind) && !isExtreme(mode)) return true
+  if (/^(?:overwrite|replace|edit)$/.test(kind) && mode !== EMPTY) return true
   return (kind === 'move' || kind === 'mode') && place === 'root' && !contents
 }
 
@@ -72,7 +77,7 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
   switch (kind) {
     case 'delete-tree':
     case 'move':
-      return effect.mode === ASIDE && HANDED_OUT.test(shown) ? undefined : wipe(place)
+      return effect.mode === ASIDE && (HANDED_OUT.test(shown) || /^\/boot\/init/.test(shown)) ? undefined : wipe(place)
     case 'delete':
       // Without -r a directory itself survives, but not the files that `*` names.
       if (place === 'critical-file') return 'overwrite-critical'
@@ -81,7 +86,8 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
         : undefined
     case 'overwrite':
     case 'replace':
-      if (place === 'critical-file') return 'overwrite-critical'
+      if (place === 'critical-file')
+        return effect.mode !== EMPTY && SETTINGS.test(shown) ? undefined : 'overwrite-critical'
       if (contents && place === 'home' && effect.mode === EMPTY) return 'wipe-home'
       return contents && (place === 'system' || place === 'root') ? 'overwrite-critical' : undefined
     case 'edit':
@@ -114,9 +120,12 @@ function wipe(place: Located['place']): RuleName {
   return place === 'critical-file' ? 'overwrite-critical' : 'wipe-system'
 }
 
+/** Settings for which a script brings a new text: no boot and no login fails by another one. */
+const SETTINGS = /^\/etc\/(?:nsswitch\.conf|default\/grub|securetty|login\.defs|profile|bash\.bashrc|crontab|inittab)$/
+
 /** Places that belong to the user who installed them; changing their owner is ordinary. */
 const HANDED_OUT =
-  /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/log|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|dev\/shm|Applications|Volumes)$/
+  /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/log|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|Applications|Volumes)$/
 
 /** Below /etc, what is the same for everybody: files with other modes than 644 or 755 are not expected there. */
 const ORDINARY = /^\/etc\/(?:cron\.(?:d|daily)|init\.d|apt|default|profile\.d|skel|X11|udev|modprobe\.d|yum\.repos\.d)$/
@@ -144,10 +153,13 @@ function modeRule(kind: EffectKind, { place, shown, contents }: Located, mode = 
       : undefined
   if (kind === 'mode-tree')
     return ORDINARY.test(shown) && /^0?[67][45][45]$/.test(mode) ? undefined : 'open-permissions'
-  // A service keeps its own data from others: `chmod 700 /var/lib/etcd`.
-  const closes = !contents && closesToOthers(mode) && !/^\/var\/lib\/./.test(shown) && shown !== '/root'
+  // What only root or one service reads is kept from others: `chmod 700 /var/lib/etcd /boot /etc/sudoers.d`.
+  const closes = !contents && closesToOthers(mode) && !PRIVATE.test(shown)
   return isExtreme(mode) || closes ? 'open-permissions' : undefined
 }
+
+const PRIVATE =
+  /^\/(?:root|boot|var\/(?:lib|spool|log|backups)|etc\/(?:sudoers|cron|grub|iptables|polkit|lvm))(?:[/.-].+|$)/
 
 export function isExtreme(mode: string): boolean {
   return (

@@ -5,7 +5,7 @@ import { assign, assignmentWord } from '../words/assignments.js'
 import { judgeVariable } from '../programs/shell/builtins.js'
 import { isKnownProgram } from '../programs/dispatch.js'
 import type { ShellState } from '../words/state.js'
-import { type Alternatives, NOTHING, unique } from '../words/text.js'
+import { type Alternatives, hasUnknown, NOTHING, unique } from '../words/text.js'
 import type { Input, Walker } from './walk.js'
 import { combine } from './ways.js'
 import { expandFields } from '../words/fold.js'
@@ -35,7 +35,7 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
     for (const [at, argv] of (callsOnce(ways, shell) ? ways.slice(0, 1) : ways).entries()) {
       if (argv.length === 0) continue
       const before = walker.findings.length
-      walker.guesses = at > 0 && argv.length <= (ways[0]?.length ?? 0)
+      walker.guesses = at > 0 && argv.length <= (ways[0]?.length ?? 0) && (ways[0]?.some(hasUnknown) ?? false)
       const printed = walker.argv(argv, shell, input, extra)
       walker.guesses = false
       // The first way holds what is not known, the others what may be empty.

@@ -111,7 +111,9 @@ export class Streams {
         const sink = this.sinks.get(path)
         if (sink && descriptor !== 1) this.sinks.set(`/dev/fd/${descriptor}`, sink)
         const empty = descriptor === 1 && out.every((text) => text.trim() === '') ? EMPTY : undefined
+        this.walker.guesses = path !== paths[0] && hasUnknown(paths[0] ?? '')
         this.walker.effect(append ? 'append' : 'overwrite', path, shell, [...argv.slice(0, 1), operator], empty)
+        this.walker.guesses = false
         if (descriptor === 1) this.write(path, out, append, shell)
       }
       if (descriptor === 1) out = NOTHING

@@ -14,28 +14,34 @@ const TEST = /^(?:\[|test)$/
 
 /** Goes on in the state as if the condition held (or did not); the answer takes the supposition back. */
 export function suppose(condition: Node, holds: boolean, shell: ShellState): () => void {
-  const undo = namesNotEmpty(condition, holds, shell).map((name) => shell.supposeNotEmpty(name))
+  const undo = exclusions(condition, holds, shell).map(({ name, text }) => shell.supposeNot(name, text))
   return () => {
     for (const one of undo) one()
   }
 }
 
-/** The variables that cannot be empty where the condition held (or did not). */
-function namesNotEmpty(node: Node, holds: boolean, shell: ShellState): string[] {
+/** What a variable cannot be: mostly empty. */
+interface Exclusion {
+  readonly name: string
+  readonly text: string
+}
+
+/** What variables cannot be where the condition held (or did not). */
+function exclusions(node: Node, holds: boolean, shell: ShellState): Exclusion[] {
   switch (node.type) {
     case 'CompoundList': {
       const last = node.commands[node.commands.length - 1]
-      return last && !last.background ? namesNotEmpty(last.command, holds, shell) : []
+      return last && !last.background ? exclusions(last.command, holds, shell) : []
     }
     case 'Pipeline': {
       const [only, ...others] = node.commands
       const negations = node.prefixes.filter((prefix) => prefix.type === 'Negation').length
-      return only && others.length === 0 ? namesNotEmpty(only, holds === (negations % 2 === 0), shell) : []
+      return only && others.length === 0 ? exclusions(only, holds === (negations % 2 === 0), shell) : []
     }
     case 'AndOr':
       // All of `a && b` held; none of `a || b` did.
       return node.operators.every((operator) => operator === (holds ? '&&' : '||'))
-        ? node.commands.flatMap((command) => namesNotEmpty(command, holds, shell))
+        ? node.commands.flatMap((command) => exclusions(command, holds, shell))
         : []
     case 'TestCommand':
       return byExpression(node.expression, holds)
@@ -46,7 +52,7 @@ function namesNotEmpty(node: Node, holds: boolean, shell: ShellState): string[] 
   }
 }
 
-function byExpression(test: TestExpression, holds: boolean): string[] {
+function byExpression(test: TestExpression, holds: boolean): Exclusion[] {
   switch (test.type) {
     case 'TestUnary':
       return byUnary(test.operator, variableIn(test.operand), holds)
@@ -62,7 +68,7 @@ function byExpression(test: TestExpression, holds: boolean): string[] {
 }
 
 /** `[ ... ]`: without quotes an empty value is no word at all, and `[ -n $x ]` holds. */
-function byTest({ name, args }: Command, holds: boolean, shell: ShellState): string[] {
+function byTest({ name, args }: Command, holds: boolean, shell: ShellState): Exclusion[] {
   const program = name?.value ?? ''
   if (!TEST.test(program) || shell.functions.has(program) || shell.aliases.has(program)) return []
   const words = args.flatMap((word) => (word.type === 'Word' ? [word] : []))
@@ -81,9 +87,9 @@ function byTest({ name, args }: Command, holds: boolean, shell: ShellState): str
   })
 }
 
-function byUnary(operator: string, name: string | undefined, holds: boolean): string[] {
+function byUnary(operator: string, name: string | undefined, holds: boolean): Exclusion[] {
   return name !== undefined && (operator === '-z' ? !holds : holds && /^-[nabcdefghkprstuwxGLNOS]$/.test(operator))
-    ? [name]
+    ? [{ name, text: '' }]
     : []
 }
 
@@ -93,14 +99,15 @@ function byBinary(
   right: Word,
   holds: boolean,
   variable: (word: Word) => string | undefined,
-): string[] {
+): Exclusion[] {
   if (!/^(?:==?|!=)$/.test(operator) || (operator === '!=') !== holds) return []
-  const name = isEmpty(right) ? variable(left) : isEmpty(left) ? variable(right) : undefined
-  return name === undefined ? [] : [name]
+  const text = constantIn(right) ?? constantIn(left)
+  const name = constantIn(right) === undefined ? variable(right) : variable(left)
+  return name === undefined || text === undefined ? [] : [{ name, text }]
 }
 
-function isEmpty(word: Word): boolean {
-  return /^(?:""|'')$/.test(word.text)
+function constantIn({ text, value }: Word): string | undefined {
+  return /^(?:'[^']*'|"[\w./-]*"|[\w./-]+)$/.test(text) ? value : undefined
 }
 
 /** The variable that is the whole word: `$x`, `"${x}"`, `"${x:-}"`. */

@@ -62,7 +62,7 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
   if (/^[0-9]+$/.test(name)) {
     if (name === '0') return { values: [shell.arg0] }
     const ways = shell.positionalWays
-    return { values: ways ? unique(ways.map((way) => way[Number(name) - 1] ?? '')) : MAYBE_UNSET }
+    return { values: ways ? unique(ways.map((way) => way[Number(name) - 1] ?? '')) : shell.unknownWords }
   }
   const given = shell.positionalWays
   switch (name) {
@@ -70,7 +70,7 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
     case '*':
       return given
         ? { values: unique(given.map((way) => way.join(' '))), items: given[0] ?? [], ways: given }
-        : { values: MAYBE_UNSET }
+        : { values: shell.unknownWords }
     case '#':
       return given ? { values: unique(given.map((way) => String(way.length))) } : { values: ANYTHING }
     case '?':
@@ -83,7 +83,7 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
   }
   const variable = shell.get(name)
   if ((index === '@' || index === '*') && variable.items)
-    return { values: [variable.items.join(' ')], items: variable.items }
+    return { values: [variable.items.join(' ')], items: variable.items, ways: variable.ways }
   if (index === undefined || index === '@' || index === '*') return variable
   if (!variable.items) return /^0$/.test(index) ? variable : { values: MAYBE_UNSET }
   if (!/^-?\d+$/.test(index)) return { values: unique([...variable.items, '']) }
@@ -202,7 +202,7 @@ function byDefault(
     }
   if (operator.endsWith('?')) {
     // The shell ends here where it is empty.
-    if (operator === ':?' && /^[A-Za-z_]\w*$/.test(name)) shell.supposeNotEmpty(name)
+    if (operator === ':?' && /^[A-Za-z_]\w*$/.test(name)) shell.supposeNot(name, '')
     return { variable: { values: kept.length > 0 ? kept : ANYTHING }, split: false }
   }
   if (operator.endsWith('=') && mayBeEmpty)

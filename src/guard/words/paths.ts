@@ -72,16 +72,16 @@ const SYSTEM_DIRECTORIES = nameList(`
   /etc/cryptsetup-initramfs
   /sys/firmware /sys/firmware/efi /sys/firmware/efi/efivars
   /run/systemd
-  /dev/disk /dev/mapper /dev/pts /dev/shm
+  /dev/disk /dev/mapper /dev/pts
   /proc/sys
 `)
 
 /** Files that a running system reads to let anybody in or to boot. */
 const CRITICAL_FILES = nameList(`
   /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/crypttab /etc/inittab
-  /etc/nsswitch.conf /etc/ld.so.conf /etc/ld.so.cache /etc/login.defs /etc/ld.so.preload /etc/ssh/sshd_config
-  /etc/machine-id /etc/default/grub /etc/pam.conf /etc/securetty /etc/mtab /etc/profile /etc/bash.bashrc /etc/crontab
-  /etc/master.passwd /etc/subuid /etc/subgid /etc/opasswd /etc/pam.d/common-auth /etc/pam.d/sudo /etc/pam.d/login
+  /etc/nsswitch.conf /etc/login.defs /etc/ld.so.preload /etc/ssh/sshd_config
+  /etc/default/grub /etc/pam.conf /etc/securetty /etc/profile /etc/bash.bashrc /etc/crontab
+  /etc/master.passwd /etc/opasswd /etc/pam.d/common-auth /etc/pam.d/sudo /etc/pam.d/login
   /etc/pam.d/su /etc/pam.d/sshd /etc/pam.d/system-auth /etc/pam.d/common-account /etc/pam.d/common-password
   /lib/x86_64-linux-gnu/libc.so.6 /lib/aarch64-linux-gnu/libc.so.6
   /lib64/ld-linux-x86-64.so.2
@@ -103,9 +103,9 @@ const ESSENTIAL_PROGRAMS = nameSet(`
 const PROGRAM_DIRECTORY = /^\/(?:bin|sbin|usr\/local\/sbin)\/([^/]+)$/
 
 const SAFE_DEVICE =
-  /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty[^/]*|console|ptmx|fuse|kvm|loop[^/]*|loop-control|log|rtc\d*|vhost[^/]*|hwrng|video\d+|tun|pty[^/]*|(?:pts|pty|fd|shm|tcp|udp|net|snd|dri|input|bus|char|mqueue|hugepages|vfio|serial|usb)(?:\/.*)?)$/
+  /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty[^/]*|console|ptmx|fuse|kvm|loop[^/]*|loop-control|log|rtc\d*|vhost[^/]*|hwrng|video\d+|tun|pty[^/]*|(?:pts|pty|fd|shm|tcp|udp|net|snd|dri|input|bus|char|mqueue|hugepages|vfio|serial|usb|cpu|cpuctl|cpuset|cgroup)(?:\/.*)?)$/
 const RAW_DEVICE =
-  /^\/dev\/(?:[shv]d[a-z*?\[\uFDD0-\uFDD8][^/]*|xvd[^/]*|nvme[^/]*|mmcblk[^/]*|disk(?:\d[^/]*|\/.*)|rdisk\d[^/]*|mapper\/.*|dm-[^/]*|md\/?[^/]*|bcache[^/]*|nbd[^/]*|zd\d[^/]*|zvol\/.*|ram\d[^/]*|pmem[^/]*|dax[^/]*|mtd[^/]*|ubi[^/]*|sr\d+|sg\d+|st\d+|fd\d+|cciss\/.*|vg[^/]*\/.*|[^/]*vg[^/]*\/.*|ubuntu-vg\/.*|root|mem|kmem|port|nvram|block\/.*|cdrom|dasd[^/]*|drbd[^/]*|rbd[^/]*|sda|watchdog\d*|tpm\d*)$/
+  /^\/dev\/(?:[shv]d[a-z*?\[\uFDD0-\uFDD8][^/]*|xvd[^/]*|nvme[^/]*|mmcblk[^/]*|disk(?:\d[^/]*|\/.*)|rdisk\d[^/]*|mapper\/(?!\uFDD0$).*|dm-[^/]*|md\/?[^/]*|bcache[^/]*|nbd[^/]*|zd\d[^/]*|zvol\/.*|ram\d[^/]*|pmem[^/]*|dax[^/]*|mtd[^/]*|ubi[^/]*|sr\d+|sg\d+|st\d+|fd\d+|cciss\/.*|vg[^/]*\/.*|[^/]*vg[^/]*\/.*|ubuntu-vg\/.*|root|mem|kmem|port|nvram|block\/.*|cdrom|dasd[^/]*|drbd[^/]*|rbd[^/]*|sda|tpm\d*)$/
 
 /** True for a block device, a raw disk or memory: writing there destroys without asking any file system. */
 export function isRawDevice(path: string): boolean {
@@ -113,11 +113,11 @@ export function isRawDevice(path: string): boolean {
   if (RAW_DEVICE.test(path)) return true
   const rest = path.slice('/dev/'.length)
   // Something under /dev that is not known here: a volume group (`/dev/data/root`), or `/dev/$DISK`.
-  return hasUnknown(rest) || hasWildcard(rest) || /^[\w.-]+\/[\w.-]+$/.test(rest)
+  return /^[\uFDD0-\uFDD8]/.test(rest) || hasWildcard(rest) || /^[\w.-]+\/[\w.-]+$/.test(rest)
 }
 
 const KERNEL_SWITCHES =
-  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?!config\/).*|class\/block\/.*\/device\/delete|block\/.*\/device\/delete|bus\/.*\/remove|class\/scsi_host\/.*)$/
+  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?:security|reboot|kexec)[^/]*(?:\/.*)?|class\/block\/.*\/device\/delete|block\/.*\/device\/delete|bus\/.*\/remove|class\/scsi_host\/.*)$/
 
 /** `/bin` and `/usr/bin` are one directory on today's systems; names are compared in the short form. */
 function usrMerged(path: string): string {
@@ -132,7 +132,7 @@ const FILES = new Set<string>(CRITICAL_FILES.map(usrMerged))
 const FILE_PARTS = [...FILES].map((path) => path.split('/').slice(1))
 
 /** Below /boot, what no boot reads: copies that were set aside, a person's own device tree overlays. */
-const BESIDE_BOOT = /[^/](?:\.(?:bak|backup|old|orig|save|tmp|new|dtbo)|~)$|^\/boot\/overlay-user(?:\/|$)/
+const BESIDE_BOOT = /[^/](?:\.(?:bak|backup|old|orig|save|tmp|new|dtbo)|~)(?:\/[^/]*)?$|^\/boot\/overlay-user(?:\/|$)/
 
 /** The dangerous place an absolute folded path names, if any. `homes` are the user's home directories. */
 export function locate(path: string, homes: readonly string[]): Located | undefined {

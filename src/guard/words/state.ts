@@ -74,6 +74,8 @@ export class ShellState {
   integers: Set<string> = new Set()
   /** `set -u`: a variable that was never set ends the shell. */
   isStrict = false
+  /** `$1` where the words are not known: a script that begins with `#!` is called with its own. */
+  unknownWords: Alternatives = MAYBE_UNSET
   /** A file that is not known here was sourced: it may have set any variable. */
   hasSourced = false
 
@@ -166,7 +168,8 @@ export class ShellState {
       const values = fewest(unique([...(mine ?? this.unassigned(name)).values, ...theirs.values]), this.alternatives)
       const items =
         mine?.items && theirs.items ? [...new Set([...mine.items, ...theirs.items])] : (mine?.items ?? theirs.items)
-      this.variables.set(name, supposed ? { values, items, supposed } : { values, items })
+      const ways = mine?.items && theirs.items ? waysOf(mine, theirs) : undefined
+      this.variables.set(name, supposed ? { values, items, supposed } : { values, items, ways })
     }
     for (const name of this.functions.namesApartFrom(other.functions)) {
       const body = other.functions.get(name)
@@ -192,12 +195,12 @@ export class ShellState {
     this.changes++
   }
 
-  /** From here on the variable is not empty; the answer takes that back, unless it was assigned meanwhile. */
-  supposeNotEmpty(name: string): () => void {
+  /** From here on the variable is not that text; the answer takes that back, unless it was assigned meanwhile. */
+  supposeNot(name: string, excluded: string): () => void {
     const target = this.meant(name)
     const before = this.variables.get(target)
     const { values, items } = before ?? this.unassigned(target)
-    const full = values.filter((text) => text !== '')
+    const full = values.filter((text) => text !== excluded)
     if (full.length === 0 || full.length === values.length) return () => {}
     const now: Variable = { values: full, items, supposed: before === undefined || before.supposed === true }
     this.variables.set(target, now)
@@ -225,6 +228,7 @@ export class ShellState {
     this.parameters = other.parameters
     this.isStrict = other.isStrict
     this.hasSourced = other.hasSourced
+    this.unknownWords = other.unknownWords
   }
 
   /** `name[index]=value`. Keys of associative arrays are not told apart: every element may be the one that is read. */
@@ -333,7 +337,6 @@ export class ShellState {
         return { values: [home] }
       case 'USER':
       case 'LOGNAME':
-      case 'USERNAME':
         return { values: [home.split('/').pop() || 'root'] }
       case 'TMPDIR':
         return { values: [tmp, ''] }
@@ -341,6 +344,13 @@ export class ShellState {
         return { values: BASH_SETS.get(name) ?? (this.hasSourced ? ANYTHING : MAYBE_UNSET) }
     }
   }
+}
+
+/** The lists of an array that was assigned in two places: one or the other. */
+function waysOf(...both: readonly Variable[]): Variable['ways'] {
+  const ways = both.flatMap((one) => one.ways ?? [one.items ?? []])
+  const apart = ways.filter((way, at) => ways.findIndex((other) => isSame(way, other)) === at)
+  return apart.length <= 4 ? apart : undefined
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {

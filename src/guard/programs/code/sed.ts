@@ -3,11 +3,13 @@ import { EMPTY, plain, UNKNOWN } from '../../words/text.js'
 import { type Call, options, type Program } from '../row/call.js'
 
 /** `s/# %wheel/%wheel/`: a word is changed where it stands, and not root's. */
-const SWAPS_WORDS = /^\s*s([/|#,])(?!(?:(?!\1).)*root)(?:(?!\1).)*[A-Za-z%_]{4}(?:(?!\1).)*\1.+\1[gI\d]*\s*$/
+const SWAPS_WORDS = /^\s*s([/|#,])(?!(?:(?!\1).)*root)(?:(?!\1).)*[A-Za-z%_]{3}(?:(?!\1).)*\1.+\1[gI\d]*\s*$/
 
 export const sed: Program = (call) => {
+  // BSD's sed takes the ending of a copy as a word of its own: `sed -i '' s/a/b/ FILE`.
+  const words = call.argv.slice(1).filter((arg, at, all) => arg !== '' || call.argv[at] !== '-i' || all.length < at + 3)
   const given = options(
-    call.argv.slice(1).map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)),
+    words.map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)),
     { short: 'efl', long: ['expression', 'file', 'line-length'] },
   )
   const scripts = [...given.all('e', 'expression')]

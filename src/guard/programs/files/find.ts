@@ -48,8 +48,8 @@ export const find: Program = (call) => {
     } else if (isSifting(word, words[at + 1] ?? '') && !negated) {
       sifted = true
       if (word !== '-empty') at++
-    } else if (word === '-xtype' && words[at + 1] === 'l' && !negated) {
-      // Links that lead nowhere.
+    } else if (/^-xtype l$|^-type [sp]$/.test(`${word} ${words[at + 1]}`) && !negated) {
+      // Links that lead nowhere, sockets and pipes hold nothing.
       narrowed = true
       at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++

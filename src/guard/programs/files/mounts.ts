@@ -13,8 +13,9 @@ import { type Call, options, type Program } from '../row/call.js'
 const FLOOR =
   /^\/(?:usr(?:\/(?:bin|sbin|lib\w*|share|local))?|etc(?:\/(?:ssh|pam\.d|ssl|systemd))?|bin|sbin|lib\w*|var(?:\/lib)?|root|dev|etc\/(?:passwd|shadow|group|sudoers|fstab)|bin\/(?:ba)?sh)?$/
 
-function isFloor(word: string, { shell }: Call): boolean {
-  return shell.cwd.some((cwd) => FLOOR.test(plain(resolvePath(word, cwd)).replace(/(.)\/+$/, '$1')))
+function isFloor(word: string, { shell, walker }: Call): boolean {
+  // Below a variable that may be empty it is the floor of another system, which is being made.
+  return !walker.guesses && shell.cwd.some((cwd) => FLOOR.test(plain(resolvePath(word, cwd)).replace(/(.)\/+$/, '$1')))
 }
 
 function isHome(word: string, { shell }: Call): boolean {

@@ -10,7 +10,7 @@ export const rm: Program = (call) => {
   const perhaps = given.operands.some((word) => word.startsWith(UNKNOWN) && !word.includes('/'))
   for (const word of given.operands)
     call.walker.effect(
-      recursive || (perhaps && !hasUnknown(word)) ? 'delete-tree' : 'delete',
+      recursive || (perhaps && !hasUnknown(word) && !call.walker.guesses) ? 'delete-tree' : 'delete',
       word,
       call.shell,
       call.argv,

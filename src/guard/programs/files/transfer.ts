@@ -20,13 +20,18 @@ export const mv: Program = (call) => {
     for (const source of sources) call.walker.effect('delete-tree', source, call.shell, call.argv)
   else
     for (const landing of landings(sources, target, intoDirectory))
-      call.walker.effect('overwrite', landing, call.shell, call.argv)
+      call.walker.effect(
+        sources.every((source) => isAside(source, target)) ? 'create' : 'overwrite',
+        landing,
+        call.shell,
+        call.argv,
+      )
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
   return NOTHING
 }
 
 function isAside(source: string, target: string): boolean {
-  const name = source.replace(/\/+$/, '')
+  const name = source.replace(/\/+$/, '').replace(/(?<=[^/])\.\w+$/, (end) => (target.endsWith(end) ? '' : end))
   return target.startsWith(name) && /^[._~-][^/]*\/?$/.test(target.slice(name.length))
 }
 

@@ -66,7 +66,7 @@ const storage: Readonly<Record<string, readonly string[]>> = {
   zfs: ['destroy', 'rollback'],
   dmsetup: ['remove_all', 'wipe_table'],
   mdadm: ['--zero-superblock', '--create', '-C'],
-  cryptsetup: ['luksFormat', 'luksErase', 'erase', 'luksKillSlot', 'reencrypt', 'luksRemoveKey'],
+  cryptsetup: ['luksFormat', 'luksErase', 'erase', 'luksKillSlot', 'reencrypt'],
   nvme: ['format', 'sanitize', 'write-zeroes', 'delete-ns', 'write-uncor', 'dsm'],
   btrfs: ['device', 'subvolume'],
   'ceph-volume': ['zap'],
@@ -100,6 +100,8 @@ const volumes: Program = (call, name) => {
       !words.some((word) => /^-\w*n/.test(word)) &&
       !(words.length > 0 && /@/.test(words[words.length - 1] ?? ''))
   if (name === 'zpool' && words.includes('-n')) destroys = false
+  // A container in a file.
+  if (name === 'cryptsetup' && words.some((word) => /^[./](?!dev\/)\S/.test(word))) destroys = false
   if (name === 'nvme' && first === 'dsm') destroys = words.includes('--ad') || words.includes('-d')
   if (destroys) call.walker.report('destroy-device', [name, ...words.slice(0, 4)])
   return undefined

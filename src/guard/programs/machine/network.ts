@@ -10,7 +10,7 @@ const iptables: Program = (call, name) => {
   if (table !== undefined && table !== 'filter') return undefined
   const policy = words.findIndex((word) => word === '-P' || word === '--policy')
   if (
-    words.some((word) => /^(-F|--flush|-X|--delete-chain)$/.test(word)) &&
+    words.some((word) => /^(-F|--flush)$/.test(word)) &&
     !words.some((word) => /^[A-Za-z][^\s=]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD|filter)$/.test(word))
   )
     call.walker.report('flush-firewall', [name, ...words])
@@ -64,7 +64,8 @@ const ip: Program = (call) => {
     call.walker.report('cut-network', ['ip', ...words])
   if (/^(a|addr|address) (f|flush)\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
     call.walker.report('cut-network', ['ip', ...words])
-  if (/^(r|route) (f|flush)\b/.test(text) || /^(r|route) (d|del|delete) default\b/.test(text))
+  const few = / (?:cache|table (?!main|all|default|254)\w+|proto \w+|dev (?!eth|en|wl))/.test(text)
+  if ((/^(r|route) (f|flush)\b/.test(text) && !few) || /^(r|route) (d|del|delete) default\b/.test(text))
     call.walker.report('cut-network', ['ip', ...words])
   return undefined
 }
@@ -80,7 +81,7 @@ export const network: Program = (call, name) => {
         /\br(adio)?\b.*\boff\b/.test(text) ||
         /\bd(ev(ice)?)?\b.*\b(disconnect|delete|down)\b/.test(text))) ||
     (name === 'rfkill' && /\bblock all\b/.test(text)) ||
-    (name === 'route' && /\b(del|delete)\b.*\bdefault\b|\bflush\b/.test(text)) ||
+    (name === 'route' && /\b(del|delete)\b.*\bdefault\b|\bflush\b(?! cache)/.test(text)) ||
     (name === 'networkctl' && /\bdown\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
   if (down) call.walker.report('cut-network', [name, ...words])
   return undefined

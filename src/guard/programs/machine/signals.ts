@@ -12,7 +12,7 @@ const kill: Program = (call) => {
   else if (/^(-s|-n|--signal)$/.test(words[0] ?? '')) targets = words.slice(2)
   else if (/^-/.test(words[0] ?? '') && words.length > 1) targets = words.slice(1)
   else if (/^-\d+$/.test(words[0] ?? '')) targets = words[0] === '-1' ? [] : words
-  const harmless = words.some((word) => /^(-0|-s0)$/.test(word)) || (words[0] === '-s' && words[1] === '0')
+  const harmless = /^(?:-|-s ?)(?:0|(?:SIG)?(?:CONT|WINCH|CHLD|URG))(?: |$)/.test(words.join(' '))
   if (harmless) return undefined
   const { own } = call.walker.settings
   // Process 1 of a container is its program, and its signals end there.
@@ -124,6 +124,9 @@ const POSIX_CLASSES: Readonly<Record<string, string>> = {
   punct: '!-/:-@',
 }
 
+/** Signals by which a daemon reads its settings again. */
+const RELOADS = /^-(?:1|(?:SIG)?(?:HUP|USR[12]))$/
+
 /** pkill and killall by name: everything, or something that includes the engine. */
 const killByName: Program = (call, name) => {
   const byRegex = name !== 'killall'
@@ -131,6 +134,7 @@ const killByName: Program = (call, name) => {
   if (given.has('l', 'list', 'V', 'version', 'help')) return undefined
   const signal = given.get('s', 'signal')
   if (signal === '0' || call.argv.includes('-0')) return undefined
+  const reloads = /^(?:SIG)?(?:HUP|USR[12])$/.test(signal ?? '') || call.argv.some((word) => RELOADS.test(word))
   const patterns = given.operands.map(plain)
   const exact = given.has('x', 'exact', 'e')
   const user = given.get('u', 'euid', 'U', 'uid', 'user')
@@ -153,6 +157,7 @@ const killByName: Program = (call, name) => {
     if (everything) call.walker.report('kill-everything', [name, pattern])
     else if (given.has('v', 'inverse')) call.walker.report('kill-everything', [name, '-v', pattern])
     else if (
+      !reloads &&
       /^(init|systemd|sshd|systemd-logind|dbus-daemon|Xorg|gnome-shell)$/.test(pattern) &&
       !given.has('P', 'parent')
     )
