@@ -101,6 +101,36 @@ test('the library keeps and takes its code in the same way, also where tools com
   expect(times[1]).toEqual(times[0])
 })
 
+test('a process that lived long and used more of the code keeps it for the next one; one that used the same does not', () => {
+  const use = (commands: readonly string[], lived: number): number => {
+    const text = `process.uptime = () => ${lived}
+      const { createEngine } = await import(${JSON.stringify(library)})
+      const engine = await createEngine()
+      const session = await engine.session()
+      for (const command of ${JSON.stringify(commands)}) await session.run({ command })
+      await engine.close()`
+    const env = { ...process.env, CERITH_HOME: home }
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', text], {
+      env,
+      cwd: home,
+      encoding: 'utf8',
+    })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    return statSync(join(folder(), kept().find((name) => name.startsWith('index-library')) as string)).size
+  }
+  const many = [
+    'for f in *; do [[ -f $f ]] && wc -l < "$f"; done | sort | tail -1',
+    'i=0; while [ $i -lt 3 ]; do i=$((i + 1)); done; sleep 0.1 & wait',
+    "tar cf a.tar . --exclude a.tar && git --version; find . -name '*.x' -exec rm {} +; python3 -c 'print(1)'",
+  ]
+  const first = use([':'], 1)
+  expect(use(many, 1)).toBe(first)
+  expect(use([':'], 60)).toBe(first)
+  const grown = use(many, 60)
+  expect(grown).toBeGreaterThan(first * 1.1)
+  expect(use(many, 60)).toBe(grown)
+})
+
 test('code of versions that are gone is forgotten', () => {
   run()
   const old = join(folder(), 'run-program-of-old')

@@ -37,6 +37,10 @@ const WORTH_KEEPING = 50_000
 /** A cache is kept where so many of its size would have room. */
 const MOST_OF_A_DISK = 16
 const FORGET_AFTER_MS = 30 * 24 * 60 * 60_000
+/** A process that lived so long may have compiled much that the cache lacks; the ten milliseconds to find out are none. */
+const LONG_LIVED_S = 5
+/** How much more is worth a new cache. */
+const GROWN = 1.1
 const here = dirname(fileURLToPath(import.meta.url))
 const loaded = new Map<string, { exports: object }>()
 
@@ -70,8 +74,12 @@ function run(file: string, purpose: string | null): object {
     return LATER.has(id) ? later(() => outer(id) as object) : outer(id)
   }
   body(module.exports, require, module, file, dirname(file))
-  if (cacheFile !== null && (!cachedData || script.cachedDataRejected))
-    process.once('exit', () => keep(cacheFile, script))
+  if (cacheFile !== null) {
+    const before = script.cachedDataRejected ? 0 : (cachedData?.length ?? 0)
+    process.once('exit', () => {
+      if (before === 0 || process.uptime() > LONG_LIVED_S) keep(cacheFile, script, before * GROWN)
+    })
+  }
   return module.exports
 }
 
@@ -128,7 +136,7 @@ function readOwn(path: string): Buffer | undefined {
 }
 
 /** Written beside and renamed, so that a reader sees a whole file; only into a state directory that exists already. */
-function keep(path: string, script: Script): void {
+function keep(path: string, script: Script, moreThan: number): void {
   try {
     const folder = dirname(path)
     const { uid, mode } = lstatSync(dirname(folder))
@@ -136,6 +144,7 @@ function keep(path: string, script: Script): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const draft = `${path}.${process.pid}`
     const code = script.createCachedData()
+    if (code.length <= moreThan) return
     // What is left of a small disk is for sessions and jobs.
     const { bavail, bsize } = statfsSync(folder)
     if (bavail * bsize < MOST_OF_A_DISK * code.length) return
