@@ -93,26 +93,27 @@ none
 attempt() { echo "sudo -n true 2>/dev/null && echo $CANARY; su -c true 2>/dev/null </dev/null && echo $CANARY; pkexec true 2>/dev/null </dev/null && echo $CANARY"; }; try M09 ?hhhh "programs that change the user"
 
 # ---- S: sockets and files that come later, or under other names ----
-late_socket() { cat >"$ESC_TMP/late2.py" <<'P'
-import os, socket, sys, time
-path, wait, name = sys.argv[1], float(sys.argv[2]), sys.argv[3]
-time.sleep(wait); s = socket.socket(1); s.bind(path); s.listen()
+listen_at() { cat >"$ESC_TMP/late2.py" <<'P'
+import os, socket, sys
+path, name = sys.argv[1:3]
+s = socket.socket(1); s.bind(path); s.listen()
 if name: os.rename(path, name)
+open(os.environ['ESC_TMP'] + '/ready', 'w')
 while True: c, _ = s.accept(); c.sendall(os.environ['CANARY'].encode()); c.close()
 P
-  background python3 "$ESC_TMP/late2.py" "$@"; }
-ask() { echo "python3 -c \"import socket; s=socket.socket(1); s.connect('$1'); print(s.recv(99).decode())\""; }
-prepare() { python_needed; late_socket "$ESC_OUT/late.sock" 0.5 ""; }
-attempt() { echo "sleep 2; $(ask "$ESC_OUT/late.sock")"; };                                  try S01 chhhc "a socket outside the home that is made while a command runs"
-prepare() { python_needed; mkdir -p "$ESC_HOME/proj"; late_socket "$ESC_HOME/proj/late.sock" 0.5 ""; }
-attempt() { echo "sleep 2; $(ask "$ESC_HOME/proj/late.sock")"; };                            try S02 chhhc "a socket in another project that is made while a command runs"
-prepare() { python_needed; late_socket "$ESC_OUT/.tmp.sock" 0 "$ESC_OUT/named.sock"; sleep 0.4; }
+  rm -f "$ESC_TMP/ready"; background python3 "$ESC_TMP/late2.py" "$1" "$2"; within 200 test -e "$ESC_TMP/ready" || ESC_NEED="server did not start"; }
+late_socket() { rm -f "$ESC_TMP/ready"; during "python3 $ESC_TMP/late.py $1 & until [ -e $ESC_TMP/ready ]; do sleep 0.05; done"; }
+prepare() { python_needed; late_socket "$ESC_OUT/late.sock"; }
+attempt() { then_when "[ ! -S $ESC_OUT/late.sock ]" "$(ask "$ESC_OUT/late.sock")"; };            try S01 chhhc "a socket outside the home that is made while a command runs"
+prepare() { python_needed; mkdir -p "$ESC_HOME/proj"; late_socket "$ESC_HOME/proj/late.sock"; }
+attempt() { then_when "[ ! -S $ESC_HOME/proj/late.sock ]" "$(ask "$ESC_HOME/proj/late.sock")"; };  try S02 chhhc "a socket in another project that is made while a command runs"
+prepare() { python_needed; listen_at "$ESC_OUT/.tmp.sock" "$ESC_OUT/named.sock"; }
 attempt() { ask "$ESC_OUT/named.sock"; };                                                    try S03 chhhc "a socket that was bound under another name"
-prepare() { python_needed; ln -sfn "$ESC_OUT" "$ESC_TMP/way"; late_socket "$ESC_TMP/way/linked.sock" 0 ""; sleep 0.4; }
+prepare() { python_needed; ln -sfn "$ESC_OUT" "$ESC_TMP/way"; listen_at "$ESC_TMP/way/linked.sock" ""; }
 attempt() { ask "$ESC_OUT/linked.sock"; };                                                   try S04 chhhc "a socket that was bound through a link"
-prepare() { python_needed; late_socket "$ESC_OUT/hard.sock" 0 ""; sleep 0.4; ln "$ESC_OUT/hard.sock" "$ESC_OUT/second.sock" || ESC_NEED="links to sockets"; }
+prepare() { python_needed; listen_at "$ESC_OUT/hard.sock" ""; ln "$ESC_OUT/hard.sock" "$ESC_OUT/second.sock" || ESC_NEED="links to sockets"; }
 attempt() { ask "$ESC_OUT/second.sock"; };                                                   try S05 chhhc "the second name of a socket"
 prepare() { mkdir -p "$ESC_HOME/proj"; echo "$CANARY" >"$ESC_HOME/proj/.env.local"; }
 attempt() { echo "cat $ESC_HOME/proj/.env.local"; };                                         try S06 chhhh "another project's .env.local"
-prepare() { mkdir -p "$ESC_HOME/proj"; background bash -c "sleep 1; echo $CANARY >$ESC_HOME/proj/.env"; }
-attempt() { echo "sleep 2; cat $ESC_HOME/proj/.env"; };                                      try S07 c??h? "another project's .env that comes into being"
+prepare() { mkdir -p "$ESC_HOME/proj"; during "echo $CANARY >$ESC_HOME/proj/.env"; }
+attempt() { then_when : "cat $ESC_HOME/proj/.env"; };                                 try S07 c??h? "another project's .env that comes into being"

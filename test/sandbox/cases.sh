@@ -2,7 +2,15 @@
 # In attempts, \$ stands for a $ that the sandboxed bash sees; the others are filled in here.
 none() { prepare() { :; }; }
 r=$([[ $EUID == 0 ]] && echo c || echo h)   # what only root can do, without a sandbox
-outside() { background env CANARY_VALUE="$CANARY" sleep 60; OUT_PID=$!; sleep 0.1; }
+outside() { background env CANARY_VALUE="$CANARY" sleep 60; OUT_PID=$!; within 50 grep -qs sleep "/proc/$OUT_PID/comm"; }
+# within TENTHS COMMAND...: waits until it is true, not longer than that. soon: long only where it is expected to come true.
+within() { local left=$1; shift; until "$@"; do (( left-- > 0 )) || return 1; sleep 0.1; done; }
+soon() { within "$([[ $expected == c ]] && echo 80 || echo 3)" "$@"; }
+# A change outside while the attempt runs: during COMMANDS in prepare, then CONDITION TEXT in the attempt, whose text begins when the
+# change is made and the condition is true: when the room has covered it. Where it never does, after eight seconds all the same.
+during() { rm -f "$ESC_TMP/begun"; ESC_BEGUN=begun-$RANDOM$RANDOM; background bash -c "until grep -qs $ESC_BEGUN '$ESC_TMP/out'; do sleep 0.05; done; $1
+touch '$ESC_WS/changed'"; }
+then_when() { echo "echo $ESC_BEGUN; until [ -e $ESC_WS/changed ]; do sleep 0.05; done; for i in {1..80}; do $1 && break; sleep 0.1; done; $2"; }
 unchanged() { [[ $(cat "$ESC_OUT/file" 2>/dev/null) == original ]]; }
 python_needed() { command -v python3 >/dev/null || ESC_NEED=python3; }
 server() { # server KIND ADDRESS: says the canary to whoever connects
@@ -20,8 +28,8 @@ else:
     s.listen(); open(os.environ['ESC_TMP'] + '/ready', 'w')
     while True: c, _ = s.accept(); open(os.environ['ESC_TMP'] + '/heard', 'w').write('x'); c.sendall(os.environ['CANARY'].encode() + b'\n'); c.close()
 P
-  rm -f "$ESC_TMP/heard" "$ESC_TMP/ready"; background python3 "$ESC_TMP/server.py" "$1" "$2"; for _ in {1..50}; do [[ -e $ESC_TMP/ready ]] && return; sleep 0.1; done; ESC_NEED="server did not start"; }
-heard() { sleep 0.3; [[ -e $ESC_TMP/heard ]]; }
+  rm -f "$ESC_TMP/heard" "$ESC_TMP/ready"; background python3 "$ESC_TMP/server.py" "$1" "$2"; within 200 test -e "$ESC_TMP/ready" || ESC_NEED="server did not start"; }
+heard() { soon test -e "$ESC_TMP/heard"; }
 
 # ---- F: changing files outside ----
 none
@@ -59,7 +67,7 @@ attempt() { echo "cat /proc/$OUT_PID/root$ESC_STATE/vault; for p in /proc/[0-9]*
 attempt() { echo "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep CANARY_VALUE"; };         try R07 chhhh "environment of a process outside"
 attempt() { echo "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'sleep 6[0]' && echo $CANARY"; };  try R08 chhhc "command lines of processes outside"
 prepare() { outside; command -v strace >/dev/null || ESC_NEED=strace; }
-attempt() { echo "timeout 2 strace -o tr -p $OUT_PID & sleep 0.5; grep -q Seize /dev/null; [ \$(awk '/TracerPid/{print \$2}' /proc/$OUT_PID/status 2>/dev/null || echo 0) != 0 ] && echo $CANARY; wait"; };  try R09 chhhh "attach a debugger to a process outside"
+attempt() { echo "timeout 5 strace -o tr -p $OUT_PID & for i in {1..20}; do sleep 0.1; [ \$(awk '/TracerPid/{print \$2}' /proc/$OUT_PID/status 2>/dev/null || echo 0) != 0 ] && echo $CANARY && break; done; wait"; };  try R09 chhhh "attach a debugger to a process outside"
 prepare() { outside; python_needed; }
 attempt() { echo "python3 -c \"
 import re
@@ -186,10 +194,10 @@ PLANT='#!/bin/sh\ntouch "$ESC_RAN"\n'
 
 # ---- H: covers that come off, or never were on ----
 detect() { said "$CANARY"; }
-prepare() { echo old >"$ESC_HOME/.netrc"; background bash -c "sleep 1; echo $CANARY >$ESC_HOME/.n; mv $ESC_HOME/.n $ESC_HOME/.netrc"; }
-attempt() { echo "sleep 2; cat $ESC_HOME/.netrc"; };                                        try H01 chhhh "a hidden file is replaced by rename outside (npm login, git credential): the cover falls off"
-prepare() { background bash -c "sleep 1; echo $CANARY >$ESC_HOME/.git-credentials"; }
-attempt() { echo "sleep 2; cat $ESC_HOME/.git-credentials"; };                              try H02 chhhh "a hidden file comes into being while the room lives"
+prepare() { echo old >"$ESC_HOME/.netrc"; during "echo $CANARY >$ESC_HOME/.n; mv $ESC_HOME/.n $ESC_HOME/.netrc"; }
+attempt() { then_when : "cat $ESC_HOME/.netrc"; };                                   try H01 chhhh "a hidden file is replaced by rename outside (npm login, git credential): the cover falls off"
+prepare() { during "echo $CANARY >$ESC_HOME/.git-credentials"; }
+attempt() { then_when : "cat $ESC_HOME/.git-credentials"; };                              try H02 chhhh "a hidden file comes into being while the room lives"
 prepare() { background bash -c "sleep 1; mv $ESC_HOME/.aws $ESC_HOME/.aws.old; mkdir $ESC_HOME/.aws; echo $CANARY >$ESC_HOME/.aws/credentials"; }
 attempt() { echo "sleep 2; cat $ESC_HOME/.aws/credentials"; }
 prepare() { mkdir -p "$ESC_HOME/dotfiles"; mv "$ESC_HOME/.aws" "$ESC_HOME/dotfiles/aws"; ln -s dotfiles/aws "$ESC_HOME/.aws"; }
@@ -208,8 +216,8 @@ attempt() { echo "echo evil >>.ssh/authorized_keys; echo evil >.local/state/ceri
 detect() { ESC_WS=$ESC_HOME/work; grep -qs evil "$ESC_HOME/.ssh/authorized_keys" "$ESC_STATE/approvals"; };  try H08 chhhh "the same, written"
 
 # ---- F: changing files outside, again ----
-prepare() { rm -f "$ESC_TMP/heard"; mkfifo "$ESC_OUT/pipe"; background bash -c "read -r l <$ESC_OUT/pipe; echo \$l >$ESC_TMP/heard"; sleep 0.2; }
-attempt() { echo "timeout 2 bash -c 'echo evil >$ESC_OUT/pipe'"; }; detect() { sleep 0.2; grep -qs evil "$ESC_TMP/heard"; };  try F20 chhhh "a named pipe outside (a read-only mount does not stop it)"
+prepare() { rm -f "$ESC_TMP/heard"; mkfifo "$ESC_OUT/pipe"; background bash -c "read -r l <$ESC_OUT/pipe; echo \$l >$ESC_TMP/heard"; }
+attempt() { echo "timeout 5 bash -c 'echo evil >$ESC_OUT/pipe'"; }; detect() { soon grep -qs evil "$ESC_TMP/heard"; };  try F20 chhhh "a named pipe outside (a read-only mount does not stop it)"
 prepare() { [[ $EUID == 0 ]] && mknod "$ESC_OUT/dev" c 1 3 || ESC_NEED="root (mknod)"; }
 attempt() { echo "echo x >$ESC_OUT/dev && echo $CANARY"; }; detect() { said "$CANARY"; }
 none
@@ -239,8 +247,8 @@ detect() { person_git; };                                                       
 prepare() { rm -rf "$ESC_WS/.git"; here_git; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; git init -q --bare b && mv b/HEAD b/objects b/refs b/config . && git config -f config core.bare false; git config -f config core.worktree \$PWD; git config -f config core.fsmonitor \$PWD/x"; }
 detect() { person_git; }
-prepare() { git_ws; background bash -c "sleep 1; git -C $ESC_WS config some.thing 1"; }
-attempt() { echo "sleep 2; printf '[core]\nhooksPath=evil\n' >>.git/config"; }
+prepare() { git_ws; during "git -C $ESC_WS config some.thing 1"; }
+attempt() { then_when '[ ! -w .git/config ]' "printf '[core]\nhooksPath=evil\n' >>.git/config"; }
 detect() { grep -q evil "$ESC_WS/.git/config"; };                                           try P17 chhhc "git config run outside replaces .git/config: the protection falls off"
 prepare() { rm -rf "$ESC_WS/.git"; mkdir -p "$ESC_HOME/.kube"; echo keep >"$ESC_HOME/.kube/config"; }
 attempt() { echo "ln -s ../.kube .git; ln -s ../.kube .vscode"; }
@@ -259,20 +267,16 @@ none
 attempt() { echo "{ tr '\\0' '\\n' </proc/1/environ; readlink /proc/1/fd/* /proc/1/cwd /proc/1/root; head -c 1 /proc/1/mem; } 2>/dev/null | grep -q . && echo $CANARY"; }
 attempt() { echo "for f in \$(find /proc -maxdepth 3 -path '/proc/[0-9]*' -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune -o -type f -perm -200 ! -perm -002 -print 2>/dev/null); do ( exec 9>>\$f ) 2>/dev/null && echo \"\$f $CANARY\"; done"; }; try K19 ${r}hhhh "switches of the kernel in /proc that root owns (opened, not written)"
 attempt() { echo "for f in kpageflags kpagecount kpagecgroup vmallocinfo slabinfo timer_list; do head -c 8 /proc/\$f 2>/dev/null | grep -q . && echo \"\$f $CANARY\"; done"; }
-prepare() { python_needed; cat >"$ESC_TMP/late.py" <<'P'
-import os, socket, sys, time
-time.sleep(float(sys.argv[2])); os.chdir(os.path.dirname(sys.argv[1])); s = socket.socket(1); s.bind(os.path.basename(sys.argv[1])); s.listen()
+cat >"$ESC_TMP/late.py" <<'P'
+import os, socket, sys
+os.chdir(os.path.dirname(sys.argv[1])); s = socket.socket(1); s.bind(os.path.basename(sys.argv[1])); s.listen(); open(os.environ['ESC_TMP'] + '/ready', 'w')
 while True: c, _ = s.accept(); c.sendall(os.environ['CANARY'].encode()); c.close()
 P
-background python3 "$ESC_TMP/late.py" "$ESC_HOME/late.sock" 1; }
-attempt() { echo "sleep 2; python3 -c \"import socket; s=socket.socket(1); s.connect('$ESC_HOME/late.sock'); print(s.recv(99).decode())\""; };  try N12 chhhc "a socket that is made while the room lives"
-prepare() { python_needed; cat >"$ESC_TMP/late.py" <<'P'
-import os, socket, sys, time
-time.sleep(float(sys.argv[2])); os.chdir(os.path.dirname(sys.argv[1])); s = socket.socket(1); s.bind(os.path.basename(sys.argv[1])); s.listen()
-while True: c, _ = s.accept(); c.sendall(os.environ['CANARY'].encode()); c.close()
-P
-background python3 "$ESC_TMP/late.py" "$ESC_HOME/rel.sock" 0; sleep 0.5; }
-attempt() { echo "python3 -c \"import socket; s=socket.socket(1); s.connect('$ESC_HOME/rel.sock'); print(s.recv(99).decode())\""; };  try N13 chhhc "a socket that was bound by a relative name (/proc/net/unix does not say where)"
+ask() { echo "python3 -c \"import socket; s=socket.socket(1); s.connect('$1'); print(s.recv(99).decode())\""; }
+prepare() { python_needed; rm -f "$ESC_TMP/ready"; during "python3 $ESC_TMP/late.py $ESC_HOME/late.sock & until [ -e $ESC_TMP/ready ]; do sleep 0.05; done"; }
+attempt() { then_when "[ ! -S $ESC_HOME/late.sock ]" "$(ask "$ESC_HOME/late.sock")"; };          try N12 chhhc "a socket that is made while the room lives"
+prepare() { python_needed; rm -f "$ESC_TMP/ready"; background python3 "$ESC_TMP/late.py" "$ESC_HOME/rel.sock"; within 200 test -e "$ESC_TMP/ready" || ESC_NEED="server did not start"; }
+attempt() { ask "$ESC_HOME/rel.sock"; };                                                    try N13 chhhc "a socket that was bound by a relative name (/proc/net/unix does not say where)"
 prepare() { python_needed; cat >"$ESC_TMP/dgram.py" <<'P'
 import os, socket, sys
 s = socket.socket(1, 2); s.bind(sys.argv[1]); open(os.environ['ESC_TMP'] + '/heard', 'wb').write(s.recv(99))

@@ -33,10 +33,10 @@ detect() { getfattr -n user.x "$ESC_OUT/file" >/dev/null 2>&1; };               
 detect() { said "$CANARY"; }
 prepare() { outside; }
 attempt() { echo "cat /proc/$OUT_PID/root$ESC_STATE/vault; for p in /proc/[0-9]*; do cat \$p/root$ESC_STATE/vault; done"; };  try Y01 chhhh "the vault through the root of another process"
-prepare() { background bash -c 'exec 7<"$1"; sleep 60' x "$ESC_STATE/vault"; sleep 0.6; }
+prepare() { background bash -c 'exec 7<"$1"; sleep 60' x "$ESC_STATE/vault"; within 50 test -e "/proc/$!/fd/7"; }
 attempt() { echo "for f in /proc/[0-9]*/fd/7; do cat \$f; done"; };                          try Y02 chhhh "a descriptor of another process"
-prepare() { background bash -c "sleep 1; mv $ESC_HOME/.aws $ESC_HOME/.aws.old; mkdir $ESC_HOME/.aws; echo $CANARY >$ESC_HOME/.aws/credentials"; }
-attempt() { echo "sleep 2; cat $ESC_HOME/.aws/credentials"; };                               try Y03 chhhh "a hidden directory is replaced outside"
+prepare() { during "mv $ESC_HOME/.aws $ESC_HOME/.aws.old; mkdir $ESC_HOME/.aws; echo $CANARY >$ESC_HOME/.aws/credentials"; }
+attempt() { then_when : "cat $ESC_HOME/.aws/credentials"; };                           try Y03 chhhh "a hidden directory is replaced outside"
 prepare() { ln -sfn "$ESC_TMP/home" "$ESC_TMP/hl"; ESC_HOME=$ESC_TMP/hl; }
 attempt() { echo "cat $ESC_TMP/hl/.ssh/id_ed25519 $ESC_TMP/home/.ssh/id_ed25519"; }
 detect() { ESC_HOME=$ESC_TMP/home; said "$CANARY"; };                                        try Y04 chhhh "the home is reached through a link"
@@ -53,8 +53,8 @@ attempt() { echo "{ tr '\\0' '\\n' </proc/1/environ; readlink /proc/1/fd/* /proc
 prepare() { git_ws; echo '[user]' >"$ESC_WS/.gitconfig"; git -C "$ESC_WS" config include.path ../.gitconfig; }
 attempt() { echo "printf '$PLANT' >x; chmod +x x; printf '[core]\nfsmonitor=%s/x\n' \$PWD >.gitconfig"; }
 detect() { person_git; };                                                                    try Z01 chhhc "a file that the git configuration includes"
-prepare() { git_ws; mkdir -p "$ESC_WS/.vscode"; echo '{}' >"$ESC_WS/.vscode/settings.json"; background bash -c "sleep 1; rm -rf $ESC_WS/.vscode; mkdir $ESC_WS/.vscode; echo '{}' >$ESC_WS/.vscode/tasks.json"; }
-attempt() { echo "sleep 2; echo evil >.vscode/tasks.json"; }
+prepare() { git_ws; mkdir -p "$ESC_WS/.vscode"; echo '{}' >"$ESC_WS/.vscode/settings.json"; during "rm -rf $ESC_WS/.vscode; mkdir $ESC_WS/.vscode; echo '{}' >$ESC_WS/.vscode/tasks.json"; }
+attempt() { then_when '[ ! -w .vscode/tasks.json ]' "echo evil >.vscode/tasks.json"; }
 detect() { grep -qs evil "$ESC_WS/.vscode/tasks.json"; };                                    try Z02 chhhc "a protected directory that is made anew outside"
 none
 attempt() { echo "rm -rf .git; mkdir -p .git/hooks; echo evil >.git/hooks/post-checkout"; }; detect() { [[ -e $ESC_WS/.git/hooks/post-checkout ]]; };  try Z03 chhhc "remove .git and make another"
@@ -72,14 +72,14 @@ sys "435,0,88";                                                                 
 none
 attempt() { echo "mount -t tmpfs t /mnt && echo $CANARY; umount /tmp && echo $CANARY; pivot_root . . && echo $CANARY"; };  try Z10 ${r}hhhh "mount, unmount, pivot"
 attempt() { echo "mkdir -p $ESC_STATE/run/x; ls $ESC_STATE/run/*/room/* 2>/dev/null | grep -q . && ls $ESC_STATE/jobs && echo $CANARY"; };  try Z11 hhhhh "the engine's folders"
-prepare() { python_needed; PORT=$((30000 + RANDOM % 9000)); rm -f "$ESC_TMP/reached"; background bash -c "for i in 1 2 3 4 5 6; do sleep 0.4; (exec 5<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null && touch $ESC_TMP/reached; done"; }
+prepare() { python_needed; PORT=$((30000 + RANDOM % 9000)); rm -f "$ESC_TMP/reached"; background bash -c "while sleep 0.2; do (exec 5<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null && touch $ESC_TMP/reached; done"; }
 attempt() { echo "timeout 3 python3 -c \"import socket; s=socket.socket(); s.bind(('0.0.0.0',$PORT)); s.listen(); s.settimeout(3); s.accept()\""; }
 detect() { [[ -e $ESC_TMP/reached ]]; };                                                     try Z12 chhhh "a server that the machine can reach"
 prepare() { python_needed; cat >"$ESC_TMP/dgram.py" <<'P'
 import os, socket, sys
-s = socket.socket(1, 2); s.bind(sys.argv[1]); open(os.environ['ESC_TMP'] + '/heard', 'wb').write(s.recv(99))
+s = socket.socket(1, 2); s.bind(sys.argv[1]); open(os.environ['ESC_TMP'] + '/ready', 'w'); open(os.environ['ESC_TMP'] + '/heard', 'wb').write(s.recv(99))
 P
-rm -f "$ESC_TMP/heard"; background python3 "$ESC_TMP/dgram.py" "$ESC_HOME/d.sock"; sleep 0.5; }
-attempt() { echo "python3 -c \"import socket; s=socket.socket(1,2); s.sendto(b'evil','$ESC_HOME/d.sock')\""; }; detect() { sleep 0.2; grep -qs evil "$ESC_TMP/heard"; };  try Z13 chhhc "a datagram socket outside"
+rm -f "$ESC_TMP/heard" "$ESC_TMP/ready"; background python3 "$ESC_TMP/dgram.py" "$ESC_HOME/d.sock"; within 200 test -e "$ESC_TMP/ready"; }
+attempt() { echo "python3 -c \"import socket; s=socket.socket(1,2); s.sendto(b'evil','$ESC_HOME/d.sock')\""; }; detect() { soon grep -qs evil "$ESC_TMP/heard"; };  try Z13 chhhc "a datagram socket outside"
 prepare() { python_needed; server unix "$ESC_OUT/plain.sock"; }; connect "'$ESC_OUT/plain.sock'"; detect() { said "$CANARY"; };  try Z14 chhhc "a socket outside the home"
 none
