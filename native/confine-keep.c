@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MOST_TRIES = 100 };
 typedef struct { const char *path, *name; ItemKind kind; } Cover;
 static Cover covers[ITEMS];
 static int cover_count, changes = -1, root = -1, no_directory = -1, no_file = -1;
@@ -80,12 +81,16 @@ bool cover_socket(const char *path, const Policy *policy) {
     /* A socket that the policy shows by name is given on purpose. */
     if (item->kind == SHOW && strcmp(path, item->path) == 0) return true;
   }
-  int fd = open_following(root, path);
-  if (fd < 0) return true;
-  struct stat facts;
-  bool ok = fstat(fd, &facts) != 0 || !S_ISSOCK(facts.st_mode) || cover_with(no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
-  close(fd);
-  return ok;
+  /* One that is removed as it is covered is looked for again: it may have been made anew. */
+  bool covered = false;
+  for (int tries = 0; !covered && tries < MOST_TRIES; tries++) {
+    int fd = open_following(root, path);
+    if (fd < 0) return true;
+    struct stat facts;
+    covered = fstat(fd, &facts) != 0 || !S_ISSOCK(facts.st_mode) || cover_with(no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
+    close(fd);
+  }
+  return covered;
 }
 
 /* An order is a list of socket paths, each with its NUL; the answer is one byte: '1' when all of them are out of reach. */

@@ -3,9 +3,10 @@
  * still from the question to the end, so that nothing in it can exchange what the person looked at.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { isInside } from '../../confine/paths.js'
+import { readRegular } from '../../os/files/shared-file.js'
 import type { Services } from '../services/services.js'
 import type { Plan } from './plan.js'
 
@@ -73,7 +74,8 @@ function digestOf(path: string, roots: readonly string[]): string | null {
     const facts = statSync(real)
     if (!facts.isFile() || !roots.some((root) => isInside(real, root))) return null
     if (facts.size > MAX_BYTES) return `too large: ${facts.size} bytes, changed ${facts.mtimeMs}`
-    return createHash('sha256').update(readFileSync(real)).digest('hex').slice(0, 16)
+    const bytes = readRegular(real, MAX_BYTES, 'refuse')
+    return bytes && createHash('sha256').update(bytes).digest('hex').slice(0, 16)
   } catch {
     return null
   }

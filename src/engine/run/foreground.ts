@@ -2,7 +2,7 @@
 import { stillThere, type Note } from '../../contract/note.js'
 import { ShellError } from '../../contract/errors.js'
 import type { StreamName } from '../../contract/output.js'
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { feedPipe } from '../../os/files/feed.js'
 import {
   LOST_AT_START,
@@ -31,6 +31,7 @@ import { within } from '../services/within.js'
 import { quoteWord } from '../../contract/quote.js'
 import { overNote } from '../plan/resources.js'
 import type { Services } from '../services/services.js'
+import { hasStages, readStages } from '../terminal/script.js'
 
 const SETTLE_LIMIT_MS = 10_000
 /** What a pipe holds at most: a command that fills it prints a flood. */
@@ -54,10 +55,7 @@ async function supervise(
   const { request } = plan
   const { launcher, limits } = services
   const merged = request.streams === 'merged'
-  const statusFile =
-    plan.verdict.facts.parsedOk && plan.verdict.facts.lastPipelineStages > 1 && !plan.verdict.facts.endsInBackground
-      ? services.runFile('p')
-      : null
+  const statusFile = hasStages(plan) ? services.runFile('p') : null
 
   const script = freshScript(delivered, statusFile, services.id)
   const {
@@ -220,7 +218,7 @@ async function supervise(
   if (run.stopped && !ward.state.gone) notes.push(stillThere(leftovers.join(', ')))
   if (run.stopped && launcher.tier === 'plain') notes.push({ code: 'weak-kill', text: PLAIN_TIER_CAVEAT })
   const end = endOf(exit, run.stopped, plan)
-  const pipeStatus = statusFile ? readPipeStatus(statusFile) : null
+  const pipeStatus = statusFile ? readStages(statusFile) : null
   if (!held) {
     out.end()
     err?.end()
@@ -286,16 +284,6 @@ function freshScript(delivered: DeliveredCommand, statusFile: string | null, eng
 
 function textOf(capture: Capture): string {
   return Buffer.from(capture.transcript.readLast(4_096).bytes).toString()
-}
-
-function readPipeStatus(file: string): number[] | null {
-  try {
-    const codes = readFileSync(file, 'latin1').trim().split(/\s+/).map(Number)
-    unlinkSync(file)
-    return codes.length > 1 && codes.every(Number.isInteger) ? codes : null
-  } catch {
-    return null // It exited before its end, or was killed.
-  }
 }
 
 function leftoverNote(pids: readonly number[], held: boolean): Note {

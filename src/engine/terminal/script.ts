@@ -2,10 +2,10 @@
  * The script of a terminal run: the command, then what is to be learnt from its shell before it
  * leaves with the command's status.
  */
-import { readFileSync, unlinkSync } from 'node:fs'
 import type { DeliveredCommand } from '../plan/delivery.js'
 import type { Plan } from '../plan/plan.js'
 import { quoteWord } from '../../contract/quote.js'
+import { takeText } from '../../os/files/shared-file.js'
 
 /** Whether the stages of the last pipeline are worth asking for. */
 export function hasStages({ verdict: { facts } }: Plan): boolean {
@@ -32,11 +32,6 @@ export function withAfterwards(
 
 /** Null when it exited before its end, or was killed. */
 export function readStages(file: string): number[] | null {
-  try {
-    const codes = readFileSync(file, 'latin1').trim().split(/\s+/).map(Number)
-    unlinkSync(file)
-    return codes.length > 1 && codes.every(Number.isInteger) ? codes : null
-  } catch {
-    return null
-  }
+  const codes = (takeText(file) ?? '').trim().split(/\s+/).map(Number)
+  return codes.length > 1 && codes.every(Number.isInteger) ? codes : null
 }

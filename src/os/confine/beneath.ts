@@ -11,7 +11,6 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   writeFileSync,
   type Stats,
@@ -19,6 +18,7 @@ import {
 import { basename, dirname, join, relative } from 'node:path'
 import { isInside } from '../../confine/paths.js'
 import { attempt } from '../../contract/attempt.js'
+import { readRegular } from '../files/shared-file.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 
 /** The same number on every processor that has a sandbox; Node has no word for it. It needs no right to read. */
@@ -69,16 +69,7 @@ export function textBeneath(root: string, path: string): string | null {
 }
 
 export function readSmall(path: string): string | null {
-  let fd = -1
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    const facts = fstatSync(fd)
-    return facts.isFile() && facts.size <= MAX_TEXT ? readFileSync(fd, 'utf8') : null
-  } catch {
-    return null
-  } finally {
-    if (fd >= 0) closeSync(fd)
-  }
+  return readRegular(path, MAX_TEXT, 'refuse')?.toString('utf8') ?? null
 }
 
 /** Makes a file where there is none. */

@@ -183,8 +183,9 @@ export class Quarantine {
   #lookAt(directory: string, name: string): Found | null {
     const path = join(directory, name)
     // Most often there is none: that costs one call, not the way down by descriptors.
-    const facts = exists(path) ? factsBeneath(this.#rootOf(path) as string, path) : null
-    if (!facts) return null
+    if (!exists(path)) return null
+    const facts = factsBeneath(this.#rootOf(path) as string, path)
+    if (!facts) return this.#linkOnTheWay(path)
     const waiting = this.#awaited.get(path)
     if (waiting) return this.#nowThere(path, facts, waiting)
     const isPersons = !this.#isNew(facts)
@@ -208,6 +209,17 @@ export class Quarantine {
     }
     const leads = facts.isSymbolicLink() && waiting.some((one) => statSync(one, { throwIfNoEntry: false }))
     return leads && this.#isNew(facts) ? this.#set(path, 'it leads to a name that other programs would believe') : null
+  }
+
+  /** A directory that leads to the name has become a link. */
+  #linkOnTheWay(path: string): Found | null {
+    const root = this.#rootOf(path) as string
+    for (let at = dirname(path); isBelow(at, root); at = dirname(at)) {
+      const facts = factsBeneath(root, at)
+      if (facts?.isSymbolicLink() && this.#isNew(facts))
+        return this.#set(at, 'it leads to a name that other programs would believe')
+    }
+    return null
   }
 
   /** In a root that was none. */

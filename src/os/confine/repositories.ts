@@ -3,8 +3,9 @@
  * plain `git status` above runs what their configuration says. They cannot be prevented without
  * forbidding work; they are told, and disarmed.
  */
-import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
+import { readRegular } from '../files/shared-file.js'
 import { readSmall } from './beneath.js'
 import { attempt } from '../../contract/attempt.js'
 
@@ -141,9 +142,8 @@ function stampOf(path: string): number {
 function gitlinksOf(root: string): Set<string> {
   const found = new Set<string>()
   try {
-    const facts = lstatSync(indexOf(root))
-    if (!facts.isFile() || facts.size > MAX_INDEX_BYTES) return found
-    const bytes = readFileSync(indexOf(root))
+    const bytes = readRegular(indexOf(root), MAX_INDEX_BYTES, 'refuse')
+    if (bytes === null) return found
     const version = bytes.readUInt32BE(4)
     if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return found
     let at = 12

@@ -1,9 +1,10 @@
 /**
  * The folder of one engine in memory, for named pipes of sessions: on a disk each command would write the times of a pipe there.
  */
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { attempt } from '../../contract/attempt.js'
+import { namesIn, removeQuietly } from './quietly.js'
 
 export function memoryDirectory(engine: string): string {
   return join('/dev/shm', `cerith-${engine}`)
@@ -18,6 +19,12 @@ export function makeMemoryDirectory(engine: string): string | null {
   }, null)
 }
 
+/** The launcher removes what is in it by descriptor. Here no deeper than its folders: a detached job may write in one of them. */
 export function removeMemoryDirectory(engine: string): void {
-  attempt(() => rmSync(memoryDirectory(engine), { recursive: true, force: true }))
+  const path = memoryDirectory(engine)
+  for (const folder of namesIn(path)) {
+    for (const name of namesIn(join(path, folder))) removeQuietly(join(path, folder, name))
+    attempt(() => rmdirSync(join(path, folder)))
+  }
+  attempt(() => rmdirSync(path))
 }

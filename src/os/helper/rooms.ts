@@ -1,4 +1,5 @@
 /** The rooms of a launcher: orders to build them, and what the helper answers. */
+import { constants, openSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import type { HelperEvent } from './frames.js'
 import type { Pipe, Room, RoomOrder } from './launcher.js'
@@ -83,7 +84,7 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
             send('r', [['slot', slot]])
             removeQuietly(path)
           }
-          if (!Number.isNaN(slot)) waiter?.resolve(new PathPipe(slot, path, path, release))
+          if (!Number.isNaN(slot)) waiter?.resolve(new PathPipe(slot, path, path, release, openPipe))
           else
             waiter?.reject(
               new ShellError('SPAWN_FAILED', `Could not make a pipe at ${path} (${errnoName(errno)})`, 'Try again.'),
@@ -133,6 +134,11 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
       }
     },
   }
+}
+
+/** Commands of the session can write in its folder: what has become a link is not followed. */
+function openPipe(path: string, flags: number): number {
+  return openSync(path, flags | constants.O_NOFOLLOW)
 }
 
 function portError(port: number, errno: string): ShellError {

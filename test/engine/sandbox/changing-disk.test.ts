@@ -1,7 +1,7 @@
 /** A room is built from a look at the disk, and the disk goes on changing: a room is had all the same, and it is not a weaker one. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { canConfine, ground } from './harness.js'
@@ -34,7 +34,20 @@ const children = (pid) => { try { return fs.readFileSync('/proc/' + pid + '/task
 while (!children(parent).some((pid) => children(pid).length > 0)) {}
 fs.mkdirSync(folder)`
 
+/** Programs that listen on sockets, and go. */
+const SOCKETS = `const net = require('node:net'), open = (path) => net.createServer().listen(path, function () { this.close(() => open(path)) })
+for (let n = 0; n < 20; n++) open(process.argv[1] + '/s' + n)`
+
 describe.skipIf(!canConfine)('while the disk changes', () => {
+  test('sockets of the person come and go: every command enters its room', async () => {
+    const { engine, home } = await ground()
+    mkdirSync(join(home, 'other'))
+    await beside(SOCKETS, join(home, 'other'))
+    const ends = []
+    for (let at = 0; at < 100; at++) ends.push((await engine.run({ command: 'true' })).exitCode)
+    expect(ends).toEqual(ends.map(() => 0))
+  })
+
   test('directories, links and files of the home come and go: every room is built', async () => {
     const { engine, home } = await ground()
     await beside(CHURN, home)

@@ -179,6 +179,19 @@ describe.skipIf(!canConfine)('planted by a command', () => {
   })
 })
 
+describe.skipIf(!canConfine)('a directory on the way to a protected name', () => {
+  test.each(['there before', 'made by a command'])('that was %s is not exchanged for a link', async (when) => {
+    const { engine, work } = await ground()
+    if (when === 'there before') mkdirSync(join(work, '.github', 'workflows'), { recursive: true })
+    else await engine.run({ command: 'mkdir .github' })
+    const outcome = await engine.run({
+      command: 'mkdir evil; echo bad >evil/copilot-instructions.md; mv .github old; ln -s evil .github',
+    })
+    expect(existsSync(join(work, '.github', 'copilot-instructions.md'))).toBe(false)
+    expect(outcome.notes.map(({ text }) => text).join('\n')).toContain('/.github aside')
+  })
+})
+
 describe.skipIf(!canConfine)('out of the workspace', () => {
   test('a daemon of the person that listens in the workspace is out of reach; a socket of the room is not', async () => {
     const { engine, work } = await ground()

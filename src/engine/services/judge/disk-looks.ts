@@ -2,11 +2,12 @@
  * What a verdict found on the disk, and whether the disk still says so: a kept verdict that
  * rests on it is asked for again.
  */
-import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { attempt } from '../../../contract/attempt.js'
 import type { Verdict } from '../../../contract/verdict.js'
 import { GUARD_LIMITS } from '../../../guard/words/limits.js'
+import { readRegular } from '../../../os/files/shared-file.js'
 
 /**
  * The real path behind links; undefined where nothing is. Asking for what is missing is the
@@ -29,7 +30,7 @@ export function shortText(path: string, before: string): string | null {
   const look = (): string | null => {
     const facts = statSync(path)
     if (!facts.isFile()) return before
-    return facts.size <= GUARD_LIMITS.keptFileChars ? readFileSync(path, 'utf8') : null
+    return readRegular(path, GUARD_LIMITS.keptFileChars, 'follow')?.toString('utf8') ?? null
   }
   return attempt(look, null)
 }

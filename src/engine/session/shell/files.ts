@@ -2,8 +2,9 @@
  * The files that a session's shell sources: its commands, and those of the session's own lines
  * that are too long to be typed every time.
  */
-import { fstatSync, ftruncateSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { fstatSync, ftruncateSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { closeQuietly } from '../../../os/files/quietly.js'
+import { openAnew, takeText } from '../../../os/files/shared-file.js'
 import type { Services } from '../../services/services.js'
 import { dumpFileText, endFileText, leaveFileText, settleFileText, setUpCode } from '../lines/lines.js'
 import { fileOf, type Marks } from '../lines/marks.js'
@@ -25,7 +26,7 @@ export class SessionFiles {
   constructor(services: Services, marks: Marks) {
     this.#services = services
     this.#marks = marks
-    this.#commands = openSync(fileOf.command(marks), 'wx', 0o600)
+    this.#commands = openAnew(fileOf.command(marks))
   }
 
   /**
@@ -54,14 +55,7 @@ export class SessionFiles {
    * to no end that notes anything.
    */
   takeTraps(): string | null {
-    const file = fileOf.traps(this.#marks)
-    try {
-      const text = readFileSync(file, 'utf8')
-      rmSync(file)
-      return text
-    } catch {
-      return null
-    }
+    return takeText(fileOf.traps(this.#marks))
   }
 
   /** The files of a living shell may have been removed: they are written again, or it would look for them in vain. */
@@ -70,7 +64,7 @@ export class SessionFiles {
     // Asking for a name makes the folder again.
     this.#services.runFile('s')
     writeHelpers(this.#marks)
-    const commands = openSync(fileOf.command(this.#marks), 'wx', 0o600)
+    const commands = openAnew(fileOf.command(this.#marks))
     closeQuietly(this.#commands)
     this.#commands = commands
     this.#written = 0
@@ -94,14 +88,23 @@ export class SessionFiles {
 
 /** What the shell needs from its first line on. */
 export function writeFirstFiles(marks: Marks): void {
-  writeFileSync(fileOf.setUp(marks), setUpCode(marks), { mode: 0o600 })
+  writeAnew(fileOf.setUp(marks), setUpCode(marks))
   writeHelpers(marks)
 }
 
 /** What the shell sources besides commands. */
 function writeHelpers(marks: Marks): void {
-  writeFileSync(fileOf.settle(marks), settleFileText(marks), { mode: 0o600 })
-  writeFileSync(fileOf.end(marks), endFileText(marks), { mode: 0o600 })
-  writeFileSync(fileOf.dump(marks), dumpFileText(marks), { mode: 0o600 })
-  writeFileSync(fileOf.leave(marks), leaveFileText(marks), { mode: 0o600 })
+  writeAnew(fileOf.settle(marks), settleFileText(marks))
+  writeAnew(fileOf.end(marks), endFileText(marks))
+  writeAnew(fileOf.dump(marks), dumpFileText(marks))
+  writeAnew(fileOf.leave(marks), leaveFileText(marks))
+}
+
+function writeAnew(path: string, text: string): void {
+  const fd = openAnew(path)
+  try {
+    writeFileSync(fd, text)
+  } finally {
+    closeQuietly(fd)
+  }
 }
