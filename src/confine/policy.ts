@@ -81,7 +81,7 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
     throw new PolicyMistake(
       `${holder} cannot be tried: it holds the state directory ${places.stateDir}, in which the try would be kept; choose another with CERITH_HOME`,
     )
-  const protection = protectionOf(roots, options.protect ?? [], machine)
+  const protection = protectionOf(roots, options.protect ?? [], places.home, machine)
   const writable = unique([...roots, ...protection.worktrees])
   const caches = profile === 'read-only' ? [] : [places.cacheDir]
 

@@ -8,9 +8,20 @@ import type { Machine } from './machine.js'
 
 /** Relative to a root. */
 export const PROTECTED_NAMES: readonly string[] = nameList(`
-  .vscode .idea .envrc .mcp.json .claude .codex .cursor .gemini .windsurf .kiro .zed .hg/hgrc
+  .vscode .idea .envrc .mcp.json .claude .codex .cursor .gemini .windsurf .kiro .zed .helix .nvim.lua .nvimrc .exrc
+  .devcontainer .devcontainer.json .opencode opencode.json opencode.jsonc .crush.json crush.json .qwen .roo .kilocode
+  .continue .aider.conf.yml .hg/hgrc .hg/hgrc-not-shared .jj/repo/config.toml .sl/config
   .github/copilot-instructions.md cerith.config.json
 `)
+
+/** Relative to a home that lies in a root: what starts with a shell or a login, and git's configuration of all repositories. */
+const HOME_NAMES: readonly string[] = nameList(`
+  .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .config/fish
+  .config/autostart .config/systemd .config/git .gitconfig .hgrc .local/bin .xprofile .xsessionrc .pam_environment
+`)
+
+/** Git's configuration of all repositories. */
+const GIT_CONFIGS = ['.gitconfig', '.config/git/config']
 
 /** Relative to the directory of a repository: what git runs, or is told to believe. */
 const GIT_NAMES: readonly string[] = ['hooks', 'config', 'config.worktree', 'commondir', 'remotes', 'branches']
@@ -34,12 +45,23 @@ export interface Protection {
   readonly worktrees: readonly string[]
 }
 
-export function protectionOf(roots: readonly string[], further: readonly string[], machine: Machine): Protection {
+export function protectionOf(
+  roots: readonly string[],
+  further: readonly string[],
+  home: string,
+  machine: Machine,
+): Protection {
   const wanted = new Set<string>()
   const worktrees: string[] = []
+  const everywhere = ['/etc/gitconfig', ...GIT_CONFIGS.map((name) => join(home, name))]
   for (const root of roots) {
     for (const name of [...PROTECTED_NAMES, ...further]) wanted.add(name.startsWith('/') ? name : join(root, name))
+    if (isInside(home, root)) for (const name of HOME_NAMES) wanted.add(join(home, name))
     for (const repository of repositoriesIn(root, machine)) {
+      // `core.hooksPath .githooks` for all repositories is a directory of each. Patterns of names start nothing.
+      const named = new Set<string>()
+      for (const file of everywhere) addNamed(machine.real(file) ?? file, repository, named, machine, 0)
+      for (const path of named) if (!/^\.git(?:ignore|attributes)$/.test(nameOf(path))) wanted.add(path)
       // One without a directory of its own for its files: `git` in it believes its config.
       if (isBare(repository, machine)) addRepository(repository, repository, wanted, machine)
       const dot = join(repository, '.git')

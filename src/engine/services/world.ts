@@ -73,7 +73,7 @@ export function directoriesOf(
       const before = known.get(key)
       if (before) return before
       if (known.size > 50) known.clear()
-      const asked = directoryEnv(cwd, env, wanted, parseDotenv).then((found) =>
+      const asked = directoryEnv(cwd, env, wanted, parseDotenv, confined).then((found) =>
         allowed(found, allowDangerousEnv, secrets),
       )
       known.set(key, asked)

@@ -2,18 +2,22 @@
  * Files in directories that commands can write too, such as the workspace or the folder of a session: any name there
  * may have become a link, or a pipe that never says anything, in this moment.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, rmSync, unlinkSync } from 'node:fs'
 import { attempt } from '../../contract/attempt.js'
 
 /** What a command leaves for the engine is short. */
 const MAX_TAKEN = 1 << 20
 const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW, O_WRONLY, O_CREAT, O_EXCL } = constants
 
-/** The bytes of a regular file; null where it is none, or is longer than that. */
-export function readRegular(path: string, maxBytes: number, links: 'refuse' | 'follow'): Buffer | null {
+/**
+ * The bytes of a regular file; null where it is none, or is longer than that. `refuse`: the last name is no link;
+ * `none`: no name on the way is one, so the path must be canonical.
+ */
+export function readRegular(path: string, maxBytes: number, links: 'refuse' | 'none' | 'follow'): Buffer | null {
   let fd = -1
   try {
-    fd = openSync(path, O_RDONLY | O_NONBLOCK | (links === 'refuse' ? O_NOFOLLOW : 0))
+    fd = openSync(path, O_RDONLY | O_NONBLOCK | (links === 'follow' ? 0 : O_NOFOLLOW))
+    if (links === 'none' && readlinkSync(`/proc/self/fd/${fd}`) !== path) return null
     const facts = fstatSync(fd)
     return facts.isFile() && facts.size <= maxBytes ? readFileSync(fd) : null
   } catch {

@@ -4,9 +4,10 @@
  */
 import type { Note } from '../../contract/note.js'
 import { execFile } from 'node:child_process'
-import { readFileSync, statSync, type Stats } from 'node:fs'
+import { statSync, type Stats } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { attempt } from '../../contract/attempt.js'
+import { readRegular } from '../files/shared-file.js'
 
 export interface DirectoryEnvOptions {
   /** Ask `direnv export json`, which answers only for what `direnv allow` has allowed. */
@@ -78,6 +79,8 @@ export async function directoryEnv(
   env: Environment,
   { direnv, mise, dotenv = [] }: DirectoryEnvOptions,
   parse: (text: string) => { readonly values: Environment; readonly unread: readonly number[] },
+  /** Commands in a sandbox could lay a link to what they may not read. */
+  confined: boolean,
 ): Promise<DirectoryEnv> {
   const set: Record<string, string> = {}
   const unset: string[] = []
@@ -90,7 +93,7 @@ export async function directoryEnv(
     }
   }
   for (const file of dotenvFiles(cwd, dotenv)) {
-    const { values, note } = readDotenv(file, parse)
+    const { values, note } = readDotenv(file, confined ? 'none' : 'follow', parse)
     take(values)
     if (note !== null) notes.push({ code: 'environment', text: note })
   }
@@ -130,13 +133,16 @@ function isFile(path: string): boolean {
 
 function readDotenv(
   file: string,
+  links: 'none' | 'follow',
   parse: Parameters<typeof directoryEnv>[3],
 ): { readonly values: Environment; readonly note: string | null } {
   try {
     const stat = statSync(file, { throwIfNoEntry: false })
     if (!stat?.isFile()) return { values: {}, note: null }
     if (stat.size > MAX_DOTENV_BYTES) return { values: {}, note: `${file} is larger than 1 MiB and was not read.` }
-    const { values, unread } = parse(readFileSync(file, 'utf8'))
+    const bytes = readRegular(file, MAX_DOTENV_BYTES, links)
+    if (bytes === null) return { values: {}, note: `${file} leads elsewhere, and was not read.` }
+    const { values, unread } = parse(bytes.toString('utf8'))
     const lines = unread.slice(0, 5).join(', ')
     return { values, note: unread.length === 0 ? null : `${file}: not NAME=VALUE in line ${lines}.` }
   } catch (error) {

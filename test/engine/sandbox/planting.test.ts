@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Engine } from '../../../src/index.js'
-import { testEngine, until } from '../harness.js'
+import { temporaryFolder, testEngine, until } from '../harness.js'
 import { canConfine, ground, type Ground } from './harness.js'
 
 /** A program that leaves a mark, and the way to it. */
@@ -192,7 +192,64 @@ describe.skipIf(!canConfine)('a directory on the way to a protected name', () =>
   })
 })
 
+describe.skipIf(!canConfine)('what programs of the person start by themselves', () => {
+  test('hooks in the directory that git’s configuration of all repositories names', async () => {
+    const place = await ground()
+    writeFileSync(join(place.home, '.gitconfig'), '[core]\n\thooksPath = .githooks\n')
+    repositoryIn(place.work)
+    await place.engine.run({ command: `${PLANT}; mkdir .githooks; cp p .githooks/pre-commit` })
+    const env = { PATH: process.env['PATH'], HOME: place.home, RAN: join(place.home, 'ran') }
+    const words = ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'x']
+    execFileSync('git', words, { cwd: place.work, env })
+    expect(existsSync(env.RAN)).toBe(false)
+  })
+
+  test('start-up files of a home that is the workspace', async () => {
+    const { home } = await ground()
+    writeFileSync(join(home, '.bashrc'), 'original\n')
+    const engine = await testEngine({
+      cwd: home,
+      env: { ...process.env, HOME: home },
+      sandbox: { profile: 'workspace' },
+    })
+    await engine.run({ command: 'echo evil >>.bashrc; echo evil >.zshrc; mkdir -p .config/autostart; echo note >todo' })
+    const made = ['.zshrc', '.config/autostart', 'todo'].map((name) => existsSync(join(home, name)))
+    expect([readFileSync(join(home, '.bashrc'), 'utf8'), made]).toEqual(['original\n', [false, false, true]])
+  })
+
+  test.each(['.helix/languages.toml', '.nvim.lua', 'opencode.json', '.jj/repo/config.toml', '.sl/config', '.hg/hgrc-not-shared'])(
+    '%s is set aside',
+    async (name) => {
+      const { engine, work } = await ground()
+      await engine.run({ command: `mkdir -p $(dirname ${name}); echo evil >${name}` })
+      expect(existsSync(join(work, name))).toBe(false)
+    },
+  )
+})
+
 describe.skipIf(!canConfine)('out of the workspace', () => {
+  test('variables of a directory are not read through a link that a command made', async () => {
+    const home = join(temporaryFolder(), 'home')
+    const [work, other] = [join(home, 'work'), join(home, 'other')]
+    for (const directory of [join(work, 'sub'), other]) mkdirSync(directory, { recursive: true })
+    writeFileSync(join(other, '.env'), 'TOKEN_OF_OTHER=stolen\n')
+    writeFileSync(join(work, 'sub', '.env'), 'OWN=1\n')
+    const engine = await testEngine({
+      cwd: work,
+      env: { ...process.env, HOME: home },
+      sandbox: { profile: 'workspace' },
+      directoryEnv: { dotenv: [work, join(work, 'sub')] },
+    })
+    const session = await engine.session()
+    const own = await session.run({ command: 'cd sub; echo $OWN' })
+    await session.run({ command: `cd ..; ln -s ${other}/.env .env; mv sub real; ln -s ${other} sub` })
+    const seen = []
+    for (const directory of ['.', 'real', '../work', 'sub'])
+      seen.push((await session.run({ command: `cd ${work}/${directory}; env | grep -c stolen` })).stdout)
+    expect([own.exitCode, seen]).toEqual([0, ['0\n', '0\n', '0\n', '0\n']])
+    expect((await session.run({ command: 'env | grep -c stolen' })).stdout).toBe('0\n')
+  })
+
   test('a daemon of the person that listens in the workspace is out of reach; a socket of the room is not', async () => {
     const { engine, work } = await ground()
     const server = createServer((socket) => socket.end('reached')).listen(join(work, 'daemon.sock'))
