@@ -217,14 +217,18 @@ describe.skipIf(!canConfine)('what programs of the person start by themselves', 
     expect([readFileSync(join(home, '.bashrc'), 'utf8'), made]).toEqual(['original\n', [false, false, true]])
   })
 
-  test.each(['.helix/languages.toml', '.nvim.lua', 'opencode.json', '.jj/repo/config.toml', '.sl/config', '.hg/hgrc-not-shared'])(
-    '%s is set aside',
-    async (name) => {
-      const { engine, work } = await ground()
-      await engine.run({ command: `mkdir -p $(dirname ${name}); echo evil >${name}` })
-      expect(existsSync(join(work, name))).toBe(false)
-    },
-  )
+  test.each([
+    '.helix/languages.toml',
+    '.nvim.lua',
+    'opencode.json',
+    '.jj/repo/config.toml',
+    '.sl/config',
+    '.hg/hgrc-not-shared',
+  ])('%s is set aside', async (name) => {
+    const { engine, work } = await ground()
+    await engine.run({ command: `mkdir -p $(dirname ${name}); echo evil >${name}` })
+    expect(existsSync(join(work, name))).toBe(false)
+  })
 })
 
 describe.skipIf(!canConfine)('out of the workspace', () => {

@@ -45,7 +45,10 @@ describe.skipIf(!canConfine).each([{}, { tier: 'landlock' as const }])('the fold
       `${FOLDER}; trap true ERR; (until [ -s $D/s1.traps ]; do :; done; rm -f $D/s1.traps; ${put}) & true`
     await session.run({ command: late(`ln -s ${home}/.ssh/key $D/s1.traps`) })
     await session.run({ command: late('mkfifo $D/s1.traps'), timeoutMs: 5_000 })
-    const seen = await session.run({ command: 'rm -f $D/s1.traps; trap -p; cat $D/* 2>/dev/null </dev/null & wait', timeoutMs: 5_000 })
+    const seen = await session.run({
+      command: 'rm -f $D/s1.traps; trap -p; cat $D/* 2>/dev/null </dev/null & wait',
+      timeoutMs: 5_000,
+    })
     expect(seen.output ?? seen.stdout).not.toContain('stolen')
     // In a script: the guard refuses the words.
     const script = 'D=$(echo /dev/shm/cerith-*/f*); until [ -s $D/p1 ]; do :; done; rm -f $D/p1; mkfifo $D/p1'
