@@ -66,7 +66,13 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
   const salt = records.salt()
   const batch = batchScript({ name, salt, uploadDir: reach.uploadDir ?? '' }, BATCH_WAIT_SECONDS)
   const made = records.made(name, madeFor(url, reach))
-  const place = placeAt(url, { reach, name, made, batch })
+  const found = placeAt(url, { reach, name, made, batch })
+  // Processes that come at once join what one of them makes.
+  const acquire = async (): Promise<void> => {
+    const lock = await records.lock(name)
+    await found.acquire().finally(() => lock.release())
+  }
+  const place = found.isMade ? { ...found, acquire } : found
   await place.acquire()
   try {
     return await createNearEngine({

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, processFacts } from '../os/process/proc.js'
 import { ensurePrivateDirectory } from '../os/files/state-dir.js'
-import { replacePrivateFile } from '../os/files/private.js'
+import { takeLockFile, type LockFile } from '../os/files/lock.js'
+import { createPrivateFile, replacePrivateFile } from '../os/files/private.js'
 import type { Made } from './places/place.js'
 import { attempt } from '../contract/attempt.js'
 
@@ -31,14 +32,20 @@ export function recordsIn(stateDir: string) {
     return attempt(() => JSON.parse(readFileSync(join(dir, file), 'utf8')) as object, null)
   }
   const write = (file: string, value: object): void => replacePrivateFile(join(dir, file), JSON.stringify(value))
+  /** What the first process has written; of several that come at once one is the first. */
+  const remember = <T extends object>(file: string, fresh: T): T => {
+    const known = (): T | null => {
+      const kept = read(file) as T | null
+      return kept && Object.keys(fresh).every((key) => kept[key as keyof T]) ? kept : null
+    }
+    const before = known() ?? (createPrivateFile(join(dir, file), JSON.stringify(fresh)) ? fresh : known())
+    if (!before) write(file, fresh)
+    return before ?? fresh
+  }
   return {
-    salt(): string {
-      const { salt: known } = (read('salt.json') ?? {}) as { salt?: string }
-      if (known) return known
-      const salt = randomBytes(8).toString('hex')
-      write('salt.json', { salt })
-      return salt
-    },
+    salt: (): string => remember('salt.json', { salt: randomBytes(8).toString('hex') }).salt,
+    /** While it is held no other process makes something for this engine. */
+    lock: (name: string): Promise<LockFile> => takeLockFile(join(dir, `made-${name}.lock`)),
     /** The same engine for the same words, so that a later process joins it; a new one without. */
     engine(keep: string | undefined, about: unknown): EngineRecord {
       if (keep === undefined) return { name: randomBytes(8).toString('hex'), key: randomBytes(32), sessions: NONE }
@@ -48,10 +55,8 @@ export function recordsIn(stateDir: string) {
         .slice(0, 32)
       const file = `engine-${digest}.json`
       const kept = (): Partial<KeptEngine> => (read(file) ?? {}) as Partial<KeptEngine>
-      const known = kept()
-      const name = known.name || randomBytes(8).toString('hex')
-      const key = known.key || randomBytes(32).toString('hex')
-      if (!known.name || !known.key) write(file, { name, key })
+      const fresh = { name: randomBytes(8).toString('hex'), key: randomBytes(32).toString('hex') }
+      const { name, key } = remember(file, fresh)
       const sessions: KnownSessions = {
         engineOf: (session) => new Map(kept().sessions).get(session),
         note(session, engine) {

@@ -393,6 +393,32 @@ esac`,
     expect(new Set(keys.map((file) => readFileSync(join(stateDir, 'reach', file), 'utf8'))).size).toBe(2)
   })
 
+  test('processes that come at once for the first time use one engine, and what one of them makes', async () => {
+    const words = inPlaceOf(
+      'docker',
+      'case $1 in run) sleep 0.5; echo "made$$";; inspect) echo true;; exec) shift 3; exec "$@";; esac',
+    )
+    const stateDir = join(temporaryFolder(), 'state')
+    const reach = JSON.stringify({ keep: 'cli', uploadDir: join(tmpdir(), 'reach-code'), leaseMs: 20_000 })
+    const program = `
+      import { createEngine } from ${JSON.stringify(distFile('index.js'))}
+      const engine = await createEngine({ at: 'docker://?image=i', stateDir: ${JSON.stringify(stateDir)}, reach: ${reach} })
+      console.log(engine.place.pid)
+      await engine.close()`
+    const all = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 2] })
+        let said = ''
+        child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+        await once(child, 'close')
+        return said.trim()
+      }),
+    )
+    expect(new Set(all).size).toBe(1)
+    expect(words().filter((line) => line.startsWith('run'))).toHaveLength(1)
+    process.kill(Number(all[0]))
+  })
+
   test('only what was written down here is swept, by its id, and not while its maker lives', async () => {
     const words = inPlaceOf('docker', 'echo "labelled cerith=1"')
     const stateDir = join(temporaryFolder(), 'state')
