@@ -155,7 +155,7 @@ static void close_unkept(const Kept *kept, int fd) {
   if (fd != kept->fd) close(fd);
 }
 
-/* Nobody may be there to read it: the shell goes on, with a command that its engine has left. */
+/* The engine may be gone: the shell goes on with its command, and the report is lost. */
 static bool write_all(int fd, const char *text, size_t length) {
   struct sigaction ignore, before;
   memset(&ignore, 0, sizeof ignore);
@@ -194,7 +194,7 @@ static void send_end(int status, const char *last_argument) {
   send(&report);
 }
 
-/* What a line of ours ends with when it has done nothing by itself: the status is left as it is, unless bash would end the shell for it. */
+/* What a line of the session ends with when it has done nothing by itself: the status is left as it is, unless bash would end the shell for it. */
 static int unchanged(void) { return exit_immediately_on_error ? 0 : last_command_exit_value; }
 
 /* Of what is declined: the session gives it to bash itself, or finds another directory for the shell first. */

@@ -145,7 +145,7 @@ describe('a full disk', () => {
       expect(problems.some(({ what }) => what === 'lost')).toBe(true)
       expect(JSON.parse(lines(file).at(-1) as string)).toMatchObject({ at: 999, lost: expect.any(Number) })
     } finally {
-      // Lazily: somebody may be looking at it at this very moment.
+      // Lazily: a reader may have it open at this moment.
       spawnSync('umount', ['-l', dir])
     }
   })

@@ -33,7 +33,7 @@ test('with too few for Node itself nothing is called a success', () => {
   for (const limit of [34, 28, 22]) {
     const { status, stdout, stderr } = shell(`ulimit -n ${limit}; cerith run 'echo hi; exit 3'`)
     const ran = stdout === 'hi\n' && status === 3
-    // Words and a code of ours, not the crash of a host that reached for the pipes of a helper it could not start.
+    // cerith's words and code, not the crash of a host that reached for the pipes of a helper it could not start.
     expect({ limit, ran, said: status === 125 && /^cerith: .*EMFILE/.test(stderr) }).toEqual({ limit, ran, said: !ran })
     expect(stderr).not.toMatch(/^ {4}at |Cannot read/m)
   }

@@ -67,7 +67,7 @@ test('secret in a header: the server gets the value, the screen does not', async
   expect(seen).toContain('s3cret with "quotes" and $(nothing run)')
 })
 
-// Inside an agent's shell nobody may approve.
+// Inside an agent's shell no answer counts as a person's.
 test.skipIf(isInsideEngine(process.env))('approve from another terminal: exactly that command, once', async () => {
   const { text } = await example('approve.sh', url)
   expect(text).toContain('first try: exit code 126')

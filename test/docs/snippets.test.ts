@@ -61,7 +61,7 @@ function envFor(page: string): NodeJS.ProcessEnv {
 /** Those that need a server of their own are run by the test that starts it. */
 const fencesOf = (page: string): Fence[] => allFences(join(root, page)).filter(({ tag }) => tag === '')
 
-// Inside an agent's shell nobody may approve.
+// Inside an agent's shell no answer counts as a person's.
 const inside = isInsideEngine(process.env)
 const RUNNABLE = ['js', 'console', 'json']
 

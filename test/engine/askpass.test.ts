@@ -1,4 +1,4 @@
-/** Password prompts answered from the engine's secrets: the program gets the value, nobody else sees it. */
+/** Password prompts answered from the engine's secrets: the program gets the value, and neither the command nor the model sees it. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'

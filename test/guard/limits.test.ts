@@ -6,7 +6,7 @@ const context: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp
 const nested = (open: string, inner: string, close: string, times: number): string =>
   open.repeat(times) + inner + close.repeat(times)
 
-/** Built to be slow for a parser or for whoever follows it; measured at a tenth of this on two busy cores. */
+/** Built to be slow for a parser or for the walk behind it; measured at a tenth of this on two busy cores. */
 const ADVERSARIAL: Readonly<Record<string, string>> = {
   '10,000 subshells': nested('(', 'rm -rf /', ')', 10_000),
   '10,000 command substitutions': nested('$(', 'ls', ')', 10_000),

@@ -45,7 +45,7 @@ const NAME = { name: { type: 'string' } }
 
 const key = randomBytes(32)
 const sign = (text: string): string => `${text}.${createHmac('sha256', key).update(text).digest('hex')}`
-/** The text that was signed; throws for a state of somebody else's making. */
+/** The text that was signed; throws for a state that this server did not sign. */
 function opened(context: ServerContext): string | null {
   const state = context.mcpReq.requestState<string>()
   if (state === undefined) return null

@@ -204,7 +204,7 @@ for (const [at, { what, facts }] of SCENES.entries()) {
 }
 if (process.env.PLAY_KEEP)
   writeFileSync(process.env.PLAY_KEEP, JSON.stringify({ seen: model.seen, requests: model.requests, output }, null, 1))
-// A host that was too busy to wait for its servers asks its model without any tool of ours: that says nothing about us.
+// A host that was too busy to wait for its servers asks its model without any tool of cerith: that says nothing about cerith.
 const hadTools = model.requests.some(({ body }) => findOurs(toolsIn(body)))
 console.log(
   JSON.stringify({

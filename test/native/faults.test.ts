@@ -1,4 +1,4 @@
-/** No system call of the helper may fail unnoticed: a command that could not be given what it needs is an error of ours, never a success. */
+/** No system call of the helper may fail unnoticed: a command that could not be given what it needs is told as an error, never as a success. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

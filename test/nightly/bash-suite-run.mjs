@@ -139,7 +139,7 @@ for (const [number, name] of names.entries()) {
   if (process.env['BASH_SUITE_OUT']) console.log(`${number + 1}/${names.length} ${name}`)
   const text = readFileSync(join(source, 'tests', `${name}.tests`), 'latin1')
   const dir = fresh('plain')
-  // The suite itself depends on the moment (processes, seconds): what two plain runs disagree on is nobody's difference.
+  // The suite itself depends on the moment (processes, seconds): where two plain runs differ, nothing is compared.
   const judge = () =>
     spawnSync('/bin/bash', ['--norc', '--noprofile', '-c', `exec 2>&1; . ./${name}.tests`], {
       argv0: 'bash',

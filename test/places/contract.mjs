@@ -253,7 +253,7 @@ export const CONTRACT = [
     const before = new Set(ownClients())
     const engine = await open({})
     const [client] = ownClients().filter((pid) => !before.has(pid))
-    // What the client wrote: to us, and the few words of ours that it passed on.
+    // What the client wrote: to this process, and the few words of the script that it passed on.
     const moved = () => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${client}/io`, 'utf8'))?.[1])
     const startedWith = moved()
     const cuts = []

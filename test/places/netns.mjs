@@ -20,7 +20,7 @@ export function makeNetwork() {
   return {
     name,
     address: `${net}.2`,
-    /** Packets vanish in both directions; nobody is told. */
+    /** Packets vanish in both directions, without an error on either side. */
     silence: () => inside('iptables', '-I', 'INPUT', '1', '-j', 'DROP'),
     speak: () => inside('iptables', '-D', 'INPUT', '-j', 'DROP'),
     /** The cable is pulled. */

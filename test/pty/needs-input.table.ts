@@ -1,4 +1,4 @@
-/** Real programs that wait for somebody to type, and real programs that are merely silent. */
+/** Real programs that wait for typed input, and real programs that are merely silent. */
 
 export interface Row {
   readonly name: string

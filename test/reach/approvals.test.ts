@@ -41,7 +41,7 @@ describe('a command there that a rule asks about', () => {
     const refused = await engine.run({ command: 'touch ran' })
     expect(refused).toMatchObject({ status: 'refused', approvalId: expect.stringMatching(/^ask_/) })
     expect(refused.refused?.guidance).toContain(`cerith approve ${refused.approvalId}`)
-    // The card carries the place, and the path there is not one of ours.
+    // The card carries the place, and the path there is not one of this machine.
     expect(pendingNotes(stateDir).map(({ cwd }) => cwd)).toEqual([`loop: ${engine.cwd}`])
     expect((await shownIn(stateDir))[0]?.text).toContain(`loop: ${engine.cwd}`)
     expect(await approveElsewhere(stateDir, refused.approvalId as string)).toBe(true)

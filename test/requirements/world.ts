@@ -59,7 +59,7 @@ function noting<T extends object>(target: T, names: readonly string[], requests:
   })
 }
 
-/** Zombies below a process: those that ended and that nobody has waited for. */
+/** Zombies below a process: those that ended and that no parent has waited for. */
 export function zombiesBelow(root: number): number[] {
   const parents = new Map<number, { parent: number; zombie: boolean }>()
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {

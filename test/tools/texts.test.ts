@@ -10,7 +10,7 @@ import { liveEngine } from './live-engine.js'
 import { COST, type CaseName } from './texts.table.js'
 
 const { engine, cwd } = await liveEngine({ env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' } })
-/** Asks before the network is used, and nobody answers. */
+/** Asks before the network is used, and gets no answer. */
 const careful = await liveEngine({ policy: { preset: 'careful' } })
 const ajv = new Ajv2020({ strict: false })
 const DIALECT_NAMES = Object.keys(DIALECTS) as DialectName[]

@@ -21,7 +21,7 @@ export interface CaptureOptions {
   readonly onOutput: (chunk: OutputChunk) => void
   /** Gets every masked byte; its promise holds the writer back. */
   readonly onBytes: ((bytes: Uint8Array, offset: number) => Held) | null
-  /** Whether anybody follows the output; without a follower nothing is decoded before the end. */
+  /** Whether the output is followed live; otherwise nothing is decoded before the end. */
   readonly live: () => boolean
   readonly memoryBytes: number
   /** How the result will be clipped: only between two ends there is room for what the middle said. */

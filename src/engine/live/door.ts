@@ -20,7 +20,7 @@ import { callFacts, lastLineOf, type LiveHost } from './facts.js'
 import { auditDeed } from '../services/deeds.js'
 import { userName } from '../../os/user/name.js'
 
-/** Engines of a moment (`cerith run true`) are gone before anybody could look. */
+/** Engines of a moment (`cerith run true`) are gone before a page or a terminal could look. */
 const OPEN_AFTER_MS = 150
 
 export interface LiveDoor {

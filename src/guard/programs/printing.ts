@@ -72,7 +72,7 @@ const seq: Program = ({ argv }) => {
     .filter((arg) => /^-?\d+$/.test(arg))
     .map(Number)
   const [from, to] = numbers.length === 1 ? [1, numbers[0] ?? 0] : [numbers[0] ?? 0, numbers[numbers.length - 1] ?? 0]
-  // More numbers than anybody means one by one: as pids, that is every process.
+  // Too many numbers to be meant one by one: as pids, that is every process.
   if (numbers.length > 0 && to - from > 1_000) return [`${TREE}\n`]
   if (numbers.length === 0) return ANYTHING
   return [Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => `${from + i}\n`).join('')]

@@ -76,7 +76,7 @@ const SYSTEM_DIRECTORIES = nameList(`
   /proc/sys
 `)
 
-/** Files that a running system reads to let anybody in or to boot. */
+/** Files that a running system reads to let users in, or to boot. */
 const CRITICAL_FILES = nameList(`
   /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/crypttab /etc/inittab
   /etc/nsswitch.conf /etc/login.defs /etc/ld.so.preload /etc/ssh/sshd_config
@@ -93,7 +93,7 @@ const CRITICAL_FILES = nameList(`
   /vmlinuz /initrd.img /init
 `)
 
-/** Programs that must stay for anybody to repair anything; in /bin, /sbin and their twins below /usr. */
+/** Programs without which nothing can be repaired; in /bin, /sbin and their twins below /usr. */
 const ESSENTIAL_PROGRAMS = nameSet(`
   python3 perl bash sh dash zsh busybox toybox ls cp mv rm cat ln mkdir chmod chown mount umount sudo su login passwd
   init systemd systemctl systemd-udevd udevadm env id sed grep ps kill tar gzip dpkg apt apt-get rpm dnf yum pacman

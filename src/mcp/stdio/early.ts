@@ -68,7 +68,7 @@ export class EarlyTransport implements Transport {
     await this.#turn
     this.#started = true
     for (const message of this.#waiting.splice(0)) this.onmessage?.(message)
-    // The input ended before anybody could hear of it.
+    // The input ended before the server listened to it.
     if (this.#closed) setImmediate(() => this.onclose?.())
   }
 

@@ -24,7 +24,7 @@ export async function changesOf(folder: TryFolder, options: ChangesOptions, cwd:
   }
 }
 
-/** What an accept with these options would take and leave, before anybody is asked. */
+/** What an accept with these options would take and leave, before a person is asked. */
 export interface Intent {
   readonly taken: readonly Entry[]
   readonly kept: Accepted['kept']

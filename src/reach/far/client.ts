@@ -32,7 +32,7 @@ import { FAR_VERBS, type CallContext, type VerbArgs, type VerbName } from './ver
 const KEY_MS = 10 * 60_000
 const MAX_KEYS = 1_000
 
-/** Of each stream, for who watches a call that had begun. */
+/** Of each stream, for a watcher that comes after the call has begun. */
 const SNAPSHOT_BYTES = 64 * 1024
 
 /** V8 would let 8 MB of garbage gather while calls follow each other without a pause. */
@@ -277,7 +277,7 @@ export class FarClient {
     }
   }
 
-  /** The near side began to follow a call that had begun without live output; who watches wants what was before too. */
+  /** The near side follows a call that began without live output: what was printed before is sent first. */
   #follow(call: FarCall, isWhole: boolean): void {
     if (call.live || !call.handle) return
     const live = this.#show(call)

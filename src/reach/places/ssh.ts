@@ -3,7 +3,7 @@ import { badAddress, knownSettings, wordOf, type Address } from './address.js'
 import { judgeBy, type Step } from './place.js'
 import { quoteWord } from '../../contract/quote.js'
 
-/** Ours come first: ssh takes the first value. Whom to trust is not among them. */
+/** Given before the person's own: ssh takes the first value of an option. Which keys are trusted is left to them. */
 const OPTIONS = [
   'ForwardAgent=no',
   'ForwardX11=no',

@@ -38,7 +38,7 @@ test('F58 F59 NFR-01 a thousand jobs: unique ids, all known finished, no zombie,
     readMs: true,
   })
 
-  // Below this process only its launcher is left, and no zombie of ours is anybody's child.
+  // Below this process only its launcher is left, and no zombie.
   await eventually(
     () => descendantsOf(process.pid).filter((pid) => processFacts(pid)?.name !== 'cerith-launch').length === 0,
   )

@@ -1,4 +1,4 @@
-/** The rest of a flood goes straight into a pipe that its reader names, unless somebody has to see or to mask it. */
+/** The rest of a flood goes straight into a pipe that its reader names, unless it has to be shown or masked. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'

@@ -83,7 +83,7 @@ function traces(folder: string): string[] {
   return found
 }
 
-/** Names of ours where every program may leave some; other tests make theirs meanwhile. */
+/** Names that begin with cerith, where every program may leave some; other tests make theirs meanwhile. */
 const lying = (id: string): string[] =>
   ['/tmp', '/var/tmp', '/dev/shm', '/run'].flatMap((place) =>
     readdirSync(place).flatMap((name) => (name.includes(id) ? [join(place, name)] : [])),

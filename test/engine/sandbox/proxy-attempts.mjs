@@ -88,7 +88,7 @@ await Promise.all(attempts.map((parts) => talk(parts)))
 await talk([connect, record(hello(extension(21, Buffer.alloc(9)), sni([0, 'app.test'])))])
 const half = await talk(get(`http://${app}/half`, app), { end: true, ms: 20_000 })
 console.log(`half-closed: ${half.endsWith('ok') ? 'ok' : JSON.stringify(half)}`)
-// Hundreds that say half a word keep nobody out.
+// Hundreds of connections that say half a word keep no other one out.
 const slow = Array.from({ length: 400 }, () => net.connect(3128, '127.0.0.1').on('error', () => {}))
 for (const one of slow) one.write('GET http')
 const after = await talk(get(`http://${app}/after`, app), { ms: 20_000 })

@@ -1,4 +1,4 @@
-/** One program is started by a builtin of ours that the session's bash has loaded. Everything must be as if bash had done it. */
+/** One program is started by cerith's builtin, which the session's bash has loaded. Everything must be as if bash had done it. */
 import {
   chmodSync,
   copyFileSync,

@@ -365,7 +365,7 @@ describe('constant words fold to what bash makes of them', () => {
     const words = fc
       .tuple(fc.constantFrom('', '', 'a=', 'b1+=', 'c[0]='), fc.array(piece, { minLength: 1, maxLength: 5 }))
       .map(([front, pieces]) => front + pieces.join(''))
-    // Whether `~name` is somebody's home depends on the machine; the guard takes it for one.
+    // Whether `~name` is a user's home depends on the machine; the guard takes it for one.
     const lists = fc.sample(words, { numRuns: 1_500, seed: 20_261_115 }).filter((list) => !/~[\w+{-]/.test(list))
     const truth = bashFields(lists)
     const wrong = lists.flatMap((list, i) =>

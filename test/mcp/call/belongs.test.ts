@@ -1,4 +1,4 @@
-/** What belongs to whom: sessions of connections, jobs of servers, and what each host is shown. Over real connections. */
+/** Ownership: sessions of connections, jobs of servers, and what each host is shown. Over real connections. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'

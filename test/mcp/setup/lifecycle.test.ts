@@ -145,7 +145,7 @@ describe.each(['sockets', 'pipes'])('over %s', (kind) => {
     send({ method: 'notifications/initialized' })
     const lists = Array.from({ length: 600 }, (_, at) => at + 2)
     for (const id of lists) send({ id, method: 'tools/list' })
-    // Nobody reads on: the server fills what there is between us, and has to keep the rest.
+    // The client stops reading: the server fills the pipe and has to keep the rest.
     expect(
       await eventually(
         () => child.stdout.read(0) === null && child.stdout.readableLength >= child.stdout.readableHighWaterMark,

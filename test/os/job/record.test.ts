@@ -1,4 +1,4 @@
-/** Records that were torn, forged or written by somebody else read as missing, never as something else. */
+/** Records that were torn, forged or written by another user read as missing, never as something else. */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

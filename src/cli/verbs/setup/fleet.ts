@@ -28,7 +28,7 @@ export const verb = defineVerb({
         at: url,
         made,
         labels,
-        // Who used it last.
+        // The agent that used it last.
         pid: users.at(-1)?.pid ?? null,
         used_at: new Date(usedAt).toISOString(),
         orphan: isOrphan,

@@ -49,8 +49,8 @@ export function dumpBody(marks: DumpMarks, more: typeof SECTIONS = []): string {
 }
 
 /**
- * Makes what was written a whole dump. Never part of a file: who could read the seal could
- * write a dump that is believed.
+ * Makes what was written a whole dump. Never part of a file: a command that could read the seal
+ * could write a dump that is believed.
  */
 export function dumpEnd(marks: DumpMarks, mark: string): string {
   const proof = mark === LEAVING ? marks.farewell : marks.seal

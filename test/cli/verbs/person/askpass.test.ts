@@ -1,4 +1,4 @@
-/** Password prompts answered from the configuration: real git, ssh and sudo ask, the program gets the value, nobody sees it. */
+/** Password prompts answered from the configuration: real git, ssh and sudo ask, the program gets the value, and it is shown nowhere. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

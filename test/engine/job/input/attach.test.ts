@@ -10,7 +10,7 @@ import { createEngine, type Engine } from '../../../../src/index.js'
 import { findHelper } from '../../../../src/os/helper/file.js'
 import { readInputNotes } from '../../../../src/os/job/terminal.js'
 
-/** Keys wait until somebody reads them, as in a real terminal. */
+/** Keys wait until they are read, as in a real terminal. */
 class Keyboard extends EventEmitter {
   readonly isTTY = true
   raw: boolean[] = []
