@@ -3,12 +3,7 @@
  * machines' way to it where that was allowed.
  */
 import { networkInterfaces } from 'node:os'
-
-const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
-
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host)
-}
+import { isLoopback } from '../os/peer/tcp.js'
 
 /**
  * `shown` stands in links. On loopback it is the fresh name: what an earlier server on the same

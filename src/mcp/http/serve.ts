@@ -1,4 +1,5 @@
 /** `cerith serve`: many clients over HTTP on this machine, each with a token and with shells of its own. */
+import { isLoopback } from '../../os/peer/tcp.js'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
@@ -127,8 +128,4 @@ async function listen(http: import('node:http').Server, port: number, host: stri
       { cause: error },
     )
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }

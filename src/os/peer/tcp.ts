@@ -11,3 +11,8 @@ export function isAgentsConnection(socket: Socket): boolean {
   for (const pid of processesBehind(socket)) if (engineAbove(pid, null, []) !== null) return true
   return false
 }
+
+/** Whether a server that listens at this host can only be reached from this machine. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
+}

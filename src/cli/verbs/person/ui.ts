@@ -7,7 +7,7 @@ import { EXIT, UsageError } from '../../io/io.js'
 import { withJobs } from '../../verb/open-engine.js'
 import { readPort } from '../../verb/option-rows.js'
 import { defineVerb } from '../../verb/verb.js'
-import { isLoopback } from '../../../web/names.js'
+import { isLoopback } from '../../../os/peer/tcp.js'
 
 export const verb = defineVerb({
   usage: '',
